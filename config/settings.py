@@ -1,0 +1,221 @@
+"""Every knob of the service, in sections. Values come from the environment or `.env`; `.env.example` lists them all."""
+
+from urllib.parse import urlsplit
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+
+from config import embedded
+from config.env import (
+    BASE_DIR,
+    env_bool,
+    env_choice,
+    env_float,
+    env_int,
+    env_list,
+    env_rpc_urls,
+    env_secret,
+    env_str,
+    env_url,
+)
+
+# --- The installation ---
+
+# Shows tracebacks in the browser: never where others can reach the service.
+DEBUG = env_bool("DEBUG", False)
+
+# The port of `make run`; production sets its own on the web server's command line.
+PORT = env_int("PORT", 8000, minimum=1, maximum=65535)
+
+# The public address of this installation: links in answers start with it, and https here turns the secure flags on.
+SITE_URL = env_url("SITE_URL", f"http://127.0.0.1:{PORT}", schemes=("http", "https")).rstrip("/")
+
+# Host names this service answers to.
+ALLOWED_HOSTS = list(env_list("ALLOWED_HOSTS", ("127.0.0.1", "localhost", urlsplit(SITE_URL).hostname or "")))
+
+# Signs sessions and derives the partner keys' pepper. The bundled default makes one and keeps it under `.local/`.
+SECRET_KEY = env_secret("SECRET_KEY") or embedded.secret_key()
+
+# Digests of partner keys are HMACs under this secret; changing it makes every issued key invalid.
+PARTNER_KEY_PEPPER = env_secret("PARTNER_KEY_PEPPER", SECRET_KEY)
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "accounts",
+    "tokens",
+    "pretokens",
+    "leaderboard",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# --- PostgreSQL ---
+
+# A server of yours, or by default the bundled one on its private socket.
+DATABASE_URL = env_secret("DATABASE_URL") or embedded.database_url()
+
+try:
+    _database = dj_database_url.parse(DATABASE_URL, conn_max_age=None, conn_health_checks=True)
+except (dj_database_url.ParseError, dj_database_url.UnknownSchemeError, ValueError) as error:
+    raise ImproperlyConfigured(
+        "DATABASE_URL has a value that can't be used: expected postgres://user:password@host/name"
+    ) from error
+if _database["ENGINE"] != "django.db.backends.postgresql":
+    raise ImproperlyConfigured("DATABASE_URL has a value that can't be used: expected a postgres:// address")
+
+DATABASES = {"default": _database}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Redis: cache and Celery's broker ---
+
+# A server of yours, or by default the bundled one on its private socket.
+REDIS_URL = env_secret("REDIS_URL") or embedded.redis_url()
+if urlsplit(REDIS_URL).scheme not in ("redis", "rediss", "unix"):
+    raise ImproperlyConfigured(
+        "REDIS_URL has a value that can't be used: expected redis://, rediss:// or unix:// and an address"
+    )
+
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "launchboard",
+    }
+}
+
+# Kombu spells a Redis server behind a unix socket in its own way.
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host=", 1)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_IGNORE_RESULT = True
+# A task is acknowledged when it is done, so that a killed worker's task comes back.
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_SOFT_TIME_LIMIT = 120
+CELERY_TASK_TIME_LIMIT = 150
+CELERY_BEAT_SCHEDULE = {
+    "sweep-index-requests": {"task": "tokens.tasks.sweep_index_requests", "schedule": 5.0},
+    "confirm-index-requests": {"task": "tokens.tasks.confirm_index_requests", "schedule": 30.0},
+}
+
+# --- Chains ---
+
+# Chain id -> JSON-RPC URLs, first choice first, from RPC_URLS_<chainId>.
+RPC_URLS = env_rpc_urls()
+# A TOML file that adds chains, factories or addresses to tokens/chains/registry.toml.
+CHAINS_FILE = env_str("CHAINS_FILE")
+# How long one HTTP request to a node may take.
+RPC_TIMEOUT_SECONDS = env_float("RPC_TIMEOUT_SECONDS", 10.0, minimum=0.1, maximum=120.0)
+# How many JSON-RPC calls go into one HTTP request.
+RPC_BATCH_SIZE = env_int("RPC_BATCH_SIZE", 50, minimum=1, maximum=1000)
+# How many times one call is tried over all URLs of its chain before it fails.
+RPC_ATTEMPTS = env_int("RPC_ATTEMPTS", 4, minimum=1, maximum=20)
+
+# --- Indexing ---
+
+# How many times a transaction that the chain does not know yet is looked for before its request fails.
+INDEX_MAX_ATTEMPTS = env_int("INDEX_MAX_ATTEMPTS", 12, minimum=1, maximum=100)
+# How long a request may lie without a sign of its worker before the sweeper enqueues it again.
+INDEX_LEASE_SECONDS = env_int("INDEX_LEASE_SECONDS", 30, minimum=1, maximum=3600)
+
+# --- API ---
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_RENDERER_CLASSES": ["config.api.rendering.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["config.api.parsing.LimitedJSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "config.api.errors.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+    "DATETIME_FORMAT": "%Y-%m-%dT%H:%M:%S.%fZ",
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Launchboard",
+    "DESCRIPTION": "Tokens of token launchpads: listing, lookup and indexing over HTTP.",
+    "VERSION": "0.1.0",
+    "OAS_VERSION": "3.1.1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SERVERS": [{"url": SITE_URL}],
+}
+
+# --- Pages and static files ---
+
+STATIC_URL = "static/"
+# WhiteNoise serves the packages' own files at once, so that no `collectstatic` step can be forgotten.
+WHITENOISE_USE_FINDERS = True
+LANGUAGE_CODE = "en-us"
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+# --- Security ---
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+_BEHIND_HTTPS = SITE_URL.startswith("https://")
+SECURE_SSL_REDIRECT = _BEHIND_HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if _BEHIND_HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = _BEHIND_HTTPS
+SECURE_HSTS_PRELOAD = _BEHIND_HTTPS
+# The reverse proxy that ends TLS says so in this header; it must set or drop what callers send.
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _BEHIND_HTTPS else None
+SESSION_COOKIE_SECURE = _BEHIND_HTTPS
+CSRF_COOKIE_SECURE = _BEHIND_HTTPS
+CSRF_TRUSTED_ORIGINS = [SITE_URL]
+
+# --- Logs ---
+
+# Least severe level that is written to standard error.
+LOG_LEVEL = env_choice("LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env python
+"""Django's command line, with the bundled servers behind it where none are configured."""
+
+import os
+import sys
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import execute_from_command_line
+
+from config import embedded
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    try:
+        embedded.hold()
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        sys.exit(f"launchboard: {error}")
+
+
+if __name__ == "__main__":
+    main()
