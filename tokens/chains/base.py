@@ -1,0 +1,182 @@
+"""What the chain library hands out: frozen facts about a launch, the protocol of a chain, and the error families."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from config.http import Permanent, Retryable
+from tokens.chains.registry import ChainInfo, Position
+
+WEI_PER_TOKEN = 10**18
+
+FeeCurrency = Literal["Both", "Paired", "Clanker"]
+
+
+class NodeUnavailable(Retryable):
+    """No node of the chain gave a usable answer."""
+
+
+class NodeRefused(Permanent):
+    """A node understood the call and answered with an error that will not go away, such as a revert."""
+
+
+class TransactionNotFound(Retryable):
+    """The chain does not know the transaction, or has not mined it yet."""
+
+
+class LaunchNotFound(Permanent):
+    """The transaction is there, and holds no launch by a known factory (or it was reverted)."""
+
+
+class LogUndecodable(Permanent):
+    """A log of a known contract does not have the layout that its event says."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pool:
+    """Where a token trades. `tick` is the starting tick as if the launched token were token0."""
+
+    # 20 bytes up to generation v3.1, EIP-55; the 32-byte pool id for v4, lower case.
+    address: str | None
+    paired_token: str
+    pair_symbol: str | None
+    pair_decimals: int | None
+    tick: int | None
+    tick_spacing: int | None
+    hook: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeeRecipient:
+    """Who gets a share of the liquidity fees, in bps of what the pool pays out."""
+
+    admin: str
+    recipient: str
+    bps: int
+    token: FeeCurrency
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fees:
+    """Liquidity fees in bps: two rates for a static hook, a range for a dynamic one."""
+
+    type: Literal["static", "dynamic"]
+    clanker_fee: float | None = None
+    paired_fee: float | None = None
+    base_fee: float | None = None
+    max_fee: float | None = None
+    hook: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lockup:
+    """Locked from `started_at` (Unix seconds) for `lock_duration` seconds, then vesting for `vest_duration` seconds."""
+
+    started_at: int
+    lock_duration: int
+    vest_duration: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Vault:
+    """Part of the supply, in wei, that the vault holds back."""
+
+    amount: int
+    lockup: Lockup
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Airdrop:
+    """Part of the supply, in wei, that the entries of a Merkle tree may claim. Generation v1 of it has no admin."""
+
+    amount: int
+    merkle_root: str
+    admin: str | None
+    lockup: Lockup
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DevBuy:
+    """Tokens bought inside the launch transaction: `amount` in token wei, `amount_eth` in wei of the native coin."""
+
+    amount: int
+    amount_eth: int | None
+    recipient: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SniperTax:
+    """A fee that falls from the first to the second rate (parts per million) within so many seconds."""
+
+    starting_fee: int
+    ending_fee: int
+    seconds_to_decay: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Launch:
+    """One TokenCreated of a known factory, with what its receipt, calldata and node tell about it.
+
+    Addresses are EIP-55, hashes lower-case hex, amounts wei, times Unix seconds. None is unknown.
+    """
+
+    chain_id: int
+    generation: str
+    token: str
+    tx_hash: str
+    log_index: int
+    block_number: int
+    block_hash: str
+    block_time: int
+    factory: str
+    name: str
+    symbol: str
+    supply: int | None
+    admin: str | None
+    msg_sender: str | None
+    requestor_address: str | None
+    requestor_fid: int | None
+    cast_hash: str | None
+    image: str | None
+    metadata: str | None
+    context: str | None
+    locker: str | None
+    position_id: int | None
+    presale_id: int | None
+    pool: Pool | None
+    fees: Fees | None
+    fee_recipients: tuple[FeeRecipient, ...]
+    vault: Vault | None
+    airdrop: Airdrop | None
+    dev_buy: DevBuy | None
+    sniper_tax: SniperTax | None
+    positions: tuple[Position, ...]
+
+
+class Chain(Protocol):
+    """What the service asks of a chain, whatever its kind."""
+
+    info: ChainInfo
+
+    def read_launches(self, tx_hash: str) -> tuple[Launch, ...]:
+        """The launches of one transaction, in log order, at least one.
+
+        Raises TransactionNotFound, LaunchNotFound, LogUndecodable, NodeUnavailable.
+        """
+        ...
+
+    def read_head(self) -> int:
+        """The number of the newest block. Raises NodeUnavailable."""
+        ...
+
+    def read_block_hash(self, tx_hash: str) -> str | None:
+        """The hash of the block that holds the transaction now, None where no block does. Raises NodeUnavailable."""
+        ...
+
+
+def starting_market_cap(tick: int, *, supply: int, quote_decimals: int) -> float:
+    """Market cap at launch in whole units of the quote token.
+
+    `tick` is as if the launched token, which has 18 decimals, were token0; `supply` is in wei. Source: Uniswap's
+    price = 1.0001^tick in smallest units.
+    """
+    return float(1.0001**tick * (supply / WEI_PER_TOKEN) * 10.0 ** (18 - quote_decimals))

@@ -1,0 +1,117 @@
+"""An EVM chain: reading launches from its nodes, and asking them for what the receipt leaves out."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tokens.chains import abi
+from tokens.chains.abi import Function
+from tokens.chains.base import Launch, NodeRefused, NodeUnavailable, Pool, TransactionNotFound
+from tokens.chains.decoding import decode_launches
+from tokens.chains.registry import ChainInfo
+from tokens.chains.rpc import Call, CallFailed, RpcClient
+
+_TOKEN = abi.load("token")
+
+# The token's accessors by generation family: v3.1 and v4 name the image `imageUrl`, v1 to v3.0 `image`.
+_IMAGES = (_TOKEN.function("imageUrl"), _TOKEN.function("image"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvmChain:
+    """One EVM chain: its facts from the registry and its nodes."""
+
+    info: ChainInfo
+    rpc: RpcClient
+
+    def read_launches(self, tx_hash: str) -> tuple[Launch, ...]:
+        """The launches of one transaction, in log order, at least one.
+
+        Raises TransactionNotFound, LaunchNotFound, LogUndecodable, NodeUnavailable.
+        """
+        transaction, receipt, block = self._read_mined(tx_hash)
+        launches = decode_launches(self.info, transaction=transaction, receipt=receipt, block=block)
+        return tuple(self._complete(launch) for launch in launches)
+
+    def read_head(self) -> int:
+        """The number of the newest block. Raises NodeUnavailable."""
+        try:
+            return int(self.rpc.call("eth_blockNumber"), 16)
+        except (NodeRefused, TypeError, ValueError) as error:
+            raise NodeUnavailable(f"chain {self.info.chain_id} does not tell its newest block") from error
+
+    def read_block_hash(self, tx_hash: str) -> str | None:
+        """The hash of the block that holds the transaction now, None where no block does. Raises NodeUnavailable."""
+        try:
+            return str(self._read_mined(tx_hash)[1]["blockHash"])
+        except TransactionNotFound:
+            return None
+
+    def _read_mined(self, tx_hash: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+        """The transaction, its receipt and its block, which must tell of one and the same block.
+
+        No single answer is trusted: behind one URL there may be several nodes, on different forks or lagging.
+        """
+        transaction, receipt = self._objects(
+            [("eth_getTransactionByHash", (tx_hash,)), ("eth_getTransactionReceipt", (tx_hash,))]
+        )
+        if receipt is None or transaction is None or transaction.get("blockHash") is None:
+            raise TransactionNotFound(f"chain {self.info.chain_id} does not know the transaction, or has not mined it")
+        (block,) = self._objects([("eth_getBlockByNumber", (receipt["blockNumber"], False))])
+        hashes = {receipt["blockHash"], transaction["blockHash"], block and block["hash"]}
+        hashes |= {log["blockHash"] for log in receipt["logs"]}
+        if len(hashes) > 1 or receipt["transactionHash"] != tx_hash or transaction["hash"] != tx_hash:
+            raise NodeUnavailable(f"chain {self.info.chain_id}: the receipt and the block don't agree")
+        if tx_hash not in block["transactions"]:
+            raise NodeUnavailable(f"chain {self.info.chain_id}: the block does not hold the transaction")
+        return transaction, receipt, block
+
+    def _objects(self, calls: list[Call]) -> list[Any]:
+        answers = self.rpc.batch(calls)
+        for answer in answers:
+            if isinstance(answer, CallFailed):
+                raise NodeUnavailable(f"chain {self.info.chain_id}: {answer.message}")
+            if answer is not None and not isinstance(answer, dict):
+                raise NodeUnavailable(f"chain {self.info.chain_id} answered with something that is no object")
+        return answers
+
+    def _complete(self, launch: Launch) -> Launch:
+        """Ask the node for what neither receipt nor calldata told; what it cannot answer stays None."""
+        wanted: list[tuple[str, str, Function]] = []
+        if launch.supply is None:
+            wanted.append(("supply", launch.token, _TOKEN.function("totalSupply")))
+        if launch.image is None:
+            wanted += [("image", launch.token, function) for function in _IMAGES]
+        if launch.metadata is None:
+            wanted.append(("metadata", launch.token, _TOKEN.function("metadata")))
+        if launch.context is None:
+            wanted.append(("context", launch.token, _TOKEN.function("context")))
+        if launch.pool and launch.pool.pair_symbol is None:
+            wanted.append(("pair_symbol", launch.pool.paired_token, _TOKEN.function("symbol")))
+            wanted.append(("pair_decimals", launch.pool.paired_token, _TOKEN.function("decimals")))
+        found = self._call_views(wanted)
+        return replace(
+            launch,
+            supply=found.get("supply", launch.supply),
+            image=found.get("image", launch.image),
+            metadata=found.get("metadata", launch.metadata),
+            context=found.get("context", launch.context),
+            pool=_with_pair(launch.pool, found),
+        )
+
+    def _call_views(self, wanted: list[tuple[str, str, Function]]) -> dict[str, Any]:
+        """Name -> value of the views that answered; for a name asked twice the first answer counts."""
+        calls: list[Call] = [
+            ("eth_call", ({"to": address, "data": function.encode()}, "latest")) for _, address, function in wanted
+        ]
+        found: dict[str, Any] = {}
+        for (name, _, function), answer in zip(wanted, self.rpc.batch(calls), strict=True):
+            values = function.decode_output(answer) if isinstance(answer, str) else None
+            if values:
+                found.setdefault(name, *values.values())
+        return found
+
+
+def _with_pair(pool: Pool | None, found: dict[str, Any]) -> Pool | None:
+    if pool is None or pool.pair_symbol is not None:
+        return pool
+    return replace(pool, pair_symbol=found.get("pair_symbol"), pair_decimals=found.get("pair_decimals"))

@@ -1,0 +1,157 @@
+"""What was launched, and which transactions were asked about."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from tokens.querysets import IndexRequestQuerySet, TokenQuerySet
+
+# EIP-55 addresses have 42 characters, base58 mints up to 44.
+ADDRESS_LENGTH = 44
+
+
+def _no_list() -> list[str]:
+    return []
+
+
+class Token(models.Model):
+    """A launched token as the chain tells it, with the operators' tags.
+
+    Unknown text is the empty string and becomes null in answers. Addresses are stored as they are shown: EIP-55, or
+    base58 as given; 32-byte pool ids in lower case.
+    """
+
+    chain_id = models.BigIntegerField()
+    contract_address = models.CharField(max_length=ADDRESS_LENGTH)
+    # The registry's name of the generation; its label is the API's `type`.
+    generation = models.CharField(max_length=32)
+    # True while no block that we know of holds the launch: dropped by a reorg, or claimed and not yet seen.
+    unindexed = models.BooleanField(default=False)
+
+    tx_hash = models.CharField(max_length=100)
+    log_index = models.IntegerField()
+    block_number = models.BigIntegerField()
+    block_hash = models.CharField(max_length=66)
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_indexed = models.DateTimeField()
+    deployed_at = models.DateTimeField()
+
+    name = models.TextField(blank=True)
+    symbol = models.TextField(blank=True)
+    description = models.TextField(blank=True)
+    img_url = models.TextField(blank=True)
+    # Wei; wider than any integer column.
+    supply = models.DecimalField(max_digits=78, decimal_places=0, null=True, blank=True)
+
+    admin = models.CharField(max_length=ADDRESS_LENGTH, blank=True)
+    msg_sender = models.CharField(max_length=ADDRESS_LENGTH, blank=True)
+    requestor_fid = models.BigIntegerField(null=True, blank=True)
+    requestor_address = models.CharField(max_length=ADDRESS_LENGTH, blank=True)
+    cast_hash = models.TextField(blank=True)
+
+    pool_address = models.CharField(max_length=66, blank=True)
+    paired_token = models.CharField(max_length=ADDRESS_LENGTH, blank=True)
+    pair = models.TextField(blank=True)
+    factory_address = models.CharField(max_length=ADDRESS_LENGTH)
+    locker_address = models.CharField(max_length=ADDRESS_LENGTH, blank=True)
+    # 256-bit numbers, kept as decimal digits.
+    position_id = models.CharField(max_length=78, blank=True)
+    presale_id = models.CharField(max_length=78, blank=True)
+
+    metadata = models.JSONField()
+    social_context = models.JSONField()
+    deploy_config = models.JSONField()
+    pool_config = models.JSONField()
+    extensions = models.JSONField()
+    starting_market_cap = models.FloatField(null=True, blank=True)
+    # What the launch itself warns of; POSSIBLE_COPY depends on other tokens and is found when read.
+    launch_warnings = ArrayField(models.CharField(max_length=32), default=_no_list, blank=True)
+    # Name and symbol in the form in which copies are told.
+    copy_key = models.TextField(blank=True)
+
+    champagne = models.BooleanField(default=False)
+    verified = models.BooleanField(default=False)
+    known_interface_deployer = models.BooleanField(default=False)
+    blocked = models.BooleanField(default=False)
+
+    objects = TokenQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["chain_id", "contract_address"], name="token_once_per_chain"),
+            models.CheckConstraint(condition=Q(supply__isnull=True) | Q(supply__gte=0), name="token_supply_positive"),
+        ]
+        indexes = [
+            # GET /api/tokens: newest first, and its filters.
+            models.Index(
+                fields=["-deployed_at", "-id"], name="token_listed_newest", condition=Q(blocked=False, unindexed=False)
+            ),
+            models.Index(fields=["chain_id", "-deployed_at", "-id"], name="token_by_chain_newest"),
+            models.Index(fields=["msg_sender", "-deployed_at", "-id"], name="token_by_sender_newest"),
+            models.Index(fields=["requestor_fid", "-deployed_at", "-id"], name="token_by_fid_newest"),
+            # GET /api/tokens/fetch-by-pool-address and its plural.
+            models.Index(fields=["pool_address"], name="token_by_pool", condition=~Q(pool_address="")),
+            # GET /api/get-token-by-address without a chain.
+            models.Index(fields=["contract_address"], name="token_by_address"),
+            # Unwinding one transaction.
+            models.Index(fields=["chain_id", "tx_hash"], name="token_by_transaction"),
+            # The warning POSSIBLE_COPY: older tokens that are worth copying.
+            models.Index(
+                fields=["copy_key", "deployed_at"],
+                name="token_copied",
+                condition=Q(verified=True) | Q(champagne=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.symbol or '(no symbol)'} {self.contract_address} on {self.chain_id}"
+
+
+class IndexRequest(models.Model):
+    """One transaction that somebody asked us to index, and how far that came."""
+
+    class Status(models.TextChoices):
+        # To be read from the chain; `due_at` says when the sweeper enqueues it (again).
+        PENDING = "pending"
+        # Written; its block may still be dropped by a reorg.
+        INDEXED = "indexed"
+        # Written, and its block is deeper than the chain's finality.
+        CONFIRMED = "confirmed"
+        # Given up; `last_error` says why, and an operator can retry it.
+        FAILED = "failed"
+        # Was written, and the chain dropped it for good.
+        ORPHANED = "orphaned"
+
+    chain_id = models.BigIntegerField()
+    tx_hash = models.CharField(max_length=100)
+    status = models.CharField(max_length=16, choices=Status, default=Status.PENDING)
+    attempts = models.PositiveIntegerField(default=0)
+    last_error = models.TextField(blank=True)
+    block_number = models.BigIntegerField(null=True, blank=True)
+    block_hash = models.CharField(max_length=66, blank=True)
+    due_at = models.DateTimeField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = IndexRequestQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["chain_id", "tx_hash"], name="index_request_once"),
+            models.CheckConstraint(
+                condition=Q(status__in=["pending", "indexed", "confirmed", "failed", "orphaned"]),
+                name="index_request_status_known",
+            ),
+        ]
+        indexes = [
+            # The sweeper: what is due, oldest first.
+            models.Index(fields=["due_at"], name="index_request_due", condition=Q(status="pending")),
+            # The confirmer: what may be final by now.
+            models.Index(
+                fields=["chain_id", "block_number"], name="index_request_unconfirmed", condition=Q(status="indexed")
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tx_hash} on {self.chain_id}: {self.status}"

@@ -1,0 +1,50 @@
+"""The read language of tokens and index requests."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Self
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+if TYPE_CHECKING:
+    from tokens.models import IndexRequest, Token
+
+
+class TokenQuerySet(QuerySet["Token"]):
+    """Tokens, by what callers ask for."""
+
+    def on_chain(self) -> Self:
+        """Tokens whose launch is in a block that we know of."""
+        return self.filter(unindexed=False)
+
+    def listed(self) -> Self:
+        """Tokens that public lists show."""
+        return self.on_chain().filter(blocked=False)
+
+    def with_copies(self) -> Self:
+        """Adds `possible_copy`: whether an older verified or champagne token has the same name and symbol."""
+        older = self.model._default_manager.filter(
+            Q(verified=True) | Q(champagne=True),
+            copy_key=OuterRef("copy_key"),
+            deployed_at__lt=OuterRef("deployed_at"),
+        )
+        return self.annotate(possible_copy=Exists(older))
+
+    def in_pools(self, addresses: list[str]) -> Self:
+        """Tokens whose pool is one of these addresses or ids, in their stored form."""
+        return self.on_chain().filter(pool_address__in=addresses)
+
+    def launched_in(self, *, chain_id: int, tx_hash: str) -> Self:
+        """Tokens of one transaction."""
+        return self.filter(chain_id=chain_id, tx_hash=tx_hash)
+
+
+class IndexRequestQuerySet(QuerySet["IndexRequest"]):
+    """Index requests, by what is to be done about them."""
+
+    def due(self, now: datetime) -> Self:
+        """Requests that nobody has worked on for longer than they should wait, oldest first."""
+        return self.filter(status="pending", due_at__lte=now).order_by("due_at")
+
+    def unconfirmed(self, *, chain_id: int, up_to_block: int) -> Self:
+        """Indexed requests of a chain whose block is at most this one."""
+        return self.filter(status="indexed", chain_id=chain_id, block_number__lte=up_to_block)
