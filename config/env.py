@@ -14,7 +14,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 load_dotenv(BASE_DIR / ".env", override=False)
 
-Value = TypeVar("Value")
+Number = TypeVar("Number", int, float)
 
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 
@@ -95,8 +95,8 @@ def env_rpc_urls(environment: Mapping[str, str] | None = None) -> dict[int, tupl
 
 
 def _number(
-    name: str, default: Value, read: Callable[[str], Value], expected: str, minimum: float, maximum: float
-) -> Value:
+    name: str, default: Number, read: Callable[[str], Number], expected: str, minimum: float, maximum: float
+) -> Number:
     text = env_str(name)
     if not text:
         return default
@@ -104,7 +104,7 @@ def _number(
         value = read(text)
     except ValueError as error:
         raise _refused(name, expected) from error
-    if not minimum <= float(value) <= maximum:  # type: ignore[arg-type]
+    if not minimum <= value <= maximum:
         raise _refused(name, expected)
     return value
 
