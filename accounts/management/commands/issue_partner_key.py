@@ -1,0 +1,46 @@
+"""`manage.py issue_partner_key NAME`: prints a new partner key, and nothing else, on standard output."""
+
+import argparse
+from datetime import timedelta
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from accounts import keys
+from accounts.models import Scope
+
+_DEFAULT_SCOPES = (Scope.READ, Scope.INDEX)
+_MAX_DAYS = 3650
+
+
+class Command(BaseCommand):
+    help = "Issues a partner key and prints it alone on standard output. It is shown this once."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", help="whose key this is")
+        parser.add_argument(
+            "--scope",
+            action="append",
+            choices=Scope.values,
+            help="what the key may do; repeat for more (default: read and index)",
+        )
+        parser.add_argument("--expires-days", type=_days, help="days until the key expires (default: never)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        days: int | None = options["expires_days"]
+        expires_at = None if days is None else timezone.now() + timedelta(days=days)
+        try:
+            text = keys.issue(options["name"], scopes=options["scope"] or _DEFAULT_SCOPES, expires_at=expires_at)
+        except ValidationError as error:
+            raise CommandError(
+                "; ".join(f"{field}: {' '.join(said)}" for field, said in error.message_dict.items())
+            ) from error
+        self.stdout.write(text)
+
+
+def _days(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MAX_DAYS:
+        raise argparse.ArgumentTypeError(f"expected a whole number of days from 1 to {_MAX_DAYS}")
+    return int(text)

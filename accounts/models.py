@@ -1,0 +1,108 @@
+"""Partner keys: who may call the partner endpoints, and with which secrets."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+
+class Scope(models.TextChoices):
+    """What a partner key may be used for."""
+
+    READ = "read"
+    INDEX = "index"
+    DEPLOY = "deploy"
+
+
+class KeyState(models.TextChoices):
+    """Whether a partner key is accepted; a key that is both revoked and expired counts as revoked."""
+
+    ACTIVE = "active"
+    EXPIRED = "expired"
+    REVOKED = "revoked"
+
+
+class PartnerKeyQuerySet(models.QuerySet["PartnerKey"]):
+    def in_state(self, state: KeyState) -> "PartnerKeyQuerySet":
+        """The keys whose `state` is this one now."""
+        over = Q(expires_at__isnull=False, expires_at__lte=timezone.now())
+        if state == KeyState.REVOKED:
+            return self.filter(revoked_at__isnull=False)
+        return self.filter(over if state == KeyState.EXPIRED else ~over, revoked_at__isnull=True)
+
+
+class PartnerKey(models.Model):
+    """A partner's permission to call; it survives the rotation of its secrets, so that other rows can point at it."""
+
+    name = models.CharField(max_length=100, help_text="Whose key this is, and for what.")
+    scopes = ArrayField(models.CharField(max_length=16, choices=Scope.choices))
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="From then on the key is refused.")
+    revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # Written at most once a minute: it answers "is this key still in use", it doesn't count calls.
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = PartnerKeyQuerySet.as_manager()
+
+    class Meta:
+        # No index beside the primary key: only the admin lists keys, and an installation has hundreds at most.
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                name="partner_key_scopes_known",
+                condition=Q(scopes__contained_by=Scope.values, scopes__len__gte=1),
+                violation_error_message="Scopes must be one or more of read, index and deploy.",
+            ),
+            models.CheckConstraint(
+                name="partner_key_name_not_blank",
+                condition=Q(name__regex=r"\S"),
+                violation_error_message="The name must not be blank.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def state(self) -> KeyState:
+        """The state at this moment; only an active key is accepted."""
+        if self.revoked_at is not None:
+            return KeyState.REVOKED
+        if self.expires_at is not None and self.expires_at <= timezone.now():
+            return KeyState.EXPIRED
+        return KeyState.ACTIVE
+
+
+class PartnerKeySecret(models.Model):
+    """One secret of a partner key: the digest of the whole key text, found by the public id inside that text."""
+
+    partner_key = models.ForeignKey(PartnerKey, on_delete=models.CASCADE, related_name="secrets", db_index=False)
+    key_id = models.CharField(max_length=8)
+    # HMAC-SHA256 of the key text in lower-case hex. The text itself is stored nowhere.
+    digest = models.CharField(max_length=64)
+    created_at = models.DateTimeField(default=timezone.now)
+    # Set by the rotation that retires this secret.
+    expires_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            # Its index serves the one query of every authenticated call: the secret with this id.
+            models.UniqueConstraint(name="partner_key_secret_key_id_unique", fields=["key_id"]),
+            models.CheckConstraint(
+                name="partner_key_secret_key_id_form", condition=Q(key_id__regex="^[0-9A-Za-z]{8}$")
+            ),
+            # Whatever is stored here is a digest, never a key by mistake.
+            models.CheckConstraint(name="partner_key_secret_digest_form", condition=Q(digest__regex="^[0-9a-f]{64}$")),
+        ]
+        indexes = [
+            # Serves rotation (a key's newest secrets) and the admin's list (the secrets of the keys on a page).
+            models.Index(name="partner_key_secret_newest", fields=["partner_key", "-id"]),
+        ]
+
+    def __str__(self) -> str:
+        return self.key_id
+
+    @property
+    def is_current(self) -> bool:
+        """Whether no rotation has retired this secret yet."""
+        return self.expires_at is None or self.expires_at > timezone.now()
