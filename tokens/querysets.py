@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, When
 
 if TYPE_CHECKING:
-    from tokens.models import IndexRequest, Token
+    pass
 
 
 class TokenQuerySet(QuerySet["Token"]):
@@ -32,6 +32,22 @@ class TokenQuerySet(QuerySet["Token"]):
     def in_pools(self, addresses: list[str]) -> Self:
         """Tokens whose pool is one of these addresses or ids, in their stored form."""
         return self.on_chain().filter(pool_address__in=addresses)
+
+    def at_address(self, address: str, *, chain_id: int | None) -> Self:
+        """Tokens at an address in its stored form, on one chain or on all."""
+        tokens = self.on_chain().filter(contract_address=address)
+        return tokens if chain_id is None else tokens.filter(chain_id=chain_id)
+
+    def in_chain_order(self, chain_ids: list[int]) -> Self:
+        """In the order of these chains; other chains last."""
+        places = [When(chain_id=chain_id, then=place) for place, chain_id in enumerate(chain_ids)]
+        return self.order_by(Case(*places, default=len(places), output_field=IntegerField()), "id")
+
+    def deployed_with(self, token: "Token") -> Self:
+        """Tokens that the same requestor asked for, or the same wallet sent where no requestor is known."""
+        if token.requestor_fid is not None:
+            return self.on_chain().filter(requestor_fid=token.requestor_fid)
+        return self.on_chain().filter(msg_sender=token.msg_sender)
 
     def launched_in(self, *, chain_id: int, tx_hash: str) -> Self:
         """Tokens of one transaction."""

@@ -1,5 +1,6 @@
 """What the chain library hands out: frozen facts about a launch, the protocol of a chain, and the error families."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -7,6 +8,9 @@ from config.http import Permanent, Retryable
 from tokens.chains.registry import ChainInfo, Position
 
 WEI_PER_TOKEN = 10**18
+
+# Uniswap v3 pools and the v4 hooks count fees in parts per million; the API speaks of bps.
+PARTS_PER_BPS = 100
 
 FeeCurrency = Literal["Both", "Paired", "Clanker"]
 
@@ -168,9 +172,18 @@ class Chain(Protocol):
         """The number of the newest block. Raises NodeUnavailable."""
         ...
 
-    def read_block_hash(self, tx_hash: str) -> str | None:
-        """The hash of the block that holds the transaction now, None where no block does. Raises NodeUnavailable."""
+    def read_block_hashes(self, numbers: Sequence[int]) -> dict[int, str]:
+        """Block number -> its hash on the chain as it is now, without those that the node lacks.
+
+        Raises NodeUnavailable.
+        """
         ...
+
+
+def bps(parts_per_million: int) -> float:
+    """A fee as contracts count it, in bps; a whole number where it is one."""
+    whole, rest = divmod(parts_per_million, PARTS_PER_BPS)
+    return parts_per_million / PARTS_PER_BPS if rest else whole
 
 
 def starting_market_cap(tick: int, *, supply: int, quote_decimals: int) -> float:

@@ -5,7 +5,7 @@ from typing import Any
 
 from tokens.chains import abi
 from tokens.chains.abi import Event, Log
-from tokens.chains.base import DevBuy, FeeRecipient, Fees, Launch, Lockup, Pool, Vault
+from tokens.chains.base import DevBuy, FeeRecipient, Fees, Launch, Lockup, Pool, Vault, bps
 from tokens.chains.receipts import MinedTransaction
 from tokens.chains.registry import Generation, Position
 
@@ -20,12 +20,7 @@ _REWARD_ADDED = _V3_1.event("TokenRewardAdded")
 _VAULT_CREATED = _V3_1.event("AllocationCreated")
 
 # Every way in which these generations were launched; selectors tell them apart.
-_DEPLOYS = tuple(
-    function for name in ("v0", "v1", "v2", "v3", "v3_1") for function in abi.load(name).deploys()
-)
-
-# Uniswap v3 counts pool fees in parts per million; the API speaks of bps.
-_PARTS_PER_BPS = 100
+_DEPLOYS = tuple(function for name in ("v0", "v1", "v2", "v3", "v3_1") for function in abi.load(name).deploys())
 
 # v3.1 keeps a fifth of the fees for the launchpad's team; creator and interface share the rest.
 _SHARED_PERCENT = 80
@@ -203,7 +198,7 @@ def _trading(mined: MinedTransaction, token: str, factory: str) -> _Trading | No
     is_token0 = created["token0"] == token
     paired = created["token1"] if is_token0 else created["token0"]
     quote = mined.chain.quote_tokens.get(paired.lower())
-    fee = created["fee"] / _PARTS_PER_BPS
+    fee = bps(created["fee"])
     return _Trading(
         pool=Pool(
             address=created["pool"],
@@ -253,9 +248,7 @@ def _dev_buy(mined: MinedTransaction, token: str, pool: str, factory: str) -> De
 def _position_owner(mined: MinedTransaction, position_id: int) -> str | None:
     # event Transfer(address indexed from, address indexed to, uint256 indexed tokenId): the last move of the LP NFT
     # in the launch puts it into its locker.
-    moves = [
-        _POSITION_MOVED.decode(log) for log in mined.emitted(_POSITION_MOVED, by=mined.chain.v3_position_manager)
-    ]
+    moves = [_POSITION_MOVED.decode(log) for log in mined.emitted(_POSITION_MOVED, by=mined.chain.v3_position_manager)]
     owners = [move["to"] for move in moves if move["tokenId"] == position_id]
     return owners[-1] if owners else None
 
@@ -291,8 +284,6 @@ def _vault(mined: MinedTransaction, created: dict[str, Any], generation: Generat
             if allocation["token"] == created["tokenAddress"]:
                 return Vault(
                     amount=allocation["amount"],
-                    lockup=Lockup(
-                        started_at=mined.block_time, lock_duration=created["vaultDuration"], vest_duration=0
-                    ),
+                    lockup=Lockup(started_at=mined.block_time, lock_duration=created["vaultDuration"], vest_duration=0),
                 )
     return None

@@ -5,7 +5,19 @@ from typing import Any
 
 from tokens.chains import abi
 from tokens.chains.abi import Event, Log
-from tokens.chains.base import Airdrop, DevBuy, FeeCurrency, FeeRecipient, Fees, Launch, Lockup, Pool, SniperTax, Vault
+from tokens.chains.base import (
+    Airdrop,
+    DevBuy,
+    FeeCurrency,
+    FeeRecipient,
+    Fees,
+    Launch,
+    Lockup,
+    Pool,
+    SniperTax,
+    Vault,
+    bps,
+)
 from tokens.chains.receipts import MinedTransaction
 from tokens.chains.registry import Generation, Position
 
@@ -23,9 +35,6 @@ _DEPLOY = _ABI.function("deployToken")
 
 # The locker's enumeration of fee preferences, in its order.
 _CURRENCIES: tuple[FeeCurrency, ...] = ("Both", "Paired", "Clanker")
-
-# Hooks count fees in parts per million; the API speaks of bps.
-_PARTS_PER_BPS = 100
 
 
 def decode_v4(mined: MinedTransaction, log: Log, event: Event, generation: Generation) -> Launch:
@@ -112,18 +121,13 @@ def _fees(mined: MinedTransaction, created: dict[str, Any]) -> Fees | None:
     # event PoolInitialized(bytes32 poolId, uint24 clankerFee, uint24 pairedFee)
     if static := _find(mined, _POOL_STATIC, by=(hook,), poolId=pool_id):
         return Fees(
-            type="static", clanker_fee=_bps(static["clankerFee"]), paired_fee=_bps(static["pairedFee"]), hook=hook
+            type="static", clanker_fee=bps(static["clankerFee"]), paired_fee=bps(static["pairedFee"]), hook=hook
         )
     # event PoolInitialized(bytes32 poolId, uint24 baseFee, uint24 maxLpFee, uint256 referenceTickFilterPeriod,
     #   uint256 resetPeriod, int24 resetTickFilter, uint256 feeControlNumerator, uint24 decayFilterBps)
     if dynamic := _find(mined, _POOL_DYNAMIC, by=(hook,), poolId=pool_id):
-        return Fees(type="dynamic", base_fee=_bps(dynamic["baseFee"]), max_fee=_bps(dynamic["maxLpFee"]), hook=hook)
+        return Fees(type="dynamic", base_fee=bps(dynamic["baseFee"]), max_fee=bps(dynamic["maxLpFee"]), hook=hook)
     return None
-
-
-def _bps(parts_per_million: int) -> float:
-    whole, rest = divmod(parts_per_million, _PARTS_PER_BPS)
-    return parts_per_million / _PARTS_PER_BPS if rest else whole
 
 
 def _recipients(

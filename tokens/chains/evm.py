@@ -1,5 +1,6 @@
 """An EVM chain: reading launches from its nodes, and asking them for what the receipt leaves out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,12 +40,14 @@ class EvmChain:
         except (NodeRefused, TypeError, ValueError) as error:
             raise NodeUnavailable(f"chain {self.info.chain_id} does not tell its newest block") from error
 
-    def read_block_hash(self, tx_hash: str) -> str | None:
-        """The hash of the block that holds the transaction now, None where no block does. Raises NodeUnavailable."""
-        try:
-            return str(self._read_mined(tx_hash)[1]["blockHash"])
-        except TransactionNotFound:
-            return None
+    def read_block_hashes(self, numbers: Sequence[int]) -> dict[int, str]:
+        """Block number -> its hash on the chain as it is now, without those that the node lacks.
+
+        Raises NodeUnavailable.
+        """
+        wanted = sorted(set(numbers))
+        blocks = self._objects([("eth_getBlockByNumber", (hex(number), False)) for number in wanted])
+        return {number: str(block["hash"]) for number, block in zip(wanted, blocks, strict=True) if block}
 
     def _read_mined(self, tx_hash: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         """The transaction, its receipt and its block, which must tell of one and the same block.

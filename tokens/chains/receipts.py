@@ -50,7 +50,7 @@ class MinedTransaction:
 def read_mined(
     chain: ChainInfo, *, transaction: Mapping[str, Any], receipt: Mapping[str, Any], block: Mapping[str, Any]
 ) -> MinedTransaction:
-    """Put the three JSON-RPC objects of a mined transaction together. Raises NodeUnavailable where a part is missing."""
+    """Put the JSON-RPC objects of a mined transaction together. Raises NodeUnavailable where a part is missing."""
     try:
         return _read_mined(chain, transaction, receipt, block)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""JSON-RPC to the nodes of one chain: batches, retries with jitter, failover between URLs, a circuit breaker per URL."""
+"""JSON-RPC to the nodes of one chain: batches, retries with jitter, failover, and a circuit breaker per URL."""
 
 import itertools
 import logging

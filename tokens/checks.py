@@ -1,0 +1,29 @@
+"""Start-up checks of the chain registry and the nodes: `manage.py check`, and before anything else starts."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Warning
+
+from tokens.chains.registry import RegistryError
+from tokens.installed_chains import registry
+
+
+def check_chains(**_: Any) -> list[CheckMessage]:
+    """Every mistake in the registry files, and every RPC_URLS_<chainId> of a chain that no file describes."""
+    try:
+        chains = registry().chains
+    except RegistryError as error:
+        return [Error(mistake, id="tokens.E001") for mistake in error.mistakes]
+    unknown: list[CheckMessage] = [
+        Error(
+            f"RPC_URLS_{chain_id} is set, and chain {chain_id} is not in the registry.",
+            hint="Describe the chain in the file that CHAINS_FILE names; docs/chains.md says how.",
+            id="tokens.E002",
+        )
+        for chain_id in settings.RPC_URLS
+        if chain_id not in chains
+    ]
+    if settings.RPC_URLS:
+        return unknown
+    return [Warning("No RPC_URLS_<chainId> is set: nothing can be indexed.", id="tokens.W001")]

@@ -1,0 +1,41 @@
+"""The chains as this installation has them: the registry with the operator's file, and the nodes of the settings."""
+
+from functools import cache
+from pathlib import Path
+
+from django.conf import settings
+
+from config.http import Permanent
+from tokens.chains.base import Chain
+from tokens.chains.evm import EvmChain
+from tokens.chains.registry import Registry, UnknownChain, load
+from tokens.chains.rpc import RpcClient
+
+
+class UnsupportedChain(Permanent):
+    """This installation does not know the chain, or has no node of it."""
+
+
+@cache
+def registry() -> Registry:
+    """The built-in registry with the operator's file merged over it. Raises RegistryError."""
+    return load(*([Path(settings.CHAINS_FILE)] if settings.CHAINS_FILE else []))
+
+
+@cache
+def installed_chain(chain_id: int) -> Chain:
+    """The chain with its nodes, made once per process. Raises UnsupportedChain."""
+    try:
+        info = registry().chain(chain_id)
+    except UnknownChain as error:
+        raise UnsupportedChain(f"chain {chain_id} is not in the registry") from error
+    if chain_id not in settings.RPC_URLS:
+        raise UnsupportedChain(f"RPC_URLS_{chain_id} is not set")
+    client = RpcClient(
+        chain_id=chain_id,
+        urls=settings.RPC_URLS[chain_id],
+        timeout=settings.RPC_TIMEOUT_SECONDS,
+        batch_size=settings.RPC_BATCH_SIZE,
+        attempts=settings.RPC_ATTEMPTS,
+    )
+    return EvmChain(info=info, rpc=client)

@@ -1,0 +1,42 @@
+"""Index transactions by hand: the same function as the API and the workers use."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from config.api.fields import parse_transaction_hash
+from config.http import Permanent
+from tokens import indexing, tasks
+from tokens.installed_chains import registry
+
+
+class Command(BaseCommand):
+    help = "Index the launches of transactions; what is there already is refreshed."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("hashes", nargs="+", metavar="HASH")
+        parser.add_argument("--chain", type=int, help="Chain id; default: the registry's first chain.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        chain_id = options["chain"] or registry().default_chain.chain_id
+        try:
+            hashes = [parse_transaction_hash(text) for text in options["hashes"]]
+        except ValueError as error:
+            raise CommandError(f"HASH {error}") from error
+        failed = [tx_hash for tx_hash in hashes if not self._index(chain_id, tx_hash)]
+        if failed:
+            raise CommandError(f"{len(failed)} of {len(hashes)} transactions were not indexed.")
+
+    def _index(self, chain_id: int, tx_hash: str) -> bool:
+        try:
+            addresses = indexing.index_transaction(chain_id=chain_id, tx_hash=tx_hash)
+        except indexing.Postponed as error:
+            tasks.retry_later(error, chain_id=chain_id, tx_hash=tx_hash)
+            when = "not tried again" if error.retry_after is None else f"tried again in {error.retry_after} s"
+            self.stderr.write(f"{tx_hash} {error}; {when}")
+            return False
+        except Permanent as error:
+            self.stderr.write(f"{tx_hash} {error}")
+            return False
+        self.stdout.write(f"{tx_hash} {' '.join(addresses)}")
+        return True

@@ -1,0 +1,110 @@
+"""What launchers write into a token's metadata and context: any text, usually JSON. Pure."""
+
+import json
+import re
+from typing import Any
+
+# Nobody describes a token in more; a longer text is cut so that no row can grow without limit.
+MAX_TEXT = 10_000
+MAX_LINKS = 50
+_SURROGATES = re.compile("[\ud800-\udfff]")
+# PostgreSQL's bigint.
+_MAX_FID = 2**63 - 1
+
+Json = dict[str, Any]
+
+
+def parse_metadata(text: str | None) -> Json:
+    """The record's `metadata`: {"auditUrls": [str], "description": str | None, "socialMediaUrls": [{platform, url}]}.
+
+    A text that is no JSON object is what the launcher had to say, and becomes the description.
+    """
+    raw = _parse_object(text)
+    if raw is None:
+        return {"auditUrls": [], "description": _text(text), "socialMediaUrls": []}
+    return {
+        "auditUrls": [url for url in map(_text, _list(raw.get("auditUrls"))) if url],
+        "description": _text(raw.get("description")),
+        "socialMediaUrls": [link for link in map(_link, _list(raw.get("socialMediaUrls"))) if link],
+    }
+
+
+def parse_context(text: str | None) -> Json:
+    """The record's `social_context`: the four known keys as text or None, and whatever else the launcher put there.
+
+    Nobody vouches for a context: anyone may write any platform and id into it.
+    """
+    raw = _parse_object(text) or {}
+    known = {key: _text(raw.get(key)) for key in ("interface", "platform", "messageId", "id")}
+    return raw | known
+
+
+def farcaster_fid(context: Json) -> int | None:
+    """The FID that a context names as the requestor, where its platform is Farcaster."""
+    identity = context["id"] or ""
+    if (context["platform"] or "").lower() != "farcaster" or not re.fullmatch(r"[0-9]{1,19}", identity, re.ASCII):
+        return None
+    fid = int(identity)
+    return fid if 0 < fid <= _MAX_FID else None
+
+
+def social_links(metadata: Json) -> list[dict[str, str]]:
+    """The record's `socialLinks`, from parsed metadata."""
+    return [{"name": link["platform"], "link": link["url"]} for link in metadata["socialMediaUrls"]]
+
+
+def find_link(metadata: Json, *platforms: str) -> str | None:
+    """The first social address of one of the platforms (lower case), from parsed metadata."""
+    for link in metadata["socialMediaUrls"]:
+        if link["platform"].lower() in platforms:
+            return str(link["url"])
+    return None
+
+
+def copy_key(name: str, symbol: str) -> str:
+    """Name and symbol without case and blanks; two tokens with the same key look alike."""
+    return "\n".join("".join(part.casefold().split()) for part in (name, symbol))
+
+
+def _parse_object(text: str | None) -> Json | None:
+    try:
+        value = json.loads(text or "", parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return None
+    return _storable(value) if isinstance(value, dict) else None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _storable(value: Any) -> Any:
+    """The same JSON without what PostgreSQL's jsonb refuses: NUL and lone surrogates in texts."""
+    if isinstance(value, str):
+        return _SURROGATES.sub("\ufffd", value.replace("\0", ""))
+    if isinstance(value, list):
+        return [_storable(part) for part in value]
+    if isinstance(value, dict):
+        return {_storable(key): _storable(part) for key, part in value.items()}
+    return value
+
+
+def _text(value: Any) -> str | None:
+    """Text of a JSON scalar, None for nothing, objects and lists."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    return str(value)[:MAX_TEXT] or None
+
+
+def _list(value: Any) -> list[Any]:
+    return value[:MAX_LINKS] if isinstance(value, list) else []
+
+
+def _link(value: Any) -> dict[str, str] | None:
+    """A social link; launchers write objects or bare addresses."""
+    if isinstance(value, str) and value:
+        return {"platform": "website", "url": value[:MAX_TEXT]}
+    if not isinstance(value, dict):
+        return None
+    url = _text(value.get("url"))
+    return {"platform": _text(value.get("platform")) or "website", "url": url} if url else None

@@ -1,0 +1,50 @@
+"""Indexing a transaction on request."""
+
+from django.conf import settings
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.authentication import PartnerKeyAuthentication
+from accounts.models import Scope
+from accounts.permissions import HasScope
+from config.api.errors import BadRequest, UpstreamUnavailable
+from config.http import Permanent
+from tokens import indexing, tasks
+from tokens.chains.base import TransactionNotFound
+from tokens.installed_chains import UnsupportedChain, installed_chain
+from tokens.serializers import IndexAnswer, IndexBody
+
+FAILED = "Failed to index transaction"
+
+
+class IndexTransactionView(APIView):
+    """Synchronous: the answer comes when the tokens are listed."""
+
+    authentication_classes = [PartnerKeyAuthentication]
+    permission_classes = [HasScope]
+    required_scope = Scope.INDEX
+
+    @extend_schema(operation_id="indexTransaction", request=IndexBody, responses={200: IndexAnswer, 503: None})
+    def post(self, request: Request) -> Response:
+        """Index the launches of a transaction; indexing again refreshes them."""
+        body = IndexBody.read(request.data)
+        try:
+            installed_chain(body["chain_id"])
+            addresses = indexing.index_transaction(**body)
+        except UnsupportedChain as error:
+            raise BadRequest("Unsupported chain", field="chainId") from error
+        except Permanent as error:
+            raise BadRequest(FAILED) from error
+        except indexing.Postponed as error:
+            tasks.retry_later(error, **body)
+            if isinstance(error.reason, TransactionNotFound):
+                raise BadRequest(FAILED) from error
+            raise UpstreamUnavailable("The chain is not available", wait=error.retry_after) from error
+        answer = {
+            "success": True,
+            "address": addresses[0],
+            "url": f"{settings.SITE_URL}/tokens/{body['chain_id']}/{addresses[0]}",
+        }
+        return Response(answer | ({"addresses": addresses} if len(addresses) > 1 else {}))

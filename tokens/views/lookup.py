@@ -1,0 +1,73 @@
+"""One token, or several, by an address."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.authentication import PartnerKeyAuthentication
+from accounts.models import Scope
+from accounts.permissions import HasScope
+from config.api.caching import NEVER_STORED, private_for, shared_for
+from config.api.views import QueryView
+from tokens.installed_chains import registry
+from tokens.models import Token
+from tokens.serializers import (
+    PoolQuery,
+    PoolsBody,
+    TokenAnswer,
+    TokenDetailAnswer,
+    TokenDetailSerializer,
+    TokenQuery,
+    TokenRecordSerializer,
+    TokensByPoolAnswer,
+)
+
+
+class TokenByPoolView(QueryView):
+    """The token of a pool."""
+
+    query_serializer = PoolQuery
+    cache_control = shared_for(2)
+
+    @extend_schema(operation_id="fetchByPoolAddress", responses={200: TokenAnswer})
+    def get(self, request: Request) -> Response:
+        """Look a token up by its pool; a miss is an empty object."""
+        token = Token.objects.in_pools([self.query["poolAddress"]]).with_copies().order_by("id").first()
+        return Response({"data": TokenRecordSerializer(token).data} if token else {})
+
+
+class TokensByPoolsView(APIView):
+    """The tokens of up to 100 pools."""
+
+    @extend_schema(operation_id="fetchByPoolAddresses", request=PoolsBody, responses={200: TokensByPoolAnswer})
+    def post(self, request: Request) -> Response:
+        """Look tokens up by their pools; misses are absent."""
+        body = PoolsBody(data=request.data)
+        body.is_valid(raise_exception=True)
+        tokens = Token.objects.in_pools(body.validated_data["poolAddresses"]).with_copies().order_by("-id")
+        found: dict[str, Any] = {token.pool_address.lower(): TokenRecordSerializer(token).data for token in tokens}
+        return Response({"data": found}, headers={"Cache-Control": NEVER_STORED})
+
+
+class TokenByAddressView(QueryView):
+    """Everything about one token, for partners."""
+
+    authentication_classes = [PartnerKeyAuthentication]
+    permission_classes = [HasScope]
+    required_scope = Scope.READ
+    query_serializer = TokenQuery
+    cache_control = private_for(120)
+
+    @extend_schema(operation_id="getTokenByAddress", responses={200: TokenDetailAnswer, 404: None})
+    def get(self, request: Request) -> Response:
+        """Look a token up by its address; where several chains hold it, the registry's order decides."""
+        tokens = Token.objects.at_address(self.query["address"], chain_id=self.query.get("chainId"))
+        token = tokens.in_chain_order(list(registry().chains)).with_copies().first()
+        if token is None:
+            raise NotFound("Token not found")
+        deployed = Token.objects.deployed_with(token).count()
+        return Response({"data": TokenDetailSerializer(token, context={"tokens_deployed": deployed}).data})
