@@ -1,0 +1,21 @@
+"""What a partner key may be used for."""
+
+from typing import Any
+
+from rest_framework.exceptions import NotAuthenticated, PermissionDenied
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from accounts.authentication import KEY_REQUIRED
+from accounts.models import PartnerKey
+
+
+class HasScope(BasePermission):
+    """Lets partner keys pass that have the scope which the view names in `required_scope` (a Scope)."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if not isinstance(request.auth, PartnerKey):
+            raise NotAuthenticated(KEY_REQUIRED)
+        if view.required_scope not in request.auth.scopes:
+            raise PermissionDenied(f"This key lacks the scope {view.required_scope}")
+        return True
