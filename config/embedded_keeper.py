@@ -35,8 +35,10 @@ def keep(server: Server, locks: Path) -> None:
     try:
         ready.touch()
         while not _wait_for_the_last_user(users, process):
+            process.wait()
             # Servers heal their own small accidents; a pause keeps one that can't from filling the log.
             time.sleep(_RESTART_SECONDS)
+            server.prepare()
             process = _start(server)
     finally:
         # With the users' lock in hand: whoever comes now waits, and starts another keeper afterwards.

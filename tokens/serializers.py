@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers
-
 from config.api.errors import BadRequest
 from config.api.fields import (
     AddressField,
@@ -14,6 +11,9 @@ from config.api.fields import (
     WholeNumberField,
     parse_transaction_hash,
 )
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
 from tokens.installed_chains import registry
 from tokens.launch_warnings import POSSIBLE_COPY
 from tokens.metadata import find_link, social_links

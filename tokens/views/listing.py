@@ -1,12 +1,12 @@
 """Lists of tokens."""
 
+from config.api.caching import shared_for
+from config.api.pagination import page
+from config.api.views import QueryView
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.api.caching import shared_for
-from config.api.pagination import page
-from config.api.views import QueryView
 from tokens.filters import TokenFilter
 from tokens.models import Token
 from tokens.serializers import ListQuery, TokenListAnswer, TokenRecordSerializer

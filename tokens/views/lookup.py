@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from config.api.caching import NEVER_STORED, private_for, shared_for
+from config.api.views import QueryView
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -11,8 +13,6 @@ from rest_framework.views import APIView
 from accounts.authentication import PartnerKeyAuthentication
 from accounts.models import Scope
 from accounts.permissions import HasScope
-from config.api.caching import NEVER_STORED, private_for, shared_for
-from config.api.views import QueryView
 from tokens.installed_chains import registry
 from tokens.models import Token
 from tokens.serializers import (

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {
+    IERC20,
+    IFeeLocker,
+    ILocker,
+    IPoolManager,
+    IPositionManager,
+    IWrappedNative,
+    LockerConfig,
+    Payments,
+    PoolConfig,
+    PoolKey,
+    Unauthorized
+} from "./Interfaces.sol";
+
+/// Holds the liquidity of every launch for ever and splits its fees among the recipients.
+contract Locker is ILocker {
+    using Payments for address;
+
+    enum FeePreference {
+        Both,
+        Paired,
+        Clanker
+    }
+
+    /// What lockerData holds.
+    struct FeePreferences {
+        FeePreference[] feePreference;
+    }
+
+    struct TokenRewardInfo {
+        address token;
+        PoolKey poolKey;
+        uint256 positionId;
+        uint256 numPositions;
+        uint16[] rewardBps;
+        address[] rewardAdmins;
+        address[] rewardRecipients;
+    }
+
+    event TokenRewardAdded(
+        address token,
+        PoolKey poolKey,
+        uint256 poolSupply,
+        uint256 positionId,
+        uint256 numPositions,
+        uint16[] rewardBps,
+        address[] rewardAdmins,
+        address[] rewardRecipients,
+        int24[] tickLower,
+        int24[] tickUpper,
+        uint16[] positionBps
+    );
+    event InitialFeePreferences(address indexed token, FeePreference[] feePreference);
+    event ClaimedRewards(address indexed token, uint256 amount0, uint256 amount1, uint256[] rewards0, uint256[] rewards1);
+    event FeesSwapped(
+        address indexed token,
+        address indexed rewardToken,
+        uint256 amountSwapped,
+        address indexed swappedToken,
+        uint256 amountOut
+    );
+    event RewardRecipientUpdated(
+        address indexed token, uint256 indexed rewardIndex, address oldRecipient, address newRecipient
+    );
+    event RewardAdminUpdated(address indexed token, uint256 indexed rewardIndex, address oldAdmin, address newAdmin);
+    event FeePreferenceUpdated(
+        address indexed token,
+        uint256 indexed rewardIndex,
+        FeePreference oldFeePreference,
+        FeePreference indexed newFeePreference
+    );
+
+    error TokenAlreadyHasRewards();
+    error TokenHasNoRewards();
+    error NoRewardRecipients();
+    error TooManyRewardParticipants();
+    error MismatchedRewardArrays();
+    error InvalidRewardBps();
+    error ZeroRewardAmount();
+    error ZeroRewardAddress();
+    error InvalidFeePreferences();
+    error NoPositions();
+    error TooManyPositions();
+    error MismatchedPositionInfos();
+    error InvalidPositionBps();
+    error TicksBackwards();
+    error TicksNotMultipleOfTickSpacing();
+    error TickRangeLowerThanStartingTick();
+    error InvalidSwapFeeValue();
+
+    uint256 public constant BPS = 10_000;
+    uint256 public constant MAX_REWARD_PARTICIPANTS = 7;
+    uint256 public constant MAX_LP_POSITIONS = 7;
+
+    address public immutable factory;
+    IFeeLocker public immutable feeLocker;
+    IPoolManager public immutable poolManager;
+    IPositionManager public immutable positionManager;
+    IWrappedNative public immutable wrappedNative;
+    mapping(address token => TokenRewardInfo) private _rewards;
+    mapping(address token => FeePreference[]) public feePreferences;
+
+    constructor(
+        address factory_,
+        IFeeLocker feeLocker_,
+        IPoolManager poolManager_,
+        IPositionManager positionManager_,
+        IWrappedNative wrappedNative_
+    ) {
+        factory = factory_;
+        feeLocker = feeLocker_;
+        poolManager = poolManager_;
+        positionManager = positionManager_;
+        wrappedNative = wrappedNative_;
+    }
+
+    /// The admin of one share may change that share only.
+    modifier onlyRewardAdmin(address token, uint256 index) {
+        if (msg.sender != _rewards[token].rewardAdmins[index]) revert Unauthorized();
+        _;
+    }
+
+    function tokenRewards(address token) external view returns (TokenRewardInfo memory) {
+        return _rewards[token];
+    }
+
+    function placeLiquidity(
+        LockerConfig calldata lockerConfig,
+        PoolConfig calldata poolConfig,
+        PoolKey calldata poolKey,
+        uint256 poolSupply,
+        address token
+    ) external returns (uint256 positionId) {
+        if (msg.sender != factory) revert Unauthorized();
+        if (_rewards[token].token != address(0)) revert TokenAlreadyHasRewards();
+        _checkRewards(lockerConfig);
+        _checkPositions(lockerConfig, poolConfig);
+
+        token.pull(msg.sender, poolSupply);
+        positionId = _mintPositions(lockerConfig, poolKey, poolSupply, token);
+        _keepFeePreferences(lockerConfig, token);
+        _rewards[token] = TokenRewardInfo({
+            token: token,
+            poolKey: poolKey,
+            positionId: positionId,
+            numPositions: lockerConfig.tickLower.length,
+            rewardBps: lockerConfig.rewardBps,
+            rewardAdmins: lockerConfig.rewardAdmins,
+            rewardRecipients: lockerConfig.rewardRecipients
+        });
+        _announce(lockerConfig, poolKey, poolSupply, positionId, token);
+    }
+
+    function updateRewardRecipient(address token, uint256 rewardIndex, address newRecipient)
+        external
+        onlyRewardAdmin(token, rewardIndex)
+    {
+        if (newRecipient == address(0)) revert ZeroRewardAddress();
+        emit RewardRecipientUpdated(token, rewardIndex, _rewards[token].rewardRecipients[rewardIndex], newRecipient);
+        _rewards[token].rewardRecipients[rewardIndex] = newRecipient;
+    }
+
+    function updateRewardAdmin(address token, uint256 rewardIndex, address newAdmin)
+        external
+        onlyRewardAdmin(token, rewardIndex)
+    {
+        if (newAdmin == address(0)) revert ZeroRewardAddress();
+        emit RewardAdminUpdated(token, rewardIndex, _rewards[token].rewardAdmins[rewardIndex], newAdmin);
+        _rewards[token].rewardAdmins[rewardIndex] = newAdmin;
+    }
+
+    function updateFeePreference(address token, uint256 rewardIndex, FeePreference newFeePreference)
+        external
+        onlyRewardAdmin(token, rewardIndex)
+    {
+        emit FeePreferenceUpdated(token, rewardIndex, feePreferences[token][rewardIndex], newFeePreference);
+        feePreferences[token][rewardIndex] = newFeePreference;
+    }
+
+    /// Makes the pool owe fees, as swaps would. For the development chain only: there is no exchange here. The paired
+    /// side is taken from the caller, as native currency where the pair is wrapped native and value is sent, else by
+    /// allowance; the launched side comes out of the pool. Amounts are in the pool's order of currencies.
+    function simulateSwapFees(address token, uint256 amount0, uint256 amount1) external payable {
+        PoolKey memory key = _rewards[token].poolKey;
+        if (key.currency0 == key.currency1) revert TokenHasNoRewards();
+        address paired = token == key.currency0 ? key.currency1 : key.currency0;
+        uint256 pairedAmount = token == key.currency0 ? amount1 : amount0;
+        if (msg.value == pairedAmount && paired == address(wrappedNative)) {
+            wrappedNative.deposit{value: msg.value}();
+        } else {
+            if (msg.value != 0) revert InvalidSwapFeeValue();
+            paired.pull(msg.sender, pairedAmount);
+        }
+        IERC20(paired).approve(address(poolManager), pairedAmount);
+        poolManager.accrueFees(key, amount0, amount1, token);
+    }
+
+    /// Takes what the pool owes, splits it by basis points, and stores it for the recipients. Anybody may call it.
+    function collectRewards(address token) external {
+        TokenRewardInfo storage info = _rewards[token];
+        if (info.token == address(0)) revert TokenHasNoRewards();
+        PoolKey memory key = info.poolKey;
+        for (uint256 i = 0; i < info.numPositions; i++) {
+            positionManager.touch(key, info.positionId + i);
+        }
+        (uint256 fees0, uint256 fees1) = poolManager.collectFees(key, address(this));
+        uint256 count = info.rewardBps.length;
+        uint256[] memory rewards0 = new uint256[](count);
+        uint256[] memory rewards1 = new uint256[](count);
+        _distribute(token, key.currency0, key.currency1, fees0, rewards0, rewards1);
+        _distribute(token, key.currency1, key.currency0, fees1, rewards1, rewards0);
+        emit ClaimedRewards(token, _sum(rewards0), _sum(rewards1), rewards0, rewards1);
+    }
+
+    /// Shares `fees` of `currency` out. A recipient who wants only `other` gets his share swapped, in one swap for all
+    /// of them. `same` and `swapped` are the amounts paid per recipient, added to.
+    function _distribute(
+        address token,
+        address currency,
+        address other,
+        uint256 fees,
+        uint256[] memory same,
+        uint256[] memory swapped
+    ) private {
+        if (fees == 0) return;
+        uint256[] memory shares = _shares(token, fees);
+        FeePreference unwanted = currency == token ? FeePreference.Paired : FeePreference.Clanker;
+        uint256 toSwap = 0;
+        for (uint256 i = 0; i < shares.length; i++) {
+            if (feePreferences[token][i] == unwanted) {
+                toSwap += shares[i];
+            } else {
+                same[i] += shares[i];
+                _store(token, i, currency, shares[i]);
+            }
+        }
+        if (toSwap == 0) return;
+        uint256 amountOut = _swap(token, currency, toSwap);
+        for (uint256 i = 0; i < shares.length; i++) {
+            if (feePreferences[token][i] != unwanted) continue;
+            uint256 share = amountOut * shares[i] / toSwap;
+            swapped[i] += share;
+            _store(token, i, other, share);
+        }
+        emit FeesSwapped(token, currency, toSwap, other, amountOut);
+    }
+
+    /// The last recipient gets what the divisions left over.
+    function _shares(address token, uint256 fees) private view returns (uint256[] memory shares) {
+        uint16[] storage rewardBps = _rewards[token].rewardBps;
+        shares = new uint256[](rewardBps.length);
+        uint256 left = fees;
+        for (uint256 i = 0; i + 1 < shares.length; i++) {
+            shares[i] = fees * rewardBps[i] / BPS;
+            left -= shares[i];
+        }
+        shares[shares.length - 1] = left;
+    }
+
+    function _swap(address token, address currency, uint256 amount) private returns (uint256) {
+        IERC20(currency).approve(address(poolManager), amount);
+        return poolManager.swap(_rewards[token].poolKey, currency, amount, address(this));
+    }
+
+    function _store(address token, uint256 index, address currency, uint256 amount) private {
+        if (amount == 0) return;
+        IERC20(currency).approve(address(feeLocker), amount);
+        feeLocker.storeFees(_rewards[token].rewardRecipients[index], currency, amount);
+    }
+
+    function _sum(uint256[] memory amounts) private pure returns (uint256 total) {
+        for (uint256 i = 0; i < amounts.length; i++) {
+            total += amounts[i];
+        }
+    }
+
+    function _checkRewards(LockerConfig calldata config) private pure {
+        uint256 count = config.rewardBps.length;
+        if (count == 0) revert NoRewardRecipients();
+        if (count > MAX_REWARD_PARTICIPANTS) revert TooManyRewardParticipants();
+        if (config.rewardAdmins.length != count || config.rewardRecipients.length != count) {
+            revert MismatchedRewardArrays();
+        }
+        uint256 total = 0;
+        for (uint256 i = 0; i < count; i++) {
+            if (config.rewardBps[i] == 0) revert ZeroRewardAmount();
+            if (config.rewardAdmins[i] == address(0) || config.rewardRecipients[i] == address(0)) {
+                revert ZeroRewardAddress();
+            }
+            total += config.rewardBps[i];
+        }
+        if (total != BPS) revert InvalidRewardBps();
+    }
+
+    function _checkPositions(LockerConfig calldata config, PoolConfig calldata pool) private pure {
+        uint256 count = config.tickLower.length;
+        if (count == 0) revert NoPositions();
+        if (count > MAX_LP_POSITIONS) revert TooManyPositions();
+        if (config.tickUpper.length != count || config.positionBps.length != count) revert MismatchedPositionInfos();
+        uint256 total = 0;
+        for (uint256 i = 0; i < count; i++) {
+            if (config.tickLower[i] >= config.tickUpper[i]) revert TicksBackwards();
+            if (config.tickLower[i] % pool.tickSpacing != 0 || config.tickUpper[i] % pool.tickSpacing != 0) {
+                revert TicksNotMultipleOfTickSpacing();
+            }
+            if (config.tickLower[i] < pool.tickIfToken0IsClanker) revert TickRangeLowerThanStartingTick();
+            total += config.positionBps[i];
+        }
+        if (total != BPS) revert InvalidPositionBps();
+    }
+
+    /// The pool's ticks are the negatives, swapped, of the configured ones where the token is currency1.
+    function _mintPositions(LockerConfig calldata config, PoolKey calldata key, uint256 poolSupply, address token)
+        private
+        returns (uint256 firstId)
+    {
+        IERC20(token).approve(address(positionManager), poolSupply);
+        bool first = token == key.currency0;
+        uint256 left = poolSupply;
+        uint256 last = config.tickLower.length - 1;
+        for (uint256 i = 0; i <= last; i++) {
+            uint256 amount = i == last ? left : poolSupply * config.positionBps[i] / BPS;
+            left -= amount;
+            int24 lower = first ? config.tickLower[i] : -config.tickUpper[i];
+            int24 upper = first ? config.tickUpper[i] : -config.tickLower[i];
+            uint256 id = positionManager.mint(key, lower, upper, token, amount);
+            if (i == 0) firstId = id;
+        }
+    }
+
+    function _keepFeePreferences(LockerConfig calldata config, address token) private {
+        FeePreferences memory wanted = abi.decode(config.lockerData, (FeePreferences));
+        if (wanted.feePreference.length != config.rewardBps.length) revert InvalidFeePreferences();
+        for (uint256 i = 0; i < wanted.feePreference.length; i++) {
+            feePreferences[token].push(wanted.feePreference[i]);
+        }
+        emit InitialFeePreferences(token, wanted.feePreference);
+    }
+
+    function _announce(
+        LockerConfig calldata config,
+        PoolKey calldata key,
+        uint256 poolSupply,
+        uint256 positionId,
+        address token
+    ) private {
+        emit TokenRewardAdded({
+            token: token,
+            poolKey: key,
+            poolSupply: poolSupply,
+            positionId: positionId,
+            numPositions: config.tickLower.length,
+            rewardBps: config.rewardBps,
+            rewardAdmins: config.rewardAdmins,
+            rewardRecipients: config.rewardRecipients,
+            tickLower: config.tickLower,
+            tickUpper: config.tickUpper,
+            positionBps: config.positionBps
+        });
+    }
+}
