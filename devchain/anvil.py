@@ -1,0 +1,112 @@
+"""The node of the development chain: anvil, from the npm package that package.json pins."""
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from signal import SIGTERM
+
+import requests
+
+from config.processes import die_with_parent
+
+CHAIN_ID = 31337
+HOST = "127.0.0.1"
+# How long a node may take until it answers; it takes about 0.1 s on an idle machine.
+START_SECONDS = 30.0
+_HERE = Path(__file__).resolve().parent
+# Each platform's binary is a package of its own, of which npm installs the one that fits.
+_BINARIES = "node_modules/@foundry-rs/anvil-*/bin/anvil"
+# A free port can be taken by somebody else before anvil binds it.
+_ATTEMPTS = 5
+
+
+class AnvilError(Exception):
+    """The node is not installed, or did not start."""
+
+
+def find_anvil() -> Path | None:
+    """The binary: the file that the variable ANVIL names, else the one that npm installed; None without either."""
+    named = os.environ.get("ANVIL", "").strip()
+    candidates = [Path(named)] if named else sorted(_HERE.glob(_BINARIES))
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def command(anvil: Path, *, port: int, state: Path | None = None, block_time: float | None = None) -> list[str]:
+    """The command line of a node on loopback.
+
+    With `state`, a file, the whole chain (blocks, receipts and logs too) is read from it at the start, and written to
+    it every second and at the end (SIGTERM or SIGINT). `block_time` is in seconds; without it every transaction makes
+    its block at once.
+    """
+    words = [str(anvil), "--host", HOST, "--port", str(port), "--chain-id", str(CHAIN_ID), "--quiet"]
+    if state is not None:
+        # Without the historical states a restarted node refuses eth_call at any block but the last.
+        words += ["--state", str(state), "--state-interval", "1", "--preserve-historical-states"]
+    if block_time is not None:
+        words += ["--block-time", str(block_time)]
+    return words
+
+
+@contextmanager
+def start(*, state: Path | None = None, block_time: float | None = None) -> Iterator[str]:
+    """Run a node on a free port until the block ends; gives its URL. It ends with this process, however that ends.
+
+    Raises AnvilError where it isn't installed or doesn't start.
+    """
+    anvil = find_anvil()
+    if anvil is None:
+        raise AnvilError("anvil is not installed: run `npm ci --ignore-scripts` in devchain/")
+    process, url = _start_on_free_port(anvil, state=state, block_time=block_time)
+    try:
+        yield url
+    finally:
+        _stop(process)
+
+
+def _start_on_free_port(
+    anvil: Path, *, state: Path | None, block_time: float | None
+) -> tuple[subprocess.Popen[bytes], str]:
+    for _ in range(_ATTEMPTS):
+        port = _free_port()
+        process = subprocess.Popen(  # noqa: S603
+            command(anvil, port=port, state=state, block_time=block_time), preexec_fn=die_with_parent(SIGTERM)
+        )
+        url = f"http://{HOST}:{port}"
+        if _wait_until_answering(process, url):
+            return process, url
+        _stop(process)
+    raise AnvilError(f"anvil did not start in {_ATTEMPTS} attempts")
+
+
+def _wait_until_answering(process: subprocess.Popen[bytes], url: str) -> bool:
+    """Whether the node answers; not, where the process ended or took too long."""
+    deadline = time.monotonic() + START_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            answer = requests.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"}, timeout=5)
+        except requests.RequestException:
+            time.sleep(0.02)
+            continue
+        # A node of somebody else on this port would mean that ours is about to end for want of it.
+        return answer.json().get("result") == hex(CHAIN_ID) and process.poll() is None
+    return False
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

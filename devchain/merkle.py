@@ -1,0 +1,40 @@
+"""The Merkle tree of an airdrop: OpenZeppelin's StandardMerkleTree of ['address', 'uint256']."""
+
+from collections.abc import Sequence
+
+from eth_abi import encode
+from eth_utils import keccak
+
+# An address and its amount in wei.
+Entry = tuple[str, int]
+
+
+def merkle_root(entries: Sequence[Entry]) -> bytes:
+    """The root, 32 bytes; of no entries, zeros (a launch may leave the root open)."""
+    return _tree(entries)[0] if entries else bytes(32)
+
+
+def merkle_proof(entries: Sequence[Entry], entry: Entry) -> list[bytes]:
+    """The hashes that lead from the entry to the root. Raises ValueError where the entry isn't one of them."""
+    tree = _tree(entries)
+    # Leaves fill the second half of the tree.
+    position = tree.index(_leaf(entry), len(entries) - 1)
+    proof = []
+    while position > 0:
+        sibling = position + 1 if position % 2 else position - 1
+        proof.append(tree[sibling])
+        position = (position - 1) // 2
+    return proof
+
+
+def _leaf(entry: Entry) -> bytes:
+    return keccak(keccak(encode(["address", "uint256"], entry)))
+
+
+def _tree(entries: Sequence[Entry]) -> list[bytes]:
+    """The tree as a heap, root first: the children of i are 2i+1 and 2i+2. Leaves are sorted, the lowest one last."""
+    count = len(entries)
+    tree = [b""] * (count - 1) + sorted((_leaf(entry) for entry in entries), reverse=True)
+    for position in range(count - 2, -1, -1):
+        tree[position] = keccak(b"".join(sorted(tree[2 * position + 1 : 2 * position + 3])))
+    return tree
