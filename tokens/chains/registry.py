@@ -1,7 +1,7 @@
 """The chain registry: every chain, generation, contract, quote token and position preset that the service knows.
 
 The data is `registry.toml` beside this module; an operator's own TOML files are merged over it, so that a chain, a
-factory or an address is added without touching code. docs/chains.md says how, registry_file.py holds the rules.
+factory or an address is added without touching code. docs/chains.md says how, registry_rules.py holds the rules.
 
 Logs carry addresses in lower case, so every mapping here is keyed by the LOWER-CASE address, and the values hold the
 EIP-55 form to show. The same address is another contract on another chain: never look one up without its chain.
@@ -45,7 +45,7 @@ class Generation:
     name: str
     # The label that the API shows as a token's `type`.
     type: str
-    # Which layout of TokenCreated decodes its launches, one of registry_file.EVENTS.
+    # Which layout of TokenCreated decodes its launches, one of registry_rules.EVENTS.
     event: str
 
 
@@ -61,7 +61,10 @@ class Contract:
 
 @dataclass(frozen=True, kw_only=True)
 class QuoteToken:
-    """A token that launches are usually paired with; `tick` is the usual starting tick, None where there is none."""
+    """A token that launches are usually paired with.
+
+    `tick` is the usual starting tick, as if the launched token were token0; None where there is none to compare with.
+    """
 
     address: str
     symbol: str
@@ -158,8 +161,9 @@ class Registry:
 def load(*files: Path) -> Registry:
     """The built-in registry with the operator's files merged over it, in the order given.
 
-    A scalar of a chain, generation or preset replaces the earlier one. Entries of `contracts` and `quote_tokens` are
-    added, or replace the entry with the same address; `known_deployers` are added. What is new is appended.
+    A chain's scalars replace the earlier ones. Its entries of `contracts` and `quote_tokens` are added, or replace the
+    entry with the same address; its `known_deployers` are added. A generation or preset of the same name is replaced.
+    What is new is appended.
     Raises RegistryError, which lists every mistake of every file.
     """
     merged = _merge(read_files(BUILT_IN_FILE, *files))
@@ -176,10 +180,8 @@ def load(*files: Path) -> Registry:
 def _merge(files: list[RegistryFile]) -> RegistryFile:
     merged = RegistryFile(chains={}, generations={}, presets={})
     for file in files:
-        for name, fields in file.generations.items():
-            merged.generations.setdefault(name, {}).update(fields)
-        for name, fields in file.presets.items():
-            merged.presets.setdefault(name, {}).update(fields)
+        merged.generations.update(file.generations)
+        merged.presets.update(file.presets)
         for chain_id, fields in file.chains.items():
             _merge_chain(merged.chains.setdefault(chain_id, {}), fields)
     return merged

@@ -1,0 +1,108 @@
+"""The rule that each value of a registry file keeps: a function that returns the value to store, or raises Broken."""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from eth_utils.address import to_checksum_address
+
+# Layouts of TokenCreated that the decoder knows; v1 is shared by the generations v1 and v2.
+EVENTS = ("v0", "v1", "v3", "v3_1", "v4")
+
+ROLES = (
+    "factory",
+    "locker",
+    "locker_factory",
+    "fee_locker",
+    "fee_spender",
+    "vault",
+    "airdrop",
+    "dev_buy",
+    "static_hook",
+    "dynamic_hook",
+    "mev_module",
+    "presale",
+    "presale_allowlist",
+    "pool_extension_allowlist",
+)
+
+# Uniswap's TickMath.MAX_TICK: prices beyond it don't exist.
+MAX_TICK = 887272
+# The v4 locker takes at most this many positions, and their shares add up to all of it.
+MAX_POSITIONS = 7
+ALL_BPS = 10_000
+
+Rule = Callable[[Any], Any]
+
+
+class Broken(Exception):
+    """A value breaks its rule; the text says what was expected."""
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise Broken("expected a text that is not empty")
+    return value
+
+
+def _url(value: object) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"https?://[^\s/]+(/\S*)?", value):
+        raise Broken("expected an address that starts with https:// or http://")
+    return value.rstrip("/")
+
+
+def evm_address(value: object) -> str:
+    """The EIP-55 form of an address written in that form or all in lower case."""
+    if not isinstance(value, str) or not re.fullmatch(r"0x[0-9a-fA-F]{40}", value):
+        raise Broken("expected 0x and 40 hexadecimal digits, in quotes")
+    if int(value, 16) == 0:
+        raise Broken("the zero address is no contract: leave the entry out")
+    checksummed: str = to_checksum_address(value)
+    # The right form isn't shown on purpose: with a mistyped digit it would be a wrong address that looks checked.
+    if value not in (checksummed, value.lower()):
+        raise Broken("the EIP-55 checksum is wrong: copy it anew from its source (all lower case is accepted)")
+    return checksummed
+
+
+def _whole(minimum: int, maximum: int) -> Rule:
+    def check(value: object) -> int:
+        # A bool is an int to Python, yet `true` is no depth.
+        if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
+            raise Broken(f"expected a whole number from {minimum} to {maximum}")
+        return value
+
+    return check
+
+
+def _choice(kind: str, choices: Collection[str]) -> Rule:
+    def check(value: object) -> str:
+        if not isinstance(value, str) or value not in choices:
+            raise Broken(f"unknown {kind}: expected one of {', '.join(sorted(choices))}")
+        return value
+
+    return check
+
+
+tick = _whole(-MAX_TICK, MAX_TICK)
+
+GENERATION: Mapping[str, Rule] = {"type": _text, "event": _choice("event", EVENTS)}
+POSITION: Mapping[str, Rule] = {"tick_lower": tick, "tick_upper": tick, "bps": _whole(1, ALL_BPS)}
+# No token of note has more decimals than 36, and prices in 256 bits leave no room for them.
+QUOTE_TOKEN: Mapping[str, Rule] = {"symbol": _text, "address": evm_address, "decimals": _whole(0, 36)}
+QUOTE_TOKEN_OPTIONAL: Mapping[str, Rule] = {"tick": tick}
+CHAIN: Mapping[str, Rule] = {"name": _text, "native": _text, "finality_depth": _whole(1, 10_000_000)}
+CHAIN_OPTIONAL: Mapping[str, Rule] = {
+    "explorer": _url,
+    "wrapped_native": evm_address,
+    "v3_factory": evm_address,
+    "v3_position_manager": evm_address,
+    "v4_pool_manager": evm_address,
+    "v4_position_manager": evm_address,
+    "v4_state_view": evm_address,
+}
+CONTRACT: Mapping[str, Rule] = {"role": _choice("role", ROLES), "address": evm_address}
+
+
+def contract_optional(generations: Collection[str]) -> Mapping[str, Rule]:
+    """What a contract may have besides CONTRACT, where these generations exist."""
+    return {"generation": _choice("generation", generations), "note": _text}
