@@ -161,10 +161,15 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": ["config.api.rendering.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["config.api.parsing.LimitedJSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "config.api.errors.exception_handler",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "config.api.rendering.JSONOnly",
+    "DEFAULT_SCHEMA_CLASS": "config.api.schema.EndpointSchema",
+    "DEFAULT_METADATA_CLASS": "config.api.rendering.NoMetadata",
+    "EXCEPTION_HANDLER": "config.api.error_handling.exception_handler",
     "UNAUTHENTICATED_USER": None,
-    "DATETIME_FORMAT": "%Y-%m-%dT%H:%M:%S.%fZ",
+    # Serializers hand datetimes on as they are, and the renderer writes them.
+    "DATETIME_FORMAT": None,
+    # A query parameter called `format` is no wish for another renderer.
+    "URL_FORMAT_OVERRIDE": None,
 }
 
 SPECTACULAR_SETTINGS = {
@@ -174,6 +179,14 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
+    # Endpoints are grouped by the part of the path after this one.
+    "SCHEMA_PATH_PREFIX": "/api/",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.api.schema.describe_errors",
+    ],
+    # The page's default is to send the description to a validator on the Internet.
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SERVERS": [{"url": SITE_URL}],

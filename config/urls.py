@@ -1,9 +1,25 @@
 """The service's addresses; the contract's order is kept inside each app's file."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
+
+from config.api.docs import DocsView, OpenAPIView
+from config.api.health import healthz, readyz
+from config.api.routing import endpoint
+from config.api.views import NoEndpointView
 
 urlpatterns = [
     path("api/", include("tokens.urls")),
+    endpoint("api/openapi.json", OpenAPIView.as_view(), name="openapi"),
+    endpoint("api/docs", DocsView.as_view(), name="docs"),
+    re_path(r"^api(?:/.*)?$", NoEndpointView.as_view()),
+    endpoint("healthz", healthz, name="healthz"),
+    endpoint("readyz", readyz, name="readyz"),
     path("admin/", admin.site.urls),
 ]
+
+# What fails outside of an API view; below /api/ the answer is still the one error body.
+handler400 = "config.api.error_handling.bad_request"
+handler403 = "config.api.error_handling.forbidden"
+handler404 = "config.api.error_handling.page_not_found"
+handler500 = "config.api.error_handling.server_error"

@@ -1,0 +1,182 @@
+"""Scalars of the contract, in and out: plain functions for filters, and serializer fields made of them.
+
+The functions raise ValueError with the rule ("must be ..."); the fields turn it into a 400 that names the parameter.
+"""
+
+import functools
+import re
+from decimal import Decimal
+from typing import Any
+
+from eth_utils.address import to_checksum_address
+from rest_framework import serializers
+
+from config.api.rendering import format_timestamp
+
+_HEX_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}")
+_HEX_HASH = re.compile(r"0[xX][0-9a-fA-F]{64}")
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_MINT = re.compile(f"[{_BASE58}]{{32,44}}")
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,30}")
+
+_ADDRESS_RULE = "must be a 20-byte hex address, 0x followed by 40 hex digits"
+_MINT_RULE = "must be a 20-byte hex address, 0x followed by 40 hex digits, or a base58 mint of 32 bytes"
+_POOL_RULE = "must be a pool address, 0x followed by 40 hex digits, or a pool id, 0x followed by 64 hex digits"
+_HASH_RULE = "must be a transaction hash, 0x followed by 64 hex digits"
+_FLAG_RULE = "must be true, false, 1 or 0"
+
+
+@functools.lru_cache(maxsize=65_536)
+def checksum(address: str) -> str:
+    """The EIP-55 form of 0x and 40 hex digits in any case."""
+    return str(to_checksum_address(address.lower()))
+
+
+def parse_address(text: str, *, allow_mint: bool = False) -> str:
+    """EVM address in any case -> EIP-55; with `allow_mint` also a Solana mint, unchanged."""
+    if _HEX_ADDRESS.fullmatch(text):
+        return checksum(text)
+    if allow_mint and is_mint(text):
+        return text
+    raise ValueError(_MINT_RULE if allow_mint else _ADDRESS_RULE)
+
+
+def parse_pool_address(text: str) -> str:
+    """20 bytes (up to v3.1) -> EIP-55; 32 bytes (a v4 pool id) -> lower case."""
+    if _HEX_ADDRESS.fullmatch(text):
+        return checksum(text)
+    if _HEX_HASH.fullmatch(text):
+        return text.lower()
+    raise ValueError(_POOL_RULE)
+
+
+def parse_transaction_hash(text: str) -> str:
+    """0x and 64 hex digits in any case -> lower case."""
+    if not _HEX_HASH.fullmatch(text):
+        raise ValueError(_HASH_RULE)
+    return text.lower()
+
+
+def parse_flag(text: str) -> bool:
+    """true, false, 1 or 0, words in any case."""
+    if text == "1" or (text.isascii() and text.lower() == "true"):
+        return True
+    if text == "0" or (text.isascii() and text.lower() == "false"):
+        return False
+    raise ValueError(_FLAG_RULE)
+
+
+def is_mint(text: str) -> bool:
+    """Whether the text is base58 of exactly 32 bytes (leading ones are leading zero bytes)."""
+    if not _MINT.fullmatch(text):
+        return False
+    number = functools.reduce(lambda total, digit: total * 58 + _BASE58.index(digit), text, 0)
+    leading = len(text) - len(text.lstrip("1"))
+    return leading + (number.bit_length() + 7) // 8 == 32
+
+
+class _TextField(serializers.CharField):
+    """A string that one of the functions above reads; numbers and booleans are not taken for strings."""
+
+    rule = ""
+
+    def read(self, text: str) -> str:
+        raise NotImplementedError
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            raise serializers.ValidationError(self.rule, code="invalid")
+        try:
+            return self.read(data)
+        except ValueError as error:
+            raise serializers.ValidationError(str(error), code="invalid") from error
+
+
+class AddressField(_TextField):
+    """An EVM address, checksummed on its way in and out; with `allow_mint` also a Solana mint, unchanged."""
+
+    rule = _ADDRESS_RULE
+
+    def __init__(self, *, allow_mint: bool = False, **options: Any) -> None:
+        super().__init__(**options)
+        self.allow_mint = allow_mint
+        self.rule = _MINT_RULE if allow_mint else _ADDRESS_RULE
+
+    def read(self, text: str) -> str:
+        return parse_address(text, allow_mint=self.allow_mint)
+
+    def to_representation(self, value: Any) -> str:
+        return checksum(value) if value.startswith("0x") else str(value)
+
+
+class PoolAddressField(_TextField):
+    """A pool address or a v4 pool id."""
+
+    rule = _POOL_RULE
+
+    def read(self, text: str) -> str:
+        return parse_pool_address(text)
+
+    def to_representation(self, value: Any) -> str:
+        return parse_pool_address(value)
+
+
+class TransactionHashField(_TextField):
+    """An EVM transaction hash; what is stored of another chain (a Solana signature) goes out unchanged."""
+
+    rule = _HASH_RULE
+
+    def read(self, text: str) -> str:
+        return parse_transaction_hash(text)
+
+    def to_representation(self, value: Any) -> str:
+        return value.lower() if value.startswith("0x") else str(value)
+
+
+class FlagField(serializers.BooleanField):
+    """true, false, 1 or 0; the framework's own field also takes `yes`, `t` and `on`."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if isinstance(data, bool):
+            return data
+        try:
+            return parse_flag(str(data) if isinstance(data, (str, int)) else "")
+        except ValueError as error:
+            raise serializers.ValidationError(str(error), code="invalid") from error
+
+
+class WholeNumberField(serializers.IntegerField):
+    """A whole number within two limits, refused and never clamped; ASCII digits or a JSON number."""
+
+    def __init__(self, *, min_value: int, max_value: int, **options: Any) -> None:
+        super().__init__(min_value=min_value, max_value=max_value, **options)
+        self.allowed = range(min_value, max_value + 1)
+        self.rule = f"must be a whole number from {min_value} to {max_value}"
+
+    def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, str) and _WHOLE_NUMBER.fullmatch(data):
+            data = int(data)
+        # A boolean is an int to Python, not to a caller.
+        within = isinstance(data, int) and not isinstance(data, bool) and data in self.allowed
+        if not within:
+            raise serializers.ValidationError(self.rule, code="invalid")
+        return int(data)
+
+
+class TimestampField(serializers.DateTimeField):
+    """Out: ISO 8601 in UTC with milliseconds and `Z`."""
+
+    def to_representation(self, value: Any) -> str:
+        return format_timestamp(value)
+
+
+class WeiField(serializers.Field[int, str, str, int]):
+    """Out: an amount in the smallest unit as a decimal string, which JavaScript can't round."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(read_only=True, **options)
+
+    def to_representation(self, value: int | Decimal) -> str:
+        if value != int(value):
+            raise TypeError("an amount in the smallest unit has no fraction")
+        return str(int(value))

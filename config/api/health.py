@@ -1,0 +1,125 @@
+"""Probes for load balancers and orchestrators: is the process up, and can it do its work?
+
+Both answer before the host is checked and before any redirect to https (`answer_probes`, first in MIDDLEWARE), because
+probes come by address and in plain HTTP. Neither says why something failed: that is in the log.
+"""
+
+import functools
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import redis
+from django.conf import settings
+from django.core.cache import InvalidCacheBackendError, caches
+from django.core.cache.backends.base import BaseCache
+from django.core.cache.backends.redis import RedisCache
+from django.db import DatabaseError, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from config.api.caching import NEVER_STORED
+from config.api.rendering import render_json
+
+logger = logging.getLogger(__name__)
+
+# libpq counts whole seconds and takes 1 for 2.
+_DATABASE_CONNECT_SECONDS = 2
+_DATABASE_STATEMENT_MS = 1000
+_CACHE_SECONDS = 1.0
+
+
+def healthz(request: HttpRequest) -> HttpResponse:
+    """200 while the process answers; asks nobody else."""
+    return _answer({"status": "ok"}, status=200)
+
+
+def readyz(request: HttpRequest) -> HttpResponse:
+    """200 when database, cache and migrations are all "ok"; else 503, with "failed" where it is so."""
+    database, migrations = _check_database()
+    checks = {"database": database, "cache": _check_cache(), "migrations": migrations}
+    ready = all(checks.values())
+    body = {"status": "ok" if ready else "failed"}
+    body |= {name: "ok" if passed else "failed" for name, passed in checks.items()}
+    return _answer(body, status=200 if ready else 503)
+
+
+def answer_probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Middleware that answers the two probes before any other middleware sees them."""
+    probes = {"/healthz": healthz, "/readyz": readyz}
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        probe = probes.get(request.path_info.removesuffix("/"))
+        return get_response(request) if probe is None else probe(request)
+
+    return answer
+
+
+def _answer(body: dict[str, str], *, status: int) -> HttpResponse:
+    return HttpResponse(
+        render_json(body), status=status, content_type="application/json", headers={"Cache-Control": NEVER_STORED}
+    )
+
+
+def _check_database() -> tuple[bool, bool]:
+    """Whether a new connection answers, and whether every migration on disk is applied there."""
+    fresh = _fresh_connection()
+    try:
+        applied = set(MigrationRecorder(fresh).applied_migrations())
+    except DatabaseError as error:
+        logger.error("Readiness: the database failed: %s", error)
+        return False, False
+    finally:
+        fresh.close()
+    missing = sorted(_known_migrations() - applied)
+    if missing:
+        logger.error("Readiness: migrations are not applied: %s", ", ".join(".".join(name) for name in missing))
+    return True, not missing
+
+
+def _fresh_connection() -> BaseDatabaseWrapper:
+    """A connection with time limits of its own; one that is already open could wait for a hung server for ever."""
+    fresh = connection.copy()
+    options = {name: value for name, value in fresh.settings_dict["OPTIONS"].items() if name != "pool"}
+    limits = f"-c statement_timeout={_DATABASE_STATEMENT_MS} -c lock_timeout={_DATABASE_STATEMENT_MS}"
+    options["connect_timeout"] = _DATABASE_CONNECT_SECONDS
+    options["options"] = f"{options.get('options', '')} {limits}".strip()
+    fresh.settings_dict["OPTIONS"] = options
+    return fresh
+
+
+@functools.cache
+def _known_migrations() -> frozenset[tuple[str, str]]:
+    return frozenset(MigrationLoader(None).graph.nodes)
+
+
+def _check_cache() -> bool:
+    try:
+        cache = _impatient_cache()
+        cache.set("readiness", "ok", timeout=10)
+        answered = bool(cache.get("readiness") == "ok")
+    except (redis.RedisError, OSError, InvalidCacheBackendError) as error:
+        logger.error("Readiness: the cache failed: %s", error)
+        return False
+    if not answered:
+        logger.error("Readiness: the cache lost what was just written")
+    return answered
+
+
+def _impatient_cache() -> BaseCache:
+    """The default cache; a Redis server gets one short try, without the client's own retries."""
+    cache = caches["default"]
+    if not isinstance(cache, RedisCache):
+        return cache
+    parameters: dict[str, Any] = dict(settings.CACHES["default"])
+    parameters["OPTIONS"] = {
+        **parameters.get("OPTIONS", {}),
+        "socket_connect_timeout": _CACHE_SECONDS,
+        "socket_timeout": _CACHE_SECONDS,
+        "retry": Retry(NoBackoff(), 0),
+    }
+    return RedisCache(parameters.pop("LOCATION"), parameters)

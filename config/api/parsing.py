@@ -1,0 +1,83 @@
+"""JSON in: bounded in length and depth, exact in its numbers, and free of text that PostgreSQL can't keep."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import IO, Any
+
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser
+
+from config.api.errors import PayloadTooLarge
+
+# The contract's limit; a view that takes more says so in `max_body_bytes`.
+MAX_BODY_BYTES = 1024 * 1024
+
+# No body of the contract nests deeper than a tenth of this, and the renderer stops at 254 levels.
+MAX_DEPTH = 64
+
+
+class LimitedJSONParser(BaseParser):
+    """Reads at most the view's `max_body_bytes` and one byte more."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        """The parsed body. Raises PayloadTooLarge (413), or ParseError (400) for what is not JSON."""
+        context = parser_context or {}
+        limit = getattr(context.get("view"), "max_body_bytes", MAX_BODY_BYTES)
+        if _declared_length(context.get("request")) > limit:
+            raise PayloadTooLarge(f"Request body is over {limit} bytes")
+        body = stream.read(limit + 1)
+        if len(body) > limit:
+            raise PayloadTooLarge(f"Request body is over {limit} bytes")
+        return parse_json(body)
+
+
+def parse_json(body: bytes) -> Any:
+    """Strict JSON: UTF-8, finite numbers, whole numbers kept exact, at most MAX_DEPTH levels.
+
+    The standard library's parser and not orjson, which turns whole numbers beyond 64 bits into floats: an amount in
+    wei must not change on its way in. Raises ParseError.
+    """
+    try:
+        value = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        raise ParseError("Malformed JSON") from error
+    # Neither can hide without one of these bytes, so that almost every body is spared the walk.
+    if b"\\u" in body or body.count(b"[") + body.count(b"{") > MAX_DEPTH:
+        _check(value)
+    return value
+
+
+def _declared_length(request: Any) -> int:
+    text = "" if request is None else str(request.META.get("CONTENT_LENGTH") or "")
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("a number out of range")
+    return number
+
+
+def _check(value: Any) -> None:
+    """Refuse nesting that the renderer could not write, and text that PostgreSQL can't keep."""
+    waiting = [(value, 1)]
+    while waiting:
+        item, depth = waiting.pop()
+        if isinstance(item, str):
+            if "\0" in item or any("\ud800" <= character <= "\udfff" for character in item):
+                raise ParseError("Text with NUL or unpaired surrogate characters is not accepted")
+        elif isinstance(item, (dict, list)):
+            if depth > MAX_DEPTH:
+                raise ParseError(f"Malformed JSON: more than {MAX_DEPTH} levels")
+            children = [*item.keys(), *item.values()] if isinstance(item, dict) else item
+            waiting += [(child, depth + 1) for child in children]

@@ -1,0 +1,17 @@
+"""Addresses without a trailing slash that work with one too, and never by a redirect, which would lose a POST."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http.response import HttpResponseBase
+from django.urls.resolvers import RoutePattern, URLPattern
+
+
+class _OptionalSlash(RoutePattern):
+    def match(self, path: str) -> Any:
+        return super().match(path) or (super().match(path[:-1]) if path.endswith("/") else None)
+
+
+def endpoint(route: str, view: Callable[..., HttpResponseBase], *, name: str | None = None) -> URLPattern:
+    """Like `django.urls.path` for one view; `route` is written without a trailing slash."""
+    return URLPattern(_OptionalSlash(route, name=name, is_endpoint=True), view, None, name)

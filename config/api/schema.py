@@ -1,0 +1,87 @@
+"""How endpoints are described in OpenAPI: parameters from the view's serializer, errors from one component."""
+
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+
+_ERROR = {
+    "type": "object",
+    "description": "The one body of every error.",
+    "required": ["error"],
+    "properties": {
+        "error": {"type": "string", "description": "A sentence for people."},
+        "details": {
+            "type": "array",
+            "description": "What was refused, on 400.",
+            "items": {
+                "type": "object",
+                "required": ["field", "message"],
+                "properties": {
+                    "field": {"type": "string", "examples": ["rewards[1].allocation"]},
+                    "message": {"type": "string"},
+                },
+            },
+        },
+    },
+}
+
+_TEXTS = {
+    "400": "A parameter, the cursor or the body is refused; the text names it and the rule.",
+    "401": "The credential is missing or not valid.",
+    "403": "The caller is known, and not allowed to do this.",
+    "404": "There is no such record.",
+    "409": "The same thing is already there with another content.",
+    "413": "The body is too large.",
+    "415": "The body is not JSON.",
+    "429": "Over a limit; Retry-After says when to come back.",
+    "500": "Internal server error.",
+    "502": "An upstream answered wrongly, and there is no saved answer.",
+    "503": "An upstream or a part of the service does not answer.",
+}
+
+
+class EndpointSchema(AutoSchema):
+    """Takes a view's `query_serializer` as its parameters."""
+
+    def get_override_parameters(self) -> list[Any]:
+        """The query parameters, beside those of `extend_schema`."""
+        serializer = getattr(self.view, "query_serializer", None)
+        return [serializer] if serializer is not None and self.method == "GET" else []
+
+
+def describe_errors(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+    """Give each operation the errors that every endpoint of its kind may answer with, all with the one body.
+
+    A view declares further ones without a body, as in `extend_schema(responses={200: ..., 404: None})`.
+    """
+    result.setdefault("components", {}).setdefault("schemas", {})["Error"] = _ERROR
+    for path, operations in result.get("paths", {}).items():
+        for operation in operations.values():
+            responses = operation["responses"]
+            for status in _usual_errors(path, operation):
+                responses.setdefault(status, {})
+            for status in [status for status in responses if status[0] in "45"]:
+                if "content" not in responses[status]:
+                    responses[status] = _error_response(status)
+            operation["responses"] = dict(sorted(responses.items()))
+    return result
+
+
+def _usual_errors(path: str, operation: dict[str, Any]) -> list[str]:
+    statuses = ["429"]
+    if operation.get("parameters") or operation.get("requestBody"):
+        statuses.append("400")
+    if operation.get("requestBody"):
+        statuses += ["413", "415"]
+    if any(operation.get("security", [])):
+        statuses.append("401")
+    if "{" in path:
+        statuses.append("404")
+    return statuses
+
+
+def _error_response(status: str) -> dict[str, Any]:
+    return {
+        "description": _TEXTS.get(status, "An error."),
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+    }
