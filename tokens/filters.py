@@ -3,10 +3,10 @@
 import re
 from typing import Any
 
-from config.api.fields import parse_address
 from django import forms
 from django_filters import Filter, FilterSet
 
+from config.api.fields import parse_address
 from tokens.models import Token
 
 MAX_FIDS = 100

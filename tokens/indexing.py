@@ -83,10 +83,10 @@ def confirm_indexed(chain_id: int) -> int:
     chain = installed_chain(chain_id)
     final = chain.read_head() - chain.info.finality_depth
     requests = list(IndexRequest.objects.unconfirmed(chain_id=chain_id, up_to_block=final)[:BATCH])
-    canonical = chain.read_block_hashes([request.block_number for request in requests])
+    canonical = chain.read_block_hashes([number for request in requests if (number := request.block_number)])
     confirmed = 0
     for request in requests:
-        found = canonical.get(request.block_number)
+        found = canonical.get(request.block_number or 0)
         if found == request.block_hash:
             confirmed += _still_indexed(request).update(status=Status.CONFIRMED)
         elif found is not None:

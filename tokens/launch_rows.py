@@ -93,7 +93,8 @@ def _deploy_config(launch: Launch) -> Json:
 def _percent_of_supply(vault: Vault | None, supply: int | None) -> float | None:
     if vault is None:
         return 0
-    return round(vault.amount * 100 / supply, 4) if supply else None
+    percent = round(vault.amount * 100 / supply, 4) if supply else None
+    return int(percent) if percent is not None and percent.is_integer() else percent
 
 
 def _pool_config(launch: Launch) -> Json:
@@ -135,7 +136,9 @@ def _extensions(launch: Launch) -> Json:
 
 def _fees(launch: Launch) -> Json | None:
     fees = launch.fees
-    return fees and {
+    if fees is None:
+        return None
+    return {
         "type": fees.type,
         "clankerFee": fees.clanker_fee,
         "pairedFee": fees.paired_fee,
@@ -150,7 +153,9 @@ def _fees(launch: Launch) -> Json | None:
 
 
 def _dev_buy(dev_buy: DevBuy | None) -> Json | None:
-    return dev_buy and {
+    if dev_buy is None:
+        return None
+    return {
         "amount": _wei(dev_buy.amount),
         "amountEth": _wei(dev_buy.amount_eth),
         "recipient": dev_buy.recipient,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, When
 
 if TYPE_CHECKING:
-    pass
+    from tokens.models import IndexRequest, Token
 
 
 class TokenQuerySet(QuerySet["Token"]):

@@ -1,6 +1,10 @@
 """The token record, and the parameters of the token endpoints."""
 
+from collections.abc import Sequence
 from typing import Any
+
+from drf_spectacular.utils import extend_schema_field, inline_serializer
+from rest_framework import serializers
 
 from config.api.errors import BadRequest
 from config.api.fields import (
@@ -11,9 +15,6 @@ from config.api.fields import (
     WholeNumberField,
     parse_transaction_hash,
 )
-from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers
-
 from tokens.installed_chains import registry
 from tokens.launch_warnings import POSSIBLE_COPY
 from tokens.metadata import find_link, social_links
@@ -229,33 +230,6 @@ class IndexBody(serializers.Serializer[Any]):
         return {"chain_id": chain_id, "tx_hash": tx_hash}
 
 
-class TokenListAnswer(serializers.Serializer[Any]):
-    """A page of GET /api/tokens."""
-
-    data = TokenRecordSerializer(many=True)
-    total = serializers.IntegerField(help_text="Rows that match all filters.")
-    cursor = serializers.CharField(allow_null=True, help_text="Null on the last page.")
-    tokensDeployed = serializers.IntegerField(help_text="Tokens under fid, fids, msgSender and chainId alone.")
-
-
-class TokenAnswer(serializers.Serializer[Any]):
-    """One token; a miss is an empty object."""
-
-    data = TokenRecordSerializer(required=False)
-
-
-class TokenDetailAnswer(serializers.Serializer[Any]):
-    """One token in full."""
-
-    data = TokenDetailSerializer()
-
-
-class TokensByPoolAnswer(serializers.Serializer[Any]):
-    """Tokens by the lower-case address of their pool; misses are absent."""
-
-    data = serializers.DictField(child=TokenRecordSerializer())
-
-
 class IndexAnswer(serializers.Serializer[Any]):
     """What a transaction launched."""
 
@@ -265,3 +239,25 @@ class IndexAnswer(serializers.Serializer[Any]):
         child=serializers.CharField(), required=False, help_text="All of them, where the transaction launched several."
     )
     url = serializers.URLField()
+
+
+def token_records(tokens: Sequence[Token]) -> Any:
+    """The records of several tokens, in their order."""
+    return TokenRecordSerializer(tokens, many=True).data  # type: ignore[arg-type]
+
+
+# The bodies around the records, for the description alone.
+TOKEN_LIST_ANSWER = inline_serializer(
+    "TokenList",
+    {
+        "data": TokenRecordSerializer(many=True),
+        "total": serializers.IntegerField(help_text="Rows that match all filters."),
+        "cursor": serializers.CharField(allow_null=True, help_text="Null on the last page."),
+        "tokensDeployed": serializers.IntegerField(help_text="Tokens under fid, fids, msgSender and chainId alone."),
+    },
+)
+TOKEN_ANSWER = inline_serializer("TokenOrNothing", {"data": TokenRecordSerializer(required=False)})
+TOKEN_DETAIL_ANSWER = inline_serializer("TokenDetailAnswer", {"data": TokenDetailSerializer()})
+TOKENS_BY_POOL_ANSWER = inline_serializer(
+    "TokensByPool", {"data": serializers.DictField(child=TokenRecordSerializer())}
+)

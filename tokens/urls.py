@@ -1,7 +1,6 @@
 """The token endpoints, in the contract's order."""
 
 from config.api.routing import endpoint
-
 from tokens.views.indexing import IndexTransactionView
 from tokens.views.listing import TokenListView
 from tokens.views.lookup import TokenByAddressView, TokenByPoolView, TokensByPoolsView

@@ -159,7 +159,10 @@ class Launch:
 class Chain(Protocol):
     """What the service asks of a chain, whatever its kind."""
 
-    info: ChainInfo
+    @property
+    def info(self) -> ChainInfo:
+        """What the registry knows of the chain."""
+        ...
 
     def read_launches(self, tx_hash: str) -> tuple[Launch, ...]:
         """The launches of one transaction, in log order, at least one.

@@ -1,4 +1,4 @@
-"""Generations v0 to v3.1, whose tokens trade in a Uniswap v3 pool: TokenCreated says little, the pool's logs the rest."""
+"""Generations v0 to v3.1, with a Uniswap v3 pool: TokenCreated says little, the pool's logs say the rest."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -166,10 +166,10 @@ def _launch(
         block_time=mined.block_time,
         factory=abi.checksum(log["address"]),
         presale_id=None,
-        pool=trading and trading.pool,
-        fees=trading and trading.fees,
+        pool=trading.pool if trading else None,
+        fees=trading.fees if trading else None,
         positions=trading.positions if trading else (),
-        dev_buy=trading and trading.dev_buy,
+        dev_buy=trading.dev_buy if trading else None,
         airdrop=None,
         sniper_tax=None,
         **unknown | facts,

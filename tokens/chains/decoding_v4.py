@@ -38,10 +38,10 @@ _CURRENCIES: tuple[FeeCurrency, ...] = ("Both", "Paired", "Clanker")
 
 
 def decode_v4(mined: MinedTransaction, log: Log, event: Event, generation: Generation) -> Launch:
-    """event TokenCreated(address msgSender, address indexed tokenAddress, address indexed tokenAdmin, string tokenImage,
-    string tokenName, string tokenSymbol, string tokenMetadata, string tokenContext, int24 startingTick,
-    address poolHook, bytes32 poolId, address pairedToken, address locker, address mevModule, uint256 extensionsSupply,
-    address[] extensions). Raises LogUndecodable.
+    """event TokenCreated(address msgSender, address indexed tokenAddress, address indexed tokenAdmin,
+    string tokenImage, string tokenName, string tokenSymbol, string tokenMetadata, string tokenContext,
+    int24 startingTick, address poolHook, bytes32 poolId, address pairedToken, address locker, address mevModule,
+    uint256 extensionsSupply, address[] extensions). Raises LogUndecodable.
     """
     created = event.decode(log)
     token = created["tokenAddress"]
@@ -165,7 +165,7 @@ def _vault(mined: MinedTransaction, created: dict[str, Any]) -> Vault | None:
     # event AllocationCreated(address indexed token, address indexed admin, uint256 supply, uint256 lockupDuration,
     #   uint256 vestingDuration)
     found = _find(mined, _VAULT_CREATED, by=created["extensions"], token=created["tokenAddress"])
-    return found and Vault(amount=found["supply"], lockup=_lockup(mined, found))
+    return Vault(amount=found["supply"], lockup=_lockup(mined, found)) if found else None
 
 
 def _airdrop(mined: MinedTransaction, created: dict[str, Any]) -> Airdrop | None:
@@ -192,12 +192,15 @@ def _lockup(mined: MinedTransaction, found: dict[str, Any]) -> Lockup:
 def _dev_buy(mined: MinedTransaction, created: dict[str, Any]) -> DevBuy | None:
     # event EthDevBuy(address indexed token, address indexed user, uint256 ethAmount, uint256 tokenAmount)
     found = _find(mined, _DEV_BUY, by=created["extensions"], token=created["tokenAddress"])
-    return found and DevBuy(amount=found["tokenAmount"], amount_eth=found["ethAmount"], recipient=found["user"])
+    if found is None:
+        return None
+    return DevBuy(amount=found["tokenAmount"], amount_eth=found["ethAmount"], recipient=found["user"])
 
 
 def _sniper_tax(mined: MinedTransaction, created: dict[str, Any], factory: str) -> SniperTax | None:
     # event FeeConfigSet(bytes32 poolId, uint24 startingFee, uint24 endingFee, uint256 secondsToDecay)
     found = _find(mined, _SNIPER_FEES, by=(created["mevModule"],), poolId=created["poolId"])
+    fees: tuple[int, ...] | None
     if found:
         fees = (found["startingFee"], found["endingFee"], found["secondsToDecay"])
     else:
@@ -213,4 +216,4 @@ def _presale_id(mined: MinedTransaction, created: dict[str, Any]) -> int | None:
     if created["msgSender"] not in mined.chain.addresses("presale"):
         return None
     found = _find(mined, _PRESALE_DEPLOYED, by=(created["msgSender"],), token=created["tokenAddress"])
-    return found and int(found["presaleId"])
+    return int(found["presaleId"]) if found else None

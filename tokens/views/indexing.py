@@ -1,6 +1,5 @@
 """Indexing a transaction on request."""
 
-from config.api.errors import BadRequest, UpstreamUnavailable
 from django.conf import settings
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -10,6 +9,7 @@ from rest_framework.views import APIView
 from accounts.authentication import PartnerKeyAuthentication
 from accounts.models import Scope
 from accounts.permissions import HasScope
+from config.api.errors import BadRequest, UpstreamUnavailable
 from config.http import Permanent
 from tokens import indexing, tasks
 from tokens.chains.base import TransactionNotFound

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from config.api.caching import NEVER_STORED, private_for, shared_for
-from config.api.views import QueryView
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -13,17 +11,19 @@ from rest_framework.views import APIView
 from accounts.authentication import PartnerKeyAuthentication
 from accounts.models import Scope
 from accounts.permissions import HasScope
+from config.api.caching import NEVER_STORED, private_for, shared_for
+from config.api.views import QueryView
 from tokens.installed_chains import registry
 from tokens.models import Token
 from tokens.serializers import (
+    TOKEN_ANSWER,
+    TOKEN_DETAIL_ANSWER,
+    TOKENS_BY_POOL_ANSWER,
     PoolQuery,
     PoolsBody,
-    TokenAnswer,
-    TokenDetailAnswer,
     TokenDetailSerializer,
     TokenQuery,
     TokenRecordSerializer,
-    TokensByPoolAnswer,
 )
 
 
@@ -33,7 +33,7 @@ class TokenByPoolView(QueryView):
     query_serializer = PoolQuery
     cache_control = shared_for(2)
 
-    @extend_schema(operation_id="fetchByPoolAddress", responses={200: TokenAnswer})
+    @extend_schema(operation_id="fetchByPoolAddress", responses={200: TOKEN_ANSWER})
     def get(self, request: Request) -> Response:
         """Look a token up by its pool; a miss is an empty object."""
         token = Token.objects.in_pools([self.query["poolAddress"]]).with_copies().order_by("id").first()
@@ -43,7 +43,7 @@ class TokenByPoolView(QueryView):
 class TokensByPoolsView(APIView):
     """The tokens of up to 100 pools."""
 
-    @extend_schema(operation_id="fetchByPoolAddresses", request=PoolsBody, responses={200: TokensByPoolAnswer})
+    @extend_schema(operation_id="fetchByPoolAddresses", request=PoolsBody, responses={200: TOKENS_BY_POOL_ANSWER})
     def post(self, request: Request) -> Response:
         """Look tokens up by their pools; misses are absent."""
         body = PoolsBody(data=request.data)
@@ -62,7 +62,7 @@ class TokenByAddressView(QueryView):
     query_serializer = TokenQuery
     cache_control = private_for(120)
 
-    @extend_schema(operation_id="getTokenByAddress", responses={200: TokenDetailAnswer, 404: None})
+    @extend_schema(operation_id="getTokenByAddress", responses={200: TOKEN_DETAIL_ANSWER, 404: None})
     def get(self, request: Request) -> Response:
         """Look a token up by its address; where several chains hold it, the registry's order decides."""
         tokens = Token.objects.at_address(self.query["address"], chain_id=self.query.get("chainId"))

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from config.api.fields import parse_transaction_hash
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from config.api.fields import parse_transaction_hash
 from config.http import Permanent
 from tokens import indexing, tasks
 from tokens.installed_chains import registry
