@@ -20,7 +20,9 @@ _REWARD_ADDED = _V3_1.event("TokenRewardAdded")
 _VAULT_CREATED = _V3_1.event("AllocationCreated")
 
 # Every way in which these generations were launched; selectors tell them apart.
-_DEPLOYS = tuple(function for name in ("v0", "v1", "v2", "v3", "v3_1") for function in abi.load(name).deploys())
+_DEPLOYS = tuple(
+    function for name in ("v0", "v1", "v2", "v3", "v3_1") for function in abi.load(name).deploys()
+)
 
 # v3.1 keeps a fifth of the fees for the launchpad's team; creator and interface share the rest.
 _SHARED_PERCENT = 80
@@ -248,7 +250,9 @@ def _dev_buy(mined: MinedTransaction, token: str, pool: str, factory: str) -> De
 def _position_owner(mined: MinedTransaction, position_id: int) -> str | None:
     # event Transfer(address indexed from, address indexed to, uint256 indexed tokenId): the last move of the LP NFT
     # in the launch puts it into its locker.
-    moves = [_POSITION_MOVED.decode(log) for log in mined.emitted(_POSITION_MOVED, by=mined.chain.v3_position_manager)]
+    moves = [
+        _POSITION_MOVED.decode(log) for log in mined.emitted(_POSITION_MOVED, by=mined.chain.v3_position_manager)
+    ]
     owners = [move["to"] for move in moves if move["tokenId"] == position_id]
     return owners[-1] if owners else None
 
@@ -284,6 +288,8 @@ def _vault(mined: MinedTransaction, created: dict[str, Any], generation: Generat
             if allocation["token"] == created["tokenAddress"]:
                 return Vault(
                     amount=allocation["amount"],
-                    lockup=Lockup(started_at=mined.block_time, lock_duration=created["vaultDuration"], vest_duration=0),
+                    lockup=Lockup(
+                        started_at=mined.block_time, lock_duration=created["vaultDuration"], vest_duration=0
+                    ),
                 )
     return None
