@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eth_abi import encode
-from eth_utils import keccak, to_canonical_address, to_checksum_address
+from eth_abi.abi import encode
+from eth_utils.address import to_canonical_address, to_checksum_address
+from eth_utils.crypto import keccak
 from web3 import Web3
 
 from devchain import node

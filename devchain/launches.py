@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eth_abi import encode
+from eth_abi.abi import encode
 from hexbytes import HexBytes
 
 from devchain import node

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from eth_abi import encode
-from eth_utils import keccak
+from eth_abi.abi import encode
+from eth_utils.crypto import keccak
 
 # An address and its amount in wei.
 Entry = tuple[str, int]

@@ -7,7 +7,7 @@ from eth_typing import HexStr
 from hexbytes import HexBytes
 from web3 import HTTPProvider, Web3
 from web3.contract import Contract
-from web3.types import TxReceipt
+from web3.types import RPCEndpoint, TxReceipt
 
 from devchain.artifact import load
 
@@ -44,7 +44,9 @@ def send(
         transaction["to"] = to
     if nonce is not None:
         transaction["nonce"] = hex(nonce)
-    return HexBytes(HexStr(connect(rpc_url).manager.request_blocking("eth_sendTransaction", [transaction])))
+    return HexBytes(
+        HexStr(connect(rpc_url).manager.request_blocking(RPCEndpoint("eth_sendTransaction"), [transaction]))
+    )
 
 
 def wait(rpc_url: str, transaction: HexBytes, *, seconds: float = 30.0) -> TxReceipt:
