@@ -202,7 +202,7 @@ def _join(path: str, key: str | int) -> str:
 
 def _sentence(field: str, message: str, *, whole: str) -> str:
     if field == whole:
-        return message
+        return message.replace("This field ", f"The {whole} ", 1)
     text = message.rstrip(".")
     if text.startswith("This field "):
         return f"{field} {text.removeprefix('This field ')}"
