@@ -71,7 +71,7 @@ class PartnerKeyAdmin(PartnerKeyModelAdmin):
     list_display = ["name", "scope_names", "key_ids", "created_at", "expires_at", "last_used_at", "state_label"]
     list_filter = [StateFilter, ScopeFilter]
     search_fields = ["name", "secrets__key_id"]
-    search_help_text = "Name, or the eight characters after lb_live_. Don't paste whole keys here."
+    search_help_text = f"Name, or the eight characters after {keys.PREFIX}. Don't paste whole keys here."
     list_per_page = 50
     change_form_template = "accounts/partner_key_change_form.html"
 
@@ -155,11 +155,10 @@ class PartnerKeyAdmin(PartnerKeyModelAdmin):
         return TemplateResponse(request, "accounts/partner_key_confirm.html", context)
 
     def _show(self, request: HttpRequest, key: PartnerKey, *, text: str, title: str) -> HttpResponse:
-        # The text goes into this one answer: no message, session or address keeps it, and no cache may.
+        # The text goes into this one answer: no message, session or address keeps it. No cache does, since the admin
+        # site marks all its pages no-store.
         context = {**self._page(request, key, title), "text": text}
-        return TemplateResponse(
-            request, "accounts/partner_key_issued.html", context, headers={"Cache-Control": "no-store"}
-        )
+        return TemplateResponse(request, "accounts/partner_key_issued.html", context)
 
     def _page(self, request: HttpRequest, key: PartnerKey, title: str) -> dict[str, Any]:
         return {**self.admin_site.each_context(request), "opts": self.opts, "key": key, "title": title}

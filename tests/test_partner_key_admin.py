@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.contrib.sessions.models import Session
@@ -11,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts import keys
+from accounts.admin import PartnerKeyForm
 from accounts.models import KeyState, PartnerKey
 from tests.factories import PartnerKeyFactory, PartnerKeySecretFactory
 
@@ -190,6 +192,16 @@ def test_editing_changes_name_scopes_and_expiry_but_neither_state_nor_secrets(ad
     key = keys.verify(text)
     assert (key.name, key.scopes, key.revoked_at) == ("Acme Inc", ["index"], None)
     assert list(key.secrets.values()) == before
+
+
+def test_saving_an_edit_keeps_a_revocation_that_came_in_between():
+    key = PartnerKeyFactory()
+    form = PartnerKeyForm({"name": "Acme Inc", "scopes": ["index"]}, instance=PartnerKey.objects.get())
+    assert form.is_valid()
+    keys.revoke(key)
+    admin.site.get_model_admin(PartnerKey).save_model(None, form.instance, form, change=True)
+    key.refresh_from_db()
+    assert (key.name, key.scopes, key.state) == ("Acme Inc", ["index"], KeyState.REVOKED)
 
 
 def test_an_expired_key_can_be_renamed_without_a_new_expiry(admin_client):
