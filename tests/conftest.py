@@ -1,11 +1,21 @@
 """Fixtures that several test modules use."""
 
-from collections.abc import Iterator
+import base64
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from devchain.anvil import start
+from accounts import keys
+from accounts.models import Scope
+from config.celery import app as celery_app
+from devchain.anvil import CHAIN_ID, start
 from devchain.deploy import Deployment, prepare
+from tests.chain import Launchpad
+from tokens import installed_chains
 
 
 @pytest.fixture(scope="session")
@@ -16,6 +26,89 @@ def anvil() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def deployment(anvil: str, tmp_path_factory: pytest.TempPathFactory) -> Deployment:
+def chains_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the registry file of the development chain is; its contracts have the same addresses on every node."""
+    return tmp_path_factory.mktemp("chain") / "chains.toml"
+
+
+@pytest.fixture(scope="session")
+def deployment(anvil: str, chains_file: Path) -> Deployment:
     """The development contracts on that node. Launch with a salt of your own: others launch there too."""
-    return prepare(anvil, chains_file=tmp_path_factory.mktemp("chain") / "chains.toml")
+    return prepare(anvil, chains_file=chains_file)
+
+
+@pytest.fixture
+def forget_chains() -> Iterator[Callable[[], None]]:
+    """To be called when a test has changed the settings of chains: they are read once per process."""
+
+    def forget() -> None:
+        installed_chains.registry.cache_clear()
+        installed_chains.installed_chain.cache_clear()
+
+    forget()
+    yield forget
+    forget()
+
+
+@pytest.fixture
+def launchpad(deployment: Deployment, chains_file: Path, settings: Any, forget_chains: Callable[[], None]) -> Launchpad:
+    """The service with the development chain installed, and a way to launch there."""
+    settings.CHAINS_FILE = str(chains_file)
+    settings.RPC_URLS = {CHAIN_ID: (deployment.rpc_url,)}
+    forget_chains()
+    return Launchpad(deployment)
+
+
+@pytest.fixture
+def own_launchpad(chains_file: Path, settings: Any, forget_chains: Callable[[], None]) -> Iterator[Launchpad]:
+    """As `launchpad`, on a node of this test alone, whose blocks it may take back."""
+    with start() as url:
+        deployment = prepare(url, chains_file=chains_file)
+        settings.CHAINS_FILE = str(chains_file)
+        settings.RPC_URLS = {CHAIN_ID: (url,)}
+        forget_chains()
+        yield Launchpad(deployment)
+
+
+@pytest.fixture
+def read_key(db: None) -> dict[str, str]:
+    """The header of a partner who may read, and nothing else."""
+    return {"x-api-key": keys.issue("Reader", scopes=[Scope.READ])}
+
+
+@pytest.fixture
+def index_key(db: None) -> dict[str, str]:
+    """The header of a partner who may have transactions indexed, and nothing else."""
+    return {"x-api-key": keys.issue("Indexer", scopes=[Scope.INDEX])}
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message that waits in the broker."""
+
+    task: str
+    args: list[Any]
+    # ISO 8601, None for at once.
+    eta: str | None
+
+
+@pytest.fixture
+def queue() -> Iterator[Callable[[], list[Message]]]:
+    """What waits in the broker, oldest first; empty at the start."""
+    with celery_app.connection_for_write() as connection:
+        client = connection.default_channel.client
+
+        def messages() -> list[Message]:
+            found = [json.loads(text) for text in reversed(client.lrange("celery", 0, -1))]
+            return [
+                Message(
+                    task=message["headers"]["task"],
+                    args=json.loads(base64.b64decode(message["body"]))[0],
+                    eta=message["headers"]["eta"],
+                )
+                for message in found
+            ]
+
+        client.delete("celery")
+        yield messages
+        client.delete("celery")

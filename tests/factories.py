@@ -2,12 +2,16 @@
 
 import secrets
 import string
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import factory
 from django.utils import timezone
 
 from accounts.models import PartnerKey, PartnerKeySecret, Scope
+from config.api.fields import checksum
+from tokens.metadata import copy_key, parse_context, parse_metadata
+from tokens.models import IndexRequest, Token
 
 
 class PartnerKeyFactory(factory.django.DjangoModelFactory[PartnerKey]):
@@ -33,3 +37,58 @@ class PartnerKeySecretFactory(factory.django.DjangoModelFactory[PartnerKeySecret
     partner_key = factory.SubFactory(PartnerKeyFactory)
     key_id = factory.LazyFunction(lambda: "".join(secrets.choice(string.ascii_letters) for _ in range(8)))
     digest = factory.LazyFunction(lambda: secrets.token_hex(32))
+
+
+def _address() -> str:
+    return checksum("0x" + secrets.token_hex(20))
+
+
+def _hash() -> str:
+    return "0x" + secrets.token_hex(32)
+
+
+class TokenFactory(factory.django.DjangoModelFactory[Token]):
+    """A listed v4 token of Base. `copy_key` follows from name and symbol, `deployed_at` rises with every token."""
+
+    class Meta:
+        model = Token
+
+    chain_id = 8453
+    contract_address = factory.LazyFunction(_address)
+    generation = "v4"
+    tx_hash = factory.LazyFunction(_hash)
+    log_index = 0
+    block_number = factory.Sequence(lambda n: 1_000_000 + n)
+    block_hash = factory.LazyFunction(_hash)
+    last_indexed = factory.SelfAttribute("deployed_at")
+    deployed_at = factory.Sequence(lambda n: datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=n))
+    name = factory.Sequence(lambda n: f"Token {n}")
+    symbol = factory.Sequence(lambda n: f"TKN{n}")
+    supply = Decimal(10**29)
+    admin = factory.LazyFunction(_address)
+    msg_sender = factory.LazyFunction(_address)
+    pool_address = factory.LazyFunction(_hash)
+    paired_token = "0x4200000000000000000000000000000000000006"
+    pair = "WETH"
+    factory_address = "0xE85A59c628F7d27878ACeB4bf3b35733630083a9"
+    metadata = factory.LazyFunction(lambda: parse_metadata(None))
+    social_context = factory.LazyFunction(lambda: parse_context(None))
+    deploy_config = factory.LazyFunction(
+        lambda: {"devBuyAmount": "0", "lockupPercentage": 0, "vestingUnlockDate": None}
+    )
+    pool_config = factory.Dict({"pairedToken": paired_token, "tickIfToken0IsNewToken": -230_400, "tickSpacing": 200})
+    extensions = factory.LazyFunction(
+        lambda: dict.fromkeys(["fees", "vault", "airdrop", "devBuy", "sniperTax", "positions"])
+    )
+    copy_key = factory.LazyAttribute(lambda token: copy_key(token.name, token.symbol))
+
+
+class IndexRequestFactory(factory.django.DjangoModelFactory[IndexRequest]):
+    """A pending request that is due."""
+
+    class Meta:
+        model = IndexRequest
+
+    chain_id = 8453
+    tx_hash = factory.LazyFunction(_hash)
+    due_at = factory.LazyFunction(lambda: timezone.now() - timedelta(seconds=1))

@@ -33,7 +33,8 @@ class TokenAdmin(ChainFactsAdmin):
     list_filter = ("chain_id", "generation", *TAGS, "unindexed")
     search_fields = ("name", "symbol", "contract_address__iexact", "pool_address__iexact", "tx_hash__iexact")
     search_help_text = "Part of a name or symbol, or a whole address, pool or transaction hash."
-    ordering = ("-deployed_at", "-id")
+    # By the primary key: the index on the block time knows listed tokens only.
+    ordering = ("-id",)
     actions = ("block", "unblock", "add_champagne", "remove_champagne")
 
     def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
@@ -83,7 +84,7 @@ class IndexRequestAdmin(ChainFactsAdmin):
         chosen = list(requests)
         with transaction.atomic():
             for chain_id, tx_hash in indexing.reopen(chosen):
-                transaction.on_commit(partial(tasks.index_transaction.delay, chain_id, tx_hash))
+                transaction.on_commit(partial(tasks.enqueue, chain_id, tx_hash))
             for index_request in chosen:
                 self.log_change(request, index_request, "index again")
         self.message_user(request, f"{len(chosen)} enqueued.", messages.SUCCESS)

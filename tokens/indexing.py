@@ -10,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from config.http import Permanent, Retryable
-from tokens.chains.base import Launch, LaunchNotFound
+from tokens.chains.base import Launch, LaunchNotFound, TransactionNotFound
 from tokens.chains.registry import ChainInfo
 from tokens.installed_chains import installed_chain, registry
 from tokens.launch_rows import token_columns
@@ -21,8 +21,11 @@ logger = logging.getLogger(__name__)
 
 Status = IndexRequest.Status
 
-# Pauses between tries double from one second up to this.
+# Pauses between looks for a transaction double from one second up to this.
 LONGEST_PAUSE_SECONDS = 300
+
+# The pause while no node answers.
+OUTAGE_PAUSE_SECONDS = 15
 
 # A sweep or a confirmation takes on so many requests at a time.
 BATCH = 500
@@ -39,18 +42,19 @@ class Postponed(Retryable):
         self.retry_after = retry_after
 
 
-def index_transaction(*, chain_id: int, tx_hash: str) -> tuple[str, ...]:
+def index_transaction(*, chain_id: int, tx_hash: str, scheduled: bool = False) -> tuple[str, ...]:
     """Index all launches of a transaction now, and return their token addresses in log order.
 
     Safe to run twice and at once: what is there is refreshed. The outcome is kept in the transaction's IndexRequest.
+    `scheduled` says that the request's own schedule calls; who else asks in between uses up none of its attempts.
     Raises Permanent (UnsupportedChain, LaunchNotFound, LogUndecodable) where the request failed, and Postponed.
     """
-    request = _open(chain_id, tx_hash)
+    request, opened = _open(chain_id, tx_hash)
     try:
         chain = installed_chain(chain_id)
         launches = chain.read_launches(tx_hash)
     except Retryable as error:
-        raise _postpone(request, error) from error
+        raise _postpone(request, error, scheduled=scheduled or opened) from error
     except Permanent as error:
         _fail(request, error)
         raise
@@ -67,10 +71,11 @@ def claim_due(now: datetime) -> list[tuple[int, str]]:
 
 
 def reopen(requests: Sequence[IndexRequest]) -> list[tuple[int, str]]:
-    """Put requests back to pending from the start, for an operator; returns their (chain id, hash)."""
-    IndexRequest.objects.filter(pk__in=[request.pk for request in requests]).update(
-        status=Status.PENDING, attempts=0, last_error="", due_at=_lease_end(timezone.now())
-    )
+    """Put requests back to pending from the start, for an operator; returns their (chain id, hash).
+
+    Their tokens stay listed meanwhile.
+    """
+    _restart(IndexRequest.objects.filter(pk__in=[request.pk for request in requests]))
     return [(request.chain_id, request.tx_hash) for request in requests]
 
 
@@ -88,7 +93,7 @@ def confirm_indexed(chain_id: int) -> int:
     for request in requests:
         found = canonical.get(request.block_number or 0)
         if found == request.block_hash:
-            confirmed += _still_indexed(request).update(status=Status.CONFIRMED)
+            confirmed += _unchanged(request).move(status=Status.CONFIRMED)
         elif found is not None:
             unwind(request)
     return confirmed
@@ -100,7 +105,7 @@ def unwind(request: IndexRequest) -> None:
     The tokens leave all lists and keep their ids and tags: the same launch usually comes back in another block.
     """
     with transaction.atomic():
-        moved = _still_indexed(request).update(
+        moved = _unchanged(request).move(
             status=Status.PENDING, attempts=0, due_at=timezone.now(), last_error="its block was dropped by a reorg"
         )
         if moved:
@@ -108,38 +113,64 @@ def unwind(request: IndexRequest) -> None:
             logger.warning("chain %s dropped block %s of %s", request.chain_id, request.block_hash, request.tx_hash)
 
 
-def _open(chain_id: int, tx_hash: str) -> IndexRequest:
-    """The transaction's request; one that was given up starts anew."""
-    request, _ = IndexRequest.objects.get_or_create(
+def _open(chain_id: int, tx_hash: str) -> tuple[IndexRequest, bool]:
+    """The transaction's request, and whether its schedule starts here: it is new, or was given up and starts anew."""
+    request, created = IndexRequest.objects.get_or_create(
         chain_id=chain_id, tx_hash=tx_hash, defaults={"due_at": _lease_end(timezone.now())}
     )
-    if request.status in (Status.FAILED, Status.ORPHANED):
-        reopen([request])
-        request.refresh_from_db()
-    return request
+    if request.status not in (Status.FAILED, Status.ORPHANED):
+        return request, created
+    reopened = _restart(_unchanged(request))
+    request.refresh_from_db()
+    return request, bool(reopened)
 
 
-def _postpone(request: IndexRequest, reason: Retryable) -> Postponed:
+def _restart(requests: IndexRequestQuerySet) -> int:
+    due_at = _lease_end(timezone.now())
+    return requests.move(status=Status.PENDING, attempts=0, last_error="", due_at=due_at)
+
+
+def _postpone(request: IndexRequest, reason: Retryable, *, scheduled: bool) -> Postponed:
     """Note a try that told nothing. What is already indexed stays so: a node that lags proves nothing."""
-    pending = IndexRequest.objects.filter(pk=request.pk, status=Status.PENDING)
-    attempts = request.attempts + 1
-    if attempts >= settings.INDEX_MAX_ATTEMPTS:
-        given_up = Status.ORPHANED if request.block_hash else Status.FAILED
-        pending.update(status=given_up, attempts=F("attempts") + 1, last_error=str(reason))
+    # Of several tries at once, one counts and goes on.
+    pending = _unchanged(request).filter(status=Status.PENDING, attempts=request.attempts)
+    if not scheduled:
         return Postponed(reason, retry_after=None)
-    pause = min(2 ** (attempts - 1), LONGEST_PAUSE_SECONDS)
+    # An outage says nothing about the transaction, and however long it lasts, nothing is given up for it.
+    found_nothing = isinstance(reason, TransactionNotFound)
+    attempts = request.attempts + 1 if found_nothing else request.attempts
+    if attempts >= settings.INDEX_MAX_ATTEMPTS:
+        _give_up(pending, reason)
+        return Postponed(reason, retry_after=None)
+    pause = min(2 ** (attempts - 1), LONGEST_PAUSE_SECONDS) if found_nothing else OUTAGE_PAUSE_SECONDS
     due_at = _lease_end(timezone.now() + timedelta(seconds=pause))
-    moved = pending.update(attempts=F("attempts") + 1, last_error=str(reason), due_at=due_at)
+    moved = pending.move(attempts=attempts, last_error=str(reason), due_at=due_at)
     return Postponed(reason, retry_after=pause if moved else None)
 
 
 def _fail(request: IndexRequest, error: Permanent) -> None:
-    """Note that there is nothing to index, and hide what an earlier block held."""
-    with transaction.atomic():
-        gone = isinstance(error, LaunchNotFound) and bool(_hide_tokens(request))
-        IndexRequest.objects.filter(pk=request.pk).update(
-            status=Status.ORPHANED if gone else Status.FAILED, attempts=F("attempts") + 1, last_error=str(error)
-        )
+    """Note that there is nothing to index, and hide what an earlier block held.
+
+    Whoever indexed the transaction in the meantime saw a newer chain; only the chain's own word undoes what is indexed.
+    """
+    unchanged = _unchanged(request)
+    if isinstance(error, LaunchNotFound):
+        with transaction.atomic():
+            if unchanged.select_for_update().first():
+                _hide_tokens(request)
+                _give_up(unchanged, error)
+    else:
+        _give_up(unchanged.filter(status=Status.PENDING), error)
+
+
+def _give_up(requests: IndexRequestQuerySet, reason: Exception) -> None:
+    """End a request's schedule. One that was reopened and whose tokens are still listed is indexed as before."""
+    for request in requests:
+        if Token.objects.launched_in(chain_id=request.chain_id, tx_hash=request.tx_hash).on_chain().exists():
+            status = Status.INDEXED
+        else:
+            status = Status.ORPHANED if request.block_hash else Status.FAILED
+        _unchanged(request).move(status=status, attempts=F("attempts") + 1, last_error=str(reason))
 
 
 def _write(request: IndexRequest, chain: ChainInfo, launches: Sequence[Launch]) -> None:
@@ -147,9 +178,9 @@ def _write(request: IndexRequest, chain: ChainInfo, launches: Sequence[Launch]) 
     now = timezone.now()
     presets = registry().presets.values()
     columns = [token_columns(launch, chain=chain, presets=presets) | {"last_indexed": now} for launch in launches]
-    # Rows in one order, so that two writers of the same transaction can't wait for each other.
-    columns.sort(key=lambda row: row["contract_address"])
     with transaction.atomic():
+        # Every writer of a transaction's rows takes its request first, so that none can wait for another in a circle.
+        IndexRequest.objects.select_for_update().get(pk=request.pk)
         Token.objects.bulk_create(
             [Token(**row) for row in columns],
             update_conflicts=True,
@@ -157,7 +188,7 @@ def _write(request: IndexRequest, chain: ChainInfo, launches: Sequence[Launch]) 
             update_fields=[name for name in columns[0] if name not in _IDENTITY],
         )
         _hide_tokens(request, but=[launch.token for launch in launches])
-        IndexRequest.objects.filter(pk=request.pk).update(
+        IndexRequest.objects.filter(pk=request.pk).move(
             status=Status.INDEXED,
             attempts=F("attempts") + 1,
             last_error="",
@@ -171,9 +202,9 @@ def _hide_tokens(request: IndexRequest, *, but: Sequence[str] = ()) -> int:
     return launched.exclude(contract_address__in=but).update(unindexed=True)
 
 
-def _still_indexed(request: IndexRequest) -> IndexRequestQuerySet:
-    """The request, unless somebody indexed it again in the meantime."""
-    return IndexRequest.objects.filter(pk=request.pk, status=Status.INDEXED, block_hash=request.block_hash)
+def _unchanged(request: IndexRequest) -> IndexRequestQuerySet:
+    """The request's row, unless somebody moved it since it was read."""
+    return IndexRequest.objects.filter(pk=request.pk, status=request.status, block_hash=request.block_hash)
 
 
 def _lease_end(start: datetime) -> datetime:

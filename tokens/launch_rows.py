@@ -11,6 +11,9 @@ from tokens.metadata import copy_key, farcaster_fid, parse_context, parse_metada
 
 Json = dict[str, Any]
 
+# JavaScript's largest exact whole number.
+_MAX_JSON_NUMBER = 2**53 - 1
+
 
 def token_columns(launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset]) -> Json:
     """Column name -> value for `tokens.models.Token`.
@@ -73,8 +76,13 @@ def _wei(amount: int | None) -> str | None:
     return None if amount is None else str(amount)
 
 
+def _json_number(number: int) -> int | None:
+    """None for a uint256 beyond what JSON clients read exactly: contracts take any number as a duration."""
+    return number if number <= _MAX_JSON_NUMBER else None
+
+
 def _timestamp(seconds: int) -> str | None:
-    """ISO 8601 UTC, None for a time beyond the calendar: contracts take any number as a duration."""
+    """ISO 8601 UTC, None for a time beyond the calendar."""
     try:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     except (OverflowError, ValueError, OSError):
@@ -123,8 +131,7 @@ def _extensions(launch: Launch) -> Json:
         and {
             "startingFee": launch.sniper_tax.starting_fee,
             "endingFee": launch.sniper_tax.ending_fee,
-            # A uint256; a number beyond what JSON clients read exactly is of no use as one.
-            "secondsToDecay": launch.sniper_tax.seconds_to_decay,
+            "secondsToDecay": _json_number(launch.sniper_tax.seconds_to_decay),
         },
         "positions": [
             {"tickLower": position.tick_lower, "tickUpper": position.tick_upper, "positionBps": position.bps}
@@ -165,6 +172,6 @@ def _dev_buy(dev_buy: DevBuy | None) -> Json | None:
 def _lockup(lockup: Lockup) -> Json:
     return {
         "startedAt": _timestamp(lockup.started_at),
-        "lockDuration": lockup.lock_duration,
-        "vestDuration": lockup.vest_duration,
+        "lockDuration": _json_number(lockup.lock_duration),
+        "vestDuration": _json_number(lockup.vest_duration),
     }

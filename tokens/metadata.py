@@ -1,15 +1,21 @@
 """What launchers write into a token's metadata and context: any text, usually JSON. Pure."""
 
+import hashlib
 import json
+import math
 import re
+import unicodedata
 from typing import Any
 
 # Nobody describes a token in more; a longer text is cut so that no row can grow without limit.
 MAX_TEXT = 10_000
 MAX_LINKS = 50
+# Whoever launches chooses what stands here, and every answer that lists the token carries it.
+MAX_JSON_TEXT = 50_000
+MAX_DEPTH = 20
 _SURROGATES = re.compile("[\ud800-\udfff]")
-# PostgreSQL's bigint.
-_MAX_FID = 2**63 - 1
+# PostgreSQL's bigint, and the largest number that JSON renderers write.
+_MAX_BIGINT = 2**63 - 1
 
 Json = dict[str, Any]
 
@@ -45,7 +51,7 @@ def farcaster_fid(context: Json) -> int | None:
     if (context["platform"] or "").lower() != "farcaster" or not re.fullmatch(r"[0-9]{1,19}", identity, re.ASCII):
         return None
     fid = int(identity)
-    return fid if 0 < fid <= _MAX_FID else None
+    return fid if 0 < fid <= _MAX_BIGINT else None
 
 
 def social_links(metadata: Json) -> list[dict[str, str]]:
@@ -62,31 +68,56 @@ def find_link(metadata: Json, *platforms: str) -> str | None:
 
 
 def copy_key(name: str, symbol: str) -> str:
-    """Name and symbol without case and blanks; two tokens with the same key look alike."""
-    return "\n".join("".join(part.casefold().split()) for part in (name, symbol))
+    """SHA-256 in hex of name and symbol without case and blanks; two tokens with the same key look alike.
+
+    A digest because names have any length, and an entry of an index has not.
+    """
+    normal = "\n".join("".join(unicodedata.normalize("NFKC", part).casefold().split()) for part in (name, symbol))
+    return hashlib.sha256(normal.encode()).hexdigest()
 
 
 def _parse_object(text: str | None) -> Json | None:
+    if not text or len(text) > MAX_JSON_TEXT:
+        return None
     try:
-        value = json.loads(text or "", parse_constant=_refuse_constant)
+        value = json.loads(text, parse_constant=_refuse_constant, parse_float=_read_float)
+        return _storable(value, depth=1) if isinstance(value, dict) else None
     except (ValueError, RecursionError):
         return None
-    return _storable(value) if isinstance(value, dict) else None
 
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def _storable(value: Any) -> Any:
-    """The same JSON without what PostgreSQL's jsonb refuses: NUL and lone surrogates in texts."""
+def _read_float(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("a number out of range")
+    return number
+
+
+def _storable(value: Any, *, depth: int) -> Any:
+    """The same JSON without what PostgreSQL's jsonb refuses or our renderer can't write.
+
+    NUL and lone surrogates leave the texts, numbers beyond 64 bits become texts. Raises ValueError where it is nested
+    too deep.
+    """
+    if depth > MAX_DEPTH:
+        raise ValueError("nested too deep")
     if isinstance(value, str):
-        return _SURROGATES.sub("\ufffd", value.replace("\0", ""))
+        return _clean(value)
     if isinstance(value, list):
-        return [_storable(part) for part in value]
+        return [_storable(part, depth=depth + 1) for part in value]
     if isinstance(value, dict):
-        return {_storable(key): _storable(part) for key, part in value.items()}
+        return {_clean(key): _storable(part, depth=depth + 1) for key, part in value.items()}
+    if isinstance(value, int) and abs(value) > _MAX_BIGINT:
+        return str(value)
     return value
+
+
+def _clean(text: str) -> str:
+    return _SURROGATES.sub("\ufffd", text.replace("\0", ""))
 
 
 def _text(value: Any) -> str | None:

@@ -67,8 +67,8 @@ class Token(models.Model):
     starting_market_cap = models.FloatField(null=True, blank=True)
     # What the launch itself warns of; POSSIBLE_COPY depends on other tokens and is found when read.
     launch_warnings = ArrayField(models.CharField(max_length=32), default=_no_list, blank=True)
-    # Name and symbol in the form in which copies are told.
-    copy_key = models.TextField(blank=True)
+    # Digest of name and symbol in the form in which copies are told.
+    copy_key = models.CharField(max_length=64)
 
     champagne = models.BooleanField(default=False)
     verified = models.BooleanField(default=False)
@@ -112,7 +112,7 @@ class IndexRequest(models.Model):
     """One transaction that somebody asked us to index, and how far that came."""
 
     class Status(models.TextChoices):
-        # To be read from the chain; `due_at` says when the sweeper enqueues it (again).
+        # To be read from the chain; `due_at` says when the sweeper enqueues it (again), a lease after its own message.
         PENDING = "pending"
         # Written; its block may still be dropped by a reorg.
         INDEXED = "indexed"
@@ -126,6 +126,7 @@ class IndexRequest(models.Model):
     chain_id = models.BigIntegerField()
     tx_hash = models.CharField(max_length=100)
     status = models.CharField(max_length=16, choices=Status, default=Status.PENDING)
+    # Tries to which the chain had an answer; an outage of its nodes does not count.
     attempts = models.PositiveIntegerField(default=0)
     last_error = models.TextField(blank=True)
     block_number = models.BigIntegerField(null=True, blank=True)

@@ -1,9 +1,10 @@
 """The read language of tokens and index requests."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, When
+from django.utils import timezone
 
 if TYPE_CHECKING:
     from tokens.models import IndexRequest, Token
@@ -44,10 +45,12 @@ class TokenQuerySet(QuerySet["Token"]):
         return self.order_by(Case(*places, default=len(places), output_field=IntegerField()), "id")
 
     def deployed_with(self, token: "Token") -> Self:
-        """Tokens that the same requestor asked for, or the same wallet sent where no requestor is known."""
+        """Tokens that the same requestor asked for; where none is known, that the same wallet sent."""
         if token.requestor_fid is not None:
             return self.on_chain().filter(requestor_fid=token.requestor_fid)
-        return self.on_chain().filter(msg_sender=token.msg_sender)
+        if token.msg_sender:
+            return self.on_chain().filter(msg_sender=token.msg_sender)
+        return self.filter(pk=token.pk)
 
     def launched_in(self, *, chain_id: int, tx_hash: str) -> Self:
         """Tokens of one transaction."""
@@ -57,10 +60,15 @@ class TokenQuerySet(QuerySet["Token"]):
 class IndexRequestQuerySet(QuerySet["IndexRequest"]):
     """Index requests, by what is to be done about them."""
 
+    def move(self, **changes: Any) -> int:
+        """Update, with the time of it; the number of rows tells whether the guarding filters still held."""
+        return self.update(updated_at=timezone.now(), **changes)
+
     def due(self, now: datetime) -> Self:
         """Requests that nobody has worked on for longer than they should wait, oldest first."""
         return self.filter(status="pending", due_at__lte=now).order_by("due_at")
 
     def unconfirmed(self, *, chain_id: int, up_to_block: int) -> Self:
-        """Indexed requests of a chain whose block is at most this one."""
-        return self.filter(status="indexed", chain_id=chain_id, block_number__lte=up_to_block)
+        """Indexed requests of a chain whose block is at most this one, lowest first."""
+        unconfirmed = self.filter(status="indexed", chain_id=chain_id, block_number__lte=up_to_block)
+        return unconfirmed.order_by("block_number")

@@ -1,5 +1,6 @@
 """The token record, and the parameters of the token endpoints."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -223,7 +224,7 @@ class IndexBody(serializers.Serializer[Any]):
             tx_hash = parse_transaction_hash(tx_hash if isinstance(tx_hash, str) else "")
         except ValueError as error:
             raise BadRequest("Invalid transaction hash format", field="txHash") from error
-        if isinstance(chain_id, str) and chain_id.isascii() and chain_id.isdigit():
+        if isinstance(chain_id, str) and re.fullmatch(r"[0-9]{1,19}", chain_id):
             chain_id = int(chain_id)
         if type(chain_id) is not int:
             raise BadRequest("Unsupported chain", field="chainId")

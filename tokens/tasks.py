@@ -1,12 +1,12 @@
 """Celery's doors to indexing. The truth is in the IndexRequest rows: a lost message costs one lease, never a token."""
 
 import logging
-from typing import Any
 
-from celery import Task, shared_task
 from django.conf import settings
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
+from config.celery import app
 from config.http import Permanent, Retryable
 from tokens import indexing
 from tokens.models import IndexRequest
@@ -14,18 +14,16 @@ from tokens.models import IndexRequest
 logger = logging.getLogger(__name__)
 
 
-@shared_task(bind=True, max_retries=None)
-def index_transaction(self: "Task[Any, Any]", chain_id: int, tx_hash: str) -> None:
+@app.task
+def index_transaction(chain_id: int, tx_hash: str) -> None:
     """Index one transaction that is pending; a message that comes late or twice does nothing."""
     if not IndexRequest.objects.filter(chain_id=chain_id, tx_hash=tx_hash, status="pending").exists():
         return
     try:
-        addresses = indexing.index_transaction(chain_id=chain_id, tx_hash=tx_hash)
+        addresses = indexing.index_transaction(chain_id=chain_id, tx_hash=tx_hash, scheduled=True)
     except indexing.Postponed as error:
-        if error.retry_after is None:
-            logger.warning("gave up on %s of chain %s: %s", tx_hash, chain_id, error)
-            return
-        raise self.retry(exc=error, countdown=error.retry_after) from error
+        logger.warning("put off %s of chain %s: %s", tx_hash, chain_id, error)
+        retry_later(error, chain_id=chain_id, tx_hash=tx_hash)
     except Permanent as error:
         logger.info("nothing indexed from %s of chain %s: %s", tx_hash, chain_id, error)
     else:
@@ -35,20 +33,33 @@ def index_transaction(self: "Task[Any, Any]", chain_id: int, tx_hash: str) -> No
 def retry_later(postponed: indexing.Postponed, *, chain_id: int, tx_hash: str) -> None:
     """Enqueue the next try of a request that was put off, if there is to be one."""
     if postponed.retry_after is not None:
-        index_transaction.apply_async((chain_id, tx_hash), countdown=postponed.retry_after)
+        enqueue(chain_id, tx_hash, pause=postponed.retry_after)
 
 
-@shared_task
+def enqueue(chain_id: int, tx_hash: str, *, pause: int = 0) -> None:
+    """Have a worker index a pending transaction after the pause in seconds.
+
+    A broker that is away is no error: the sweeper finds the request when its lease is over.
+    """
+    # A message that waited for longer than a lease has a successor from the sweeper, so that no backlog can pile up.
+    expires = pause + settings.INDEX_LEASE_SECONDS
+    try:
+        index_transaction.apply_async((chain_id, tx_hash), countdown=pause, expires=expires)
+    except OperationalError as error:
+        logger.warning("can't enqueue %s of chain %s: %s", tx_hash, chain_id, error)
+
+
+@app.task
 def sweep_index_requests() -> None:
     """Enqueue pending requests whose message or worker was lost."""
     due = indexing.claim_due(timezone.now())
     for chain_id, tx_hash in due:
-        index_transaction.delay(chain_id, tx_hash)
+        enqueue(chain_id, tx_hash)
     if due:
         logger.info("swept %s index requests", len(due))
 
 
-@shared_task
+@app.task
 def confirm_index_requests() -> None:
     """Confirm or unwind what is deeper than finality, on every chain that has a node."""
     for chain_id in settings.RPC_URLS:
