@@ -1,0 +1,118 @@
+"""What launchers write into metadata and context: any text, made into something that every answer can carry."""
+
+import json
+
+import pytest
+
+from config.api.rendering import render_json
+from tokens.metadata import (
+    MAX_JSON_TEXT,
+    MAX_LINKS,
+    MAX_TEXT,
+    copy_key,
+    farcaster_fid,
+    find_link,
+    parse_context,
+    parse_metadata,
+    social_links,
+)
+
+NOTHING = {"interface": None, "platform": None, "messageId": None, "id": None}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        "",
+        "null",
+        "[]",
+        "5",
+        '"text"',
+        "{",
+        '{"a": NaN}',
+        '{"a": 1e999}',
+        '{"a": ' + "9" * 5_000 + "}",
+        '{"a":' * 30 + "1" + "}" * 30,
+        "[" * 100_000,
+        '{"id": "' + "x" * MAX_JSON_TEXT + '"}',
+    ],
+)
+def test_a_context_that_is_no_plain_object_says_nothing(text):
+    assert parse_context(text) == NOTHING
+
+
+def test_a_context_keeps_unknown_keys_and_reads_known_ones_as_text():
+    context = parse_context(
+        '{"interface": "web", "id": 12, "messageId": {}, "platform": true, "other": [1, {"a": 2.5}]}'
+    )
+    assert context == {"interface": "web", "id": "12", "messageId": None, "platform": None, "other": [1, {"a": 2.5}]}
+
+
+def test_a_context_loses_what_no_answer_can_carry():
+    context = parse_context(r'{"a\u0000": "b\u0000\ud800", "n": 18446744073709551616, "m": [-9223372036854775809]}')
+    assert {key: context[key] for key in ("a", "n", "m")} == {
+        "a": "b\ufffd",
+        "n": "18446744073709551616",
+        "m": ["-9223372036854775809"],
+    }
+    render_json(context)
+
+
+@pytest.mark.parametrize(
+    ("platform", "identity", "fid"),
+    [
+        ("farcaster", "12", 12),
+        ("Farcaster", "12", 12),
+        ("farcaster", "0", None),
+        ("farcaster", "-1", None),
+        ("farcaster", "1.0", None),
+        ("farcaster", "１２", None),
+        ("farcaster", "9223372036854775807", 2**63 - 1),
+        ("farcaster", "9223372036854775808", None),
+        ("x", "12", None),
+    ],
+)
+def test_the_requestor_is_a_farcaster_number(platform, identity, fid):
+    assert farcaster_fid(parse_context(json.dumps({"platform": platform, "id": identity}))) == fid
+
+
+def test_metadata_that_is_no_object_is_the_description():
+    expected = {"auditUrls": [], "description": "plain words", "socialMediaUrls": []}
+    assert parse_metadata("plain words") == expected
+    assert parse_metadata("x" * (MAX_TEXT + 1))["description"] == "x" * MAX_TEXT
+
+
+def test_metadata_takes_links_as_objects_and_as_bare_addresses():
+    links = [
+        {"platform": "X", "url": "https://x.com/a"},
+        "https://a.example",
+        {"url": ""},
+        {"platform": "x"},
+        5,
+        None,
+        [],
+    ]
+    metadata = parse_metadata(json.dumps({"socialMediaUrls": links, "auditUrls": ["a", 1, None, {}]}))
+    assert metadata["auditUrls"] == ["a", "1"]
+    assert social_links(metadata) == [
+        {"name": "X", "link": "https://x.com/a"},
+        {"name": "website", "link": "https://a.example"},
+    ]
+    assert find_link(metadata, "x", "twitter") == "https://x.com/a"
+    assert find_link(metadata, "telegram") is None
+
+
+def test_metadata_has_a_limit_of_links():
+    metadata = parse_metadata(json.dumps({"socialMediaUrls": ["a"] * (MAX_LINKS + 1)}))
+    assert len(metadata["socialMediaUrls"]) == MAX_LINKS
+
+
+@pytest.mark.parametrize("other", [("higher", "UP"), ("HI GHER", "up"), ("Higher\u00a0", " u\tp"), ("Ｈigher", "ＵＰ")])
+def test_names_that_look_alike_have_one_copy_key(other):
+    assert copy_key("Higher", "UP") == copy_key(*other)
+
+
+@pytest.mark.parametrize("other", [("Highe", "RUP"), ("UP", "Higher"), ("Higher", ""), ("", "HigherUP")])
+def test_names_that_differ_have_different_copy_keys(other):
+    assert copy_key("Higher", "UP") != copy_key(*other)
