@@ -2,20 +2,28 @@
 
 import base64
 import json
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from django.db import connection
+from redis import Redis
 
 from accounts import keys
 from accounts.models import Scope
+from config import embedded
 from config.celery import app as celery_app
 from devchain.anvil import CHAIN_ID, start
 from devchain.deploy import Deployment, prepare
 from tests.chain import Launchpad
 from tokens import installed_chains
+
+# Numbered databases of Valkey from here on are the brokers of processes that tests start.
+_OWN_BROKER = 128
 
 
 @pytest.fixture(scope="session")
@@ -112,3 +120,29 @@ def queue() -> Iterator[Callable[[], list[Message]]]:
         client.delete("celery")
         yield messages
         client.delete("celery")
+
+
+@pytest.fixture
+def service_environment(transactional_db: None, settings: Any) -> dict[str, str]:
+    """The environment of a process of the service on this test's database, with a broker of its own, empty."""
+    database = connection.settings_dict
+    address = f"postgres://{database['USER']}@{quote(database['HOST'], safe='')}/{database['NAME']}"
+    redis_url = f"unix://{embedded.socket_directory() / 'valkey.sock'}?db={_OWN_BROKER + connection_number()}"
+    Redis.from_url(redis_url).flushdb()
+    nodes = {f"RPC_URLS_{chain_id}": ",".join(urls) for chain_id, urls in settings.RPC_URLS.items()}
+    return (
+        dict(os.environ)
+        | nodes
+        | {
+            "DATABASE_URL": address,
+            "REDIS_URL": redis_url,
+            "SECRET_KEY": settings.SECRET_KEY,
+            "CHAINS_FILE": settings.CHAINS_FILE,
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+        }
+    )
+
+
+def connection_number() -> int:
+    """The number of this process's database of Valkey, which differs between pytest-xdist's workers."""
+    return int(os.environ["LAUNCHBOARD_REDIS_DB"])

@@ -76,7 +76,9 @@ class TokenFactory(factory.django.DjangoModelFactory[Token]):
     deploy_config = factory.LazyFunction(
         lambda: {"devBuyAmount": "0", "lockupPercentage": 0, "vestingUnlockDate": None}
     )
-    pool_config = factory.Dict({"pairedToken": paired_token, "tickIfToken0IsNewToken": -230_400, "tickSpacing": 200})
+    pool_config = factory.Dict(
+        {"pairedToken": paired_token, "tickIfToken0IsNewToken": -230_400, "tickSpacing": 200, "hook": None}
+    )
     extensions = factory.LazyFunction(
         lambda: dict.fromkeys(["fees", "vault", "airdrop", "devBuy", "sniperTax", "positions"])
     )

@@ -1,14 +1,10 @@
 """From a transaction's hash to listed tokens and back, on a real node whose blocks are taken back."""
 
-import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-import requests
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -16,6 +12,7 @@ from devchain.anvil import CHAIN_ID
 from devchain.launches import LaunchConfig
 from tests.chain import UNKNOWN_HASH
 from tests.factories import IndexRequestFactory, TokenFactory
+from tests.relay import relay
 from tokens import indexing
 from tokens.chains.base import LaunchNotFound, LogUndecodable, NodeUnavailable, TransactionNotFound
 from tokens.installed_chains import UnsupportedChain
@@ -48,29 +45,15 @@ def try_until_given_up(tx_hash):
     return pauses
 
 
-@contextmanager
-def node_ahead_of(rpc_url, *, blocks):
-    """The URL of a node whose head has blocks that it can't show, as behind a balancer whose members differ."""
+def ahead_by(blocks):
+    """Makes a node speak of blocks that it can't show, as behind a balancer whose members differ."""
 
-    class Ahead(BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            answer = requests.post(rpc_url, json=body, timeout=10).json()
-            if isinstance(body, dict) and body["method"] == "eth_blockNumber":
-                answer["result"] = hex(int(answer["result"], 16) + blocks)
-            content = json.dumps(answer).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+    def change(asked, answer):
+        if isinstance(asked, dict) and asked["method"] == "eth_blockNumber":
+            return answer | {"result": hex(int(answer["result"], 16) + blocks)}
+        return answer
 
-        def log_message(self, *_):
-            """Nothing to say."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Ahead) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    return change
 
 
 def take_node_away(settings, forget_chains):
@@ -270,7 +253,7 @@ def test_a_node_that_lacks_the_height_settles_nothing(own_launchpad, settings, f
     tx_hash = own_launchpad.launch()
     index(tx_hash)
     assert own_launchpad.rpc("evm_revert", mark)
-    with node_ahead_of(own_launchpad.deployment.rpc_url, blocks=100) as url:
+    with relay(own_launchpad.deployment.rpc_url, change=ahead_by(100)) as url:
         settings.RPC_URLS = {CHAIN_ID: (url,)}
         forget_chains()
         assert indexing.confirm_indexed(CHAIN_ID) == 0

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from config.api.fields import parse_transaction_hash
 from config.http import Permanent
 from tokens import indexing, tasks
-from tokens.installed_chains import registry
+from tokens.installed_chains import UnsupportedChain, installed_chain, registry
 
 
 class Command(BaseCommand):
@@ -21,8 +21,11 @@ class Command(BaseCommand):
         chain_id = options["chain"] or registry().default_chain.chain_id
         try:
             hashes = [parse_transaction_hash(text) for text in options["hashes"]]
+            installed_chain(chain_id)
         except ValueError as error:
             raise CommandError(f"HASH {error}") from error
+        except UnsupportedChain as error:
+            raise CommandError(str(error)) from error
         failed = [tx_hash for tx_hash in hashes if not self._index(chain_id, tx_hash)]
         if failed:
             raise CommandError(f"{len(failed)} of {len(hashes)} transactions were not indexed.")
