@@ -9,6 +9,7 @@ from config.api.routing import endpoint
 from config.api.views import NoEndpointView
 
 urlpatterns = [
+    path("", include("tokens.page_urls")),
     path("api/", include("tokens.urls")),
     endpoint("api/openapi.json", OpenAPIView.as_view(), name="openapi"),
     endpoint("api/docs", DocsView.as_view(), name="docs"),

@@ -21,7 +21,7 @@ DOWNHILL = {
     "leaderboard": {"tokens", "accounts", "config"},
 }
 # Modules that Django, Celery, DRF or a command line calls. Nothing that they call imports them.
-DOORS = {"views", "tasks", "admin", "management", "urls", "apps"}
+DOORS = {"views", "tasks", "admin", "management", "urls", "page_urls", "apps"}
 DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "services", "service", "manager", "managers", "lib"}
 SIGNALS = ("django.dispatch", "django.db.models.signals", "django.core.signals", "django.contrib.auth.signals")
 # It raises the signal that error trackers and Django's test client listen for, and receives none.

@@ -22,6 +22,12 @@ def registry() -> Registry:
     return load(*([Path(settings.CHAINS_FILE)] if settings.CHAINS_FILE else []))
 
 
+def generation_label(name: str) -> str:
+    """What answers call a generation; its own name where the registry has lost it."""
+    generation = registry().generations.get(name)
+    return generation.type if generation else name
+
+
 @cache
 def installed_chain(chain_id: int) -> Chain:
     """The chain with its nodes, made once per process. Raises UnsupportedChain."""

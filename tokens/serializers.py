@@ -16,7 +16,7 @@ from config.api.fields import (
     WholeNumberField,
     parse_transaction_hash,
 )
-from tokens.installed_chains import registry
+from tokens.installed_chains import generation_label, registry
 from tokens.launch_warnings import POSSIBLE_COPY
 from tokens.metadata import find_link, social_links
 from tokens.models import Token
@@ -100,9 +100,8 @@ class TokenRecordSerializer(serializers.Serializer[Token]):
     related = serializers.SerializerMethodField()
 
     def get_type(self, token: Token) -> str:
-        """The registry's label; the generation's own name where the registry has lost it."""
-        generation = registry().generations.get(token.generation)
-        return generation.type if generation else token.generation
+        """The registry's label."""
+        return generation_label(token.generation)
 
     @extend_schema_field(SocialLinkSerializer(many=True))
     def get_socialLinks(self, token: Token) -> list[dict[str, str]]:

@@ -1,0 +1,11 @@
+"""The public pages."""
+
+from django.urls import path
+
+from config.api.routing import endpoint
+from tokens.views.pages import home, token_page
+
+urlpatterns = [
+    path("", home, name="home"),
+    endpoint("tokens/<int:chain_id>/<str:address>", token_page, name="token-page"),
+]

@@ -1,0 +1,85 @@
+"""The public pages: the newest tokens, and one token's facts.
+
+They load nothing from anywhere: an image address is the launcher's, and would tell him who looks at his token.
+"""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.views.decorators.http import require_safe
+
+from config.api.caching import shared_for
+from config.api.fields import parse_address
+from tokens.chains.base import WEI_PER_TOKEN
+from tokens.installed_chains import generation_label, registry
+from tokens.launch_warnings import POSSIBLE_COPY
+from tokens.metadata import social_links
+from tokens.models import Token
+
+NEWEST = 20
+_MAX_CHAIN_ID = 2**63 - 1
+
+_HEADERS = {
+    "Cache-Control": shared_for(2),
+    # Styles stand in the page itself; there is nothing else to load, and no script.
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+}
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """The newest listed tokens."""
+    tokens = Token.objects.listed().order_by("-deployed_at", "-id")[:NEWEST]
+    return TemplateResponse(request, "home.html", {"tokens": [_describe(token) for token in tokens]}, headers=_HEADERS)
+
+
+@require_safe
+def token_page(request: HttpRequest, chain_id: int, address: str) -> HttpResponse:
+    """One token, to which the API's `url` leads; blocked tokens have their page, which says so."""
+    token = _find(chain_id, address)
+    return TemplateResponse(request, "token.html", _describe(token) | _facts(token), headers=_HEADERS)
+
+
+def _find(chain_id: int, address: str) -> Token:
+    try:
+        stored = parse_address(address, allow_mint=True)
+    except ValueError as error:
+        raise Http404 from error
+    # A number that no column holds is no chain.
+    tokens = Token.objects.at_address(stored, chain_id=min(chain_id, _MAX_CHAIN_ID)).with_copies()
+    token = tokens.first()
+    if token is None:
+        raise Http404
+    return token
+
+
+def _describe(token: Token) -> dict[str, Any]:
+    """What both pages show of a token."""
+    chain = registry().chains.get(token.chain_id)
+    explorer = chain.explorer if chain else None
+    return {
+        "token": token,
+        "type": generation_label(token.generation),
+        "chain": chain.name if chain else f"Chain {token.chain_id}",
+        "explorer_page": f"{explorer.rstrip('/')}/token/{token.contract_address}" if explorer else None,
+    }
+
+
+def _facts(token: Token) -> dict[str, Any]:
+    copies = [POSSIBLE_COPY] if token.possible_copy else []  # type: ignore[attr-defined]
+    # Anything may stand where launchers put links: only addresses of the web become one.
+    links = [link for link in social_links(token.metadata) if link["link"].lower().startswith(("https://", "http://"))]
+    return {
+        "supply": None if token.supply is None else _whole_tokens(int(token.supply)),
+        "warnings": token.launch_warnings + copies,
+        "links": links,
+    }
+
+
+def _whole_tokens(wei: int) -> str:
+    """Exact, with a comma for each three digits: 100,000,000,000 or 0.5."""
+    whole, rest = divmod(wei, WEI_PER_TOKEN)
+    return f"{whole:,}.{rest:018}".rstrip("0").removesuffix(".")
