@@ -150,7 +150,8 @@ def test_a_tokens_page_tells_warnings(client):
 
 
 @pytest.mark.parametrize(
-    ("supply", "text"), [(0, "0"), (1, "0.000000000000000001"), (15 * 10**17, "1.5"), (2**256 - 1, ".584007913129639935")]
+    ("supply", "text"),
+    [(0, "0"), (1, "0.000000000000000001"), (15 * 10**17, "1.5"), (2**256 - 1, ".584007913129639935")],
 )
 def test_a_supply_is_exact(client, supply, text):
     assert f"{text}<" in client.get(page_of(TokenFactory(supply=supply))).text

@@ -39,7 +39,7 @@ def token_columns(launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset]
         "supply": launch.supply,
         "admin": launch.admin or "",
         "msg_sender": launch.msg_sender or "",
-        "requestor_fid": launch.requestor_fid or farcaster_fid(context),
+        "requestor_fid": _storable_fid(launch.requestor_fid) or farcaster_fid(context),
         "requestor_address": launch.requestor_address or "",
         "cast_hash": launch.cast_hash or context["messageId"] or "",
         "pool_address": (launch.pool and launch.pool.address) or "",
@@ -74,6 +74,11 @@ def _digits(number: int | None) -> str:
 
 def _wei(amount: int | None) -> str | None:
     return None if amount is None else str(amount)
+
+
+def _storable_fid(fid: int | None) -> int | None:
+    """None for a uint256 that is no FID: the column is a bigint."""
+    return fid if fid is not None and fid < 2**63 else None
 
 
 def _json_number(number: int) -> int | None:

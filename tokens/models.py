@@ -9,6 +9,9 @@ from tokens.querysets import IndexRequestQuerySet, TokenQuerySet
 # EIP-55 addresses have 42 characters, base58 mints up to 44.
 ADDRESS_LENGTH = 44
 
+# What public lists show.
+_LISTED = Q(blocked=False, unindexed=False)
+
 
 def _no_list() -> list[str]:
     return []
@@ -83,11 +86,10 @@ class Token(models.Model):
             models.CheckConstraint(condition=Q(supply__isnull=True) | Q(supply__gte=0), name="token_supply_positive"),
         ]
         indexes = [
-            # GET /api/tokens: newest first, and its filters.
-            models.Index(
-                fields=["-deployed_at", "-id"], name="token_listed_newest", condition=Q(blocked=False, unindexed=False)
-            ),
-            models.Index(fields=["chain_id", "-deployed_at", "-id"], name="token_by_chain_newest"),
+            # GET /api/tokens: newest first, of all chains or one; the counts read these indexes alone.
+            models.Index(fields=["-deployed_at", "-id"], name="token_listed_newest", condition=_LISTED),
+            models.Index(fields=["chain_id", "-deployed_at", "-id"], name="token_by_chain_newest", condition=_LISTED),
+            # Its narrower filters, and how many tokens a deployer has.
             models.Index(fields=["msg_sender", "-deployed_at", "-id"], name="token_by_sender_newest"),
             models.Index(fields=["requestor_fid", "-deployed_at", "-id"], name="token_by_fid_newest"),
             # GET /api/tokens/fetch-by-pool-address and its plural.
