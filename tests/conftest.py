@@ -22,6 +22,8 @@ from devchain.deploy import Deployment, prepare
 from tests.chain import Launchpad
 from tokens import installed_chains
 
+pytest_plugins = ["tests.recorded_node"]
+
 # Numbered databases of Valkey from here on are the brokers of processes that tests start.
 _OWN_BROKER = 128
 
@@ -103,8 +105,8 @@ class Message:
 @pytest.fixture
 def queue() -> Iterator[Callable[[], list[Message]]]:
     """What waits in the broker, oldest first; empty at the start."""
-    with celery_app.connection_for_write() as connection:
-        client = connection.default_channel.client
+    with celery_app.connection_for_write() as broker:
+        client = broker.default_channel.client
 
         def messages() -> list[Message]:
             found = [json.loads(text) for text in reversed(client.lrange("celery", 0, -1))]
@@ -127,7 +129,7 @@ def service_environment(transactional_db: None, settings: Any) -> dict[str, str]
     """The environment of a process of the service on this test's database, with a broker of its own, empty."""
     database = connection.settings_dict
     address = f"postgres://{database['USER']}@{quote(database['HOST'], safe='')}/{database['NAME']}"
-    redis_url = f"unix://{embedded.socket_directory() / 'valkey.sock'}?db={_OWN_BROKER + connection_number()}"
+    redis_url = f"unix://{embedded.socket_directory() / 'valkey.sock'}?db={_OWN_BROKER + broker_number()}"
     Redis.from_url(redis_url).flushdb()
     nodes = {f"RPC_URLS_{chain_id}": ",".join(urls) for chain_id, urls in settings.RPC_URLS.items()}
     return (
@@ -143,6 +145,6 @@ def service_environment(transactional_db: None, settings: Any) -> dict[str, str]
     )
 
 
-def connection_number() -> int:
+def broker_number() -> int:
     """The number of this process's database of Valkey, which differs between pytest-xdist's workers."""
     return int(os.environ["LAUNCHBOARD_REDIS_DB"])

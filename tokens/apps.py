@@ -1,7 +1,7 @@
 from django.apps import AppConfig
 from django.core import checks
 
-from tokens.checks import check_chains
+from tokens.checks import check_chains, check_nodes
 
 
 class TokensConfig(AppConfig):
@@ -9,3 +9,4 @@ class TokensConfig(AppConfig):
 
     def ready(self) -> None:
         checks.register(check_chains)
+        checks.register(check_nodes, deploy=True)

@@ -11,8 +11,8 @@ from tokens.metadata import copy_key, farcaster_fid, parse_context, parse_metada
 
 Json = dict[str, Any]
 
-# JavaScript's largest exact whole number.
-_MAX_JSON_NUMBER = 2**53 - 1
+# The largest whole number that every JSON client reads exactly.
+_LARGEST_JSON_NUMBER = 2**53 - 1
 
 
 def token_columns(launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset]) -> Json:
@@ -39,7 +39,7 @@ def token_columns(launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset]
         "supply": launch.supply,
         "admin": launch.admin or "",
         "msg_sender": launch.msg_sender or "",
-        "requestor_fid": _storable_fid(launch.requestor_fid) or farcaster_fid(context),
+        "requestor_fid": launch.requestor_fid or farcaster_fid(context),
         "requestor_address": launch.requestor_address or "",
         "cast_hash": launch.cast_hash or context["messageId"] or "",
         "pool_address": (launch.pool and launch.pool.address) or "",
@@ -65,7 +65,10 @@ def _market_cap(launch: Launch) -> float | None:
     pool = launch.pool
     if pool is None or pool.tick is None or pool.pair_decimals is None or launch.supply is None:
         return None
-    return starting_market_cap(pool.tick, supply=launch.supply, quote_decimals=pool.pair_decimals)
+    try:
+        return starting_market_cap(pool.tick, supply=launch.supply, quote_decimals=pool.pair_decimals)
+    except OverflowError:
+        return None
 
 
 def _digits(number: int | None) -> str:
@@ -76,18 +79,8 @@ def _wei(amount: int | None) -> str | None:
     return None if amount is None else str(amount)
 
 
-def _storable_fid(fid: int | None) -> int | None:
-    """None for a uint256 that is no FID: the column is a bigint."""
-    return fid if fid is not None and fid < 2**63 else None
-
-
-def _json_number(number: int) -> int | None:
-    """None for a uint256 beyond what JSON clients read exactly: contracts take any number as a duration."""
-    return number if number <= _MAX_JSON_NUMBER else None
-
-
 def _timestamp(seconds: int) -> str | None:
-    """ISO 8601 UTC, None for a time beyond the calendar."""
+    """ISO 8601 UTC, None for a time beyond the calendar: contracts take any number as a duration."""
     try:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     except (OverflowError, ValueError, OSError):
@@ -136,7 +129,7 @@ def _extensions(launch: Launch) -> Json:
         and {
             "startingFee": launch.sniper_tax.starting_fee,
             "endingFee": launch.sniper_tax.ending_fee,
-            "secondsToDecay": _json_number(launch.sniper_tax.seconds_to_decay),
+            "secondsToDecay": _seconds(launch.sniper_tax.seconds_to_decay),
         },
         "positions": [
             {"tickLower": position.tick_lower, "tickUpper": position.tick_upper, "positionBps": position.bps}
@@ -177,6 +170,11 @@ def _dev_buy(dev_buy: DevBuy | None) -> Json | None:
 def _lockup(lockup: Lockup) -> Json:
     return {
         "startedAt": _timestamp(lockup.started_at),
-        "lockDuration": _json_number(lockup.lock_duration),
-        "vestDuration": _json_number(lockup.vest_duration),
+        "lockDuration": _seconds(lockup.lock_duration),
+        "vestDuration": _seconds(lockup.vest_duration),
     }
+
+
+def _seconds(duration: int) -> int:
+    """A duration that JSON can hold: contracts take any 256 bits, and past this one it makes no difference."""
+    return min(duration, _LARGEST_JSON_NUMBER)

@@ -10,12 +10,15 @@ from typing import Any
 # Nobody describes a token in more; a longer text is cut so that no row can grow without limit.
 MAX_TEXT = 10_000
 MAX_LINKS = 50
-# Whoever launches chooses what stands here, and every answer that lists the token carries it.
+# Every answer that lists a token carries its context; a longer one says nothing.
 MAX_JSON_TEXT = 50_000
+# A context is passed on as it is nested, down to here; what lies deeper becomes null.
 MAX_DEPTH = 20
+# What JSON clients and our own renderer read exactly.
+_MAX_NUMBER = 2**53 - 1
 _SURROGATES = re.compile("[\ud800-\udfff]")
-# PostgreSQL's bigint, and the largest number that JSON renderers write.
-_MAX_BIGINT = 2**63 - 1
+# PostgreSQL's bigint.
+_MAX_FID = 2**63 - 1
 
 Json = dict[str, Any]
 
@@ -51,7 +54,7 @@ def farcaster_fid(context: Json) -> int | None:
     if (context["platform"] or "").lower() != "farcaster" or not re.fullmatch(r"[0-9]{1,19}", identity, re.ASCII):
         return None
     fid = int(identity)
-    return fid if 0 < fid <= _MAX_BIGINT else None
+    return fid if 0 < fid <= _MAX_FID else None
 
 
 def social_links(metadata: Json) -> list[dict[str, str]]:
@@ -80,44 +83,35 @@ def _parse_object(text: str | None) -> Json | None:
     if not text or len(text) > MAX_JSON_TEXT:
         return None
     try:
-        value = json.loads(text, parse_constant=_refuse_constant, parse_float=_read_float)
-        return _storable(value, depth=1) if isinstance(value, dict) else None
+        value = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return None
+    return _storable(value, MAX_DEPTH) if isinstance(value, dict) else None
 
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def _read_float(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError("a number out of range")
-    return number
+def _storable(value: Any, depth: int) -> Any:
+    """The same JSON without what PostgreSQL's jsonb or our renderer refuse.
 
-
-def _storable(value: Any, *, depth: int) -> Any:
-    """The same JSON without what PostgreSQL's jsonb refuses or our renderer can't write.
-
-    NUL and lone surrogates leave the texts, numbers beyond 64 bits become texts. Raises ValueError where it is nested
-    too deep.
+    These are NUL and lone surrogates in texts, numbers beyond their range, and nesting without end.
     """
-    if depth > MAX_DEPTH:
-        raise ValueError("nested too deep")
     if isinstance(value, str):
-        return _clean(value)
-    if isinstance(value, list):
-        return [_storable(part, depth=depth + 1) for part in value]
-    if isinstance(value, dict):
-        return {_clean(key): _storable(part, depth=depth + 1) for key, part in value.items()}
-    if isinstance(value, int) and abs(value) > _MAX_BIGINT:
+        return _SURROGATES.sub("\ufffd", value.replace("\0", ""))
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    # Floats, too: jsonb gives 1e20 back as a whole number.
+    if isinstance(value, int | float) and abs(value) > _MAX_NUMBER:
         return str(value)
+    if isinstance(value, list | dict) and not depth:
+        return None
+    if isinstance(value, list):
+        return [_storable(part, depth - 1) for part in value]
+    if isinstance(value, dict):
+        return {_storable(key, depth): _storable(part, depth - 1) for key, part in value.items()}
     return value
-
-
-def _clean(text: str) -> str:
-    return _SURROGATES.sub("\ufffd", text.replace("\0", ""))
 
 
 def _text(value: Any) -> str | None:

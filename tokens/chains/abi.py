@@ -53,9 +53,7 @@ class Values:
         if not self.types:
             return {}
         values = eth_abi.decode(self.types, data, strict=False)
-        return {
-            name: convert(value) for name, convert, value in zip(self.names, self.converts, values, strict=True)
-        }
+        return {name: convert(value) for name, convert, value in zip(self.names, self.converts, values, strict=True)}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

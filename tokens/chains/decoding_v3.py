@@ -20,9 +20,7 @@ _REWARD_ADDED = _V3_1.event("TokenRewardAdded")
 _VAULT_CREATED = _V3_1.event("AllocationCreated")
 
 # Every way in which these generations were launched; selectors tell them apart.
-_DEPLOYS = tuple(
-    function for name in ("v0", "v1", "v2", "v3", "v3_1") for function in abi.load(name).deploys()
-)
+_DEPLOYS = tuple(function for name in ("v0", "v1", "v2", "v3", "v3_1") for function in abi.load(name).deploys())
 
 # v3.1 keeps a fifth of the fees for the launchpad's team; creator and interface share the rest.
 _SHARED_PERCENT = 80
@@ -115,7 +113,8 @@ def _requested(mined: MinedTransaction, log: Log, event: Event, generation: Gene
         # These events don't say who called the factory; the transaction does where it calls the factory itself.
         msg_sender=mined.sender if mined.calls(log["address"]) else None,
         requestor_address=created["deployer"],
-        requestor_fid=created["fid"] or None,
+        # FIDs are numbers of 64 bits; 0 is nobody's.
+        requestor_fid=created["fid"] if 0 < created["fid"] < 2**63 else None,
         cast_hash=created["castHash"] or None,
     )
 
@@ -250,9 +249,7 @@ def _dev_buy(mined: MinedTransaction, token: str, pool: str, factory: str) -> De
 def _position_owner(mined: MinedTransaction, position_id: int) -> str | None:
     # event Transfer(address indexed from, address indexed to, uint256 indexed tokenId): the last move of the LP NFT
     # in the launch puts it into its locker.
-    moves = [
-        _POSITION_MOVED.decode(log) for log in mined.emitted(_POSITION_MOVED, by=mined.chain.v3_position_manager)
-    ]
+    moves = [_POSITION_MOVED.decode(log) for log in mined.emitted(_POSITION_MOVED, by=mined.chain.v3_position_manager)]
     owners = [move["to"] for move in moves if move["tokenId"] == position_id]
     return owners[-1] if owners else None
 
@@ -288,8 +285,6 @@ def _vault(mined: MinedTransaction, created: dict[str, Any], generation: Generat
             if allocation["token"] == created["tokenAddress"]:
                 return Vault(
                     amount=allocation["amount"],
-                    lockup=Lockup(
-                        started_at=mined.block_time, lock_duration=created["vaultDuration"], vest_duration=0
-                    ),
+                    lockup=Lockup(started_at=mined.block_time, lock_duration=created["vaultDuration"], vest_duration=0),
                 )
     return None

@@ -9,12 +9,15 @@ from tokens.chains.abi import Function
 from tokens.chains.base import Launch, NodeRefused, NodeUnavailable, Pool, TransactionNotFound
 from tokens.chains.decoding import decode_launches
 from tokens.chains.registry import ChainInfo
-from tokens.chains.rpc import Call, CallFailed, RpcClient
+from tokens.chains.rpc import Call, RpcClient
 
 _TOKEN = abi.load("token")
 
 # The token's accessors by generation family: v3.1 and v4 name the image `imageUrl`, v1 to v3.0 `image`.
 _IMAGES = (_TOKEN.function("imageUrl"), _TOKEN.function("image"))
+
+# Plenty for a view. Anybody's contract may be the paired token: without a limit it could keep the node busy.
+_VIEW_GAS = hex(5_000_000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +50,12 @@ class EvmChain:
         """
         wanted = sorted(set(numbers))
         blocks = self._objects([("eth_getBlockByNumber", (hex(number), False)) for number in wanted])
-        return {number: str(block["hash"]) for number, block in zip(wanted, blocks, strict=True) if block}
+        found = {number: block for number, block in zip(wanted, blocks, strict=True) if block}
+        for number, block in found.items():
+            # What is written is unwound by these hashes, so that no other block's may slip in.
+            if block.get("number") != hex(number) or not isinstance(block.get("hash"), str):
+                raise NodeUnavailable(f"chain {self.info.chain_id}: another block than the one asked for")
+        return {number: block["hash"] for number, block in found.items()}
 
     def _read_mined(self, tx_hash: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         """The transaction, its receipt and its block, which must tell of one and the same block.
@@ -59,20 +67,18 @@ class EvmChain:
         )
         if receipt is None or transaction is None or transaction.get("blockHash") is None:
             raise TransactionNotFound(f"chain {self.info.chain_id} does not know the transaction, or has not mined it")
-        (block,) = self._objects([("eth_getBlockByNumber", (receipt["blockNumber"], False))])
-        hashes = {receipt["blockHash"], transaction["blockHash"], block and block["hash"]}
-        hashes |= {log["blockHash"] for log in receipt["logs"]}
-        if len(hashes) > 1 or receipt["transactionHash"] != tx_hash or transaction["hash"] != tx_hash:
-            raise NodeUnavailable(f"chain {self.info.chain_id}: the receipt and the block don't agree")
-        if tx_hash not in block["transactions"]:
-            raise NodeUnavailable(f"chain {self.info.chain_id}: the block does not hold the transaction")
+        (block,) = self._objects([("eth_getBlockByNumber", (receipt.get("blockNumber"), False))])
+        try:
+            agreed = _agree(tx_hash, transaction, receipt, block)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise NodeUnavailable(f"chain {self.info.chain_id}: half an answer ({error!r:.100})") from error
+        if not agreed:
+            raise NodeUnavailable(f"chain {self.info.chain_id}: transaction, receipt and block don't agree")
         return transaction, receipt, block
 
     def _objects(self, calls: list[Call]) -> list[Any]:
-        answers = self.rpc.batch(calls)
+        answers = self.rpc.require(calls)
         for answer in answers:
-            if isinstance(answer, CallFailed):
-                raise NodeUnavailable(f"chain {self.info.chain_id}: {answer.message}")
             if answer is not None and not isinstance(answer, dict):
                 raise NodeUnavailable(f"chain {self.info.chain_id} answered with something that is no object")
         return answers
@@ -104,7 +110,8 @@ class EvmChain:
     def _call_views(self, wanted: list[tuple[str, str, Function]]) -> dict[str, Any]:
         """Name -> value of the views that answered; for a name asked twice the first answer counts."""
         calls: list[Call] = [
-            ("eth_call", ({"to": address, "data": function.encode()}, "latest")) for _, address, function in wanted
+            ("eth_call", ({"to": address, "data": function.encode(), "gas": _VIEW_GAS}, "latest"))
+            for _, address, function in wanted
         ]
         found: dict[str, Any] = {}
         for (name, _, function), answer in zip(wanted, self.rpc.batch(calls), strict=True):
@@ -112,6 +119,17 @@ class EvmChain:
             if values:
                 found.setdefault(name, *values.values())
         return found
+
+
+def _agree(tx_hash: str, transaction: dict[str, Any], receipt: dict[str, Any], block: dict[str, Any] | None) -> bool:
+    """Whether all three tell of this transaction in the same block."""
+    if block is None:
+        return False
+    hashes = {transaction["hash"], receipt["transactionHash"], *(log["transactionHash"] for log in receipt["logs"])}
+    blocks = {transaction["blockHash"], receipt["blockHash"], block["hash"]}
+    blocks |= {log["blockHash"] for log in receipt["logs"]}
+    numbers = {transaction["blockNumber"], receipt["blockNumber"], block["number"]}
+    return hashes == {tx_hash} and len(blocks) == 1 and len(numbers) == 1 and tx_hash in block["transactions"]
 
 
 def _with_pair(pool: Pool | None, found: dict[str, Any]) -> Pool | None:

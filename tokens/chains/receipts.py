@@ -12,6 +12,9 @@ from tokens.chains.registry import ChainInfo
 _TRANSFER = abi.load("token").event("Transfer")
 _ZERO_TOPIC = "0x" + "00" * 32
 
+# The calendar's end, in Unix seconds.
+_YEAR_10000 = 253_402_300_800
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MinedTransaction:
@@ -43,8 +46,8 @@ class MinedTransaction:
 
         ERC-20: event Transfer(address indexed from, address indexed to, uint256 value), from the zero address.
         """
-        mints = [log for log in self.emitted(_TRANSFER, by=token) if log["topics"][1] == _ZERO_TOPIC]
-        return sum(int(log["data"], 16) for log in mints) if mints else None
+        mints = [log for log in self.emitted(_TRANSFER, by=token) if log["topics"][1:2] == [_ZERO_TOPIC]]
+        return sum(_TRANSFER.decode(log)["value"] for log in mints) if mints else None
 
 
 def read_mined(
@@ -54,7 +57,7 @@ def read_mined(
     try:
         return _read_mined(chain, transaction, receipt, block)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise NodeUnavailable(f"chain {chain.chain_id}: half an answer ({error!r})") from error
+        raise NodeUnavailable(f"chain {chain.chain_id}: half an answer ({error!r:.100})") from error
 
 
 def _read_mined(
@@ -62,23 +65,44 @@ def _read_mined(
 ) -> MinedTransaction:
     by_source: dict[tuple[str, str], tuple[Log, ...]] = {}
     for log in receipt["logs"]:
-        # The decoders rely on these two; a half answer should show here and not there.
-        if not isinstance(log["data"], str) or not isinstance(log["logIndex"], str):
-            raise TypeError("a log without data or index")
+        _check_log(log)
         if log["topics"]:
             source = (log["address"].lower(), log["topics"][0])
             by_source[source] = (*by_source.get(source, ()), log)
     return MinedTransaction(
         chain=chain,
-        hash=receipt["transactionHash"],
+        hash=_text(receipt["transactionHash"]),
         sender=abi.checksum(transaction["from"]),
-        to=transaction["to"],
+        to=transaction["to"] and _text(transaction["to"]),
         value=int(transaction["value"], 16),
-        calldata=transaction["input"],
+        calldata=_text(transaction["input"]),
         succeeded=int(receipt["status"], 16) == 1,
-        block_number=int(receipt["blockNumber"], 16),
-        block_hash=receipt["blockHash"],
-        block_time=int(block["timestamp"], 16),
+        block_number=_number(receipt["blockNumber"], below=2**63),
+        block_hash=_text(receipt["blockHash"]),
+        block_time=_number(block["timestamp"], below=_YEAR_10000),
         logs=tuple(receipt["logs"]),
         _by_source=by_source,
     )
+
+
+def _check_log(log: Log) -> None:
+    """The decoders rely on these; a half answer should show here and not there."""
+    _text(log["data"])
+    _number(log["logIndex"], below=2**31)
+    if not isinstance(log["topics"], list):
+        raise TypeError("topics that are no list")
+    for topic in log["topics"]:
+        _text(topic)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("something else in the place of a text")
+    return value
+
+
+def _number(text: str, *, below: int) -> int:
+    number = int(text, 16)
+    if not 0 <= number < below:
+        raise ValueError("a number out of range")
+    return number

@@ -4,91 +4,51 @@ import itertools
 import logging
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from config import http
 from tokens.chains.base import NodeRefused, NodeUnavailable
+from tokens.chains.rpc_answers import BatchRefused, CallFailed, read_batch, read_single, refuses_call
+from tokens.chains.rpc_endpoint import Endpoint
+
+__all__ = ["Call", "CallFailed", "RpcClient"]
 
 logger = logging.getLogger(__name__)
 
 # (method, params)
 Call = tuple[str, Sequence[Any]]
-
-# How many failures in a row open a URL's circuit, and how long it then stays out of the rotation.
-BREAKER_FAILURES = 3
-BREAKER_SECONDS = 30.0
-
-# Pauses before the second, third, ... round over the URLs: full jitter below these limits, in seconds.
-FIRST_PAUSE_SECONDS = 0.2
-LONGEST_PAUSE_SECONDS = 3.0
-
-# JSON-RPC error codes and words that mean "ask again, or ask another node", by the providers' documentation: EIP-1474
-# resource unavailable and limit exceeded, rate limits, and a node that is behind or pruned.
-RETRYABLE_CODES = frozenset({-32005, -32002, -32001, 429})
-RETRYABLE_WORDS = (
-    "rate limit",
-    "too many requests",
-    "timeout",
-    "timed out",
-    "temporarily unavailable",
-    "header not found",
-    "missing trie node",
-    "unknown block",
-    "block not found",
-    "internal error",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class CallFailed:
-    """The node's own refusal of one call in a batch."""
-
-    message: str
-
-
-@dataclass
-class _Endpoint:
-    """One URL, and how it did lately. Shared by the threads of a process; a lost update costs one more try."""
-
-    url: str
-    number: int
-    failures: int = 0
-    closed_after: float = 0.0
-    verified: bool = False
-
-    def is_open(self) -> bool:
-        return time.monotonic() < self.closed_after
-
-    def note_failure(self) -> None:
-        self.failures += 1
-        if self.failures >= BREAKER_FAILURES:
-            self.closed_after = time.monotonic() + BREAKER_SECONDS
-
-    def note_success(self) -> None:
-        self.failures, self.closed_after = 0, 0.0
+Accept = Callable[[list[Any]], None]
 
 
 @dataclass
 class RpcClient:
     """The nodes of one chain, asked in order of preference.
 
-    A URL is first asked for its chain id, and left out while it names another chain. `timeout` is in seconds per HTTP
-    request, `attempts` counts rounds over the URLs. Errors name a node by its place in the setting, never by its URL,
-    which may carry a key.
+    A URL is first asked for its chain id, and left out while it names another chain. Errors name a node by its place
+    in the setting, never by its URL, which may carry a key.
     """
 
     chain_id: int
     urls: tuple[str, ...]
+    # Seconds, as `config.http.post_json` takes them.
     timeout: float = 10.0
+    # The most calls in one HTTP request.
     batch_size: int = 50
+    # Rounds over the URLs. Between two of them comes a pause with full jitter, whose limit doubles from the first
+    # to the longest; both are in seconds.
     attempts: int = 4
-    _endpoints: tuple[_Endpoint, ...] = field(init=False)
+    first_pause: float = 0.2
+    longest_pause: float = 3.0
+    # How many failures in a row open a URL's circuit, and for how many seconds it is then left out.
+    breaker_failures: int = 3
+    breaker_seconds: float = 30.0
+    _endpoints: tuple[Endpoint, ...] = field(init=False)
     _ids: Iterator[int] = field(init=False, default_factory=lambda: itertools.count(1))
 
     def __post_init__(self) -> None:
-        self._endpoints = tuple(_Endpoint(url=url, number=number) for number, url in enumerate(self.urls, 1))
+        self._endpoints = tuple(Endpoint(url=url, number=number) for number, url in enumerate(self.urls, 1))
 
     def call(self, method: str, *params: Any) -> Any:
         """The result of one call.
@@ -105,78 +65,94 @@ class RpcClient:
 
         All calls that fit into one HTTP request are answered by one node. Raises NodeUnavailable.
         """
+        return self._ask_in_parts(calls, accept=_accept_refusals)
+
+    def require(self, calls: Sequence[Call]) -> list[Any]:
+        """As `batch`, for calls that any node of the chain should answer: who refuses one counts as out of order."""
+        return self._ask_in_parts(calls, accept=_accept_no_refusal)
+
+    def _ask_in_parts(self, calls: Sequence[Call], *, accept: Accept) -> list[Any]:
         results: list[Any] = []
         for start in range(0, len(calls), self.batch_size):
-            results += self._ask_any(calls[start : start + self.batch_size])
+            results += self._ask_any(calls[start : start + self.batch_size], accept)
         return results
 
-    def _ask_any(self, calls: Sequence[Call]) -> list[Any]:
+    def _ask_any(self, calls: Sequence[Call], accept: Accept) -> list[Any]:
         reason = "no RPC URL is set"
         for attempt in range(self.attempts):
             if attempt:
-                limit = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (attempt - 1))
+                limit = min(self.longest_pause, self.first_pause * 2 ** (attempt - 1))
                 time.sleep(random.uniform(0, limit))  # noqa: S311
             for endpoint in self._in_order():
                 try:
-                    return self._ask(endpoint, calls)
+                    results = self._ask(endpoint, calls)
+                    accept(results)
                 except (http.Retryable, http.Permanent) as error:
-                    endpoint.note_failure()
-                    reason = f"node {endpoint.number}: {error}"
+                    endpoint.note_failure(limit=self.breaker_failures, seconds=self.breaker_seconds)
+                    reason = f"node {endpoint.number}: {endpoint.censor(str(error))}"
                     logger.warning("chain %s, %s", self.chain_id, reason)
+                else:
+                    endpoint.note_success()
+                    return results
         raise NodeUnavailable(f"chain {self.chain_id} is out of reach ({reason})")
 
-    def _in_order(self) -> list[_Endpoint]:
+    def _in_order(self) -> list[Endpoint]:
         """Healthy nodes in the setting's order; all of them when every circuit is open, so that recovery is noticed."""
         return [endpoint for endpoint in self._endpoints if not endpoint.is_open()] or list(self._endpoints)
 
-    def _ask(self, endpoint: _Endpoint, calls: Sequence[Call]) -> list[Any]:
+    def _ask(self, endpoint: Endpoint, calls: Sequence[Call]) -> list[Any]:
         if not endpoint.verified:
-            (answer,) = self._post(endpoint, [("eth_chainId", ())])
+            answer = self._post_single(endpoint, ("eth_chainId", ()))
             if answer != hex(self.chain_id):
                 raise http.Permanent("it is a node of another chain")
             endpoint.verified = True
-        results = self._post(endpoint, calls)
-        endpoint.note_success()
-        return results
+        if len(calls) > 1 and endpoint.takes_batches:
+            try:
+                return self._post_batch(endpoint, calls)
+            except BatchRefused as refused:
+                results = [self._post_single(endpoint, call) for call in calls]
+                endpoint.takes_batches = False
+                reason = endpoint.censor(str(refused))
+                logger.warning("chain %s, node %s takes no batches: %s", self.chain_id, endpoint.number, reason)
+                return results
+        return [self._post_single(endpoint, call) for call in calls]
 
-    def _post(self, endpoint: _Endpoint, calls: Sequence[Call]) -> list[Any]:
-        first = next(self._ids)
-        ids = [first, *itertools.islice(self._ids, len(calls) - 1)]
-        body = [
-            {"jsonrpc": "2.0", "id": number, "method": method, "params": list(params)}
-            for number, (method, params) in zip(ids, calls, strict=True)
-        ]
-        # A batch of one goes as a plain call: some nodes refuse batches, and all take that.
-        answer = http.post_json(endpoint.url, body[0] if len(body) == 1 else body, timeout=self.timeout)
-        return _match(ids, answer)
+    def _post_batch(self, endpoint: Endpoint, calls: Sequence[Call]) -> list[Any]:
+        requests = [self._request(call) for call in calls]
+        try:
+            answer = http.post_json(endpoint.url, requests, timeout=self.timeout)
+        except http.StatusRefused as refused:
+            raise BatchRefused(str(refused)) from refused
+        return _censor_refusals(endpoint, read_batch([request["id"] for request in requests], answer))
 
+    def _post_single(self, endpoint: Endpoint, call: Call) -> Any:
+        request = self._request(call)
+        try:
+            answer = http.post_json(endpoint.url, request, timeout=self.timeout)
+        except http.StatusRefused as refused:
+            # Some providers send the refusal of a call with a status of its own, mostly 400.
+            if not refuses_call(refused.answer):
+                raise
+            answer = refused.answer
+        (result,) = _censor_refusals(endpoint, [read_single(request["id"], answer)])
+        return result
 
-def _match(ids: list[int], answer: Any) -> list[Any]:
-    """Results in the order of the ids; batches may be answered in any order. Raises Retryable."""
-    replies = answer if isinstance(answer, list) else [answer]
-    if not all(isinstance(reply, dict) for reply in replies):
-        raise http.Retryable("an answer that is not JSON-RPC")
-    if len(ids) > 1 and not isinstance(answer, list):
-        _raise_if_retryable(answer.get("error"))
-        raise http.Retryable("a single answer to a batch")
-    by_id = {reply.get("id"): reply for reply in replies}
-    if any(number not in by_id for number in ids):
-        raise http.Retryable("an answer without all of the results")
-    return [_result(by_id[number]) for number in ids]
-
-
-def _result(reply: dict[str, Any]) -> Any:
-    if "result" in reply:
-        return reply["result"]
-    error = reply.get("error")
-    _raise_if_retryable(error)
-    message = error.get("message") if isinstance(error, dict) else None
-    return CallFailed(str(message or "the node refused without a reason"))
+    def _request(self, call: Call) -> dict[str, Any]:
+        method, params = call
+        return {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": list(params)}
 
 
-def _raise_if_retryable(error: Any) -> None:
-    if not isinstance(error, dict):
-        return
-    message = str(error.get("message", "")).lower()
-    if error.get("code") in RETRYABLE_CODES or any(word in message for word in RETRYABLE_WORDS):
-        raise http.Retryable(f"refused for now: {message[:200]}")
+def _censor_refusals(endpoint: Endpoint, results: list[Any]) -> list[Any]:
+    return [
+        CallFailed(endpoint.censor(result.message)) if isinstance(result, CallFailed) else result for result in results
+    ]
+
+
+def _accept_refusals(_results: list[Any]) -> None:
+    """A node may refuse a call for what the call asks."""
+
+
+def _accept_no_refusal(results: list[Any]) -> None:
+    for result in results:
+        if isinstance(result, CallFailed):
+            raise http.Retryable(f"it refused: {result.message}")

@@ -1,0 +1,50 @@
+"""What `manage.py check` says of the chain settings."""
+
+import pytest
+from django.core.checks import run_checks
+
+from devchain.anvil import CHAIN_ID
+
+
+@pytest.fixture
+def check(settings, forget_chains):
+    """The ids and texts of our checks' messages, with these settings."""
+
+    def run(*, rpc_urls, chains_file="", deploy=False):
+        settings.RPC_URLS, settings.CHAINS_FILE = rpc_urls, str(chains_file)
+        forget_chains()
+        messages = run_checks(include_deployment_checks=deploy)
+        return [(message.id, message.msg) for message in messages if (message.id or "").startswith("tokens.")]
+
+    return run
+
+
+def test_it_names_every_mistake_in_the_operators_file(check, tmp_path):
+    file = tmp_path / "chains.toml"
+    file.write_text("[chains.abc]\nname = 5\n[chains.7]\nname = 5\n", encoding="utf-8")
+    found = check(rpc_urls={}, chains_file=file)
+    assert len(found) > 1
+    assert {number for number, _ in found} == {"tokens.E001"}
+
+
+def test_it_names_a_missing_file(check, tmp_path):
+    ((number, text),) = check(rpc_urls={}, chains_file=tmp_path / "nowhere.toml")
+    assert number == "tokens.E001"
+    assert "nowhere.toml" in text
+
+
+def test_it_names_a_node_of_an_unknown_chain(check):
+    ((number, text),) = check(rpc_urls={424_242: ("http://127.0.0.1:9",), 8453: ("http://127.0.0.1:9",)})
+    assert (number, text) == (
+        "tokens.E002",
+        "RPC_URLS_424242 is set, and chain 424242 is not in the registry.",
+    )
+
+
+def test_it_is_content_with_a_chain_of_the_operators_file(check, deployment, chains_file):
+    assert check(rpc_urls={CHAIN_ID: (deployment.rpc_url,)}, chains_file=chains_file, deploy=True) == []
+
+
+def test_only_the_check_for_deployment_misses_nodes(check):
+    assert check(rpc_urls={}) == []
+    assert [number for number, _ in check(rpc_urls={}, deploy=True)] == ["tokens.W001"]

@@ -1,0 +1,141 @@
+"""What an EVM chain asks its nodes beyond the receipt."""
+
+import eth_abi
+import pytest
+
+from tests.launch_builder import HOOK_V4, STRANGER, TOKEN, USDC, v1_launch, v4_launch, v31_launch
+from tests.recorded_node import Node, Refused, Reply
+from tests.recordings import base, decoded, mined
+from tokens.chains.base import NodeUnavailable
+from tokens.chains.evm import EvmChain
+from tokens.chains.rpc import RpcClient
+
+SELECTORS = {
+    "symbol": "0x95d89b41",
+    "decimals": "0x313ce567",
+    "totalSupply": "0x18160ddd",
+    "imageUrl": "0xaba83150",
+    "image": "0xf3ccaac0",
+    "metadata": "0x392f37e9",
+    "context": "0xd0496d6a",
+}
+
+
+def chain(node: Node) -> EvmChain:
+    return EvmChain(info=base(), rpc=RpcClient(chain_id=8453, urls=(node.url,), attempts=1))
+
+
+def view(node: Node, address: str, name: str, kind: str, value):
+    """Have the node answer a view."""
+    answer = "0x" + eth_abi.encode([kind], [value]).hex()
+    node.views[(address.lower(), SELECTORS[name])] = {"result": answer}
+
+
+def read(node: Node, mined_transaction):
+    (launch,) = chain(node).read_launches(node.hold(mined_transaction))
+    return launch
+
+
+def through_another_contract(label):
+    recorded = mined(label)
+    recorded.transaction["to"] = STRANGER
+    return recorded
+
+
+def test_v31_image_and_context_are_asked_for_where_the_calldata_does_not_tell(node):
+    launch = read(node, through_another_contract("legacy-v31-deploy"))
+    (alone,) = chain(node).read_launches(node.hold(mined("legacy-v31-deploy")))
+    assert (launch.image, launch.context) == (alone.image, alone.context)
+    assert launch.image == "ipfs://x"
+
+
+def test_the_recorded_calldata_of_v31_spares_the_question(node):
+    read(node, mined("legacy-v31-deploy"))
+    assert node.asked("eth_call") == 0
+
+
+@pytest.mark.parametrize("accessor", ["imageUrl", "image"])
+def test_the_image_is_found_under_either_name(node, accessor):
+    view(node, TOKEN, accessor, "string", "ipfs://found")
+    assert read(node, v31_launch()).image == "ipfs://found"
+
+
+def test_what_the_node_can_not_tell_stays_unknown(node):
+    launch = read(node, v31_launch(paired=STRANGER))
+    assert (launch.image, launch.context) == (None, None)
+    assert (launch.pool.pair_symbol, launch.pool.pair_decimals) == (None, None)
+
+
+@pytest.mark.parametrize("answer", ["0x", "0x01", "0x" + "ff" * 64, "0xzz", "", None, 5, [], {}])
+def test_a_view_that_makes_no_sense_tells_nothing(node, answer):
+    node.answers["eth_call"] = lambda *_: answer
+    launch = read(node, v31_launch(paired=STRANGER))
+    assert (launch.image, launch.context, launch.pool.pair_symbol, launch.pool.pair_decimals) == (None,) * 4
+
+
+@pytest.mark.parametrize("code", [3, -32000, -32015, -32601, -32603])
+def test_a_view_that_reverts_tells_nothing(node, code):
+    def revert(*_):
+        raise Refused(code, "execution reverted: timeout, rate limit")
+
+    node.answers["eth_call"] = revert
+    assert read(node, v31_launch(paired=STRANGER)).pool.pair_symbol is None
+
+
+def test_a_node_that_fails_at_views_postpones_the_launch(node):
+    def fail_at_views(body):
+        first = body[0] if isinstance(body, list) else body
+        return Reply(b"", status=500) if first["method"] == "eth_call" else None
+
+    node.behave = fail_at_views
+    with pytest.raises(NodeUnavailable):
+        read(node, v31_launch())
+
+
+def test_another_launched_token_as_the_pair_is_named_by_the_node(node):
+    paired = decoded("deploy-plain")["decodedLogs"][-1]["args"]["tokenAddress"]
+    launch = read(node, v4_launch(paired=paired))
+    assert (launch.pool.pair_symbol, launch.pool.pair_decimals) == ("PLN", 18)
+
+
+def test_the_decimals_of_an_unlisted_pair_are_asked_for(node):
+    view(node, STRANGER, "symbol", "string", "ODD")
+    view(node, STRANGER, "decimals", "uint8", 6)
+    launch = read(node, v4_launch(paired=STRANGER))
+    assert (launch.pool.pair_symbol, launch.pool.pair_decimals) == ("ODD", 6)
+
+
+def test_a_listed_pair_spares_the_question(node):
+    launch = read(node, v4_launch(paired=USDC))
+    assert (launch.pool.pair_symbol, launch.pool.pair_decimals) == ("USDC", 6)
+    assert node.asked("eth_call") == 0
+
+
+def test_the_symbol_of_a_pair_is_cleaned(node):
+    view(node, STRANGER, "symbol", "bytes", b"A\0B\xff")
+    assert read(node, v4_launch(paired=STRANGER)).pool.pair_symbol == "AB\ufffd"
+
+
+def test_an_unminted_supply_is_asked_for(node):
+    view(node, TOKEN, "totalSupply", "uint256", 7)
+    assert read(node, v4_launch(minted=None)).supply == 7
+
+
+def test_a_refused_supply_stays_unknown(node):
+    assert read(node, v4_launch(minted=None)).supply is None
+
+
+def test_views_may_use_only_so_much_gas(node):
+    read(node, v31_launch(paired=STRANGER))
+    views = [call for call in node.calls if call["method"] == "eth_call"]
+    assert views
+    assert all(int(call["params"][0]["gas"], 16) <= 10_000_000 for call in views)
+
+
+def test_v1_metadata_is_asked_for_and_unknown(node):
+    launch = read(node, v1_launch())
+    assert (launch.image, launch.metadata, launch.context) == ("ipfs://one", None, None)
+
+
+def test_the_hook_is_the_events(node):
+    assert read(node, v4_launch()).pool.hook == HOOK_V4

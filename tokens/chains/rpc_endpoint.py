@@ -1,0 +1,64 @@
+"""One URL of a chain's nodes, and how it did lately."""
+
+import time
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlsplit
+
+# Shorter parts of a URL, such as `v2` or `eth`, are no keys, and would censor ordinary words.
+_SHORTEST_KEY = 5
+
+_LONGEST_TEXT = 200
+
+
+@dataclass
+class Endpoint:
+    """A URL and its circuit breaker. Shared by the threads of a process; a lost update costs one more try."""
+
+    url: str
+    # Its place in the setting, from 1.
+    number: int
+    failures: int = 0
+    closed_after: float = 0.0
+    # Whether it named our chain.
+    verified: bool = False
+    takes_batches: bool = True
+
+    def is_open(self) -> bool:
+        """Whether the circuit is open, so that the URL is left out."""
+        return time.monotonic() < self.closed_after
+
+    def note_failure(self, *, limit: int, seconds: float) -> None:
+        """Count a failure; the limit's and each after it open the circuit for so many seconds."""
+        self.failures += 1
+        if self.failures >= limit:
+            self.closed_after = time.monotonic() + seconds
+
+    def note_success(self) -> None:
+        """Close the circuit and forget the failures."""
+        self.failures, self.closed_after = 0, 0.0
+
+    def censor(self, text: str) -> str:
+        """A node's own words as one short line for logs and the database, without any part of the URL.
+
+        Providers repeat the path or the key in their errors.
+        """
+        line = " ".join("".join(char if char.isprintable() else " " for char in text[:10_000]).split())
+        for part in self._secret_parts():
+            line = line.replace(part, "...")
+        return line[:_LONGEST_TEXT]
+
+    def _secret_parts(self) -> list[str]:
+        parts = urlsplit(self.url)
+        found = {
+            self.url,
+            parts.netloc,
+            parts.hostname or "",
+            parts.username or "",
+            parts.password or "",
+            parts.path,
+            parts.query,
+            *parts.path.split("/"),
+            *(value for _, value in parse_qsl(parts.query)),
+        }
+        # The longest first, so that a part of a part leaves no rest.
+        return sorted((part for part in found if len(part) >= _SHORTEST_KEY), key=len, reverse=True)
