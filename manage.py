@@ -7,13 +7,14 @@ import sys
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
-from config import embedded
+from config import development_chain, embedded
 
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
         embedded.hold()
+        development_chain.join()
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         sys.exit(f"launchboard: {error}")

@@ -47,8 +47,7 @@ class PartnerKeyAuthentication(BaseAuthentication):
         return f'ApiKey realm="partners", header="{HEADER}"'
 
 
-# The base class registers its subclasses in a hook that carries no types.
-class PartnerKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class PartnerKeyScheme(OpenApiAuthenticationExtension):
     """Describes the header in the OpenAPI document; drf-spectacular finds this class by its base."""
 
     target_class = PartnerKeyAuthentication

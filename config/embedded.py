@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 from django.core.exceptions import ImproperlyConfigured
 
+from config import private_files
 from config.env import BASE_DIR, env_int, env_secret, env_str
 
 # The kernel takes at most 107 bytes of a socket's path on Linux, and 103 on macOS.
@@ -65,26 +66,7 @@ def secret_key() -> str:
     """
     if env_secret("DATABASE_URL"):
         raise ImproperlyConfigured("SECRET_KEY is required where DATABASE_URL is set: expected 50 random characters")
-    return keep_secret("secret-key", secrets.token_urlsafe(50))
-
-
-def keep_secret(name: str, fresh: str) -> str:
-    """The content of a file in the local directory that only this user can read; `fresh` where there is no file yet."""
-    path = local_directory() / name
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f".{name}.{os.getpid()}")
-        draft.unlink(missing_ok=True)
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.write(fresh)
-        try:
-            # A link fails where another process was first, and never shows half a secret.
-            os.link(draft, path)
-        except FileExistsError:
-            pass
-        finally:
-            draft.unlink()
-    return path.read_text(encoding="utf-8").strip()
+    return private_files.keep(local_directory() / "secret-key", secrets.token_urlsafe(50))
 
 
 def hold(*, durable: bool = True) -> None:

@@ -51,7 +51,7 @@ def env_list(name: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 
 def env_url(name: str, default: str, *, schemes: tuple[str, ...]) -> str:
-    """An address with one of the schemes and a host or path."""
+    """An address with one of the schemes and a host."""
     text = env_str(name, default)
     _check_url(name, text, schemes)
     return text
@@ -88,6 +88,8 @@ def env_rpc_urls(environment: Mapping[str, str] | None = None) -> dict[int, tupl
         if not re.fullmatch(r"[1-9][0-9]{0,17}", suffix):
             raise _refused(name, "a name that ends in a chain id, such as RPC_URLS_8453")
         urls = tuple(part.strip() for part in text.split(",") if part.strip())
+        if not urls:
+            raise _refused(name, "an address, or several with commas between them")
         for url in urls:
             _check_url(name, url, ("http", "https"))
         found[int(suffix)] = urls
@@ -112,9 +114,11 @@ def _number(
 def _check_url(name: str, text: str, schemes: tuple[str, ...]) -> None:
     try:
         parts = urlsplit(text)
+        # Reading the port is what refuses one beyond 65535.
+        usable = parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        parts = urlsplit("")
-    if parts.scheme not in schemes or not (parts.netloc or parts.path):
+        usable = False
+    if not usable:
         raise _refused(name, "an address that starts with " + " or ".join(f"{scheme}://" for scheme in schemes))
 
 

@@ -4,7 +4,6 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from config.api.docs import DocsView, OpenAPIView
-from config.api.health import healthz, readyz
 from config.api.routing import endpoint
 from config.api.views import NoEndpointView
 
@@ -14,8 +13,6 @@ urlpatterns = [
     endpoint("api/openapi.json", OpenAPIView.as_view(), name="openapi"),
     endpoint("api/docs", DocsView.as_view(), name="docs"),
     re_path(r"^api(?:/.*)?$", NoEndpointView.as_view()),
-    endpoint("healthz", healthz, name="healthz"),
-    endpoint("readyz", readyz, name="readyz"),
     path("admin/", admin.site.urls),
 ]
 

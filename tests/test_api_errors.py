@@ -22,7 +22,11 @@ from config.http import Permanent, Retryable
 
 pytestmark = pytest.mark.urls(__name__)
 
+CAUSED = UpstreamUnavailable("The chain is not available", wait=7)
+CAUSED.__cause__ = Retryable("HTTP status 503 of the node")
+
 RAISED = {
+    "caused": CAUSED,
     "missing": exceptions.NotFound("Token not found"),
     "missing-page": Http404({"tried": ["a", "b"]}),
     "missing-plain": exceptions.NotFound(),
@@ -179,6 +183,13 @@ def test_it_logs_an_unforeseen_error_with_its_traceback_and_hides_it_from_the_ca
     assert "secret of the house" in caplog.text and "Traceback" in caplog.text
 
 
+def test_it_logs_why_an_upstream_is_not_available(api, caplog):
+    with caplog.at_level(logging.WARNING, logger="config.api"):
+        response = api.get("/api/raise/caused")
+    assert refused(response, 503) == {"error": "The chain is not available"}
+    assert "HTTP status 503 of the node" in caplog.text
+
+
 def test_it_lets_error_trackers_see_an_unforeseen_error():
     with pytest.raises(ZeroDivisionError):
         Client().get("/api/raise/unforeseen")
@@ -233,7 +244,11 @@ def test_it_answers_a_refusal_without_any_text(api):
                 ("rewards[2].allocation", "This field is required."),
             ],
         ),
-        ({"rewards": [{}]}, "rewards[0].allocation is required", [("rewards[0].allocation", "This field is required.")]),
+        (
+            {"rewards": [{}]},
+            "rewards[0].allocation is required",
+            [("rewards[0].allocation", "This field is required.")],
+        ),
         (
             {"rewards": 5},
             'rewards: Expected a list of items but got type "int"',
@@ -260,7 +275,7 @@ def test_it_answers_a_refusal_without_any_text(api):
             "Invalid data. Expected a dictionary, but got str.",
             [("body", "Invalid data. Expected a dictionary, but got str.")],
         ),
-        (None, "The body may not be null.", [("body", "This field may not be null.")]),
+        (None, "No data provided", [("body", "No data provided")]),
     ],
 )
 def test_it_names_the_first_refused_parameter_and_lists_all(api, body, error, details):

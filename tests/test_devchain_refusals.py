@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 from eth_abi.abi import encode
-from eth_utils.crypto import keccak
-from web3.exceptions import ContractCustomError, ContractLogicError
 
 from devchain import anvil, deploy, node
 from devchain.deploy import OWNER, Deployment
@@ -26,10 +24,7 @@ from devchain.launches import (
     native_value,
     token_config,
 )
-
-# Accounts 1 and 2 of the node.
-SENDER = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
-OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
+from tests.on_devchain import OTHER, SENDER, refused
 
 VAULT = VaultShare(admin=SENDER)
 AIRDROP = AirdropShare(admin=SENDER)
@@ -73,7 +68,8 @@ REFUSED_CONFIGURATIONS = [
 def test_it_refuses_a_configuration(deployment: Deployment, error: str, config: LaunchConfig) -> None:
     arguments = deployment_config(deployment, config, sender=SENDER)
 
-    assert_refused(error, lambda: call_deploy(deployment, arguments, value=native_value(config)))
+    with refused(error):
+        call_deploy(deployment, arguments, value=native_value(config))
 
 
 def set_field(section: str, field: str, value: Any) -> Callable[[dict[str, Any]], None]:
@@ -135,28 +131,33 @@ def test_it_refuses_arguments(
         arguments["poolConfig"]["pairedToken"] = deployment.usd
     change(arguments)
 
-    assert_refused(error, lambda: call_deploy(deployment, arguments, value=native_value(config)))
+    with refused(error):
+        call_deploy(deployment, arguments, value=native_value(config))
 
 
 def test_it_refuses_launches_once_deprecated(tmp_path: Any) -> None:
     with anvil.start() as url:
         at = deploy.prepare(url, chains_file=tmp_path / "chains.toml")
         factory = node.contract(url, "Factory", at.factory)
-        assert_refused("Unauthorized", lambda: factory.functions.setDeprecated(True).call({"from": SENDER}))
+        with refused("Unauthorized"):
+            factory.functions.setDeprecated(True).call({"from": SENDER})
 
         node.transact(url, factory.functions.setDeprecated(True), sender=OWNER)
 
         arguments = deployment_config(at, LaunchConfig(), sender=SENDER)
-        assert_refused("Deprecated", lambda: call_deploy(at, arguments))
+        with refused("Deprecated"):
+            call_deploy(at, arguments)
         zero_supply = factory.functions.deployTokenZeroSupply(arguments["tokenConfig"])
-        assert_refused("Deprecated", lambda: zero_supply.call({"from": SENDER}))
+        with refused("Deprecated"):
+            zero_supply.call({"from": SENDER})
 
 
 def test_it_refuses_zero_supply_on_the_tokens_own_chain(deployment: Deployment) -> None:
     factory = node.contract(deployment.rpc_url, "Factory", deployment.factory)
     function = factory.functions.deployTokenZeroSupply(token_config(LaunchConfig(), admin=SENDER))
 
-    assert_refused("OnlyNonOriginatingChains", lambda: function.call({"from": SENDER}))
+    with refused("OnlyNonOriginatingChains"):
+        function.call({"from": SENDER})
 
 
 def test_it_refuses_the_same_launch_twice_and_leaves_no_log(deployment: Deployment) -> None:
@@ -189,7 +190,8 @@ def test_its_parts_answer_to_the_factory_alone(deployment: Deployment) -> None:
     ]
     for name, function, values in calls:
         bound = node.contract(deployment.rpc_url, name, ADDRESSES[name](deployment)).functions[function](*values)
-        assert_refused("Unauthorized", lambda bound=bound: bound.call({"from": SENDER}))
+        with refused("Unauthorized"):
+            bound.call({"from": SENDER})
 
 
 def test_it_refuses_what_no_launch_stands_behind(deployment: Deployment) -> None:
@@ -197,12 +199,18 @@ def test_it_refuses_what_no_launch_stands_behind(deployment: Deployment) -> None
         bound = node.contract(deployment.rpc_url, name, ADDRESSES[name](deployment)).functions[function](*values)
         return lambda: bound.call({"from": SENDER})
 
-    assert_refused("NotFound", read("Factory", "tokenDeploymentInfo", OTHER))
-    assert_refused("TokenHasNoRewards", read("Locker", "collectRewards", OTHER))
-    assert_refused("TokenHasNoRewards", read("Locker", "simulateSwapFees", OTHER, 0, 0))
-    assert_refused("NoFeesToClaim", read("FeeLocker", "claim", SENDER, OTHER))
-    assert_refused("NoBalanceToClaim", read("Vault", "claim", OTHER))
-    assert_refused("InvalidProof", read("Airdrop", "claim", OTHER, SENDER, 1, []))
+    with refused("NotFound"):
+        read("Factory", "tokenDeploymentInfo", OTHER)()
+    with refused("TokenHasNoRewards"):
+        read("Locker", "collectRewards", OTHER)()
+    with refused("TokenHasNoRewards"):
+        read("Locker", "simulateSwapFees", OTHER, 0, 0)()
+    with refused("NoFeesToClaim"):
+        read("FeeLocker", "claim", SENDER, OTHER)()
+    with refused("NoBalanceToClaim"):
+        read("Vault", "claim", OTHER)()
+    with refused("InvalidProof"):
+        read("Airdrop", "claim", OTHER, SENDER, 1, [])()
 
 
 ADDRESSES: dict[str, Callable[[Deployment], str]] = {
@@ -222,10 +230,3 @@ def call_deploy(deployment: Deployment, arguments: dict[str, Any], *, value: int
     factory = node.contract(deployment.rpc_url, "Factory", deployment.factory)
     token: str = factory.functions.deployToken(arguments).call({"from": SENDER, "value": value})
     return token
-
-
-def assert_refused(error: str, act: Callable[[], Any]) -> None:
-    """The call reverts with the custom error of this name; an error of a nested contract comes through unchanged."""
-    with pytest.raises((ContractCustomError, ContractLogicError)) as caught:
-        act()
-    assert str(caught.value.data)[:10] == "0x" + keccak(f"{error}()".encode())[:4].hex()

@@ -7,10 +7,14 @@ from typing import Any
 from tokens.chains.base import DevBuy, Launch, Lockup, Vault, starting_market_cap
 from tokens.chains.registry import ChainInfo, Preset
 from tokens.launch_warnings import find_warnings
-from tokens.metadata import copy_key, farcaster_fid, parse_context, parse_metadata
+from tokens.metadata import copy_key, cut_text, farcaster_fid, parse_context, parse_metadata
 
 Json = dict[str, Any]
 
+# Anybody's contract may be the paired token, and say anything when asked for its symbol.
+_MAX_SYMBOL = 100
+# PostgreSQL's bigint.
+_MAX_FID = 2**63 - 1
 # The largest whole number that every JSON client reads exactly.
 _LARGEST_JSON_NUMBER = 2**53 - 1
 
@@ -32,19 +36,19 @@ def token_columns(launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset]
         "block_number": launch.block_number,
         "block_hash": launch.block_hash,
         "deployed_at": datetime.fromtimestamp(launch.block_time, UTC),
-        "name": launch.name,
-        "symbol": launch.symbol,
+        "name": cut_text(launch.name),
+        "symbol": cut_text(launch.symbol),
         "description": metadata["description"] or "",
-        "img_url": launch.image or "",
+        "img_url": cut_text(launch.image),
         "supply": launch.supply,
         "admin": launch.admin or "",
         "msg_sender": launch.msg_sender or "",
-        "requestor_fid": launch.requestor_fid or farcaster_fid(context),
+        "requestor_fid": _fid(launch.requestor_fid) or farcaster_fid(context),
         "requestor_address": launch.requestor_address or "",
-        "cast_hash": launch.cast_hash or context["messageId"] or "",
+        "cast_hash": cut_text(launch.cast_hash or context["messageId"]),
         "pool_address": (launch.pool and launch.pool.address) or "",
         "paired_token": launch.pool.paired_token if launch.pool else "",
-        "pair": (launch.pool and launch.pool.pair_symbol) or "",
+        "pair": cut_text(launch.pool.pair_symbol if launch.pool else None, _MAX_SYMBOL),
         "factory_address": launch.factory,
         "locker_address": launch.locker or "",
         "position_id": _digits(launch.position_id),
@@ -73,6 +77,10 @@ def _market_cap(launch: Launch) -> float | None:
 
 def _digits(number: int | None) -> str:
     return "" if number is None else str(number)
+
+
+def _fid(number: int | None) -> int | None:
+    return number if number and number <= _MAX_FID else None
 
 
 def _wei(amount: int | None) -> str | None:

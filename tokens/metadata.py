@@ -79,6 +79,11 @@ def copy_key(name: str, symbol: str) -> str:
     return hashlib.sha256(normal.encode()).hexdigest()
 
 
+def cut_text(text: str | None, limit: int = MAX_TEXT) -> str:
+    """The text up to a limit of characters; the empty string for None."""
+    return (text or "")[:limit]
+
+
 def _parse_object(text: str | None) -> Json | None:
     if not text or len(text) > MAX_JSON_TEXT:
         return None

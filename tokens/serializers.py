@@ -16,14 +16,13 @@ from config.api.fields import (
     WholeNumberField,
     parse_transaction_hash,
 )
+from tokens import record_shapes
 from tokens.installed_chains import generation_label, registry
 from tokens.launch_warnings import POSSIBLE_COPY
 from tokens.metadata import find_link, social_links
 from tokens.models import Token
 
 MAX_POOLS = 100
-
-JSON_OBJECT = {"type": "object", "additionalProperties": True}
 
 
 class KnownText(serializers.CharField):
@@ -45,9 +44,29 @@ class TagsSerializer(serializers.Serializer[Token]):
     blocked = serializers.BooleanField()
 
 
-@extend_schema_field(JSON_OBJECT)
-class JsonObject(serializers.JSONField):
-    """A JSON object that is stored as it goes out."""
+@extend_schema_field(record_shapes.METADATA)
+class MetadataField(serializers.JSONField):
+    """Stored as it goes out, as are the four below."""
+
+
+@extend_schema_field(record_shapes.DEPLOY_CONFIG)
+class DeployConfigField(serializers.JSONField):
+    pass
+
+
+@extend_schema_field(record_shapes.SOCIAL_CONTEXT)
+class SocialContextField(serializers.JSONField):
+    pass
+
+
+@extend_schema_field(record_shapes.POOL_CONFIG)
+class PoolConfigField(serializers.JSONField):
+    pass
+
+
+@extend_schema_field(record_shapes.EXTENSIONS)
+class ExtensionsField(serializers.JSONField):
+    pass
 
 
 class SocialLinkSerializer(serializers.Serializer[dict[str, str]]):
@@ -58,10 +77,9 @@ class SocialLinkSerializer(serializers.Serializer[dict[str, str]]):
 
 
 class TokenRecordSerializer(serializers.Serializer[Token]):
-    """A token as every endpoint shows it; every key is always there, null where unknown.
+    """A token as every endpoint shows it; every key is always there, null where unknown."""
 
-    Expects tokens read with `Token.objects.with_copies()`.
-    """
+    # Tokens must come from `Token.objects.with_copies()`: `warnings` reads what it annotates.
 
     id = serializers.IntegerField()
     created_at = TimestampField(help_text="When the row was made.")
@@ -87,15 +105,15 @@ class TokenRecordSerializer(serializers.Serializer[Token]):
     locker_address = KnownText()
     position_id = KnownText(help_text="LP NFT id up to v3.1.")
     presale_id = KnownText()
-    metadata = JsonObject()
-    deploy_config = JsonObject()
-    social_context = JsonObject()
+    metadata = MetadataField()
+    deploy_config = DeployConfigField()
+    social_context = SocialContextField()
     socialLinks = serializers.SerializerMethodField()
-    pool_config = JsonObject()
+    pool_config = PoolConfigField()
     starting_market_cap = serializers.FloatField(allow_null=True, help_text="In whole units of the paired token.")
     tags = TagsSerializer(source="*")
     warnings = serializers.SerializerMethodField()
-    extensions = JsonObject(help_text="fees and their recipients in bps; amounts in wei; lock-ups in seconds.")
+    extensions = ExtensionsField(help_text="A missing one is null.")
     priceUsd = serializers.SerializerMethodField(help_text="Null unless market data was asked for.")
     related = serializers.SerializerMethodField()
 
@@ -117,7 +135,7 @@ class TokenRecordSerializer(serializers.Serializer[Token]):
         """No market data is kept yet."""
         return None
 
-    @extend_schema_field(JSON_OBJECT)
+    @extend_schema_field({"type": "object", "additionalProperties": True})
     def get_related(self, token: Token) -> dict[str, Any]:
         """Nothing is related until it is asked for."""
         return {}

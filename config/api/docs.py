@@ -3,6 +3,7 @@
 import functools
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpResponse
 from drf_spectacular.settings import spectacular_settings
 from drf_spectacular.views import SpectacularSwaggerSplitView
@@ -13,8 +14,12 @@ from rest_framework.views import APIView
 from config.api.caching import shared_for
 from config.api.rendering import JSONRenderer, render_json
 
-# The page's own host for everything; Swagger UI sets styles and draws small images from data addresses.
-_PAGE_POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
+# Our own host for everything; Swagger UI sets styles, draws small images from data addresses, and tries the API at the
+# address that the description names.
+_PAGE_POLICY = (
+    "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
+    f"connect-src 'self' {settings.SITE_URL}; frame-ancestors 'none'"
+)
 
 
 class OpenAPIView(APIView):

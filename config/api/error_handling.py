@@ -60,7 +60,8 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
     if isinstance(error, InternalError):
         _report(exc, request)
     elif error.status_code >= status.HTTP_500_INTERNAL_SERVER_ERROR:
-        logger.warning("%s: %s", type(exc).__name__, exc)
+        cause = exc.__cause__ or exc
+        logger.warning("Answered %s on %r: %s: %s", error.status_code, _path(request), type(cause).__name__, cause)
     body = error_body(error, whole=_WHOLE.get(getattr(request, "method", ""), "body"))
     extend = getattr(view, "extend_error", None)
     set_rollback()
@@ -148,9 +149,13 @@ def _as_api_exception(exc: Exception) -> APIException:
 
 
 def _report(exc: Exception, request: Any) -> None:
-    logger.error("Unhandled error on %s", getattr(request, "path", "an unknown path"), exc_info=exc)
+    logger.error("Unhandled error on %r", _path(request), exc_info=exc)
     # Whoever listens for failed requests (error trackers, Django's test client) must not miss those answered here.
     got_request_exception.send(sender=None, request=request)
+
+
+def _path(request: Any) -> str:
+    return str(getattr(request, "path", ""))
 
 
 def _headers(error: APIException) -> dict[str, str]:
@@ -202,7 +207,7 @@ def _join(path: str, key: str | int) -> str:
 
 def _sentence(field: str, message: str, *, whole: str) -> str:
     if field == whole:
-        return message.replace("This field ", f"The {whole} ", 1)
+        return message
     text = message.rstrip(".")
     if text.startswith("This field "):
         return f"{field} {text.removeprefix('This field ')}"

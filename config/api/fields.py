@@ -8,6 +8,7 @@ import re
 from decimal import Decimal
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from eth_utils.address import to_checksum_address
 from rest_framework import serializers
 
@@ -170,6 +171,7 @@ class TimestampField(serializers.DateTimeField):
         return format_timestamp(value)
 
 
+@extend_schema_field({"type": "string", "pattern": "^[0-9]+$"})
 class WeiField(serializers.Field[int, str, str, int]):
     """Out: an amount in the smallest unit as a decimal string, which JavaScript can't round."""
 

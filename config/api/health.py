@@ -14,13 +14,10 @@ from django.conf import settings
 from django.core.cache import InvalidCacheBackendError, caches
 from django.core.cache.backends.base import BaseCache
 from django.core.cache.backends.redis import RedisCache
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, ProgrammingError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from config.api.caching import NEVER_STORED
 from config.api.rendering import render_json
@@ -69,7 +66,13 @@ def _check_database() -> tuple[bool, bool]:
     """Whether a new connection answers, and whether every migration on disk is applied there."""
     fresh = _fresh_connection()
     try:
-        applied = set(MigrationRecorder(fresh).applied_migrations())
+        # Plain SQL, because the migration recorder's queries go to the connection that is already open.
+        with fresh.cursor() as cursor:
+            cursor.execute("SELECT app, name FROM django_migrations")
+            applied = set(cursor.fetchall())
+    except ProgrammingError as error:
+        logger.error("Readiness: the database has no migrations: %s", error)
+        return True, False
     except DatabaseError as error:
         logger.error("Readiness: the database failed: %s", error)
         return False, False
@@ -111,7 +114,7 @@ def _check_cache() -> bool:
 
 
 def _impatient_cache() -> BaseCache:
-    """The default cache; a Redis server gets one short try, without the client's own retries."""
+    """The default cache; a Redis server gets one short try."""
     cache = caches["default"]
     if not isinstance(cache, RedisCache):
         return cache
@@ -120,6 +123,5 @@ def _impatient_cache() -> BaseCache:
         **parameters.get("OPTIONS", {}),
         "socket_connect_timeout": _CACHE_SECONDS,
         "socket_timeout": _CACHE_SECONDS,
-        "retry": Retry(NoBackoff(), 0),
     }
     return RedisCache(parameters.pop("LOCATION"), parameters)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django_filters.rest_framework import DjangoFilterBackend
+from drf_spectacular.extensions import OpenApiFilterExtension
 from drf_spectacular.openapi import AutoSchema
 
 _ERROR = {
@@ -41,12 +43,23 @@ _TEXTS = {
 
 
 class EndpointSchema(AutoSchema):
-    """Takes a view's `query_serializer` as its parameters."""
+    """Takes a view's `query_serializer` and `filterset_class` as its parameters."""
 
     def get_override_parameters(self) -> list[Any]:
         """The query parameters, beside those of `extend_schema`."""
         serializer = getattr(self.view, "query_serializer", None)
         return [serializer] if serializer is not None and self.method == "GET" else []
+
+    def _get_filter_parameters(self) -> list[Any]:
+        filterset_class = getattr(self.view, "filterset_class", None)
+        if filterset_class is None or self.method != "GET":
+            return []
+        extension: Any = OpenApiFilterExtension.get_match(DjangoFilterBackend())
+        parameters: list[Any] = []
+        for name, filter_ in filterset_class.base_filters.items():
+            model = filterset_class._meta.model
+            parameters += extension.resolve_filter_field(self, model, filterset_class, name, filter_)
+        return parameters
 
 
 def describe_errors(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
@@ -74,7 +87,7 @@ def _usual_errors(path: str, operation: dict[str, Any]) -> list[str]:
     if operation.get("requestBody"):
         statuses += ["413", "415"]
     if any(operation.get("security", [])):
-        statuses.append("401")
+        statuses += ["401", "403"]
     if "{" in path:
         statuses.append("404")
     return statuses

@@ -1,7 +1,8 @@
 """Base of the GET endpoints: parameters described by one serializer, refused or validated before the view runs."""
 
+import functools
 import re
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 from django_filters import FilterSet
@@ -13,6 +14,8 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from config.api.caching import NEVER_STORED
+
+Rows = TypeVar("Rows", bound=QuerySet[Any, Any])
 
 # Bounds of X-Ignored-Params, whose content callers choose.
 _MAX_IGNORED_NAMES = 20
@@ -42,11 +45,11 @@ class QueryView(APIView):
         if request.method in ("GET", "HEAD"):
             self._read_query(request)
 
-    def filtered(self, queryset: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
+    def filtered(self, queryset: Rows) -> Rows:
         """The rows that the FilterSet's parameters let through."""
         if self._filterset is None:
             return queryset
-        filtered: QuerySet[Any, Any] = self._filterset.filter_queryset(queryset)
+        filtered: Rows = self._filterset.filter_queryset(queryset)
         return filtered
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
@@ -59,9 +62,9 @@ class QueryView(APIView):
         return response
 
     def _read_query(self, request: Request) -> None:
-        serializer_class, filterset_class = self.query_serializer, self.filterset_class
-        known = set(serializer_class().fields) if serializer_class else set()
-        known |= set(filterset_class.base_filters) if filterset_class else set()
+        serializer_class = self.query_serializer
+        filterset_class: Any = self.filterset_class
+        known = _known_names(serializer_class, filterset_class)
         self._ignored = _printable(set(request.query_params) - known)
         values, errors = _single_values(request, known)
         if serializer_class:
@@ -90,7 +93,13 @@ class NoEndpointView(APIView):
         raise NotFound
 
 
-def _single_values(request: Request, known: set[str]) -> tuple[dict[str, str], dict[str, Any]]:
+@functools.cache
+def _known_names(serializer_class: type[Serializer[Any]] | None, filterset_class: Any) -> frozenset[str]:
+    names = set(serializer_class().fields) if serializer_class else set()
+    return frozenset(names | set(filterset_class.base_filters if filterset_class else ()))
+
+
+def _single_values(request: Request, known: frozenset[str]) -> tuple[dict[str, str], dict[str, Any]]:
     """The known parameters that have a value, and an error for each that is given twice."""
     values, errors = {}, {}
     for name in known & set(request.query_params):

@@ -14,6 +14,7 @@ import {
     PoolKey,
     Unauthorized
 } from "./Interfaces.sol";
+import {LockerRules} from "./LockerRules.sol";
 
 /// Holds the liquidity of every launch for ever and splits its fees among the recipients.
 contract Locker is ILocker {
@@ -75,25 +76,8 @@ contract Locker is ILocker {
 
     error TokenAlreadyHasRewards();
     error TokenHasNoRewards();
-    error NoRewardRecipients();
-    error TooManyRewardParticipants();
-    error MismatchedRewardArrays();
-    error InvalidRewardBps();
-    error ZeroRewardAmount();
-    error ZeroRewardAddress();
     error InvalidFeePreferences();
-    error NoPositions();
-    error TooManyPositions();
-    error MismatchedPositionInfos();
-    error InvalidPositionBps();
-    error TicksBackwards();
-    error TicksNotMultipleOfTickSpacing();
-    error TickRangeLowerThanStartingTick();
     error InvalidSwapFeeValue();
-
-    uint256 public constant BPS = 10_000;
-    uint256 public constant MAX_REWARD_PARTICIPANTS = 7;
-    uint256 public constant MAX_LP_POSITIONS = 7;
 
     address public immutable factory;
     IFeeLocker public immutable feeLocker;
@@ -136,8 +120,8 @@ contract Locker is ILocker {
     ) external returns (uint256 positionId) {
         if (msg.sender != factory) revert Unauthorized();
         if (_rewards[token].token != address(0)) revert TokenAlreadyHasRewards();
-        _checkRewards(lockerConfig);
-        _checkPositions(lockerConfig, poolConfig);
+        LockerRules.checkRewards(lockerConfig);
+        LockerRules.checkPositions(lockerConfig, poolConfig);
 
         token.pull(msg.sender, poolSupply);
         positionId = _mintPositions(lockerConfig, poolKey, poolSupply, token);
@@ -158,7 +142,7 @@ contract Locker is ILocker {
         external
         onlyRewardAdmin(token, rewardIndex)
     {
-        if (newRecipient == address(0)) revert ZeroRewardAddress();
+        if (newRecipient == address(0)) revert LockerRules.ZeroRewardAddress();
         emit RewardRecipientUpdated(token, rewardIndex, _rewards[token].rewardRecipients[rewardIndex], newRecipient);
         _rewards[token].rewardRecipients[rewardIndex] = newRecipient;
     }
@@ -167,7 +151,7 @@ contract Locker is ILocker {
         external
         onlyRewardAdmin(token, rewardIndex)
     {
-        if (newAdmin == address(0)) revert ZeroRewardAddress();
+        if (newAdmin == address(0)) revert LockerRules.ZeroRewardAddress();
         emit RewardAdminUpdated(token, rewardIndex, _rewards[token].rewardAdmins[rewardIndex], newAdmin);
         _rewards[token].rewardAdmins[rewardIndex] = newAdmin;
     }
@@ -254,7 +238,7 @@ contract Locker is ILocker {
         shares = new uint256[](rewardBps.length);
         uint256 left = fees;
         for (uint256 i = 0; i + 1 < shares.length; i++) {
-            shares[i] = fees * rewardBps[i] / BPS;
+            shares[i] = fees * rewardBps[i] / LockerRules.BPS;
             left -= shares[i];
         }
         shares[shares.length - 1] = left;
@@ -277,41 +261,6 @@ contract Locker is ILocker {
         }
     }
 
-    function _checkRewards(LockerConfig calldata config) private pure {
-        uint256 count = config.rewardBps.length;
-        if (count == 0) revert NoRewardRecipients();
-        if (count > MAX_REWARD_PARTICIPANTS) revert TooManyRewardParticipants();
-        if (config.rewardAdmins.length != count || config.rewardRecipients.length != count) {
-            revert MismatchedRewardArrays();
-        }
-        uint256 total = 0;
-        for (uint256 i = 0; i < count; i++) {
-            if (config.rewardBps[i] == 0) revert ZeroRewardAmount();
-            if (config.rewardAdmins[i] == address(0) || config.rewardRecipients[i] == address(0)) {
-                revert ZeroRewardAddress();
-            }
-            total += config.rewardBps[i];
-        }
-        if (total != BPS) revert InvalidRewardBps();
-    }
-
-    function _checkPositions(LockerConfig calldata config, PoolConfig calldata pool) private pure {
-        uint256 count = config.tickLower.length;
-        if (count == 0) revert NoPositions();
-        if (count > MAX_LP_POSITIONS) revert TooManyPositions();
-        if (config.tickUpper.length != count || config.positionBps.length != count) revert MismatchedPositionInfos();
-        uint256 total = 0;
-        for (uint256 i = 0; i < count; i++) {
-            if (config.tickLower[i] >= config.tickUpper[i]) revert TicksBackwards();
-            if (config.tickLower[i] % pool.tickSpacing != 0 || config.tickUpper[i] % pool.tickSpacing != 0) {
-                revert TicksNotMultipleOfTickSpacing();
-            }
-            if (config.tickLower[i] < pool.tickIfToken0IsClanker) revert TickRangeLowerThanStartingTick();
-            total += config.positionBps[i];
-        }
-        if (total != BPS) revert InvalidPositionBps();
-    }
-
     /// The pool's ticks are the negatives, swapped, of the configured ones where the token is currency1.
     function _mintPositions(LockerConfig calldata config, PoolKey calldata key, uint256 poolSupply, address token)
         private
@@ -322,7 +271,7 @@ contract Locker is ILocker {
         uint256 left = poolSupply;
         uint256 last = config.tickLower.length - 1;
         for (uint256 i = 0; i <= last; i++) {
-            uint256 amount = i == last ? left : poolSupply * config.positionBps[i] / BPS;
+            uint256 amount = i == last ? left : poolSupply * config.positionBps[i] / LockerRules.BPS;
             left -= amount;
             int24 lower = first ? config.tickLower[i] : -config.tickUpper[i];
             int24 upper = first ? config.tickUpper[i] : -config.tickLower[i];

@@ -189,10 +189,13 @@ def bps(parts_per_million: int) -> float:
     return parts_per_million / PARTS_PER_BPS if rest else whole
 
 
-def starting_market_cap(tick: int, *, supply: int, quote_decimals: int) -> float:
-    """Market cap at launch in whole units of the quote token.
+def starting_market_cap(tick: int, *, supply: int, quote_decimals: int) -> float | None:
+    """Market cap at launch in whole units of the quote token, None where it is beyond all numbers.
 
     `tick` is as if the launched token, which has 18 decimals, were token0; `supply` is in wei. Source: Uniswap's
     price = 1.0001^tick in smallest units.
     """
-    return float(1.0001**tick * (supply / WEI_PER_TOKEN) * 10.0 ** (18 - quote_decimals))
+    try:
+        return float(1.0001**tick * (supply / WEI_PER_TOKEN) * 10.0 ** (18 - quote_decimals))
+    except OverflowError:
+        return None

@@ -1,0 +1,56 @@
+# `make run` starts everything, `make test` tests everything; both make what they need.
+.PHONY: run test lint lock contracts clean
+
+PYTHON := $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+
+run: .venv/installed devchain/node_modules/installed
+	@$(BIN)/python -m config.run
+
+test: .venv/installed-dev devchain/node_modules/installed
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -q
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	SITE_URL=https://launchboard.example RPC_URLS_8453=https://node.example SECRET_KEY=$$($(BIN)/python -c "import secrets; print(secrets.token_urlsafe(50))") \
+		$(BIN)/python manage.py check --deploy --fail-level WARNING
+
+# Compiles the pinned versions from the two .in files; --upgrade in UV_FLAGS takes newer ones.
+lock: .venv/installed-dev
+	for name in requirements requirements-dev; do \
+		$(BIN)/uv pip compile $$name.in --output-file $$name.txt --quiet --no-header --no-emit-index-url \
+			--python-version 3.11 --universal $(UV_FLAGS) || exit 1; \
+	done
+
+# Compiles the development chain's contracts into devchain/artifacts.
+contracts: devchain/node_modules/installed
+	cd devchain && node compile.mjs
+
+clean:
+	rm -rf .venv devchain/node_modules .mypy_cache .ruff_cache .pytest_cache
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/installed: requirements.txt | .venv/bin/python
+	@echo "installing requirements.txt into .venv"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	@touch $@
+
+.venv/installed-dev: requirements-dev.txt .venv/installed
+	@echo "installing requirements-dev.txt into .venv"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
+	@touch $@
+
+# Only the development chain needs Node: without it the service starts and says what is missing.
+devchain/node_modules/installed: devchain/package-lock.json
+	@if ! command -v npm >/dev/null; then \
+		echo "npm is not installed: no development chain (it comes with Node 20)"; \
+	elif cd devchain && npm ci --ignore-scripts --no-audit --no-fund --loglevel error; then \
+		touch node_modules/installed; \
+	else \
+		echo "npm could not install the development chain: the service starts without it"; \
+	fi

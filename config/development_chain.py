@@ -1,0 +1,31 @@
+"""How `manage.py` beside `make run` finds the development chain: by the settings of the service's processes."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from config import embedded
+from config.env import env_rpc_urls
+
+
+def announce(settings: Mapping[str, str]) -> None:
+    """Write down the settings (environment variables) of the development chain that runs now."""
+    _path().write_text(json.dumps(dict(settings)), encoding="utf-8")
+
+
+def withdraw() -> None:
+    """Forget the development chain: it runs no longer."""
+    _path().unlink(missing_ok=True)
+
+
+def join() -> None:
+    """Take the settings of the development chain into this process's environment, where no node is set."""
+    if env_rpc_urls() or not _path().exists():
+        return
+    for name, value in json.loads(_path().read_text(encoding="utf-8")).items():
+        os.environ.setdefault(name, value)
+
+
+def _path() -> Path:
+    return embedded.local_directory() / "development-chain.json"

@@ -1,0 +1,246 @@
+"""`make run`, or `python -m config.run`: the whole service in one terminal, until Ctrl-C.
+
+The processes are those of the Procfile, which production runs as well; around them come the bundled servers, the
+tables, the accounts to greet with, and a development chain, each where the settings name none.
+"""
+
+import fcntl
+import http.client
+import io
+import json
+import os
+import shlex
+import signal
+import socket
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import FrameType
+
+import django
+from django.conf import settings
+from django.core import checks
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import CommandError, call_command
+
+from config import development_chain, embedded
+from config.env import BASE_DIR, env_float, env_int, env_secret, env_str
+from config.supervisor import StartFailed, Supervisor
+from devchain import anvil
+
+_START_SECONDS = 90.0
+_CHAIN_PORT = 8545
+_CHAIN_URLS = f"RPC_URLS_{anvil.CHAIN_ID}"
+
+
+def main() -> None:
+    # Ctrl-C too: a shell that starts a program in the background has it ignore that.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    try:
+        _run()
+    except (KeyboardInterrupt, BrokenPipeError):
+        # Ctrl-C, or a terminal that was closed: the way to end this program.
+        return
+    except (ImproperlyConfigured, StartFailed, CommandError) as error:
+        sys.exit(f"launchboard: {error}")
+
+
+def _run() -> None:
+    environment = _read_settings()
+    host, port = environment["WEB_HOST"], settings.PORT
+    _refuse_second_run()
+    _refuse_port_in_use(host, port)
+    _say("launchboard", "starting")
+    embedded.hold()
+    django.setup()
+    _check_system()
+    call_command("migrate", verbosity=0, interactive=False)
+    accounts = _prepare_accounts()
+    supervisor = Supervisor(directory=BASE_DIR, say=_say)
+    try:
+        chain = _start_chain(supervisor, environment)
+        environment |= chain
+        development_chain.announce(chain)
+        for name, command in _read_procfile().items():
+            supervisor.start(name, ["/bin/sh", "-c", f"exec {command}"], environment=environment)
+        supervisor.wait_until(_answers(host, port), seconds=_START_SECONDS, what="the web server")
+        _start_launcher(supervisor, environment)
+        print(_greeting(environment, accounts), flush=True)
+        while True:
+            supervisor.attend(seconds=1.0)
+            # What has killed a bundled server's keeper is healed here, and costs nothing otherwise.
+            embedded.hold()
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        _say("launchboard", "stopping")
+        supervisor.stop()
+        development_chain.withdraw()
+
+
+def _read_settings() -> dict[str, str]:
+    """The environment of the processes. Raises ImproperlyConfigured for every setting that can't be used."""
+    own = {
+        "PORT": str(settings.PORT),
+        "WEB_HOST": env_str("WEB_HOST", "127.0.0.1"),
+        "WEB_WORKERS": str(env_int("WEB_WORKERS", 2, minimum=1, maximum=64)),
+        "WORKER_PROCESSES": str(env_int("WORKER_PROCESSES", 2, minimum=1, maximum=64)),
+        "LAUNCH_EVERY_SECONDS": str(env_float("LAUNCH_EVERY_SECONDS", 15.0, minimum=0.1, maximum=86_400.0)),
+        "BEAT_SCHEDULE": str(embedded.local_directory() / "beat-schedule"),
+        "PYTHONUNBUFFERED": "1",
+        # Said of root in a container too; who runs production reads it there.
+        "PYTHONWARNINGS": os.environ.get("PYTHONWARNINGS", "ignore:You're running the worker with superuser"),
+        "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))),
+    }
+    return os.environ | own
+
+
+def _refuse_second_run() -> None:
+    """Two would send the same scheduled tasks twice. The lock is the kernel's: it ends with this process."""
+    path = embedded.local_directory() / "run.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise StartFailed(f"it already runs with the data in {path.parent}") from None
+
+
+def _refuse_port_in_use(host: str, port: int) -> None:
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise StartFailed(f"can't listen on {host} port {port} ({error.strerror}): set PORT to a free one") from error
+
+
+def _check_system() -> None:
+    """Django's own checks. Raises StartFailed for errors; warnings are said, except of chains where ours is coming."""
+    for message in checks.run_checks():
+        if message.is_serious():
+            raise StartFailed(str(message))
+        if settings.RPC_URLS:
+            _say("launchboard", str(message))
+
+
+def _prepare_accounts() -> dict[str, str]:
+    """The key under `partnerKey` and, with the bundled database alone, the administrator's `password`."""
+    output = io.StringIO()
+    wishes = [] if env_secret("DATABASE_URL") else ["--administrator"]
+    call_command("prepare_local_accounts", str(embedded.local_directory()), *wishes, stdout=output)
+    made: dict[str, str] = json.loads(output.getvalue())
+    return made
+
+
+def _read_procfile() -> dict[str, str]:
+    lines = (BASE_DIR / "Procfile").read_text(encoding="utf-8").splitlines()
+    return dict(line.split(": ", 1) for line in lines if line)
+
+
+def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict[str, str]:
+    """Start the development chain where no node is set; the settings that make the processes know it."""
+    program = anvil.find_anvil()
+    if settings.RPC_URLS or program is None:
+        return {}
+    local = embedded.local_directory()
+    port = _free_port(_CHAIN_PORT)
+    url, chains_file = f"http://{anvil.HOST}:{port}", local / "chains.toml"
+    command = anvil.command(program, port=port, state=local / "chain.json")
+    supervisor.start("chain", command, environment=environment)
+    supervisor.wait_until(lambda: _listens(port), seconds=_START_SECONDS, what="the development chain")
+    prepare = [sys.executable, "-m", "config.prepare_chain", url, str(chains_file)]
+    supervisor.run("chain", prepare, environment=environment)
+    return {_CHAIN_URLS: url, "CHAINS_FILE": str(chains_file)}
+
+
+def _start_launcher(supervisor: Supervisor, environment: Mapping[str, str]) -> None:
+    """Have samples launched, where the chain is ours."""
+    if settings.RPC_URLS or _CHAIN_URLS not in environment:
+        return
+    options = {
+        "rpc-url": environment[_CHAIN_URLS],
+        "api-url": _address(environment),
+        "key-file": str(embedded.local_directory() / "partner-key"),
+        "every": environment["LAUNCH_EVERY_SECONDS"],
+    }
+    words = [word for name, value in options.items() for word in (f"--{name}", value)]
+    supervisor.start("launcher", [sys.executable, "-m", "devchain.launcher", *words], environment=environment)
+
+
+def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str]) -> str:
+    address, local = _address(environment), embedded.local_directory()
+    if "password" not in accounts:
+        login = "make one with `manage.py createsuperuser`"
+    else:
+        login = f"admin, password {accounts['password'] or 'as you have set it'}"
+    if settings.RPC_URLS:
+        chain = "chain " + ", ".join(str(chain_id) for chain_id in settings.RPC_URLS)
+    elif _CHAIN_URLS in environment:
+        every = environment["LAUNCH_EVERY_SECONDS"].removesuffix(".0")
+        chain = f"development chain {anvil.CHAIN_ID} at {environment[_CHAIN_URLS]}, a launch every {every} s"
+    else:
+        chain = (
+            "none: install Node 20 and `make run` again for a development chain,\n"
+            "                  or set RPC_URLS_<chainId>, such as RPC_URLS_8453=https://..."
+        )
+    return f"""
+  Launchboard       {address}  (documentation: {address}/api/docs)
+  Administration    {address}/admin/  ({login})
+  Partner key       {accounts["partnerKey"]}
+  Chains            {chain}
+  Data, keys, logs  {local}
+  Try               curl {shlex.quote(f"{address}/api/tokens?limit=3")}
+  Ctrl-C stops everything.
+"""
+
+
+def _address(environment: Mapping[str, str]) -> str:
+    host = environment["WEB_HOST"]
+    reachable = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+    return f"http://{reachable}:{settings.PORT}"
+
+
+def _answers(host: str, port: int) -> Callable[[], bool]:
+    def ask() -> bool:
+        connection = http.client.HTTPConnection(host, port, timeout=2.0)
+        try:
+            connection.request("GET", "/healthz")
+            return connection.getresponse().status == 200
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
+
+    return ask
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((anvil.HOST, port)) == 0
+
+
+def _free_port(wanted: int) -> int:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((anvil.HOST, wanted))
+        except OSError:
+            probe.bind((anvil.HOST, 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def _say(name: str, line: str) -> None:
+    print(f"{name:>11} | {line}", flush=True)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    main()

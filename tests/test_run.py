@@ -1,0 +1,180 @@
+"""`python -m config.run` as `make run` starts it: a real one on a free port, in a directory of its own."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from config.env import BASE_DIR
+from tests.waiting import wait_for
+
+_START_SECONDS = 60.0
+
+
+class Run:
+    """A run, what it has said, and the processes that belong to it."""
+
+    def __init__(self, local: Path, **settings: str) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.local, self._output = local, local.with_suffix(f".{self.port}")
+        # Empty, not absent: a developer's .env must not fill them in.
+        unset = dict.fromkeys(("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "LAUNCHBOARD_REDIS_DB", "SITE_URL"), "")
+        self._environment = os.environ | unset | {"LAUNCHBOARD_LOCAL": str(local), "PORT": str(self.port)} | settings
+        self._seen: list[psutil.Process] = []
+        self.start()
+
+    def start(self) -> None:
+        with self._output.open("wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "config.run"],
+                cwd=BASE_DIR,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+
+    def said(self) -> str:
+        return self._output.read_text()
+
+    def wait_for_greeting(self) -> None:
+        wait_for(lambda: "Ctrl-C stops" in self.said() or self.process.poll() is not None, seconds=_START_SECONDS)
+        assert self.process.poll() is None, self.said()
+        self._seen = psutil.Process(self.process.pid).children(recursive=True)
+
+    def children(self, word: str) -> list[psutil.Process]:
+        return [child for child in self._seen if word in " ".join(child.cmdline())]
+
+    def left(self) -> list[str]:
+        """The command lines of all its processes that live: those seen, and any that carries its directory."""
+        found = {process for process in self._seen if process.is_running()} | set(psutil.process_iter())
+        commands = []
+        for process in found:
+            try:
+                command = " ".join(process.cmdline()) if process.status() != psutil.STATUS_ZOMBIE else ""
+            except psutil.NoSuchProcess:
+                continue
+            if command and (process in self._seen or str(self.local) in command):
+                commands.append(command)
+        return commands
+
+    def get(self, path: str, **headers: str) -> tuple[int, str]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+    def end(self, number: signal.Signals) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(30)
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Path:
+    return tmp_path / "local"
+
+
+@pytest.fixture
+def run(local: Path) -> Iterator[Run]:
+    # No node, and no program for one either: these tests are about the service's own processes.
+    run = Run(local, ANVIL=str(local / "missing"))
+    yield run
+    if run.process.poll() is None:
+        run.process.kill()
+        run.process.wait()
+    wait_for(lambda: not run.left(), seconds=30)
+
+
+@pytest.mark.parametrize(
+    ("name", "nonsense", "expected"),
+    [
+        ("PORT", "eight", "a whole number from 1 to 65535"),
+        ("WEB_WORKERS", "0", "a whole number from 1 to 64"),
+        ("RPC_URLS_8453", "ftp://s3cret", "an address that starts with http:// or https://"),
+    ],
+)
+def test_it_refuses_a_setting_in_one_line_before_anything_starts(
+    local: Path, name: str, nonsense: str, expected: str
+) -> None:
+    run = Run(local, **{name: nonsense})
+    assert run.process.wait(30) == 1
+    assert run.said() == f"launchboard: {name} has a value that can't be used: expected {expected}\n"
+    assert run.left() == []
+
+
+def test_it_refuses_a_port_in_use_in_one_line_before_anything_starts(local: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        run = Run(local, PORT=str(port))
+        assert run.process.wait(30) == 1
+    assert run.said() == (
+        f"launchboard: can't listen on 127.0.0.1 port {port} (Address already in use): set PORT to a free one\n"
+    )
+    assert run.left() == []
+
+
+def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -> None:
+    run.wait_for_greeting()
+    assert run.get("/healthz")[0] == 200
+    assert json.loads(run.get("/readyz")[1])["status"] == "ok"
+    assert run.get("/api/tokens?limit=3")[0] == 200
+    assert "install Node 20" in run.said()
+    password, key = (run.local / "administrator").read_text().strip(), (run.local / "partner-key").read_text().strip()
+    assert f"admin, password {password}" in run.said()
+    assert key in run.said()
+    for name in ("administrator", "partner-key", "secret-key"):
+        assert stat.S_IMODE((run.local / name).stat().st_mode) == 0o600
+    second = Run(run.local)
+    assert second.process.wait(30) == 1
+    assert second.said() == f"launchboard: it already runs with the data in {run.local}\n"
+    run.wait_for_greeting()
+
+    assert run.end(signal.SIGINT) == 0
+    assert "Traceback" not in run.said()
+    wait_for(lambda: not run.left())
+
+    run.start()
+    run.wait_for_greeting()
+    assert password in run.said()
+    assert key in run.said()
+    assert (run.local / "partner-key").read_text().strip() == key
+
+
+def test_its_processes_are_those_of_production_and_start_again_when_they_end(run: Run) -> None:
+    run.wait_for_greeting()
+    assert len(run.children("granian")) == 3
+    assert len(run.children("config.celery worker")) >= 1
+    beat = run.children("config.celery beat")
+    assert len(beat) == 1
+
+    beat[0].kill()
+
+    def beat_again() -> bool:
+        now = psutil.Process(run.process.pid).children(recursive=True)
+        return any("config.celery beat" in " ".join(child.cmdline()) for child in now if child != beat[0])
+
+    wait_for(beat_again)
+    assert "beat | ended with status -9; starts again in 1 s" in run.said()
+
+
+def test_nothing_of_it_lives_on_when_it_is_killed(run: Run) -> None:
+    run.wait_for_greeting()
+    assert len(run.left()) > 8
+
+    run.process.kill()
+    run.process.wait()
+
+    wait_for(lambda: not run.left(), seconds=30)
