@@ -17,7 +17,7 @@ import pytest
 from config.env import BASE_DIR
 from tests.waiting import wait_for
 
-_START_SECONDS = 60.0
+_START_SECONDS = 120.0
 
 
 class Run:
@@ -77,7 +77,7 @@ class Run:
 
     def end(self, number: signal.Signals) -> int:
         self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(60)
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def run(local: Path) -> Iterator[Run]:
     if run.process.poll() is None:
         run.process.kill()
         run.process.wait()
-    wait_for(lambda: not run.left(), seconds=30)
+    wait_for(lambda: not run.left(), seconds=60)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_it_refuses_a_setting_in_one_line_before_anything_starts(
     local: Path, name: str, nonsense: str, expected: str
 ) -> None:
     run = Run(local, **{name: nonsense})
-    assert run.process.wait(30) == 1
+    assert run.process.wait(60) == 1
     assert run.said() == f"launchboard: {name} has a value that can't be used: expected {expected}\n"
     assert run.left() == []
 
@@ -119,7 +119,7 @@ def test_it_refuses_a_port_in_use_in_one_line_before_anything_starts(local: Path
         taken.listen()
         port = taken.getsockname()[1]
         run = Run(local, PORT=str(port))
-        assert run.process.wait(30) == 1
+        assert run.process.wait(60) == 1
     assert run.said() == (
         f"launchboard: can't listen on 127.0.0.1 port {port} (Address already in use): set PORT to a free one\n"
     )
@@ -138,7 +138,7 @@ def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -
     for name in ("administrator", "partner-key", "secret-key"):
         assert stat.S_IMODE((run.local / name).stat().st_mode) == 0o600
     second = Run(run.local)
-    assert second.process.wait(30) == 1
+    assert second.process.wait(60) == 1
     assert second.said() == f"launchboard: it already runs with the data in {run.local}\n"
     run.wait_for_greeting()
 
@@ -177,4 +177,4 @@ def test_nothing_of_it_lives_on_when_it_is_killed(run: Run) -> None:
     run.process.kill()
     run.process.wait()
 
-    wait_for(lambda: not run.left(), seconds=30)
+    wait_for(lambda: not run.left(), seconds=60)
