@@ -151,6 +151,16 @@ def test_whatever_log_is_cut_short_nothing_but_undecodable_is_raised(label):
         assert launches == whole
 
 
+def test_a_text_needs_no_padding():
+    launch = v1_launch()
+    cast_hash = b"0xcast1"
+    data = bytes.fromhex(launch.logs[-1]["data"][2:])
+    assert data.endswith(cast_hash.ljust(32, b"\0"))
+    for tail in (b"", b"\xff" * 25):
+        launch.logs[-1]["data"] = "0x" + (data[:-25] + tail).hex()
+        assert only(launch).cast_hash == "0xcast1"
+
+
 # --- Several launches ---
 
 
@@ -450,8 +460,14 @@ def test_a_presale_is_known_by_its_contract_that_called_the_factory():
     assert only(transaction(mint(), created, deployed, to=PRESALE_V4)).presale_id == 5
 
 
+def test_a_presale_of_anybody_elses_contract_is_ignored():
+    # SENDER called the factory, and may emit what it likes.
+    assert only(v4_launch()).msg_sender == SENDER
+    assert only(v4_launch(event(SENDER, "PresaleDeployed(uint256,address)", 5, TOKEN, indexed=(0,)))).presale_id is None
+
+
 @pytest.mark.parametrize("duration", [2**53, 2**63, 2**256 - 1])
-def test_a_duration_beyond_all_clients_is_the_longest_that_json_holds(duration):
+def test_a_duration_beyond_what_clients_read_is_the_longest_that_json_holds(duration):
     vault = base().addresses("vault", generation="v4")[0]
     created = event(vault, V4_ALLOCATION, TOKEN, DEPLOYER, 10**28, duration, duration, indexed=(0, 1))
     columns = row(v4_launch(created, extensions=(vault,)))

@@ -47,6 +47,11 @@ def batch_only(answer):
     return lambda body: answer(body) if isinstance(body, list) else None
 
 
+def after_the_chain_id(answer):
+    """A behaviour: names its chain regularly, and answers everything else so."""
+    return lambda body: None if not isinstance(body, list) and body["method"] == "eth_chainId" else answer(body)
+
+
 @contextlib.contextmanager
 def closed_port():
     """The URL of a port that refuses connections, and that nobody else can take meanwhile."""
@@ -146,7 +151,7 @@ def test_it_gives_up_on_a_body_that_drips(node):
 
     node.behave = lambda _: Reply(drip())
     with pytest.raises(NodeUnavailable, match="takes too long"):
-        client(node, timeout=0.2).call("eth_blockNumber")
+        client(node, timeout=1).call("eth_blockNumber")
 
 
 def test_it_leaves_out_a_node_of_another_chain(node, second_node):
@@ -390,11 +395,13 @@ def test_all_nodes_are_asked_where_every_circuit_is_open(node, second_node):
 def test_no_part_of_a_url_is_in_errors_and_log_lines(node, caplog):
     caplog.set_level(logging.DEBUG)
     host = node.url.split("/")[2]
-    # A node that repeats its URL, as providers do.
-    echo = rpc_error(-32000, f"unauthorized: POST {node.url} with key {SECRET}\nforged line\0")
+    # A node that repeats its URL, as providers do, when it refuses, when it is busy, and when it takes no batches.
+    words = f"unauthorized: POST {node.url} with key {SECRET}\nforged line\0"
+    echoes = [after_the_chain_id(raw(rpc_error(code, words))) for code in (-32000, -32005)]
+    echoes.append(batch_only(raw(rpc_error(-32600, words))))
     told = []
     with closed_port() as closed:
-        for behave in (*USELESS.values(), raw(echo), batch_only(raw(echo, status=400))):
+        for behave in (*USELESS.values(), *echoes):
             node.behave = behave
             for ask in (lambda c: c.call("eth_blockNumber"), lambda c: c.batch(CALLS), lambda c: c.require(CALLS)):
                 try:
@@ -403,6 +410,9 @@ def test_no_part_of_a_url_is_in_errors_and_log_lines(node, caplog):
                     told.append("".join(traceback.format_exception(error)))
     lines = [record.getMessage() for record in caplog.records]
     assert any("node 1: HTTP status 500" in line for line in lines)
+    assert any("node 1 takes no batches: unauthorized" in line for line in lines)
+    assert any("node 1: refused for now: unauthorized" in line for line in lines)
+    assert any("NodeRefused: unauthorized: POST ... with key ... forged line" in text for text in told)
     for text in (*told, *lines):
         assert SECRET not in text
         assert host not in text
@@ -414,6 +424,22 @@ def test_the_errors_of_http_hold_no_url():
     with closed_port() as url, pytest.raises(http.Retryable) as caught:
         http.post_json(url, {}, timeout=1)
     assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 599])
+def test_a_busy_service_may_be_asked_again(node, status):
+    node.behave = raw(b"{}", status=status)
+    with pytest.raises(http.Retryable):
+        http.post_json(node.url, {}, timeout=5)
+
+
+@pytest.mark.parametrize(("body", "answer"), [(b'{"error": "no"}', {"error": "no"}), (b"<html>", None), (b"", None)])
+@pytest.mark.parametrize("status", [204, 302, 400, 404])
+def test_any_other_status_is_final_and_keeps_its_answer(node, status, body, answer):
+    node.behave = raw(b"" if status == 204 else body, status=status)
+    with pytest.raises(http.StatusRefused) as caught:
+        http.post_json(node.url, {}, timeout=5)
+    assert (caught.value.status, caught.value.answer) == (status, None if status == 204 else answer)
 
 
 # --- Whole launches ---

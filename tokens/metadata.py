@@ -12,6 +12,9 @@ MAX_TEXT = 10_000
 MAX_LINKS = 50
 # Every answer that lists a token carries its context; a longer one says nothing.
 MAX_JSON_TEXT = 50_000
+# The parser calls itself for every bracket. Some packages raise Python's recursion limit when they are imported, and a
+# text of brackets then runs off the end of the stack, which kills the process.
+_MAX_BRACKETS = 1_000
 # A context is passed on as it is nested, down to here; what lies deeper becomes null.
 MAX_DEPTH = 20
 # What JSON clients and our own renderer read exactly.
@@ -85,7 +88,7 @@ def cut_text(text: str | None, limit: int = MAX_TEXT) -> str:
 
 
 def _parse_object(text: str | None) -> Json | None:
-    if not text or len(text) > MAX_JSON_TEXT:
+    if not text or len(text) > MAX_JSON_TEXT or text.count("[") + text.count("{") > _MAX_BRACKETS:
         return None
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
