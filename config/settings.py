@@ -19,8 +19,7 @@ from config.env import (
     env_url,
 )
 
-# --- The installation ---
-
+# The installation.
 # Shows tracebacks in the browser: never where others can reach the service.
 DEBUG = env_bool("DEBUG", False)
 
@@ -87,8 +86,7 @@ TEMPLATES = [
     },
 ]
 
-# --- PostgreSQL ---
-
+# PostgreSQL.
 # A server of yours, or by default the bundled one on its private socket.
 DATABASE_URL = env_secret("DATABASE_URL") or embedded.database_url()
 
@@ -104,8 +102,7 @@ if _database["ENGINE"] != "django.db.backends.postgresql":
 DATABASES = {"default": _database}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# --- Redis: cache and Celery's broker ---
-
+# Redis: cache and Celery's broker.
 # A server of yours, or by default the bundled one on its private socket.
 REDIS_URL = env_secret("REDIS_URL") or embedded.redis_url()
 if urlsplit(REDIS_URL).scheme not in ("redis", "rediss", "unix"):
@@ -138,8 +135,7 @@ CELERY_BEAT_SCHEDULE = {
     "confirm-index-requests": {"task": "tokens.tasks.confirm_index_requests", "schedule": 30.0},
 }
 
-# --- Chains ---
-
+# Chains.
 # Chain id -> JSON-RPC URLs, first choice first, from RPC_URLS_<chainId>.
 RPC_URLS = env_rpc_urls()
 # A TOML file that adds chains, factories or addresses to tokens/chains/registry.toml.
@@ -151,15 +147,13 @@ RPC_BATCH_SIZE = env_int("RPC_BATCH_SIZE", 50, minimum=1, maximum=1000)
 # How many times one call is tried over all URLs of its chain before it fails.
 RPC_ATTEMPTS = env_int("RPC_ATTEMPTS", 4, minimum=1, maximum=20)
 
-# --- Indexing ---
-
+# Indexing.
 # How many times a transaction that the chain does not know yet is looked for before its request fails.
 INDEX_MAX_ATTEMPTS = env_int("INDEX_MAX_ATTEMPTS", 12, minimum=1, maximum=100)
 # How long a request may lie without a sign of its worker before the sweeper enqueues it again.
 INDEX_LEASE_SECONDS = env_int("INDEX_LEASE_SECONDS", 30, minimum=1, maximum=3600)
 
-# --- API ---
-
+# API.
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
@@ -196,8 +190,7 @@ SPECTACULAR_SETTINGS = {
     "SERVERS": [{"url": SITE_URL}],
 }
 
-# --- Pages and static files ---
-
+# Pages and static files.
 STATIC_URL = "static/"
 # WhiteNoise serves the packages' own files at once, so that no `collectstatic` step can be forgotten.
 WHITENOISE_USE_FINDERS = True
@@ -205,8 +198,7 @@ LANGUAGE_CODE = "en-us"
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-# --- Security ---
-
+# Security.
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
@@ -224,8 +216,7 @@ SESSION_COOKIE_SECURE = _BEHIND_HTTPS
 CSRF_COOKIE_SECURE = _BEHIND_HTTPS
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
 
-# --- Logs ---
-
+# Logs.
 # Least severe level that is written to standard error.
 LOG_LEVEL = env_choice("LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
 

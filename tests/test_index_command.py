@@ -55,7 +55,7 @@ def test_it_succeeds_where_all_are_indexed(launchpad, capsys):
 
 
 def test_a_broker_that_is_away_costs_no_request(launchpad, service_environment):
-    done = subprocess.run(  # noqa: S603 - our own command
+    done = subprocess.run(
         [sys.executable, "manage.py", "index_transactions", UNKNOWN_HASH, "--chain", str(CHAIN_ID)],
         cwd=BASE_DIR,
         env=service_environment | {"REDIS_URL": "redis://127.0.0.1:9/0"},

@@ -174,9 +174,7 @@ def test_it_tries_as_many_rounds_as_it_should(node):
     assert len(node.received) == 3
 
 
-# --- Refusals of a call ---
-
-
+# Refusals of a call.
 def refuse(code, message, **more):
     def answer(*_params):
         raise Refused(code, message, **more)
@@ -233,8 +231,7 @@ def test_it_asks_the_next_node_where_one_does_not_serve_what_every_node_should(n
         chain(node).read_launches(LAUNCH)
 
 
-# --- Batches ---
-
+# Batches.
 CALLS = [("eth_getBlockByNumber", (hex(number), False)) for number in range(60, 67)]
 
 
@@ -337,9 +334,7 @@ def test_an_answer_in_chunks_is_put_together(node):
     assert numbers(client(node).batch(CALLS)) == list(range(60, 67))
 
 
-# --- The circuit breaker ---
-
-
+# The circuit breaker.
 def test_the_circuit_opens_after_three_failures_in_a_row(node, second_node):
     node.behave = raw(b"", status=500)
     asking = client(node, second_node, breaker_seconds=3600)
@@ -380,6 +375,15 @@ def test_a_failed_probe_opens_the_circuit_again_at_once():
     assert not endpoint.is_open()
 
 
+def test_all_nodes_are_asked_once_and_no_more_while_every_circuit_is_open(node):
+    node.behave = raw(b"", status=500)
+    asking = client(node, attempts=3, breaker_seconds=3600)
+    for expected in (3, 4, 5):
+        with pytest.raises(NodeUnavailable):
+            asking.call("eth_blockNumber")
+        assert len(node.received) == expected
+
+
 def test_all_nodes_are_asked_where_every_circuit_is_open(node, second_node):
     node.behave = second_node.behave = raw(b"", status=500)
     asking = client(node, second_node, attempts=3, breaker_seconds=3600)
@@ -389,9 +393,7 @@ def test_all_nodes_are_asked_where_every_circuit_is_open(node, second_node):
     assert asking.call("eth_blockNumber") == HEAD
 
 
-# --- What is never told ---
-
-
+# What is never told.
 def test_no_part_of_a_url_is_in_errors_and_log_lines(node, caplog):
     caplog.set_level(logging.DEBUG)
     host = node.url.split("/")[2]
@@ -442,9 +444,7 @@ def test_any_other_status_is_final_and_keeps_its_answer(node, status, body, answ
     assert (caught.value.status, caught.value.answer) == (status, None if status == 204 else answer)
 
 
-# --- Whole launches ---
-
-
+# Whole launches.
 def test_an_unknown_transaction_is_not_found(node):
     with pytest.raises(TransactionNotFound):
         chain(node).read_launches(UNKNOWN)
@@ -564,9 +564,7 @@ def test_a_wrong_kind_of_answer_ends_in_a_declared_error(node, method, junk):
         chain(node).read_launches(LAUNCH)
 
 
-# --- Head and block hashes ---
-
-
+# Head and block hashes.
 def test_the_head_is_a_number(node):
     assert chain(node).read_head() == 209
 

@@ -61,7 +61,7 @@ class Gate:
 @contextmanager
 def celery(*words: str, environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """A Celery process, the first of a group of its own; the whole group is killed at the end."""
-    process = subprocess.Popen(  # noqa: S603 - our own program
+    process = subprocess.Popen(
         [sys.executable, "-m", "celery", "-A", "config.celery", *words],
         cwd=BASE_DIR,
         env=environment,

@@ -7,16 +7,12 @@ from typing import Any
 from tokens.chains.base import DevBuy, Launch, Lockup, Vault, starting_market_cap
 from tokens.chains.registry import ChainInfo, Preset
 from tokens.launch_warnings import find_warnings
-from tokens.metadata import copy_key, cut_text, farcaster_fid, parse_context, parse_metadata
+from tokens.metadata import LARGEST_JSON_NUMBER, copy_key, cut_text, farcaster_fid, parse_context, parse_metadata
 
 Json = dict[str, Any]
 
 # Anybody's contract may be the paired token, and say anything when asked for its symbol.
 _MAX_SYMBOL = 100
-# PostgreSQL's bigint.
-_MAX_FID = 2**63 - 1
-# The largest whole number that every JSON client reads exactly.
-_LARGEST_JSON_NUMBER = 2**53 - 1
 
 
 def token_columns(launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset]) -> Json:
@@ -43,7 +39,7 @@ def token_columns(launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset]
         "supply": launch.supply,
         "admin": launch.admin or "",
         "msg_sender": launch.msg_sender or "",
-        "requestor_fid": _fid(launch.requestor_fid) or farcaster_fid(context),
+        "requestor_fid": launch.requestor_fid or farcaster_fid(context),
         "requestor_address": launch.requestor_address or "",
         "cast_hash": cut_text(launch.cast_hash or context["messageId"]),
         "pool_address": (launch.pool and launch.pool.address) or "",
@@ -69,18 +65,11 @@ def _market_cap(launch: Launch) -> float | None:
     pool = launch.pool
     if pool is None or pool.tick is None or pool.pair_decimals is None or launch.supply is None:
         return None
-    try:
-        return starting_market_cap(pool.tick, supply=launch.supply, quote_decimals=pool.pair_decimals)
-    except OverflowError:
-        return None
+    return starting_market_cap(pool.tick, supply=launch.supply, quote_decimals=pool.pair_decimals)
 
 
 def _digits(number: int | None) -> str:
     return "" if number is None else str(number)
-
-
-def _fid(number: int | None) -> int | None:
-    return number if number and number <= _MAX_FID else None
 
 
 def _wei(amount: int | None) -> str | None:
@@ -185,4 +174,4 @@ def _lockup(lockup: Lockup) -> Json:
 
 def _seconds(duration: int) -> int:
     """A duration that JSON can hold: contracts take any 256 bits, and past this one it makes no difference."""
-    return min(duration, _LARGEST_JSON_NUMBER)
+    return min(duration, LARGEST_JSON_NUMBER)

@@ -17,8 +17,8 @@ MAX_JSON_TEXT = 50_000
 _MAX_BRACKETS = 1_000
 # A context is passed on as it is nested, down to here; what lies deeper becomes null.
 MAX_DEPTH = 20
-# What JSON clients and our own renderer read exactly.
-_MAX_NUMBER = 2**53 - 1
+# The largest whole number that every JSON client reads exactly.
+LARGEST_JSON_NUMBER = 2**53 - 1
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # PostgreSQL's bigint.
 _MAX_FID = 2**63 - 1
@@ -111,7 +111,7 @@ def _storable(value: Any, depth: int) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     # Floats, too: jsonb gives 1e20 back as a whole number.
-    if isinstance(value, int | float) and abs(value) > _MAX_NUMBER:
+    if isinstance(value, int | float) and abs(value) > LARGEST_JSON_NUMBER:
         return str(value)
     if isinstance(value, list | dict) and not depth:
         return None

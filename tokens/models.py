@@ -4,6 +4,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from tokens.launch_warnings import POSSIBLE_COPY
 from tokens.querysets import IndexRequestQuerySet, TokenQuerySet
 
 # EIP-55 addresses have 42 characters, base58 mints up to 44.
@@ -78,6 +79,9 @@ class Token(models.Model):
     known_interface_deployer = models.BooleanField(default=False)
     blocked = models.BooleanField(default=False)
 
+    # Whether an older verified or champagne token looks the same: there on tokens from `with_copies()`.
+    possible_copy: bool
+
     objects = TokenQuerySet.as_manager()
 
     class Meta:
@@ -108,6 +112,11 @@ class Token(models.Model):
 
     def __str__(self) -> str:
         return f"{self.symbol or '(no symbol)'} {self.contract_address} on {self.chain_id}"
+
+    @property
+    def warnings(self) -> list[str]:
+        """The launch's own, and whether it looks like a copy. Only on tokens from `with_copies()`."""
+        return self.launch_warnings + ([POSSIBLE_COPY] if self.possible_copy else [])
 
 
 class IndexRequest(models.Model):

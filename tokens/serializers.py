@@ -18,7 +18,6 @@ from config.api.fields import (
 )
 from tokens import record_shapes
 from tokens.installed_chains import generation_label, registry
-from tokens.launch_warnings import POSSIBLE_COPY
 from tokens.metadata import find_link, social_links
 from tokens.models import Token
 
@@ -112,7 +111,9 @@ class TokenRecordSerializer(serializers.Serializer[Token]):
     pool_config = PoolConfigField()
     starting_market_cap = serializers.FloatField(allow_null=True, help_text="In whole units of the paired token.")
     tags = TagsSerializer(source="*")
-    warnings = serializers.SerializerMethodField()
+    warnings = serializers.ListField(
+        child=serializers.CharField(), help_text="The launch's own, and whether it looks like a copy of an older token."
+    )
     extensions = ExtensionsField(help_text="A missing one is null.")
     priceUsd = serializers.SerializerMethodField(help_text="Null unless market data was asked for.")
     related = serializers.SerializerMethodField()
@@ -125,11 +126,6 @@ class TokenRecordSerializer(serializers.Serializer[Token]):
     def get_socialLinks(self, token: Token) -> list[dict[str, str]]:
         """The metadata's social media addresses."""
         return social_links(token.metadata)
-
-    def get_warnings(self, token: Token) -> list[str]:
-        """The launch's own, and whether it looks like a copy of an older token that operators vouch for."""
-        copies = [POSSIBLE_COPY] if token.possible_copy else []  # type: ignore[attr-defined]
-        return token.launch_warnings + copies
 
     def get_priceUsd(self, token: Token) -> float | None:
         """No market data is kept yet."""

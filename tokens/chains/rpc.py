@@ -83,7 +83,9 @@ class RpcClient:
             if attempt:
                 limit = min(self.longest_pause, self.first_pause * 2 ** (attempt - 1))
                 time.sleep(random.uniform(0, limit))  # noqa: S311
-            for endpoint in self._in_order():
+            healthy = [endpoint for endpoint in self._endpoints if not endpoint.is_open()]
+            # When every circuit is open, all are asked, so that recovery is noticed.
+            for endpoint in healthy or self._endpoints:
                 try:
                     results = self._ask(endpoint, calls)
                     accept(results)
@@ -94,11 +96,10 @@ class RpcClient:
                 else:
                     endpoint.note_success()
                     return results
+            if not healthy:
+                # Once is enough then: a caller waits, and more rounds would only let more callers pile up.
+                break
         raise NodeUnavailable(f"chain {self.chain_id} is out of reach ({reason})")
-
-    def _in_order(self) -> list[Endpoint]:
-        """Healthy nodes in the setting's order; all of them when every circuit is open, so that recovery is noticed."""
-        return [endpoint for endpoint in self._endpoints if not endpoint.is_open()] or list(self._endpoints)
 
     def _ask(self, endpoint: Endpoint, calls: Sequence[Call]) -> list[Any]:
         if not endpoint.verified:

@@ -13,7 +13,6 @@ from config.api.caching import shared_for
 from config.api.fields import parse_address
 from tokens.chains.base import WEI_PER_TOKEN
 from tokens.installed_chains import generation_label, registry
-from tokens.launch_warnings import POSSIBLE_COPY
 from tokens.metadata import social_links
 from tokens.models import Token
 
@@ -69,12 +68,11 @@ def _describe(token: Token) -> dict[str, Any]:
 
 
 def _facts(token: Token) -> dict[str, Any]:
-    copies = [POSSIBLE_COPY] if token.possible_copy else []  # type: ignore[attr-defined]
     # Anything may stand where launchers put links: only addresses of the web become one.
     links = [link for link in social_links(token.metadata) if link["link"].lower().startswith(("https://", "http://"))]
     return {
         "supply": None if token.supply is None else _whole_tokens(int(token.supply)),
-        "warnings": token.launch_warnings + copies,
+        "warnings": token.warnings,
         "links": links,
     }
 
