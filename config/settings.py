@@ -20,6 +20,7 @@ from config.env import (
 )
 
 # The installation.
+
 # Shows tracebacks in the browser: never where others can reach the service.
 DEBUG = env_bool("DEBUG", False)
 
@@ -87,6 +88,7 @@ TEMPLATES = [
 ]
 
 # PostgreSQL.
+
 # A server of yours, or by default the bundled one on its private socket.
 DATABASE_URL = env_secret("DATABASE_URL") or embedded.database_url()
 
@@ -103,6 +105,7 @@ DATABASES = {"default": _database}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Redis: cache and Celery's broker.
+
 # A server of yours, or by default the bundled one on its private socket.
 REDIS_URL = env_secret("REDIS_URL") or embedded.redis_url()
 if urlsplit(REDIS_URL).scheme not in ("redis", "rediss", "unix"):
@@ -136,6 +139,7 @@ CELERY_BEAT_SCHEDULE = {
 }
 
 # Chains.
+
 # Chain id -> JSON-RPC URLs, first choice first, from RPC_URLS_<chainId>.
 RPC_URLS = env_rpc_urls()
 # A TOML file that adds chains, factories or addresses to tokens/chains/registry.toml.
@@ -148,12 +152,14 @@ RPC_BATCH_SIZE = env_int("RPC_BATCH_SIZE", 50, minimum=1, maximum=1000)
 RPC_ATTEMPTS = env_int("RPC_ATTEMPTS", 4, minimum=1, maximum=20)
 
 # Indexing.
+
 # How many times a transaction that the chain does not know yet is looked for before its request fails.
 INDEX_MAX_ATTEMPTS = env_int("INDEX_MAX_ATTEMPTS", 12, minimum=1, maximum=100)
 # How long a request may lie without a sign of its worker before the sweeper enqueues it again.
 INDEX_LEASE_SECONDS = env_int("INDEX_LEASE_SECONDS", 30, minimum=1, maximum=3600)
 
 # API.
+
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
@@ -191,6 +197,7 @@ SPECTACULAR_SETTINGS = {
 }
 
 # Pages and static files.
+
 STATIC_URL = "static/"
 # WhiteNoise serves the packages' own files at once, so that no `collectstatic` step can be forgotten.
 WHITENOISE_USE_FINDERS = True
@@ -199,6 +206,7 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 
 # Security.
+
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
@@ -217,6 +225,7 @@ CSRF_COOKIE_SECURE = _BEHIND_HTTPS
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
 
 # Logs.
+
 # Least severe level that is written to standard error.
 LOG_LEVEL = env_choice("LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
 

@@ -70,6 +70,8 @@ def allocation(token=TOKEN, *, by):
 
 
 # No launch.
+
+
 @pytest.mark.parametrize("label", ["deploy-reverted", "deploy-zero-supply", "unrelated-transfer"])
 def test_a_recorded_transaction_without_a_launch_holds_none(label):
     with pytest.raises(LaunchNotFound):
@@ -111,6 +113,8 @@ def test_anonymous_logs_of_a_factory_are_no_launch():
 
 
 # Malformed.
+
+
 def cut(data):
     return data[: len(data) // 2 // 64 * 64 + 2]
 
@@ -158,6 +162,8 @@ def test_a_text_needs_no_padding():
 
 
 # Several launches.
+
+
 def merged(*labels):
     """One transaction that holds the logs of several, through a contract that is no factory."""
     together, *rest = (mined(label) for label in labels)
@@ -188,6 +194,8 @@ def test_launches_of_one_transaction_do_not_mix():
 
 
 # Through another contract.
+
+
 def test_calldata_is_not_read_where_another_contract_called_the_factory():
     through = mined("legacy-v31-deploy")
     through.transaction["to"] = STRANGER
@@ -235,6 +243,8 @@ def test_calldata_that_can_not_be_read_leaves_only_its_own_facts_unknown(label, 
 
 
 # Generations.
+
+
 def test_the_same_event_is_v1_or_v2_by_its_factory():
     first, second = only(v1_launch()), only(v1_launch(factory=FACTORY_V2))
     assert (first.generation, second.generation) == ("v1", "v2")
@@ -259,6 +269,8 @@ def test_empty_texts_stay_empty_and_an_empty_cast_hash_is_unknown():
 
 
 # The pool.
+
+
 @pytest.mark.parametrize(("token", "is_token0"), [(TOKEN, True), (HIGH_TOKEN, False)])
 def test_ticks_are_told_as_if_the_token_were_token0(token, is_token0):
     assert (token.lower() < WETH) == is_token0
@@ -306,6 +318,8 @@ def test_a_v31_launch_without_a_pool_has_none():
 
 
 # Supply.
+
+
 @pytest.mark.parametrize("supply", [0, 1, 7 * 10**18, 2**256 - 1])
 def test_the_supply_is_what_was_minted(supply):
     assert only(v4_launch(minted=supply)).supply == supply
@@ -328,6 +342,8 @@ def test_a_malformed_mint_is_undecodable(change):
 
 
 # Look-alikes in the same transaction.
+
+
 def test_a_foreign_reward_is_ignored():
     launch = only(v4_launch(reward_added(by=STRANGER)))
     assert (launch.fee_recipients, launch.positions, launch.pool.tick_spacing) == ((), (), None)
@@ -387,6 +403,8 @@ def test_a_foreign_position_gives_no_locker():
 
 
 # What v4 leaves out.
+
+
 def test_a_v4_launch_of_which_nothing_else_is_told_has_unknowns():
     launch = only(v4_launch())
     assert (launch.fees, launch.vault, launch.airdrop, launch.dev_buy, launch.sniper_tax) == (None,) * 5

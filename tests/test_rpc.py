@@ -175,6 +175,8 @@ def test_it_tries_as_many_rounds_as_it_should(node):
 
 
 # Refusals of a call.
+
+
 def refuse(code, message, **more):
     def answer(*_params):
         raise Refused(code, message, **more)
@@ -232,6 +234,7 @@ def test_it_asks_the_next_node_where_one_does_not_serve_what_every_node_should(n
 
 
 # Batches.
+
 CALLS = [("eth_getBlockByNumber", (hex(number), False)) for number in range(60, 67)]
 
 
@@ -335,6 +338,8 @@ def test_an_answer_in_chunks_is_put_together(node):
 
 
 # The circuit breaker.
+
+
 def test_the_circuit_opens_after_three_failures_in_a_row(node, second_node):
     node.behave = raw(b"", status=500)
     asking = client(node, second_node, breaker_seconds=3600)
@@ -394,6 +399,8 @@ def test_all_nodes_are_asked_where_every_circuit_is_open(node, second_node):
 
 
 # What is never told.
+
+
 def test_no_part_of_a_url_is_in_errors_and_log_lines(node, caplog):
     caplog.set_level(logging.DEBUG)
     host = node.url.split("/")[2]
@@ -445,6 +452,8 @@ def test_any_other_status_is_final_and_keeps_its_answer(node, status, body, answ
 
 
 # Whole launches.
+
+
 def test_an_unknown_transaction_is_not_found(node):
     with pytest.raises(TransactionNotFound):
         chain(node).read_launches(UNKNOWN)
@@ -565,6 +574,8 @@ def test_a_wrong_kind_of_answer_ends_in_a_declared_error(node, method, junk):
 
 
 # Head and block hashes.
+
+
 def test_the_head_is_a_number(node):
     assert chain(node).read_head() == 209
 
