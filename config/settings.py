@@ -182,6 +182,8 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "0.1.0",
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
+    # The order of the URL files, which is the contract's.
+    "SORT_OPERATIONS": False,
     "SERVE_AUTHENTICATION": [],
     # Endpoints are grouped by the part of the path after this one.
     "SCHEMA_PATH_PREFIX": "/api/",

@@ -45,6 +45,10 @@ _TEXTS = {
 class EndpointSchema(AutoSchema):
     """Takes a view's `query_serializer` and `filterset_class` as its parameters."""
 
+    def get_tags(self) -> list[str]:
+        """One group per app, whatever the address begins with."""
+        return [type(self.view).__module__.split(".")[0]]
+
     def get_override_parameters(self) -> list[Any]:
         """The query parameters, beside those of `extend_schema`."""
         serializer = getattr(self.view, "query_serializer", None)
