@@ -5,7 +5,7 @@ PYTHON := $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
 run: .venv/installed devchain/node_modules/installed
-	@$(BIN)/python -m config.run
+	@$(BIN)/python -m local.run
 
 test: .venv/installed-dev devchain/node_modules/installed
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -q

@@ -15,7 +15,6 @@ from config.env import (
     env_list,
     env_rpc_urls,
     env_secret,
-    env_str,
     env_url,
 )
 
@@ -49,6 +48,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "corsheaders",
     "rest_framework",
     "django_filters",
     "drf_spectacular",
@@ -64,6 +64,7 @@ MIDDLEWARE = [
     "config.api.health.answer_probes",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -126,37 +127,49 @@ CACHES = {
 # Kombu spells a Redis server behind a unix socket in its own way.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host=", 1)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# A broker that hangs costs a caller seconds, not its patience.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 2, "socket_timeout": 5}
 CELERY_TASK_IGNORE_RESULT = True
-# A task is acknowledged when it is done, so that a killed worker's task comes back.
+# A task is acknowledged when it is done; what a killed worker had is taken up by the sweeper.
 CELERY_TASK_ACKS_LATE = True
-CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_SOFT_TIME_LIMIT = 120
 CELERY_TASK_TIME_LIMIT = 150
 CELERY_BEAT_SCHEDULE = {
-    "sweep-index-requests": {"task": "tokens.tasks.sweep_index_requests", "schedule": 5.0},
-    "confirm-index-requests": {"task": "tokens.tasks.confirm_index_requests", "schedule": 30.0},
+    # What waits longer than until the next one is of no use: no backlog of them while workers are down.
+    "sweep-index-requests": {
+        "task": "tokens.tasks.sweep_index_requests",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
+    "confirm-index-requests": {
+        "task": "tokens.tasks.confirm_index_requests",
+        "schedule": 30.0,
+        "options": {"expires": 30},
+    },
 }
 
 # Chains.
 
 # Chain id -> JSON-RPC URLs, first choice first, from RPC_URLS_<chainId>.
 RPC_URLS = env_rpc_urls()
-# A TOML file that adds chains, factories or addresses to tokens/chains/registry.toml.
-CHAINS_FILE = env_str("CHAINS_FILE")
+# TOML files that add chains, factories or addresses to tokens/chains/registry.toml, each over those before it.
+CHAINS_FILES = env_list("CHAINS_FILE")
 # How long one HTTP request to a node may take.
 RPC_TIMEOUT_SECONDS = env_float("RPC_TIMEOUT_SECONDS", 10.0, minimum=0.1, maximum=120.0)
 # How many JSON-RPC calls go into one HTTP request.
 RPC_BATCH_SIZE = env_int("RPC_BATCH_SIZE", 50, minimum=1, maximum=1000)
 # How many times one call is tried over all URLs of its chain before it fails.
 RPC_ATTEMPTS = env_int("RPC_ATTEMPTS", 4, minimum=1, maximum=20)
+# How long all tries of one call may take together; somebody waits for the answer.
+RPC_PATIENCE_SECONDS = env_float("RPC_PATIENCE_SECONDS", 12.0, minimum=0.1, maximum=300.0)
 
 # Indexing.
 
 # How many times a transaction that the chain does not know yet is looked for before its request fails.
 INDEX_MAX_ATTEMPTS = env_int("INDEX_MAX_ATTEMPTS", 12, minimum=1, maximum=100)
 # How long a request may lie without a sign of its worker before the sweeper enqueues it again.
-INDEX_LEASE_SECONDS = env_int("INDEX_LEASE_SECONDS", 30, minimum=1, maximum=3600)
+INDEX_LEASE_SECONDS = env_int("INDEX_LEASE_SECONDS", 60, minimum=1, maximum=3600)
 
 # API.
 
@@ -175,6 +188,13 @@ REST_FRAMEWORK = {
     # A query parameter called `format` is no wish for another renderer.
     "URL_FORMAT_OVERRIDE": None,
 }
+
+# Pages of any origin may read what is public. Keys and bodies would need headers and methods that are not on the list.
+CORS_ALLOW_ALL_ORIGINS = True
+CORS_URLS_REGEX = r"^/api/"
+CORS_ALLOW_METHODS = ("GET", "HEAD")
+CORS_ALLOW_HEADERS = ()
+CORS_EXPOSE_HEADERS = ("X-Ignored-Params",)
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Launchboard",
@@ -217,9 +237,10 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 _BEHIND_HTTPS = SITE_URL.startswith("https://")
 SECURE_SSL_REDIRECT = _BEHIND_HTTPS
-SECURE_HSTS_SECONDS = 31_536_000 if _BEHIND_HTTPS else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = _BEHIND_HTTPS
-SECURE_HSTS_PRELOAD = _BEHIND_HTTPS
+# How many seconds browsers refuse plain HTTP for this host. Raise it when https is there to stay: there is no way back.
+SECURE_HSTS_SECONDS = env_int("HSTS_SECONDS", 3600, minimum=1, maximum=63_072_000) if _BEHIND_HTTPS else 0
+# W005 and W021 ask to bind the domain's other hosts, too; whether they can is their operator's knowledge.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 # The reverse proxy that ends TLS says so in this header; it must set or drop what callers send.
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _BEHIND_HTTPS else None
 SESSION_COOKIE_SECURE = _BEHIND_HTTPS

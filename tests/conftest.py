@@ -63,7 +63,7 @@ def forget_chains() -> Iterator[Callable[[], None]]:
 @pytest.fixture
 def launchpad(deployment: Deployment, chains_file: Path, settings: Any, forget_chains: Callable[[], None]) -> Launchpad:
     """The service with the development chain installed, and a way to launch there."""
-    settings.CHAINS_FILE = str(chains_file)
+    settings.CHAINS_FILES = (str(chains_file),)
     settings.RPC_URLS = {CHAIN_ID: (deployment.rpc_url,)}
     forget_chains()
     return Launchpad(deployment)
@@ -74,7 +74,7 @@ def own_launchpad(chains_file: Path, settings: Any, forget_chains: Callable[[], 
     """As `launchpad`, on a node of this test alone, whose blocks it may take back."""
     with start() as url:
         deployment = prepare(url, chains_file=chains_file)
-        settings.CHAINS_FILE = str(chains_file)
+        settings.CHAINS_FILES = (str(chains_file),)
         settings.RPC_URLS = {CHAIN_ID: (url,)}
         forget_chains()
         yield Launchpad(deployment)
@@ -139,7 +139,7 @@ def service_environment(transactional_db: None, settings: Any) -> dict[str, str]
             "DATABASE_URL": address,
             "REDIS_URL": redis_url,
             "SECRET_KEY": settings.SECRET_KEY,
-            "CHAINS_FILE": settings.CHAINS_FILE,
+            "CHAINS_FILE": ",".join(settings.CHAINS_FILES),
             "DJANGO_SETTINGS_MODULE": "config.settings",
         }
     )

@@ -10,8 +10,8 @@ from devchain.anvil import CHAIN_ID
 def check(settings, forget_chains):
     """The ids and texts of our checks' messages, with these settings."""
 
-    def run(*, rpc_urls, chains_file="", deploy=False):
-        settings.RPC_URLS, settings.CHAINS_FILE = rpc_urls, str(chains_file)
+    def run(*, rpc_urls, chains_files=(), deploy=False):
+        settings.RPC_URLS, settings.CHAINS_FILES = rpc_urls, tuple(map(str, chains_files))
         forget_chains()
         messages = run_checks(include_deployment_checks=deploy)
         return [(message.id, message.msg) for message in messages if (message.id or "").startswith("tokens.")]
@@ -22,13 +22,13 @@ def check(settings, forget_chains):
 def test_it_names_every_mistake_in_the_operators_file(check, tmp_path):
     file = tmp_path / "chains.toml"
     file.write_text("[chains.abc]\nname = 5\n[chains.7]\nname = 5\n", encoding="utf-8")
-    found = check(rpc_urls={}, chains_file=file)
+    found = check(rpc_urls={}, chains_files=[file])
     assert len(found) > 1
     assert {number for number, _ in found} == {"tokens.E001"}
 
 
 def test_it_names_a_missing_file(check, tmp_path):
-    ((number, text),) = check(rpc_urls={}, chains_file=tmp_path / "nowhere.toml")
+    ((number, text),) = check(rpc_urls={}, chains_files=[tmp_path / "nowhere.toml"])
     assert number == "tokens.E001"
     assert "nowhere.toml" in text
 
@@ -41,8 +41,11 @@ def test_it_names_a_node_of_an_unknown_chain(check):
     )
 
 
-def test_it_is_content_with_a_chain_of_the_operators_file(check, deployment, chains_file):
-    assert check(rpc_urls={CHAIN_ID: (deployment.rpc_url,)}, chains_file=chains_file, deploy=True) == []
+def test_it_is_content_with_chains_of_the_operators_files(check, deployment, chains_file, tmp_path):
+    other = tmp_path / "other.toml"
+    other.write_text('[chains.7]\nname = "Seven"\nnative = "S"\nfinality_depth = 1\n', encoding="utf-8")
+    nodes = {CHAIN_ID: (deployment.rpc_url,), 7: ("http://127.0.0.1:9",)}
+    assert check(rpc_urls=nodes, chains_files=[other, chains_file], deploy=True) == []
 
 
 def test_only_the_check_for_deployment_misses_nodes(check):

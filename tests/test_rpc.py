@@ -380,13 +380,26 @@ def test_a_failed_probe_opens_the_circuit_again_at_once():
     assert not endpoint.is_open()
 
 
-def test_all_nodes_are_asked_once_and_no_more_while_every_circuit_is_open(node):
+def test_one_probe_is_let_through_in_its_time_while_every_circuit_is_open(node):
     node.behave = raw(b"", status=500)
-    asking = client(node, attempts=3, breaker_seconds=3600)
-    for expected in (3, 4, 5):
+    asking = client(node, attempts=3, breaker_seconds=3600, probe_seconds=3600)
+    for expected in (3, 4, 4):
         with pytest.raises(NodeUnavailable):
             asking.call("eth_blockNumber")
         assert len(node.received) == expected
+
+
+def test_a_caller_waits_no_longer_than_its_patience(node):
+    with pytest.raises(NodeUnavailable):
+        client(node, attempts=20, breaker_failures=20, patience=0).call("eth_blockNumber")
+    assert node.received == []
+
+
+def test_a_node_that_will_say_the_same_again_is_not_asked_again(node, second_node):
+    node.behave = second_node.behave = raw(b"", status=401)
+    with pytest.raises(NodeUnavailable, match="401"):
+        client(node, second_node, attempts=5, breaker_failures=9).call("eth_blockNumber")
+    assert (len(node.received), len(second_node.received)) == (1, 1)
 
 
 def test_all_nodes_are_asked_where_every_circuit_is_open(node, second_node):

@@ -1,4 +1,4 @@
-"""`python -m config.run` as `make run` starts it: a real one on a free port, in a directory of its own."""
+"""`python -m local.run` as `make run` starts it: a real one on a free port, in a directory of its own."""
 
 import http.client
 import json
@@ -37,7 +37,7 @@ class Run:
     def start(self) -> None:
         with self._output.open("wb") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "config.run"],
+                [sys.executable, "-m", "local.run"],
                 cwd=BASE_DIR,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,

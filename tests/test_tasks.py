@@ -10,7 +10,7 @@ from django.utils import timezone
 from devchain.anvil import CHAIN_ID
 from tests.chain import UNKNOWN_HASH
 from tests.factories import IndexRequestFactory
-from tokens import tasks
+from tokens import indexing, tasks
 from tokens.models import IndexRequest, Token
 
 pytestmark = pytest.mark.django_db
@@ -88,7 +88,16 @@ def test_the_sweeper_enqueues_what_is_due_once_per_lease(queue):
     )
 
 
-def test_the_confirmer_passes_over_a_chain_that_is_away(own_launchpad, settings, forget_chains):
+def test_the_confirmer_has_each_chain_looked_at_by_a_task_of_its_own(settings, queue):
+    settings.RPC_URLS = {8453: ("http://127.0.0.1:9",), 1: ("http://127.0.0.1:9",)}
+    tasks.confirm_index_requests()
+    assert [(message.task, message.args) for message in queue()] == [
+        ("tokens.tasks.confirm_chain", [8453]),
+        ("tokens.tasks.confirm_chain", [1]),
+    ]
+
+
+def test_a_chain_that_is_away_leaves_the_others_to_be_confirmed(own_launchpad, settings, forget_chains):
     tx_hash = own_launchpad.launch()
     IndexRequestFactory(chain_id=CHAIN_ID, tx_hash=tx_hash)
     tasks.index_transaction(CHAIN_ID, tx_hash)
@@ -96,5 +105,30 @@ def test_the_confirmer_passes_over_a_chain_that_is_away(own_launchpad, settings,
     settings.RPC_ATTEMPTS = 1
     settings.RPC_URLS = {8453: ("http://127.0.0.1:9",), 999_999: ("http://127.0.0.1:9",), **settings.RPC_URLS}
     forget_chains()
-    tasks.confirm_index_requests()
+    for chain_id in settings.RPC_URLS:
+        tasks.confirm_chain(chain_id)
     assert status() == "confirmed"
+
+
+def test_a_request_that_ends_its_worker_each_time_is_given_up_and_stays_visible(launchpad, queue):
+    tx_hash = launchpad.launch()
+    IndexRequestFactory(chain_id=CHAIN_ID, tx_hash=tx_hash, status="pending")
+    for _ in range(indexing.MAX_UNFINISHED):
+        assert indexing.begin(chain_id=CHAIN_ID, tx_hash=tx_hash)
+    tasks.index_transaction(CHAIN_ID, tx_hash)
+    request = IndexRequest.objects.get()
+    assert (request.status, Token.objects.count(), queue()) == ("failed", 0, [])
+    assert "5 times without a result" in request.last_error
+
+
+def test_a_result_forgets_the_tries_that_ended_without_one(launchpad):
+    tx_hash = launchpad.launch()
+    IndexRequestFactory(chain_id=CHAIN_ID, tx_hash=tx_hash, status="pending", unfinished=indexing.MAX_UNFINISHED - 1)
+    tasks.index_transaction(CHAIN_ID, tx_hash)
+    assert (status(), IndexRequest.objects.get().unfinished) == ("indexed", 0)
+
+
+def test_a_worker_that_begins_renews_the_lease(launchpad):
+    request = IndexRequestFactory(chain_id=CHAIN_ID, status="pending", due_at=timezone.now())
+    assert indexing.begin(chain_id=CHAIN_ID, tx_hash=request.tx_hash)
+    assert indexing.claim_due(timezone.now()) == []

@@ -5,6 +5,8 @@ import re
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from tests.factories import IndexRequestFactory, TokenFactory
@@ -48,6 +50,15 @@ def test_strangers_see_the_login(client, page):
     answer = client.get(reverse(page))
     assert answer.status_code == 302
     assert "/admin/login/" in answer.headers["Location"]
+
+
+def test_an_edit_keeps_what_a_refresh_wrote_meanwhile(operator):
+    token = TokenFactory()
+    page = reverse("admin:tokens_token_change", args=[token.pk])
+    with CaptureQueriesContext(connection) as queries:
+        assert operator.post(page, {"champagne": "on"}).status_code == 302
+    (update,) = [query["sql"] for query in queries if query["sql"].startswith('UPDATE "tokens_token"')]
+    assert update.split(" WHERE ")[0] == 'UPDATE "tokens_token" SET "champagne" = true'
 
 
 @pytest.mark.parametrize("action", ["block", "unblock", "add_champagne", "remove_champagne"])

@@ -1,6 +1,7 @@
 """The operators' view of tokens and index requests. What the chain says is read only; tags and retries are theirs."""
 
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.db import transaction
@@ -10,10 +11,16 @@ from django.http import HttpRequest
 from tokens import indexing, tasks
 from tokens.models import IndexRequest, Token
 
+if TYPE_CHECKING:
+    ModelAdmin = admin.ModelAdmin[Any]
+else:
+    # Django's own class takes no type parameter when it runs.
+    ModelAdmin = admin.ModelAdmin
+
 TAGS = ("champagne", "verified", "blocked")
 
 
-class ChainFactsAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class ChainFactsAdmin(ModelAdmin):
     """Rows that the service writes: nobody adds or deletes them by hand."""
 
     show_full_result_count = False
@@ -39,6 +46,10 @@ class TokenAdmin(ChainFactsAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
         return [field.name for field in Token._meta.fields if field.name not in TAGS]
+
+    def save_model(self, request: HttpRequest, obj: Token, form: Any, change: bool) -> None:
+        # Only the tags that the operator changed: the row as it was read may be older than a reorg or a refresh.
+        obj.save(update_fields=form.changed_data)
 
     @admin.action(description="Block: leave out of public lists", permissions=["change"])
     def block(self, request: HttpRequest, tokens: QuerySet[Token]) -> None:

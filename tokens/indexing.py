@@ -27,6 +27,9 @@ LONGEST_PAUSE_SECONDS = 300
 # The pause while no node answers.
 OUTAGE_PAUSE_SECONDS = 15
 
+# A request whose worker ended this many times in a row without a result is given up: it may be what ends them.
+MAX_UNFINISHED = 5
+
 # A sweep or a confirmation takes on so many requests at a time.
 BATCH = 500
 
@@ -60,6 +63,20 @@ def index_transaction(*, chain_id: int, tx_hash: str, scheduled: bool = False) -
         raise
     _write(request, chain.info, launches)
     return tuple(launch.token for launch in launches)
+
+
+def begin(*, chain_id: int, tx_hash: str) -> bool:
+    """Note that a worker starts on a pending request now, for one lease; False where there is nothing to do.
+
+    A request that has ended its workers too often without a result is given up here, and stays visible as failed.
+    """
+    pending = IndexRequest.objects.filter(chain_id=chain_id, tx_hash=tx_hash, status=Status.PENDING)
+    given_up = pending.filter(unfinished__gte=MAX_UNFINISHED).move(
+        status=Status.FAILED, last_error=f"its worker ended {MAX_UNFINISHED} times without a result; the log says why"
+    )
+    if given_up:
+        logger.error("gave up on %s of chain %s: its worker ended without a result", tx_hash, chain_id)
+    return bool(pending.move(unfinished=F("unfinished") + 1, due_at=_lease_end(timezone.now())))
 
 
 def claim_due(now: datetime) -> list[tuple[int, str]]:
@@ -106,7 +123,11 @@ def unwind(request: IndexRequest) -> None:
     """
     with transaction.atomic():
         moved = _unchanged(request).move(
-            status=Status.PENDING, attempts=0, due_at=timezone.now(), last_error="its block was dropped by a reorg"
+            status=Status.PENDING,
+            attempts=0,
+            unfinished=0,
+            due_at=timezone.now(),
+            last_error="its block was dropped by a reorg",
         )
         if moved:
             _hide_tokens(request)
@@ -127,13 +148,13 @@ def _open(chain_id: int, tx_hash: str) -> tuple[IndexRequest, bool]:
 
 def _restart(requests: IndexRequestQuerySet) -> int:
     due_at = _lease_end(timezone.now())
-    return requests.move(status=Status.PENDING, attempts=0, last_error="", due_at=due_at)
+    return requests.move(status=Status.PENDING, attempts=0, unfinished=0, last_error="", due_at=due_at)
 
 
 def _postpone(request: IndexRequest, reason: Retryable, *, scheduled: bool) -> Postponed:
     """Note a try that told nothing. What is already indexed stays so: a node that lags proves nothing."""
     # Of several tries at once, one counts and goes on.
-    pending = _unchanged(request).filter(status=Status.PENDING, attempts=request.attempts)
+    pending = _unchanged(request).filter(status=Status.PENDING, attempts=request.attempts, due_at=request.due_at)
     if not scheduled:
         return Postponed(reason, retry_after=None)
     # An outage says nothing about the transaction, and however long it lasts, nothing is given up for it.
@@ -144,7 +165,7 @@ def _postpone(request: IndexRequest, reason: Retryable, *, scheduled: bool) -> P
         return Postponed(reason, retry_after=None)
     pause = min(2 ** (attempts - 1), LONGEST_PAUSE_SECONDS) if found_nothing else OUTAGE_PAUSE_SECONDS
     due_at = _lease_end(timezone.now() + timedelta(seconds=pause))
-    moved = pending.move(attempts=attempts, last_error=str(reason), due_at=due_at)
+    moved = pending.move(attempts=attempts, unfinished=0, last_error=str(reason), due_at=due_at)
     return Postponed(reason, retry_after=pause if moved else None)
 
 
@@ -170,7 +191,8 @@ def _give_up(requests: IndexRequestQuerySet, reason: Exception) -> None:
             status = Status.INDEXED
         else:
             status = Status.ORPHANED if request.block_hash else Status.FAILED
-        _unchanged(request).move(status=status, attempts=F("attempts") + 1, last_error=str(reason))
+            logger.warning("gave up on %s of chain %s: %s", request.tx_hash, request.chain_id, reason)
+        _unchanged(request).move(status=status, attempts=F("attempts") + 1, unfinished=0, last_error=str(reason))
 
 
 def _write(request: IndexRequest, chain: ChainInfo, launches: Sequence[Launch]) -> None:
@@ -191,6 +213,7 @@ def _write(request: IndexRequest, chain: ChainInfo, launches: Sequence[Launch]) 
         IndexRequest.objects.filter(pk=request.pk).move(
             status=Status.INDEXED,
             attempts=F("attempts") + 1,
+            unfinished=0,
             last_error="",
             block_number=launches[0].block_number,
             block_hash=launches[0].block_hash,

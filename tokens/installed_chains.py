@@ -18,8 +18,8 @@ class UnsupportedChain(Permanent):
 
 @cache
 def registry() -> Registry:
-    """The built-in registry with the operator's file merged over it. Raises RegistryError."""
-    return load(*([Path(settings.CHAINS_FILE)] if settings.CHAINS_FILE else []))
+    """The built-in registry with the operator's files merged over it. Raises RegistryError."""
+    return load(*map(Path, settings.CHAINS_FILES))
 
 
 def generation_label(name: str) -> str:
@@ -43,5 +43,6 @@ def installed_chain(chain_id: int) -> Chain:
         timeout=settings.RPC_TIMEOUT_SECONDS,
         batch_size=settings.RPC_BATCH_SIZE,
         attempts=settings.RPC_ATTEMPTS,
+        patience=settings.RPC_PATIENCE_SECONDS,
     )
     return EvmChain(info=info, rpc=client)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+from config.api.rendering import format_timestamp
 from tokens.chains.base import DevBuy, Launch, Lockup, Vault, starting_market_cap
 from tokens.chains.registry import ChainInfo, Preset
 from tokens.launch_warnings import find_warnings
@@ -56,7 +57,7 @@ def token_columns(launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset]
         "extensions": _extensions(launch),
         "starting_market_cap": market_cap,
         "launch_warnings": find_warnings(launch, chain=chain, presets=presets, starting_market_cap=market_cap),
-        "copy_key": copy_key(launch.name, launch.symbol),
+        "copy_key": copy_key(cut_text(launch.name), cut_text(launch.symbol)),
         "known_interface_deployer": (launch.msg_sender or "").lower() in chain.known_deployers,
     }
 
@@ -79,7 +80,7 @@ def _wei(amount: int | None) -> str | None:
 def _timestamp(seconds: int) -> str | None:
     """ISO 8601 UTC, None for a time beyond the calendar: contracts take any number as a duration."""
     try:
-        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        return format_timestamp(datetime.fromtimestamp(seconds, UTC))
     except (OverflowError, ValueError, OSError):
         return None
 

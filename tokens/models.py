@@ -139,6 +139,8 @@ class IndexRequest(models.Model):
     status = models.CharField(max_length=16, choices=Status, default=Status.PENDING)
     # Tries to which the chain had an answer; an outage of its nodes does not count.
     attempts = models.PositiveIntegerField(default=0)
+    # Tries in a row that a worker began and nobody ended: it was killed, or ran into a mistake of ours.
+    unfinished = models.PositiveIntegerField(default=0)
     last_error = models.TextField(blank=True)
     block_number = models.BigIntegerField(null=True, blank=True)
     block_hash = models.CharField(max_length=66, blank=True)

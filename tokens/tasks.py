@@ -9,20 +9,22 @@ from kombu.exceptions import OperationalError
 from config.celery import app
 from config.http import Permanent, Retryable
 from tokens import indexing
-from tokens.models import IndexRequest
 
 logger = logging.getLogger(__name__)
+
+# The next round comes by then.
+CONFIRM_EXPIRES_SECONDS = 30
 
 
 @app.task
 def index_transaction(chain_id: int, tx_hash: str) -> None:
     """Index one transaction that is pending; a message that comes late or twice does nothing."""
-    if not IndexRequest.objects.filter(chain_id=chain_id, tx_hash=tx_hash, status="pending").exists():
+    if not indexing.begin(chain_id=chain_id, tx_hash=tx_hash):
         return
     try:
         addresses = indexing.index_transaction(chain_id=chain_id, tx_hash=tx_hash, scheduled=True)
     except indexing.Postponed as error:
-        logger.warning("put off %s of chain %s: %s", tx_hash, chain_id, error)
+        logger.warning("nothing yet from %s of chain %s: %s", tx_hash, chain_id, error)
         retry_later(error, chain_id=chain_id, tx_hash=tx_hash)
     except Permanent as error:
         logger.info("nothing indexed from %s of chain %s: %s", tx_hash, chain_id, error)
@@ -61,12 +63,18 @@ def sweep_index_requests() -> None:
 
 @app.task
 def confirm_index_requests() -> None:
-    """Confirm or unwind what is deeper than finality, on every chain that has a node."""
+    """Have every chain that has a node looked at; each by a task of its own, because one may hang."""
     for chain_id in settings.RPC_URLS:
-        try:
-            confirmed = indexing.confirm_indexed(chain_id)
-        except (Retryable, Permanent) as error:
-            logger.warning("can't confirm on chain %s: %s", chain_id, error)
-            continue
-        if confirmed:
-            logger.info("confirmed %s transactions on chain %s", confirmed, chain_id)
+        confirm_chain.apply_async((chain_id,), expires=CONFIRM_EXPIRES_SECONDS)
+
+
+@app.task
+def confirm_chain(chain_id: int) -> None:
+    """Confirm or unwind what is deeper than the chain's finality."""
+    try:
+        confirmed = indexing.confirm_indexed(chain_id)
+    except (Retryable, Permanent) as error:
+        logger.warning("can't confirm on chain %s: %s", chain_id, error)
+        return
+    if confirmed:
+        logger.info("confirmed %s transactions on chain %s", confirmed, chain_id)

@@ -85,7 +85,7 @@ def describe_errors(result: dict[str, Any], generator: Any, request: Any, public
 
 
 def _usual_errors(path: str, operation: dict[str, Any]) -> list[str]:
-    statuses = ["429"]
+    statuses: list[str] = []
     if operation.get("parameters") or operation.get("requestBody"):
         statuses.append("400")
     if operation.get("requestBody"):

@@ -1,5 +1,6 @@
 """What the chain library hands out: frozen facts about a launch, the protocol of a chain, and the error families."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -196,6 +197,7 @@ def starting_market_cap(tick: int, *, supply: int, quote_decimals: int) -> float
     price = 1.0001^tick in smallest units.
     """
     try:
-        return float(1.0001**tick * (supply / WEI_PER_TOKEN) * 10.0 ** (18 - quote_decimals))
+        market_cap = float(1.0001**tick * (supply / WEI_PER_TOKEN) * 10.0 ** (18 - quote_decimals))
     except OverflowError:
         return None
+    return market_cap if math.isfinite(market_cap) else None

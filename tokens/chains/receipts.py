@@ -1,6 +1,7 @@
 """One mined transaction as the decoders read it: its logs by (emitting address, topic0), its call, its block."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,9 +32,9 @@ class MinedTransaction:
     block_hash: str
     block_time: int
     logs: tuple[Log, ...]
-    _by_source: Mapping[tuple[str, str], tuple[Log, ...]]
+    _by_source: Mapping[tuple[str, str], Sequence[Log]]
 
-    def emitted(self, event: Event, *, by: str | None) -> tuple[Log, ...]:
+    def emitted(self, event: Event, *, by: str | None) -> Sequence[Log]:
         """The logs of one event by one address, in order; none where the address is unknown."""
         return self._by_source.get((by.lower(), event.topic0), ()) if by else ()
 
@@ -63,12 +64,11 @@ def read_mined(
 def _read_mined(
     chain: ChainInfo, transaction: Mapping[str, Any], receipt: Mapping[str, Any], block: Mapping[str, Any]
 ) -> MinedTransaction:
-    by_source: dict[tuple[str, str], tuple[Log, ...]] = {}
+    by_source: defaultdict[tuple[str, str], list[Log]] = defaultdict(list)
     for log in receipt["logs"]:
         _check_log(log)
         if log["topics"]:
-            source = (log["address"].lower(), log["topics"][0])
-            by_source[source] = (*by_source.get(source, ()), log)
+            by_source[log["address"].lower(), log["topics"][0]].append(log)
     return MinedTransaction(
         chain=chain,
         hash=_text(receipt["transactionHash"]),

@@ -39,11 +39,16 @@ class RpcClient:
     # Rounds over the URLs. Between two of them comes a pause with full jitter, whose limit doubles from the first
     # to the longest; both are in seconds.
     attempts: int = 4
+    # Seconds that all tries of one call may take together: somebody waits for the answer.
+    patience: float = 12.0
     first_pause: float = 0.2
     longest_pause: float = 3.0
     # How many failures in a row open a URL's circuit, and for how many seconds it is then left out.
     breaker_failures: int = 3
     breaker_seconds: float = 30.0
+    # While every circuit is open, each URL is asked at most once in so many seconds, so that recovery is noticed and
+    # callers don't queue up behind nodes that hang.
+    probe_seconds: float = 3.0
     _endpoints: tuple[Endpoint, ...] = field(init=False)
     _ids: Iterator[int] = field(init=False, default_factory=lambda: itertools.count(1))
 
@@ -78,58 +83,66 @@ class RpcClient:
         return results
 
     def _ask_any(self, calls: Sequence[Call], accept: Accept) -> list[Any]:
-        reason = "no RPC URL is set"
+        reason = "every node failed lately" if self.urls else "no RPC URL is set"
+        give_up_at = time.monotonic() + self.patience
+        refused: set[int] = set()
         for attempt in range(self.attempts):
             if attempt:
                 limit = min(self.longest_pause, self.first_pause * 2 ** (attempt - 1))
                 time.sleep(random.uniform(0, limit))  # noqa: S311
-            healthy = [endpoint for endpoint in self._endpoints if not endpoint.is_open()]
-            # When every circuit is open, all are asked, so that recovery is noticed.
-            for endpoint in healthy or self._endpoints:
+            for endpoint in self._askable():
+                seconds = give_up_at - time.monotonic()
+                if seconds <= 0 or endpoint.number in refused:
+                    continue
                 try:
-                    results = self._ask(endpoint, calls)
+                    results = self._ask(endpoint, calls, timeout=min(self.timeout, seconds))
                     accept(results)
                 except (http.Retryable, http.Permanent) as error:
+                    if isinstance(error, http.Permanent):
+                        # It would say the same again; another node may not.
+                        refused.add(endpoint.number)
                     endpoint.note_failure(limit=self.breaker_failures, seconds=self.breaker_seconds)
                     reason = f"node {endpoint.number}: {endpoint.censor(str(error))}"
                     logger.warning("chain %s, %s", self.chain_id, reason)
                 else:
                     endpoint.note_success()
                     return results
-            if not healthy:
-                # Once is enough then: a caller waits, and more rounds would only let more callers pile up.
-                break
         raise NodeUnavailable(f"chain {self.chain_id} is out of reach ({reason})")
 
-    def _ask(self, endpoint: Endpoint, calls: Sequence[Call]) -> list[Any]:
+    def _askable(self) -> list[Endpoint]:
+        """Healthy nodes in the setting's order; while there is none, those whose turn for a probe it is."""
+        healthy = [endpoint for endpoint in self._endpoints if not endpoint.is_open()]
+        return healthy or [endpoint for endpoint in self._endpoints if endpoint.claim_probe(every=self.probe_seconds)]
+
+    def _ask(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
         if not endpoint.verified:
-            answer = self._post_single(endpoint, ("eth_chainId", ()))
+            answer = self._post_single(endpoint, ("eth_chainId", ()), timeout=timeout)
             if answer != hex(self.chain_id):
                 raise http.Permanent("it is a node of another chain")
             endpoint.verified = True
         if len(calls) > 1 and endpoint.takes_batches:
             try:
-                return self._post_batch(endpoint, calls)
+                return self._post_batch(endpoint, calls, timeout=timeout)
             except BatchRefused as refused:
-                results = [self._post_single(endpoint, call) for call in calls]
+                results = [self._post_single(endpoint, call, timeout=timeout) for call in calls]
                 endpoint.takes_batches = False
                 reason = endpoint.censor(str(refused))
                 logger.warning("chain %s, node %s takes no batches: %s", self.chain_id, endpoint.number, reason)
                 return results
-        return [self._post_single(endpoint, call) for call in calls]
+        return [self._post_single(endpoint, call, timeout=timeout) for call in calls]
 
-    def _post_batch(self, endpoint: Endpoint, calls: Sequence[Call]) -> list[Any]:
+    def _post_batch(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
         requests = [self._request(call) for call in calls]
         try:
-            answer = http.post_json(endpoint.url, requests, timeout=self.timeout)
+            answer = http.post_json(endpoint.url, requests, timeout=timeout)
         except http.StatusRefused as refused:
             raise BatchRefused(str(refused)) from refused
         return _censor_refusals(endpoint, read_batch([request["id"] for request in requests], answer))
 
-    def _post_single(self, endpoint: Endpoint, call: Call) -> Any:
+    def _post_single(self, endpoint: Endpoint, call: Call, *, timeout: float) -> Any:
         request = self._request(call)
         try:
-            answer = http.post_json(endpoint.url, request, timeout=self.timeout)
+            answer = http.post_json(endpoint.url, request, timeout=timeout)
         except http.StatusRefused as refused:
             # Some providers send the refusal of a call with a status of its own, mostly 400.
             if not refuses_call(refused.answer):

@@ -22,10 +22,20 @@ class Endpoint:
     # Whether it named our chain.
     verified: bool = False
     takes_batches: bool = True
+    # When the open circuit lets the next probe through.
+    probe_after: float = 0.0
 
     def is_open(self) -> bool:
         """Whether the circuit is open, so that the URL is left out."""
         return time.monotonic() < self.closed_after
+
+    def claim_probe(self, *, every: float) -> bool:
+        """Whether the caller may ask although the circuit is open: one may, each so many seconds."""
+        now = time.monotonic()
+        if now < self.probe_after:
+            return False
+        self.probe_after = now + every
+        return True
 
     def note_failure(self, *, limit: int, seconds: float) -> None:
         """Count a failure; the limit's and each after it open the circuit for so many seconds."""
@@ -35,7 +45,7 @@ class Endpoint:
 
     def note_success(self) -> None:
         """Close the circuit and forget the failures."""
-        self.failures, self.closed_after = 0, 0.0
+        self.failures, self.closed_after, self.probe_after = 0, 0.0, 0.0
 
     def censor(self, text: str) -> str:
         """A node's own words as one short line for logs and the database, without any part of the URL.

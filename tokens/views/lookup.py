@@ -1,7 +1,5 @@
 """One token, or several, by an address."""
 
-from typing import Any
-
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -24,6 +22,7 @@ from tokens.serializers import (
     TokenDetailSerializer,
     TokenQuery,
     TokenRecordSerializer,
+    token_records,
 )
 
 
@@ -48,8 +47,9 @@ class TokensByPoolsView(APIView):
         """Look tokens up by their pools; misses are absent."""
         body = PoolsBody(data=request.data)
         body.is_valid(raise_exception=True)
-        tokens = Token.objects.in_pools(body.validated_data["poolAddresses"]).with_copies().order_by("-id")
-        found: dict[str, Any] = {token.pool_address.lower(): TokenRecordSerializer(token).data for token in tokens}
+        tokens = list(Token.objects.in_pools(body.validated_data["poolAddresses"]).with_copies().order_by("-id"))
+        records = zip(tokens, token_records(tokens), strict=True)
+        found = {token.pool_address.lower(): record for token, record in records}
         return Response({"data": found}, headers={"Cache-Control": NEVER_STORED})
 
 

@@ -1,4 +1,4 @@
-"""`make run`, or `python -m config.run`: the whole service in one terminal, until Ctrl-C.
+"""`make run`, or `python -m local.run`: the whole service in one terminal, until Ctrl-C.
 
 The processes are those of the Procfile, which production runs as well; around them come the bundled servers, the
 tables, the accounts to greet with, and a development chain, each where the settings name none.
@@ -25,8 +25,8 @@ from django.core.management import CommandError, call_command
 
 from config import development_chain, embedded
 from config.env import BASE_DIR, env_float, env_int, env_secret, env_str
-from config.supervisor import StartFailed, Supervisor
 from devchain import anvil
+from local.supervisor import StartFailed, Supervisor
 
 _START_SECONDS = 90.0
 _CHAIN_PORT = 8545
@@ -88,7 +88,6 @@ def _read_settings() -> dict[str, str]:
         "WEB_WORKERS": str(env_int("WEB_WORKERS", 2, minimum=1, maximum=64)),
         "WORKER_PROCESSES": str(env_int("WORKER_PROCESSES", 2, minimum=1, maximum=64)),
         "LAUNCH_EVERY_SECONDS": str(env_float("LAUNCH_EVERY_SECONDS", 15.0, minimum=0.1, maximum=86_400.0)),
-        "BEAT_SCHEDULE": str(embedded.local_directory() / "beat-schedule"),
         "PYTHONUNBUFFERED": "1",
         # Said of root in a container too; who runs production reads it there.
         "PYTHONWARNINGS": os.environ.get("PYTHONWARNINGS", "ignore:You're running the worker with superuser"),
@@ -99,7 +98,7 @@ def _read_settings() -> dict[str, str]:
 
 def _refuse_second_run() -> None:
     """Two would send the same scheduled tasks twice. The lock is the kernel's: it ends with this process."""
-    path = embedded.local_directory() / "run.lock"
+    path = development_chain.run_lock()
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -152,9 +151,10 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
     command = anvil.command(program, port=port, state=local / "chain.json")
     supervisor.start("chain", command, environment=environment)
     supervisor.wait_until(lambda: _listens(port), seconds=_START_SECONDS, what="the development chain")
-    prepare = [sys.executable, "-m", "config.prepare_chain", url, str(chains_file)]
+    prepare = [sys.executable, "-m", "local.prepare_chain", url, str(chains_file)]
     supervisor.run("chain", prepare, environment=environment)
-    return {_CHAIN_URLS: url, "CHAINS_FILE": str(chains_file)}
+    # Beside the operator's own, which may describe other chains.
+    return {_CHAIN_URLS: url, "CHAINS_FILE": ",".join((*settings.CHAINS_FILES, str(chains_file)))}
 
 
 def _start_launcher(supervisor: Supervisor, environment: Mapping[str, str]) -> None:

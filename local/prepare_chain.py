@@ -1,4 +1,4 @@
-"""`python -m config.prepare_chain RPC_URL CHAINS_FILE`: puts the contracts onto the development chain.
+"""`python -m local.prepare_chain RPC_URL CHAINS_FILE`: puts the contracts onto the development chain.
 
 A process of its own for `make run`, which would otherwise keep the chain libraries in memory for as long as it runs.
 """

@@ -1,0 +1,1 @@
+"""`make run`: the whole service in one terminal, with a development chain where no node is set."""
