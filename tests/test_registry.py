@@ -206,6 +206,13 @@ def test_it_reports_every_mistake_of_every_file_at_once(tmp_path: Path) -> None:
     assert len(lines) == 3
 
 
+def test_it_refuses_a_generation_with_a_name_too_long_to_keep(tmp_path: Path) -> None:
+    path = write(tmp_path, f'[generations.{"v" * 33}]\ntype = "t"\nevent = "v4"\n')
+
+    with pytest.raises(RegistryError, match="expected a name of at most 32 characters"):
+        load(path)
+
+
 def test_it_refuses_text_that_is_not_toml_and_names_the_line(tmp_path: Path) -> None:
     path = write(tmp_path, "[chains.1]\nname = \n")
 

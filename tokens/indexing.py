@@ -106,6 +106,8 @@ def confirm_indexed(chain_id: int) -> int:
     final = chain.read_head() - chain.info.finality_depth
     requests = list(IndexRequest.objects.unconfirmed(chain_id=chain_id, up_to_block=final)[:BATCH])
     canonical = chain.read_block_hashes([number for request in requests if (number := request.block_number)])
+    if len(canonical) < len({request.block_number for request in requests}):
+        logger.warning("chain %s: its node lacks blocks that are due to be confirmed", chain_id)
     confirmed = 0
     for request in requests:
         found = canonical.get(request.block_number or 0)

@@ -4,6 +4,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from tokens.chains.registry_rules import LONGEST_GENERATION_NAME
 from tokens.launch_warnings import POSSIBLE_COPY
 from tokens.querysets import IndexRequestQuerySet, TokenQuerySet
 
@@ -28,7 +29,7 @@ class Token(models.Model):
     chain_id = models.BigIntegerField()
     contract_address = models.CharField(max_length=ADDRESS_LENGTH)
     # The registry's name of the generation; its label is the API's `type`.
-    generation = models.CharField(max_length=32)
+    generation = models.CharField(max_length=LONGEST_GENERATION_NAME)
     # True while no block that we know of holds the launch: dropped by a reorg, or claimed and not yet seen.
     unindexed = models.BooleanField(default=False)
 

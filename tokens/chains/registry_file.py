@@ -103,6 +103,7 @@ class _Reader:
             generations={
                 name: self._fields(fields, place, rules.GENERATION, {})
                 for name, fields, place in self._tables(document, "generations")
+                if self._is_generation_name(name, place)
             },
             presets={name: self._preset(fields, place) for name, fields, place in self._tables(document, "presets")},
             chains={
@@ -127,6 +128,12 @@ class _Reader:
             else:
                 self._refuse(f"{name}.{key}", f"expected a table [{name}.{key}]")
         return found
+
+    def _is_generation_name(self, name: str, place: str) -> bool:
+        if 0 < len(name) <= rules.LONGEST_GENERATION_NAME:
+            return True
+        self._refuse(place, f"expected a name of at most {rules.LONGEST_GENERATION_NAME} characters")
+        return False
 
     def _is_chain_id(self, key: str, place: str) -> bool:
         if re.fullmatch(r"[1-9][0-9]{0,17}", key):

@@ -6,6 +6,9 @@ from typing import Any
 
 from eth_utils.address import to_checksum_address
 
+# Every token keeps the name of its generation.
+LONGEST_GENERATION_NAME = 32
+
 # Layouts of TokenCreated that the decoder knows; v1 is shared by the generations v1 and v2.
 EVENTS = ("v0", "v1", "v3", "v3_1", "v4")
 
