@@ -27,6 +27,8 @@ _AT_ONCE = 3
 # Seconds between two attempts at a node or a service that is not there.
 _PATIENCE = 1.0
 _TIMEOUT = 30.0
+# It calls the web server itself, which would send it to https where the public address is https.
+_AS_A_PROXY = {"X-Forwarded-Proto": "https"}
 
 Answer = TypeVar("Answer")
 
@@ -121,7 +123,10 @@ def _index(launched: Launched, api_url: str, key_file: Path) -> str:
     begin = time.monotonic()
     try:
         answer = requests.post(
-            f"{api_url.rstrip('/')}/api/tokens/index", json=body, headers={"x-api-key": key}, timeout=_TIMEOUT
+            f"{api_url.rstrip('/')}/api/tokens/index",
+            json=body,
+            headers={"x-api-key": key} | _AS_A_PROXY,
+            timeout=_TIMEOUT,
         )
     except requests.RequestException as error:
         raise NotYet(f"no answer from the service at {api_url}") from error

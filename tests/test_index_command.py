@@ -31,7 +31,7 @@ def test_it_refuses_what_is_no_hash_before_it_indexes_anything(launchpad, capsys
 
 
 def test_it_refuses_a_chain_that_is_not_installed_and_keeps_no_request(launchpad, capsys):
-    assert run(capsys, UNKNOWN_HASH)[2] == "RPC_URLS_8453 is not set"
+    assert run(capsys, "--chain=8453", UNKNOWN_HASH)[2] == "RPC_URLS_8453 is not set"
     assert run(capsys, UNKNOWN_HASH, "--chain", "999")[2] == "chain 999 is not in the registry"
     assert not IndexRequest.objects.exists()
 

@@ -264,6 +264,36 @@ def test_a_node_that_lacks_the_height_settles_nothing(own_launchpad, settings, f
         assert status_of(tx_hash) == "pending"
 
 
+def without_logs(kept):
+    """Makes a node leave logs out of its receipts: all but the first ones."""
+
+    def change(asked, answer):
+        asked, answer = (asked, answer) if isinstance(asked, list) else ([asked], [answer])
+        for one in answer:
+            if isinstance(one.get("result"), dict) and "logs" in one["result"]:
+                one["result"]["logs"] = one["result"]["logs"][:kept]
+        return answer if len(asked) > 1 else answer[0]
+
+    return change
+
+
+@pytest.mark.parametrize("share", [0, 0.6])
+def test_a_node_that_leaves_logs_out_hides_nothing_that_its_block_holds(launchpad, settings, forget_chains, share):
+    tx_hash = launchpad.launch_batch(LaunchConfig(), LaunchConfig())
+    assert len(index(tx_hash)) == 2
+    logs = launchpad.web3.eth.get_transaction_receipt(tx_hash)["logs"]
+    with relay(launchpad.deployment.rpc_url, change=without_logs(int(len(logs) * share))) as url:
+        settings.RPC_URLS = {CHAIN_ID: (url,)}
+        forget_chains()
+        if share:
+            assert len(index(tx_hash)) == 1
+        else:
+            with pytest.raises(indexing.Postponed):
+                index(tx_hash)
+    assert Token.objects.on_chain().count() == 2
+    assert status_of(tx_hash) == "indexed"
+
+
 def test_a_launch_whose_transaction_now_fails_is_orphaned_and_hidden(launchpad):
     tx_hash = launchpad.transfer()
     IndexRequestFactory(chain_id=CHAIN_ID, tx_hash=tx_hash, status="indexed", block_number=1, block_hash="0xold")

@@ -10,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from config.http import Permanent, Retryable
-from tokens.chains.base import Launch, LaunchNotFound, TransactionNotFound
+from tokens.chains.base import Chain, Launch, LaunchNotFound, NodeUnavailable, TransactionNotFound
 from tokens.chains.registry import ChainInfo
 from tokens.installed_chains import installed_chain, registry
 from tokens.launch_rows import token_columns
@@ -55,7 +55,7 @@ def index_transaction(*, chain_id: int, tx_hash: str, scheduled: bool = False) -
     request, opened = _open(chain_id, tx_hash)
     try:
         chain = installed_chain(chain_id)
-        launches = chain.read_launches(tx_hash)
+        launches = _read_launches(chain, request)
     except Retryable as error:
         raise _postpone(request, error, scheduled=scheduled or opened) from error
     except Permanent as error:
@@ -136,6 +136,23 @@ def unwind(request: IndexRequest) -> None:
             logger.warning("chain %s dropped block %s of %s", request.chain_id, request.block_hash, request.tx_hash)
 
 
+def _read_launches(chain: Chain, request: IndexRequest) -> tuple[Launch, ...]:
+    """The launches of the request's transaction. Raises as `Chain.read_launches`.
+
+    A block that held a launch holds it for as long as the chain has the block: an answer that leaves it out is half an
+    answer, and only another block at that height is a reason to believe it.
+    """
+    try:
+        return chain.read_launches(request.tx_hash)
+    except LaunchNotFound as error:
+        if request.block_number is None:
+            raise
+        canonical = chain.read_block_hashes([request.block_number])
+        if canonical.get(request.block_number) in (None, request.block_hash):
+            raise NodeUnavailable(f"chain {chain.info.chain_id}: half an answer, without the launch") from error
+        raise
+
+
 def _open(chain_id: int, tx_hash: str) -> tuple[IndexRequest, bool]:
     """The transaction's request, and whether its schedule starts here: it is new, or was given up and starts anew."""
     request, created = IndexRequest.objects.get_or_create(
@@ -204,14 +221,15 @@ def _write(request: IndexRequest, chain: ChainInfo, launches: Sequence[Launch]) 
     columns = [token_columns(launch, chain=chain, presets=presets) | {"last_indexed": now} for launch in launches]
     with transaction.atomic():
         # Every writer of a transaction's rows takes its request first, so that none can wait for another in a circle.
-        IndexRequest.objects.select_for_update().get(pk=request.pk)
+        locked = IndexRequest.objects.select_for_update().get(pk=request.pk)
         Token.objects.bulk_create(
             [Token(**row) for row in columns],
             update_conflicts=True,
             unique_fields=_IDENTITY,
             update_fields=[name for name in columns[0] if name not in _IDENTITY],
         )
-        _hide_tokens(request, but=[launch.token for launch in launches])
+        if launches[0].block_hash != locked.block_hash:
+            _hide_tokens(request, but=[launch.token for launch in launches])
         IndexRequest.objects.filter(pk=request.pk).move(
             status=Status.INDEXED,
             attempts=F("attempts") + 1,

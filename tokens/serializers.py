@@ -210,7 +210,13 @@ class PoolQuery(serializers.Serializer[Any]):
 class PoolsBody(serializers.Serializer[Any]):
     """Several pools."""
 
-    poolAddresses = serializers.ListField(child=PoolAddressField(), max_length=MAX_POOLS)
+    default_error_messages = {"invalid": "must be a JSON object"}
+
+    poolAddresses = serializers.ListField(
+        child=PoolAddressField(),
+        max_length=MAX_POOLS,
+        error_messages={"not_a_list": "must be a list", "max_length": f"must have at most {MAX_POOLS} entries"},
+    )
 
 
 class TokenQuery(serializers.Serializer[Any]):

@@ -55,7 +55,8 @@ class QueryView(APIView):
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Add Cache-Control and X-Ignored-Params."""
         response = super().finalize_response(request, response, *args, **kwargs)
-        kept = self.cache_control if 200 <= response.status_code < 300 else NEVER_STORED
+        is_read = request.method in ("GET", "HEAD")
+        kept = self.cache_control if is_read and 200 <= response.status_code < 300 else NEVER_STORED
         response.headers.setdefault("Cache-Control", kept)
         if self._ignored:
             response["X-Ignored-Params"] = ",".join(self._ignored)

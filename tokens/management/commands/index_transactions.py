@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.api.fields import parse_transaction_hash
@@ -15,10 +16,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("hashes", nargs="+", metavar="HASH")
-        parser.add_argument("--chain", type=int, help="Chain id; default: the registry's first chain.")
+        parser.add_argument("--chain", type=int, help="Chain id; default: the one chain with nodes, or the first.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        chain_id = options["chain"] or registry().default_chain.chain_id
+        chain_id = options["chain"] or _default_chain_id()
         try:
             hashes = [parse_transaction_hash(text) for text in options["hashes"]]
             installed_chain(chain_id)
@@ -43,3 +44,8 @@ class Command(BaseCommand):
             return False
         self.stdout.write(f"{tx_hash} {' '.join(addresses)}")
         return True
+
+
+def _default_chain_id() -> int:
+    """The chain that has nodes where only one has, else the registry's first."""
+    return next(iter(settings.RPC_URLS)) if len(settings.RPC_URLS) == 1 else registry().default_chain.chain_id
