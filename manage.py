@@ -8,11 +8,13 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
 from config import development_chain, embedded
+from config.env import load_env_file
 
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
+        load_env_file()
         embedded.hold()
         development_chain.join()
         execute_from_command_line(sys.argv)

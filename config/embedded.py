@@ -8,10 +8,12 @@ process, even when that is killed.
 import fcntl
 import hashlib
 import os
+import re
 import secrets
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from urllib.parse import quote
@@ -19,10 +21,12 @@ from urllib.parse import quote
 from django.core.exceptions import ImproperlyConfigured
 
 from config import private_files
-from config.env import BASE_DIR, env_int, env_secret, env_str
+from config.env import BASE_DIR, env_int, env_secret, env_str, refused
 
 # The kernel takes at most 107 bytes of a socket's path on Linux, and 103 on macOS.
 _LONGEST_SOCKET_PATH = 100
+# Others mean something in an address, or in a list of PostgreSQL's client library.
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9/._-]+")
 _POSTGRES_SOCKET, _VALKEY_SOCKET = ".s.PGSQL.5432", "valkey.sock"
 _FIRST_START_SECONDS = 120
 
@@ -33,14 +37,40 @@ _keepers: list[subprocess.Popen[bytes]] = []
 
 
 def local_directory() -> Path:
-    """Where the bundled servers, keys and logs of this installation live: LAUNCHBOARD_LOCAL, or `.local/`."""
-    return Path(env_str("LAUNCHBOARD_LOCAL", str(BASE_DIR / ".local"))).expanduser().resolve()
+    """Where the bundled servers, keys and logs of this installation live: LAUNCHBOARD_LOCAL, or `.local/`.
+
+    Raises ImproperlyConfigured for a path that can't be one, such as a home of nobody.
+    """
+    try:
+        local = Path(env_str("LAUNCHBOARD_LOCAL", str(BASE_DIR / ".local"))).expanduser().resolve()
+        # Asked for the errors alone: a name may be too long, or lie where this user can't look.
+        local.exists()
+    except (OSError, RuntimeError) as error:
+        raise _refuse_local(error) from error
+    return local
+
+
+def make_local_directory() -> Path:
+    """The local directory, made where it is missing. Raises ImproperlyConfigured where it can't be made or written."""
+    local = local_directory()
+    try:
+        local.mkdir(parents=True, exist_ok=True)
+        # Rights alone don't tell: no file can be made in some file systems, as /proc.
+        with tempfile.TemporaryFile(dir=local):
+            return local
+    except OSError as error:
+        raise _refuse_local(error) from error
+
+
+def _refuse_local(error: Exception) -> ImproperlyConfigured:
+    return refused("LAUNCHBOARD_LOCAL", f"a directory that can be made and written ({error})")
 
 
 def socket_directory() -> Path:
     """The directory of both sockets: the same for every process of this installation and this user."""
     local = local_directory()
-    if len(os.fsencode(local / "run" / _POSTGRES_SOCKET)) < _LONGEST_SOCKET_PATH:
+    is_short = len(os.fsencode(local / "run" / _POSTGRES_SOCKET)) < _LONGEST_SOCKET_PATH
+    if is_short and _PLAIN_PATH.fullmatch(str(local)):
         return local / "run"
     digest = hashlib.sha256(os.fsencode(local)).hexdigest()[:16]
     # Not TMPDIR, which differs between terminals; `_make_private` refuses a directory that another user has put there.
@@ -65,8 +95,10 @@ def secret_key() -> str:
     a secret of its own.
     """
     if env_secret("DATABASE_URL"):
-        raise ImproperlyConfigured("SECRET_KEY is required where DATABASE_URL is set: expected 50 random characters")
-    return private_files.keep(local_directory() / "secret-key", secrets.token_urlsafe(50))
+        raise ImproperlyConfigured(
+            "SECRET_KEY is required where DATABASE_URL is set: expected at least 50 random characters"
+        )
+    return private_files.keep(make_local_directory() / "secret-key", secrets.token_urlsafe(50))
 
 
 def hold(*, durable: bool = True) -> None:
@@ -81,7 +113,7 @@ def hold(*, durable: bool = True) -> None:
     ]
     if not needed:
         return
-    _make_private(local_directory() / "lock")
+    _make_private(make_local_directory() / "lock")
     _make_private(socket_directory())
     for name in needed:
         if name not in _held:

@@ -1,4 +1,4 @@
-"""Child processes that end with their parent, however the parent ended."""
+"""Processes that end with their parent, however the parent ended."""
 
 import ctypes
 import os
@@ -29,6 +29,17 @@ def die_with_parent(number: signal.Signals) -> Callable[[], None]:
             os._exit(1)
 
     return ask
+
+
+def end_with_parent(number: signal.Signals) -> None:
+    """Have the kernel send this process the signal when the thread that started it ends (Linux only)."""
+    if sys.platform != "linux":
+        return
+    parent = os.getppid()
+    call_libc("prctl", _PR_SET_PDEATHSIG, int(number), 0, 0, 0)
+    if os.getppid() != parent:
+        # The parent ended before the kernel knew our wish.
+        os.kill(os.getpid(), number)
 
 
 def call_libc(name: str, *arguments: object) -> None:

@@ -2,38 +2,51 @@
 
 from urllib.parse import urlsplit
 
-import dj_database_url
-from django.core.exceptions import ImproperlyConfigured
-
 from config import embedded
 from config.env import (
     BASE_DIR,
     env_bool,
     env_choice,
     env_float,
+    env_hosts,
     env_int,
+    env_ip_address,
     env_list,
+    env_origin,
+    env_program,
     env_rpc_urls,
     env_secret,
-    env_url,
+    load_env_file,
 )
+from config.server_addresses import read_database_url, read_redis_url
+
+load_env_file()
 
 # The installation.
 
 # Shows tracebacks in the browser: never where others can reach the service.
 DEBUG = env_bool("DEBUG", False)
 
-# The port of `make run`; production sets its own on the web server's command line.
+# The port of the web server. It and the next three are read by the Procfile; here so that nonsense is refused.
 PORT = env_int("PORT", 8000, minimum=1, maximum=65535)
+# The address that the web server listens on; it takes no names.
+WEB_HOST = env_ip_address("WEB_HOST", "127.0.0.1")
+# How many processes the web server has.
+WEB_WORKERS = env_int("WEB_WORKERS", 2, minimum=1, maximum=64)
+# How many tasks the worker does at a time.
+WORKER_PROCESSES = env_int("WORKER_PROCESSES", 2, minimum=1, maximum=64)
 
 # The public address of this installation: links in answers start with it, and https here turns the secure flags on.
-SITE_URL = env_url("SITE_URL", f"http://127.0.0.1:{PORT}", schemes=("http", "https")).rstrip("/")
+SITE_URL = env_origin("SITE_URL", f"http://127.0.0.1:{PORT}")
 
 # Host names this service answers to.
-ALLOWED_HOSTS = list(env_list("ALLOWED_HOSTS", ("127.0.0.1", "localhost", urlsplit(SITE_URL).hostname or "")))
+_SITE_HOST = urlsplit(SITE_URL).hostname or ""
+ALLOWED_HOSTS = list(
+    env_hosts("ALLOWED_HOSTS", ("127.0.0.1", "localhost", f"[{_SITE_HOST}]" if ":" in _SITE_HOST else _SITE_HOST))
+)
 
 # Signs sessions and derives the partner keys' pepper. The bundled default makes one and keeps it under `.local/`.
-SECRET_KEY = env_secret("SECRET_KEY") or embedded.secret_key()
+SECRET_KEY = env_secret("SECRET_KEY", shortest=50) or embedded.secret_key()
 
 # Digests of partner keys are HMACs under this secret; changing it makes every issued key invalid.
 PARTNER_KEY_PEPPER = env_secret("PARTNER_KEY_PEPPER", SECRET_KEY)
@@ -93,26 +106,13 @@ TEMPLATES = [
 # A server of yours, or by default the bundled one on its private socket.
 DATABASE_URL = env_secret("DATABASE_URL") or embedded.database_url()
 
-try:
-    _database = dj_database_url.parse(DATABASE_URL, conn_max_age=None, conn_health_checks=True)
-except (dj_database_url.ParseError, dj_database_url.UnknownSchemeError, ValueError) as error:
-    raise ImproperlyConfigured(
-        "DATABASE_URL has a value that can't be used: expected postgres://user:password@host/name"
-    ) from error
-if _database["ENGINE"] != "django.db.backends.postgresql":
-    raise ImproperlyConfigured("DATABASE_URL has a value that can't be used: expected a postgres:// address")
-
-DATABASES = {"default": _database}
+DATABASES = {"default": read_database_url(DATABASE_URL)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Redis: cache and Celery's broker.
 
 # A server of yours, or by default the bundled one on its private socket.
-REDIS_URL = env_secret("REDIS_URL") or embedded.redis_url()
-if urlsplit(REDIS_URL).scheme not in ("redis", "rediss", "unix"):
-    raise ImproperlyConfigured(
-        "REDIS_URL has a value that can't be used: expected redis://, rediss:// or unix:// and an address"
-    )
+REDIS_URL = read_redis_url(env_secret("REDIS_URL") or embedded.redis_url())
 
 CACHES = {
     "default": {
@@ -163,6 +163,13 @@ RPC_BATCH_SIZE = env_int("RPC_BATCH_SIZE", 50, minimum=1, maximum=1000)
 RPC_ATTEMPTS = env_int("RPC_ATTEMPTS", 4, minimum=1, maximum=20)
 # How long all tries of one call may take together; somebody waits for the answer.
 RPC_PATIENCE_SECONDS = env_float("RPC_PATIENCE_SECONDS", 12.0, minimum=0.1, maximum=300.0)
+
+# The development chain of `make run`.
+
+# Its program, where it is not the one that npm installed.
+ANVIL = env_program("ANVIL")
+# How long lies between two samples that are launched there.
+LAUNCH_EVERY_SECONDS = env_float("LAUNCH_EVERY_SECONDS", 15.0, minimum=0.1, maximum=86_400.0)
 
 # Indexing.
 
@@ -238,7 +245,8 @@ AUTH_PASSWORD_VALIDATORS = [
 _BEHIND_HTTPS = SITE_URL.startswith("https://")
 SECURE_SSL_REDIRECT = _BEHIND_HTTPS
 # How many seconds browsers refuse plain HTTP for this host. Raise it when https is there to stay: there is no way back.
-SECURE_HSTS_SECONDS = env_int("HSTS_SECONDS", 3600, minimum=1, maximum=63_072_000) if _BEHIND_HTTPS else 0
+_HSTS_SECONDS = env_int("HSTS_SECONDS", 3600, minimum=1, maximum=63_072_000)
+SECURE_HSTS_SECONDS = _HSTS_SECONDS if _BEHIND_HTTPS else 0
 # W005 and W021 ask to bind the domain's other hosts, too; whether they can is their operator's knowledge.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 # The reverse proxy that ends TLS says so in this header; it must set or drop what callers send.

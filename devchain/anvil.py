@@ -1,6 +1,5 @@
 """The node of the development chain: anvil, from the npm package that package.json pins."""
 
-import os
 import socket
 import subprocess
 import time
@@ -11,6 +10,7 @@ from signal import SIGTERM
 
 import requests
 
+from config.env import env_program
 from config.processes import die_with_parent
 
 CHAIN_ID = 31337
@@ -35,10 +35,11 @@ class AnvilError(Exception):
 
 
 def find_anvil() -> Path | None:
-    """The binary: the file that the variable ANVIL names, else the one that npm installed; None without either."""
-    named = os.environ.get("ANVIL", "").strip()
-    candidates = [Path(named)] if named else sorted(_HERE.glob(_BINARIES))
-    return next((path for path in candidates if path.is_file()), None)
+    """The binary: the file that the variable ANVIL names, else the one that npm installed; None without either.
+
+    Raises ImproperlyConfigured where ANVIL names no executable file.
+    """
+    return env_program("ANVIL") or next((path for path in sorted(_HERE.glob(_BINARIES)) if path.is_file()), None)
 
 
 def command(

@@ -4,6 +4,7 @@ The processes are those of the Procfile, which production runs as well; around t
 tables, the accounts to greet with, and a development chain, each where the settings name none.
 """
 
+import errno
 import fcntl
 import http.client
 import io
@@ -22,9 +23,12 @@ from django.conf import settings
 from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from config import development_chain, embedded
-from config.env import BASE_DIR, env_float, env_int, env_secret, env_str
+from config.env import BASE_DIR, env_secret, join_list, load_env_file
+from config.processes import end_with_parent
+from config.server_addresses import ask_database, ask_redis
 from devchain import anvil
 from local.supervisor import StartFailed, Supervisor
 
@@ -37,8 +41,11 @@ def main() -> None:
     # Ctrl-C too: a shell that starts a program in the background has it ignore that.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
+    # One that is killed, as make may be, leaves nothing running.
+    end_with_parent(signal.SIGTERM)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
+        load_env_file()
         _run()
     except (KeyboardInterrupt, BrokenPipeError):
         # Ctrl-C, or a terminal that was closed: the way to end this program.
@@ -49,13 +56,14 @@ def main() -> None:
 
 def _run() -> None:
     environment = _read_settings()
-    host, port = environment["WEB_HOST"], settings.PORT
+    host, port = settings.WEB_HOST, settings.PORT
     _refuse_second_run()
-    _refuse_port_in_use(host, port)
-    _say("launchboard", "starting")
-    embedded.hold()
+    _refuse_unusable_address(host, port)
+    _refuse_silent_servers()
     django.setup()
     _check_system()
+    _say("launchboard", "starting")
+    embedded.hold()
     call_command("migrate", verbosity=0, interactive=False)
     accounts = _prepare_accounts()
     supervisor = Supervisor(directory=BASE_DIR, say=_say)
@@ -84,10 +92,10 @@ def _read_settings() -> dict[str, str]:
     """The environment of the processes. Raises ImproperlyConfigured for every setting that can't be used."""
     own = {
         "PORT": str(settings.PORT),
-        "WEB_HOST": env_str("WEB_HOST", "127.0.0.1"),
-        "WEB_WORKERS": str(env_int("WEB_WORKERS", 2, minimum=1, maximum=64)),
-        "WORKER_PROCESSES": str(env_int("WORKER_PROCESSES", 2, minimum=1, maximum=64)),
-        "LAUNCH_EVERY_SECONDS": str(env_float("LAUNCH_EVERY_SECONDS", 15.0, minimum=0.1, maximum=86_400.0)),
+        "WEB_HOST": settings.WEB_HOST,
+        "WEB_WORKERS": str(settings.WEB_WORKERS),
+        "WORKER_PROCESSES": str(settings.WORKER_PROCESSES),
+        "LAUNCH_EVERY_SECONDS": str(settings.LAUNCH_EVERY_SECONDS),
         "PYTHONUNBUFFERED": "1",
         # Said of root in a container too; who runs production reads it there.
         "PYTHONWARNINGS": os.environ.get("PYTHONWARNINGS", "ignore:You're running the worker with superuser"),
@@ -98,8 +106,8 @@ def _read_settings() -> dict[str, str]:
 
 def _refuse_second_run() -> None:
     """Two would send the same scheduled tasks twice. The lock is the kernel's: it ends with this process."""
+    embedded.make_local_directory()
     path = development_chain.run_lock()
-    path.parent.mkdir(parents=True, exist_ok=True)
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -107,21 +115,33 @@ def _refuse_second_run() -> None:
         raise StartFailed(f"it already runs with the data in {path.parent}") from None
 
 
-def _refuse_port_in_use(host: str, port: int) -> None:
+def _refuse_unusable_address(host: str, port: int) -> None:
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except OSError as error:
-        raise StartFailed(f"can't listen on {host} port {port} ({error.strerror}): set PORT to a free one") from error
+        if error.errno in (errno.EADDRINUSE, errno.EACCES):
+            advice = "set PORT to a free one"
+        else:
+            advice = "set WEB_HOST to an address of this machine"
+        raise StartFailed(f"can't listen on {host} port {port} ({error.strerror}): {advice}") from error
+
+
+def _refuse_silent_servers() -> None:
+    """Ask the servers that are not the bundled ones. Raises ImproperlyConfigured where one gives no answer."""
+    if env_secret("DATABASE_URL"):
+        ask_database(connection.get_connection_params())
+    if env_secret("REDIS_URL"):
+        ask_redis(settings.REDIS_URL)
 
 
 def _check_system() -> None:
     """Django's own checks. Raises StartFailed for errors; warnings are said, except of chains where ours is coming."""
     for message in checks.run_checks():
         if message.is_serious():
-            raise StartFailed(str(message))
+            raise StartFailed(f"{message.msg} {message.hint or ''}".strip())
         if settings.RPC_URLS:
             _say("launchboard", str(message))
 
@@ -154,7 +174,7 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
     prepare = [sys.executable, "-m", "local.prepare_chain", url, str(chains_file)]
     supervisor.run("chain", prepare, environment=environment)
     # Beside the operator's own, which may describe other chains.
-    return {_CHAIN_URLS: url, "CHAINS_FILE": ",".join((*settings.CHAINS_FILES, str(chains_file)))}
+    return {_CHAIN_URLS: url, "CHAINS_FILE": join_list((*settings.CHAINS_FILES, str(chains_file)))}
 
 
 def _start_launcher(supervisor: Supervisor, environment: Mapping[str, str]) -> None:

@@ -37,13 +37,13 @@ def test_a_chain_without_contracts_is_told_apart() -> None:
         deploy.locate(url)
 
 
-def test_it_says_how_to_install_a_missing_node() -> None:
+def test_it_refuses_a_node_program_that_is_not_there() -> None:
     # The variable is read by this process's own environment, so another process has to ask.
     code = "from devchain.anvil import start\nwith start(): pass"
     answer = run_python(code, ANVIL="/nowhere/anvil")
 
     assert answer.returncode == 1
-    assert "npm ci" in answer.stderr
+    assert "ANVIL has a value that can't be used: expected the path of an executable file" in answer.stderr
 
 
 def test_preparing_again_changes_nothing(tmp_path: Path) -> None:

@@ -75,8 +75,8 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    # A capital letter and a blank: an address that loses either leads nowhere.
-    place = Place(tmp_path / "A place")
+    # A capital letter: an address that loses it leads nowhere.
+    place = Place(tmp_path / "A-place")
     yield place
     place.leave()
 
@@ -136,7 +136,7 @@ def test_it_refuses_to_make_a_secret_for_a_shared_database(place: Place) -> None
 
     assert done.returncode == 1
     assert done.stderr == (
-        "launchboard: SECRET_KEY is required where DATABASE_URL is set: expected 50 random characters\n"
+        "launchboard: SECRET_KEY is required where DATABASE_URL is set: expected at least 50 random characters\n"
     )
 
 
@@ -167,6 +167,15 @@ def test_it_finds_three_letters_of_any_script(place: Place) -> None:
     query(addresses, "CREATE EXTENSION pg_trgm")
     assert query(addresses, "SELECT show_trgm('犬')") != []
     assert query(addresses, "SELECT lower('ÄΩЖ')") == "äωж"
+
+
+def test_it_works_in_a_directory_with_characters_that_addresses_take_for_something_else(tmp_path: Path) -> None:
+    place = Place(tmp_path / "a,b %41?#'\u00e9")
+    addresses = tell(place.user(), "hold")
+    assert redis.Redis.from_url(addresses["valkey"]).ping()
+    assert query(addresses, "SELECT 1") == 1
+    place.leave()
+    Path(dj_database_url.parse(addresses["postgres"])["HOST"]).rmdir()
 
 
 def test_it_listens_on_no_network_and_lets_no_other_user_in(place: Place) -> None:

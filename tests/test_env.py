@@ -1,14 +1,18 @@
 """Reading settings: each test gives a variable of its own a value in the environment."""
 
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
 
-from config import env
+from config import env, server_addresses
 
 Give = Callable[[str], None]
 
@@ -39,12 +43,68 @@ def read_choice() -> str:
     return env.env_choice("TRIED", "INFO", choices=("INFO", "ERROR"))
 
 
-def read_url() -> str:
-    return env.env_url("TRIED", "http://default", schemes=("http", "https"))
+def read_origin() -> str:
+    return env.env_origin("TRIED", "http://default")
+
+
+def read_hosts() -> tuple[str, ...]:
+    return env.env_hosts("TRIED", ("localhost",))
+
+
+def read_ip_address() -> str:
+    return env.env_ip_address("TRIED", "127.0.0.1")
+
+
+def read_program() -> Path | None:
+    return env.env_program("TRIED")
+
+
+def read_long_secret() -> str:
+    return env.env_secret("TRIED", "default", shortest=50)
 
 
 def read_list() -> tuple[str, ...]:
     return env.env_list("TRIED", ("one",))
+
+
+ORIGIN = "http:// or https://, a host and perhaps a port, and nothing after them"
+NO_ORIGINS = (
+    "s3cret",
+    "ftp://s3cret",
+    "https://",
+    "https:///s3cret",
+    "https://s3cret:65536",
+    "https://s3cret:0",
+    "https://s3cret:",
+    "http://[s3cret",
+    "http://[]",
+    "http://x y",
+    "http://x\ty",
+    "http://x/path?q=1",
+    "http://x/path",
+    "http://x?q=1",
+    "http://x#part",
+    "http://user:s3cret@x",
+    "http://256.1.1.1",
+    "http://\u0668.example",
+)
+HOSTS = "host names or addresses alone, such as example.org, .example.org, 192.0.2.1, [::1] or *"
+NO_HOSTS = (
+    "http://foo",
+    "a b",
+    "ok.example,foo:8000",
+    "::1",
+    "[::z]",
+    "*.example.org",
+    "..example",
+    "-x",
+    "1.2.3",
+    "foo/",
+    "x" * 64,
+    "x." * 130 + "x",
+)
+IP_ADDRESS = "an IP address, such as 127.0.0.1, 0.0.0.0 or ::1"
+NO_IP_ADDRESSES = ("localhost", "a b", "x" * 300, "[::1]", "fe80::1%eth0", "127.0.0.1:8000", "127.1", "0x7f000001")
 
 
 @pytest.mark.parametrize(
@@ -61,12 +121,20 @@ def read_list() -> tuple[str, ...]:
         (read_bool, "s3cret", "true or false"),
         (read_bool, "2", "true or false"),
         (read_choice, "s3cret", "one of INFO, ERROR"),
-        (read_url, "s3cret", "an address that starts with http:// or https://"),
-        (read_url, "ftp://s3cret", "an address that starts with http:// or https://"),
-        (read_url, "https://", "an address that starts with http:// or https://"),
-        (read_url, "https:///s3cret", "an address that starts with http:// or https://"),
-        (read_url, "https://s3cret:65536", "an address that starts with http:// or https://"),
-        (read_url, "http://[s3cret", "an address that starts with http:// or https://"),
+        (read_int, "\u0668", "a whole number from 1 to 10"),
+        (read_int, "1_0", "a whole number from 1 to 10"),
+        (read_int, "0" * 5000 + "1", "a whole number from 1 to 10"),
+        (read_float, "\u0661", "a number from 0.1 to 2.0"),
+        (read_float, "1_0e-1", "a number from 0.1 to 2.0"),
+        (read_float, ".", "a number from 0.1 to 2.0"),
+        *((read_origin, text, ORIGIN) for text in NO_ORIGINS),
+        *((read_hosts, text, HOSTS) for text in NO_HOSTS),
+        *((read_ip_address, text, IP_ADDRESS) for text in NO_IP_ADDRESSES),
+        (read_program, "/nowhere/s3cret", "the path of an executable file"),
+        (read_program, "/", "the path of an executable file"),
+        (read_program, __file__, "the path of an executable file"),
+        (read_program, "x" * 5000, "the path of an executable file"),
+        (read_long_secret, "s3cret" * 8, "at least 50 random characters"),
     ],
 )
 def test_it_refuses_nonsense_by_name_without_its_value(
@@ -95,6 +163,135 @@ def test_it_refuses_a_secret_file_that_it_cannot_read(give: Give, tmp_path: Path
             env.env_secret("TRIED")
 
 
+@pytest.fixture
+def env_file(tmp_path: Path) -> Iterator[Path]:
+    before = dict(os.environ)
+    yield tmp_path / ".env"
+    os.environ.clear()
+    os.environ.update(before)
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (b'FIRST=1\nTRIED="s3cret\nLAST=1\n', 2),
+        (b"FIRST=1\n\nTRIED='s3cret", 3),
+        (b'FIRST="s3cret\nTRIED=1\nLAST="x"\n', 1),
+        (b"TRIED s3cret\n", 1),
+        (b"TRIED=s3\0cret\n", 1),
+    ],
+)
+def test_it_refuses_an_env_file_by_the_line_it_cannot_read(env_file: Path, content: bytes, line: int) -> None:
+    env_file.write_bytes(content)
+    with pytest.raises(ImproperlyConfigured) as refused:
+        env.load_env_file(env_file)
+    assert str(refused.value) == (f".env can't be read at line {line}: expected NAME=value, with every quote closed")
+    assert not {"FIRST", "TRIED", "LAST"} & set(os.environ)
+
+
+def test_it_refuses_an_env_file_that_is_no_file(env_file: Path) -> None:
+    env_file.mkdir()
+    with pytest.raises(ImproperlyConfigured, match=r"^\.env can't be read: Is a directory$"):
+        env.load_env_file(env_file)
+
+
+@pytest.mark.parametrize("command", [["manage.py", "check"], ["-m", "local.run"]])
+def test_every_command_refuses_an_env_file_of_another_encoding_in_one_line(tmp_path: Path, command: list[str]) -> None:
+    # The file lies beside the sources: a copy of those that are read until then.
+    for package in ("config", "local", "devchain"):
+        shutil.copytree(env.BASE_DIR / package, tmp_path / package, ignore=shutil.ignore_patterns("node_modules"))
+    shutil.copy(env.BASE_DIR / "manage.py", tmp_path)
+    (tmp_path / ".env").write_bytes("PORT=8000\nLOG_LEVEL=caf\u00e9\n".encode("latin-1"))
+    done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (1, "launchboard: .env can't be read: expected UTF-8 text\n")
+
+
+def test_an_env_file_fills_in_what_is_not_set(env_file: Path) -> None:
+    env.load_env_file(env_file)
+    os.environ["FIRST"] = "kept"
+    env_file.write_bytes(b"\xef\xbb\xbfTRIED='a b'\nexport FIRST=1\n# A comment.\n")
+    env.load_env_file(env_file)
+    assert (os.environ["TRIED"], os.environ["FIRST"]) == ("a b", "kept")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "s3cret",
+        "postgres://",
+        "postgres://s3cret",
+        "postgres://s3cret/",
+        "postgres://user:s3cret@h:99999/name",
+        "postgres://[s3cret/name",
+        "sqlite:///s3cret",
+    ],
+)
+def test_it_refuses_a_database_address_without_showing_it(address: str) -> None:
+    with pytest.raises(ImproperlyConfigured) as refused:
+        server_addresses.read_database_url(address)
+    assert str(refused.value) == (
+        "DATABASE_URL has a value that can't be used: expected postgres://user:password@host:port/name"
+    )
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/abc",
+        "s3cret",
+        "http://s3cret",
+        "redis://",
+        "redis:///1",
+        "redis://[",
+        "redis://s3cret:99999",
+        "redis://s3cret:0",
+        "redis://s3cret/abc",
+        "redis://s3cret/1/2",
+        "redis://s3cret?db=abc",
+        "redis://s3cret?nonsense=1",
+        "unix://",
+        "unix:///",
+        "unix://s3cret/path",
+    ],
+)
+def test_it_refuses_a_redis_address_without_showing_it(address: str) -> None:
+    with pytest.raises(ImproperlyConfigured) as refused:
+        server_addresses.read_redis_url(address)
+    assert str(refused.value) == (
+        "REDIS_URL has a value that can't be used: expected redis://host:port/number, rediss:// alike, or unix:///path"
+    )
+
+
+@pytest.mark.parametrize(
+    "address", ["redis://:pass@host:6379/1", "redis://[::1]", "rediss://host/", "unix:///run/redis.sock?db=3"]
+)
+def test_it_takes_a_redis_address_as_it_is(address: str) -> None:
+    assert server_addresses.read_redis_url(address) == address
+
+
+@pytest.mark.django_db
+def test_it_takes_servers_that_answer(settings: Any) -> None:
+    server_addresses.ask_database(connection.get_connection_params())
+    server_addresses.ask_redis(settings.REDIS_URL)
+
+
+@pytest.mark.parametrize("place", ["/proc/x", "/etc/passwd", "/dev/null", "~nobodyatall/x", "x" * 300])
+def test_it_refuses_a_local_directory_that_cannot_be_made(place: str) -> None:
+    environment = os.environ | dict.fromkeys(("DATABASE_URL", "REDIS_URL", "SECRET_KEY"), "")
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        cwd=env.BASE_DIR,
+        env=environment | {"LAUNCHBOARD_LOCAL": place},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    expected = "launchboard: LAUNCHBOARD_LOCAL has a value that can't be used: expected a directory that can be made"
+    assert done.stderr.startswith(expected)
+    assert done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize("suffix", ["", "base", "08453", "0", "-1", "1" * 19])
 def test_it_refuses_node_addresses_whose_name_ends_in_no_chain_id(suffix: str) -> None:
     with pytest.raises(ImproperlyConfigured, match=f"^RPC_URLS_{suffix} .* such as RPC_URLS_8453$"):
@@ -120,7 +317,11 @@ def test_it_refuses_node_addresses_that_are_commas_alone() -> None:
         (read_float, 0.5),
         (read_bool, True),
         (read_choice, "INFO"),
-        (read_url, "http://default"),
+        (read_origin, "http://default"),
+        (read_hosts, ("localhost",)),
+        (read_ip_address, "127.0.0.1"),
+        (read_program, None),
+        (read_long_secret, "default"),
         (read_list, ("one",)),
     ],
 )
@@ -140,8 +341,19 @@ def test_an_unset_empty_or_blank_variable_has_its_default(give: Give, read: Call
         (read_bool, "Off", False),
         (read_bool, "yes", True),
         (read_choice, "error", "ERROR"),
-        (read_url, "https://host/path", "https://host/path"),
+        (read_float, "5e-1", 0.5),
+        (read_origin, "HTTPS://Host.example:8443/", "https://host.example:8443"),
+        (read_origin, "http://[::1]:8000", "http://[::1]:8000"),
+        (
+            read_hosts,
+            "*, .a-b.example, localhost, 10.0.0.1, [::1]",
+            ("*", ".a-b.example", "localhost", "10.0.0.1", "[::1]"),
+        ),
+        (read_ip_address, "::1", "::1"),
+        (read_program, sys.executable, Path(sys.executable)),
+        (read_long_secret, "x" * 50, "x" * 50),
         (read_list, " a, ,b,", ("a", "b")),
+        (read_list, r"a\,b,c", ("a,b", "c")),
     ],
 )
 def test_it_reads_what_can_be_used(give: Give, read: Callable[[], Any], text: str, value: Any) -> None:

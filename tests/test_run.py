@@ -3,12 +3,14 @@
 import http.client
 import json
 import os
+import re
+import shutil
 import signal
 import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import psutil
@@ -18,12 +20,15 @@ from config.env import BASE_DIR
 from tests.waiting import wait_for
 
 _START_SECONDS = 120.0
+# A program that starts another one and waits for it, as make does.
+_PARENT = (sys.executable, "-c", "import subprocess, sys; subprocess.run(sys.argv[1:])")
 
 
 class Run:
     """A run, what it has said, and the processes that belong to it."""
 
-    def __init__(self, local: Path, **settings: str) -> None:
+    def __init__(self, local: Path, *, through: Sequence[str] = (), **settings: str) -> None:
+        """Start it at once, by the program `through` where there is one."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -31,13 +36,14 @@ class Run:
         # Empty, not absent: a developer's .env must not fill them in.
         unset = dict.fromkeys(("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "LAUNCHBOARD_REDIS_DB", "SITE_URL"), "")
         self._environment = os.environ | unset | {"LAUNCHBOARD_LOCAL": str(local), "PORT": str(self.port)} | settings
+        self._through = through
         self._seen: list[psutil.Process] = []
         self.start()
 
     def start(self) -> None:
         with self._output.open("wb") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "local.run"],
+                [*self._through, sys.executable, "-m", "local.run"],
                 cwd=BASE_DIR,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
@@ -52,6 +58,11 @@ class Run:
         wait_for(lambda: "Ctrl-C stops" in self.said() or self.process.poll() is not None, seconds=_START_SECONDS)
         assert self.process.poll() is None, self.said()
         self._seen = psutil.Process(self.process.pid).children(recursive=True)
+
+    def sockets(self) -> Path:
+        """The directory of the bundled servers' sockets, which is not in a local directory of this name."""
+        command = [sys.executable, "-c", "from config import embedded; print(embedded.socket_directory())"]
+        return Path(subprocess.check_output(command, cwd=BASE_DIR, env=self._environment, text=True).strip())
 
     def children(self, word: str) -> list[psutil.Process]:
         return [child for child in self._seen if word in " ".join(child.cmdline())]
@@ -82,18 +93,20 @@ class Run:
 
 @pytest.fixture
 def local(tmp_path: Path) -> Path:
-    return tmp_path / "local"
+    # Characters that addresses, lists of settings or shells take for something else.
+    return tmp_path / "a,b %41?#'\u00e9"
 
 
 @pytest.fixture
-def run(local: Path) -> Iterator[Run]:
-    # No node, and no program for one either: these tests are about the service's own processes.
-    run = Run(local, ANVIL=str(local / "missing"))
+def run(local: Path, request: pytest.FixtureRequest) -> Iterator[Run]:
+    # A node that no one asks, and so no development chain: these tests are about the service's own processes.
+    run = Run(local, through=getattr(request, "param", ()), RPC_URLS_8453="http://127.0.0.1:9")
     yield run
     if run.process.poll() is None:
         run.process.kill()
         run.process.wait()
     wait_for(lambda: not run.left(), seconds=60)
+    shutil.rmtree(run.sockets())
 
 
 @pytest.mark.parametrize(
@@ -102,6 +115,9 @@ def run(local: Path) -> Iterator[Run]:
         ("PORT", "eight", "a whole number from 1 to 65535"),
         ("WEB_WORKERS", "0", "a whole number from 1 to 64"),
         ("RPC_URLS_8453", "ftp://s3cret", "an address that starts with http:// or https://"),
+        ("WEB_HOST", "localhost", "an IP address, such as 127.0.0.1, 0.0.0.0 or ::1"),
+        ("SECRET_KEY", "s3cret", "at least 50 random characters"),
+        ("ANVIL", __file__, "the path of an executable file"),
     ],
 )
 def test_it_refuses_a_setting_in_one_line_before_anything_starts(
@@ -126,12 +142,47 @@ def test_it_refuses_a_port_in_use_in_one_line_before_anything_starts(local: Path
     assert run.left() == []
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            {"WEB_HOST": "192.0.2.1"},
+            r"can't listen on 192\.0\.2\.1 port \d+ \(.*\): set WEB_HOST to an address of this machine",
+        ),
+        (
+            {"DATABASE_URL": "postgres://user:s3cret@127.0.0.1:9/name", "SECRET_KEY": "x" * 50},
+            r"DATABASE_URL: no answer from the server \(.*127\.0\.0\.1.*refused.*\)",
+        ),
+        (
+            {"REDIS_URL": "redis://:s3cret@127.0.0.1:9/0"},
+            r"REDIS_URL: no answer from the server \(.*127\.0\.0\.1:9.*refused.*\)",
+        ),
+        (
+            {"CHAINS_FILE": "/nowhere.toml"},
+            r"CHAINS_FILE: /nowhere\.toml: can't be read: No such file or directory",
+        ),
+        (
+            {"LAUNCHBOARD_LOCAL": "/proc/x"},
+            r"LAUNCHBOARD_LOCAL has a value that can't be used: expected a directory .*/proc/x.*",
+        ),
+    ],
+)
+def test_it_refuses_what_the_machine_or_a_server_does_not_give_in_one_line(
+    local: Path, settings: dict[str, str], said: str
+) -> None:
+    run = Run(local, **settings)
+    assert run.process.wait(60) == 1
+    assert re.fullmatch(f"launchboard: {said}\n", run.said()), run.said()
+    assert "s3cret" not in run.said()
+    assert run.left() == []
+
+
 def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -> None:
     run.wait_for_greeting()
     assert run.get("/healthz")[0] == 200
     assert json.loads(run.get("/readyz")[1])["status"] == "ok"
     assert run.get("/api/tokens?limit=3")[0] == 200
-    assert "install Node 20" in run.said()
+    assert "Chains            chain 8453" in run.said()
     password, key = (run.local / "administrator").read_text().strip(), (run.local / "partner-key").read_text().strip()
     assert f"admin, password {password}" in run.said()
     assert key in run.said()
@@ -170,7 +221,8 @@ def test_its_processes_are_those_of_production_and_start_again_when_they_end(run
     assert "beat | ended with status -9; starts again in 1 s" in run.said()
 
 
-def test_nothing_of_it_lives_on_when_it_is_killed(run: Run) -> None:
+@pytest.mark.parametrize("run", [(), _PARENT], indirect=True, ids=["itself", "its parent"])
+def test_nothing_of_it_lives_on_when_what_was_started_is_killed(run: Run) -> None:
     run.wait_for_greeting()
     assert len(run.left()) > 8
 

@@ -14,7 +14,7 @@ def check_chains(**_: Any) -> list[CheckMessage]:
     try:
         chains = registry().chains
     except RegistryError as error:
-        return [Error(str(mistake), id="tokens.E001") for mistake in error.mistakes]
+        return [Error(f"CHAINS_FILE: {mistake}", id="tokens.E001") for mistake in error.mistakes]
     return [
         Error(
             f"RPC_URLS_{chain_id} is set, and chain {chain_id} is not in the registry.",

@@ -1,0 +1,74 @@
+"""The addresses of PostgreSQL and Redis: refused where they can't be used, and asked for an answer before a start.
+
+No refusal shows the address: it may hold a password.
+"""
+
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+import dj_database_url
+import psycopg
+import redis
+from django.core.exceptions import ImproperlyConfigured
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from config.env import refused
+
+_DATABASE = "postgres://user:password@host:port/name"
+_REDIS = "redis://host:port/number, rediss:// alike, or unix:///path"
+_PATIENCE_SECONDS = 2
+
+
+def read_database_url(text: str) -> Any:
+    """Django's settings of the database. Raises ImproperlyConfigured."""
+    try:
+        database = dj_database_url.parse(text, conn_max_age=None, conn_health_checks=True)
+    except (dj_database_url.ParseError, dj_database_url.UnknownSchemeError, ValueError) as error:
+        raise refused("DATABASE_URL", _DATABASE) from error
+    if database["ENGINE"] != "django.db.backends.postgresql" or not database["NAME"]:
+        raise refused("DATABASE_URL", _DATABASE)
+    return database
+
+
+def read_redis_url(text: str) -> str:
+    """The address itself. Raises ImproperlyConfigured for one that the client refuses, or would read otherwise."""
+    try:
+        parts = urlsplit(text)
+        if parts.scheme == "unix":
+            usable = len(parts.path) > 1 and not parts.hostname
+        else:
+            # Reading the port is what refuses one beyond 65535; the client takes any path that is no number for 0.
+            usable = bool(parts.hostname) and parts.port != 0 and bool(re.fullmatch(r"(/[0-9]*)?", parts.path))
+        pool = redis.ConnectionPool.from_url(text)
+        # Made, not opened: this refuses options that no connection has.
+        pool.connection_class(**pool.connection_kwargs)
+    except (ValueError, TypeError, redis.RedisError) as error:
+        raise refused("REDIS_URL", _REDIS) from error
+    if not usable:
+        raise refused("REDIS_URL", _REDIS)
+    return text
+
+
+def ask_database(parameters: dict[str, Any]) -> None:
+    """Open a connection with Django's parameters. Raises ImproperlyConfigured with the reason where that fails."""
+    try:
+        psycopg.connect(**{"connect_timeout": _PATIENCE_SECONDS} | parameters).close()
+    except psycopg.Error as error:
+        raise _no_answer("DATABASE_URL", error) from error
+
+
+def ask_redis(url: str) -> None:
+    """Have the server answer a ping. Raises ImproperlyConfigured with the reason where it doesn't."""
+    limits = {"socket_connect_timeout": _PATIENCE_SECONDS, "socket_timeout": _PATIENCE_SECONDS}
+    try:
+        with redis.Redis.from_url(url, retry=Retry(NoBackoff(), 0), **limits) as client:
+            client.ping()
+    except (redis.RedisError, OSError) as error:
+        raise _no_answer("REDIS_URL", error) from error
+
+
+def _no_answer(name: str, error: Exception) -> ImproperlyConfigured:
+    # Clients explain themselves in several lines.
+    return ImproperlyConfigured(f"{name}: no answer from the server ({' '.join(str(error).split())})")
