@@ -35,7 +35,9 @@ def keep(server: Server, locks: Path) -> None:
     try:
         ready.touch()
         while not _wait_for_the_last_user(users, process):
-            process.wait()
+            if process.poll() is None:
+                # The same signal tells that it was halted or goes on.
+                continue
             # Servers heal their own small accidents; a pause keeps one that can't from filling the log.
             time.sleep(_RESTART_SECONDS)
             server.prepare()

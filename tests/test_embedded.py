@@ -232,6 +232,18 @@ def test_the_servers_stop_when_the_last_user_is_killed(place: Place) -> None:
     assert "database system is shut down" in (place.local / "log" / "postgres.log").read_text()
 
 
+def test_a_server_that_was_halted_and_goes_on_still_stops_with_the_last_user(place: Place) -> None:
+    user = place.user()
+    tell(user, "hold")
+    (server,) = place.processes("valkey-server")
+    server.suspend()
+    wait_for(lambda: server.status() == psutil.STATUS_STOPPED)
+    server.resume()
+    user.kill()
+
+    wait_for(place.is_empty)
+
+
 def test_a_killed_keeper_leaves_no_server_and_the_next_hold_starts_all_again(place: Place) -> None:
     user = place.user()
     addresses = tell(user, "hold")
