@@ -1,6 +1,5 @@
 """How `manage.py` beside `make run` finds the development chain: by the settings of the service's processes."""
 
-import fcntl
 import json
 import os
 from collections.abc import Mapping
@@ -8,6 +7,7 @@ from pathlib import Path
 
 from config import embedded
 from config.env import env_rpc_urls
+from config.processes import is_locked
 
 
 def run_lock() -> Path:
@@ -27,20 +27,9 @@ def withdraw() -> None:
 
 def join() -> None:
     """Take the settings of the development chain into this process's environment, where no node is set."""
-    if not env_rpc_urls() and _path().exists() and _runs():
+    # A `make run` that was killed leaves its settings behind, and its lock not.
+    if not env_rpc_urls() and _path().exists() and is_locked(run_lock()):
         os.environ.update(json.loads(_path().read_text(encoding="utf-8")))
-
-
-def _runs() -> bool:
-    """Whether `make run` is there: one that was killed leaves its settings behind, and its lock not."""
-    lock = os.open(run_lock(), os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(lock)
-    return False
 
 
 def _path() -> Path:

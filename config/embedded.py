@@ -22,6 +22,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import private_files
 from config.env import BASE_DIR, env_int, env_secret, env_str, refused
+from config.processes import is_locked
 
 # The kernel takes at most 107 bytes of a socket's path on Linux, and 103 on macOS.
 _LONGEST_SOCKET_PATH = 100
@@ -183,23 +184,20 @@ def _is_ready(name: str) -> bool:
 
 
 def _is_kept(name: str) -> bool:
-    """Whether a keeper lives: it holds its lock alone, so that not even a shared one can be had beside it."""
-    keeper = _open_lock(name, "keeper")
-    try:
-        fcntl.flock(keeper, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(keeper)
-    return False
+    """Whether a keeper lives: it holds its lock alone."""
+    return is_locked(_lock(name, "keeper"))
 
 
 def _ready_mark(name: str) -> Path:
     return local_directory() / "lock" / f"{name}.ready"
 
 
+def _lock(name: str, purpose: str) -> Path:
+    return local_directory() / "lock" / f"{name}.{purpose}"
+
+
 def _open_lock(name: str, purpose: str) -> int:
-    return os.open(local_directory() / "lock" / f"{name}.{purpose}", os.O_RDWR | os.O_CREAT, 0o600)
+    return os.open(_lock(name, purpose), os.O_RDWR | os.O_CREAT, 0o600)
 
 
 def _make_private(directory: Path) -> None:

@@ -1,6 +1,7 @@
 """Processes that end with their parent, however the parent ended."""
 
 import ctypes
+import fcntl
 import os
 import signal
 import sys
@@ -47,6 +48,18 @@ def call_libc(name: str, *arguments: object) -> None:
     if getattr(_LIBC, name)(*arguments) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process holds the file's lock alone, so that not even a shared one can be had beside it."""
+    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 def is_running(pid: int, *, command_holds: str) -> bool:
