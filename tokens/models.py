@@ -1,18 +1,27 @@
 """What was launched, and which transactions were asked about."""
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q, Value
+from django.db.models.fields.json import KT
+from django.db.models.functions import Concat, Left, Lower
 
 from tokens.chains.registry_rules import LONGEST_GENERATION_NAME
 from tokens.launch_warnings import POSSIBLE_COPY
-from tokens.querysets import IndexRequestQuerySet, TokenQuerySet
+from tokens.querysets import IndexRequestQuerySet, MarketQuerySet, TokenQuerySet
+from tokens.search import ShortGrams
+from tokens.sorting import MARKET_SORTS
 
 # EIP-55 addresses have 42 characters, base58 mints up to 44.
 ADDRESS_LENGTH = 44
 
 # What public lists show.
 _LISTED = Q(blocked=False, unindexed=False)
+# The interface that a launch came by, for comparison. Cut, because launchers write any text and index entries have a
+# limit; by one character more than anybody may ask for, so that a longer one never looks the same.
+LONGEST_INTERFACE = 100
+INTERFACE = Left(Lower(KT("social_context__interface")), LONGEST_INTERFACE + 1)
 
 
 def _no_list() -> list[str]:
@@ -80,6 +89,13 @@ class Token(models.Model):
     known_interface_deployer = models.BooleanField(default=False)
     blocked = models.BooleanField(default=False)
 
+    # What a search looks through; the line break keeps a match from spanning both.
+    search_text = models.GeneratedField(
+        expression=Concat(Lower("name"), Value("\n", output_field=models.TextField()), Lower("symbol")),
+        output_field=models.TextField(),
+        db_persist=True,
+    )
+
     # Whether an older verified or champagne token looks the same: there on tokens from `with_copies()`.
     possible_copy: bool
 
@@ -97,12 +113,35 @@ class Token(models.Model):
             # Its narrower filters, and how many tokens a deployer has.
             models.Index(fields=["msg_sender", "-deployed_at", "-id"], name="token_by_sender_newest"),
             models.Index(fields=["requestor_fid", "-deployed_at", "-id"], name="token_by_fid_newest"),
+            models.Index(
+                fields=["requestor_address", "-deployed_at", "-id"],
+                name="token_by_requestor_newest",
+                condition=~Q(requestor_address=""),
+            ),
+            models.Index(
+                Lower("pair"), F("deployed_at").desc(), F("id").desc(), name="token_by_pair", condition=_LISTED
+            ),
+            models.Index(
+                fields=["paired_token", "-deployed_at", "-id"], name="token_by_paired_token", condition=_LISTED
+            ),
+            models.Index(
+                INTERFACE,
+                F("deployed_at").desc(),
+                F("id").desc(),
+                name="token_by_interface",
+                condition=_LISTED,
+            ),
+            models.Index(fields=["-deployed_at", "-id"], name="token_champagne_newest", condition=Q(champagne=True)),
+            # The parameter q. Trigrams can't find one or two characters, nor emoji: these are in an index of their own.
+            # Without the list of pending entries, which every search would have to read through.
+            GinIndex(fields=["search_text"], opclasses=["gin_trgm_ops"], name="token_by_trigram", fastupdate=False),
+            GinIndex(ShortGrams("search_text"), name="token_by_short_gram", fastupdate=False),
             # GET /api/tokens/fetch-by-pool-address and its plural.
             models.Index(fields=["pool_address"], name="token_by_pool", condition=~Q(pool_address="")),
             # GET /api/get-token-by-address without a chain.
             models.Index(fields=["contract_address"], name="token_by_address"),
-            # Unwinding one transaction.
-            models.Index(fields=["chain_id", "tx_hash"], name="token_by_transaction"),
+            # Unwinding one transaction, and a search for its hash.
+            models.Index(fields=["tx_hash"], name="token_by_transaction"),
             # The warning POSSIBLE_COPY: older tokens that are worth copying.
             models.Index(
                 fields=["copy_key", "deployed_at"],
@@ -118,6 +157,43 @@ class Token(models.Model):
     def warnings(self) -> list[str]:
         """The launch's own, and whether it looks like a copy. Only on tokens from `with_copies()`."""
         return self.launch_warnings + ([POSSIBLE_COPY] if self.possible_copy else [])
+
+
+class Market(models.Model):
+    """What a token is worth, as the market-data provider said last; beside the token because it changes all the time.
+
+    Every token has its row: a trigger of the database makes it. None is unknown; percentages are in percent points.
+    """
+
+    token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="market")
+    price_usd = models.FloatField(null=True)
+    # USD for one whole unit of the paired token, from the same answer.
+    quote_price_usd = models.FloatField(null=True)
+    market_cap = models.FloatField(null=True)
+    volume_24h = models.FloatField(null=True)
+    liquidity_usd = models.FloatField(null=True)
+    tx_count_24h = models.BigIntegerField(null=True)
+    price_change_1h = models.FloatField(null=True)
+    price_change_6h = models.FloatField(null=True)
+    price_change_24h = models.FloatField(null=True)
+    # When the provider said so.
+    updated_at = models.DateTimeField(null=True)
+
+    objects = MarketQuerySet.as_manager()
+
+    class Meta:
+        # The sorts of lists.
+        indexes = [
+            index
+            for sort in MARKET_SORTS
+            for index in (
+                models.Index(sort.key(descending=True).desc(), F("token").desc(), name=f"market_{sort.column}_down"),
+                models.Index(sort.key(descending=False).asc(), F("token").asc(), name=f"market_{sort.column}_up"),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"market of token {self.pk}"
 
 
 class IndexRequest(models.Model):

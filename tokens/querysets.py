@@ -7,7 +7,7 @@ from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, 
 from django.utils import timezone
 
 if TYPE_CHECKING:
-    from tokens.models import IndexRequest, Token
+    from tokens.models import IndexRequest, Market, Token
 
 
 class TokenQuerySet(QuerySet["Token"]):
@@ -55,6 +55,10 @@ class TokenQuerySet(QuerySet["Token"]):
     def launched_in(self, *, chain_id: int, tx_hash: str) -> Self:
         """Tokens of one transaction."""
         return self.filter(chain_id=chain_id, tx_hash=tx_hash)
+
+
+class MarketQuerySet(QuerySet["Market"]):
+    """Markets, by what is to be done about them."""
 
 
 class IndexRequestQuerySet(QuerySet["IndexRequest"]):
