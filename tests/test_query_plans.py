@@ -58,7 +58,7 @@ def rows(django_db_setup, django_db_blocker):
 
 def multiply(row, values):
     """Put a table's one row into it many times, with these values."""
-    columns = [field.column for field in row._meta.fields]
+    columns = [field.column for field in row._meta.fields if not field.generated]
     table = row._meta.db_table
     with connection.cursor() as cursor:
         cursor.execute(
