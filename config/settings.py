@@ -180,6 +180,9 @@ INDEX_LEASE_SECONDS = env_int("INDEX_LEASE_SECONDS", 60, minimum=1, maximum=3600
 
 # API.
 
+# How long the database may take for one search, in milliseconds.
+SEARCH_TIMEOUT_MS = env_int("SEARCH_TIMEOUT_MS", 1500, minimum=1, maximum=60_000)
+
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],

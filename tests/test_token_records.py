@@ -17,7 +17,7 @@ from tokens.chains.registry import load
 from tokens.chains.rpc import RpcClient
 from tokens.launch_rows import token_columns
 from tokens.models import Token
-from tokens.serializers import TokenRecordSerializer
+from tokens.records import read_records
 
 pytestmark = pytest.mark.django_db
 
@@ -35,7 +35,7 @@ def read_record(node: Node, tx_hash: str):
     (launch,) = chain.read_launches(tx_hash)
     columns = token_columns(launch, chain=base(), presets=load().presets.values())
     Token.objects.create(**columns, last_indexed=timezone.now())
-    record = json.loads(render_json(TokenRecordSerializer(Token.objects.with_copies().get()).data))
+    record = json.loads(render_json(read_records(Token.objects.all())[0]))
     return {key: value for key, value in record.items() if key not in OWN_KEYS}
 
 

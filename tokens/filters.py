@@ -1,15 +1,24 @@
 """The filters of token lists, by the contract's parameter names."""
 
 import re
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
+from django.db.models import Q, Value
+from django.db.models.functions import Lower
 from django_filters import Filter, FilterSet
 
-from config.api.fields import parse_address
-from tokens.models import Token
+from config.api.fields import parse_address, parse_flag, parse_pool_address
+from tokens import search
+from tokens.models import INTERFACE, LONGEST_INTERFACE, Token
+from tokens.querysets import TokenQuerySet
 
 MAX_FIDS = 100
+_MAX_PAIR = 100
+# The last second of the year 9999.
+_LAST_SECOND = 253_402_300_799
 _MAX_BIGINT = 2**63 - 1
 _NUMBER = re.compile(r"[0-9]{1,19}")
 
@@ -43,17 +52,63 @@ class NumbersField(forms.CharField):
         return [_read_number(part.strip(), rule) for part in parts]
 
 
-class WalletField(forms.CharField):
-    """An EVM address in any case, or a base58 one."""
+class TextField(forms.CharField):
+    """Text of at most so many characters."""
+
+    def __init__(self, *, longest: int, **options: Any) -> None:
+        super().__init__(**options)
+        self.longest = longest
+
+    def to_python(self, value: Any) -> Any:
+        text = super().to_python(value)
+        if text and len(text) > self.longest:
+            raise forms.ValidationError(f"must have at most {self.longest} characters")
+        return text or None
+
+
+class MomentField(forms.CharField):
+    """Unix seconds."""
+
+    def to_python(self, value: Any) -> Any:
+        text = super().to_python(value)
+        if not text:
+            return None
+        if not _NUMBER.fullmatch(text) or int(text) > _LAST_SECOND:
+            raise forms.ValidationError(f"must be Unix seconds, a whole number from 0 to {_LAST_SECOND}")
+        return datetime.fromtimestamp(int(text), UTC)
+
+
+class ReadField(forms.CharField):
+    """Text that a function reads, which raises ValueError with the rule."""
+
+    def __init__(self, *, read: Callable[[str], Any], **options: Any) -> None:
+        super().__init__(**options)
+        self.read = read
 
     def to_python(self, value: Any) -> Any:
         text = super().to_python(value)
         if not text:
             return None
         try:
-            return parse_address(text, allow_mint=True)
+            return self.read(text)
         except ValueError as error:
             raise forms.ValidationError(str(error)) from error
+
+
+def read_wallet(text: str) -> str:
+    """An EVM address in any case, or a base58 one."""
+    return parse_address(text, allow_mint=True)
+
+
+def read_pool_or_pair(text: str) -> str:
+    """The address of a pool or of a paired token, or a pool's 32-byte id."""
+    try:
+        return parse_pool_address(text)
+    except ValueError as error:
+        try:
+            return parse_address(text, allow_mint=True)
+        except ValueError:
+            raise error from None
 
 
 class NumberFilter(Filter):
@@ -64,18 +119,102 @@ class NumbersFilter(Filter):
     field_class = NumbersField
 
 
-class WalletFilter(Filter):
-    field_class = WalletField
+class TextFilter(Filter):
+    field_class = TextField
 
 
-class TokenFilter(FilterSet):
-    """Which tokens a list holds: by chain, by deployer wallet, by requestor."""
+class MomentFilter(Filter):
+    field_class = MomentField
 
-    chainId = NumberFilter(field_name="chain_id", label="Chain id.")
-    msgSender = WalletFilter(field_name="msg_sender", label="Deployer wallet.")
-    fid = NumberFilter(field_name="requestor_fid", label="Requestor FID.")
-    fids = NumbersFilter(field_name="requestor_fid", lookup_expr="in", label="Requestor FIDs, at most 100, by comma.")
+
+class ReadFilter(Filter):
+    field_class = ReadField
+
+
+class ListFilter(FilterSet):
+    """What the filter sets of token lists share."""
+
+    def __init__(self, *args: Any, indexed: bool = True, **options: Any) -> None:
+        super().__init__(*args, **options)
+        # Whether a search should go by its index, which serves where few tokens match, or compare text by text.
+        self.indexed = indexed
 
     class Meta:
         model = Token
         fields: list[str] = []
+
+    def search(self, tokens: TokenQuerySet, name: str, value: str) -> TokenQuerySet:
+        """What is named by an address or hash, or has the text in its name or symbol."""
+        found = search.indexed_match(value) if self.indexed else search.text_match(value)
+        exact = search.exact_match(value)
+        return tokens.filter(found if exact is None else exact | found)
+
+
+class TokenFilter(ListFilter):
+    """Which tokens a list holds."""
+
+    q = TextFilter(
+        method="search",
+        longest=search.LONGEST,
+        label="Part of a name or symbol in any case, a whole address or mint, a transaction hash or a pool id.",
+    )
+    fid = NumberFilter(field_name="requestor_fid", label="Requestor FID.")
+    fids = NumbersFilter(field_name="requestor_fid", lookup_expr="in", label="Requestor FIDs, at most 100, by comma.")
+    msgSender = ReadFilter(field_name="msg_sender", read=read_wallet, label="Deployer wallet.")
+    pairAddress = ReadFilter(
+        method="in_pool_or_paired_with", read=read_pool_or_pair, label="Pool address or id, or paired token."
+    )
+    pair = TextFilter(
+        method="paired", longest=_MAX_PAIR, label="Symbol of the paired token in any case; all is no filter."
+    )
+    socialInterface = TextFilter(
+        method="launched_by_interface", longest=LONGEST_INTERFACE, label="Interface of the launch, in any case."
+    )
+    startDate = MomentFilter(field_name="deployed_at", lookup_expr="gt", label="Launched after these Unix seconds.")
+    champagne = ReadFilter(method="only_champagne", read=parse_flag, label="Champagne tokens alone.")
+    chainId = NumberFilter(field_name="chain_id", label="Chain id.")
+
+    def in_pool_or_paired_with(self, tokens: TokenQuerySet, name: str, value: str) -> TokenQuerySet:
+        return tokens.filter(Q(pool_address=value) | Q(paired_token=value))
+
+    def paired(self, tokens: TokenQuerySet, name: str, value: str) -> TokenQuerySet:
+        if value.lower() == "all":
+            return tokens
+        return tokens.alias(pair_key=Lower("pair")).filter(pair_key=Lower(Value(value)))
+
+    def launched_by_interface(self, tokens: TokenQuerySet, name: str, value: str) -> TokenQuerySet:
+        return tokens.alias(interface=INTERFACE).filter(interface=Lower(Value(value)))
+
+    def only_champagne(self, tokens: TokenQuerySet, name: str, value: bool) -> TokenQuerySet:
+        return tokens.filter(champagne=True) if value else tokens
+
+
+class SearchFilter(ListFilter):
+    """What the deprecated search takes."""
+
+    q = TokenFilter.base_filters["q"]
+    fids = TokenFilter.base_filters["fids"]
+
+
+class DeployedByFidFilter(ListFilter):
+    """The tokens that one user asked for."""
+
+    fid = NumberFilter(field_name="requestor_fid", required=True, label="Requestor FID.")
+
+
+class DeployedByAddressFilter(ListFilter):
+    """The tokens that a wallet sent or asked for."""
+
+    address = ReadFilter(method="deployed_by", read=read_wallet, required=True, label="Sender or requestor.")
+
+    def deployed_by(self, tokens: TokenQuerySet, name: str, value: str) -> TokenQuerySet:
+        return tokens.filter(Q(msg_sender=value) | Q(requestor_address=value))
+
+
+FILTER_SETS: dict[str, type[ListFilter]] = {
+    filter_set.__name__: filter_set
+    for filter_set in (TokenFilter, SearchFilter, DeployedByFidFilter, DeployedByAddressFilter)
+}
+
+# They say whose tokens are listed, or on which chain.
+IDENTITY_FILTERS = frozenset({"fid", "fids", "msgSender", "chainId"})

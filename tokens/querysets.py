@@ -44,13 +44,13 @@ class TokenQuerySet(QuerySet["Token"]):
         places = [When(chain_id=chain_id, then=place) for place, chain_id in enumerate(chain_ids)]
         return self.order_by(Case(*places, default=len(places), output_field=IntegerField()), "id")
 
-    def deployed_with(self, token: "Token") -> Self:
+    def deployed_with(self, row_id: int, *, fid: int | None, sender: str | None) -> Self:
         """Tokens that the same requestor asked for; where none is known, that the same wallet sent."""
-        if token.requestor_fid is not None:
-            return self.on_chain().filter(requestor_fid=token.requestor_fid)
-        if token.msg_sender:
-            return self.on_chain().filter(msg_sender=token.msg_sender)
-        return self.filter(pk=token.pk)
+        if fid is not None:
+            return self.on_chain().filter(requestor_fid=fid)
+        if sender:
+            return self.on_chain().filter(msg_sender=sender)
+        return self.filter(pk=row_id)
 
     def launched_in(self, *, chain_id: int, tx_hash: str) -> Self:
         """Tokens of one transaction."""

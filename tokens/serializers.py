@@ -1,7 +1,6 @@
 """The token record, and the parameters of the token endpoints."""
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field, inline_serializer
@@ -10,36 +9,40 @@ from rest_framework import serializers
 from config.api.errors import BadRequest
 from config.api.fields import (
     AddressField,
+    FlagField,
     PoolAddressField,
-    TimestampField,
     WeiField,
     WholeNumberField,
     parse_transaction_hash,
 )
 from tokens import record_shapes
-from tokens.installed_chains import generation_label, registry
-from tokens.metadata import find_link, social_links
-from tokens.models import Token
+from tokens.installed_chains import registry
+from tokens.sorting import DEPLOYED_AT, SORTS
 
 MAX_POOLS = 100
+MAX_OFFSET = 10_000
 
 
 class KnownText(serializers.CharField):
-    """Text whose empty string means unknown and goes out as null."""
+    """Text that is null where it is unknown."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(read_only=True, allow_null=True, **options)
 
-    def to_representation(self, value: str) -> str | None:  # type: ignore[override]
-        return value or None
+
+class Number(serializers.FloatField):
+    """A number that is null where it is unknown."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(read_only=True, allow_null=True, **options)
 
 
-class TagsSerializer(serializers.Serializer[Token]):
+class TagsSerializer(serializers.Serializer[Any]):
     """What operators and the registry say about a token."""
 
     champagne = serializers.BooleanField()
     verified = serializers.BooleanField()
-    knownInterfaceDeployer = serializers.BooleanField(source="known_interface_deployer")
+    knownInterfaceDeployer = serializers.BooleanField()
     blocked = serializers.BooleanField()
 
 
@@ -68,26 +71,61 @@ class ExtensionsField(serializers.JSONField):
     pass
 
 
-class SocialLinkSerializer(serializers.Serializer[dict[str, str]]):
+class SocialLinkSerializer(serializers.Serializer[Any]):
     """One of the token's links."""
 
     name = serializers.CharField()
     link = serializers.CharField()
 
 
-class TokenRecordSerializer(serializers.Serializer[Token]):
+class RelatedUserSerializer(serializers.Serializer[Any]):
+    """Whoever asked for the launch, as the social protocol knows them."""
+
+    fid = serializers.IntegerField()
+    username = KnownText()
+    displayName = KnownText()
+    display_name = KnownText(help_text="The same.")
+    pfpUrl = KnownText()
+    pfp_url = KnownText(help_text="The same.")
+    bio = KnownText()
+    verifiedAddresses = serializers.ListField(child=serializers.CharField())
+
+
+class RelatedMarketSerializer(serializers.Serializer[Any]):
+    """The last snapshot of the market; amounts in USD, changes in percent points."""
+
+    marketCap = Number()
+    priceUsd = Number()
+    price = Number(help_text="The same.")
+    volume24h = Number()
+    liquidityUsd = Number()
+    txCount24h = serializers.IntegerField(allow_null=True)
+    priceChangePercent1h = Number()
+    priceChangePercent6h = Number()
+    priceChangePercent24h = Number()
+    marketDataUpdatedAt = serializers.DateTimeField()
+
+
+class RelatedSerializer(serializers.Serializer[Any]):
+    """What was asked for beside the token."""
+
+    user = RelatedUserSerializer(required=False, allow_null=True)
+    market = RelatedMarketSerializer(required=False, allow_null=True)
+
+
+class TokenRecordSerializer(serializers.Serializer[Any]):
     """A token as every endpoint shows it; every key is always there, null where unknown."""
 
-    # Tokens must come from `Token.objects.with_copies()`: `warnings` reads what it annotates.
+    # It describes what `tokens.records` writes.
 
     id = serializers.IntegerField()
-    created_at = TimestampField(help_text="When the row was made.")
-    last_indexed = TimestampField(help_text="When the launch was last read from the chain.")
-    deployed_at = TimestampField(help_text="Block time of the launch.")
+    created_at = serializers.DateTimeField(help_text="When the row was made.")
+    last_indexed = serializers.DateTimeField(help_text="When the launch was last read from the chain.")
+    deployed_at = serializers.DateTimeField(help_text="Block time of the launch.")
     tx_hash = serializers.CharField()
     contract_address = serializers.CharField()
     chain_id = serializers.IntegerField()
-    type = serializers.SerializerMethodField(help_text="Label of the generation, such as clanker_v4.")
+    type = serializers.CharField(help_text="Label of the generation, such as clanker_v4.")
     name = serializers.CharField()
     symbol = serializers.CharField()
     description = KnownText()
@@ -107,98 +145,73 @@ class TokenRecordSerializer(serializers.Serializer[Token]):
     metadata = MetadataField()
     deploy_config = DeployConfigField()
     social_context = SocialContextField()
-    socialLinks = serializers.SerializerMethodField()
+    socialLinks = SocialLinkSerializer(many=True, help_text="The metadata's social media addresses.")
     pool_config = PoolConfigField()
-    starting_market_cap = serializers.FloatField(allow_null=True, help_text="In whole units of the paired token.")
-    tags = TagsSerializer(source="*")
+    starting_market_cap = Number(help_text="In whole units of the paired token.")
+    tags = TagsSerializer()
     warnings = serializers.ListField(
         child=serializers.CharField(), help_text="The launch's own, and whether it looks like a copy of an older token."
     )
     extensions = ExtensionsField(help_text="A missing one is null.")
-    priceUsd = serializers.SerializerMethodField(help_text="Null unless market data was asked for.")
-    related = serializers.SerializerMethodField()
-
-    def get_type(self, token: Token) -> str:
-        """The registry's label."""
-        return generation_label(token.generation)
-
-    @extend_schema_field(SocialLinkSerializer(many=True))
-    def get_socialLinks(self, token: Token) -> list[dict[str, str]]:
-        """The metadata's social media addresses."""
-        return social_links(token.metadata)
-
-    def get_priceUsd(self, token: Token) -> float | None:
-        """No market data is kept yet."""
-        return None
-
-    @extend_schema_field({"type": "object", "additionalProperties": True})
-    def get_related(self, token: Token) -> dict[str, Any]:
-        """Nothing is related until it is asked for."""
-        return {}
+    priceUsd = Number(help_text="Null unless market data was asked for.")
+    related = RelatedSerializer()
 
 
 class DeployerSerializer(serializers.Serializer[Any]):
     """Who launched a token, as far as it is known."""
 
     fid = serializers.IntegerField(allow_null=True)
-    username = serializers.CharField(allow_null=True)
-    displayName = serializers.CharField(allow_null=True)
-    pfpUrl = serializers.CharField(allow_null=True)
-    address = serializers.CharField(allow_null=True)
+    username = KnownText()
+    displayName = KnownText()
+    pfpUrl = KnownText()
+    address = KnownText()
     tokensDeployed = serializers.IntegerField()
 
 
 class TokenDetailSerializer(TokenRecordSerializer):
-    """The token record with its deployer and links. Expects `tokens_deployed` in the context."""
+    """The token record with its deployer and links."""
 
-    farcasterVerifiedEthAddress = serializers.SerializerMethodField()
-    deployer = serializers.SerializerMethodField()
-    twitterUrl = serializers.SerializerMethodField()
-    websiteUrl = serializers.SerializerMethodField()
-    farcasterUrl = serializers.SerializerMethodField()
-    telegramUrl = serializers.SerializerMethodField()
-
-    def get_farcasterVerifiedEthAddress(self, token: Token) -> str | None:
-        """No social profiles are kept yet."""
-        return None
-
-    @extend_schema_field(DeployerSerializer)
-    def get_deployer(self, token: Token) -> dict[str, Any]:
-        """Identity and number of launches; the profile's parts are null until profiles are kept."""
-        return {
-            "fid": token.requestor_fid,
-            "username": None,
-            "displayName": None,
-            "pfpUrl": None,
-            "address": token.requestor_address or token.msg_sender or None,
-            "tokensDeployed": self.context["tokens_deployed"],
-        }
-
-    def get_twitterUrl(self, token: Token) -> str | None:
-        """The first link to X."""
-        return find_link(token.metadata, "x", "twitter")
-
-    def get_websiteUrl(self, token: Token) -> str | None:
-        """The first link to a site."""
-        return find_link(token.metadata, "website", "web")
-
-    def get_farcasterUrl(self, token: Token) -> str | None:
-        """The first link to Farcaster."""
-        return find_link(token.metadata, "farcaster", "warpcast")
-
-    def get_telegramUrl(self, token: Token) -> str | None:
-        """The first link to Telegram."""
-        return find_link(token.metadata, "telegram")
+    farcasterVerifiedEthAddress = KnownText(help_text="The deployer's first verified EVM address.")
+    deployer = DeployerSerializer()
+    twitterUrl = KnownText()
+    websiteUrl = KnownText()
+    farcasterUrl = KnownText()
+    telegramUrl = KnownText()
 
 
-class ListQuery(serializers.Serializer[Any]):
-    """Paging of a public list."""
+class PageQuery(serializers.Serializer[Any]):
+    """Where a page begins."""
 
-    limit = WholeNumberField(min_value=0, max_value=20, default=10)
+    cursor = serializers.CharField(required=False, help_text="From the answer before; opaque.")
+
+
+class ListQuery(PageQuery):
+    """Order and paging of a public list, and what comes with each token."""
+
+    sortBy = serializers.ChoiceField(
+        list(SORTS),
+        default=DEPLOYED_AT.name,
+        error_messages={"invalid_choice": f"must be one of {', '.join(SORTS)}"},
+        help_text="Tokens without the value come last in both directions.",
+    )
     sort = serializers.ChoiceField(
         ["desc", "asc"], default="desc", error_messages={"invalid_choice": "must be desc or asc"}
     )
-    cursor = serializers.CharField(required=False, help_text="From the answer before; opaque.")
+    limit = WholeNumberField(min_value=0, max_value=20, default=10, help_text="With 0 the counts alone.")
+    offset = WholeNumberField(
+        min_value=0,
+        max_value=MAX_OFFSET,
+        default=0,
+        help_text="Tokens to leave out, after the cursor where there is one.",
+    )
+    includeUser = FlagField(default=False, help_text="With related.user, whoever asked for the launch.")
+    includeMarket = FlagField(default=False, help_text="With related.market and priceUsd.")
+
+
+class PartnerListQuery(ListQuery):
+    """The same for partners, whose pages may be longer."""
+
+    limit = WholeNumberField(min_value=0, max_value=200, default=10, help_text="With 0 the counts alone.")
 
 
 class PoolQuery(serializers.Serializer[Any]):
@@ -261,11 +274,6 @@ class IndexAnswer(serializers.Serializer[Any]):
     url = serializers.URLField()
 
 
-def token_records(tokens: Sequence[Token]) -> Any:
-    """The records of several tokens, in their order."""
-    return TokenRecordSerializer(tokens, many=True).data  # type: ignore[arg-type]
-
-
 # The bodies around the records, for the description alone.
 TOKEN_LIST_ANSWER = inline_serializer(
     "TokenList",
@@ -274,6 +282,14 @@ TOKEN_LIST_ANSWER = inline_serializer(
         "total": serializers.IntegerField(help_text="Rows that match all filters."),
         "cursor": serializers.CharField(allow_null=True, help_text="Null on the last page."),
         "tokensDeployed": serializers.IntegerField(help_text="Tokens under fid, fids, msgSender and chainId alone."),
+    },
+)
+TOKEN_PAGE_ANSWER = inline_serializer(
+    "TokenPage",
+    {
+        "data": TokenRecordSerializer(many=True),
+        "total": serializers.IntegerField(help_text="Rows that match all filters."),
+        "cursor": serializers.CharField(allow_null=True, help_text="Null on the last page."),
     },
 )
 TOKEN_ANSWER = inline_serializer("TokenOrNothing", {"data": TokenRecordSerializer(required=False)})

@@ -8,7 +8,8 @@ from kombu.exceptions import OperationalError
 
 from config.celery import app
 from config.http import Permanent, Retryable
-from tokens import indexing
+from tokens import indexing, totals
+from tokens.selections import Selection
 
 logger = logging.getLogger(__name__)
 
@@ -78,3 +79,22 @@ def confirm_chain(chain_id: int) -> None:
         return
     if confirmed:
         logger.info("confirmed %s transactions on chain %s", confirmed, chain_id)
+
+
+def enqueue_count(selection: Selection) -> None:
+    """Have a worker count a selection, where none has been asked to lately."""
+    if not totals.claim_count(selection):
+        return
+    try:
+        count_selection.apply_async(
+            (selection.filter_set, [list(pair) for pair in selection.values]), expires=totals.REFRESHED_SECONDS
+        )
+    except OperationalError as error:
+        logger.warning("can't enqueue a count: %s", error)
+
+
+@app.task
+def count_selection(filter_set: str, values: list[tuple[str, str]]) -> None:
+    """Count a selection of more tokens than a request counts; lists say the number for the next minute."""
+    number = totals.count(Selection(filter_set, tuple((name, value) for name, value in values)))
+    logger.info("counted %s tokens", number)

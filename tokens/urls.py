@@ -2,13 +2,23 @@
 
 from config.api.routing import endpoint
 from tokens.views.indexing import IndexTransactionView
-from tokens.views.listing import TokenListView
+from tokens.views.listing import (
+    DeployedByAddressView,
+    DeployedByFidView,
+    PartnerTokenListView,
+    TokenListView,
+    TokenSearchView,
+)
 from tokens.views.lookup import TokenByAddressView, TokenByPoolView, TokensByPoolsView
 
 urlpatterns = [
     endpoint("tokens", TokenListView.as_view(), name="token-list"),
+    endpoint("tokens/fetch-deployed-by-fid", DeployedByFidView.as_view(), name="deployed-by-fid"),
+    endpoint("tokens/fetch-deployed-by-address", DeployedByAddressView.as_view(), name="deployed-by-address"),
     endpoint("tokens/fetch-by-pool-address", TokenByPoolView.as_view(), name="token-by-pool"),
     endpoint("tokens/fetch-by-pool-addresses", TokensByPoolsView.as_view(), name="tokens-by-pools"),
+    endpoint("tokens/search", TokenSearchView.as_view(), name="token-search"),
+    endpoint("tokens/authenticated", PartnerTokenListView.as_view(), name="token-list-authenticated"),
     endpoint("get-token-by-address", TokenByAddressView.as_view(), name="token-by-address"),
     endpoint("tokens/index", IndexTransactionView.as_view(), name="token-index"),
 ]

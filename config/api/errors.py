@@ -70,6 +70,13 @@ class Unavailable(Upstream):
     default_code = "unavailable"
 
 
+class SearchTimedOut(Unavailable):
+    """503: a search ran past its time limit."""
+
+    default_detail = "Search timed out"
+    default_code = "search_timed_out"
+
+
 class InternalError(APIException):
     """500: our fault, and no business of the caller's what it was."""
 

@@ -2,9 +2,8 @@
 
 import functools
 import re
-from typing import Any, TypeVar
+from typing import Any
 
-from django.db.models import QuerySet
 from django_filters import FilterSet
 from django_filters.utils import translate_validation
 from rest_framework.exceptions import NotFound, ValidationError
@@ -14,8 +13,6 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from config.api.caching import NEVER_STORED
-
-Rows = TypeVar("Rows", bound=QuerySet[Any, Any])
 
 # Bounds of X-Ignored-Params, whose content callers choose.
 _MAX_IGNORED_NAMES = 20
@@ -27,8 +24,8 @@ class QueryView(APIView):
     """A GET endpoint. Its class says what it takes, and what caches may keep of it:
 
     `query_serializer` (a Serializer of the query parameters; the validated dict is `self.query`), `filterset_class`
-    (a FilterSet whose form checks further parameters; apply it with `self.filtered(queryset)`), `cache_control` (the
-    header of 2xx answers that set none themselves; all others are never stored).
+    (a FilterSet whose form checks further parameters; their texts are `self.filters`), `cache_control` (the header of
+    2xx answers that set none themselves; all others are never stored).
     """
 
     query_serializer: type[Serializer[Any]] | None = None
@@ -36,7 +33,8 @@ class QueryView(APIView):
     cache_control: str = NEVER_STORED
 
     query: dict[str, Any]
-    _filterset: FilterSet | None = None
+    # The FilterSet's parameters as they came, checked.
+    filters: dict[str, str]
     _ignored: tuple[str, ...] = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -44,13 +42,6 @@ class QueryView(APIView):
         super().initial(request, *args, **kwargs)
         if request.method in ("GET", "HEAD"):
             self._read_query(request)
-
-    def filtered(self, queryset: Rows) -> Rows:
-        """The rows that the FilterSet's parameters let through."""
-        if self._filterset is None:
-            return queryset
-        filtered: Rows = self._filterset.filter_queryset(queryset)
-        return filtered
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Add Cache-Control and X-Ignored-Params."""
@@ -74,9 +65,10 @@ class QueryView(APIView):
                 errors = {**serializer.errors, **errors}
             self.query = {} if errors else serializer.validated_data
         if filterset_class:
-            self._filterset = filterset_class(data=values, request=request)
-            if not self._filterset.is_valid():
-                errors = {**translate_validation(self._filterset.errors).detail, **errors}
+            filterset = filterset_class(data=values)
+            if not filterset.is_valid():
+                errors = {**translate_validation(filterset.errors).detail, **errors}
+            self.filters = {name: values[name] for name in filterset_class.base_filters if name in values}
         if errors:
             raise ValidationError(errors)
 

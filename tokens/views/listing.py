@@ -1,36 +1,130 @@
 """Lists of tokens."""
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.api.caching import shared_for
-from config.api.pagination import page
+from accounts.authentication import PartnerKeyAuthentication
+from accounts.models import Scope
+from accounts.permissions import HasScope
+from config.api.caching import PRIVATE_NEVER_STORED, shared_for
 from config.api.views import QueryView
-from tokens.filters import TokenFilter
-from tokens.models import Token
-from tokens.serializers import TOKEN_LIST_ANSWER, ListQuery, token_records
+from tokens import listing, searching, tasks
+from tokens.filters import DeployedByAddressFilter, DeployedByFidFilter, SearchFilter, TokenFilter
+from tokens.listing import Order, Page, Window
+from tokens.records import Extras
+from tokens.selections import Selection
+from tokens.serializers import (
+    TOKEN_LIST_ANSWER,
+    TOKEN_PAGE_ANSWER,
+    ListQuery,
+    PageQuery,
+    PartnerListQuery,
+)
+from tokens.sorting import DEPLOYED_AT, SORTS
+from tokens.totals import Total, total_of
 
 
-class TokenListView(QueryView):
-    """Newest tokens first, or oldest; blocked tokens are in no list."""
+class TokenPageView(QueryView):
+    """A list of which every answer is one page; `page_size` holds where no limit can be asked for."""
+
+    query_serializer = PageQuery
+    cache_control = shared_for(2)
+    page_size = 10
+    extras = Extras()
+
+    selection: Selection
+
+    def read_page(self) -> tuple[Page, Total]:
+        """The page that is asked for, and how many tokens the whole list has."""
+        self.selection = Selection.of(self.filterset_class, self.filters)
+        order = Order(SORTS[self.query.get("sortBy", DEPLOYED_AT.name)], self.query.get("sort", "desc") == "desc")
+        cursor = order.read_cursor(self.query.get("cursor"))
+        window = Window(self.query.get("limit", self.page_size), self.query.get("offset", 0), cursor)
+        if self.selection.q:
+            page, total = searching.find(self.selection, order, window, self.extras)
+        else:
+            page, total = listing.walk(self.selection, order, window, self.extras), total_of(self.selection)
+        if total.wants_count:
+            tasks.enqueue_count(self.selection)
+        return page, total
+
+    def answer(self, page: Page, total: Total, **more: Any) -> Response:
+        """The body around a page."""
+        body = {"data": page.records, "total": total.number, "cursor": page.cursor, **more}
+        return Response(body, headers={} if total.is_exact else {"X-Total-Approximate": "1"})
+
+
+class TokenListView(TokenPageView):
+    """Newest tokens first, or by another sort; blocked tokens are in no list."""
 
     query_serializer = ListQuery
     filterset_class = TokenFilter
-    cache_control = shared_for(2)
 
-    @extend_schema(operation_id="listTokens", responses={200: TOKEN_LIST_ANSWER})
+    @property
+    def extras(self) -> Extras:  # type: ignore[override]
+        """What comes with each token."""
+        return Extras(market=self.query["includeMarket"], user=self.query["includeUser"])
+
+    @extend_schema(operation_id="listTokens", responses={200: TOKEN_LIST_ANSWER, 503: None})
     def get(self, request: Request) -> Response:
-        """List tokens."""
-        tokens = self.filtered(Token.objects.listed().with_copies())
-        rows, cursor = page(
-            tokens,
-            sort_by="deployed-at",
-            field="deployed_at",
-            descending=self.query["sort"] == "desc",
-            limit=self.query["limit"],
-            cursor_text=self.query.get("cursor"),
-        )
-        total = tokens.count()
-        # Every filter there is so far is an identity filter, so that both counts are one.
-        return Response({"data": token_records(rows), "total": total, "cursor": cursor, "tokensDeployed": total})
+        """Search and list tokens."""
+        page, total = self.read_page()
+        identities = self.selection.identities()
+        deployed = total if identities == self.selection else total_of(identities)
+        if deployed.wants_count:
+            tasks.enqueue_count(identities)
+        return self.answer(page, total, tokensDeployed=deployed.number)
+
+
+class PartnerTokenListView(TokenListView):
+    """The same for partners, with longer pages."""
+
+    authentication_classes = [PartnerKeyAuthentication]
+    permission_classes = [HasScope]
+    required_scope = Scope.READ
+    query_serializer = PartnerListQuery
+    cache_control = PRIVATE_NEVER_STORED
+
+    @extend_schema(operation_id="listTokensAuthenticated", responses={200: TOKEN_PAGE_ANSWER, 503: None})
+    def get(self, request: Request) -> Response:
+        """Search and list tokens, up to 200 a page."""
+        return self.answer(*self.read_page())
+
+
+class TokenSearchView(TokenPageView):
+    """The older search: five tokens a page, with their markets."""
+
+    filterset_class = SearchFilter
+    successor = "/api/tokens"
+    page_size = 5
+    extras = Extras(market=True)
+
+    @extend_schema(operation_id="searchTokens", deprecated=True, responses={200: TOKEN_PAGE_ANSWER, 503: None})
+    def get(self, request: Request) -> Response:
+        """Search tokens; `GET /api/tokens` has taken its place."""
+        return self.answer(*self.read_page())
+
+
+class DeployedByFidView(TokenPageView):
+    """The tokens that one user asked for, newest first."""
+
+    filterset_class = DeployedByFidFilter
+
+    @extend_schema(operation_id="fetchDeployedByFid", responses={200: TOKEN_PAGE_ANSWER})
+    def get(self, request: Request) -> Response:
+        """List the tokens that a FID asked for."""
+        return self.answer(*self.read_page())
+
+
+class DeployedByAddressView(TokenPageView):
+    """The tokens that a wallet sent or asked for, newest first."""
+
+    filterset_class = DeployedByAddressFilter
+
+    @extend_schema(operation_id="fetchDeployedByAddress", responses={200: TOKEN_PAGE_ANSWER})
+    def get(self, request: Request) -> Response:
+        """List the tokens that a wallet sent or asked for."""
+        return self.answer(*self.read_page())

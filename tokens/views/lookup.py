@@ -11,18 +11,17 @@ from accounts.models import Scope
 from accounts.permissions import HasScope
 from config.api.caching import NEVER_STORED, private_for, shared_for
 from config.api.views import QueryView
+from tokens.details import add_details
 from tokens.installed_chains import registry
 from tokens.models import Token
+from tokens.records import read_records
 from tokens.serializers import (
     TOKEN_ANSWER,
     TOKEN_DETAIL_ANSWER,
     TOKENS_BY_POOL_ANSWER,
     PoolQuery,
     PoolsBody,
-    TokenDetailSerializer,
     TokenQuery,
-    TokenRecordSerializer,
-    token_records,
 )
 
 
@@ -35,8 +34,8 @@ class TokenByPoolView(QueryView):
     @extend_schema(operation_id="fetchByPoolAddress", responses={200: TOKEN_ANSWER})
     def get(self, request: Request) -> Response:
         """Look a token up by its pool; a miss is an empty object."""
-        token = Token.objects.in_pools([self.query["poolAddress"]]).with_copies().order_by("id").first()
-        return Response({"data": TokenRecordSerializer(token).data} if token else {})
+        found = read_records(Token.objects.in_pools([self.query["poolAddress"]]).order_by("id")[:1])
+        return Response({"data": found[0]} if found else {})
 
 
 class TokensByPoolsView(APIView):
@@ -47,9 +46,8 @@ class TokensByPoolsView(APIView):
         """Look tokens up by their pools; misses are absent."""
         body = PoolsBody(data=request.data)
         body.is_valid(raise_exception=True)
-        tokens = list(Token.objects.in_pools(body.validated_data["poolAddresses"]).with_copies().order_by("-id"))
-        records = zip(tokens, token_records(tokens), strict=True)
-        found = {token.pool_address.lower(): record for token, record in records}
+        records = read_records(Token.objects.in_pools(body.validated_data["poolAddresses"]).order_by("-id"))
+        found = {record["pool_address"].lower(): record for record in records}
         return Response({"data": found}, headers={"Cache-Control": NEVER_STORED})
 
 
@@ -66,8 +64,7 @@ class TokenByAddressView(QueryView):
     def get(self, request: Request) -> Response:
         """Look a token up by its address; where several chains hold it, the registry's order decides."""
         tokens = Token.objects.at_address(self.query["address"], chain_id=self.query.get("chainId"))
-        token = tokens.in_chain_order(list(registry().chains)).with_copies().first()
-        if token is None:
+        found = read_records(tokens.in_chain_order(list(registry().chains))[:1])
+        if not found:
             raise NotFound("Token not found")
-        deployed = Token.objects.deployed_with(token).count()
-        return Response({"data": TokenDetailSerializer(token, context={"tokens_deployed": deployed}).data})
+        return Response({"data": add_details(found[0])})

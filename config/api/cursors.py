@@ -1,22 +1,20 @@
-"""Keyset pages and their cursors: a walk meets every row once, also with ties and with rows that come meanwhile.
+"""Cursors of lists: where the page before ended, by value, so that ties and rows that come meanwhile do no harm.
 
-A cursor is standard base64 of compact JSON `{"id": <sort value of the last row>, "k": <row id>, "s": "<sortBy>"}`, and
-`"d": "asc"` as a fourth key where the direction is not the default. The older form has `id` alone, a timestamp without
-zone, to the second.
+A cursor is standard base64 of compact JSON `{"id": <sort value of the last row>, "k": <row id>, "s": "<sortBy>"}`. The
+value is null where it is unknown; `"d": "asc"` is added where the direction is not the default, and `"x": true` where
+the last row stood before all others because a search named it by its address. The older form has `id` alone, a
+timestamp without zone, to the second.
 """
 
 import base64
 import binascii
 import datetime
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 import orjson
-from django.db.models import F, QuerySet
-from django.db.models.fields.tuple_lookups import TupleGreaterThan, TupleLessThan
 from rest_framework.exceptions import ValidationError
 
 SortValue = datetime.datetime | int | float | Decimal
@@ -33,8 +31,11 @@ _YEARS = range(1970, 9999)
 class Cursor:
     """Where the page before ended."""
 
-    value: SortValue
+    # None is an unknown number.
+    value: SortValue | None
     row_id: int
+    # Whether that row was one that a search named.
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,19 @@ class OlderCursor:
 
     second: datetime.datetime
 
+    @property
+    def end(self) -> datetime.datetime:
+        """The first instant after it: at or before that second is every instant within it."""
+        return self.second + datetime.timedelta(seconds=1)
 
-def encode(value: SortValue, row_id: int, *, sort_by: str, descending: bool = True) -> str:
-    """The cursor after the row with this sort value and id."""
-    content: dict[str, Any] = {"id": _write(value), "k": row_id, "s": sort_by}
+
+def encode(cursor: Cursor, *, sort_by: str, descending: bool = True) -> str:
+    """The text of a cursor."""
+    content: dict[str, Any] = {"id": _write(cursor.value), "k": cursor.row_id, "s": sort_by}
     if not descending:
         content["d"] = "asc"
+    if cursor.exact:
+        content["x"] = True
     return base64.b64encode(orjson.dumps(content)).decode("ascii")
 
 
@@ -61,66 +69,22 @@ def decode(text: str, *, sort_by: str, descending: bool = True, numeric: bool = 
     if "s" not in content and "k" not in content:
         second = _read_timestamp(content.get("id")).replace(microsecond=0)
         return None if numeric else OlderCursor(second)
-    if not isinstance(content.get("s"), str) or content.get("d", "asc") != "asc":
+    exact = content.get("x", False)
+    if not isinstance(content.get("s"), str) or content.get("d", "asc") != "asc" or not isinstance(exact, bool):
         raise _refused()
     if content["s"] != sort_by or ("d" not in content) != descending:
         return None
     row_id = content.get("k")
     if type(row_id) is not int or abs(row_id) > _MAX_BIGINT:
         raise _refused()
-    return Cursor(_read_number(content.get("id")) if numeric else _read_timestamp(content.get("id")), row_id)
+    if not numeric:
+        return Cursor(_read_timestamp(content.get("id")), row_id, exact)
+    # The key must be there, also where its value is unknown.
+    value = content.get("id", "")
+    return Cursor(None if value is None else _read_number(value), row_id, exact)
 
 
-def page(
-    queryset: QuerySet[Any, Any],
-    *,
-    sort_by: str,
-    field: str,
-    limit: int,
-    cursor_text: str | None = None,
-    descending: bool = True,
-    offset: int = 0,
-    numeric: bool = False,
-) -> tuple[list[Any], str | None]:
-    """At most `limit` rows after the cursor, then after `offset` more; and the next page's cursor, None on the last.
-
-    `field` is a column or annotation that is never null, with an index on (field, id): a sort with empty values last
-    annotates COALESCE(column, a number beyond all others). Rows are model instances or dicts (`.values()`), with
-    `field` and `id` in them. Raises ValidationError (400) on `cursor`.
-    """
-    if cursor_text:
-        cursor = decode(cursor_text, sort_by=sort_by, descending=descending, numeric=numeric)
-        queryset = queryset if cursor is None else _after(queryset, cursor, field=field, descending=descending)
-    if limit == 0:
-        return [], None
-    direction = "-" if descending else ""
-    ordered = queryset.order_by(f"{direction}{field}", f"{direction}id")
-    # One row more than asked for tells whether there is another page.
-    rows = list(ordered[offset : offset + limit + 1])
-    if len(rows) <= limit:
-        return rows, None
-    last = rows[limit - 1]
-    return rows[:limit], encode(_read(last, field), _read(last, "id"), sort_by=sort_by, descending=descending)
-
-
-def _after(
-    queryset: QuerySet[Any, Any], cursor: Cursor | OlderCursor, *, field: str, descending: bool
-) -> QuerySet[Any, Any]:
-    if isinstance(cursor, OlderCursor):
-        if not descending:
-            return queryset.filter(**{f"{field}__gte": cursor.second})
-        # "At or before that second" holds for every instant within it.
-        return queryset.filter(**{f"{field}__lt": cursor.second + datetime.timedelta(seconds=1)})
-    # A row comparison, which PostgreSQL answers from the index on both columns; the form with OR reads all rows before.
-    beyond = TupleLessThan if descending else TupleGreaterThan
-    return queryset.filter(beyond((F(field), F("id")), (cursor.value, cursor.row_id)))
-
-
-def _read(row: Any, name: str) -> Any:
-    return row[name] if isinstance(row, Mapping) else getattr(row, name)
-
-
-def _write(value: SortValue) -> str | int | float:
+def _write(value: SortValue | None) -> str | int | float | None:
     if isinstance(value, datetime.datetime):
         moment = value.astimezone(datetime.UTC)
         precision = "microseconds" if moment.microsecond % 1000 else "milliseconds"

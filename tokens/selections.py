@@ -1,0 +1,36 @@
+"""Which tokens a list holds: the values of its filters, which can be compared, kept and sent to a worker."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tokens.filters import FILTER_SETS, IDENTITY_FILTERS
+from tokens.models import Token
+from tokens.querysets import TokenQuerySet
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The listed tokens that a filter set lets through. `values` are parameters as they came, sorted by name."""
+
+    filter_set: str = "TokenFilter"
+    values: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, filter_set: Any, values: dict[str, str]) -> "Selection":
+        """The selection that checked parameters of a filter set make."""
+        return cls(filter_set.__name__, tuple(sorted(values.items())))
+
+    @property
+    def q(self) -> str:
+        """What is searched for; empty where nothing is."""
+        return dict(self.values).get("q", "").strip()
+
+    def identities(self) -> "Selection":
+        """What is left under the filters that say whose tokens they are, or on which chain."""
+        return Selection(self.filter_set, tuple(pair for pair in self.values if pair[0] in IDENTITY_FILTERS))
+
+    def tokens(self, *, indexed: bool = True) -> TokenQuerySet:
+        """The tokens; `indexed` says whether a search should go by its index or compare text by text."""
+        filters = FILTER_SETS[self.filter_set](data=dict(self.values), queryset=Token.objects.listed(), indexed=indexed)
+        selected: TokenQuerySet = filters.qs
+        return selected

@@ -1,0 +1,45 @@
+"""Statements that the ORM writes once and that are run often: compiling a queryset costs more than its query."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+from django.db.models import Expression, Field, QuerySet
+
+
+class Slot(Expression):
+    """A place in a queryset for a value that every run brings along."""
+
+    def __init__(self, name: str, output_field: "Field[Any, Any]") -> None:
+        super().__init__(output_field=output_field)
+        self.name = name
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:  # type: ignore[override]
+        """A parameter whose value is this slot itself, by which `Statement.bind` finds its place."""
+        return "%s", [self]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """SQL with its parameters, some of which may be slots."""
+
+    sql: str
+    parameters: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, queryset: "QuerySet[Any, Any]") -> "Statement":
+        """What the queryset would run."""
+        sql, parameters = queryset.query.sql_with_params()
+        return cls(sql, tuple(parameters))
+
+    def bind(self, **values: Any) -> tuple[Any, ...]:
+        """The parameters with the slots' values, by the slots' names."""
+        return tuple(values[part.name] if isinstance(part, Slot) else part for part in self.parameters)
+
+    def fetch(self, **values: Any) -> Sequence[tuple[Any, ...]]:
+        """All rows, as PostgreSQL's driver reads them: JSON is still text."""
+        with connection.cursor() as cursor:
+            cursor.execute(self.sql, self.bind(**values))
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows

@@ -1,0 +1,116 @@
+"""How many tokens a selection holds: counted up to a limit, and beyond it by a worker, whose count is kept for a while.
+
+Counting a million rows takes most of a second, and nobody waits for that: until the count is there, the answer is the
+planner's estimate, and says so.
+"""
+
+import functools
+import hashlib
+import json
+import logging
+import time
+from dataclasses import dataclass
+
+from django.core.cache import cache
+from django.db import connection, transaction
+from redis.exceptions import RedisError
+
+from tokens.selections import Selection
+from tokens.statements import Statement
+
+logger = logging.getLogger(__name__)
+
+EXACT_UP_TO = 10_000
+KEPT_SECONDS = 60
+# From then on a count that is asked for is made anew, so that the next one is there before it is gone.
+REFRESHED_SECONDS = 30
+# A worker's own count; no list is worth more of the database.
+_COUNT_TIMEOUT_MS = 60_000
+
+
+@dataclass(frozen=True)
+class Total:
+    """A number of tokens."""
+
+    number: int
+    is_exact: bool = True
+    # Whether a worker should count.
+    wants_count: bool = False
+
+
+def total_of(selection: Selection) -> Total:
+    """How many tokens there are: exact up to the limit, or where a worker has counted within the last minute."""
+    return remembered(selection) or _limited_count(selection)
+
+
+def remembered(selection: Selection) -> Total | None:
+    """What a worker has counted, which is always beyond the limit."""
+    found = _read_kept(selection, int(time.time()))
+    if found is None:
+        return None
+    number, counted_at = found
+    return Total(number, wants_count=time.time() - counted_at > REFRESHED_SECONDS)
+
+
+def beyond_limit(selection: Selection) -> Total:
+    """The planner's estimate for a selection that is known to hold more than the limit."""
+    with connection.cursor() as cursor:
+        statement = _all_tokens(selection)
+        cursor.execute(f"EXPLAIN (FORMAT JSON) {statement.sql}", statement.parameters)
+        plan = cursor.fetchone()[0]
+    plan = json.loads(plan) if isinstance(plan, str) else plan
+    return Total(max(int(plan[0]["Plan"]["Plan Rows"]), EXACT_UP_TO + 1), is_exact=False, wants_count=True)
+
+
+def count(selection: Selection) -> int:
+    """Count all tokens of a selection, for as long as it takes, and keep the number where it is beyond the limit."""
+    statement = _all_tokens(selection)
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL statement_timeout = {_COUNT_TIMEOUT_MS}")
+        cursor.execute(f"SELECT count(*) FROM ({statement.sql}) AS selected", statement.parameters)
+        number = int(cursor.fetchone()[0])
+    if number > EXACT_UP_TO:
+        cache.set(_key(selection), (number, time.time()), KEPT_SECONDS)
+    return number
+
+
+def claim_count(selection: Selection) -> bool:
+    """Whether the caller is the one who should have a worker count; for a while there is only one."""
+    try:
+        return bool(cache.add(f"{_key(selection)}:claim", 1, REFRESHED_SECONDS))
+    except RedisError:
+        return False
+
+
+def _limited_count(selection: Selection) -> Total:
+    statement = _some_tokens(selection)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) FROM ({statement.sql}) AS selected", statement.parameters)
+        number = int(cursor.fetchone()[0])
+    return Total(number) if number <= EXACT_UP_TO else beyond_limit(selection)
+
+
+@functools.lru_cache(maxsize=1024)
+def _some_tokens(selection: Selection) -> Statement:
+    return Statement.of(selection.tokens().values_list("pk")[: EXACT_UP_TO + 1])
+
+
+@functools.lru_cache(maxsize=1024)
+def _all_tokens(selection: Selection) -> Statement:
+    # By comparing texts: of these the planner has statistics, of short grams none.
+    return Statement.of(selection.tokens(indexed=False).values_list("pk"))
+
+
+@functools.lru_cache(maxsize=4096)
+def _read_kept(selection: Selection, second: int) -> tuple[int, float] | None:
+    """The kept count and when it was made; asked once a second, so that hot lists cost the cache nothing."""
+    try:
+        kept: tuple[int, float] | None = cache.get(_key(selection))
+    except RedisError as error:
+        logger.warning("can't read a kept count: %s", error)
+        return None
+    return kept
+
+
+def _key(selection: Selection) -> str:
+    return "total:" + hashlib.sha256(repr(selection).encode()).hexdigest()
