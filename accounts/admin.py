@@ -1,4 +1,7 @@
-"""The operator's pages for partner keys: issue, edit, rotate and revoke. A key's text is shown once, when made."""
+"""The operator's pages for partner keys and social profiles.
+
+Keys are issued, edited, rotated and revoked; a key's text is shown once, when made. Profiles are looked at.
+"""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,14 +17,16 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 
 from accounts import keys
-from accounts.models import KeyState, PartnerKey, PartnerKeyQuerySet, PartnerKeySecret, Scope
+from accounts.models import KeyState, PartnerKey, PartnerKeyQuerySet, PartnerKeySecret, Scope, SocialProfile
 
 if TYPE_CHECKING:
     PartnerKeyModelForm = forms.ModelForm[PartnerKey]
     PartnerKeyModelAdmin = admin.ModelAdmin[PartnerKey]
+    SocialProfileModelAdmin = admin.ModelAdmin[SocialProfile]
 else:
     # Django's own classes take no type parameter when they run.
     PartnerKeyModelForm, PartnerKeyModelAdmin = forms.ModelForm, admin.ModelAdmin
+    SocialProfileModelAdmin = admin.ModelAdmin
 
 
 class PartnerKeyForm(PartnerKeyModelForm):
@@ -162,3 +167,24 @@ class PartnerKeyAdmin(PartnerKeyModelAdmin):
 
     def _page(self, request: HttpRequest, key: PartnerKey, title: str) -> dict[str, Any]:
         return {**self.admin_site.each_context(request), "opts": self.opts, "key": key, "title": title}
+
+
+@admin.register(SocialProfile)
+class SocialProfileAdmin(SocialProfileModelAdmin):
+    """What the provider tells: nobody adds, changes or deletes it by hand."""
+
+    list_display = ["fid", "username", "display_name", "score", "fetched_at", "due_at", "misses"]
+    search_fields = ["=fid", "=username"]
+    search_help_text = "A whole FID or user name."
+    ordering = ["-fid"]
+    show_full_result_count = False
+    list_per_page = 50
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: SocialProfile | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: SocialProfile | None = None) -> bool:
+        return False

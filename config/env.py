@@ -153,6 +153,24 @@ def _read_secret(name: str) -> str:
         raise refused(f"{name}_FILE", "the path of a readable text file") from error
 
 
+def env_url(name: str, default: str = "") -> str:
+    """http:// or https://, a host, perhaps a port and a path; without query, and without a slash at the end."""
+    text = env_str(name, default)
+    if text:
+        _check_url(name, text, ("http", "https"))
+        if set(text) & set("?#"):
+            raise refused(name, "an address without ? and #")
+    return text.rstrip("/")
+
+
+def env_api_key(name: str) -> str:
+    """A key that an outside service takes in a header, as `env_secret` finds it; empty where none is given."""
+    text = env_secret(name)
+    if not re.fullmatch(r"[\x21-\x7e]*", text):
+        raise refused(name, "letters, digits and signs of ASCII, without blanks")
+    return text
+
+
 def env_rpc_urls(environment: Mapping[str, str] | None = None) -> dict[int, tuple[str, ...]]:
     """Chain id -> its JSON-RPC URLs, in order of preference, from every `RPC_URLS_<chainId>`."""
     found: dict[int, tuple[str, ...]] = {}

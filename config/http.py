@@ -1,8 +1,12 @@
 """Outbound JSON over HTTP: pooled connections, time-outs always, and two families of error by what to do next."""
 
+import email.utils
 import logging
+import re
 import threading
 import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -12,15 +16,32 @@ from requests.adapters import HTTPAdapter
 
 # An answer of an outside service is never read beyond this, whatever it claims.
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
+# No provider is obeyed for longer when it asks for a pause.
+MAX_RETRY_AFTER_SECONDS = 86_400.0
 
 # Its debug lines hold the paths of requests, where providers put keys.
 logging.getLogger("urllib3.connectionpool").setLevel(logging.INFO)
+
+# Services write texts that were cut within an emoji with half of its two escapes, which orjson refuses with the whole
+# answer. What is to stay is in the group: an escaped backslash, and escapes that belong together.
+_SURROGATES = re.compile(
+    rb"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
 
 _local = threading.local()
 
 
 class Retryable(Exception):
     """Trying again later may help: time-outs, refused connections, 429, 5xx, answers cut short."""
+
+
+class RateLimited(Retryable):
+    """Status 429 or 503: the other side wants a pause; `retry_after` is its length in seconds, None where unsaid."""
+
+    def __init__(self, status: int, *, retry_after: float | None) -> None:
+        super().__init__(f"HTTP status {status}")
+        self.status = status
+        self.retry_after = retry_after
 
 
 class Permanent(Exception):
@@ -53,34 +74,75 @@ def post_json(url: str, body: Any, *, timeout: float) -> Any:
     `timeout` is in seconds, for the connection, for the answer's head, and once more for its whole body. Raises
     Retryable or Permanent; neither text holds the URL, which may carry a provider's key.
     """
+    return _ask("POST", url, {"json": body}, timeout=timeout, max_bytes=MAX_ANSWER_BYTES)
+
+
+def get_json(
+    url: str,
+    *,
+    timeout: float,
+    params: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+    max_bytes: int = MAX_ANSWER_BYTES,
+) -> Any:
+    """GET the parsed JSON answer; `params` are added to the URL's query. Time-out and errors are those of `post_json`.
+
+    Raises Permanent for an answer of more than `max_bytes`.
+    """
+    return _ask("GET", url, {"params": params, "headers": headers}, timeout=timeout, max_bytes=max_bytes)
+
+
+def _ask(method: str, url: str, content: Mapping[str, Any], *, timeout: float, max_bytes: int) -> Any:
     try:
-        with session().post(url, json=body, timeout=timeout, allow_redirects=False, stream=True) as response:
-            status, content = response.status_code, _read(response, deadline=time.monotonic() + timeout)
+        with session().request(method, url, **content, timeout=timeout, allow_redirects=False, stream=True) as response:
+            status = response.status_code
+            answer = _read(response, deadline=time.monotonic() + timeout, max_bytes=max_bytes)
+            pause = response.headers.get("retry-after", "")
     except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
         # `from None`: the cause's text holds the URL, and a traceback would print it.
         raise Retryable(f"no answer ({type(error).__name__})") from None
-    if status == 429 or status >= 500:
+    if status in (429, 503):
+        raise RateLimited(status, retry_after=_read_pause(pause))
+    if status >= 500:
         raise Retryable(f"HTTP status {status}")
     if status != 200:
-        raise StatusRefused(status, _parse_any(content))
-    return _parse(content)
+        raise StatusRefused(status, _parse_any(answer))
+    return _parse(answer)
 
 
-def _read(response: requests.Response, *, deadline: float) -> bytes:
+def _read(response: requests.Response, *, deadline: float, max_bytes: int) -> bytes:
     content = bytearray()
     # `read1` returns what has arrived. Reading in blocks would let a body that drips hold us for hours.
     while chunk := response.raw.read1(64 * 1024, decode_content=True):
         content += chunk
-        if len(content) > MAX_ANSWER_BYTES:
-            raise Permanent(f"an answer of more than {MAX_ANSWER_BYTES} bytes")
+        if len(content) > max_bytes:
+            raise Permanent(f"an answer of more than {max_bytes} bytes")
         if time.monotonic() > deadline:
             raise Retryable("an answer that takes too long")
     return bytes(content)
 
 
+def _read_pause(text: str) -> float | None:
+    """The seconds of a Retry-After header, which is a number of them or a date; None where it is neither."""
+    if re.fullmatch(r"[0-9]{1,9}", text, re.ASCII):
+        seconds = float(text)
+    else:
+        try:
+            then = email.utils.parsedate_to_datetime(text)
+        except ValueError:
+            return None
+        # A date without a zone is UTC, as all dates of HTTP are.
+        seconds = ((then if then.tzinfo else then.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
+    return min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS)
+
+
 def _parse(content: bytes) -> Any:
     try:
         return orjson.loads(content)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return orjson.loads(_SURROGATES.sub(lambda found: found[1] or rb"\ufffd", content))
     except orjson.JSONDecodeError as error:
         raise Retryable("an answer that is not JSON") from error
 

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 from config import embedded
 from config.env import (
     BASE_DIR,
+    env_api_key,
     env_bool,
     env_choice,
     env_float,
@@ -16,6 +17,7 @@ from config.env import (
     env_program,
     env_rpc_urls,
     env_secret,
+    env_url,
     load_env_file,
 )
 from config.server_addresses import read_database_url, read_redis_url
@@ -147,6 +149,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 30.0,
         "options": {"expires": 30},
     },
+    "refresh-social-profiles": {
+        "task": "accounts.tasks.refresh_social_profiles",
+        "schedule": 10.0,
+        "options": {"expires": 10},
+    },
 }
 
 # Chains.
@@ -177,6 +184,18 @@ LAUNCH_EVERY_SECONDS = env_float("LAUNCH_EVERY_SECONDS", 15.0, minimum=0.1, maxi
 INDEX_MAX_ATTEMPTS = env_int("INDEX_MAX_ATTEMPTS", 12, minimum=1, maximum=100)
 # How long a request may lie without a sign of its worker before the sweeper enqueues it again.
 INDEX_LEASE_SECONDS = env_int("INDEX_LEASE_SECONDS", 60, minimum=1, maximum=3600)
+
+# Social profiles.
+
+# Neynar's API or one of the same shape: asked where there is a key for it.
+SOCIAL_BASE_URL = env_url("SOCIAL_BASE_URL", "https://api.neynar.com")
+SOCIAL_API_KEY = env_api_key("SOCIAL_API_KEY")
+# The HTTP API of a Farcaster hub, which wants no key: asked where there is none. With neither, there are no profiles.
+FARCASTER_HUB_URL = env_url("FARCASTER_HUB_URL")
+# How long the connection, an answer's head and its body may take, each.
+SOCIAL_TIMEOUT_SECONDS = env_float("SOCIAL_TIMEOUT_SECONDS", 5.0, minimum=0.1, maximum=10.0)
+# How old a profile becomes before it is fetched again.
+SOCIAL_REFRESH_HOURS = env_int("SOCIAL_REFRESH_HOURS", 24, minimum=1, maximum=8760)
 
 # API.
 

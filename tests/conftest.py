@@ -10,15 +10,17 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from redis import Redis
 
-from accounts import keys
+from accounts import keys, profiles
 from accounts.models import Scope
 from config import embedded
 from config.celery import app as celery_app
 from devchain.anvil import CHAIN_ID, start
 from devchain.deploy import Deployment, prepare
+from standins.social import SocialStandIn
 from tests.chain import Launchpad
 from tokens import installed_chains
 
@@ -90,6 +92,16 @@ def read_key(db: None) -> dict[str, str]:
 def index_key(db: None) -> dict[str, str]:
     """The header of a partner who may have transactions indexed, and nothing else."""
     return {"x-api-key": keys.issue("Indexer", scopes=[Scope.INDEX])}
+
+
+@pytest.fixture
+def social(settings: Any) -> Iterator[SocialStandIn]:
+    """A stand-in for the social provider, asked as Neynar; nobody is leaving it alone for an earlier error."""
+    cache.delete(profiles.PAUSED_KEY)
+    with SocialStandIn() as running:
+        settings.SOCIAL_BASE_URL, settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = running.url, "sample", ""
+        yield running
+    cache.delete(profiles.PAUSED_KEY)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from decimal import Decimal
 import factory
 from django.utils import timezone
 
-from accounts.models import PartnerKey, PartnerKeySecret, Scope
+from accounts.models import PartnerKey, PartnerKeySecret, Scope, SocialProfile
 from config.api.fields import checksum
 from tokens.metadata import copy_key, parse_context, parse_metadata
 from tokens.models import IndexRequest, Token
@@ -37,6 +37,27 @@ class PartnerKeySecretFactory(factory.django.DjangoModelFactory[PartnerKeySecret
     partner_key = factory.SubFactory(PartnerKeyFactory)
     key_id = factory.LazyFunction(lambda: "".join(secrets.choice(string.ascii_letters) for _ in range(8)))
     digest = factory.LazyFunction(lambda: secrets.token_hex(32))
+
+
+class SocialProfileFactory(factory.django.DjangoModelFactory[SocialProfile]):
+    """A profile that was fetched and is not due; `wanted=True` makes one that is due for the first time."""
+
+    class Meta:
+        model = SocialProfile
+
+    class Params:
+        wanted = factory.Trait(
+            username="",
+            display_name="",
+            fetched_at=None,
+            due_at=factory.LazyFunction(lambda: timezone.now() - timedelta(seconds=1)),
+        )
+
+    fid = factory.Sequence(lambda n: 1_000_000 + n)
+    username = factory.LazyAttribute(lambda profile: f"user-{profile.fid}")
+    display_name = factory.LazyAttribute(lambda profile: f"User {profile.fid}")
+    fetched_at = factory.LazyFunction(timezone.now)
+    due_at = factory.LazyFunction(lambda: timezone.now() + timedelta(hours=1))
 
 
 def _address() -> str:

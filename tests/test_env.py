@@ -63,6 +63,14 @@ def read_long_secret() -> str:
     return env.env_secret("TRIED", "default", shortest=50)
 
 
+def read_url() -> str:
+    return env.env_url("TRIED", "https://default.example/v2")
+
+
+def read_api_key() -> str:
+    return env.env_api_key("TRIED")
+
+
 def read_list() -> tuple[str, ...]:
     return env.env_list("TRIED", ("one",))
 
@@ -104,6 +112,9 @@ NO_HOSTS = (
     "x." * 130 + "x",
 )
 IP_ADDRESS = "an IP address, such as 127.0.0.1, 0.0.0.0 or ::1"
+NO_URLS = ("s3cret", "ftp://s3cret", "https://", "https://s3cret:65536", "http://[s3cret", "http://x/s3cret key")
+# They could not stand in a header.
+NO_API_KEYS = ("s3cret key", "s3cret\nkey", "s3cr\u00e9t", "s3cret\x7f")
 NO_IP_ADDRESSES = ("localhost", "a b", "x" * 300, "[::1]", "fe80::1%eth0", "127.0.0.1:8000", "127.1", "0x7f000001")
 
 
@@ -135,6 +146,10 @@ NO_IP_ADDRESSES = ("localhost", "a b", "x" * 300, "[::1]", "fe80::1%eth0", "127.
         (read_program, __file__, "the path of an executable file"),
         (read_program, "x" * 5000, "the path of an executable file"),
         (read_long_secret, "s3cret" * 8, "at least 50 random characters"),
+        *((read_url, text, "an address that starts with http:// or https://") for text in NO_URLS),
+        (read_url, "https://s3cret/v2?key=x", "an address without ? and #"),
+        (read_url, "https://s3cret/v2#x", "an address without ? and #"),
+        *((read_api_key, text, "letters, digits and signs of ASCII, without blanks") for text in NO_API_KEYS),
     ],
 )
 def test_it_refuses_nonsense_by_name_without_its_value(
@@ -322,6 +337,8 @@ def test_it_refuses_node_addresses_that_are_commas_alone() -> None:
         (read_ip_address, "127.0.0.1"),
         (read_program, None),
         (read_long_secret, "default"),
+        (read_url, "https://default.example/v2"),
+        (read_api_key, ""),
         (read_list, ("one",)),
     ],
 )
@@ -352,6 +369,9 @@ def test_an_unset_empty_or_blank_variable_has_its_default(give: Give, read: Call
         (read_ip_address, "::1", "::1"),
         (read_program, sys.executable, Path(sys.executable)),
         (read_long_secret, "x" * 50, "x" * 50),
+        (read_url, " http://127.0.0.1:8000/api/v2/ ", "http://127.0.0.1:8000/api/v2"),
+        (read_url, "https://host.example", "https://host.example"),
+        (read_api_key, "NEYNAR-0f_+/=", "NEYNAR-0f_+/="),
         (read_list, " a, ,b,", ("a", "b")),
         (read_list, r"a\,b,c", ("a,b", "c")),
     ],

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from accounts import profiles
 from config.http import Permanent, Retryable
 from tokens.chains.base import Chain, Launch, LaunchNotFound, NodeUnavailable, TransactionNotFound
 from tokens.chains.registry import ChainInfo
@@ -238,6 +239,7 @@ def _write(request: IndexRequest, chain: ChainInfo, launches: Sequence[Launch]) 
             block_number=launches[0].block_number,
             block_hash=launches[0].block_hash,
         )
+        profiles.want(fid for row in columns if (fid := row["requestor_fid"]) is not None)
 
 
 def _hide_tokens(request: IndexRequest, *, but: Sequence[str] = ()) -> int:

@@ -1,0 +1,46 @@
+"""`python -m standins social=8601`: serves the named stand-ins on their ports until Ctrl-C or SIGTERM."""
+
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from types import FrameType
+
+from standins.server import StandIn
+from standins.social import SocialStandIn
+
+STAND_INS: dict[str, Callable[[int], StandIn]] = {"social": SocialStandIn}
+
+
+def main() -> None:
+    # Ctrl-C too: a shell that starts a program in the background has it ignore that.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
+    try:
+        with ExitStack() as running:
+            for name, port in _read(sys.argv[1:]).items():
+                stand_in = running.enter_context(STAND_INS[name](port))
+                print(f"{name}: sample data at {stand_in.url}", flush=True)
+            signal.pause()
+    except KeyboardInterrupt:
+        return
+    except OSError as error:
+        sys.exit(f"can't listen: {error.strerror}")
+
+
+def _read(words: list[str]) -> dict[str, int]:
+    ports = {}
+    for word in words:
+        name, _, port = word.partition("=")
+        if name not in STAND_INS or not (port.isdecimal() and int(port) <= 65535):
+            sys.exit(f"expected NAME=PORT, with a name of {', '.join(STAND_INS)}")
+        ports[name] = int(port)
+    return ports
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    main()
