@@ -80,6 +80,19 @@ def test_it_refuses_a_numeric_cursor_without_a_number(value):
         decode(cursor_of({"id": value, "k": 1, "s": "market-cap"}), sort_by="market-cap", numeric=True)
 
 
+@pytest.mark.parametrize("value", [5.0, 5.5, "5", "5.5", 2**63])
+def test_it_refuses_a_cursor_of_whole_numbers_without_one(value):
+    text = cursor_of({"id": value, "k": 1, "s": "tx-h24"})
+    with pytest.raises(ValidationError):
+        decode(text, sort_by="tx-h24", numeric=True, whole=True)
+
+
+@pytest.mark.parametrize("value", [5, 0, 2**63 - 1, None])
+def test_it_reads_a_cursor_of_whole_numbers(value):
+    text = cursor_of({"id": value, "k": 1, "s": "tx-h24"})
+    assert decode(text, sort_by="tx-h24", numeric=True, whole=True) == Cursor(value, 1)
+
+
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 400, "NaN"])
 def test_it_refuses_a_number_out_of_range(number):
     with pytest.raises(ValidationError):

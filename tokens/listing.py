@@ -32,7 +32,10 @@ class Order:
         """Where a page begins; None is the first page. Raises ValidationError (400) on `cursor`."""
         if not text:
             return None
-        return decode(text, sort_by=self.sort.name, descending=self.descending, numeric=self.sort.by_market)
+        sort = self.sort
+        return decode(
+            text, sort_by=sort.name, descending=self.descending, numeric=sort.by_market, whole=sort.is_whole
+        )
 
     def write_cursor(self, key: Any, row_id: int, *, exact: bool = False) -> str:
         """The cursor after the row with this key and id."""

@@ -25,6 +25,11 @@ class Sort:
             return F(prefix + self.column)
         return Coalesce(F(prefix + self.column), Value(self.stand_in(descending=descending)))
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the values are whole numbers."""
+        return isinstance(self.lowest, int)
+
     def stand_in(self, *, descending: bool) -> float | int:
         """The key of an unknown value, which is the last in this direction."""
         return self.lowest if descending else self.highest

@@ -60,10 +60,13 @@ def encode(cursor: Cursor, *, sort_by: str, descending: bool = True) -> str:
     return base64.b64encode(orjson.dumps(content)).decode("ascii")
 
 
-def decode(text: str, *, sort_by: str, descending: bool = True, numeric: bool = False) -> Cursor | OlderCursor | None:
+def decode(
+    text: str, *, sort_by: str, descending: bool = True, numeric: bool = False, whole: bool = False
+) -> Cursor | OlderCursor | None:
     """The cursor in `text`; None where it was made for another sort, which means the first page.
 
-    `numeric` says that this sort's values are numbers and not timestamps. Raises ValidationError (400) on `cursor`.
+    `numeric` says that this sort's values are numbers and not timestamps, `whole` that they are whole numbers: these
+    PostgreSQL compares with others by leaving its index. Raises ValidationError (400) on `cursor`.
     """
     content = _read_object(text)
     if "s" not in content and "k" not in content:
@@ -81,7 +84,7 @@ def decode(text: str, *, sort_by: str, descending: bool = True, numeric: bool = 
         return Cursor(_read_timestamp(content.get("id")), row_id, exact)
     # The key must be there, also where its value is unknown.
     value = content.get("id", "")
-    return Cursor(None if value is None else _read_number(value), row_id, exact)
+    return Cursor(None if value is None else _read_number(value, whole=whole), row_id, exact)
 
 
 def _write(value: SortValue | None) -> str | int | float | None:
@@ -117,11 +120,13 @@ def _read_timestamp(value: Any) -> datetime.datetime:
     return moment.replace(tzinfo=datetime.UTC)
 
 
-def _read_number(value: Any) -> int | float | Decimal:
-    if isinstance(value, str) and _DECIMAL.fullmatch(value):
-        return Decimal(value)
+def _read_number(value: Any, *, whole: bool) -> int | float | Decimal:
     if type(value) is int and abs(value) <= _MAX_BIGINT:
         return value
+    if whole:
+        raise _refused()
+    if isinstance(value, str) and _DECIMAL.fullmatch(value):
+        return Decimal(value)
     # Always finite: the parser refuses numbers beyond a double's range.
     if type(value) is float:
         return value
