@@ -36,9 +36,15 @@ tokens = st.fixed_dictionaries(
     }
 )
 queries = st.fixed_dictionaries(
-    {"sortBy": st.sampled_from(list(SORT_FIELDS)), "sort": st.sampled_from(["desc", "asc"]), "limit": st.integers(1, 7)},
+    {
+        "sortBy": st.sampled_from(list(SORT_FIELDS)),
+        "sort": st.sampled_from(["desc", "asc"]),
+        "limit": st.integers(1, 7),
+    },
     optional={
-        "q": st.sampled_from(["d", "dog", "o", "inu", "犬", "犬山", "🐶", "%", "_", "\\", "'", '"', "zzz", "g i", "n m"]),
+        "q": st.sampled_from(
+            ["d", "dog", "o", "inu", "犬", "犬山", "🐶", "%", "_", "\\", "'", '"', "zzz", "g i", "n m"]
+        ),
         "chainId": st.sampled_from([8453, 1]),
     },
 )

@@ -1,0 +1,47 @@
+"""Reading lists of tokens as clients do, and giving tokens a market."""
+
+import base64
+import json
+from collections.abc import Callable
+from typing import Any
+
+from django.utils import timezone
+
+from tokens.models import Market, Token
+
+SORTS = ("deployed-at", "market-cap", "tx-h24", "price-percent-h24", "price-percent-h1")
+
+
+def ids(answer: Any) -> list[int]:
+    """The ids of a page, in its order."""
+    assert answer.status_code == 200, answer.content
+    return [record["id"] for record in answer.json()["data"]]
+
+
+def walk(ask: Callable[..., Any], **parameters: Any) -> list[int]:
+    """The ids of all pages, by their cursors."""
+    found: list[int] = []
+    cursor = None
+    for _ in range(200):
+        answer = ask(**parameters, **({"cursor": cursor} if cursor else {}))
+        found += ids(answer)
+        cursor = answer.json()["cursor"]
+        if cursor is None:
+            return found
+    raise AssertionError("the walk must come to an end")
+
+
+def cursor_of(content: Any) -> str:
+    """A cursor with this content."""
+    return base64.b64encode(json.dumps(content).encode()).decode()
+
+
+def content_of(cursor: str) -> Any:
+    """What a cursor says."""
+    return json.loads(base64.b64decode(cursor))
+
+
+def price(token: Token, **values: Any) -> Token:
+    """The token, with a market that was told just now."""
+    assert Market.objects.filter(pk=token.pk).update(**{"updated_at": timezone.now()} | values) == 1
+    return token
