@@ -7,6 +7,7 @@ import pytest
 from tests.factories import TokenFactory
 from tests.list_model import Row, in_order, select
 from tests.token_lists import SORTS, content_of, cursor_of, ids, price, walk
+from tokens.models import Token
 
 pytestmark = pytest.mark.django_db
 
@@ -62,17 +63,20 @@ def ask(client):
 @pytest.fixture
 def catalogue(db):
     """The catalogue's tokens as rows of the model; some at one moment, and with markets of every kind."""
-    rows = []
-    for number, (symbol, name) in enumerate(CATALOGUE.items()):
-        market, deployed_at = MARKETS[number % 5], NOON + timedelta(seconds=number // 2)
-        token = TokenFactory(name=name, symbol=symbol, deployed_at=deployed_at)
-        if market:
-            price(token, **market)
-        rows.append(Row(token.pk, name, symbol, deployed_at, token.chain_id, market))
+    rows = [
+        Row(0, name, symbol, NOON + timedelta(seconds=number // 2), 8453, MARKETS[number % 5])
+        for number, (symbol, name) in enumerate(CATALOGUE.items())
+    ]
+    tokens = [TokenFactory.build(name=row.name, symbol=row.symbol, deployed_at=row.deployed_at) for row in rows]
+    for row, token in zip(rows, Token.objects.bulk_create(tokens), strict=True):
+        row.id = token.pk
+        if row.market:
+            price(token, **row.market)
     # Nobody finds what is hidden.
-    for symbol, name in CATALOGUE.items():
-        TokenFactory(name=name, symbol=symbol, blocked=True)
-        TokenFactory(name=name, symbol=symbol, unindexed=True)
+    for hidden in ("blocked", "unindexed"):
+        Token.objects.bulk_create(
+            TokenFactory.build(name=row.name, symbol=row.symbol, **{hidden: True}) for row in rows
+        )
     return rows
 
 
@@ -364,13 +368,13 @@ def test_it_refuses_a_cursor_that_says_it_otherwise(ask, named, wrong):
         ({"chainId": 1}, {"chain_id": 1}),
     ],
 )
-@pytest.mark.parametrize("q", ["o", "go", "good", "犬", "g🐶", ADDRESS.lower()])
+@pytest.mark.parametrize("q", ["o", "good", "g🐶", ADDRESS.lower()])
 def test_filters_narrow_a_search(ask, q, parameters, columns):
     name = f"Good 犬g🐶 {ADDRESS}"
     wanted = [TokenFactory(name=name, **columns).pk for _ in range(3)]
     TokenFactory(name=name)
     TokenFactory(name="zzz", **columns | ({"pool_address": OTHER_HASH} if "pool_address" in columns else {}))
-    for sort_by in SORTS:
+    for sort_by in ("deployed-at", "market-cap"):
         answer = ask(q=q, sortBy=sort_by, **parameters)
         assert (ids(answer), answer.json()["total"]) == (wanted[::-1], 3)
-        assert walk(ask, q=q, sortBy=sort_by, sort="asc", limit=2, **parameters) == wanted
+    assert walk(ask, q=q, sort="asc", limit=2, **parameters) == wanted
