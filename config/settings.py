@@ -80,6 +80,9 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
+    # Around the one that compresses, so that a 304 has the ETag and the Vary of the 200.
+    "config.api.representation.answer_conditions",
+    "config.api.representation.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -155,6 +158,15 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": 10},
     },
 }
+
+# The cache of public answers before Django (`config.edge`), in each process of the web server.
+
+# How long an answer is kept, where its Cache-Control lets it be kept that long; 0 turns the cache off.
+EDGE_CACHE_SECONDS = env_float("EDGE_CACHE_SECONDS", 2.0, minimum=0, maximum=60)
+# How much memory a process keeps answers in.
+EDGE_CACHE_MB = env_int("EDGE_CACHE_MB", 32, minimum=1, maximum=4096)
+# Where public answers are, besides "/"; the probes, the admin site and static files stay outside.
+EDGE_CACHE_PREFIXES = ("/api/", "/tokens/", "/leaderboard")
 
 # Chains.
 

@@ -137,6 +137,15 @@ def queue() -> Iterator[Callable[[], list[Message]]]:
 
 
 @pytest.fixture
+def redis_url(settings: Any) -> str:
+    """The address of a Redis in which no other test has left an answer."""
+    client = Redis.from_url(settings.REDIS_URL)
+    for name in client.keys("launchboard:edge:*"):
+        client.delete(name)
+    return str(settings.REDIS_URL)
+
+
+@pytest.fixture
 def service_environment(transactional_db: None, settings: Any) -> dict[str, str]:
     """The environment of a process of the service on this test's database, with a broker of its own, empty."""
     database = connection.settings_dict

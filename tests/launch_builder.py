@@ -195,7 +195,7 @@ def _types(signature: str) -> list[str]:
             types.append("")
         else:
             types[-1] += char
-    return types
+    return types if inside else []
 
 
 def _encode(types: list[str], values: list[Any]) -> bytes:

@@ -1,7 +1,7 @@
 """The base of the GET endpoints: parameters, headers, addresses."""
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import reverse
 from django_filters import CharFilter, FilterSet, NumberFilter
@@ -53,6 +53,10 @@ class Item(QueryView):
         return Response([number, word])
 
 
+class Old(Listing):
+    successor = "/api/listing"
+
+
 class GroupFilter(FilterSet):
     name = CharFilter(lookup_expr="icontains")
     number = NumberFilter(field_name="id")
@@ -71,12 +75,7 @@ class Groups(QueryView):
     filterset_class = GroupFilter
 
     def get(self, request):
-        return Response(list(self.filtered(Group.objects.order_by("id")).values_list("name", flat=True)))
-
-
-class Unfiltered(QueryView):
-    def get(self, request):
-        return Response([user.pk for user in self.filtered(User.objects.all())])
+        return Response(list(GroupFilter(self.filters, Group.objects.order_by("id")).qs.values_list("name", flat=True)))
 
 
 class Nobody(BasePermission):
@@ -92,8 +91,8 @@ urlpatterns = [
     endpoint("api/listing", Listing.as_view(), name="listing"),
     endpoint("api/listing/<int:number>/<str:word>", Item.as_view(), name="item"),
     endpoint("api/private", Private.as_view()),
+    endpoint("api/old", Old.as_view()),
     endpoint("api/groups", Groups.as_view()),
-    endpoint("api/unfiltered", Unfiltered.as_view()),
     endpoint("api/guarded", Guarded.as_view()),
 ]
 
@@ -223,6 +222,21 @@ def test_it_writes_stale_seconds_for_shared_caches():
     assert shared_for(30, stale_seconds=60) == "public, s-maxage=30, stale-while-revalidate=60"
 
 
+@pytest.mark.parametrize(
+    ("address", "status"), [("/api/old", 200), ("/api/old?limit=99", 400), ("/api/old?limit=4", 404)]
+)
+def test_a_deprecated_endpoint_names_its_successor_in_every_answer(api, address, status):
+    response = api.get(address)
+    assert response.status_code == status
+    assert response["Link"] == '</api/listing>; rel="successor-version"'
+    # RFC 9745: a date, in Unix seconds behind an at sign.
+    assert response["Deprecation"] == "@1767225600"
+
+
+def test_other_endpoints_are_not_deprecated(api):
+    assert not {"Deprecation", "Link"} & set(api.get("/api/listing").headers)
+
+
 @pytest.mark.django_db
 def test_it_filters_by_the_filterset(api):
     for name in ("alpha", "beta", "alphabet"):
@@ -237,12 +251,6 @@ def test_it_refuses_what_the_filterset_refuses_beside_what_the_serializer_refuse
     body = api.get("/api/groups?number=x&limit=9").json()
     assert {detail["field"] for detail in body["details"]} == {"number", "limit"}
     assert api.get("/api/groups?number=1&number=2").json()["error"] == "number must be given once"
-
-
-@pytest.mark.django_db
-def test_it_filters_nothing_without_a_filterset(api):
-    user = User.objects.create(username="one")
-    assert api.get("/api/unfiltered").json() == [user.pk]
 
 
 @pytest.mark.parametrize("method", ["get", "post"])

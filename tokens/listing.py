@@ -33,9 +33,7 @@ class Order:
         if not text:
             return None
         sort = self.sort
-        return decode(
-            text, sort_by=sort.name, descending=self.descending, numeric=sort.by_market, whole=sort.is_whole
-        )
+        return decode(text, sort_by=sort.name, descending=self.descending, numeric=sort.by_market, whole=sort.is_whole)
 
     def write_cursor(self, key: Any, row_id: int, *, exact: bool = False) -> str:
         """The cursor after the row with this key and id."""

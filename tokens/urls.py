@@ -2,6 +2,7 @@
 
 from config.api.routing import endpoint
 from tokens.views.indexing import IndexTransactionView
+from tokens.views.liquidity import RewardsEstimateView
 from tokens.views.listing import (
     DeployedByAddressView,
     DeployedByFidView,
@@ -18,6 +19,7 @@ urlpatterns = [
     endpoint("tokens/fetch-by-pool-address", TokenByPoolView.as_view(), name="token-by-pool"),
     endpoint("tokens/fetch-by-pool-addresses", TokensByPoolsView.as_view(), name="tokens-by-pools"),
     endpoint("tokens/search", TokenSearchView.as_view(), name="token-search"),
+    endpoint("tokens/estimate-rewards-by-pool-address", RewardsEstimateView.as_view(), name="token-rewards-estimate"),
     endpoint("tokens/authenticated", PartnerTokenListView.as_view(), name="token-list-authenticated"),
     endpoint("get-token-by-address", TokenByAddressView.as_view(), name="token-by-address"),
     endpoint("tokens/index", IndexTransactionView.as_view(), name="token-index"),

@@ -4,6 +4,18 @@
 NEVER_STORED = "no-store"
 PRIVATE_NEVER_STORED = "private, no-store"
 
+# What describes the body, which a 304 leaves out; caches add everything else to what they have (RFC 9110, 15.4.5).
+REPRESENTATION_HEADERS = frozenset(
+    {
+        "content-disposition",
+        "content-encoding",
+        "content-language",
+        "content-length",
+        "content-range",
+        "content-type",
+    }
+)
+
 
 def shared_for(seconds: int, *, stale_seconds: int = 0) -> str:
     """Proxies and edges keep it that long, and may serve it `stale_seconds` more while they fetch a new one."""

@@ -43,11 +43,15 @@ _TEXTS = {
 
 
 class EndpointSchema(AutoSchema):
-    """Takes a view's `query_serializer` and `filterset_class` as its parameters."""
+    """Takes a view's `query_serializer` and `filterset_class` as its parameters, its `successor` as a deprecation."""
 
     def get_tags(self) -> list[str]:
         """One group per app, whatever the address begins with."""
         return [type(self.view).__module__.split(".")[0]]
+
+    def is_deprecated(self) -> bool:
+        """Whether something else is to be used instead."""
+        return bool(getattr(self.view, "successor", None))
 
     def get_override_parameters(self) -> list[Any]:
         """The query parameters, beside those of `extend_schema`."""

@@ -36,6 +36,10 @@ class LogUndecodable(Permanent):
     """A log of a known contract does not have the layout that its event says."""
 
 
+class FeesUnreadable(Permanent):
+    """The chain has no answer to what fees a position has, or to whom they belong."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pool:
     """Where a token trades. `tick` is the starting tick as if the launched token were token0."""
@@ -157,6 +161,28 @@ class Launch:
     positions: tuple[Position, ...]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeeAmount:
+    """Fees in one currency (the address of an ERC-20), in its smallest unit."""
+
+    currency: str
+    decimals: int
+    amount: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UncollectedFees:
+    """What a pool owes to a position, in the order of the pool's two currencies.
+
+    `team_percent` is the whole percentage of it that the locker gives to the launchpad's team, rounded down in each
+    currency; None where the locker does not tell.
+    """
+
+    locker: str
+    amounts: tuple[FeeAmount, ...]
+    team_percent: int | None
+
+
 class Chain(Protocol):
     """What the service asks of a chain, whatever its kind."""
 
@@ -180,6 +206,13 @@ class Chain(Protocol):
         """Block number -> its hash on the chain as it is now, without those that the node lacks.
 
         Raises NodeUnavailable.
+        """
+        ...
+
+    def read_uncollected_fees(self, position_id: int) -> UncollectedFees:
+        """What waits in the pool for an LP NFT of generation v0 to v3.1, at the newest block.
+
+        Raises NodeUnavailable, FeesUnreadable.
         """
         ...
 

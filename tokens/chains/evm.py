@@ -4,10 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tokens.chains import abi
+from tokens.chains import abi, lockers
 from tokens.chains.abi import Function
-from tokens.chains.base import Launch, NodeRefused, NodeUnavailable, Pool, TransactionNotFound
+from tokens.chains.base import (
+    FeesUnreadable,
+    Launch,
+    NodeRefused,
+    NodeUnavailable,
+    Pool,
+    TransactionNotFound,
+    UncollectedFees,
+)
 from tokens.chains.decoding import decode_launches
+from tokens.chains.eth_calls import Question, ask
 from tokens.chains.registry import ChainInfo
 from tokens.chains.rpc import Call, RpcClient
 
@@ -15,9 +24,6 @@ _TOKEN = abi.load("token")
 
 # The token's accessors by generation family: v3.1 and v4 name the image `imageUrl`, v1 to v3.0 `image`.
 _IMAGES = (_TOKEN.function("imageUrl"), _TOKEN.function("image"))
-
-# Plenty for a view. Anybody's contract may be the paired token: without a limit it could keep the node busy.
-_VIEW_GAS = hex(5_000_000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +62,16 @@ class EvmChain:
             if block.get("number") != hex(number) or not isinstance(block.get("hash"), str):
                 raise NodeUnavailable(f"chain {self.info.chain_id}: another block than the one asked for")
         return {number: block["hash"] for number, block in found.items()}
+
+    def read_uncollected_fees(self, position_id: int) -> UncollectedFees:
+        """What waits in the pool for an LP NFT of generation v0 to v3.1, at the newest block.
+
+        Raises NodeUnavailable, FeesUnreadable.
+        """
+        manager = self.info.v3_position_manager
+        if manager is None:
+            raise FeesUnreadable(f"the registry has no v3_position_manager of chain {self.info.chain_id}")
+        return lockers.read_uncollected_fees(self.rpc, manager=manager, position_id=position_id)
 
     def _read_mined(self, tx_hash: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         """The transaction, its receipt and its block, which must tell of one and the same block.
@@ -109,13 +125,9 @@ class EvmChain:
 
     def _call_views(self, wanted: list[tuple[str, str, Function]]) -> dict[str, Any]:
         """Name -> value of the views that answered; for a name asked twice the first answer counts."""
-        calls: list[Call] = [
-            ("eth_call", ({"to": address, "data": function.encode(), "gas": _VIEW_GAS}, "latest"))
-            for _, address, function in wanted
-        ]
+        questions = [Question(contract=address, function=function) for _, address, function in wanted]
         found: dict[str, Any] = {}
-        for (name, _, function), answer in zip(wanted, self.rpc.batch(calls), strict=True):
-            values = function.decode_output(answer) if isinstance(answer, str) else None
+        for (name, _, _), values in zip(wanted, ask(self.rpc, questions), strict=True):
             if values:
                 found.setdefault(name, *values.values())
         return found

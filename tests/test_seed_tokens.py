@@ -1,0 +1,150 @@
+"""manage.py seed_tokens"""
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection
+
+from config.api.fields import checksum
+from tests.factories import TokenFactory
+from tokens import seeding
+from tokens.chains.registry import load
+from tokens.management.commands.seed_tokens import Command
+from tokens.metadata import copy_key, parse_context, parse_metadata
+from tokens.models import Market, Token
+from tokens.serializers import TokenRecordSerializer
+from tokens.synthetic.rows import make_batch
+
+# VACUUM runs in no transaction.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ADDRESSES = ("contract_address", "admin", "msg_sender", "requestor_address", "paired_token", "locker_address")
+
+
+def seed(*words):
+    """What it writes."""
+    output = io.StringIO()
+    call_command("seed_tokens", *map(str, words), stdout=output)
+    return output.getvalue()
+
+
+def index_definitions():
+    """Everything that PostgreSQL knows of the indexes of tokens and markets, statistics of columns included."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_get_indexdef(indexrelid), ARRAY(SELECT (attnum, attstattarget)::text FROM pg_attribute "
+            "WHERE attrelid = indexrelid) FROM pg_index WHERE indrelid IN "
+            "('tokens_token'::regclass, 'tokens_market'::regclass) AND indisvalid ORDER BY 1"
+        )
+        return cursor.fetchall()
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_it_refuses_to_load_nothing(count):
+    with pytest.raises(CommandError, match="--count must be at least 1"):
+        seed("--count", count)
+
+
+def test_it_refuses_a_database_with_tokens_unless_it_is_to_add_to_them():
+    mine = TokenFactory(unindexed=True)
+    with pytest.raises(CommandError, match="there are tokens already: --add"):
+        seed("--count", 5)
+    assert list(Token.objects.all()) == [mine]
+    seed("--count", 5, "--add")
+    assert Token.objects.count() == 6
+
+
+def test_it_refuses_a_seed_that_is_there_already():
+    seed("--count", 5)
+    with pytest.raises(CommandError, match="choose another --seed"):
+        seed("--count", 5, "--add")
+    assert Token.objects.count() == 5
+    seed("--count", 5, "--add", "--seed", 2)
+    assert Token.objects.count() == 10
+
+
+def test_the_api_serves_every_token(client):
+    seed("--count", 300)
+    served, cursor = [], ""
+    while cursor is not None:
+        answer = client.get("/api/tokens", {"limit": 20, "cursor": cursor, "includeMarket": "true"}).json()
+        served, cursor = served + answer["data"], answer["cursor"]
+    assert len(served) == Token.objects.listed().count() > 290
+    keys = set(TokenRecordSerializer().fields)
+    assert all(set(record) == keys for record in served)
+
+
+def test_tokens_are_as_indexing_would_have_written_them():
+    seed("--count", 500)
+    for token in Token.objects.all():
+        token.full_clean(exclude=["search_text"])
+        for name in ADDRESSES:
+            address = getattr(token, name)
+            assert address in ("", checksum(address or "0x" + "00" * 20)), name
+        assert token.copy_key == copy_key(token.name, token.symbol)
+        assert set(parse_metadata(None)) == set(token.metadata)
+        assert set(parse_context(None)) == set(token.social_context)
+        assert token.search_text == f"{token.name}\n{token.symbol}".lower()
+
+
+def test_every_token_has_its_market_and_some_have_traded():
+    seed("--count", 500)
+    assert Market.objects.count() == 500
+    known = Market.objects.exclude(updated_at=None)
+    assert 150 < known.count() < 250
+    assert known.filter(market_cap=None).exists()
+    assert not Market.objects.filter(updated_at=None).exclude(price_usd=None).exists()
+
+
+def test_the_same_seed_gives_the_same_tokens():
+    registry = load()
+
+    def batch(number, seed):
+        return make_batch(number, seed=seed, count=10_000, ids=range(200), registry=registry)
+
+    assert batch(0, 1) == batch(0, 1)
+    assert batch(0, 1)[1].text != batch(0, 2)[1].text
+    assert batch(0, 1)[1].text != batch(1, 1)[1].text
+
+
+def test_names_tell_apart_what_searches_stumble_over():
+    texts = b"".join(
+        make_batch(number, seed=1, count=10_000, ids=range(5_000), registry=load())[1].text for number in range(2)
+    ).decode()
+    for sought in ("Doge", "inu", "犬", "🐶", "%", "_", "\\\\", "'s "):
+        assert sought in texts, sought
+
+
+def test_a_large_load_gives_the_indexes_back_as_they_were():
+    before = index_definitions()
+    count = seeding.REBUILD_FROM + 1
+    lines = seed("--count", count).splitlines()
+    assert index_definitions() == before
+    assert Token.objects.count() == Market.objects.count() == count
+    assert {"loading, 45 %", "indexing, 1 of 24"} <= {line.split(" s  ")[-1] for line in lines}
+    assert lines[-1].startswith(f"{count} tokens in ")
+
+
+def test_a_large_load_that_fails_leaves_indexes_and_tables_as_they_were():
+    before = index_definitions()
+
+    def fail(stage, done):
+        if stage.startswith("indexing, 3 of"):
+            raise DatabaseError
+
+    with pytest.raises(DatabaseError):
+        seeding.load_synthetic_tokens(seeding.REBUILD_FROM, seed=1, add=False, report=fail)
+    assert index_definitions() == before
+    assert not Token.objects.exists()
+
+
+def test_it_draws_a_bar_on_a_terminal():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    output = Terminal()
+    call_command(Command(stdout=output), "--count", "10")
+    assert "\r[##############################] 100 %" in output.getvalue()
+    assert output.getvalue().endswith("10 tokens in 0 s\n")

@@ -1,0 +1,109 @@
+"""Loads invented tokens into the database, by COPY and with all processors, for trials at the size of production."""
+
+from collections.abc import Callable
+from functools import partial
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
+from psycopg import sql
+from psycopg.errors import UniqueViolation
+
+from tokens.models import Market, Token
+from tokens.synthetic.batches import make_batches
+from tokens.synthetic.rows import BATCH, CopyText
+
+# From so many tokens on, it costs less to build the indexes at the end than to keep them up to date.
+REBUILD_FROM = 10_000
+# Memory for building one index.
+_BUILD_MEMORY = "512MB"
+_TOKENS, _MARKETS = Token._meta.db_table, Market._meta.db_table
+
+# Told what is being done, and how many tokens are loaded by then.
+Report = Callable[[str, int], None]
+
+# Each index of the tables but those of constraints, and what makes it again; a column's statistics, which a migration
+# may have set, are no part of an index's definition.
+_INDEXES = """
+SELECT
+    index.relname,
+    pg_get_indexdef(index.oid),
+    ARRAY(
+        SELECT format('ALTER INDEX %%I ALTER COLUMN %%s SET STATISTICS %%s', index.relname, attnum, attstattarget)
+        FROM pg_attribute WHERE attrelid = index.oid AND attstattarget >= 0
+    )
+FROM pg_index
+JOIN pg_class AS index ON index.oid = indexrelid
+WHERE indrelid = ANY(%s::regclass[]) AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
+"""
+
+
+class TokensPresent(Exception):
+    """The database holds tokens already."""
+
+
+class SeedUsed(Exception):
+    """The tokens of this seed are in the database already."""
+
+
+def load_synthetic_tokens(count: int, *, seed: int, add: bool, report: Report) -> None:
+    """Load so many invented tokens, with market data for two of five, all or none of them.
+
+    The same seed and count give the same rows, but for their ids. Nobody can read tokens meanwhile.
+    Raises TokensPresent unless they are to be added to those that are there, and SeedUsed.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        # In the same transaction, so that whatever ends it brings the indexes back.
+        cursor.execute("SELECT set_config('statement_timeout', '0', true)")
+        cursor.execute(f"LOCK TABLE {_TOKENS}, {_MARKETS} IN SHARE ROW EXCLUSIVE MODE")
+        if not add and Token.objects.exists():
+            raise TokensPresent
+        rebuild = _drop_indexes(cursor) if count >= REBUILD_FROM else []
+        try:
+            _copy_tokens(cursor, count, seed=seed, report=report)
+        except UniqueViolation as error:
+            raise SeedUsed from error
+        report("checking", count)
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("SELECT set_config('maintenance_work_mem', %s, true)", [_BUILD_MEMORY])
+        for place, statement in enumerate(rebuild, start=1):
+            report(f"indexing, {place} of {len(rebuild)}", count)
+            cursor.execute(statement)
+    report("analyzing", count)
+    with connection.cursor() as cursor:
+        # VACUUM notes which pages everybody may see: counts need that to be read from an index alone.
+        cursor.execute(f"VACUUM (ANALYZE) {_TOKENS}, {_MARKETS}")
+
+
+def _drop_indexes(cursor: CursorWrapper) -> list[str]:
+    """Drop what only speeds up reading; the statements that bring it back."""
+    cursor.execute(_INDEXES, [[_TOKENS, _MARKETS]])
+    indexes = cursor.fetchall()
+    for name, _, _ in indexes:
+        cursor.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(name)))
+    return [statement for _, definition, further in indexes for statement in (definition, *further)]
+
+
+def _copy_tokens(cursor: CursorWrapper, count: int, *, seed: int, report: Report) -> None:
+    report("loading", 0)
+    batches = make_batches(
+        count, seed=seed, reserve_ids=partial(_reserve_ids, cursor), chains_files=settings.CHAINS_FILES
+    )
+    for number, (markets, tokens) in enumerate(batches, start=1):
+        # A market may stand before its token, whose own trigger then makes none: the foreign key is looked at later.
+        _copy(cursor, _MARKETS, markets)
+        _copy(cursor, _TOKENS, tokens)
+        report("loading", min(number * BATCH, count))
+
+
+def _copy(cursor: CursorWrapper, table: str, rows: CopyText) -> None:
+    if not rows.text:
+        return
+    columns = sql.SQL(", ").join(map(sql.Identifier, rows.columns))
+    with cursor.copy(sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), columns)) as copy:
+        copy.write(rows.text)
+
+
+def _reserve_ids(cursor: CursorWrapper, count: int) -> list[int]:
+    cursor.execute("SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)", [_TOKENS, count])
+    return [number for (number,) in cursor.fetchall()]

@@ -1,0 +1,102 @@
+"""Invented tokens and markets as text for PostgreSQL's COPY. Pure: the same seed gives the same rows."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from random import Random
+from typing import Any
+
+import orjson
+
+from tokens.chains.registry import Registry
+from tokens.launch_rows import token_columns
+from tokens.synthetic.launches import BEGIN, SPAN_SECONDS, draw_launch, popular_names, wallet
+from tokens.synthetic.markets import draw_market
+
+# So many tokens are made at a time, from random numbers of their own.
+BATCH = 5_000
+# Of all launches, those that were read from the chain long after they were made, and those that share their second with
+# the one before.
+_LATE, _SAME_SECOND = 0.1, 0.03
+_BLOCKED, _UNINDEXED, _CHAMPAGNE, _VERIFIED = 0.003, 0.002, 0.0008, 0.002
+# The first wallets are those of well-known interfaces.
+_KNOWN_WALLETS = frozenset(map(wallet, range(5)))
+
+
+@dataclass(frozen=True, slots=True)
+class CopyText:
+    """Rows in COPY's text format, and their columns."""
+
+    columns: tuple[str, ...]
+    text: bytes
+
+
+def make_batch(
+    number: int, *, seed: int, count: int, ids: Sequence[int], registry: Registry
+) -> tuple[CopyText, CopyText]:
+    """Markets and tokens: those tokens from `number * BATCH` on, of `count` in all, under these ids."""
+    random = Random(f"{seed} batch {number}")
+    tokens, markets = [], []
+    time = 0
+    for place, row_id in enumerate(ids, start=number * BATCH):
+        if not time or random.random() > _SAME_SECOND:
+            time = _draw_time(random, place / count)
+        token = _draw_token(random, time=time, registry=registry, popular=_popular(seed))
+        tokens.append({"id": row_id} | token)
+        market = draw_market(random, supply=token["supply"])
+        if market:
+            markets.append({"token_id": row_id} | market)
+    return _copy_text(markets), _copy_text(tokens)
+
+
+@cache
+def _popular(seed: int) -> list[tuple[str, str]]:
+    return popular_names(seed)
+
+
+def _draw_time(random: Random, share: float) -> int:
+    """When the token was launched that lies at this share of all. Rows are mostly in the order of their launches."""
+    latest = BEGIN + int(SPAN_SECONDS * share)
+    return random.randint(BEGIN, latest) if random.random() < _LATE else latest + random.randrange(600)
+
+
+def _draw_token(random: Random, *, time: int, registry: Registry, popular: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Column -> value: what indexing would write, and an operator's tags."""
+    launch = draw_launch(random, registry=registry, time=time, popular=popular)
+    chain = registry.chain(launch.chain_id)
+    columns = token_columns(launch, chain=chain, presets=registry.presets.values())
+    read_at = datetime.fromtimestamp(time + random.randrange(1, 60), UTC)
+    tags = {
+        "blocked": random.random() < _BLOCKED,
+        "unindexed": random.random() < _UNINDEXED,
+        "champagne": random.random() < _CHAMPAGNE,
+        "verified": random.random() < _VERIFIED,
+        "known_interface_deployer": launch.msg_sender in _KNOWN_WALLETS,
+    }
+    return columns | {"created_at": read_at, "last_indexed": read_at} | tags
+
+
+def _copy_text(rows: Sequence[Mapping[str, Any]]) -> CopyText:
+    lines = ("\t".join(map(_value, row.values())) for row in rows)
+    return CopyText(tuple(rows[0]) if rows else (), "".join(f"{line}\n" for line in lines).encode())
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return r"\N"
+    if isinstance(value, str):
+        text = value
+    elif isinstance(value, dict):
+        text = orjson.dumps(value).decode()
+    elif isinstance(value, list):
+        text = _array(value)
+    else:
+        return str(value)
+    # What COPY would take for the end of a value or of a row.
+    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+
+
+def _array(words: Iterable[str]) -> str:
+    """A text[] of words that need no quotes."""
+    return "{" + ",".join(words) + "}"
