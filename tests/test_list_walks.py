@@ -42,7 +42,9 @@ queries = st.fixed_dictionaries(
         "limit": st.integers(1, 7),
     },
     optional={
-        "q": st.sampled_from(["d", "dog", "o", "inu", "犬", "犬山", "🐶", "%", "_", "\\", "'", '"', "zzz", "g i"]),
+        "q": st.sampled_from(
+            ["d", "dog", "o", "inu", "犬", "犬山", "🐶", "%", "_", "\\", "'", '"', "zzz", "g i", "n m"]
+        ),
         "chainId": st.sampled_from([8453, 1]),
     },
 )

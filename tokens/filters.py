@@ -134,19 +134,13 @@ class ReadFilter(Filter):
 class ListFilter(FilterSet):
     """What the filter sets of token lists share."""
 
-    def __init__(self, *args: Any, indexed: bool = True, **options: Any) -> None:
-        super().__init__(*args, **options)
-        # Whether a search should go by its index, which serves where few tokens match, or compare text by text.
-        self.indexed = indexed
-
     class Meta:
         model = Token
         fields: list[str] = []
 
     def search(self, tokens: TokenQuerySet, name: str, value: str) -> TokenQuerySet:
         """What is named by an address or hash, or has the text in its name or symbol."""
-        found = search.indexed_match(value) if self.indexed else search.text_match(value)
-        exact = search.exact_match(value)
+        found, exact = search.text_match(value), search.exact_match(value)
         return tokens.filter(found if exact is None else exact | found)
 
 

@@ -91,7 +91,7 @@ def page_of_rows(rows: Sequence[tuple[Any, ...]], order: Order, window: Window, 
 def walk_statement(selection: Selection, order: Order, shape: tuple[int, int, str | None], extras: Extras) -> Statement:
     """The query of a page of a window's shape, with slots for the cursor; the sort's key is its last column."""
     limit, offset, cursor = shape
-    tokens = sorted_tokens(selection.tokens(indexed=False).with_copies(), order)
+    tokens = sorted_tokens(selection.tokens().with_copies(), order)
     if cursor:
         tokens = _after(tokens, order, cursor)
     direction = "-" if order.descending else ""

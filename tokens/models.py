@@ -3,13 +3,13 @@
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import F, Q, Value
+from django.db.models import F, Q
 from django.db.models.fields.json import KT
-from django.db.models.functions import Concat, Left, Lower
+from django.db.models.functions import Left, Lower
 
 from tokens.chains.registry_rules import LONGEST_GENERATION_NAME
 from tokens.launch_warnings import POSSIBLE_COPY
-from tokens.querysets import IndexRequestQuerySet, MarketQuerySet, TokenQuerySet
+from tokens.querysets import IndexRequestQuerySet, MarketQuerySet, SearchEntryQuerySet, TokenQuerySet
 from tokens.search import ShortGrams
 from tokens.sorting import MARKET_SORTS
 
@@ -89,13 +89,6 @@ class Token(models.Model):
     known_interface_deployer = models.BooleanField(default=False)
     blocked = models.BooleanField(default=False)
 
-    # What a search looks through; the line break keeps a match from spanning both.
-    search_text = models.GeneratedField(
-        expression=Concat(Lower("name"), Value("\n", output_field=models.TextField()), Lower("symbol")),
-        output_field=models.TextField(),
-        db_persist=True,
-    )
-
     # Whether an older verified or champagne token looks the same: there on tokens from `with_copies()`.
     possible_copy: bool
 
@@ -132,10 +125,6 @@ class Token(models.Model):
                 condition=_LISTED,
             ),
             models.Index(fields=["-deployed_at", "-id"], name="token_champagne_newest", condition=Q(champagne=True)),
-            # The parameter q. Trigrams can't find one or two characters, nor emoji: these are in an index of their own.
-            # Without the list of pending entries, which every search would have to read through.
-            GinIndex(fields=["search_text"], opclasses=["gin_trgm_ops"], name="token_by_trigram", fastupdate=False),
-            GinIndex(ShortGrams("search_text"), name="token_by_short_gram", fastupdate=False),
             # GET /api/tokens/fetch-by-pool-address and its plural.
             models.Index(fields=["pool_address"], name="token_by_pool", condition=~Q(pool_address="")),
             # GET /api/get-token-by-address without a chain.
@@ -157,6 +146,33 @@ class Token(models.Model):
     def warnings(self) -> list[str]:
         """The launch's own, and whether it looks like a copy. Only on tokens from `with_copies()`."""
         return self.launch_warnings + ([POSSIBLE_COPY] if self.possible_copy else [])
+
+
+class SearchEntry(models.Model):
+    """What a search reads of a token: so little that thousands of matches lie close together.
+
+    Triggers of the database write it with the token, and whenever what it says changes.
+    """
+
+    token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="search_entry")
+    deployed_at = models.DateTimeField()
+    # Whether public lists show the token.
+    is_listed = models.BooleanField()
+    # Name and symbol in lower case, with a line break between them.
+    text = models.TextField()
+
+    objects = SearchEntryQuerySet.as_manager()
+
+    class Meta:
+        # Without lists of pending entries, which every search would have to read through.
+        indexes = [
+            # Trigrams find three letters in a row; what has none is in an index of its own.
+            GinIndex(fields=["text"], opclasses=["gin_trgm_ops"], name="search_by_trigram", fastupdate=False),
+            GinIndex(ShortGrams("text"), name="search_by_short_gram", fastupdate=False),
+        ]
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class Market(models.Model):

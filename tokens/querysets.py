@@ -7,7 +7,7 @@ from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, 
 from django.utils import timezone
 
 if TYPE_CHECKING:
-    from tokens.models import IndexRequest, Market, Token
+    from tokens.models import IndexRequest, Market, SearchEntry, Token
 
 
 class TokenQuerySet(QuerySet["Token"]):
@@ -55,6 +55,14 @@ class TokenQuerySet(QuerySet["Token"]):
     def launched_in(self, *, chain_id: int, tx_hash: str) -> Self:
         """Tokens of one transaction."""
         return self.filter(chain_id=chain_id, tx_hash=tx_hash)
+
+
+class SearchEntryQuerySet(QuerySet["SearchEntry"]):
+    """Search entries."""
+
+    def listed(self) -> Self:
+        """Those of tokens that public lists show."""
+        return self.filter(is_listed=True)
 
 
 class MarketQuerySet(QuerySet["Market"]):

@@ -9,8 +9,8 @@ import re
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.lookups import DataContains
 from django.db.models import F, Func, Q, TextField, Value
-from django.db.models.functions import Lower
-from django.db.models.lookups import Contains
+from django.db.models.functions import Lower, StrIndex
+from django.db.models.lookups import Contains, GreaterThan
 
 from config.api.fields import parse_address, parse_transaction_hash
 
@@ -48,20 +48,31 @@ def exact_match(q: str) -> Q | None:
 
 
 def text_match(q: str) -> Q:
-    """The tokens whose name or symbol contains `q` in any case, by comparing texts."""
+    """The tokens whose name or symbol contains `q` in any case; for a walk through tokens of which many do."""
     sought = Lower(Value(q))
-    found = Q(Contains(F("search_text"), sought))
-    if "\n" in q:
-        # It must not match the end of a name with the begin of a symbol.
-        found &= Q(Contains(Lower("name"), sought)) | Q(Contains(Lower("symbol"), sought))
-    return found
+    return Q(Contains(Lower("name"), sought)) | Q(Contains(Lower("symbol"), sought))
 
 
-def indexed_match(q: str) -> Q:
-    """The same tokens, so that one of the two indexes finds them."""
+def entry_match(q: str) -> Q:
+    """The search entries of the same tokens, by comparing texts, of which the planner has statistics."""
+    return Q(Contains(F("text"), Lower(Value(q)))) & _within_one_line(q)
+
+
+def indexed_entry_match(q: str) -> Q:
+    """The same search entries, so that one of the two indexes finds them."""
     if len(q) > 2 and _TRIGRAM.search(q):
-        return text_match(q)
+        return entry_match(q)
     grams = [q] if len(q) == 1 else sorted({q[start : start + 2] for start in range(len(q) - 1)})
-    narrowed = Q(DataContains(ShortGrams("search_text"), _Texts(*(Lower(Value(gram)) for gram in grams))))
-    # One or two characters are in the index as they are.
-    return narrowed & text_match(q) if len(q) > 2 or "\n" in q else narrowed
+    found = Q(DataContains(ShortGrams("text"), _Texts(*(Lower(Value(gram)) for gram in grams))))
+    if len(q) > 2:
+        # Said in a way that does not bring the index of trigrams in.
+        found &= Q(GreaterThan(StrIndex("text", Lower(Value(q))), 0))
+    return found & _within_one_line(q)
+
+
+def _within_one_line(q: str) -> Q:
+    """No match may begin in the name and end in the symbol."""
+    if "\n" not in q:
+        return Q()
+    sought = Lower(Value(q))
+    return Q(Contains(Lower("token__name"), sought)) | Q(Contains(Lower("token__symbol"), sought))

@@ -15,26 +15,34 @@ from typing import Any
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import OperationalError, connection
-from django.db.models import BigIntegerField, BooleanField, F, Func, Q
-from django.db.models.expressions import Case, Value, When
+from django.db.models import BigIntegerField, BooleanField, Expression, F, Func, Q, Value
 from psycopg.errors import QueryCanceled
 
 from config.api.cursors import Cursor, OlderCursor
 from config.api.errors import SearchTimedOut
 from tokens import search
-from tokens.listing import Order, Page, Window, page_of_rows, slot_values, sorted_tokens, walk_statement
+from tokens.listing import Order, Page, Window, page_of_rows, slot_values, walk_statement
 from tokens.models import Token
 from tokens.records import NOTHING_ELSE, Extras, Record, write_records
 from tokens.selections import Selection
 from tokens.statements import Slot, Statement
-from tokens.totals import EXACT_UP_TO, Total, beyond_limit, remembered
+from tokens.totals import EXACT_UP_TO, Total, beyond_limit, certainly_beyond_limit, remembered
 
+# The matches with the sort's key, by whether the market has it.
+_KEYS = {
+    False: "SELECT id, deployed_at, is_named FROM found",
+    True: (
+        "SELECT found.id, COALESCE(market.{}, %s), found.is_named"
+        " FROM found JOIN tokens_market AS market ON market.token_id = found.id"
+    ),
+}
+_IDS = ArrayField(BigIntegerField())
 # A walk that has found no page by then passes by too much that does not match.
 _WALK_SECONDS = 0.25
-# Matches come from their index alone: the planner would rather read the table until it has enough of them, which is
-# quick where they are spread evenly, and reads everything where they are not. Their places fit into this much memory.
-_FROM_INDEX = "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off; SET LOCAL work_mem = '64MB'; "
-_SETTINGS_OF_INDEX = 3
+# Matches come from their index: the planner would rather read the table until it has enough of them, which is quick
+# where they are spread evenly, and reads everything where they are not. Their places fit into this much memory.
+_FROM_INDEX = "SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '64MB'; "
+_SETTINGS_OF_INDEX = 2
 
 
 @dataclass(frozen=True)
@@ -67,20 +75,26 @@ def find(selection: Selection, order: Order, window: Window, extras: Extras = NO
 
 
 def _find(selection: Selection, order: Order, window: Window, extras: Extras, *, deadline: float) -> tuple[Page, Total]:
-    names_tokens = search.exact_match(selection.q) is not None
-    known = None if names_tokens else remembered(selection)
-    if known is None:
-        # What is named comes first, which no walk along an index can do.
-        limit = None if names_tokens else EXACT_UP_TO
-        matches = _sort_matches(selection, order, window, limit=limit, deadline=deadline)
+    named = _named_by(selection)
+    # What is named comes first, which no walk along an index can do.
+    total = None if named else remembered(selection) or certainly_beyond_limit(selection)
+    if total is None:
+        limit = None if named else EXACT_UP_TO
+        matches = _sort_matches(selection, order, window, named=named, limit=limit, deadline=deadline)
         if limit is None or matches.number <= limit:
             return _page_of_matches(matches, order, window, extras), Total(matches.number)
-    total = known or beyond_limit(selection)
+        total = beyond_limit(selection)
     try:
         return _walk(selection, order, window, extras, deadline=deadline), total
     except _TooLong:
-        matches = _sort_matches(selection, order, window, limit=None, deadline=deadline)
+        matches = _sort_matches(selection, order, window, named=named, limit=None, deadline=deadline)
         return _page_of_matches(matches, order, window, extras), Total(matches.number)
+
+
+def _named_by(selection: Selection) -> list[int]:
+    """The ids of the tokens that the search names by an address or hash."""
+    exact = search.exact_match(selection.q)
+    return [] if exact is None else list(selection.without_search().tokens().filter(exact).values_list("pk", flat=True))
 
 
 def _walk(selection: Selection, order: Order, window: Window, extras: Extras, *, deadline: float) -> Page:
@@ -91,14 +105,17 @@ def _walk(selection: Selection, order: Order, window: Window, extras: Extras, *,
 
 
 def _sort_matches(
-    selection: Selection, order: Order, window: Window, *, limit: int | None, deadline: float
+    selection: Selection, order: Order, window: Window, *, named: list[int], limit: int | None, deadline: float
 ) -> _Matches:
     """All matches, or one more than the limit, and of these the window in its order."""
-    statement = _match_statement(selection, order, limit)
+    statement = _match_statement(selection, bool(named))
     beyond, cursor_parameters = _beyond(order, window.cursor)
     direction = "DESC" if order.descending else "ASC"
+    # To the planner a limit that it can't see is no reason to hope for an early end.
+    some = "" if limit is None else f"LIMIT (SELECT {limit + 1})"
     sql = f"""
-        WITH matches (id, sort_key, is_named) AS MATERIALIZED ({statement.sql})
+        WITH found (id, deployed_at, is_named) AS MATERIALIZED ({statement.sql} {some}),
+        matches (id, sort_key, is_named) AS MATERIALIZED ({_KEYS[order.sort.by_market].format(order.sort.column)})
         SELECT counted.number, page.id, page.sort_key, page.is_named
         FROM (SELECT count(*) AS number FROM matches) AS counted
         LEFT JOIN (
@@ -108,19 +125,21 @@ def _sort_matches(
         ) AS page ON TRUE
         ORDER BY page.is_named DESC, page.sort_key {direction}, page.id {direction}
     """
-    parameters = (*statement.parameters, *cursor_parameters)
+    unknown = (order.unknown,) if order.sort.by_market else ()
+    parameters = (*statement.bind(named=named), *unknown, *cursor_parameters)
     rows = _fetch(_FROM_INDEX + sql, parameters, deadline=deadline, skipped_results=_SETTINGS_OF_INDEX)
     return _Matches(rows[0][0], [row[1:] for row in rows if row[1] is not None])
 
 
 @functools.lru_cache(maxsize=1024)
-def _match_statement(selection: Selection, order: Order, limit: int | None) -> Statement:
-    named = search.exact_match(selection.q)
-    is_named = Value(False) if named is None else Case(When(named, then=Value(True)), default=Value(False))
-    tokens = (
-        sorted_tokens(selection.tokens(), order).annotate(is_named=is_named).values_list("id", "sort_key", "is_named")
-    )
-    return Statement.of(tokens if limit is None else tokens[: limit + 1])
+def _match_statement(selection: Selection, has_named: bool) -> Statement:
+    match = search.indexed_entry_match(selection.q)
+    is_named: Expression = Value(False)
+    if has_named:
+        is_named = _IsAny(F("token_id"), Slot("named", _IDS))
+        match |= Q(is_named)
+    entries = selection.entries(match).annotate(is_named=is_named)
+    return Statement.of(entries.values_list("token_id", "deployed_at", "is_named"))
 
 
 def _beyond(order: Order, cursor: Cursor | OlderCursor | None) -> tuple[str, tuple[Any, ...]]:
@@ -153,8 +172,8 @@ def _read_in_order(ids: Sequence[int], extras: Extras) -> list[Record]:
 
 @functools.lru_cache
 def _by_id_statement(extras: Extras) -> Statement:
-    ids = Slot("ids", ArrayField(BigIntegerField()))
-    return Statement.of(Token.objects.filter(Q(_IsAny(F("id"), ids))).with_copies().values_list(*extras.columns))
+    wanted = Q(_IsAny(F("id"), Slot("ids", _IDS)))
+    return Statement.of(Token.objects.filter(wanted).with_copies().values_list(*extras.columns))
 
 
 def _fetch(sql: str, parameters: Iterable[Any], *, deadline: float, skipped_results: int = 0) -> list[tuple[Any, ...]]:

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Q
+
 from tokens.filters import FILTER_SETS, IDENTITY_FILTERS
-from tokens.models import Token
-from tokens.querysets import TokenQuerySet
+from tokens.models import SearchEntry, Token
+from tokens.querysets import SearchEntryQuerySet, TokenQuerySet
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,16 @@ class Selection:
         """What is left under the filters that say whose tokens they are, or on which chain."""
         return Selection(self.filter_set, tuple(pair for pair in self.values if pair[0] in IDENTITY_FILTERS))
 
-    def tokens(self, *, indexed: bool = True) -> TokenQuerySet:
-        """The tokens; `indexed` says whether a search should go by its index or compare text by text."""
-        filters = FILTER_SETS[self.filter_set](data=dict(self.values), queryset=Token.objects.listed(), indexed=indexed)
-        selected: TokenQuerySet = filters.qs
+    def without_search(self) -> "Selection":
+        """What is left under all filters but the search."""
+        return Selection(self.filter_set, tuple(pair for pair in self.values if pair[0] != "q"))
+
+    def tokens(self) -> TokenQuerySet:
+        """The tokens."""
+        selected: TokenQuerySet = FILTER_SETS[self.filter_set](dict(self.values), Token.objects.listed()).qs
         return selected
+
+    def entries(self, match: Q) -> SearchEntryQuerySet:
+        """The search entries that match and whose tokens all other filters let through."""
+        entries, others = SearchEntry.objects.listed().filter(match), self.without_search()
+        return entries.filter(token__in=others.tokens().values("pk")) if others.values else entries

@@ -15,12 +15,15 @@ from django.core.cache import cache
 from django.db import connection, transaction
 from redis.exceptions import RedisError
 
+from tokens.search import entry_match
 from tokens.selections import Selection
 from tokens.statements import Statement
 
 logger = logging.getLogger(__name__)
 
 EXACT_UP_TO = 10_000
+# From there on the planner's estimate may be wrong by a lot and there are still more than the limit.
+_CERTAINLY_BEYOND = 5 * EXACT_UP_TO
 KEPT_SECONDS = 60
 # From then on a count that is asked for is made anew, so that the next one is there before it is gone.
 REFRESHED_SECONDS = 30
@@ -54,12 +57,13 @@ def remembered(selection: Selection) -> Total | None:
 
 def beyond_limit(selection: Selection) -> Total:
     """The planner's estimate for a selection that is known to hold more than the limit."""
-    with connection.cursor() as cursor:
-        statement = _all_tokens(selection)
-        cursor.execute(f"EXPLAIN (FORMAT JSON) {statement.sql}", statement.parameters)
-        plan = cursor.fetchone()[0]
-    plan = json.loads(plan) if isinstance(plan, str) else plan
-    return Total(max(int(plan[0]["Plan"]["Plan Rows"]), EXACT_UP_TO + 1), is_exact=False, wants_count=True)
+    return Total(max(_estimate(selection), EXACT_UP_TO + 1), is_exact=False, wants_count=True)
+
+
+def certainly_beyond_limit(selection: Selection) -> Total | None:
+    """The planner's estimate where that is far beyond the limit; None where it is for a count to say."""
+    estimate = _estimate(selection)
+    return Total(estimate, is_exact=False, wants_count=True) if estimate > _CERTAINLY_BEYOND else None
 
 
 def count(selection: Selection) -> int:
@@ -82,6 +86,15 @@ def claim_count(selection: Selection) -> bool:
         return False
 
 
+def _estimate(selection: Selection) -> int:
+    statement = _all_tokens(selection)
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (FORMAT JSON) {statement.sql}", statement.parameters)
+        plan = cursor.fetchone()[0]
+    plan = json.loads(plan) if isinstance(plan, str) else plan
+    return int(plan[0]["Plan"]["Plan Rows"])
+
+
 def _limited_count(selection: Selection) -> Total:
     statement = _some_tokens(selection)
     with connection.cursor() as cursor:
@@ -97,8 +110,9 @@ def _some_tokens(selection: Selection) -> Statement:
 
 @functools.lru_cache(maxsize=1024)
 def _all_tokens(selection: Selection) -> Statement:
-    # By comparing texts: of these the planner has statistics, of short grams none.
-    return Statement.of(selection.tokens(indexed=False).values_list("pk"))
+    if selection.q:
+        return Statement.of(selection.entries(entry_match(selection.q)).values_list("pk"))
+    return Statement.of(selection.tokens().values_list("pk"))
 
 
 @functools.lru_cache(maxsize=4096)

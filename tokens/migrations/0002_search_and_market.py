@@ -28,29 +28,49 @@ $$
 # The planner's guess at how many tokens a search finds is only as good as its sample. Of the grams it needs none, and
 # would run the function on every row of the sample.
 STATISTICS = """
-ALTER TABLE tokens_token ALTER COLUMN search_text SET STATISTICS 1000;
-ALTER INDEX token_by_short_gram ALTER COLUMN 1 SET STATISTICS 0;
-"""
-USUAL_STATISTICS = """
-ALTER TABLE tokens_token ALTER COLUMN search_text SET STATISTICS -1;
+ALTER TABLE tokens_searchentry ALTER COLUMN text SET STATISTICS 1000;
+ALTER INDEX search_by_short_gram ALTER COLUMN 1 SET STATISTICS 0;
 """
 
-# Lists that are sorted by market data read the market's index and join its token, so that a token without a market
-# would be in none of them. Whoever inserts a token, by whatever way, its market comes with it.
-MARKET_OF_EVERY_TOKEN = """
-CREATE FUNCTION add_markets() RETURNS trigger LANGUAGE plpgsql AS $$
+# Lists that are sorted by market data or searched read these tables' indexes first, so that a token without its rows
+# would be in none of them. Whoever inserts or changes a token, by whatever way, they come with it.
+ROWS_OF_EVERY_TOKEN = """
+CREATE FUNCTION add_rows_of_tokens() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO tokens_market (token_id) SELECT id FROM added ON CONFLICT DO NOTHING;
+    INSERT INTO tokens_searchentry (token_id, deployed_at, is_listed, text)
+        SELECT id, deployed_at, NOT (blocked OR unindexed), lower(name) || E'\\n' || lower(symbol) FROM added
+        ON CONFLICT DO NOTHING;
     RETURN NULL;
 END
 $$;
-CREATE TRIGGER token_has_market AFTER INSERT ON tokens_token
-    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_markets();
+CREATE TRIGGER token_has_rows AFTER INSERT ON tokens_token
+    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_rows_of_tokens();
+
+CREATE FUNCTION update_search_entry() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE tokens_searchentry SET
+        deployed_at = NEW.deployed_at,
+        is_listed = NOT (NEW.blocked OR NEW.unindexed),
+        text = lower(NEW.name) || E'\\n' || lower(NEW.symbol)
+    WHERE token_id = NEW.id;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER search_entry_follows AFTER UPDATE ON tokens_token FOR EACH ROW
+    WHEN ((OLD.deployed_at, OLD.blocked, OLD.unindexed, OLD.name, OLD.symbol)
+        IS DISTINCT FROM (NEW.deployed_at, NEW.blocked, NEW.unindexed, NEW.name, NEW.symbol))
+    EXECUTE FUNCTION update_search_entry();
+
 INSERT INTO tokens_market (token_id) SELECT id FROM tokens_token;
+INSERT INTO tokens_searchentry (token_id, deployed_at, is_listed, text)
+    SELECT id, deployed_at, NOT (blocked OR unindexed), lower(name) || E'\\n' || lower(symbol) FROM tokens_token;
 """
-NO_MARKETS = """
-DROP TRIGGER token_has_market ON tokens_token;
-DROP FUNCTION add_markets();
+NO_ROWS = """
+DROP TRIGGER search_entry_follows ON tokens_token;
+DROP TRIGGER token_has_rows ON tokens_token;
+DROP FUNCTION update_search_entry();
+DROP FUNCTION add_rows_of_tokens();
 """
 
 
@@ -63,6 +83,23 @@ class Migration(migrations.Migration):
     operations = [
         TrigramExtension(),
         migrations.RunSQL(SHORT_GRAMS, "DROP FUNCTION short_grams"),
+        migrations.CreateModel(
+            name='SearchEntry',
+            fields=[
+                ('token', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='search_entry', serialize=False, to='tokens.token')),
+                ('deployed_at', models.DateTimeField()),
+                ('is_listed', models.BooleanField()),
+                ('text', models.TextField()),
+            ],
+        ),
+        migrations.AddIndex(
+            model_name='searchentry',
+            index=django.contrib.postgres.indexes.GinIndex(fastupdate=False, fields=['text'], name='search_by_trigram', opclasses=['gin_trgm_ops']),
+        ),
+        migrations.AddIndex(
+            model_name='searchentry',
+            index=django.contrib.postgres.indexes.GinIndex(tokens.search.ShortGrams('text'), fastupdate=False, name='search_by_short_gram'),
+        ),
         migrations.CreateModel(
             name='Market',
             fields=[
@@ -83,11 +120,6 @@ class Migration(migrations.Migration):
             model_name='token',
             name='token_by_transaction',
         ),
-        migrations.AddField(
-            model_name='token',
-            name='search_text',
-            field=models.GeneratedField(db_persist=True, expression=django.db.models.functions.text.Concat(django.db.models.functions.text.Lower('name'), models.Value('\n', output_field=models.TextField()), django.db.models.functions.text.Lower('symbol')), output_field=models.TextField()),
-        ),
         migrations.AddIndex(
             model_name='token',
             index=models.Index(condition=models.Q(('requestor_address', ''), _negated=True), fields=['requestor_address', '-deployed_at', '-id'], name='token_by_requestor_newest'),
@@ -107,14 +139,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='token',
             index=models.Index(condition=models.Q(('champagne', True)), fields=['-deployed_at', '-id'], name='token_champagne_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='token',
-            index=django.contrib.postgres.indexes.GinIndex(fastupdate=False, fields=['search_text'], name='token_by_trigram', opclasses=['gin_trgm_ops']),
-        ),
-        migrations.AddIndex(
-            model_name='token',
-            index=django.contrib.postgres.indexes.GinIndex(tokens.search.ShortGrams('search_text'), fastupdate=False, name='token_by_short_gram'),
         ),
         migrations.AddIndex(
             model_name='token',
@@ -152,6 +176,6 @@ class Migration(migrations.Migration):
             model_name='market',
             index=models.Index(models.OrderBy(django.db.models.functions.comparison.Coalesce(models.F('price_change_1h'), models.Value(float("inf")))), models.OrderBy(models.F('token')), name='market_price_change_1h_up'),
         ),
-        migrations.RunSQL(STATISTICS, USUAL_STATISTICS),
-        migrations.RunSQL(MARKET_OF_EVERY_TOKEN, NO_MARKETS),
+        migrations.RunSQL(STATISTICS, migrations.RunSQL.noop),
+        migrations.RunSQL(ROWS_OF_EVERY_TOKEN, NO_ROWS),
     ]
