@@ -1,18 +1,16 @@
 """The indexes that the models declare are the ones that PostgreSQL takes, on tables of some size."""
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tests.factories import IndexRequestFactory, TokenFactory
-from tests.waiting import wait_for
+from tests.factories import IndexRequestFactory
+from tests.many_tokens import drop_tokens, make_tokens, multiply, plans, settle
+from tests.token_lists import SORTS
 from tokens import indexing
 from tokens.models import IndexRequest, Token
 
 pytestmark = pytest.mark.django_db
 
-ROWS = 20_000
 RARE_CHAIN = 42161
 
 
@@ -22,18 +20,25 @@ def pool(number):
 
 # Column -> its value in row n; what is not here is the same in all rows.
 TOKENS = {
-    "id": "nextval('tokens_token_id_seq')",
-    "contract_address": "'0x' || upper(lpad(to_hex(n), 40, '0'))",
     "pool_address": "CASE WHEN n % 10 = 0 THEN '' ELSE '0x' || lpad(to_hex(n), 64, '0') END",
     "tx_hash": "'0x' || lpad(to_hex(n), 64, '0')",
     "chain_id": f"CASE WHEN n % 200 = 3 THEN {RARE_CHAIN} ELSE 8453 END",
-    "deployed_at": "timestamptz '2026-01-01Z' + n * interval '1 second'",
     "msg_sender": "'0x' || lpad(to_hex(n % 200), 40, '0')",
     "requestor_fid": "CASE WHEN n % 2 = 1 THEN n % 500 + 1 END",
     "blocked": "n % 100 = 0",
     "unindexed": "n % 100 = 1",
     "verified": "n % 1000 = 7",
     "copy_key": "lpad(to_hex(n / 2), 64, '0')",
+    "champagne": "n % 500 = 9",
+    "pair": "CASE WHEN n % 100 = 9 THEN 'USDC' ELSE 'WETH' END",
+    "paired_token": "CASE WHEN n % 100 = 9 THEN '0x' || repeat('1', 40) ELSE '0x' || repeat('2', 40) END",
+    "social_context": """CASE WHEN n % 100 = 9 THEN '{"interface": "Rare"}'::jsonb ELSE '{"interface": "Usual"}' END""",
+}
+MARKETS = {
+    "market_cap": "CASE WHEN n % 3 > 0 THEN n * 7919 % 20011 END",
+    "tx_count_24h": "CASE WHEN n % 3 > 0 THEN n % 50 END",
+    "price_change_24h": "CASE WHEN n % 3 > 0 THEN n * 104729 % 20011 - 10000 END",
+    "price_change_1h": "CASE WHEN n % 3 > 0 THEN n * 7919 % 101 - 50 END",
 }
 REQUESTS = {
     "id": "nextval('tokens_indexrequest_id_seq')",
@@ -47,50 +52,12 @@ REQUESTS = {
 def rows(django_db_setup, django_db_blocker):
     """Tokens and requests, a few of each kind that partial indexes leave out; gone after this module."""
     with django_db_blocker.unblock():
-        multiply(TokenFactory(), TOKENS)
+        make_tokens(TOKENS, MARKETS)
         multiply(IndexRequestFactory(), REQUESTS)
-        for table in ("tokens_token", "tokens_indexrequest"):
-            wait_for(lambda table=table: is_vacuumed(table), seconds=30)
+        settle("tokens_indexrequest")
         yield
-        Token.objects.all().delete()
+        drop_tokens()
         IndexRequest.objects.all().delete()
-
-
-def multiply(row, values):
-    """Put a table's one row into it many times, with these values."""
-    columns = [field.column for field in row._meta.fields if not field.generated]
-    table = row._meta.db_table
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO {table} ({', '.join(columns)}) "  # noqa: S608 - all parts are ours
-            f"SELECT {', '.join(values.get(column, column) for column in columns)} "
-            f"FROM {table}, generate_series(1, {ROWS}) AS n"
-        )
-    row.delete()
-
-
-def is_vacuumed(table):
-    """Vacuum, and say whether all rows are known to be visible: not while others have an older snapshot."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"VACUUM ANALYZE {table}")
-        cursor.execute("SELECT relallvisible > relpages * 0.9 FROM pg_class WHERE relname = %s", [table])
-        return cursor.fetchone()[0]
-
-
-def plans(run, table):
-    """The plans of the queries on the table that it sends, each as text."""
-    with CaptureQueriesContext(connection) as queries:
-        run()
-    sent = [
-        query["sql"] for query in queries if query["sql"].startswith("SELECT") and f'FROM "{table}"' in query["sql"]
-    ]
-    with connection.cursor() as cursor:
-        found = []
-        for sql in sent:
-            cursor.execute(f"EXPLAIN {sql}")
-            found.append("\n".join(line for (line,) in cursor.fetchall()))
-    assert found
-    return found
 
 
 OLDER_CURSOR = "eyJpZCI6IjIwMjYtMDEtMDFUMDM6NTA6NDkifQ=="
@@ -107,10 +74,20 @@ OLDER_CURSOR = "eyJpZCI6IjIwMjYtMDEtMDFUMDM6NTA6NDkifQ=="
         ({"msgSender": "0x" + f"{3:040x}"}, "token_by_sender_newest", "token_by_sender_newest"),
         ({"fid": 8}, "token_by_fid_newest", "token_by_fid_newest"),
         ({"fids": "8,10,12"}, "token_by_fid_newest", "token_by_fid_newest"),
+        ({"pair": "usdc"}, "token_by_pair", "token_by_pair"),
+        ({"pair": "weth"}, "token_listed_newest", "token_"),
+        ({"pairAddress": pool(77)}, "token_by_pool", "token_by_pool"),
+        ({"pairAddress": "0x" + "1" * 40}, "token_", "token_by_paired_token"),
+        ({"pairAddress": "0x" + "2" * 40}, "token_listed_newest", "token_listed_newest"),
+        ({"socialInterface": "rare"}, "token_by_interface", "token_by_interface"),
+        ({"socialInterface": "usual"}, "token_listed_newest", "token_"),
+        ({"champagne": "1"}, "token_champagne_newest", "token_champagne_newest"),
+        ({"startDate": 1767230000}, "Index Cond: (deployed_at > ", "Index Cond: (deployed_at > "),
+        ({"startDate": 1767230000, "sort": "asc"}, "Index Cond: (deployed_at > ", "Index Cond: (deployed_at > "),
     ],
 )
 def test_a_list_is_read_from_an_index(rows, client, parameters, index, count):
-    page, total = plans(lambda: client.get("/api/tokens", parameters), "tokens_token")
+    page, total, *_ = plans(lambda: client.get("/api/tokens", parameters))
     assert index in page
     assert "token_copied" in page
     assert count in total
@@ -119,19 +96,64 @@ def test_a_list_is_read_from_an_index(rows, client, parameters, index, count):
 
 def test_a_cursor_is_a_place_in_the_index(rows, client):
     cursor = client.get("/api/tokens").json()["cursor"]
-    page, _ = plans(lambda: client.get("/api/tokens", {"cursor": cursor}), "tokens_token")
+    page, _ = plans(lambda: client.get("/api/tokens", {"cursor": cursor}))
     assert "Index Cond: (ROW(deployed_at, id) < ROW(" in page
     assert "Sort" not in page
 
 
+INDEXES = {
+    "market-cap": "market_market_cap",
+    "tx-h24": "market_tx_count_24h",
+    "price-percent-h24": "market_price_change_24h",
+    "price-percent-h1": "market_price_change_1h",
+}
+
+
+@pytest.mark.parametrize("more", [{}, {"includeMarket": "1"}, {"chainId": 8453}, {"pair": "weth"}, {"offset": 20}])
+@pytest.mark.parametrize(("sort", "direction"), [("desc", "down"), ("asc", "up")])
+@pytest.mark.parametrize("sort_by", SORTS[1:])
+def test_every_sort_by_market_is_a_walk_along_its_index(rows, client, sort_by, sort, direction, more):
+    parameters = {"sortBy": sort_by, "sort": sort} | more
+    cursor = client.get("/api/tokens", parameters).json()["cursor"]
+    for place in ({}, {"cursor": cursor}):
+        page, *_ = plans(lambda place=place: client.get("/api/tokens", parameters | place))
+        assert f"Index Scan using {INDEXES[sort_by]}_{direction} on tokens_market" in page
+        assert "Sort" not in page
+        assert "Seq Scan" not in page
+        assert ("Index Cond: (ROW(COALESCE(" in page) == bool(place)
+
+
+@pytest.mark.parametrize("sort", ["desc", "asc"])
+@pytest.mark.parametrize("sort_by", SORTS[1:])
+def test_few_tokens_are_sorted_after_they_were_found(rows, client, sort_by, sort):
+    page, *_ = plans(lambda: client.get("/api/tokens", {"sortBy": sort_by, "sort": sort, "fid": 8}))
+    assert "token_by_fid_newest" in page
+    assert "Seq Scan" not in page
+
+
+def test_a_deployers_tokens_are_read_from_indexes(rows, client):
+    wallet = "0x" + f"{3:040x}"
+    for path, parameters, index in (
+        ("fid", {"fid": 8}, "token_by_fid_newest"),
+        ("address", {"address": wallet}, "token_by_sender_newest"),
+    ):
+        page, total = plans(
+            lambda path=path, given=parameters: client.get(f"/api/tokens/fetch-deployed-by-{path}", given)
+        )
+        assert index in page
+        assert index in total
+        assert "Seq Scan" not in page + total
+    assert "token_by_requestor_newest" in page
+    assert "token_by_requestor_newest" in total
+
+
 def test_pools_are_looked_up_in_their_index(rows, client):
     pools = [pool(number) for number in range(100)]
-    (one,) = plans(lambda: client.get("/api/tokens/fetch-by-pool-address", {"poolAddress": pool(77)}), "tokens_token")
+    (one,) = plans(lambda: client.get("/api/tokens/fetch-by-pool-address", {"poolAddress": pool(77)}))
     (many,) = plans(
         lambda: client.post(
             "/api/tokens/fetch-by-pool-addresses", {"poolAddresses": pools}, content_type="application/json"
-        ),
-        "tokens_token",
+        )
     )
     assert "Index Scan using token_by_pool" in one
     assert "token_by_pool" in many
@@ -143,16 +165,16 @@ def test_an_address_is_looked_up_in_its_index(rows, client, read_key):
         return lambda: client.get("/api/get-token-by-address", parameters, headers=read_key)
 
     address = "0x" + f"{77:040x}"
-    token, deployed = plans(ask(address=address), "tokens_token")
+    token, deployed = plans(ask(address=address))
     assert "Index Scan using token_by_address" in token
     assert "token_by_fid_newest" in deployed
-    (token, _) = plans(ask(address=address, chainId=8453), "tokens_token")
+    (token, _) = plans(ask(address=address, chainId=8453))
     assert "Index Scan using token_" in token
 
 
 def test_a_transactions_tokens_are_looked_up_in_their_index(rows):
     found = Token.objects.launched_in(chain_id=8453, tx_hash="0x" + f"{77:064x}")
-    (plan,) = plans(lambda: list(found), "tokens_token")
+    (plan,) = plans(lambda: list(found))
     assert "Index Scan using token_by_transaction" in plan
 
 
@@ -165,11 +187,11 @@ def test_the_sweeper_and_the_confirmer_read_their_indexes(rows):
 
 
 def test_the_home_page_is_read_from_an_index(rows, client):
-    (plan,) = plans(lambda: client.get("/"), "tokens_token")
+    (plan,) = plans(lambda: client.get("/"))
     assert "Index Scan using token_listed_newest" in plan
 
 
 def test_the_admin_pages_first_rows_are_read_from_an_index(rows, admin_client):
-    found = plans(lambda: admin_client.get("/admin/tokens/token/"), "tokens_token")
+    found = plans(lambda: admin_client.get("/admin/tokens/token/"))
     page = next(plan for plan in found if plan.startswith("Limit") and "tokens_token_pkey" in plan)
     assert "Sort" not in page
