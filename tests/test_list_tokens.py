@@ -581,9 +581,9 @@ def test_it_adds_nothing_that_was_not_asked_for(ask, parameters):
         ({"includeMarket": 1, "includeUser": 1}, 3),
         # Both counts are needed.
         ({"pair": "weth"}, 3),
-        # Page and total come together; then the records, and how many are deployed.
-        ({"q": "token"}, 3),
-        ({"q": "token", "includeMarket": 1, "includeUser": 1}, 4),
+        # An estimate; page and total together; the records; and how many are deployed.
+        ({"q": "token"}, 4),
+        ({"q": "token", "includeMarket": 1, "includeUser": 1}, 5),
     ],
 )
 def test_its_queries_are_as_many_whatever_the_page(ask, limit, sort_by, parameters, queries, django_assert_num_queries):

@@ -109,7 +109,7 @@ def test_it_brings_the_market_along(ask):
 
 
 @pytest.mark.parametrize("count", [1, 6])
-@pytest.mark.parametrize(("parameters", "queries"), [({}, 2), ({"q": "token"}, 2), ({"fids": "7"}, 2)])
+@pytest.mark.parametrize(("parameters", "queries"), [({}, 2), ({"q": "token"}, 3), ({"fids": "7"}, 2)])
 def test_its_queries_are_as_many_whatever_the_page(ask, parameters, queries, count, django_assert_num_queries):
     TokenFactory.create_batch(count, requestor_fid=7)
     with django_assert_num_queries(queries):
