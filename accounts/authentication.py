@@ -11,6 +11,7 @@ from rest_framework.request import Request
 
 from accounts import keys
 from accounts.models import PartnerKey
+from config.api.throttling import PartnerLimit
 
 HEADER = "x-api-key"
 KEY_REQUIRED = "API key is required"
@@ -30,6 +31,9 @@ class PartnerUser:
 
 class PartnerKeyAuthentication(BaseAuthentication):
     """Demands a valid partner key: `request.auth` is then the PartnerKey. Anything else is 401."""
+
+    # Holds where a view names no limit of its own.
+    limit = PartnerLimit
 
     def authenticate(self, request: Request) -> tuple[PartnerUser, PartnerKey]:
         text = request.headers.get(HEADER, "")

@@ -171,6 +171,14 @@ def env_api_key(name: str) -> str:
     return text
 
 
+def env_slug(name: str) -> str:
+    """An id that becomes a part of an outside service's addresses; empty where none is given."""
+    text = env_str(name)
+    if not re.fullmatch(r"[a-z0-9_-]{0,100}", text):
+        raise refused(name, "small letters, digits, - and _")
+    return text
+
+
 def env_rpc_urls(environment: Mapping[str, str] | None = None) -> dict[int, tuple[str, ...]]:
     """Chain id -> its JSON-RPC URLs, in order of preference, from every `RPC_URLS_<chainId>`."""
     found: dict[int, tuple[str, ...]] = {}

@@ -35,6 +35,10 @@ class Retryable(Exception):
     """Trying again later may help: time-outs, refused connections, 429, 5xx, answers cut short."""
 
 
+class NoAnswer(Retryable):
+    """Nobody answered, or not in time; every other error is one of an answer."""
+
+
 class RateLimited(Retryable):
     """Status 429 or 503: the other side wants a pause; `retry_after` is its length in seconds, None where unsaid."""
 
@@ -100,7 +104,7 @@ def _ask(method: str, url: str, content: Mapping[str, Any], *, timeout: float, m
             pause = response.headers.get("retry-after", "")
     except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
         # `from None`: the cause's text holds the URL, and a traceback would print it.
-        raise Retryable(f"no answer ({type(error).__name__})") from None
+        raise NoAnswer(f"no answer ({type(error).__name__})") from None
     if status in (429, 503):
         raise RateLimited(status, retry_after=_read_pause(pause))
     if status >= 500:
@@ -118,7 +122,7 @@ def _read(response: requests.Response, *, deadline: float, max_bytes: int) -> by
         if len(content) > max_bytes:
             raise Permanent(f"an answer of more than {max_bytes} bytes")
         if time.monotonic() > deadline:
-            raise Retryable("an answer that takes too long")
+            raise NoAnswer("an answer that takes too long")
     return bytes(content)
 
 

@@ -3,6 +3,7 @@
 from urllib.parse import urlsplit
 
 from config import embedded
+from config.api import framework
 from config.env import (
     BASE_DIR,
     env_api_key,
@@ -17,9 +18,11 @@ from config.env import (
     env_program,
     env_rpc_urls,
     env_secret,
+    env_slug,
     env_url,
     load_env_file,
 )
+from config.schedule import SCHEDULE
 from config.server_addresses import read_database_url, read_redis_url
 
 load_env_file()
@@ -140,24 +143,7 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_SOFT_TIME_LIMIT = 120
 CELERY_TASK_TIME_LIMIT = 150
-CELERY_BEAT_SCHEDULE = {
-    # What waits longer than until the next one is of no use: no backlog of them while workers are down.
-    "sweep-index-requests": {
-        "task": "tokens.tasks.sweep_index_requests",
-        "schedule": 5.0,
-        "options": {"expires": 5},
-    },
-    "confirm-index-requests": {
-        "task": "tokens.tasks.confirm_index_requests",
-        "schedule": 30.0,
-        "options": {"expires": 30},
-    },
-    "refresh-social-profiles": {
-        "task": "accounts.tasks.refresh_social_profiles",
-        "schedule": 10.0,
-        "options": {"expires": 10},
-    },
-}
+CELERY_BEAT_SCHEDULE = SCHEDULE
 
 # The cache of public answers before Django (`config.edge`), in each process of the web server.
 
@@ -209,55 +195,62 @@ SOCIAL_TIMEOUT_SECONDS = env_float("SOCIAL_TIMEOUT_SECONDS", 5.0, minimum=0.1, m
 # How old a profile becomes before it is fetched again.
 SOCIAL_REFRESH_HOURS = env_int("SOCIAL_REFRESH_HOURS", 24, minimum=1, maximum=8760)
 
+# Market data.
+
+# Whether the provider is asked at all.
+MARKET_DATA = env_bool("MARKET_DATA", True)
+# A key of CoinGecko's on-chain API; without one the provider is GeckoTerminal, its free twin.
+MARKET_API_KEY = env_api_key("MARKET_API_KEY")
+# The provider's API, or another one of the same shape.
+MARKET_BASE_URL = env_url(
+    "MARKET_BASE_URL",
+    "https://pro-api.coingecko.com/api/v3/onchain" if MARKET_API_KEY else "https://api.geckoterminal.com/api/v2",
+)
+# What the provider allows, over all processes together.
+MARKET_CALLS_PER_MINUTE = env_int("MARKET_CALLS_PER_MINUTE", 30, minimum=1, maximum=10_000)
+# How many pools or tokens go into one call.
+MARKET_ADDRESSES_PER_CALL = env_int("MARKET_ADDRESSES_PER_CALL", 30, minimum=1, maximum=100)
+# How long the connection, an answer's head and its body may take, each.
+MARKET_TIMEOUT_SECONDS = env_float("MARKET_TIMEOUT_SECONDS", 5.0, minimum=0.1, maximum=10.0)
+# The provider's category whose pools are the trending ones, such as a launchpad's own; it takes a key.
+MARKET_CATEGORY = env_slug("MARKET_CATEGORY")
+# How long the points of the tokens' market history are kept.
+MARKET_HISTORY_DAYS = env_int("MARKET_HISTORY_DAYS", 7, minimum=2, maximum=3650)
+
 # API.
 
 # How long the database may take for one search, in milliseconds.
 SEARCH_TIMEOUT_MS = env_int("SEARCH_TIMEOUT_MS", 1500, minimum=1, maximum=60_000)
 
-REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": [],
-    "DEFAULT_PERMISSION_CLASSES": [],
-    "DEFAULT_RENDERER_CLASSES": ["config.api.rendering.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["config.api.parsing.LimitedJSONParser"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "config.api.rendering.JSONOnly",
-    "DEFAULT_SCHEMA_CLASS": "config.api.schema.EndpointSchema",
-    "DEFAULT_METADATA_CLASS": "config.api.rendering.NoMetadata",
-    "EXCEPTION_HANDLER": "config.api.error_handling.exception_handler",
-    "UNAUTHENTICATED_USER": None,
-    # Serializers hand datetimes on as they are, and the renderer writes them.
-    "DATETIME_FORMAT": None,
-    # A query parameter called `format` is no wish for another renderer.
-    "URL_FORMAT_OVERRIDE": None,
-}
+# How many proxies in front of the web server are trusted to write in X-Forwarded-For whom they were called by.
+TRUSTED_PROXIES = env_int("TRUSTED_PROXIES", 0, minimum=0, maximum=16)
+# How many calls pass in a minute, 0 for any number. Of each client address, without a key or with a bad one:
+RATE_LIMIT_PUBLIC = env_int("RATE_LIMIT_PUBLIC", 120, minimum=0, maximum=1_000_000)
+# Of each partner key:
+RATE_LIMIT_KEYED = env_int("RATE_LIMIT_KEYED", 600, minimum=0, maximum=1_000_000)
+# Of each partner key, for indexing a transaction, which counts by itself:
+RATE_LIMIT_INDEX = env_int("RATE_LIMIT_INDEX", 10, minimum=0, maximum=1_000_000)
 
 # Pages of any origin may read what is public. Keys and bodies would need headers and methods that are not on the list.
 CORS_ALLOW_ALL_ORIGINS = True
 CORS_URLS_REGEX = r"^/api/"
 CORS_ALLOW_METHODS = ("GET", "HEAD")
 CORS_ALLOW_HEADERS = ()
-CORS_EXPOSE_HEADERS = ("X-Ignored-Params",)
+CORS_EXPOSE_HEADERS = (
+    "Deprecation",
+    "ETag",
+    "Link",
+    "RateLimit-Limit",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+    "Retry-After",
+    "Warning",
+    "X-Ignored-Params",
+    "X-Total-Approximate",
+)
 
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Launchboard",
-    "DESCRIPTION": "Tokens of token launchpads: listing, lookup and indexing over HTTP.",
-    "VERSION": "0.1.0",
-    "OAS_VERSION": "3.1.1",
-    "SERVE_INCLUDE_SCHEMA": False,
-    # The order of the URL files, which is the contract's.
-    "SORT_OPERATIONS": False,
-    "SERVE_AUTHENTICATION": [],
-    # Endpoints are grouped by the part of the path after this one.
-    "SCHEMA_PATH_PREFIX": "/api/",
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "config.api.schema.describe_errors",
-    ],
-    # The page's default is to send the description to a validator on the Internet.
-    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "SERVERS": [{"url": SITE_URL}],
-}
+REST_FRAMEWORK = framework.VIEWS
+SPECTACULAR_SETTINGS = framework.DESCRIPTION | {"SERVERS": [{"url": SITE_URL}]}
 
 # Pages and static files.
 

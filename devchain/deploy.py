@@ -19,6 +19,8 @@ from devchain.artifact import load
 
 # The first account that anvil makes from its well-known mnemonic; it owns the contracts.
 OWNER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+# What the stand-in of the market-data provider calls the chain; that answers for any network.
+MARKET_NETWORK = "development"
 # In the order of their nonces. New contracts go to the end, so that the others keep their addresses.
 _CONTRACTS = (
     "WrappedNative",
@@ -218,6 +220,8 @@ def _write(chains_file: Path, at: Deployment) -> None:
         'native = "ETH"',
         "# Nobody reorganises this chain but a test.",
         "finality_depth = 5",
+        "# No provider knows it but the stand-in.",
+        f'market_network = "{MARKET_NETWORK}"',
         f'wrapped_native = "{at.wrapped_native}"',
         f'v4_pool_manager = "{at.pool_manager}"',
         f'v4_position_manager = "{at.position_manager}"',

@@ -26,6 +26,8 @@ from devchain.samples import sample
 _AT_ONCE = 3
 # Seconds between two attempts at a node or a service that is not there.
 _PATIENCE = 1.0
+# No service is left alone for longer, whatever it says: asking too early costs it next to nothing.
+_LONGEST_WAIT = 60.0
 _TIMEOUT = 30.0
 # It calls the web server itself, which would send it to https where the public address is https.
 _AS_A_PROXY = {"X-Forwarded-Proto": "https"}
@@ -34,7 +36,11 @@ Answer = TypeVar("Answer")
 
 
 class NotYet(Exception):
-    """Something isn't there or isn't able to answer; trying again later may help. The text says what."""
+    """Something isn't there or isn't able to answer; trying again in `seconds` may help. The text says what."""
+
+    def __init__(self, reason: str, *, seconds: float = _PATIENCE) -> None:
+        super().__init__(reason)
+        self.seconds = seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +92,7 @@ def _patiently(act: Callable[[], Answer]) -> Answer:
             if str(reason) not in said:
                 said.add(str(reason))
                 _say(f"waiting: {reason}")
-            time.sleep(_PATIENCE)
+            time.sleep(reason.seconds)
 
 
 def _launch(rpc_url: str) -> Launched:
@@ -135,7 +141,16 @@ def _index(launched: Launched, api_url: str, key_file: Path) -> str:
     if answer.status_code == 400:
         # The service understood and says no; the next launch may fare better.
         return f"not indexed: {answer.text[:200]}"
-    raise NotYet(f"the service at {api_url} answers {answer.status_code}")
+    # Over a limit, among others: the launch waits, and the next ones with it.
+    wait = _wished_wait(answer.headers.get("Retry-After", ""))
+    raise NotYet(f"the service at {api_url} answers {answer.status_code}", seconds=wait)
+
+
+def _wished_wait(retry_after: str) -> float:
+    """The seconds that the header asks for, within reason; the usual ones where it gives no number."""
+    if not (retry_after.isascii() and retry_after.isdecimal()):
+        return _PATIENCE
+    return min(max(float(retry_after), _PATIENCE), _LONGEST_WAIT)
 
 
 def _say(line: str) -> None:

@@ -1,7 +1,8 @@
 """`make run`, or `python -m local.run`: the whole service in one terminal, until Ctrl-C.
 
 The processes are those of the Procfile, which production runs as well; around them come the bundled servers, the
-tables, the accounts to greet with, and a development chain, each where the settings name none.
+tables, the accounts to greet with, a development chain and stand-ins for outside services, each where the settings name
+none.
 """
 
 import errno
@@ -30,6 +31,7 @@ from config.env import BASE_DIR, env_secret, join_list, load_env_file
 from config.processes import end_with_parent
 from config.server_addresses import ask_database, ask_redis
 from devchain import anvil
+from local import stand_ins
 from local.supervisor import StartFailed, Supervisor
 
 _START_SECONDS = 90.0
@@ -69,13 +71,14 @@ def _run() -> None:
     supervisor = Supervisor(directory=BASE_DIR, say=_say)
     try:
         chain = _start_chain(supervisor, environment)
-        environment |= chain
+        sample_ports = _start_stand_ins(supervisor, environment)
+        environment |= chain | stand_ins.environment(sample_ports)
         development_chain.announce(chain)
         for name, command in _read_procfile().items():
             supervisor.start(name, ["/bin/sh", "-c", f"exec {command}"], environment=environment)
         supervisor.wait_until(_answers(host, port), seconds=_START_SECONDS, what="the web server")
         _start_launcher(supervisor, environment)
-        print(_greeting(environment, accounts), flush=True)
+        print(_greeting(environment, accounts, stand_ins.greet(sample_ports)), flush=True)
         while True:
             supervisor.attend(seconds=1.0)
             # What has killed a bundled server's keeper is healed here, and costs nothing otherwise.
@@ -177,6 +180,15 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
     return {_CHAIN_URLS: url, "CHAINS_FILE": join_list((*settings.CHAINS_FILES, str(chains_file)))}
 
 
+def _start_stand_ins(supervisor: Supervisor, environment: Mapping[str, str]) -> dict[str, int]:
+    """Start those that are wanted; their ports by name."""
+    ports = stand_ins.choose_ports(_free_port)
+    if ports:
+        words = [f"{name}={port}" for name, port in ports.items()]
+        supervisor.start("stand-ins", [sys.executable, "-m", "standins", *words], environment=environment)
+    return ports
+
+
 def _start_launcher(supervisor: Supervisor, environment: Mapping[str, str]) -> None:
     """Have samples launched, where the chain is ours."""
     if settings.RPC_URLS or _CHAIN_URLS not in environment:
@@ -191,7 +203,7 @@ def _start_launcher(supervisor: Supervisor, environment: Mapping[str, str]) -> N
     supervisor.start("launcher", [sys.executable, "-m", "devchain.launcher", *words], environment=environment)
 
 
-def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str]) -> str:
+def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], services: str) -> str:
     address, local = _address(environment), embedded.local_directory()
     if "password" not in accounts:
         login = "make one with `manage.py createsuperuser`"
@@ -212,6 +224,7 @@ def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str]) -> st
   Administration    {address}/admin/  ({login})
   Partner key       {accounts["partnerKey"]}
   Chains            {chain}
+{services}
   Data, keys, logs  {local}
   Try               curl {shlex.quote(f"{address}/api/tokens?limit=3")}
   Ctrl-C stops everything.

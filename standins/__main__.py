@@ -1,4 +1,4 @@
-"""`python -m standins social=8601`: serves the named stand-ins on their ports until Ctrl-C or SIGTERM."""
+"""`python -m standins market=8600 social=8601`: serves the named stand-ins on their ports until Ctrl-C or SIGTERM."""
 
 import signal
 import sys
@@ -6,10 +6,11 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from types import FrameType
 
+from standins.market import MarketStandIn
 from standins.server import StandIn
 from standins.social import SocialStandIn
 
-STAND_INS: dict[str, Callable[[int], StandIn]] = {"social": SocialStandIn}
+STAND_INS: dict[str, Callable[[int], StandIn]] = {"market": MarketStandIn, "social": SocialStandIn}
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +17,11 @@ from redis import Redis
 
 from accounts import keys, profiles
 from accounts.models import Scope
-from config import embedded
+from config import embedded, redis_connection
 from config.celery import app as celery_app
 from devchain.anvil import CHAIN_ID, start
 from devchain.deploy import Deployment, prepare
+from standins.market import MarketStandIn
 from standins.social import SocialStandIn
 from tests.chain import Launchpad
 from tokens import installed_chains
@@ -104,6 +106,26 @@ def social(settings: Any) -> Iterator[SocialStandIn]:
     cache.delete(profiles.PAUSED_KEY)
 
 
+def _forget_market(client: Redis) -> None:
+    """Nobody has asked the provider for anything, nor paused."""
+    for kind in ("market", "shared"):
+        for key in client.scan_iter(f"{redis_connection.PREFIX}{kind}:*"):
+            client.delete(key)
+
+
+@pytest.fixture
+def market(settings: Any) -> Iterator[MarketStandIn]:
+    """A stand-in for the free tier of the market-data provider, at a pace that holds nobody up."""
+    client = redis_connection.redis()
+    _forget_market(client)
+    with MarketStandIn() as running:
+        settings.MARKET_DATA, settings.MARKET_BASE_URL = True, running.url
+        settings.MARKET_API_KEY, settings.MARKET_CATEGORY = "", ""
+        settings.MARKET_CALLS_PER_MINUTE = 10_000
+        yield running
+    _forget_market(client)
+
+
 @dataclass(frozen=True)
 class Message:
     """A message that waits in the broker."""
@@ -143,6 +165,15 @@ def redis_url(settings: Any) -> str:
     for name in client.keys("launchboard:edge:*"):
         client.delete(name)
     return str(settings.REDIS_URL)
+
+
+@pytest.fixture
+def unused_port() -> int:
+    """A TCP port of this machine where nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
 
 
 @pytest.fixture

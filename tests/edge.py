@@ -66,8 +66,16 @@ class Origin:
 
 
 def edge_cache(application: WSGIApplication, redis_url: str, **changes: Any) -> EdgeCache:
-    """A cache as the settings make one, but for what is changed; `patience` is that with other processes."""
-    parameters: dict[str, Any] = {"seconds": 60.0, "max_bytes": 1024 * 1024, "prefixes": ("/api/",)}
+    """A cache as the settings make one, but for what is changed; `patience` is that with other processes.
+
+    Its own patience is far beyond what a test takes.
+    """
+    parameters: dict[str, Any] = {
+        "seconds": 60.0,
+        "max_bytes": 1024 * 1024,
+        "prefixes": ("/api/",),
+        "patience_seconds": 600.0,
+    }
     shared_runs = SharedRuns(redis_url, patience_seconds=changes.pop("patience", 30.0))
     return EdgeCache(application, **parameters | {"shared_runs": shared_runs} | changes)
 

@@ -10,9 +10,17 @@ from config.env import BASE_DIR
 
 os.environ.setdefault("LAUNCHBOARD_LOCAL", str(BASE_DIR / ".local" / "test"))
 
+# Tests make more calls in a minute than any client; those of the limits turn them on.
+for _limit in ("RATE_LIMIT_PUBLIC", "RATE_LIMIT_KEYED", "RATE_LIMIT_INDEX"):
+    os.environ[_limit] = "0"
+
 # pytest-xdist calls its workers gw0, gw1, ...; each has a numbered database of Valkey, as pytest-django gives each a
 # PostgreSQL database. The controlling process keeps number 0.
 _worker = os.environ.get("PYTEST_XDIST_WORKER", "")
 os.environ["LAUNCHBOARD_REDIS_DB"] = str(int(_worker.removeprefix("gw")) + 1 if _worker else 0)
+
+# Tests of market data and profiles name a stand-in; nothing else asks a provider on the Internet.
+os.environ["MARKET_DATA"] = "false"
+os.environ["SOCIAL_API_KEY"] = os.environ["FARCASTER_HUB_URL"] = ""
 
 embedded.hold(durable=False)

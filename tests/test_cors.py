@@ -30,4 +30,16 @@ def test_the_admin_site_is_for_its_own_pages():
 def test_a_page_of_any_origin_may_read_what_is_public():
     headers = Client().get("/api/tokens", headers=ORIGIN).headers
     assert headers["Access-Control-Allow-Origin"] == "*"
+    assert set(headers["Access-Control-Expose-Headers"].split(", ")) == {
+        "Deprecation",
+        "ETag",
+        "Link",
+        "RateLimit-Limit",
+        "RateLimit-Remaining",
+        "RateLimit-Reset",
+        "Retry-After",
+        "Warning",
+        "X-Ignored-Params",
+        "X-Total-Approximate",
+    }
     assert "Access-Control-Allow-Credentials" not in headers

@@ -15,7 +15,7 @@ from tests.launch_builder import TOKEN, v1_launch, v4_launch, v31_launch
 from tests.recordings import base
 from tokens.launch_rows import token_columns
 from tokens.models import Token
-from tokens.serializers import TokenRecordSerializer
+from tokens.records import read_records
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +26,7 @@ def stored(mined_transaction):
     columns = token_columns(launch, chain=base(), presets=())
     Token.objects.all().delete()
     Token.objects.create(**columns, last_indexed=timezone.now())
-    return json.loads(render_json(TokenRecordSerializer(Token.objects.with_copies().get()).data))
+    return json.loads(render_json(read_records(Token.objects.all())[0]))
 
 
 def with_context(context):

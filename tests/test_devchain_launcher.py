@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,12 +26,16 @@ LINE = re.compile(r"launched \S+ (0x[0-9a-fA-F]{40}) indexed in \d+\.\d s")
 
 
 class Service(ThreadingHTTPServer):
-    """Stands where the service would be: keeps what it is asked, and answers with the statuses given, then with 200."""
+    """Stands where the service would be: keeps what it is asked, and answers with the statuses given, then with 200.
 
-    def __init__(self, *statuses: int) -> None:
+    Each answer asks for `retry_after` seconds, where that is not empty.
+    """
+
+    def __init__(self, *statuses: int, retry_after: str = "") -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.statuses = list(statuses)
+        self.statuses, self.retry_after = list(statuses), retry_after
         self.asked: list[tuple[str, str, dict[str, object]]] = []
+        self.asked_at: list[float] = []
 
     @property
     def url(self) -> str:
@@ -42,8 +47,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked_at.append(time.monotonic())
         self.server.asked.append((self.path, self.headers["x-api-key"], body))
         self.send_response(self.server.statuses.pop(0) if self.server.statuses else 200)
+        if self.server.retry_after:
+            self.send_header("Retry-After", self.server.retry_after)
         self.end_headers()
         self.wfile.write(b'{"error":"Failed to index transaction"}')
 
@@ -52,13 +60,15 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def service(*statuses: int) -> Iterator[Service]:
-    with Service(*statuses) as server:
+def service(*statuses: int, retry_after: str = "") -> Iterator[Service]:
+    with Service(*statuses, retry_after=retry_after) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @contextmanager
@@ -122,6 +132,52 @@ def test_it_tries_again_while_the_service_is_unwell_and_goes_on_after_a_refusal(
     # The launch that met the unwell service was not made twice.
     hashes = [str(body["txHash"]) for _, _, body in api.asked]
     assert hashes[0] == hashes[1] and len(set(hashes)) == 3
+
+
+def test_it_waits_as_long_as_a_limit_says_and_loses_no_launch(deployment: Deployment, key_file: Path) -> None:
+    with (
+        service(200, 429, 429, 200, 429, retry_after="2") as api,
+        launcher(deployment.rpc_url, api.url, key_file, "--every", "0.1", "--count", "4") as process,
+    ):
+        output, errors = process.communicate(timeout=60)
+
+    waiting = f"waiting: the service at {api.url} answers 429"
+    lines = [line if line == waiting else LINE.sub("indexed", line) for line in output.splitlines()]
+    assert (lines, errors) == (["indexed", waiting, "indexed", waiting, "indexed", "indexed"], "")
+    hashes = [str(body["txHash"]) for _, _, body in api.asked]
+    assert hashes == [hashes[index] for index in (0, 1, 1, 1, 4, 4, 6)]
+    assert len(set(hashes)) == 4
+    # Refused at these places; what comes next comes no earlier than it was told to.
+    for refused in (1, 2, 4):
+        assert api.asked_at[refused + 1] - api.asked_at[refused] >= 2
+
+
+@pytest.mark.parametrize("wish", ["0", "-5", "soon", "Wed, 21 Oct 2015 07:28:00 GMT"])
+def test_it_waits_as_usual_where_a_limit_says_nothing_of_use(deployment: Deployment, key_file: Path, wish: str) -> None:
+    with (
+        service(429, retry_after=wish) as api,
+        launcher(deployment.rpc_url, api.url, key_file, "--every", "0", "--count", "1") as process,
+    ):
+        output, errors = process.communicate(timeout=60)
+
+    assert LINE.fullmatch(output.splitlines()[-1])
+    assert (errors, len(api.asked)) == ("", 2)
+
+
+def test_it_stops_at_once_while_it_waits(deployment: Deployment, key_file: Path) -> None:
+    with (
+        service(429, retry_after="9" * 30) as api,
+        launcher(deployment.rpc_url, api.url, key_file, "--every", "0") as process,
+    ):
+        assert process.stdout is not None
+        assert process.stdout.readline() == f"waiting: the service at {api.url} answers 429\n"
+        # It still waits, although no clock reaches as far as it was told.
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1)
+        process.send_signal(signal.SIGTERM)
+        assert process.communicate(timeout=30) == ("", "")
+
+    assert (process.returncode, len(api.asked)) == (0, 1)
 
 
 def test_it_has_each_launch_indexed(deployment: Deployment, key_file: Path) -> None:

@@ -194,6 +194,14 @@ def test_what_took_longer_than_it_may_be_kept_is_not_kept(redis_url):
     assert redis.Redis.from_url(redis_url).keys("launchboard:edge:*") == []
 
 
+@pytest.mark.parametrize("status", ["404 Not Found", "429 Too Many Requests", "503 Service Unavailable"])
+def test_a_failure_does_not_keep_the_next_answer_from_being_kept(cache, origin, status):
+    origin.status = status
+    assert ask(cache).body == b"run 1"
+    origin.status = "200 OK"
+    assert [ask(cache).body for _ in range(2)] == [b"run 2", b"run 2"]
+
+
 def test_the_longest_answer_is_kept(cache, origin):
     origin.headers = {"Content-Length": str(LONGEST_KEPT_BYTES)}
     assert [ask(cache).body for _ in range(2)] == [b"run 1", b"run 1"]
@@ -292,8 +300,14 @@ def test_what_is_larger_than_the_store_drives_nothing_out():
     store = AnswerStore(max_bytes=10_000)
     store.put(("a",), Answer((), b"", 0.0, 0.0), expires=float("inf"))
     store.put(("b",), Answer((), b"x" * 10_000, 0.0, 0.0), expires=float("inf"))
-    store.put(("c",), Answer((), b"", 0.0, 0.0), expires=0.0)
-    assert [name for name in "abc" if store.get((name,))] == ["a"]
+    assert [name for name in "ab" if store.get((name,))] == ["a"]
+
+
+def test_what_is_too_old_already_drives_nothing_out():
+    store = AnswerStore(max_bytes=10_000)
+    store.put(("a",), Answer((), b"", 0.0, 0.0), expires=float("inf"))
+    store.put(("b",), Answer((), b"x" * 3_000, 0.0, 0.0), expires=0.0)
+    assert [name for name in "ab" if store.get((name,))] == ["a"]
 
 
 def together(count, call):
@@ -324,6 +338,24 @@ def test_an_address_that_has_nothing_to_keep_is_run_by_all_at_the_same_time(orig
     meeting = threading.Barrier(8, timeout=30)
     origin.before = lambda number: meeting.wait() and None
     assert len(set(together(8, lambda: ask(cache).body))) == 8
+
+
+def test_who_has_waited_long_enough_runs_the_view_himself(origin, redis_url):
+    begun, gate = threading.Event(), threading.Event()
+
+    def hold_the_first(number):
+        if number == 1:
+            begun.set()
+            assert gate.wait(30)
+
+    origin.before = hold_the_first
+    cache = edge_cache(origin, redis_url, patience_seconds=0.05)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(ask, cache)
+        assert begun.wait(30)
+        assert ask(cache).body == b"run 2"
+        gate.set()
+        assert first.result(timeout=30).body == b"run 1"
 
 
 @pytest.mark.parametrize("failure", ["exception", "503 Service Unavailable", "429 Too Many Requests"])

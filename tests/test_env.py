@@ -71,6 +71,10 @@ def read_api_key() -> str:
     return env.env_api_key("TRIED")
 
 
+def read_slug() -> str:
+    return env.env_slug("TRIED")
+
+
 def read_list() -> tuple[str, ...]:
     return env.env_list("TRIED", ("one",))
 
@@ -149,6 +153,7 @@ NO_IP_ADDRESSES = ("localhost", "a b", "x" * 300, "[::1]", "fe80::1%eth0", "127.
         *((read_url, text, "an address that starts with http:// or https://") for text in NO_URLS),
         (read_url, "https://s3cret/v2?key=x", "an address without ? and #"),
         (read_url, "https://s3cret/v2#x", "an address without ? and #"),
+        *((read_slug, text, "small letters, digits, - and _") for text in ("Base", "a/b", "a b", "\u00e9", "a" * 101)),
         *((read_api_key, text, "letters, digits and signs of ASCII, without blanks") for text in NO_API_KEYS),
     ],
 )
@@ -339,6 +344,7 @@ def test_it_refuses_node_addresses_that_are_commas_alone() -> None:
         (read_long_secret, "default"),
         (read_url, "https://default.example/v2"),
         (read_api_key, ""),
+        (read_slug, ""),
         (read_list, ("one",)),
     ],
 )
@@ -372,6 +378,7 @@ def test_an_unset_empty_or_blank_variable_has_its_default(give: Give, read: Call
         (read_url, " http://127.0.0.1:8000/api/v2/ ", "http://127.0.0.1:8000/api/v2"),
         (read_url, "https://host.example", "https://host.example"),
         (read_api_key, "NEYNAR-0f_+/=", "NEYNAR-0f_+/="),
+        (read_slug, "pump-fun_2", "pump-fun_2"),
         (read_list, " a, ,b,", ("a", "b")),
         (read_list, r"a\,b,c", ("a,b", "c")),
     ],

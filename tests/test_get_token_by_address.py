@@ -4,7 +4,7 @@ import pytest
 
 from accounts import keys
 from accounts.models import PartnerKey, Scope
-from tests.factories import TokenFactory
+from tests.factories import SocialProfileFactory, TokenFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -139,6 +139,33 @@ def test_it_adds_deployer_and_links(ask):
     }
     found = [record[key] for key in ("twitterUrl", "websiteUrl", "farcasterUrl", "telegramUrl")]
     assert found == list(urls.values())
+    assert record["farcasterVerifiedEthAddress"] is None
+
+
+def test_it_tells_the_deployers_profile(ask, django_assert_num_queries):
+    TokenFactory(contract_address=ADDRESS, requestor_fid=7)
+    addresses = [MINT, "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", ADDRESS]
+    SocialProfileFactory(
+        fid=7, username="a", display_name="A", pfp_url="https://host/a.png", verified_addresses=addresses
+    )
+    SocialProfileFactory(fid=8)
+    record = ask(address=ADDRESS).json()["data"]
+    assert {key: record["deployer"][key] for key in ("fid", "username", "displayName", "pfpUrl")} == {
+        "fid": 7,
+        "username": "a",
+        "displayName": "A",
+        "pfpUrl": "https://host/a.png",
+    }
+    assert record["farcasterVerifiedEthAddress"] == "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+    with django_assert_num_queries(4):
+        ask(address=ADDRESS)
+
+
+def test_a_deployer_whose_profile_is_not_there_yet_has_none(ask):
+    TokenFactory(contract_address=ADDRESS, requestor_fid=7)
+    SocialProfileFactory(fid=7, wanted=True)
+    record = ask(address=ADDRESS).json()["data"]
+    assert (record["deployer"]["fid"], record["deployer"]["username"]) == (7, None)
     assert record["farcasterVerifiedEthAddress"] is None
 
 

@@ -21,6 +21,7 @@ from config.api.views import QueryView
 from tests.test_api_views import GroupFilter
 
 ERROR = {"$ref": "#/components/schemas/Error"}
+RATE_LIMIT = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
 
 
 class RecordSerializer(serializers.Serializer):
@@ -145,7 +146,7 @@ def test_parameters_come_from_serializer_and_filterset(sample):
 @pytest.mark.parametrize(
     ("address", "method", "statuses"),
     [
-        ("/api/tokens/listing", "get", ["200", "400", "404", "502"]),
+        ("/api/tokens/listing", "get", ["200", "400", "404", "429", "502"]),
         ("/api/tokens/index", "post", ["200", "400", "401", "403", "413", "415"]),
         ("/api/items/{number}", "get", ["200", "400", "404"]),
         ("/api/plain", "get", ["200"]),
@@ -156,6 +157,20 @@ def test_an_operation_documents_the_errors_of_its_kind(sample, address, method, 
     assert list(responses) == statuses
     for status in statuses[1:]:
         assert responses[status]["content"]["application/json"]["schema"] == ERROR
+
+
+def test_every_operation_of_the_service_documents_its_limit():
+    for operation in operations(Client().get("/api/openapi.json").json()):
+        assert "429" in operation["responses"]
+
+
+def test_a_limited_operation_tells_its_limit_in_all_answers_and_others_in_none(sample):
+    assert set(sample["components"]["headers"]) == RATE_LIMIT | {"Retry-After"}
+    for status, answer in sample["paths"]["/api/tokens/listing"]["get"]["responses"].items():
+        assert set(answer["headers"]) == RATE_LIMIT | ({"Retry-After"} if status == "429" else set())
+        for name, header in answer["headers"].items():
+            assert header == {"$ref": f"#/components/headers/{name}"}
+    assert not any("headers" in answer for answer in sample["paths"]["/api/plain"]["get"]["responses"].values())
 
 
 def test_fields_are_described_by_what_they_show(sample):

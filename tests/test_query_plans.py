@@ -1,13 +1,19 @@
 """The indexes that the models declare are the ones that PostgreSQL takes, on tables of some size."""
 
+from datetime import timedelta
+
 import pytest
+from django.db import connection
 from django.utils import timezone
 
+from standins.server import Asked
 from tests.factories import IndexRequestFactory
 from tests.many_tokens import drop_tokens, make_tokens, multiply, plans, settle
 from tests.token_lists import SORTS
-from tokens import indexing
-from tokens.models import IndexRequest, Token
+from tokens import indexing, market_history
+from tokens import market as markets
+from tokens.market_schedule import Priority
+from tokens.models import IndexRequest, Market, MarketPoint, Token
 
 pytestmark = pytest.mark.django_db
 
@@ -184,6 +190,41 @@ def test_the_sweeper_and_the_confirmer_read_their_indexes(rows):
     (confirm,) = plans(lambda: list(unconfirmed[: indexing.BATCH]), "tokens_indexrequest")
     assert "Index Scan using index_request_due" in due
     assert "Index Scan using index_request_unconfirmed" in confirm
+
+
+def test_markets_that_are_due_are_read_from_an_index(rows, market):
+    now = timezone.now()
+    Market.objects.update(due_at=now + timedelta(days=1))
+    some = list(Market.objects.values_list("pk", flat=True)[:60])
+    Market.objects.filter(pk__in=some).update(due_at=now)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE tokens_market")
+    found = plans(lambda: markets.claim(timezone.now()), "tokens_market")
+    assert len(found) == len(Priority)
+    assert all("Index Scan using market_due" in plan and "Sort" not in plan for plan in found)
+
+
+def test_trending_pools_are_looked_up_in_two_indexes(rows, client, market):
+    for number in range(1, 21):
+        market.learn(pool(number), base="0x" + f"{number:040x}")
+        market.answer(Asked(method="GET", path=f"/networks/base/pools/multi/{pool(number)}", query={}, headers={}))
+    client.get("/api/tokens/trending")
+    (plan,) = plans(lambda: client.get("/api/tokens/trending"), "tokens_token")
+    assert "BitmapOr" in plan and "token_by_pool" in plan and "Seq Scan" not in plan
+
+
+def test_the_history_of_a_token_is_read_from_an_index(rows):
+    token = Token.objects.first()
+    now = timezone.now()
+    MarketPoint.objects.bulk_create(
+        MarketPoint(token_id=pk, at=now - timedelta(minutes=minutes), price_usd=1.0)
+        for pk in Token.objects.values_list("pk", flat=True)[:200]
+        for minutes in range(100)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE tokens_marketpoint")
+    (plan,) = plans(lambda: market_history.earlier_prices([token.pk], now), "tokens_market")
+    assert plan.count("using market_point_of_token") == 3
 
 
 def test_the_home_page_is_read_from_an_index(rows, client):

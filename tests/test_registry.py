@@ -91,6 +91,8 @@ def mistakes(*files: Path) -> list[tuple[str, str]]:
         ("[chains.1]\nfinalty_depth = 5", "chains.1.finalty_depth", "unknown key"),
         ('[chains.1]\nname = " "', "chains.1.name", "not empty"),
         ('[chains.1]\nexplorer = "etherscan.io"', "chains.1.explorer", "https://"),
+        ('[chains.1]\nmarket_network = "Base/../x"', "chains.1.market_network", "id of the network"),
+        ('[chains.1]\nmarket_network = ""', "chains.1.market_network", "id of the network"),
         ("[chains.1]\nwrapped_native = 5", "chains.1.wrapped_native", "40 hexadecimal digits"),
         ("[chains]\n1 = 5", "chains.1", "expected a table"),
         ("[chains.base]\n", "chains.base", "expected a chain id"),
@@ -382,6 +384,16 @@ def test_every_address_of_the_built_in_file_is_checksummed() -> None:
 
     assert len(written) > 100
     assert [address for address in written if not is_checksum_address(address)] == []
+
+
+def test_chains_have_the_market_data_providers_ids() -> None:
+    chains = load().chains
+    assert {chain_id: chains[chain_id].market_network for chain_id in (8453, 1, 56, 84532)} == {
+        8453: "base",
+        1: "eth",
+        56: "bsc",
+        84532: None,
+    }
 
 
 # An operator's files

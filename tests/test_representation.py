@@ -21,11 +21,12 @@ class Text(APIView):
     """Answers with as many letters as asked for, by the headers asked for."""
 
     def get(self, request):
-        headers = {name: value for name, value in request.query_params.items() if name != "length"}
-        return Response("a" * int(request.query_params.get("length", 1000)), headers=headers)
+        headers = {name: value for name, value in request.query_params.items() if name not in ("length", "status")}
+        status = int(request.query_params.get("status", 200))
+        return Response("a" * int(request.query_params.get("length", 1000)), headers=headers, status=status)
 
     def post(self, request):
-        return Response(LONG, headers={"Cache-Control": "public"})
+        return Response(LONG, headers={"Cache-Control": "public", **request.query_params.dict()})
 
 
 def stream(request):
@@ -33,13 +34,20 @@ def stream(request):
 
 
 def page(request):
-    return HttpResponse(LONG, headers=request.GET.dict())
+    answer = HttpResponse(LONG, headers=request.GET.dict())
+    answer.set_cookie("seen", "yes")
+    return answer
+
+
+def page_without_body_for_head(request):
+    return HttpResponse(b"" if request.method == "HEAD" else LONG, headers={"Cache-Control": "public"})
 
 
 urlpatterns = [
     endpoint("api/text", Text.as_view()),
     path("api/stream", stream),
     path("page", page),
+    path("bodiless", page_without_body_for_head),
 ]
 
 own_addresses = pytest.mark.urls(__name__)
@@ -90,8 +98,10 @@ def test_it_compresses_for_who_asks(address):
 
 @own_addresses
 def test_it_leaves_short_answers_as_they_are():
-    answer = Client().get("/api/text?length=100", headers=GZIP)
-    assert ("Content-Encoding" in answer, len(answer.content)) == (False, 102)
+    for headers in (GZIP, {}):
+        answer = Client().get("/api/text?length=100", headers=headers)
+        assert ("Content-Encoding" in answer, len(answer.content)) == (False, 102)
+        assert "Accept-Encoding" not in answer["Vary"]
 
 
 @own_addresses
@@ -153,6 +163,27 @@ def test_another_body_has_another_etag():
 def test_writes_know_no_condition():
     answer = Client().post("/api/text", {}, content_type="application/json", headers={"if-none-match": "*"} | GZIP)
     assert (answer.status_code, "ETag" in answer) == (200, False)
+    answer = Client().post('/api/text?ETag="mine"', {}, "application/json", headers={"if-none-match": '"mine"'})
+    assert answer.status_code == 200
+
+
+@own_addresses
+def test_what_is_no_200_knows_no_condition():
+    assert "ETag" not in Client().get("/api/text?status=404")
+    answer = Client().get('/api/text?status=404&ETag="mine"', headers={"if-none-match": '"mine"'})
+    assert answer.status_code == 404
+
+
+@own_addresses
+def test_head_without_a_body_to_make_an_etag_of_has_none():
+    assert "ETag" in Client().get("/bodiless")
+    assert "ETag" not in Client().head("/bodiless")
+
+
+@own_addresses
+def test_a_304_still_sets_its_cookies():
+    answer = Client().get("/page?Cache-Control=public", headers={"if-none-match": "*"})
+    assert (answer.status_code, answer.cookies["seen"].value) == (304, "yes")
 
 
 @own_addresses

@@ -12,14 +12,20 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from config.env import BASE_DIR
+from standins.social import username
 from tests.waiting import wait_for
 
 _START_SECONDS = 120.0
+_UNSET = (
+    *("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "LAUNCHBOARD_REDIS_DB", "SITE_URL"),
+    *("MARKET_API_KEY", "MARKET_BASE_URL", "SOCIAL_API_KEY", "FARCASTER_HUB_URL"),
+)
 # A program that starts another one and waits for it, as make does.
 _PARENT = (sys.executable, "-c", "import subprocess, sys; subprocess.run(sys.argv[1:])")
 
@@ -34,7 +40,7 @@ class Run:
             self.port = probe.getsockname()[1]
         self.local, self._output = local, local.with_suffix(f".{self.port}")
         # Empty, not absent: a developer's .env must not fill them in.
-        unset = dict.fromkeys(("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "LAUNCHBOARD_REDIS_DB", "SITE_URL"), "")
+        unset = dict.fromkeys(_UNSET, "")
         self._environment = os.environ | unset | {"LAUNCHBOARD_LOCAL": str(local), "PORT": str(self.port)} | settings
         self._through = through
         self._seen: list[psutil.Process] = []
@@ -100,7 +106,16 @@ def local(tmp_path: Path) -> Path:
 @pytest.fixture
 def run(local: Path, request: pytest.FixtureRequest) -> Iterator[Run]:
     # A node that no one asks, and so no development chain: these tests are about the service's own processes.
-    run = Run(local, through=getattr(request, "param", ()), RPC_URLS_8453="http://127.0.0.1:9")
+    yield from end_in_time(Run(local, through=getattr(request, "param", ()), RPC_URLS_8453="http://127.0.0.1:9"))
+
+
+@pytest.fixture
+def sample_run(local: Path) -> Iterator[Run]:
+    """A run as a newcomer has it, but that launches come faster."""
+    yield from end_in_time(Run(local, LAUNCH_EVERY_SECONDS="0.5", MARKET_DATA="true"))
+
+
+def end_in_time(run: Run) -> Iterator[Run]:
     yield run
     if run.process.poll() is None:
         run.process.kill()
@@ -183,6 +198,10 @@ def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -
     assert json.loads(run.get("/readyz")[1])["status"] == "ok"
     assert run.get("/api/tokens?limit=3")[0] == 200
     assert "Chains            chain 8453" in run.said()
+    # Beside a real chain nothing is made up.
+    assert "Market data       none: MARKET_DATA is false" in run.said()
+    assert "Profiles          none: set SOCIAL_API_KEY (Neynar) or FARCASTER_HUB_URL" in run.said()
+    assert not run.children("standins")
     password, key = (run.local / "administrator").read_text().strip(), (run.local / "partner-key").read_text().strip()
     assert f"admin, password {password}" in run.said()
     assert key in run.said()
@@ -202,6 +221,25 @@ def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -
     assert password in run.said()
     assert key in run.said()
     assert (run.local / "partner-key").read_text().strip() == key
+
+
+def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_run: Run) -> None:
+    sample_run.wait_for_greeting()
+    for title, name in (("Market data", "market"), ("Profiles", "social")):
+        found = re.search(rf"{title} +SAMPLE DATA of a stand-in at (\S+);\n +for real data set", sample_run.said())
+        assert found
+        assert f"stand-ins | {name}: sample data at {found[1]}" in sample_run.said()
+    assert len(sample_run.children("standins")) == 1
+
+    def told() -> list[dict[str, Any]]:
+        answer = sample_run.get("/api/tokens?limit=20&includeUser=true&includeMarket=true")[1]
+        related = [token["related"] for token in json.loads(answer)["data"]]
+        return [facts for facts in related if facts["user"] and facts["market"]]
+
+    facts = wait_for(told, seconds=60)[0]
+    assert facts["user"]["username"] == username(int(facts["user"]["fid"]))
+    assert facts["user"]["displayName"].endswith("(sample)")
+    assert facts["market"]["priceUsd"] > 0
 
 
 def test_its_processes_are_those_of_production_and_start_again_when_they_end(run: Run) -> None:

@@ -22,6 +22,8 @@ def status():
 
 def test_every_scheduled_task_is_there():
     scheduled = {entry["task"] for entry in django_settings.CELERY_BEAT_SCHEDULE.values()}
+    # As a worker does when it starts.
+    tasks.app.loader.import_default_modules()
     assert scheduled <= set(tasks.app.tasks)
 
 

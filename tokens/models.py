@@ -5,10 +5,11 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.fields.json import KT
-from django.db.models.functions import Left, Lower
+from django.db.models.functions import Left, Lower, Now
 
 from tokens.chains.registry_rules import LONGEST_GENERATION_NAME
 from tokens.launch_warnings import POSSIBLE_COPY
+from tokens.market_schedule import Priority
 from tokens.querysets import IndexRequestQuerySet, MarketQuerySet, SearchEntryQuerySet, TokenQuerySet
 from tokens.search import ShortGrams
 from tokens.sorting import MARKET_SORTS
@@ -195,21 +196,56 @@ class Market(models.Model):
     # When the provider said so.
     updated_at = models.DateTimeField(null=True)
 
+    # When the provider is to be asked (again); a worker that asks puts it off by a lease.
+    due_at = models.DateTimeField(db_default=Now())
+    # Who comes first of those that are due, the smaller number: see market_schedule.
+    priority = models.SmallIntegerField(db_default=Priority.OTHER.value)
+    # When somebody looked at the token, to the minute.
+    viewed_at = models.DateTimeField(null=True)
+    # The provider doesn't know the pool: it is asked for the token.
+    by_address = models.BooleanField(db_default=False)
+    # How many times in a row it knew neither.
+    misses = models.SmallIntegerField(db_default=0)
+
     objects = MarketQuerySet.as_manager()
 
     class Meta:
-        # The sorts of lists.
         indexes = [
-            index
-            for sort in MARKET_SORTS
-            for index in (
-                models.Index(sort.key(descending=True).desc(), F("token").desc(), name=f"market_{sort.column}_down"),
-                models.Index(sort.key(descending=False).asc(), F("token").asc(), name=f"market_{sort.column}_up"),
-            )
+            # Claiming what is due, one priority at a time, the newest token first of those due at once.
+            models.Index(F("priority").asc(), F("due_at").asc(), F("token").desc(), name="market_due"),
+            # The sorts of lists.
+            *(
+                index
+                for sort in MARKET_SORTS
+                for index in (
+                    models.Index(
+                        sort.key(descending=True).desc(), F("token").desc(), name=f"market_{sort.column}_down"
+                    ),
+                    models.Index(sort.key(descending=False).asc(), F("token").asc(), name=f"market_{sort.column}_up"),
+                )
+            ),
         ]
 
     def __str__(self) -> str:
         return f"market of token {self.pk}"
+
+
+class MarketPoint(models.Model):
+    """What a token was worth at one time: a line for each answer of the provider, kept for MARKET_HISTORY_DAYS."""
+
+    token = models.ForeignKey(Token, models.CASCADE, db_index=False, related_name="market_points")
+    at = models.DateTimeField()
+    price_usd = models.FloatField()
+    market_cap = models.FloatField(null=True)
+    volume_24h = models.FloatField(null=True)
+    liquidity_usd = models.FloatField(null=True)
+    tx_count_24h = models.BigIntegerField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["token", "-at"], name="market_point_of_token")]
+
+    def __str__(self) -> str:
+        return f"market of token {self.token_id} at {self.at}"
 
 
 class IndexRequest(models.Model):

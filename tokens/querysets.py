@@ -68,6 +68,10 @@ class SearchEntryQuerySet(QuerySet["SearchEntry"]):
 class MarketQuerySet(QuerySet["Market"]):
     """Markets, by what is to be done about them."""
 
+    def due(self, now: datetime, *, priority: int) -> Self:
+        """Markets of one priority that are to be refreshed, in the order in which they come."""
+        return self.filter(priority=priority, due_at__lte=now).order_by("due_at", "-pk")
+
 
 class IndexRequestQuerySet(QuerySet["IndexRequest"]):
     """Index requests, by what is to be done about them."""

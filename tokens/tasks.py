@@ -1,4 +1,4 @@
-"""Celery's doors to indexing. The truth is in the IndexRequest rows: a lost message costs one lease, never a token."""
+"""Celery's doors to indexing and market data. The truth is in rows: a lost message costs one lease, never a token."""
 
 import logging
 
@@ -8,7 +8,7 @@ from kombu.exceptions import OperationalError
 
 from config.celery import app
 from config.http import Permanent, Retryable
-from tokens import indexing, totals
+from tokens import indexing, market, market_history, totals
 from tokens.selections import Selection
 
 logger = logging.getLogger(__name__)
@@ -98,3 +98,19 @@ def count_selection(filter_set: str, values: list[tuple[str, str]]) -> None:
     """Count a selection of more tokens than a request counts; lists say the number for the next minute."""
     number = totals.count(Selection(filter_set, tuple((name, value) for name, value in values)))
     logger.info("counted %s tokens", number)
+
+
+@app.task
+def refresh_markets() -> None:
+    """Refresh the market data that is due, as far as the provider's limit goes."""
+    refreshed = market.refresh_due()
+    if refreshed:
+        logger.info("refreshed the market data of %s tokens", refreshed)
+
+
+@app.task
+def prune_market_history() -> None:
+    """Delete the points of market history that are too old."""
+    pruned = market_history.prune()
+    if pruned:
+        logger.info("pruned %s points of market history", pruned)

@@ -27,6 +27,8 @@ _CERTAINLY_BEYOND = 5 * EXACT_UP_TO
 KEPT_SECONDS = 60
 # From then on a count that is asked for is made anew, so that the next one is there before it is gone.
 REFRESHED_SECONDS = 30
+# How often a process asks whether another one has had a worker count.
+_CLAIM_SECONDS = 5
 # A worker's own count; no list is worth more of the database.
 _COUNT_TIMEOUT_MS = 60_000
 # Up to the limit the planner would rather read the table until it has enough, which is quick where they are spread
@@ -50,11 +52,10 @@ def total_of(selection: Selection) -> Total:
 
 
 def remembered(selection: Selection) -> Total | None:
-    """What a worker has counted."""
-    found = _read_kept(selection, int(time.time()))
-    if found is None:
+    """What a worker has counted, where that is beyond the limit: fewer are counted anew each time."""
+    number, counted_at = _read_kept(selection, int(time.time())) or (0, 0.0)
+    if number <= EXACT_UP_TO:
         return None
-    number, counted_at = found
     return Total(number, wants_count=time.time() - counted_at > REFRESHED_SECONDS)
 
 
@@ -65,6 +66,9 @@ def beyond_limit(selection: Selection) -> Total:
 
 def certainly_beyond_limit(selection: Selection) -> Total | None:
     """The planner's estimate where that is far beyond the limit; None where it is for a count to say."""
+    if _read_kept(selection, int(time.time())):
+        # A worker has counted few, so that the estimate is far too high.
+        return None
     estimate = _estimate(selection)
     return Total(estimate, is_exact=False, wants_count=True) if estimate > _CERTAINLY_BEYOND else None
 
@@ -72,7 +76,7 @@ def certainly_beyond_limit(selection: Selection) -> Total | None:
 def count(selection: Selection) -> int:
     """Count all tokens of a selection, for as long as it takes, and keep the number.
 
-    Also a small one: it may be here because an estimate was far too high.
+    A small one, too: it tells that an estimate was far too high.
     """
     statement = _all_tokens(selection)
     with transaction.atomic(), connection.cursor() as cursor:
@@ -85,10 +89,8 @@ def count(selection: Selection) -> int:
 
 def claim_count(selection: Selection) -> bool:
     """Whether the caller is the one who should have a worker count; for a while there is only one."""
-    try:
-        return bool(cache.add(f"{_key(selection)}:claim", 1, REFRESHED_SECONDS))
-    except RedisError:
-        return False
+    claims = _claims(selection, int(time.time()) // _CLAIM_SECONDS)
+    return bool(claims) and claims.pop()
 
 
 def _estimate(selection: Selection) -> int:
@@ -131,6 +133,15 @@ def _read_kept(selection: Selection, second: int) -> tuple[int, float] | None:
         logger.warning("can't read a kept count: %s", error)
         return None
     return kept
+
+
+@functools.lru_cache(maxsize=4096)
+def _claims(selection: Selection, period: int) -> list[bool]:
+    """What the cache says to this process, once in a period; it is said to whoever takes it from the list."""
+    try:
+        return [bool(cache.add(f"{_key(selection)}:claim", 1, REFRESHED_SECONDS))]
+    except RedisError:
+        return []
 
 
 def _key(selection: Selection) -> str:

@@ -11,9 +11,11 @@ from tokens.views.listing import (
     TokenSearchView,
 )
 from tokens.views.lookup import TokenByAddressView, TokenByPoolView, TokensByPoolsView
+from tokens.views.trending import TrendingView
 
 urlpatterns = [
     endpoint("tokens", TokenListView.as_view(), name="token-list"),
+    endpoint("tokens/trending", TrendingView.as_view(), name="token-trending"),
     endpoint("tokens/fetch-deployed-by-fid", DeployedByFidView.as_view(), name="deployed-by-fid"),
     endpoint("tokens/fetch-deployed-by-address", DeployedByAddressView.as_view(), name="deployed-by-address"),
     endpoint("tokens/fetch-by-pool-address", TokenByPoolView.as_view(), name="token-by-pool"),

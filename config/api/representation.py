@@ -42,7 +42,7 @@ class CompressionMiddleware(GZipMiddleware):
         ):
             return response
         # Before compression, whose result differs each time. HEAD has the body of GET up to here, if the view makes it.
-        if response.status_code == 200 and response.content and NEVER_STORED not in kept and "ETag" not in response:
+        if response.status_code == 200 and NEVER_STORED not in kept and "ETag" not in response:
             set_response_etag(response)
         if len(response.content) < _SHORTEST_COMPRESSED:
             return response

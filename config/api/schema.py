@@ -1,10 +1,13 @@
 """How endpoints are described in OpenAPI: parameters from the view's serializer, errors from one component."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.extensions import OpenApiFilterExtension
 from drf_spectacular.openapi import AutoSchema
+
+from config.api.views import LimitedView
 
 _ERROR = {
     "type": "object",
@@ -41,9 +44,26 @@ _TEXTS = {
     "503": "An upstream or a part of the service does not answer.",
 }
 
+_RATE_LIMIT_HEADERS = {
+    "RateLimit-Limit": "How many calls pass within a window.",
+    "RateLimit-Remaining": "How many of them are left.",
+    "RateLimit-Reset": "How many seconds the window lasts from here.",
+}
+_RETRY_AFTER = "How many seconds to wait before the next call."
+
 
 class EndpointSchema(AutoSchema):
-    """Takes a view's `query_serializer` and `filterset_class` as its parameters, its `successor` as a deprecation."""
+    """Takes a view's `query_serializer` and `filterset_class` as its parameters, its `successor` as a deprecation.
+
+    What counts its calls answers with 429, too.
+    """
+
+    def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
+        """The operation, with 429 where its calls are counted."""
+        operation: dict[str, Any] | None = super().get_operation(*args, **kwargs)
+        if operation is not None and isinstance(self.view, LimitedView):
+            operation["responses"].setdefault("429", {})
+        return operation
 
     def get_tags(self) -> list[str]:
         """One group per app, whatever the address begins with."""
@@ -75,7 +95,10 @@ def describe_errors(result: dict[str, Any], generator: Any, request: Any, public
 
     A view declares further ones without a body, as in `extend_schema(responses={200: ..., 404: None})`.
     """
-    result.setdefault("components", {}).setdefault("schemas", {})["Error"] = _ERROR
+    components = result.setdefault("components", {})
+    components.setdefault("schemas", {})["Error"] = _ERROR
+    components["headers"] = {name: _number_header(text) for name, text in _RATE_LIMIT_HEADERS.items()}
+    components["headers"]["Retry-After"] = _number_header(_RETRY_AFTER)
     for path, operations in result.get("paths", {}).items():
         for operation in operations.values():
             responses = operation["responses"]
@@ -84,8 +107,21 @@ def describe_errors(result: dict[str, Any], generator: Any, request: Any, public
             for status in [status for status in responses if status[0] in "45"]:
                 if "content" not in responses[status]:
                     responses[status] = _error_response(status)
+            if "429" in responses:
+                _add_headers(responses.values(), *_RATE_LIMIT_HEADERS)
+                _add_headers([responses["429"]], "Retry-After")
             operation["responses"] = dict(sorted(responses.items()))
     return result
+
+
+def _number_header(text: str) -> dict[str, Any]:
+    return {"description": text, "schema": {"type": "integer", "minimum": 0}}
+
+
+def _add_headers(responses: Iterable[dict[str, Any]], *names: str) -> None:
+    for response in responses:
+        references = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+        response["headers"] = response.get("headers", {}) | references
 
 
 def _usual_errors(path: str, operation: dict[str, Any]) -> list[str]:

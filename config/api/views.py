@@ -1,20 +1,64 @@
-"""Base of the GET endpoints: parameters described by one serializer, refused or validated before the view runs."""
+"""Bases of the endpoints: calls are counted against a limit, and parameters checked, before the view itself runs."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django_filters import FilterSet
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
+from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from config.api.caching import NEVER_STORED
 from config.api.deprecation import deprecation_headers
 from config.api.queries import ignored_names, read_query
+from config.api.throttling import PublicLimit, rate_limit_headers
+from config.rate_limits import Verdict
 
 
-class QueryView(APIView):
+class LimitedView(APIView):
+    """An endpoint whose calls are counted against a limit, of which every answer tells what is left.
+
+    `throttle_classes` names the limit. By default it is the one of the credential that let the caller in (`limit` of
+    the authentication class), and the public one for callers without.
+    """
+
+    throttle_classes: Sequence[type[BaseThrottle]] = ()
+
+    verdicts: tuple[Verdict, ...] = ()
+
+    def perform_authentication(self, request: Request) -> None:
+        """Count the call as soon as it is known who makes it, so that it counts whatever refuses it then.
+
+        Whose credential is refused is known by his address alone.
+        """
+        try:
+            super().perform_authentication(request)
+        except (NotAuthenticated, AuthenticationFailed):
+            self.throttle_classes = (PublicLimit,)
+            super().check_throttles(request)
+            raise
+        super().check_throttles(request)
+
+    def check_throttles(self, request: Request) -> None:
+        """Where the framework would count, after the permissions: it is done already."""
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        """The limits that hold for this call."""
+        usual = getattr(self.request.successful_authenticator, "limit", PublicLimit)
+        return [limit() for limit in self.throttle_classes or (usual,)]
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Add the RateLimit headers."""
+        response = super().finalize_response(request, response, *args, **kwargs)
+        for name, value in rate_limit_headers(self.verdicts).items():
+            response[name] = value
+        return response
+
+
+class QueryView(LimitedView):
     """A GET endpoint. Its class says what it takes, and what caches may keep of it:
 
     `query_serializer` (a Serializer of the query parameters; the validated dict is `self.query`), `filterset_class`
@@ -58,12 +102,13 @@ class QueryView(APIView):
         self.query, self.filters = read_query(request.query_params, *known)
 
 
-class NoEndpointView(APIView):
+class NoEndpointView(LimitedView):
     """Every address below /api/ that is no endpoint: 404 with the error body, also while DEBUG is on."""
 
     schema = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
         raise NotFound
 
     def get(self, request: Request) -> Response:

@@ -31,8 +31,6 @@ _READS = ("GET", "HEAD")
 _UNSHARED = frozenset({"HTTP_AUTHORIZATION", "HTTP_COOKIE", "HTTP_TRANSFER_ENCODING", "HTTP_X_API_KEY"})
 _NO_BODY = ("", "0")
 _LONGEST_KEY = 2048
-# Longer than any view should take; a thread of this process that runs one always comes to an end and says so.
-_WAIT_SECONDS = 5.0
 
 
 class Run:
@@ -55,12 +53,17 @@ class EdgeCache:
         max_bytes: int,
         prefixes: tuple[str, ...],
         shared_runs: SharedRuns,
+        patience_seconds: float = 5.0,
     ) -> None:
-        """Answers are kept `seconds` at the most, in `max_bytes` of memory; only "/" and what begins with a prefix."""
+        """Answers are kept `seconds` at the most, in `max_bytes` of memory; only "/" and what begins with a prefix.
+
+        A run in this process is waited for `patience_seconds`: longer than any public view should take.
+        """
         self._application = application
         self._seconds = seconds
         self._prefixes = prefixes
         self._shared_runs = shared_runs
+        self._patience_seconds = patience_seconds
         self._store = AnswerStore(max_bytes=max_bytes)
         self._runs: dict[Key, Run] = {}
         self._lock = threading.Lock()
@@ -114,7 +117,7 @@ class EdgeCache:
             return self(environ, start_response)
         if leads:
             return self._lead(key, run, environ, start_response)
-        run.is_over.wait(_WAIT_SECONDS)
+        run.is_over.wait(self._patience_seconds)
         if run.answer is not None:
             return serve(run.answer, environ, start_response)
         response, _ = self._run(key, environ)

@@ -102,6 +102,8 @@ class ChainInfo:
     # Blocks on top of a block before it counts as confirmed; the file gives each chain's reason.
     finality_depth: int
     explorer: str | None
+    # What the market-data provider calls the chain; None where it has no data of it.
+    market_network: str | None
     wrapped_native: str | None
     v3_factory: str | None
     v3_position_manager: str | None
@@ -223,6 +225,7 @@ def _build_chain(chain_id: int, fields: dict[str, Any], generations: Mapping[str
         native=fields["native"],
         finality_depth=fields["finality_depth"],
         explorer=fields.get("explorer"),
+        market_network=fields.get("market_network"),
         wrapped_native=fields.get("wrapped_native"),
         v3_factory=fields.get("v3_factory"),
         v3_position_manager=fields.get("v3_position_manager"),

@@ -54,6 +54,13 @@ def _url(value: object) -> str:
     return value.rstrip("/")
 
 
+def _network(value: object) -> str:
+    # It becomes a part of the provider's addresses.
+    if not isinstance(value, str) or not re.fullmatch(r"[a-z0-9_-]{1,64}", value):
+        raise Broken("expected the provider's id of the network: small letters, digits, - and _")
+    return value
+
+
 def evm_address(value: object) -> str:
     """The EIP-55 form of an address written in that form or all in lower case."""
     if not isinstance(value, str) or not re.fullmatch(r"0x[0-9a-fA-F]{40}", value):
@@ -96,6 +103,7 @@ QUOTE_TOKEN_OPTIONAL: Mapping[str, Rule] = {"tick": tick}
 CHAIN: Mapping[str, Rule] = {"name": _text, "native": _text, "finality_depth": _whole(1, 10_000_000)}
 CHAIN_OPTIONAL: Mapping[str, Rule] = {
     "explorer": _url,
+    "market_network": _network,
     "wrapped_native": evm_address,
     "v3_factory": evm_address,
     "v3_position_manager": evm_address,

@@ -4,6 +4,7 @@ import django.contrib.postgres.indexes
 import django.db.models.deletion
 import django.db.models.fields.json
 import django.db.models.functions.comparison
+import django.db.models.functions.datetime
 import django.db.models.functions.text
 import tokens.search
 from django.contrib.postgres.operations import TrigramExtension
@@ -39,11 +40,14 @@ DROP STATISTICS token_pairs, token_interfaces;
 """
 
 # Lists that are sorted by market data or searched read these tables' indexes first, so that a token without its rows
-# would be in none of them. Whoever inserts or changes a token, by whatever way, they come with it.
+# would be in none of them. Whoever inserts or changes a token, by whatever way, they come with it. The priorities are
+# those of tokens/market_schedule.py: a launch of the last day goes before all that was launched long ago.
 ROWS_OF_EVERY_TOKEN = """
 CREATE FUNCTION add_rows_of_tokens() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO tokens_market (token_id) SELECT id FROM added ON CONFLICT DO NOTHING;
+    INSERT INTO tokens_market (token_id, priority)
+        SELECT id, CASE WHEN deployed_at > now() - interval '1 day' THEN 1 ELSE 3 END FROM added
+        ON CONFLICT DO NOTHING;
     INSERT INTO tokens_searchentry (token_id, deployed_at, is_listed, text)
         SELECT id, deployed_at, NOT (blocked OR unindexed), lower(name) || E'\\n' || lower(symbol) FROM added
         ON CONFLICT DO NOTHING;
@@ -68,7 +72,8 @@ CREATE TRIGGER search_entry_follows AFTER UPDATE ON tokens_token FOR EACH ROW
         IS DISTINCT FROM (NEW.deployed_at, NEW.blocked, NEW.unindexed, NEW.name, NEW.symbol))
     EXECUTE FUNCTION update_search_entry();
 
-INSERT INTO tokens_market (token_id) SELECT id FROM tokens_token;
+INSERT INTO tokens_market (token_id, priority)
+    SELECT id, CASE WHEN deployed_at > now() - interval '1 day' THEN 1 ELSE 3 END FROM tokens_token;
 INSERT INTO tokens_searchentry (token_id, deployed_at, is_listed, text)
     SELECT id, deployed_at, NOT (blocked OR unindexed), lower(name) || E'\\n' || lower(symbol) FROM tokens_token;
 """
@@ -120,7 +125,28 @@ class Migration(migrations.Migration):
                 ('price_change_6h', models.FloatField(null=True)),
                 ('price_change_24h', models.FloatField(null=True)),
                 ('updated_at', models.DateTimeField(null=True)),
+                ('due_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('priority', models.SmallIntegerField(db_default=3)),
+                ('viewed_at', models.DateTimeField(null=True)),
+                ('by_address', models.BooleanField(db_default=False)),
+                ('misses', models.SmallIntegerField(db_default=0)),
             ],
+        ),
+        migrations.CreateModel(
+            name='MarketPoint',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('at', models.DateTimeField()),
+                ('price_usd', models.FloatField()),
+                ('market_cap', models.FloatField(null=True)),
+                ('volume_24h', models.FloatField(null=True)),
+                ('liquidity_usd', models.FloatField(null=True)),
+                ('tx_count_24h', models.BigIntegerField(null=True)),
+                ('token', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='market_points', to='tokens.token')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['token', '-at'], name='market_point_of_token')],
+            },
         ),
         migrations.RemoveIndex(
             model_name='token',
@@ -181,6 +207,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='market',
             index=models.Index(models.OrderBy(django.db.models.functions.comparison.Coalesce(models.F('price_change_1h'), models.Value(float("inf")))), models.OrderBy(models.F('token')), name='market_price_change_1h_up'),
+        ),
+        migrations.AddIndex(
+            model_name='market',
+            index=models.Index(models.OrderBy(models.F('priority')), models.OrderBy(models.F('due_at')), models.OrderBy(models.F('token'), descending=True), name='market_due'),
         ),
         migrations.RunSQL(STATISTICS, NO_STATISTICS),
         migrations.RunSQL(ROWS_OF_EVERY_TOKEN, NO_ROWS),

@@ -4,12 +4,13 @@ from django.conf import settings
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from accounts.authentication import PartnerKeyAuthentication
 from accounts.models import Scope
 from accounts.permissions import HasScope
 from config.api.errors import BadRequest, UpstreamUnavailable
+from config.api.throttling import IndexLimit
+from config.api.views import LimitedView
 from config.http import Permanent
 from tokens import indexing, tasks
 from tokens.chains.base import TransactionNotFound
@@ -19,12 +20,13 @@ from tokens.serializers import IndexAnswer, IndexBody
 FAILED = "Failed to index transaction"
 
 
-class IndexTransactionView(APIView):
+class IndexTransactionView(LimitedView):
     """Synchronous: the answer comes when the tokens are listed."""
 
     authentication_classes = [PartnerKeyAuthentication]
     permission_classes = [HasScope]
     required_scope = Scope.INDEX
+    throttle_classes = [IndexLimit]
 
     @extend_schema(operation_id="indexTransaction", request=IndexBody, responses={200: IndexAnswer, 503: None})
     def post(self, request: Request) -> Response:

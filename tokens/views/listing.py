@@ -25,6 +25,7 @@ from tokens.serializers import (
 )
 from tokens.sorting import DEPLOYED_AT, SORTS
 from tokens.totals import Total, total_of
+from tokens.views_seen import note_viewed
 
 
 class TokenPageView(QueryView):
@@ -53,6 +54,8 @@ class TokenPageView(QueryView):
 
     def answer(self, page: Page, total: Total, **more: Any) -> Response:
         """The body around a page."""
+        if self.extras.market:
+            note_viewed(record["id"] for record in page.records)
         body = {"data": page.records, "total": total.number, "cursor": page.cursor, **more}
         return Response(body, headers={} if total.is_exact else {"X-Total-Approximate": "1"})
 

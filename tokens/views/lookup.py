@@ -4,13 +4,12 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from accounts.authentication import PartnerKeyAuthentication
 from accounts.models import Scope
 from accounts.permissions import HasScope
 from config.api.caching import NEVER_STORED, private_for, shared_for
-from config.api.views import QueryView
+from config.api.views import LimitedView, QueryView
 from tokens.details import add_details
 from tokens.installed_chains import registry
 from tokens.models import Token
@@ -23,6 +22,7 @@ from tokens.serializers import (
     PoolsBody,
     TokenQuery,
 )
+from tokens.views_seen import note_viewed
 
 
 class TokenByPoolView(QueryView):
@@ -35,10 +35,11 @@ class TokenByPoolView(QueryView):
     def get(self, request: Request) -> Response:
         """Look a token up by its pool; a miss is an empty object."""
         found = read_records(Token.objects.in_pools([self.query["poolAddress"]]).order_by("id")[:1])
+        note_viewed(record["id"] for record in found)
         return Response({"data": found[0]} if found else {})
 
 
-class TokensByPoolsView(APIView):
+class TokensByPoolsView(LimitedView):
     """The tokens of up to 100 pools."""
 
     @extend_schema(operation_id="fetchByPoolAddresses", request=PoolsBody, responses={200: TOKENS_BY_POOL_ANSWER})
@@ -67,4 +68,5 @@ class TokenByAddressView(QueryView):
         found = read_records(tokens.in_chain_order(list(registry().chains))[:1])
         if not found:
             raise NotFound("Token not found")
+        note_viewed([found[0]["id"]])
         return Response({"data": add_details(found[0])})

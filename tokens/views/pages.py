@@ -15,6 +15,7 @@ from tokens.chains.base import WEI_PER_TOKEN
 from tokens.installed_chains import generation_label, registry
 from tokens.metadata import social_links
 from tokens.models import Token
+from tokens.views_seen import note_viewed
 
 NEWEST = 20
 _MAX_CHAIN_ID = 2**63 - 1
@@ -39,6 +40,7 @@ def home(request: HttpRequest) -> HttpResponse:
 def token_page(request: HttpRequest, chain_id: int, address: str) -> HttpResponse:
     """One token, to which the API's `url` leads; blocked tokens have their page, which says so."""
     token = _find(chain_id, address)
+    note_viewed([token.pk])
     return TemplateResponse(request, "token.html", _describe(token) | _facts(token), headers=_HEADERS)
 
 

@@ -1,0 +1,53 @@
+"""The SQL that the service sends for a request, and what it costs PostgreSQL alone."""
+
+import time
+from collections.abc import Mapping
+from statistics import quantiles
+from typing import Any
+
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from psycopg import Connection
+
+
+def get(parameters: Mapping[str, str]) -> Any:
+    """The service's answer to GET /api/tokens, from this process. Raises RuntimeError where it is not 200."""
+    answer = Client(SERVER_NAME="127.0.0.1").get("/api/tokens", dict(parameters))
+    if answer.status_code != 200:
+        raise RuntimeError(f"{dict(parameters)}: {answer.status_code} {answer.content[:300]!r}")
+    return answer
+
+
+def page_statement(parameters: Mapping[str, str]) -> str:
+    """The one statement that reads the page, as it was sent; the counts have others."""
+    with CaptureQueriesContext(connection) as captured:
+        get(parameters)
+    # A page is told by the one row more that it reads.
+    limit = f"LIMIT {int(parameters.get('limit', 10)) + 1}"
+    (statement,) = [query["sql"] for query in captured if limit in query["sql"]]
+    return str(statement)
+
+
+def deep_cursor(parameters: Mapping[str, str], *, rows: int) -> str:
+    """The cursor that stands after so many thousands of rows of a list."""
+    cursor, step = "", 10_000
+    for _ in range(rows // step):
+        cursor = get({**parameters, "cursor": cursor, "limit": "10", "offset": str(step - 10)}).json()["cursor"]
+    return cursor
+
+
+def usual_times(statements: Mapping[str, tuple[Connection[Any], str]], *, rounds: int) -> dict[str, float]:
+    """Name -> seconds that each statement takes over its connection, all in turns.
+
+    The lower quartile: whatever else the machine does makes times longer, and never shorter.
+    """
+    times: dict[str, list[float]] = {name: [] for name in statements}
+    for number in range(rounds + 5):
+        for name, (database, sql) in statements.items():
+            started = time.perf_counter()
+            database.execute(sql, prepare=False).fetchall()
+            # The first rounds read the pages into memory.
+            if number >= 5:
+                times[name].append(time.perf_counter() - started)
+    return {name: quantiles(spent)[0] for name, spent in times.items()}

@@ -1,0 +1,38 @@
+"""How Django REST framework and drf-spectacular are set up here. None of it is an operator's choice."""
+
+VIEWS = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_RENDERER_CLASSES": ["config.api.rendering.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["config.api.parsing.LimitedJSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "config.api.rendering.JSONOnly",
+    "DEFAULT_SCHEMA_CLASS": "config.api.schema.EndpointSchema",
+    "DEFAULT_METADATA_CLASS": "config.api.rendering.NoMetadata",
+    "EXCEPTION_HANDLER": "config.api.error_handling.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+    # Serializers hand datetimes on as they are, and the renderer writes them.
+    "DATETIME_FORMAT": None,
+    # A query parameter called `format` is no wish for another renderer.
+    "URL_FORMAT_OVERRIDE": None,
+}
+
+DESCRIPTION = {
+    "TITLE": "Launchboard",
+    "DESCRIPTION": "Tokens of token launchpads: listing, lookup and indexing over HTTP.",
+    "VERSION": "0.1.0",
+    "OAS_VERSION": "3.1.1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    # The order of the URL files, which is the contract's.
+    "SORT_OPERATIONS": False,
+    "SERVE_AUTHENTICATION": [],
+    # Endpoints are grouped by the part of the path after this one.
+    "SCHEMA_PATH_PREFIX": "/api/",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.api.schema.describe_errors",
+    ],
+    # The page's default is to send the description to a validator on the Internet.
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+}

@@ -1,0 +1,96 @@
+"""The limits of the API's callers. Each has a setting with the number of calls in its window; 0 is no limit."""
+
+import math
+from typing import Any
+
+from django.conf import settings
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+from config.api.client_ip import client_address
+from config.api.errors import Unavailable
+from config.rate_limits import CountersUnavailable, Verdict, take
+
+_MINUTE = 60
+
+
+class Limit(BaseThrottle):
+    """Counts a caller's requests. A further limit is a class with these values, in `throttle_classes` of its views."""
+
+    # The name of the setting, and so of the counters; the setting is read at each request.
+    setting: str
+    # How long a window is.
+    seconds: int
+    # Whether calls pass while they can't be counted; where one too many does harm, they are refused with 503.
+    passes_uncounted = True
+
+    verdict: Verdict | None = None
+
+    def caller(self, request: Request) -> str:
+        """Whose calls are counted together."""
+        raise NotImplementedError
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        """Count the request. The verdict goes to the view, a LimitedView, for the headers of its answer."""
+        limit: int = getattr(settings, self.setting)
+        if limit == 0:
+            return True
+        try:
+            self.verdict = take(f"{self.setting}:{self.caller(request)}", limit=limit, seconds=self.seconds)
+        except CountersUnavailable as error:
+            if self.passes_uncounted:
+                return True
+            raise Unavailable from error
+        view.verdicts += (self.verdict,)
+        return self.verdict.allowed
+
+    def wait(self) -> float | None:
+        """The seconds until the window ends."""
+        return None if self.verdict is None else self.verdict.reset_seconds
+
+
+class AddressLimit(Limit):
+    """Counts by the client's address."""
+
+    def caller(self, request: Request) -> str:
+        """Its IPv4 address, or the network of its IPv6 address."""
+        return client_address(request._request)
+
+
+class KeyLimit(Limit):
+    """Counts by partner key, for views that ask for one."""
+
+    def caller(self, request: Request) -> str:
+        """The key's number: its secrets count together."""
+        return str(request.auth.pk)
+
+
+class PublicLimit(AddressLimit):
+    """What needs no key, and calls whose credential is refused."""
+
+    setting, seconds = "RATE_LIMIT_PUBLIC", _MINUTE
+
+
+class PartnerLimit(KeyLimit):
+    """What partners call with their keys."""
+
+    setting, seconds = "RATE_LIMIT_KEYED", _MINUTE
+
+
+class IndexLimit(KeyLimit):
+    """Indexing on request, each of which asks a node."""
+
+    setting, seconds = "RATE_LIMIT_INDEX", _MINUTE
+
+
+def rate_limit_headers(verdicts: tuple[Verdict, ...]) -> dict[str, str]:
+    """What an answer says of the limit that it met; of several, that of the one which refuses, or is nearest to it."""
+    if not verdicts:
+        return {}
+    nearest = min(verdicts, key=lambda verdict: (verdict.allowed, verdict.remaining, -verdict.reset_seconds))
+    return {
+        "RateLimit-Limit": str(nearest.limit),
+        "RateLimit-Remaining": str(nearest.remaining),
+        # Rounded up: whoever comes back then finds a new window.
+        "RateLimit-Reset": str(math.ceil(nearest.reset_seconds)),
+    }

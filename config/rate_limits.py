@@ -1,0 +1,126 @@
+"""How many calls of one kind pass within a window of time, counted in Redis for all processes together."""
+
+import functools
+import hashlib
+import logging
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import redis
+from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from config.http import Retryable
+
+logger = logging.getLogger(__name__)
+
+# How long a process leaves a server alone that gave no answer: each call would wait for it in vain, one after another.
+PAUSE_SECONDS = 3.0
+# A server that hangs costs a second, as it does in the cache.
+_PATIENCE_SECONDS = 1.0
+# Windows are measured in milliseconds, and a shorter one would be over before its first answer is here.
+_SHORTEST_SECONDS = 0.01
+
+# Redis drops a key when its time is past, not merely reached: one millisecond less makes the window exactly as long as
+# it should be. A key that lost its expiry would refuse for ever, so each call looks for it.
+_COUNT = """
+local count = redis.call('INCR', KEYS[1])
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 then
+  left = ARGV[1] - 1
+  redis.call('PEXPIRE', KEYS[1], left)
+end
+return {count, left + 1}
+"""
+# The name under which Redis keeps the script.
+_COUNT_SHA1 = hashlib.sha1(_COUNT.encode(), usedforsecurity=False).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What became of one call, and what is left for the next ones.
+
+    Whoever waits `reset_seconds`, which is exact to the millisecond, finds a new window.
+    """
+
+    allowed: bool
+    limit: int
+    remaining: int
+    reset_seconds: float
+
+
+class CountersUnavailable(Retryable):
+    """Redis gives no answer, so that nobody knows whether the call may pass: its maker decides."""
+
+
+def take(name: str, *, limit: int, seconds: float) -> Verdict:
+    """Count one call of this name, and say whether it is among the first `limit` of its window.
+
+    A window begins with its first call and lasts `seconds` (0.01 or more), also for later callers who name another
+    length. Refused calls make it no longer. One round trip to Redis. Raises CountersUnavailable, at once while the
+    server has lately given no answer, and ValueError for a limit that is none.
+    """
+    if limit < 1 or seconds < _SHORTEST_SECONDS:
+        raise ValueError(f"{limit} per {seconds} s is no limit")
+    count, left = _counters(settings.REDIS_URL).count(f"launchboard:limit:{name}", round(seconds * 1000))
+    return Verdict(allowed=count <= limit, limit=limit, remaining=max(limit - count, 0), reset_seconds=left / 1000)
+
+
+class _Counters:
+    """This process's connections to one server; after a fork, the pool opens new ones."""
+
+    def __init__(self, url: str) -> None:
+        # Nothing is tried again: what a time-out leaves unknown would be counted twice.
+        self._pool = redis.ConnectionPool.from_url(
+            url,
+            socket_connect_timeout=_PATIENCE_SECONDS,
+            socket_timeout=_PATIENCE_SECONDS,
+            retry=Retry(NoBackoff(), 0),
+        )
+        self._paused_until = 0.0
+
+    def count(self, key: str, milliseconds: int) -> tuple[int, int]:
+        """How many calls the window has with this one, and the milliseconds until it ends."""
+        if time.monotonic() < self._paused_until:
+            raise CountersUnavailable("Redis gave no answer a moment ago")
+        try:
+            count, left = self._run_script(key, milliseconds)
+        except (redis.RedisError, OSError) as error:
+            self._pause(error)
+            raise CountersUnavailable("no answer from Redis") from error
+        return count, left
+
+    def _run_script(self, key: str, milliseconds: int) -> Any:
+        try:
+            return self._ask("EVALSHA", _COUNT_SHA1, 1, key, milliseconds)
+        except redis.exceptions.NoScriptError:
+            # The server is new, or was started again.
+            return self._ask("EVAL", _COUNT, 1, key, milliseconds)
+
+    def _ask(self, *command: str | int) -> Any:
+        """The reply to one command, by a connection alone: redis-py's client would take as long again."""
+        # Any, since redis-py leaves its connections' methods without types.
+        connection: Any = self._pool.get_connection()
+        try:
+            connection.send_command(*command)
+            return connection.read_response()
+        except BaseException:
+            # Its reply may be on the way, and would be taken for the next command's.
+            connection.disconnect()
+            raise
+        finally:
+            self._pool.release(connection)
+
+    def _pause(self, error: Exception) -> None:
+        now = time.monotonic()
+        # Of several threads that waited, one tells.
+        told, self._paused_until = now < self._paused_until, now + PAUSE_SECONDS
+        if not told:
+            logger.warning("Calls can't be counted against their limits for %g s: %s", PAUSE_SECONDS, error)
+
+
+@functools.cache
+def _counters(url: str) -> _Counters:
+    return _Counters(url)

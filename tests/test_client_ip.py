@@ -1,0 +1,91 @@
+"""Whom a request is counted by: the connection, or what trusted proxies say of it."""
+
+from typing import Any
+
+import pytest
+from django.test import RequestFactory
+
+from config.api.client_ip import client_address
+
+
+def address_of(remote: str, *, forwarded: str | None = None) -> str:
+    headers = {} if forwarded is None else {"x-forwarded-for": forwarded}
+    return client_address(RequestFactory().get("/api/tokens", headers=headers, REMOTE_ADDR=remote))
+
+
+@pytest.mark.parametrize("remote", ["", "unix", "unix:", "localhost", "1.2.3", "1.2.3.4.5", "01.2.3.4", "[::1", "é"])
+def test_it_counts_callers_without_an_address_together(remote: str) -> None:
+    assert address_of(remote) == "unknown"
+
+
+def test_it_believes_no_header_where_no_proxy_is_trusted(settings: Any) -> None:
+    settings.TRUSTED_PROXIES = 0
+    assert address_of("192.0.2.1", forwarded="198.51.100.7") == "192.0.2.1"
+    assert address_of("", forwarded="198.51.100.7") == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("proxies", "header"),
+    [
+        # What is left of the trusted part was written by the client.
+        (1, "198.51.100.7"),
+        (1, "203.0.113.9, 198.51.100.7"),
+        (1, "not an address,198.51.100.7"),
+        (1, ",,,198.51.100.7"),
+        (2, "198.51.100.7, 10.0.0.1"),
+        (2, "203.0.113.9,\t198.51.100.7 ,10.0.0.1"),
+        (2, "203.0.113.9, 203.0.113.8, 198.51.100.7, not an address"),
+        (3, "203.0.113.9, 198.51.100.7, 10.0.0.1, 10.0.0.2"),
+    ],
+)
+def test_it_takes_what_the_outermost_trusted_proxy_wrote(settings: Any, proxies: int, header: str) -> None:
+    settings.TRUSTED_PROXIES = proxies
+    assert address_of("192.0.2.1", forwarded=header) == "198.51.100.7"
+
+
+@pytest.mark.parametrize(
+    ("proxies", "header"),
+    [
+        (1, None),
+        (1, ""),
+        (1, " "),
+        (1, "unknown"),
+        (1, "198.51.100.7,"),
+        (1, "198.51.100.7, _hidden"),
+        (1, "198.51.100.7; 10.0.0.1"),
+        (1, "198.51.100.7, 1.2.3.4, 256.1.1.1"),
+        (2, "198.51.100.7"),
+        (2, "not an address, 198.51.100.7"),
+        (3, "198.51.100.7, 10.0.0.1"),
+    ],
+)
+def test_it_takes_the_connection_where_the_header_is_too_short_or_malformed(
+    settings: Any, proxies: int, header: str | None
+) -> None:
+    settings.TRUSTED_PROXIES = proxies
+    assert address_of("192.0.2.1", forwarded=header) == "192.0.2.1"
+
+
+@pytest.mark.parametrize(
+    ("written", "counted"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:DB8:1:2::", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:ffff:ffff:ffff:ffff", "2001:db8:1:2::/64"),
+        ("2001:db8:1:3::1", "2001:db8:1:3::/64"),
+        ("::1", "::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("::ffff:c000:201", "192.0.2.1"),
+        ("192.0.2.1:61234", "192.0.2.1"),
+        ("[2001:db8:1:2::9]:443", "2001:db8:1:2::/64"),
+        ("[2001:db8:1:2::9]", "2001:db8:1:2::/64"),
+    ],
+)
+def test_it_counts_ipv6_by_its_network_and_ipv4_however_it_is_written(
+    settings: Any, written: str, counted: str
+) -> None:
+    assert address_of(written) == counted
+    settings.TRUSTED_PROXIES = 1
+    assert address_of("203.0.113.1", forwarded=written) == counted

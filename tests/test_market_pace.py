@@ -1,0 +1,133 @@
+"""tokens/market_pace.py: no more calls than the provider allows, by threads and by processes."""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from config.env import BASE_DIR
+from config.http import NoAnswer, RateLimited, StatusRefused
+from config.redis_connection import redis
+from tests.waiting import wait_for
+from tokens import market_pace
+
+CALLS = 25
+# Prints when it had its turns, in seconds.
+TURNS = f"""
+import django, json, time
+django.setup()
+from tokens import market_pace
+print("ready", flush=True)
+input()
+times = []
+while len(times) < {CALLS}:
+    try:
+        with market_pace.turn(patience=0.05):
+            times.append(time.time())
+    except market_pace.NotNow as refused:
+        time.sleep(min(refused.retry_after, 0.05))
+print(json.dumps(times))
+"""
+
+
+def next_turn_in():
+    """Seconds until the next turn."""
+    seconds, micro = redis().time()
+    return int(redis().get(market_pace.NEXT_TURN_KEY)) / 1000 - (seconds + micro / 1e6)
+
+
+def take(seconds):
+    with market_pace.turn(patience=seconds):
+        pass
+
+
+def test_a_turn_that_is_too_far_away_is_refused_and_not_taken(market, settings):
+    settings.MARKET_CALLS_PER_MINUTE = 1
+    take(0)
+    for _ in range(3):
+        with pytest.raises(market_pace.NotNow) as refused:
+            take(60)
+        assert 60 < refused.value.retry_after <= 61.2
+    assert next_turn_in() < 61.2
+
+
+def test_nobody_takes_a_turn_while_all_pause(market):
+    with pytest.raises(RateLimited), market_pace.turn(patience=0):
+        raise RateLimited(429, retry_after=60)
+    assert market_pace.is_paused()
+    with pytest.raises(market_pace.NotNow) as refused:
+        take(30)
+    assert 50 < refused.value.retry_after <= 60
+
+
+def test_of_two_pauses_the_longer_one_holds(market):
+    def fail(error):
+        with pytest.raises(type(error)), market_pace.turn(patience=1):
+            raise error
+
+    for errors in (
+        [RateLimited(429, retry_after=90), NoAnswer("x")],
+        [NoAnswer("x"), RateLimited(429, retry_after=90)],
+    ):
+        redis().delete(market_pace.PAUSE_KEY)
+        # Both began before either failed.
+        with pytest.raises(type(errors[1])), market_pace.turn(patience=1):
+            fail(errors[0])
+            raise errors[1]
+        assert 80 < redis().ttl(market_pace.PAUSE_KEY) <= 90
+
+
+def test_a_refusal_of_one_call_pauses_nothing_and_one_of_the_key_does(market):
+    for status, paused in [(400, False), (422, False), (403, True)]:
+        with pytest.raises(StatusRefused), market_pace.turn(patience=1):
+            raise StatusRefused(status, None)
+        assert market_pace.is_paused() is paused
+
+
+def test_somebody_who_waits_gets_the_next_turn_before_those_who_take_what_is_there(market, settings):
+    settings.MARKET_CALLS_PER_MINUTE = 30
+    take(0)
+    waiting = threading.Thread(target=take, args=(5.0,))
+    waiting.start()
+    # His turn is taken ahead of time, so that the next one is two turns away.
+    wait_for(lambda: next_turn_in() > 2.1)
+    with pytest.raises(market_pace.NotNow):
+        take(2.0)
+    waiting.join()
+
+
+def test_two_processes_together_stay_within_the_limit(market, settings, service_environment):
+    settings.MARKET_CALLS_PER_MINUTE = 600
+    environment = service_environment | {"MARKET_CALLS_PER_MINUTE": "600"}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", TURNS],
+            cwd=BASE_DIR,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    for process in processes:
+        assert process.stdout.readline() == "ready\n"
+    started = time.time()
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    times = [turn for process in processes for turn in json.loads(process.communicate(timeout=60)[0])]
+    assert len(times) == 2 * CALLS
+    # From the start to the last turn so many pauses have passed.
+    assert max(times) - started > (2 * CALLS - 1) * 0.1
+
+
+def test_the_limit_leaves_room_for_calls_that_arrive_late(settings, market):
+    settings.MARKET_CALLS_PER_MINUTE = 30
+    take(0)
+    started = time.monotonic()
+    # The thirty-first call is a minute and a second later than the first.
+    assert 30 * (next_turn_in() + time.monotonic() - started) > 60.5

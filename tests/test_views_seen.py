@@ -1,0 +1,92 @@
+"""tokens/views_seen.py: a hint that costs requests next to nothing, and that may be lost."""
+
+import logging
+import socket
+import threading
+import time
+
+import pytest
+
+from config.redis_connection import redis
+from tokens import views_seen
+
+
+@pytest.fixture(autouse=True)
+def nothing_noted():
+    redis().delete(views_seen.VIEWED_KEY)
+    views_seen._noted.clear()
+    views_seen._next_flush = 0.0
+    yield
+    views_seen._noted.clear()
+    views_seen._next_flush = 0.0
+
+
+def let_time_pass():
+    views_seen._next_flush = 0.0
+
+
+def known():
+    return {int(member) for member in redis().zrange(views_seen.VIEWED_KEY, 0, -1)}
+
+
+def calls_to_redis():
+    return int(redis().info("commandstats").get("cmdstat_zadd", {"calls": 0})["calls"])
+
+
+def test_without_redis_nothing_happens_and_it_is_left_alone_for_a_while(settings, caplog):
+    with socket.socket() as silent:
+        # It takes connections and never answers.
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        settings.REDIS_URL = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
+        with caplog.at_level(logging.WARNING):
+            views_seen.note_viewed([1])
+        for token_id in range(2, 100):
+            views_seen.note_viewed([token_id])
+    assert len(caplog.records) == 1
+    assert views_seen._next_flush > time.monotonic() + 20
+
+
+def test_nothing_viewed_is_nothing_noted():
+    views_seen.note_viewed([])
+    assert known() == set()
+
+
+def test_what_is_viewed_within_two_seconds_goes_out_together():
+    before = calls_to_redis()
+    views_seen.note_viewed([1])
+    assert known() == {1}
+    threads = [threading.Thread(target=views_seen.note_viewed, args=([number, 7],)) for number in range(2, 7)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert known() == {1}
+    let_time_pass()
+    views_seen.note_viewed(iter([8]))
+    assert known() == set(range(1, 9))
+    assert calls_to_redis() == before + 2
+
+
+def test_a_process_notes_no_more_than_it_can_keep():
+    views_seen.note_viewed([1])
+    for start in range(0, 50_000, 100):
+        views_seen.note_viewed(range(start, start + 100))
+    assert len(views_seen._noted) == 10_000
+
+
+def test_who_takes_them_takes_them_once_the_last_viewed_first():
+    for token_id in (1, 2, 3):
+        let_time_pass()
+        views_seen.note_viewed([token_id])
+    assert views_seen.take(2) == [3, 2]
+    assert views_seen.take(2) == [1]
+    assert views_seen.take(2) == []
+
+
+def test_the_longest_ago_are_forgotten_where_they_are_too_many():
+    redis().zadd(views_seen.VIEWED_KEY, {f"{number}": float(number) for number in range(1, 100_001)})
+    views_seen.note_viewed([200_001, 200_002])
+    assert redis().zcard(views_seen.VIEWED_KEY) == 100_000
+    assert known() >= {200_001, 200_002, 100_000} and not known() & {1, 2}
+    redis().delete(views_seen.VIEWED_KEY)

@@ -1,0 +1,124 @@
+"""Holds the market-data provider's limit over all processes: calls take turns, at least so far apart as it allows.
+
+The turns are handed out by Redis, whose clock they go by. A caller whom somebody waits for takes one of the next turns
+ahead of time, so that a worker, which takes only a turn that is there, never keeps it from him. After a 429 or an
+outage nobody calls for a while.
+"""
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+from redis.exceptions import RedisError
+
+from config.http import Permanent, RateLimited, Retryable, StatusRefused
+from config.redis_connection import PREFIX, redis
+
+logger = logging.getLogger(__name__)
+
+NEXT_TURN_KEY = f"{PREFIX}market:next-turn"
+PAUSE_KEY = f"{PREFIX}market:pause"
+FAILURES_KEY = f"{PREFIX}market:failures"
+
+# A provider counts calls as they arrive, and these are some time on their way: so many seconds a minute of reserve.
+_RESERVE_SECONDS = 1.2
+# How long nobody calls: after a 429 that doesn't say, at most after one that does, for a key that was refused.
+LIMITED_PAUSE_SECONDS = 60.0
+LONGEST_LIMITED_PAUSE_SECONDS = 3600.0
+KEY_PAUSE_SECONDS = 300.0
+# In an outage it doubles from the first to the last.
+FIRST_PAUSE_SECONDS = 5.0
+LONGEST_PAUSE_SECONDS = 300.0
+# Failures in a row are counted for so long after the last one.
+_FAILURES_KEPT_SECONDS = 3600
+
+# KEYS: next turn, pause. ARGV: milliseconds between turns, longest wait. Answers {taken, milliseconds to wait}.
+_TAKE_TURN = """
+local paused = redis.call('PTTL', KEYS[2])
+if paused > 0 then return {0, paused} end
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local turn = math.max(now, tonumber(redis.call('GET', KEYS[1]) or 0))
+local wait = turn - now
+if wait > tonumber(ARGV[2]) then return {0, wait} end
+redis.call('SET', KEYS[1], turn + ARGV[1], 'PX', wait + ARGV[1])
+return {1, wait}
+"""
+
+
+class NotNow(Retryable):
+    """The provider's limit, or a pause after its failure, lets nobody call within the caller's patience."""
+
+    def __init__(self, *, retry_after: float) -> None:
+        super().__init__(f"no call to the market-data provider for {retry_after:.1f} s")
+        self.retry_after = retry_after
+
+
+@contextmanager
+def turn(*, patience: float) -> Iterator[None]:
+    """Wait for a turn, at most `patience` seconds; what the call in the body raises decides over the next pause.
+
+    Raises NotNow, and RedisError where nobody can hand out turns.
+    """
+    taken, wait = redis().register_script(_TAKE_TURN)(
+        keys=[NEXT_TURN_KEY, PAUSE_KEY], args=[_milliseconds_between_turns(), round(patience * 1000)]
+    )
+    if not taken:
+        raise NotNow(retry_after=wait / 1000)
+    time.sleep(wait / 1000)
+    try:
+        yield
+    except (Retryable, Permanent) as error:
+        _note_failure(error)
+        raise
+    _note_success()
+
+
+def is_about_key(refused: StatusRefused) -> bool:
+    """Whether the provider refuses the caller, and not what he asks for."""
+    return refused.status in (401, 403)
+
+
+def is_paused() -> bool:
+    """Whether nobody calls at the moment. Raises RedisError."""
+    return bool(redis().exists(PAUSE_KEY))
+
+
+def _milliseconds_between_turns() -> int:
+    return round((60 + _RESERVE_SECONDS) / settings.MARKET_CALLS_PER_MINUTE * 1000)
+
+
+def _note_failure(error: Exception) -> None:
+    """Have all processes pause for as long as the failure deserves; for a refusal of one call alone, not at all."""
+    try:
+        if isinstance(error, RateLimited):
+            asked = LIMITED_PAUSE_SECONDS if error.retry_after is None else max(error.retry_after, 1.0)
+            _pause(min(asked, LONGEST_LIMITED_PAUSE_SECONDS))
+        elif isinstance(error, StatusRefused):
+            if is_about_key(error):
+                logger.error("the market-data provider refuses the key (status %s)", error.status)
+                _pause(KEY_PAUSE_SECONDS)
+        else:
+            failures = int(redis().incr(FAILURES_KEY))
+            redis().expire(FAILURES_KEY, _FAILURES_KEPT_SECONDS)
+            _pause(min(FIRST_PAUSE_SECONDS * 2 ** min(failures - 1, 10), LONGEST_PAUSE_SECONDS))
+    except RedisError as failed:
+        logger.warning("can't have others leave the market-data provider alone: %s", failed)
+
+
+def _pause(seconds: float) -> None:
+    logger.warning("nobody calls the market-data provider for %.0f s", seconds)
+    with redis().pipeline() as pipeline:
+        pipeline.set(PAUSE_KEY, 1, nx=True, px=round(seconds * 1000))
+        # Of two pauses the longer one holds.
+        pipeline.pexpire(PAUSE_KEY, round(seconds * 1000), gt=True)
+        pipeline.execute()
+
+
+def _note_success() -> None:
+    try:
+        redis().delete(FAILURES_KEY)
+    except RedisError as failed:
+        logger.warning("can't end the count of failures: %s", failed)

@@ -1,0 +1,90 @@
+"""The trending pools of a network, as the market-data provider orders them, with our tokens beside them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.db.models import Q
+from redis.exceptions import RedisError
+
+from config.api.fields import checksum, parse_pool_address
+from config.http import NoAnswer, RateLimited
+from config.single_flight import Lifetimes, share
+from tokens import market_pace, market_provider
+from tokens.chains.registry import ChainInfo
+from tokens.market_answers import Pool
+from tokens.models import Token
+from tokens.records import Record, read_records
+
+FRESH_SECONDS = 300
+# What is older than fresh stands in for so long while the provider is down.
+KEPT_SECONDS = 86_400
+# How long nobody asks after a failure.
+PAUSE_SECONDS = 30
+# How long a caller waits for a turn to ask.
+_PATIENCE_SECONDS = 5.0
+_LIFETIMES = Lifetimes(
+    fresh=FRESH_SECONDS,
+    kept=KEPT_SECONDS,
+    pause=PAUSE_SECONDS,
+    patience=15.0,
+    # A turn, a connection, a head and a body, with some to spare.
+    longest_call=45.0,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trending:
+    """A page. `records` holds a record for each pool, by its lower-case address; `is_stale` says that it is old."""
+
+    pools: Sequence[str]
+    records: dict[str, Record]
+    token_ids: Sequence[int]
+    is_stale: bool
+
+
+def read_trending(chain: ChainInfo, *, order: str, page: int) -> Trending:
+    """A page, from 1 to 10, of a chain's trending pools, without those of blocked tokens.
+
+    The provider is asked once in FRESH_SECONDS for each, whoever calls. Raises Failed where there is no answer.
+    """
+    network = chain.market_network or ""
+    shared = share(
+        f"trending:{chain.chain_id}:{order}:{page}",
+        lambda: [asdict(pool) for pool in _ask(network, order=order, page=page)],
+        lifetimes=_LIFETIMES,
+        answered=lambda error: not isinstance(error, NoAnswer | RateLimited | market_pace.NotNow),
+    )
+    records = _records_of(chain.chain_id, shared.value)
+    pools: dict[str, Record] = {}
+    shown: list[int] = []
+    for described in shared.value:
+        record = records.get(described["address"]) or records.get(described["base_token"])
+        if record and record["tags"]["blocked"]:
+            continue
+        shown += [record["id"]] if record else []
+        pools[described["address"]] = {**(record or {}), "pool": _without_tokens(described)}
+    return Trending(pools=list(pools), records=pools, token_ids=shown, is_stale=shared.is_stale)
+
+
+def _ask(network: str, *, order: str, page: int) -> tuple[Pool, ...]:
+    try:
+        with market_pace.turn(patience=_PATIENCE_SECONDS):
+            return market_provider.fetch_trending(network, order=order, page=page)
+    except RedisError:
+        # Nobody hands out turns, and somebody waits: one call a page in five minutes is what each process may do alone.
+        return market_provider.fetch_trending(network, order=order, page=page)
+
+
+def _without_tokens(described: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in described.items() if name not in ("base_token", "quote_token")}
+
+
+def _records_of(chain_id: int, described: Iterable[dict[str, Any]]) -> dict[str, Record]:
+    """Records by the lower-case addresses of their pools and tokens, from one query."""
+    pools = [parse_pool_address(pool["address"]) for pool in described]
+    bases = [checksum(pool["base_token"]) for pool in described if pool["base_token"]]
+    tokens = Token.objects.on_chain().filter(chain_id=chain_id)
+    records = read_records(tokens.filter(Q(pool_address__in=pools) | Q(contract_address__in=bases)).order_by("-id"))
+    found: dict[str, Record] = {record["contract_address"].lower(): record for record in records}
+    return found | {record["pool_address"].lower(): record for record in records if record["pool_address"]}

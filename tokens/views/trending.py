@@ -1,0 +1,51 @@
+"""The trending pools."""
+
+from django.conf import settings
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.api.caching import shared_for
+from config.api.errors import BadRequest, UpstreamFailed, UpstreamUnavailable
+from config.api.views import QueryView
+from config.single_flight import Failed
+from tokens import trending, views_seen
+from tokens.chains.registry import ChainInfo
+from tokens.installed_chains import registry
+from tokens.pool_shapes import TRENDING_ANSWER, TrendingQuery
+
+
+class TrendingView(QueryView):
+    """What the market-data provider sees trending on a chain."""
+
+    query_serializer = TrendingQuery
+    cache_control = shared_for(trending.FRESH_SECONDS)
+
+    @extend_schema(operation_id="listTrending", responses={200: TRENDING_ANSWER, 502: None, 503: None})
+    def get(self, request: Request) -> Response:
+        """List the trending pools of a chain, with the tokens that are ours."""
+        chain = self._chain()
+        if not settings.MARKET_DATA:
+            raise UpstreamUnavailable("Market data is turned off", wait=trending.KEPT_SECONDS)
+        try:
+            page = trending.read_trending(chain, order=self.query["order"], page=self.query["page"])
+        except Failed as error:
+            kind = UpstreamFailed if error.answered else UpstreamUnavailable
+            text = "answered with an error" if error.answered else "is not available"
+            raise kind(f"The market data provider {text}", wait=error.retry_after) from error
+        views_seen.note_viewed(page.token_ids)
+        response = Response({"trending": page.pools, "tokens": page.records})
+        if page.is_stale:
+            response["Warning"] = '110 - "Response is Stale"'
+            response["Cache-Control"] = shared_for(trending.PAUSE_SECONDS)
+        return response
+
+    def _chain(self) -> ChainInfo:
+        chains = registry()
+        chain_id = self.query.get("chainId", chains.default_chain.chain_id)
+        chain = chains.chains.get(chain_id)
+        if chain is None:
+            raise BadRequest("chainId must be a chain of this service", field="chainId")
+        if chain.market_network is None:
+            raise BadRequest("chainId must be a chain that the market data provider knows", field="chainId")
+        return chain
