@@ -29,13 +29,15 @@ def seed(*words):
     return output.getvalue()
 
 
-def index_definitions():
-    """Everything that PostgreSQL knows of the indexes of tokens and markets, statistics of columns included."""
+def definitions():
+    """What PostgreSQL knows of the tables' constraints and indexes, statistics of columns included."""
     with connection.cursor() as cursor:
         cursor.execute(
+            "SELECT pg_get_constraintdef(oid), ARRAY[conname, convalidated::text] FROM pg_constraint WHERE conrelid IN "
+            "('tokens_token'::regclass, 'tokens_market'::regclass, 'tokens_searchentry'::regclass) UNION ALL "
             "SELECT pg_get_indexdef(indexrelid), ARRAY(SELECT (attnum, attstattarget)::text FROM pg_attribute "
             "WHERE attrelid = indexrelid) FROM pg_index WHERE indrelid IN "
-            "('tokens_token'::regclass, 'tokens_market'::regclass, 'tokens_searchentry'::regclass) ORDER BY 1"
+            "('tokens_token'::regclass, 'tokens_market'::regclass, 'tokens_searchentry'::regclass) ORDER BY 1, 2"
         )
         return cursor.fetchall()
 
@@ -109,10 +111,10 @@ def test_the_same_seed_gives_the_same_tokens():
 
 
 def test_a_large_load_gives_the_indexes_back_as_they_were():
-    before = index_definitions()
+    before = definitions()
     count = seeding.REBUILD_FROM + 1
     lines = seed("--count", count).splitlines()
-    assert index_definitions() == before
+    assert definitions() == before
     assert Token.objects.count() == Market.objects.count() == SearchEntry.objects.count() == count
     # Names have what searches and COPY could stumble over.
     for sought in ("Doge", "inu", "犬", "🐶", "%", "_", "\\", "'s ", '"'):
@@ -125,7 +127,7 @@ def test_a_large_load_gives_the_indexes_back_as_they_were():
 
 
 def test_a_large_load_that_fails_leaves_indexes_and_tables_as_they_were():
-    before = index_definitions()
+    before = definitions()
 
     def fail(stage, done):
         if stage.startswith("indexing, 3 of"):
@@ -133,7 +135,7 @@ def test_a_large_load_that_fails_leaves_indexes_and_tables_as_they_were():
 
     with pytest.raises(KeyboardInterrupt):
         seeding.load_synthetic_tokens(seeding.REBUILD_FROM, seed=1, add=False, report=fail)
-    assert index_definitions() == before
+    assert definitions() == before
     assert not Token.objects.exists()
 
 

@@ -13,7 +13,7 @@ from tokens.models import Market, SearchEntry, Token
 from tokens.synthetic.batches import make_batches
 from tokens.synthetic.rows import BATCH, CopyText
 
-# From so many tokens on, it costs less to build the indexes at the end than to keep them up to date.
+# From so many tokens on, it costs less to build indexes and check foreign keys at the end than row by row.
 REBUILD_FROM = 10_000
 # Memory for building one index.
 _BUILD_MEMORY = "512MB"
@@ -23,11 +23,11 @@ _TABLES = [_TOKENS, _MARKETS, SearchEntry._meta.db_table]
 # Told what is being done, and how many tokens are loaded by then.
 Report = Callable[[str, int], None]
 
-# Each index of the tables but those of constraints, and what makes it again; a column's statistics, which a migration
-# may have set, are no part of an index's definition.
+# What takes away each index of the tables, but for those of constraints, and what makes it again. A column's
+# statistics, which a migration may have set, are no part of an index's definition.
 _INDEXES = """
 SELECT
-    index.relname,
+    format('DROP INDEX %%I', index.relname),
     pg_get_indexdef(index.oid),
     ARRAY(
         SELECT format('ALTER INDEX %%I ALTER COLUMN %%s SET STATISTICS %%s', index.relname, attnum, attstattarget)
@@ -36,6 +36,14 @@ SELECT
 FROM pg_index
 JOIN pg_class AS index ON index.oid = indexrelid
 WHERE indrelid = ANY(%s::regclass[]) AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
+"""
+# The same for foreign keys.
+_FOREIGN_KEYS = """
+SELECT
+    format('ALTER TABLE %%s DROP CONSTRAINT %%I', conrelid::regclass, conname),
+    format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s', conrelid::regclass, conname, pg_get_constraintdef(oid)),
+    ARRAY[]::text[]
+FROM pg_constraint WHERE conrelid = ANY(%s::regclass[]) AND contype = 'f'
 """
 
 
@@ -59,13 +67,11 @@ def load_synthetic_tokens(count: int, *, seed: int, add: bool, report: Report) -
         cursor.execute(f"LOCK TABLE {', '.join(_TABLES)} IN SHARE ROW EXCLUSIVE MODE")
         if not add and Token.objects.exists():
             raise TokensPresent
-        rebuild = _drop_indexes(cursor) if count >= REBUILD_FROM else []
+        rebuild = _take_away(cursor) if count >= REBUILD_FROM else []
         try:
             _copy_tokens(cursor, count, seed=seed, report=report)
         except UniqueViolation as error:
             raise SeedUsed from error
-        report("checking", count)
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute("SELECT set_config('maintenance_work_mem', %s, true)", [_BUILD_MEMORY])
         for place, statement in enumerate(rebuild, start=1):
             report(f"indexing, {place} of {len(rebuild)}", count)
@@ -78,13 +84,15 @@ def load_synthetic_tokens(count: int, *, seed: int, add: bool, report: Report) -
         cursor.execute(f"VACUUM {', '.join(_TABLES)}")
 
 
-def _drop_indexes(cursor: CursorWrapper) -> list[str]:
-    """Drop what only speeds up reading; the statements that bring it back."""
-    cursor.execute(_INDEXES, [_TABLES])
-    indexes = cursor.fetchall()
-    for name, _, _ in indexes:
-        cursor.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(name)))
-    return [statement for _, definition, further in indexes for statement in (definition, *further)]
+def _take_away(cursor: CursorWrapper) -> list[str]:
+    """Drop indexes and foreign keys; the statements that bring them back."""
+    found: list[tuple[str, str, list[str]]] = []
+    for query in (_FOREIGN_KEYS, _INDEXES):
+        cursor.execute(query, [_TABLES])
+        found += cursor.fetchall()
+    for drop, _, _ in found:
+        cursor.execute(drop)
+    return [statement for _, definition, further in found for statement in (definition, *further)]
 
 
 def _copy_tokens(cursor: CursorWrapper, count: int, *, seed: int, report: Report) -> None:

@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from random import Random
@@ -11,7 +12,7 @@ import orjson
 
 from config.api.fields import checksum
 from tokens.chains.base import Airdrop, DevBuy, FeeRecipient, Fees, Launch, Lockup, Pool, SniperTax, Vault
-from tokens.chains.registry import ChainInfo, Position, Preset, Registry
+from tokens.chains.registry import ChainInfo, Position, Preset, QuoteToken, Registry
 from tokens.synthetic.names import EMOJI, WORDS, draw_name
 
 # Launch times spread over two years, to a fixed day so that the same seed gives the same tokens on any day.
@@ -55,8 +56,8 @@ def draw_launch(random: Random, *, registry: Registry, time: int, popular: Seque
     block_number = (time - BEGIN) // BLOCK_SECONDS + 1
     sender = wallet(_rank(random, _WALLETS, 5))
     admin = sender if random.random() < 0.4 else wallet(_rank(random, _WALLETS, 2))
-    factories = [key for key, found in chain.factories.items() if found.name == generation]
-    pool = _draw_pool(random, chain, generation)
+    contracts = _contracts(chain, generation)
+    pool = _draw_pool(random, contracts, generation)
     is_latest = generation == "v4"
     return Launch(
         chain_id=chain.chain_id,
@@ -67,7 +68,7 @@ def draw_launch(random: Random, *, registry: Registry, time: int, popular: Seque
         block_number=block_number,
         block_hash="0x" + hashlib.sha256(b"%d %d" % (chain.chain_id, block_number)).hexdigest(),
         block_time=time,
-        factory=chain.contracts[random.choice(factories)].address,
+        factory=random.choice(contracts.factories),
         name=name,
         symbol=symbol,
         supply=random.choice((10**27, 10**28, 420_690 * 10**24)) if random.random() < 0.03 else 10**29,
@@ -79,7 +80,8 @@ def draw_launch(random: Random, *, registry: Registry, time: int, popular: Seque
         image=_draw_image(random),
         metadata=_draw_metadata(random, name) if generation in ("v3.1", "v4") else None,
         context=_draw_context(random) if generation in ("v3.1", "v4") else None,
-        locker=_draw_locker(random, chain, generation),
+        # The first two generations had a locker for each token.
+        locker=random.choice(contracts.lockers) if contracts.lockers else wallet(_rank(random, _WALLETS, 2)),
         position_id=None if is_latest else random.randrange(1, 5_000_000),
         presale_id=None,
         pool=pool,
@@ -118,16 +120,33 @@ def _other_chains(registry: Registry) -> tuple[ChainInfo, ...]:
     return tuple(chain for chain in registry.chains.values() if chain.addresses("factory", "v4"))
 
 
-def _draw_pool(random: Random, chain: ChainInfo, generation: str) -> Pool | None:
+@dataclass(frozen=True, slots=True)
+class _Contracts:
+    """The addresses of a generation on a chain, and what its tokens are paired with."""
+
+    factories: tuple[str, ...]
+    lockers: tuple[str, ...]
+    hooks: tuple[str, ...]
+    quotes: tuple[QuoteToken, ...]
+
+
+@cache
+def _contracts(chain: ChainInfo, generation: str) -> _Contracts:
+    return _Contracts(
+        factories=chain.addresses("factory", generation),
+        lockers=chain.addresses("locker", generation),
+        hooks=chain.addresses("static_hook", generation) + chain.addresses("dynamic_hook", generation),
+        quotes=tuple(chain.quote_tokens.values()),
+    )
+
+
+def _draw_pool(random: Random, contracts: _Contracts, generation: str) -> Pool | None:
     if random.random() < 0.004:
         return None
-    quotes = list(chain.quote_tokens.values())
     chance = random.random()
-    native = quotes[0]
-    quote = native if chance < 0.93 else random.choice(quotes)
+    quote = contracts.quotes[0] if chance < 0.93 else random.choice(contracts.quotes)
     # A token that is on nobody's list.
     stranger = chance > 0.99
-    hooks = (*chain.addresses("static_hook", generation), *chain.addresses("dynamic_hook", generation))
     pool_id = "0x" + random.randbytes(32).hex()
     usual = quote.tick if quote.tick is not None else -230_400
     return Pool(
@@ -137,14 +156,8 @@ def _draw_pool(random: Random, chain: ChainInfo, generation: str) -> Pool | None
         pair_decimals=18 if stranger else quote.decimals,
         tick=usual if random.random() < 0.92 else usual + 200 * random.randrange(-200, 120),
         tick_spacing=200,
-        hook=random.choice(hooks) if hooks else None,
+        hook=random.choice(contracts.hooks) if contracts.hooks else None,
     )
-
-
-def _draw_locker(random: Random, chain: ChainInfo, generation: str) -> str | None:
-    """The generation's locker; the first two had one a token."""
-    lockers = chain.addresses("locker", generation)
-    return random.choice(lockers) if lockers else wallet(_rank(random, _WALLETS, 1))
 
 
 def _draw_image(random: Random) -> str | None:
