@@ -27,8 +27,6 @@ _CERTAINLY_BEYOND = 5 * EXACT_UP_TO
 KEPT_SECONDS = 60
 # From then on a count that is asked for is made anew, so that the next one is there before it is gone.
 REFRESHED_SECONDS = 30
-# How often a process asks whether another one has had a worker count.
-_CLAIM_SECONDS = 5
 # A worker's own count; no list is worth more of the database.
 _COUNT_TIMEOUT_MS = 60_000
 # Up to the limit the planner would rather read the table until it has enough, which is quick where they are spread
@@ -89,7 +87,7 @@ def count(selection: Selection) -> int:
 
 def claim_count(selection: Selection) -> bool:
     """Whether the caller is the one who should have a worker count; for a while there is only one."""
-    claims = _claims(selection, int(time.time()) // _CLAIM_SECONDS)
+    claims = _claims(selection, int(time.time()))
     return bool(claims) and claims.pop()
 
 
@@ -136,8 +134,8 @@ def _read_kept(selection: Selection, second: int) -> tuple[int, float] | None:
 
 
 @functools.lru_cache(maxsize=4096)
-def _claims(selection: Selection, period: int) -> list[bool]:
-    """What the cache says to this process, once in a period; it is said to whoever takes it from the list."""
+def _claims(selection: Selection, second: int) -> list[bool]:
+    """What the cache says to this process, once a second; it is said to whoever takes it from the list."""
     try:
         return [bool(cache.add(f"{_key(selection)}:claim", 1, REFRESHED_SECONDS))]
     except RedisError:
