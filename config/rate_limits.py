@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import logging
+import threading
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -80,6 +81,7 @@ class _Counters:
             retry=Retry(NoBackoff(), 0),
         )
         self._paused_until = 0.0
+        self._pausing = threading.Lock()
 
     def count(self, key: str, milliseconds: int) -> tuple[int, int]:
         """How many calls the window has with this one, and the milliseconds until it ends."""
@@ -114,13 +116,19 @@ class _Counters:
             self._pool.release(connection)
 
     def _pause(self, error: Exception) -> None:
-        now = time.monotonic()
-        # Of several threads that waited, one tells.
-        told, self._paused_until = now < self._paused_until, now + PAUSE_SECONDS
+        with self._pausing:
+            now = time.monotonic()
+            # Of several threads that waited, one tells.
+            told, self._paused_until = now < self._paused_until, now + PAUSE_SECONDS
         if not told:
             logger.warning("Calls can't be counted against their limits for %g s: %s", PAUSE_SECONDS, error)
 
 
-@functools.cache
 def _counters(url: str) -> _Counters:
-    return _Counters(url)
+    # The cache alone lets each of several threads that come first make one of its own.
+    with _making:
+        return _counters_of(url)
+
+
+_making = threading.Lock()
+_counters_of = functools.cache(_Counters)

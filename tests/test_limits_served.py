@@ -24,7 +24,9 @@ def served(service_environment: dict[str, str], unused_port: int) -> Iterator[in
     command = [sys.executable, "-m", "granian", "--interface", "wsgi", "config.wsgi:application"]
     changes = {"RATE_LIMIT_PUBLIC": str(_LIMIT), "TRUSTED_PROXIES": "1", "ALLOWED_HOSTS": "*"}
     process = subprocess.Popen(
-        [*command, "--port", str(unused_port), "--workers", "2", "--blocking-threads", "4", "--log-level", "warning"],
+        [*command, "--port", str(unused_port), "--workers", "2", "--blocking-threads", "4", "--log-level", "warning"]
+        # As in the Procfile: a worker may otherwise keep the server from its end for as long as it likes.
+        + ["--workers-kill-timeout", "2s"],
         cwd=BASE_DIR,
         env=service_environment | changes,
     )
