@@ -1,0 +1,192 @@
+"""Real answers against our own OpenAPI description: it and `tokens.records`, which writes them, say the same."""
+
+import copy
+import json
+
+import pytest
+from django.urls import reverse
+from jsonschema import Draft202012Validator, FormatChecker, ValidationError
+
+from tests.factories import SocialProfileFactory, TokenFactory
+from tests.token_lists import price
+from tokens.metadata import parse_metadata
+
+pytestmark = pytest.mark.django_db
+
+WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+POOL = "0x" + "ab" * 32
+LOCKUP = {"startedAt": "2026-02-07T12:00:00.000Z", "lockDuration": 604_800, "vestDuration": 0}
+# Each part of a record with all that it can say.
+FULL = {
+    "description": "A token",
+    "img_url": "https://a.example/a.png",
+    "requestor_fid": 7,
+    "requestor_address": WALLET,
+    "cast_hash": "0x12",
+    "locker_address": WALLET,
+    "position_id": "12",
+    "presale_id": "3",
+    "metadata": parse_metadata(
+        '{"description": "d", "auditUrls": ["https://b.example"],'
+        ' "socialMediaUrls": [{"platform": "x", "url": "https://x.com/a"}]}'
+    ),
+    "social_context": {"interface": "Bankr", "platform": "farcaster", "messageId": "1", "id": "7", "more": [1]},
+    "deploy_config": {"devBuyAmount": "1", "lockupPercentage": 12.5, "vestingUnlockDate": "2026-02-07T12:00:00.000Z"},
+    "starting_market_cap": 9.87,
+    "launch_warnings": ["UNUSUAL_TICK"],
+    "extensions": {
+        "fees": {
+            "type": "dynamic",
+            "clankerFee": None,
+            "pairedFee": None,
+            "baseFee": 100,
+            "maxFee": 500.5,
+            "hook_address": WALLET,
+            "recipients": [{"admin": WALLET, "recipient": WALLET, "bps": 10_000, "token": "Both"}],
+        },
+        "vault": {"amount": "1", "lockup": LOCKUP},
+        "airdrop": {"amount": "1", "merkleRoot": POOL, "admin": WALLET, "lockup": LOCKUP | {"startedAt": None}},
+        "devBuy": {"amount": "1", "amountEth": "1", "recipient": WALLET},
+        "sniperTax": {"startingFee": 666_777, "endingFee": 41_673, "secondsToDecay": 15},
+        "positions": [{"tickLower": -230_400, "tickUpper": -120_000, "positionBps": 10_000}],
+    },
+}
+
+
+@pytest.fixture
+def description(client):
+    """The description, in which no object may have a key that it doesn't name, unless it says so itself."""
+    document = client.get("/api/openapi.json").json()
+    close_objects(document["components"]["schemas"])
+    return document
+
+
+def close_objects(schema):
+    if isinstance(schema, list):
+        for part in schema:
+            close_objects(part)
+    elif isinstance(schema, dict):
+        if "properties" in schema and schema.get("type") == "object":
+            schema.setdefault("additionalProperties", False)
+        for part in schema.values():
+            close_objects(part)
+
+
+def check(description, path, body, *, method="get", status=200):
+    """Raises ValidationError where the body is not as described."""
+    operation = description["paths"][path][method]
+    schema = operation["responses"][str(status)]["content"]["application/json"]["schema"]
+    whole = {"components": description["components"]} | schema
+    Draft202012Validator(whole, format_checker=FormatChecker()).validate(body)
+
+
+@pytest.fixture
+def tokens():
+    """A token of which everything is known, with user and market, and one of which nothing is."""
+    SocialProfileFactory(fid=7, verified_addresses=[WALLET], pfp_url="https://a.example/p.png", bio="Hello")
+    full = TokenFactory(**FULL, contract_address=WALLET, pool_address=POOL, name="dog", verified=True)
+    price(full, price_usd=1.5, market_cap=2, volume_24h=3, liquidity_usd=4, tx_count_24h=5)
+    price(full, price_change_1h=1, price_change_6h=-2.5, price_change_24h=0)
+    empty = {"supply": None, "admin": "", "msg_sender": "", "pool_address": "", "paired_token": "", "pair": ""}
+    nothing = dict.fromkeys(("pairedToken", "tickIfToken0IsNewToken", "tickSpacing", "hook"))
+    TokenFactory(**empty, name="", symbol="", pool_config=nothing, requestor_fid=8)
+    # One that looks like the first, and one whose market says nothing.
+    price(TokenFactory(name="dog", symbol=full.symbol, requestor_fid=None))
+    return full
+
+
+LISTS = [
+    (name, parameters)
+    for name in ("token-list", "token-list-authenticated")
+    for parameters in (
+        {},
+        {"includeUser": 1, "includeMarket": 1},
+        {"q": "dog"},
+        {"q": WALLET},
+        {"limit": 1},
+        {"limit": 0},
+    )
+]
+OTHERS = [
+    ("token-search", {}),
+    ("token-search", {"q": "dog"}),
+    ("deployed-by-fid", {"fid": 7}),
+    ("deployed-by-address", {"address": WALLET}),
+    ("token-by-pool", {"poolAddress": POOL}),
+    ("token-by-pool", {"poolAddress": WALLET}),
+    ("token-by-address", {"address": WALLET}),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters"), LISTS + OTHERS)
+def test_an_answer_is_as_described(client, read_key, tokens, description, name, parameters):
+    path = reverse(name)
+    answer = client.get(path, parameters, headers=read_key)
+    assert answer.status_code == 200, answer.content
+    check(description, path, answer.json())
+
+
+def test_tokens_by_pools_are_as_described(client, tokens, description):
+    path = reverse("tokens-by-pools")
+    answer = client.post(path, json.dumps({"poolAddresses": [POOL, WALLET]}), content_type="application/json")
+    assert list(answer.json()["data"]) == [POOL]
+    check(description, path, answer.json(), method="post")
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "status"),
+    [
+        ("token-list", {"limit": 21}, 400),
+        ("deployed-by-fid", {}, 400),
+        ("token-by-address", {"address": POOL[:42]}, 404),
+    ],
+)
+def test_an_error_is_as_described(client, read_key, description, name, parameters, status):
+    answer = client.get(reverse(name), parameters, headers=read_key)
+    assert answer.status_code == status
+    check(description, reverse(name), answer.json(), status=status)
+
+
+def leaves(value, path=()):
+    """Each place in a record, down to what is no object."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from leaves(inner, (*path, key))
+    elif isinstance(value, list) and value:
+        yield from leaves(value[0], (*path, 0))
+    else:
+        yield path
+
+
+def change(record, path, act):
+    """A copy of the record in which the act was done to the place."""
+    changed = copy.deepcopy(record)
+    inner = changed
+    for part in path[:-1]:
+        inner = inner[part]
+    act(inner, path[-1])
+    return changed
+
+
+def test_the_description_notices_whatever_is_missing_or_of_another_type(client, tokens, description):
+    body = client.get(
+        "/api/tokens", {"includeUser": 1, "includeMarket": 1, "q": "dog", "sort": "asc", "limit": 1}
+    ).json()
+    (record,) = body["data"]
+    unnoticed = []
+    for path in leaves(record):
+        if path[:2] == ("social_context", "more"):
+            continue
+        acts = {"of another type": lambda inner, key: inner.__setitem__(key, [[]])}
+        if isinstance(path[-1], str):
+            acts["missing"] = lambda inner, key: inner.__delitem__(key)
+        for what, act in acts.items():
+            try:
+                check(description, "/api/tokens", body | {"data": [change(record, path, act)]})
+            except ValidationError:
+                continue
+            unnoticed.append((what, *path))
+    assert unnoticed == []
+    more = change(record, ("more",), lambda inner, key: inner.__setitem__(key, 1))
+    with pytest.raises(ValidationError, match="'more' was unexpected"):
+        check(description, "/api/tokens", body | {"data": [more]})
