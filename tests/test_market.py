@@ -145,7 +145,7 @@ def test_an_address_that_the_provider_refuses_is_put_off_alone(market):
     assert due_in(bad) == timedelta(hours=1)
     assert of(bad).misses == 0
     assert all(of(token).price_usd for token in tokens if token != bad)
-    assert not market_pace.is_paused()
+    assert market_pace.waiting_time() < 1
 
 
 def test_a_token_alone_gets_nothing_from_a_nonsense_price(market):
@@ -195,6 +195,15 @@ def test_every_token_has_a_market_that_is_due_with_fresh_launches_first():
     # Who writes rows by himself says nothing of it.
     bare = Market._meta.get_field("priority").db_default
     assert bare == Priority.OTHER
+
+
+def test_a_worker_takes_up_nothing_while_the_next_turn_is_far(market, settings, django_assert_num_queries):
+    settings.MARKET_CALLS_PER_MINUTE, settings.MARKET_ADDRESSES_PER_CALL = 10, 1
+    launch(market, 2)
+    assert markets.refresh_due() == 1
+    with django_assert_num_queries(0):
+        assert markets.refresh_due() == 0
+    assert len(market.asked) == 1
 
 
 def test_those_that_matter_go_first_and_of_these_the_longest_due_and_the_newest(market, settings):

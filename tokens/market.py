@@ -75,7 +75,7 @@ def refresh_due() -> int:
     refreshed = 0
     try:
         take_up_views()
-        while time.monotonic() < deadline and not market_pace.is_paused():
+        while time.monotonic() < deadline and market_pace.waiting_time() <= PATIENCE_SECONDS:
             batch = claim(timezone.now())
             if batch is None:
                 break
@@ -95,6 +95,8 @@ def take_up_views() -> int:
     Raises RedisError.
     """
     viewed = views_seen.take(_VIEWED_AT_ONCE)
+    if not viewed:
+        return 0
     now = timezone.now()
     with transaction.atomic():
         # Rows that are being written now are left out, so that nobody waits in a circle.

@@ -81,9 +81,15 @@ def is_about_key(refused: StatusRefused) -> bool:
     return refused.status in (401, 403)
 
 
-def is_paused() -> bool:
-    """Whether nobody calls at the moment. Raises RedisError."""
-    return bool(redis().exists(PAUSE_KEY))
+def waiting_time() -> float:
+    """Seconds until there is a turn, as far as is known now. Raises RedisError."""
+    with redis().pipeline(transaction=False) as pipeline:
+        pipeline.pttl(PAUSE_KEY)
+        pipeline.get(NEXT_TURN_KEY)
+        pipeline.time()
+        paused, turn_at, (seconds, microseconds) = pipeline.execute()
+    until_turn = int(turn_at or 0) / 1000 - (seconds + microseconds / 1_000_000)
+    return max(float(paused) / 1000, float(until_turn), 0.0)
 
 
 def _milliseconds_between_turns() -> int:

@@ -105,7 +105,8 @@ def refresh_markets() -> None:
     """Refresh the market data that is due, as far as the provider's limit goes."""
     refreshed = market.refresh_due()
     if refreshed:
-        logger.info("refreshed the market data of %s tokens", refreshed)
+        # Every few seconds.
+        logger.debug("refreshed the market data of %s tokens", refreshed)
 
 
 @app.task
