@@ -29,7 +29,7 @@ def read_database_url(text: str) -> Any:
         raise refused("DATABASE_URL", _DATABASE) from error
     if database["ENGINE"] != "django.db.backends.postgresql" or not database["NAME"]:
         raise refused("DATABASE_URL", _DATABASE)
-    return database
+    return database | {"ENGINE": "config.postgresql"}
 
 
 def read_redis_url(text: str) -> str:

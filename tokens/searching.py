@@ -25,7 +25,7 @@ from tokens.listing import Order, Page, Window, page_of_rows, slot_values, walk_
 from tokens.models import Token
 from tokens.records import NOTHING_ELSE, Extras, Record, write_records
 from tokens.selections import Selection
-from tokens.statements import Slot, Statement
+from tokens.statements import Slot, Statement, load_times_fast
 from tokens.totals import EXACT_UP_TO, Total, beyond_limit, certainly_beyond_limit, remembered
 
 # The matches with the sort's key, by whether the market has it.
@@ -186,6 +186,7 @@ def _fetch(sql: str, parameters: Iterable[Any], *, deadline: float, skipped_resu
     if milliseconds < 1:
         raise _TooLong
     with connection.cursor() as cursor:
+        load_times_fast(cursor)
         try:
             cursor.execute(f"SET LOCAL statement_timeout = {milliseconds}; {sql}", tuple(parameters))
             for _ in range(skipped_results + 1):
