@@ -39,6 +39,7 @@ def test_a_connection_that_the_server_ended_is_not_usable():
     assert connection.is_usable()
     end_of_the_server(pid)
     assert not connection.is_usable()
+    connection.close()
 
 
 def test_a_notice_that_waits_is_no_end():
