@@ -29,7 +29,9 @@ def read_database_url(text: str) -> Any:
         raise refused("DATABASE_URL", _DATABASE) from error
     if database["ENGINE"] != "django.db.backends.postgresql" or not database["NAME"]:
         raise refused("DATABASE_URL", _DATABASE)
-    return database | {"ENGINE": "config.postgresql"}
+    # Of statements that are meant to be prepared: every other one goes as text.
+    options = {"prepare_threshold": 3} | database.get("OPTIONS", {})
+    return database | {"ENGINE": "config.postgresql", "OPTIONS": options}
 
 
 def read_redis_url(text: str) -> str:

@@ -74,7 +74,12 @@ def walk(selection: Selection, order: Order, window: Window, extras: Extras = NO
     if window.limit == 0:
         return Page([], None)
     statement = walk_statement(selection, order, window.shape, extras)
-    return page_of_rows(statement.fetch(**slot_values(order, window.cursor)), order, window, extras)
+    values = slot_values(order, window.cursor)
+    # By date and without filters every page has the same plan, a place in an index. With filters the plan depends on
+    # their values, and by market on what stands in for the unknown, which is part of the index.
+    has_one_plan = not selection.values and not order.sort.by_market
+    rows = statement.fetch_prepared(**values) if has_one_plan else statement.fetch(**values)
+    return page_of_rows(rows, order, window, extras)
 
 
 def page_of_rows(rows: Sequence[tuple[Any, ...]], order: Order, window: Window, extras: Extras) -> Page:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import Expression, Field, QuerySet
 from psycopg.types.datetime import TimestamptzLoader
 
@@ -45,7 +45,15 @@ class Statement:
 
     def fetch(self, **values: Any) -> Sequence[tuple[Any, ...]]:
         """All rows, as PostgreSQL's driver reads them: JSON is still text."""
-        with connection.cursor() as cursor:
+        return self._fetch(connection.cursor(), values)
+
+    def fetch_prepared(self, **values: Any) -> Sequence[tuple[Any, ...]]:
+        """The same by a plan that PostgreSQL keeps, which must be right for all values."""
+        database: Any = connections[DEFAULT_DB_ALIAS]
+        return self._fetch(database.prepared_cursor(), values)
+
+    def _fetch(self, opened: Any, values: dict[str, Any]) -> Sequence[tuple[Any, ...]]:
+        with opened as cursor:
             load_times_fast(cursor)
             cursor.execute(self.sql, self.bind(**values))
             rows: list[tuple[Any, ...]] = cursor.fetchall()
