@@ -86,11 +86,11 @@ MIDDLEWARE = [
     # Around the one that compresses, so that a 304 has the ETag and the Vary of the 200.
     "config.api.representation.answer_conditions",
     "config.api.representation.CompressionMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "config.page_middleware.PageSessions",
     "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "config.page_middleware.PageCsrf",
+    "config.page_middleware.PageAuthentication",
+    "config.page_middleware.PageMessages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import orjson
+from django.http import HttpResponse
 from rest_framework.metadata import BaseMetadata
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -19,6 +20,11 @@ _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME
 def render_json(data: Any) -> bytes:
     """Compact UTF-8 JSON. Raises TypeError for what has no JSON form here, naive datetimes included."""
     return orjson.dumps(data, default=_render_other, option=_OPTIONS)
+
+
+def json_response(data: Any, *, headers: Mapping[str, str]) -> HttpResponse:
+    """A 200 that is rendered at once, for views whose answers are many: the framework's responses take longer."""
+    return HttpResponse(render_json(data), content_type="application/json", headers=headers)
 
 
 def format_timestamp(moment: datetime.datetime) -> str:

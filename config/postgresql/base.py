@@ -4,14 +4,15 @@ import select
 from typing import Any
 
 from django.db.backends.postgresql import base
+from django.db.backends.postgresql.operations import DatabaseOperations as PostgresOperations
 
 
-class DatabaseOperations(base.DatabaseOperations):
+class DatabaseOperations(PostgresOperations):
     """Shows statements to whoever logs or counts them with their parameters, also where these went by themselves."""
 
     def last_executed_query(self, cursor: Any, sql: str, params: Any) -> str:
         """The statement as text."""
-        composed: str = self.compose_sql(sql, params)  # type: ignore[attr-defined]
+        composed: str = self.compose_sql(sql, params)
         return composed
 
 

@@ -2,14 +2,15 @@
 
 from typing import Any
 
+from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts.authentication import PartnerKeyAuthentication
 from accounts.models import Scope
 from accounts.permissions import HasScope
 from config.api.caching import PRIVATE_NEVER_STORED, shared_for
+from config.api.rendering import json_response
 from config.api.views import QueryView
 from tokens import listing, searching, tasks
 from tokens.filters import DeployedByAddressFilter, DeployedByFidFilter, SearchFilter, TokenFilter
@@ -52,12 +53,12 @@ class TokenPageView(QueryView):
             tasks.enqueue_count(self.selection)
         return page, total
 
-    def answer(self, page: Page, total: Total, **more: Any) -> Response:
+    def answer(self, page: Page, total: Total, **more: Any) -> HttpResponse:
         """The body around a page."""
         if self.extras.market:
             note_viewed(record["id"] for record in page.records)
         body = {"data": page.records, "total": total.number, "cursor": page.cursor, **more}
-        return Response(body, headers={} if total.is_exact else {"X-Total-Approximate": "1"})
+        return json_response(body, headers={} if total.is_exact else {"X-Total-Approximate": "1"})
 
 
 class TokenListView(TokenPageView):
@@ -72,7 +73,7 @@ class TokenListView(TokenPageView):
         return Extras(market=self.query["includeMarket"], user=self.query["includeUser"])
 
     @extend_schema(operation_id="listTokens", responses={200: TOKEN_LIST_ANSWER, 503: None})
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> HttpResponse:
         """Search and list tokens."""
         page, total = self.read_page()
         identities = self.selection.identities()
@@ -92,7 +93,7 @@ class PartnerTokenListView(TokenListView):
     cache_control = PRIVATE_NEVER_STORED
 
     @extend_schema(operation_id="listTokensAuthenticated", responses={200: TOKEN_PAGE_ANSWER, 503: None})
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> HttpResponse:
         """Search and list tokens, up to 200 a page."""
         return self.answer(*self.read_page())
 
@@ -106,7 +107,7 @@ class TokenSearchView(TokenPageView):
     extras = Extras(market=True)
 
     @extend_schema(operation_id="searchTokens", deprecated=True, responses={200: TOKEN_PAGE_ANSWER, 503: None})
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> HttpResponse:
         """Search tokens; `GET /api/tokens` has taken its place."""
         return self.answer(*self.read_page())
 
@@ -117,7 +118,7 @@ class DeployedByFidView(TokenPageView):
     filterset_class = DeployedByFidFilter
 
     @extend_schema(operation_id="fetchDeployedByFid", responses={200: TOKEN_PAGE_ANSWER})
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> HttpResponse:
         """List the tokens that a FID asked for."""
         return self.answer(*self.read_page())
 
@@ -128,6 +129,6 @@ class DeployedByAddressView(TokenPageView):
     filterset_class = DeployedByAddressFilter
 
     @extend_schema(operation_id="fetchDeployedByAddress", responses={200: TOKEN_PAGE_ANSWER})
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> HttpResponse:
         """List the tokens that a wallet sent or asked for."""
         return self.answer(*self.read_page())
