@@ -19,6 +19,7 @@ ADDRESS_LENGTH = 44
 
 # What public lists show.
 _LISTED = Q(blocked=False, unindexed=False)
+_TOLD = ("blocked", "unindexed")
 # The interface that a launch came by, for comparison. Cut, because launchers write any text and index entries have a
 # limit; by one character more than anybody may ask for, so that a longer one never looks the same.
 LONGEST_INTERFACE = 100
@@ -105,8 +106,9 @@ class Token(models.Model):
             models.Index(fields=["-deployed_at", "-id"], name="token_listed_newest", condition=_LISTED),
             models.Index(fields=["chain_id", "-deployed_at", "-id"], name="token_by_chain_newest", condition=_LISTED),
             # Its narrower filters, and how many tokens a deployer has.
-            models.Index(fields=["msg_sender", "-deployed_at", "-id"], name="token_by_sender_newest"),
-            models.Index(fields=["requestor_fid", "-deployed_at", "-id"], name="token_by_fid_newest"),
+            # With what tells whether a token is listed, so that a search among these reads nothing else of them.
+            models.Index(fields=["msg_sender", "-deployed_at", "-id"], name="token_by_sender_newest", include=_TOLD),
+            models.Index(fields=["requestor_fid", "-deployed_at", "-id"], name="token_by_fid_newest", include=_TOLD),
             models.Index(
                 fields=["requestor_address", "-deployed_at", "-id"],
                 name="token_by_requestor_newest",

@@ -35,6 +35,10 @@ class Selection:
         """What is left under all filters but the search."""
         return Selection(self.filter_set, tuple(pair for pair in self.values if pair[0] != "q"))
 
+    def search_alone(self) -> "Selection":
+        """The search without all other filters."""
+        return Selection(self.filter_set, tuple(pair for pair in self.values if pair[0] == "q"))
+
     def tokens(self) -> TokenQuerySet:
         """The tokens."""
         selected: TokenQuerySet = FILTER_SETS[self.filter_set](dict(self.values), Token.objects.listed()).qs

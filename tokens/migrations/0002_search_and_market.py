@@ -212,6 +212,22 @@ class Migration(migrations.Migration):
             model_name='market',
             index=models.Index(models.OrderBy(models.F('priority')), models.OrderBy(models.F('due_at')), models.OrderBy(models.F('token'), descending=True), name='market_due'),
         ),
+        migrations.RemoveIndex(
+            model_name='token',
+            name='token_by_sender_newest',
+        ),
+        migrations.RemoveIndex(
+            model_name='token',
+            name='token_by_fid_newest',
+        ),
+        migrations.AddIndex(
+            model_name='token',
+            index=models.Index(fields=['msg_sender', '-deployed_at', '-id'], include=('blocked', 'unindexed'), name='token_by_sender_newest'),
+        ),
+        migrations.AddIndex(
+            model_name='token',
+            index=models.Index(fields=['requestor_fid', '-deployed_at', '-id'], include=('blocked', 'unindexed'), name='token_by_fid_newest'),
+        ),
         migrations.RunSQL(STATISTICS, NO_STATISTICS),
         migrations.RunSQL(ROWS_OF_EVERY_TOKEN, NO_ROWS),
     ]
