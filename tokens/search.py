@@ -17,6 +17,8 @@ from config.api.fields import parse_address, parse_transaction_hash
 LONGEST = 100
 # What pg_trgm takes for letters; an underscore is none to it.
 _TRIGRAM = re.compile(r"[^\W_]{3}")
+# What it takes for none, but for blanks, which are everywhere.
+_NO_WORD = re.compile(r"[^\w\s]|_")
 
 
 class ShortGrams(Func):
@@ -59,15 +61,32 @@ def entry_match(q: str) -> Q:
 
 
 def indexed_entry_match(q: str) -> Q:
-    """The same search entries, so that one of the two indexes finds them."""
-    if len(q) > 2 and _TRIGRAM.search(q):
-        return entry_match(q)
-    grams = [q] if len(q) == 1 else sorted({q[start : start + 2] for start in range(len(q) - 1)})
-    found = Q(DataContains(ShortGrams("text"), _Texts(*(Lower(Value(gram)) for gram in grams))))
-    if len(q) > 2:
-        # Said in a way that does not bring the index of trigrams in.
-        found &= Q(GreaterThan(StrIndex("text", Lower(Value(q))), 0))
-    return found & _within_one_line(q)
+    """The same search entries, so that the two indexes find them."""
+    pairs = {q[start : start + 2] for start in range(len(q) - 1)} or {q}
+    if _has_trigram(q):
+        # Trigrams leave out what is neither letter nor digit, by which most of what they find may be wrong.
+        telling = {pair for pair in pairs if _NO_WORD.search(pair)}
+        return entry_match(q) & _has_grams(telling) if telling else entry_match(q)
+    found = _has_grams(pairs)
+    return (found & _compared(q) if len(q) > 2 else found) & _within_one_line(q)
+
+
+def compared_entry_match(q: str) -> Q:
+    """The same search entries, so that no index is read through where others find their tokens."""
+    return entry_match(q) if _has_trigram(q) else _compared(q) & _within_one_line(q)
+
+
+def _has_trigram(q: str) -> bool:
+    return len(q) > 2 and bool(_TRIGRAM.search(q))
+
+
+def _compared(q: str) -> Q:
+    """Said in a way that does not bring the index of trigrams in."""
+    return Q(GreaterThan(StrIndex("text", Lower(Value(q))), 0))
+
+
+def _has_grams(grams: set[str]) -> Q:
+    return Q(DataContains(ShortGrams("text"), _Texts(*(Lower(Value(gram)) for gram in sorted(grams)))))
 
 
 def _within_one_line(q: str) -> Q:

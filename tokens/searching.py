@@ -137,12 +137,12 @@ def _is_frequent_text(selection: Selection) -> bool:
     The planner can't know of one or two characters how many entries have them, and would begin with these.
     """
     alone = selection.search_alone()
-    return selection != alone and (remembered(alone) or certainly_beyond_limit(alone)) is not None
+    return selection.has_filters_of_tokens and (remembered(alone) or certainly_beyond_limit(alone)) is not None
 
 
 @functools.lru_cache(maxsize=1024)
 def _match_statement(selection: Selection, has_named: bool, is_frequent: bool) -> Statement:
-    match = search.entry_match(selection.q) if is_frequent else search.indexed_entry_match(selection.q)
+    match = search.compared_entry_match(selection.q) if is_frequent else search.indexed_entry_match(selection.q)
     is_named: Expression = Value(False)
     if has_named:
         is_named = _IsAny(F("token_id"), Slot("named", _IDS))

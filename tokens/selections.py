@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from tokens.filters import FILTER_SETS, IDENTITY_FILTERS
+from tokens.filters import FILTER_SETS, IDENTITY_FILTERS, MomentField
 from tokens.models import SearchEntry, Token
 from tokens.querysets import SearchEntryQuerySet, TokenQuerySet
 
@@ -44,7 +44,20 @@ class Selection:
         selected: TokenQuerySet = FILTER_SETS[self.filter_set](dict(self.values), Token.objects.listed()).qs
         return selected
 
+    @property
+    def has_filters_of_tokens(self) -> bool:
+        """Whether filters beside the search ask for more than a search entry tells."""
+        return bool(self._beside_entries().values)
+
     def entries(self, match: Q) -> SearchEntryQuerySet:
         """The search entries that match and whose tokens all other filters let through."""
-        entries, others = SearchEntry.objects.listed().filter(match), self.without_search()
-        return entries.filter(token__in=others.tokens().values("pk")) if others.values else entries
+        entries = SearchEntry.objects.listed().filter(match)
+        start = dict(self.values).get("startDate")
+        if start:
+            entries = entries.filter(deployed_at__gt=MomentField().clean(start))
+        if not self.has_filters_of_tokens:
+            return entries
+        return entries.filter(token__in=self._beside_entries().tokens().values("pk"))
+
+    def _beside_entries(self) -> "Selection":
+        return Selection(self.filter_set, tuple(pair for pair in self.values if pair[0] not in ("q", "startDate")))
