@@ -50,7 +50,7 @@ def main() -> int:
     with dataset.connect(options.count) as database:
         queries = make_queries(database)
     times: Times = {name: defaultdict(list) for name in _MEASURES}
-    slowest: dict[str, tuple[float, str]] = dict.fromkeys(_MEASURES, (0.0, ""))
+    slow: dict[str, float] = defaultdict(float)
     with web_server(dataset.environment(options.count), EDGE_CACHE_SECONDS="0") as port:
         client = open_connection(port)
         for query in queries:
@@ -60,8 +60,10 @@ def main() -> int:
         for first in range(0, len(queries), _CHUNK):
             for name, query, spent in _measure(queries[first : first + _CHUNK], client, rounds=options.rounds):
                 times[name][query.kind].append(spent)
-                slowest[name] = max(slowest[name], (spent, urlencode(query.parameters)))
-    limits = _report(times, slowest)
+                if name == "HTTP, warm":
+                    address = urlencode(query.parameters)
+                    slow[address] = max(slow[address], spent)
+    limits = _report(times, slow)
     return 0 if limits.are_kept else 1
 
 
@@ -96,7 +98,8 @@ def _database_time(query: Query) -> float:
 
 def _ask(client: socket.socket, query: Query) -> float:
     spent, answer = ask(f"/api/tokens?{urlencode(query.parameters)}", client)
-    if answer[9:12] != b"200":
+    # A search that is given up has taken its time, which is over the limit.
+    if answer[9:12] not in (b"200", b"503"):
         raise RuntimeError(f"{query.parameters}: {answer[:300]!r}")
     return spent
 
@@ -121,7 +124,7 @@ def _await_next_second() -> None:
     time.sleep(1.01)
 
 
-def _report(times: Times, slowest: dict[str, tuple[float, str]]) -> Limits:
+def _report(times: Times, slow: dict[str, float]) -> Limits:
     rows: list[tuple[object, ...]] = []
     kinds = list(times[_MEASURES[0]])
     for kind in kinds:
@@ -132,8 +135,9 @@ def _report(times: Times, slowest: dict[str, tuple[float, str]]) -> Limits:
         figures = (f"{percentile(together[name], percent) * 1000:.1f}" for name in _MEASURES)
         rows.append((f"all, {percent}th percentile", *figures))
     print_table(("median / slowest, ms", *_MEASURES), rows)
-    for name, (spent, query) in slowest.items():
-        print(f"slowest, {name}: {spent * 1000:.1f} ms, {query}")
+    print("The slowest through HTTP, warm:")
+    for address, spent in sorted(slow.items(), key=lambda pair: -pair[1])[:20]:
+        print(f"{spent * 1000:8.1f} ms  {address}")
     limits = Limits()
     limits.at_most("database, warm, 99th percentile", percentile(together["database, warm"], 99) * 1000, 50, "ms")
     limits.at_most("HTTP, warm, 99th percentile", percentile(together["HTTP, warm"], 99) * 1000, 100, "ms")
