@@ -49,9 +49,9 @@ def make_queries(database: "Connection[tuple[object, ...]]") -> list[Query]:
     texts += [(kind, text) for kind, several in _of_tokens(database).items() for text in several]
     orders, filters = itertools.cycle(ORDERS), _filters(database)
     queries = []
-    # Every text once by itself, then again with filters.
+    # Every text by itself, and again; one in four with filters.
     for number, (kind, text) in enumerate(itertools.islice(itertools.cycle(texts), COUNT)):
-        narrowed = random.choice(filters) if number >= len(texts) else {}
+        narrowed = random.choice(filters) if number % 4 == 3 else {}
         extras = {"includeMarket": "true"} if random.random() < 0.2 else {}
         pairs = tuple(sorted(({"q": text} | narrowed).items()))
         queries.append(Query(kind, pairs, tuple((next(orders) | extras).items())))
