@@ -5,7 +5,7 @@ import io
 import psycopg
 import pytest
 from django.core.management import call_command
-from django.db import connection
+from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -198,6 +198,7 @@ def test_the_tables_come_and_go_with_their_migration(migrated_back):
 
 
 def test_no_search_entry_stands_alone():
-    with pytest.raises(psycopg.errors.ForeignKeyViolation), connection.cursor() as cursor:
+    violation = pytest.raises(psycopg.errors.ForeignKeyViolation)
+    with violation, transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.cursor.execute("INSERT INTO tokens_market (token_id, priority) VALUES (1, 1)")

@@ -43,7 +43,7 @@ class CompressionMiddleware(GZipMiddleware):
         ):
             return response
         # Before compression, whose result differs each time. HEAD has the body of GET up to here, if the view makes it.
-        if response.status_code == 200 and NEVER_STORED not in kept and "ETag" not in response:
+        if response.status_code == 200 and response.content and NEVER_STORED not in kept and "ETag" not in response:
             # Processors compute this digest by instructions of their own.
             response["ETag"] = f'"{hashlib.sha256(response.content).hexdigest()[:32]}"'
         if len(response.content) < _SHORTEST_COMPRESSED:
