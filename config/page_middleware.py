@@ -6,7 +6,6 @@ from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest
-from django.middleware.csrf import CsrfViewMiddleware
 from django.utils.deprecation import MiddlewareMixin
 
 
@@ -21,10 +20,6 @@ class _ForPages(MiddlewareMixin):
 
 class PageSessions(_ForPages, SessionMiddleware):
     """Sessions."""
-
-
-class PageCsrf(_ForPages, CsrfViewMiddleware):
-    """Protection of forms. Views of the API are exempt from it: no cookie lets anybody change something there."""
 
 
 class PageAuthentication(_ForPages, AuthenticationMiddleware):

@@ -19,6 +19,8 @@ from config.env import refused
 _DATABASE = "postgres://user:password@host:port/name"
 _REDIS = "redis://host:port/number, rediss:// alike, or unix:///path"
 _PATIENCE_SECONDS = 2
+# How statements go to the server is decided here, for each kind of them.
+_OWN_OPTIONS = {"prepare_threshold", "server_side_binding"}
 
 
 def read_database_url(text: str) -> Any:
@@ -29,9 +31,11 @@ def read_database_url(text: str) -> Any:
         raise refused("DATABASE_URL", _DATABASE) from error
     if database["ENGINE"] != "django.db.backends.postgresql" or not database["NAME"]:
         raise refused("DATABASE_URL", _DATABASE)
+    options = database.get("OPTIONS", {})
+    if options.keys() & _OWN_OPTIONS:
+        raise refused("DATABASE_URL", f"{_DATABASE} without {' or '.join(sorted(_OWN_OPTIONS))}")
     # Of statements that are meant to be prepared: every other one goes as text.
-    options = {"prepare_threshold": 3} | database.get("OPTIONS", {})
-    return database | {"ENGINE": "config.postgresql", "OPTIONS": options}
+    return database | {"ENGINE": "config.postgresql", "OPTIONS": options | {"prepare_threshold": 3}}
 
 
 def read_redis_url(text: str) -> str:

@@ -88,7 +88,7 @@ MIDDLEWARE = [
     "config.api.representation.CompressionMiddleware",
     "config.page_middleware.PageSessions",
     "django.middleware.common.CommonMiddleware",
-    "config.page_middleware.PageCsrf",
+    "django.middleware.csrf.CsrfViewMiddleware",
     "config.page_middleware.PageAuthentication",
     "config.page_middleware.PageMessages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

@@ -106,7 +106,9 @@ def test_a_price_change_that_makes_no_sense_is_unknown(percent):
 
 def test_a_token_that_is_not_in_the_pool_gets_nothing_from_it():
     assert quote(token="0x" + "c3" * 20) is None
-    for relationships in (None, {}, {"base_token": None}, {"base_token": {"data": []}}, {"base_token": {"data": {}}}):
+    pool_id = {"base_token": {"data": {"id": "base_0x" + "ab" * 32}}}
+    nothing = (None, {}, {"base_token": None}, {"base_token": {"data": []}}, {"base_token": {"data": {}}})
+    for relationships in (*nothing, pool_id):
         entry = {**pool(), "relationships": relationships}
         assert quote_in_pool(read_one(entry), token=TOKEN, supply=SUPPLY) is None
 

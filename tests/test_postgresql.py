@@ -1,9 +1,13 @@
 """Whether a connection to PostgreSQL is still there."""
 
+import os
+import resource
+
 import pytest
 from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 
+from tests.factories import TokenFactory
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -60,6 +64,38 @@ def test_a_request_after_the_servers_end_gets_its_answer(client):
     connection.close_if_unusable_or_obsolete()
     assert client.get("/api/tokens").status_code == 200
     assert own_pid() != pid
+
+
+def test_a_connection_of_any_number_is_usable():
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, limits[1]), limits[1]))
+    connection.close()
+    others = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        own_pid()
+        assert connection.connection.fileno() > 1023
+        assert connection.is_usable()
+    finally:
+        connection.close()
+        for other in others:
+            os.close(other)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+@pytest.mark.parametrize(
+    "lost", ["DEALLOCATE ALL", "ALTER TABLE tokens_token ALTER COLUMN img_url TYPE varchar(100000)"]
+)
+def test_a_plan_that_is_gone_or_out_of_date_costs_no_answer(client, lost):
+    TokenFactory()
+    for _ in range(6):
+        assert len(client.get("/api/tokens").json()["data"]) == 1
+    with connection.cursor() as cursor:
+        cursor.execute(lost)
+    try:
+        assert len(client.get("/api/tokens").json()["data"]) == 1
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE tokens_token ALTER COLUMN img_url TYPE text")
 
 
 def test_it_costs_no_query():

@@ -25,6 +25,7 @@ LONGEST_NAME = 200
 # More digits than a 64-bit float can tell apart, and few enough to be read at once.
 _NUMBER = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,150})?([eE][+-]?[0-9]{1,3})?")
 _ADDRESS = re.compile(r"0x([0-9a-f]{40}|[0-9a-f]{64})")
+_TOKEN_LENGTH = 42
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +188,9 @@ def _read_trades(value: Any) -> dict[str, int | None]:
 def _related(entry: dict[str, Any], name: str) -> str:
     """The address at the end of an id such as `base_0x4200...`, where the network stands before it."""
     relation = _object(_object(entry.get("relationships")).get(name))
-    return _address(_text(_object(relation.get("data")).get("id")).rpartition("_")[2])
+    token = _address(_text(_object(relation.get("data")).get("id")).rpartition("_")[2])
+    # Pools alone have ids of 32 bytes.
+    return token if len(token) == _TOKEN_LENGTH else ""
 
 
 def _address(value: Any) -> str:

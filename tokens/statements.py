@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections
 from django.db.models import Expression, Field, QuerySet
+from psycopg import errors
 from psycopg.types.datetime import TimestamptzLoader
 
 
@@ -19,6 +20,10 @@ class Slot(Expression):
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:  # type: ignore[override]
         """A parameter whose value is this slot itself, by which `Statement.bind` finds its place."""
         return "%s", [self]
+
+
+# A migration changed a column of the plan, or a pooler gave the connection's plans to others.
+_LOST_PLANS = (errors.FeatureNotSupported, errors.InvalidSqlStatementName, errors.DuplicatePreparedStatement)
 
 
 def load_times_fast(cursor: Any) -> None:
@@ -50,7 +55,14 @@ class Statement:
     def fetch_prepared(self, **values: Any) -> Sequence[tuple[Any, ...]]:
         """The same by a plan that PostgreSQL keeps, which must be right for all values."""
         database: Any = connections[DEFAULT_DB_ALIAS]
-        return self._fetch(database.prepared_cursor(), values)
+        try:
+            return self._fetch(database.prepared_cursor(), values)
+        except DatabaseError as error:
+            if database.in_atomic_block or not isinstance(error.__cause__, _LOST_PLANS):
+                raise
+        # What was prepared is gone or out of date: on a new connection nothing is.
+        database.close()
+        return self.fetch(**values)
 
     def _fetch(self, opened: Any, values: dict[str, Any]) -> Sequence[tuple[Any, ...]]:
         with opened as cursor:

@@ -30,8 +30,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         connection: Any = self.connection
         if connection is None or connection.closed:
             return False
-        readable, _, _ = select.select([connection.fileno()], [], [], 0)
-        return not readable or bool(super().is_usable())
+        # Not `select`, which knows no descriptor beyond 1,023: a server with many clients has those.
+        poll = select.poll()
+        poll.register(connection.fileno(), select.POLLIN)
+        return not poll.poll(0) or bool(super().is_usable())
 
     def prepared_cursor(self) -> Any:
         """A cursor whose statements PostgreSQL parses and plans once for each connection.

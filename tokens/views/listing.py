@@ -77,7 +77,9 @@ class TokenListView(TokenPageView):
         """Search and list tokens."""
         page, total = self.read_page()
         identities = self.selection.identities()
-        deployed = total if identities == self.selection else total_of(identities)
+        if identities == self.selection:
+            return self.answer(page, total, tokensDeployed=total.number)
+        deployed = total_of(identities)
         if deployed.wants_count:
             tasks.enqueue_count(identities)
         return self.answer(page, total, tokensDeployed=deployed.number)
