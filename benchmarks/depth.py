@@ -23,7 +23,7 @@ from django.db import connection
 
 from benchmarks import dataset
 from benchmarks.http_load import ask, open_connection
-from benchmarks.service import web_server, worker
+from benchmarks.processes import web_server, worker
 from benchmarks.statements import deep_cursor, page_statement, usual_times
 from benchmarks.tables import Limits, print_table
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-from benchmarks.service import HOST
+from benchmarks.processes import HOST
 
 _RECEIVE = 262_144
 

@@ -25,7 +25,7 @@ import django
 from benchmarks import dataset
 from benchmarks.floor import pgbench
 from benchmarks.http_load import Load, ask, load, open_connection
-from benchmarks.service import web_server, worker
+from benchmarks.processes import web_server, worker
 from benchmarks.statements import get, page_statement
 from benchmarks.tables import Limits, print_table
 from config import embedded

@@ -27,8 +27,8 @@ from django.db import connection
 
 from benchmarks import dataset
 from benchmarks.http_load import ask, open_connection, percentile
+from benchmarks.processes import web_server
 from benchmarks.search_queries import Query, make_queries
-from benchmarks.service import web_server
 from benchmarks.statements import get
 from benchmarks.tables import Limits, print_table
 from config.celery import app

@@ -14,6 +14,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from config.http import Retryable
+from config.redis_connection import PREFIX
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +66,7 @@ def take(name: str, *, limit: int, seconds: float) -> Verdict:
     """
     if limit < 1 or seconds < _SHORTEST_SECONDS:
         raise ValueError(f"{limit} per {seconds} s is no limit")
-    count, left = _counters(settings.REDIS_URL).count(f"launchboard:limit:{name}", round(seconds * 1000))
+    count, left = _counters(settings.REDIS_URL).count(f"{PREFIX}limit:{name}", round(seconds * 1000))
     return Verdict(allowed=count <= limit, limit=limit, remaining=max(limit - count, 0), reset_seconds=left / 1000)
 
 

@@ -38,7 +38,9 @@ def read_query(
     try:
         checked, filters = _check((serializer, filter_set), tuple(sorted(values.items())))
     except ValidationError as error:
-        repeated = {**error.detail, **repeated}  # type: ignore[dict-item]
+        # A dictionary, as `_check` raises it; the framework allows for others.
+        refused: Any = error.detail
+        repeated = {**refused, **repeated}
     if repeated:
         raise ValidationError(repeated)
     return {**checked, **cursor}, dict(filters)

@@ -25,6 +25,7 @@ from config.edge.answers import (
 )
 from config.edge.shared_runs import SharedRuns, Turn
 from config.edge.store import AnswerStore, Key
+from config.redis_connection import PREFIX
 
 _READS = ("GET", "HEAD")
 # Who sends one of these asks for himself, or sends a body.
@@ -125,7 +126,7 @@ class EdgeCache:
 
     def _lead(self, key: Key, run: Run, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Find the answer for all threads of this process, and, where it is our turn, for all processes."""
-        name = f"launchboard:edge:{hashlib.sha256(repr(key).encode()).hexdigest()}"
+        name = f"{PREFIX}edge:{hashlib.sha256(repr(key).encode()).hexdigest()}"
         turn = Turn()
         try:
             turn = self._shared_runs.take_turn(name)

@@ -35,9 +35,12 @@ class TokenPageView(QueryView):
     query_serializer = PageQuery
     cache_control = shared_for(2)
     page_size = 10
-    extras = Extras()
 
     selection: Selection
+
+    def extras(self) -> Extras:
+        """What comes with each token."""
+        return Extras()
 
     def read_page(self) -> tuple[Page, Total]:
         """The page that is asked for, and how many tokens the whole list has."""
@@ -46,16 +49,16 @@ class TokenPageView(QueryView):
         cursor = order.read_cursor(self.query.get("cursor"))
         window = Window(self.query.get("limit", self.page_size), self.query.get("offset", 0), cursor)
         if self.selection.q:
-            page, total = searching.find(self.selection, order, window, self.extras)
+            page, total = searching.find(self.selection, order, window, self.extras())
         else:
-            page, total = listing.walk(self.selection, order, window, self.extras), total_of(self.selection)
+            page, total = listing.walk(self.selection, order, window, self.extras()), total_of(self.selection)
         if total.wants_count:
             tasks.enqueue_count(self.selection)
         return page, total
 
     def answer(self, page: Page, total: Total, **more: Any) -> HttpResponse:
         """The body around a page."""
-        if self.extras.market:
+        if self.extras().market:
             note_viewed(record["id"] for record in page.records)
         body = {"data": page.records, "total": total.number, "cursor": page.cursor, **more}
         return json_response(body, headers={} if total.is_exact else {"X-Total-Approximate": "1"})
@@ -67,9 +70,8 @@ class TokenListView(TokenPageView):
     query_serializer = ListQuery
     filterset_class = TokenFilter
 
-    @property
-    def extras(self) -> Extras:  # type: ignore[override]
-        """What comes with each token."""
+    def extras(self) -> Extras:
+        """What is asked for."""
         return Extras(market=self.query["includeMarket"], user=self.query["includeUser"])
 
     @extend_schema(operation_id="listTokens", responses={200: TOKEN_LIST_ANSWER, 503: None})
@@ -106,7 +108,10 @@ class TokenSearchView(TokenPageView):
     filterset_class = SearchFilter
     successor = "/api/tokens"
     page_size = 5
-    extras = Extras(market=True)
+
+    def extras(self) -> Extras:
+        """The market, always."""
+        return Extras(market=True)
 
     @extend_schema(operation_id="searchTokens", deprecated=True, responses={200: TOKEN_PAGE_ANSWER, 503: None})
     def get(self, request: Request) -> HttpResponse:
