@@ -2,12 +2,13 @@
 
 The answer is kept in Redis: fresh for a while, and after that for as long as it may stand in where the outside service
 is down. After a failure nobody asks for a pause. Without Redis each process does the same for itself.
+
+The name of an answer holds a version of its shape: after an upgrade there are answers of the earlier release.
 """
 
 import logging
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -48,32 +49,30 @@ class Shared:
 
 
 class Failed(Exception):
-    """There is no answer. `answered` tells whether the outside service said something that was wrong."""
+    """There is no answer, and nobody asks for one within `retry_after` seconds."""
 
-    def __init__(self, text: str, *, answered: bool, retry_after: float) -> None:
+    def __init__(self, text: str, *, retry_after: float) -> None:
         super().__init__(text)
-        self.answered = answered
         self.retry_after = retry_after
 
 
-def share(name: str, ask: Callable[[], Any], *, lifetimes: Lifetimes, answered: Callable[[Exception], bool]) -> Shared:
+def share(name: str, ask: Callable[[], Any], *, lifetimes: Lifetimes, not_asked: type[Exception]) -> Shared:
     """The answer that is kept under the name, or a new one, for which `ask` is called by one caller at a time.
 
-    `ask` returns what JSON can hold and raises Retryable or Permanent; `answered` tells of such an error whether it is
-    one of an answer. Raises Failed where the asking failed and no answer is kept.
+    `ask` returns what JSON can hold and raises Retryable or Permanent. One of `not_asked` says that it didn't come to
+    asking, which is no failure of the outside service: the next caller may try at once. Where no answer is kept, that
+    error goes on to the caller, and Failed is raised where the asking failed.
     """
     try:
-        return _Together(name, ask, lifetimes, answered).share()
+        return _Together(name, ask, lifetimes, not_asked).share()
     except RedisError as error:
         logger.warning("answers of outside services are not shared: %s", error)
-        return _share_alone(name, ask, lifetimes, answered)
+        return _share_alone(name, ask, lifetimes, not_asked)
 
 
 class _Together:
-    def __init__(
-        self, name: str, ask: Callable[[], Any], lifetimes: Lifetimes, answered: Callable[[Exception], bool]
-    ) -> None:
-        self._ask, self._lifetimes, self._answered = ask, lifetimes, answered
+    def __init__(self, name: str, ask: Callable[[], Any], lifetimes: Lifetimes, not_asked: type[Exception]) -> None:
+        self._ask, self._lifetimes, self._not_asked = ask, lifetimes, not_asked
         self._answer_key = f"{PREFIX}shared:{name}"
         self._failure_key = f"{self._answer_key}:failure"
         self._lock = redis().lock(f"{self._answer_key}:lock", timeout=lifetimes.longest_call, blocking=False)
@@ -94,7 +93,7 @@ class _Together:
             if kept:
                 return kept
             if time.monotonic() > deadline:
-                raise Failed("nobody got an answer in time", answered=False, retry_after=self._lifetimes.pause)
+                raise Failed("nobody got an answer in time", retry_after=self._lifetimes.pause)
             time.sleep(_LOOK_EVERY_SECONDS)
 
     def _lead(self) -> Shared:
@@ -104,13 +103,17 @@ class _Together:
             return settled
         try:
             value = self._ask()
+        except self._not_asked:
+            if kept:
+                return kept
+            raise
         except (Retryable, Permanent) as error:
-            failed = _failed(error, self._lifetimes, self._answered)
-            self._keep(self._failure_key, _write_failure(failed), seconds=failed.retry_after)
+            pause = _pause_after(error, self._lifetimes)
+            self._keep(self._failure_key, _write_failure(error, pause), seconds=pause)
             if kept:
                 logger.warning("an answer is stale, because a new one failed: %s", error)
                 return kept
-            raise failed from error
+            raise Failed(str(error), retry_after=pause) from error
         self._keep(self._answer_key, orjson.dumps(value), seconds=self._lifetimes.kept)
         return Shared(value)
 
@@ -139,50 +142,58 @@ class _Together:
             logger.warning("an answer can't be kept: %s", error)
 
 
-def _failed(error: Exception, lifetimes: Lifetimes, answered: Callable[[Exception], bool]) -> Failed:
+def _pause_after(error: Exception, lifetimes: Lifetimes) -> float:
     asked = error.retry_after if isinstance(error, RateLimited) else None
-    pause = max(lifetimes.pause, min(asked or 0, lifetimes.fresh))
-    return Failed(str(error), answered=answered(error), retry_after=pause)
+    return max(lifetimes.pause, min(asked or 0, lifetimes.fresh))
 
 
-def _write_failure(failed: Failed) -> bytes:
-    return orjson.dumps({"text": str(failed), "answered": failed.answered, "until": time.time() + failed.retry_after})
+def _write_failure(error: Exception, pause: float) -> bytes:
+    return orjson.dumps({"text": str(error), "until": time.time() + pause})
 
 
 def _read_failure(content: bytes) -> Failed:
     kept = orjson.loads(content)
-    return Failed(kept["text"], answered=kept["answered"], retry_after=max(kept["until"] - time.time(), 1.0))
+    return Failed(kept["text"], retry_after=max(kept["until"] - time.time(), 1.0))
 
 
 @dataclass
 class _Own:
-    """What one process knows by itself."""
+    """What one process knows by itself; times are of its monotonic clock."""
 
     lock: threading.Lock
     value: Any = None
     asked_at: float | None = None
-    failed: Failed | None = None
-    failed_at: float = 0.0
+    # Of the last failure: its text, as every caller gets an exception of his own, and how long nobody asks.
+    failure: str = ""
+    paused_until: float = 0.0
 
 
-_own: defaultdict[str, _Own] = defaultdict(lambda: _Own(threading.Lock()))
+_own: dict[str, _Own] = {}
 
 
-def _share_alone(
-    name: str, ask: Callable[[], Any], lifetimes: Lifetimes, answered: Callable[[Exception], bool]
-) -> Shared:
-    own = _own[name]
+def _share_alone(name: str, ask: Callable[[], Any], lifetimes: Lifetimes, not_asked: type[Exception]) -> Shared:
+    # In one step: of two threads that come first, both must get the same lock.
+    own = _own.setdefault(name, _Own(threading.Lock()))
     with own.lock:
         now = time.monotonic()
         age = None if own.asked_at is None else now - own.asked_at
         if age is not None and age < lifetimes.fresh:
             return Shared(own.value)
-        if own.failed is None or now - own.failed_at >= own.failed.retry_after:
-            try:
-                own.value, own.asked_at, own.failed = ask(), now, None
-                return Shared(own.value)
-            except (Retryable, Permanent) as error:
-                own.failed, own.failed_at = _failed(error, lifetimes, answered), now
-        if age is not None and age < lifetimes.kept:
-            return Shared(own.value, is_stale=True)
-        raise own.failed
+        kept = Shared(own.value, is_stale=True) if age is not None and age < lifetimes.kept else None
+        if now < own.paused_until:
+            if kept:
+                return kept
+            raise Failed(own.failure, retry_after=max(own.paused_until - now, 1.0))
+        try:
+            own.value, own.asked_at = ask(), now
+        except not_asked:
+            if kept:
+                return kept
+            raise
+        except (Retryable, Permanent) as error:
+            pause = _pause_after(error, lifetimes)
+            own.failure, own.paused_until = str(error), now + pause
+            if kept:
+                return kept
+            raise Failed(own.failure, retry_after=pause) from error
+        return Shared(own.value)

@@ -131,3 +131,58 @@ def test_the_limit_leaves_room_for_calls_that_arrive_late(settings, market):
     started = time.monotonic()
     # The thirty-first call is a minute and a second later than the first.
     assert 30 * (next_turn_in() + time.monotonic() - started) > 60.5
+
+
+# Those who get half of the turns.
+
+
+def take_of_half(*, patience=0.0):
+    """Take a turn for which nobody else is in the way."""
+    redis().delete(market_pace.NEXT_TURN_KEY)
+    with market_pace.turn(patience=patience, of_half=True):
+        pass
+
+
+def count_of_half():
+    """How many turns there are before the half is used up."""
+    taken = 0
+    while True:
+        try:
+            take_of_half()
+        except market_pace.NotNow:
+            return taken
+        taken += 1
+
+
+def test_who_gets_half_of_the_turns_waits_for_two_and_leaves_others_theirs(market, settings):
+    settings.MARKET_CALLS_PER_MINUTE = 5
+    take_of_half()
+    for _ in range(3):
+        with pytest.raises(market_pace.NotNow) as refused:
+            take_of_half(patience=60)
+        # Two turns, but for the ten seconds that were saved.
+        assert (refused.value.paused, 0 < refused.value.retry_after <= 2 * 12.24 - 10) == (False, True)
+    take(0)
+
+
+def test_the_half_saves_what_was_left_of_ten_seconds(market, settings):
+    settings.MARKET_CALLS_PER_MINUTE = 14
+    assert count_of_half() == 2
+
+
+def test_a_turn_that_was_refused_is_none_of_the_half(market, settings):
+    settings.MARKET_CALLS_PER_MINUTE = 14
+    take(0)
+    for _ in range(10):
+        with pytest.raises(market_pace.NotNow) as refused, market_pace.turn(patience=0, of_half=True):
+            pass
+        assert 0 < refused.value.retry_after <= 4.38
+    assert count_of_half() == 2
+
+
+def test_a_pause_says_that_it_is_one(market):
+    redis().set(market_pace.PAUSE_KEY, 1, ex=60)
+    for of_half in (False, True):
+        with pytest.raises(market_pace.NotNow) as refused, market_pace.turn(patience=0, of_half=of_half):
+            pass
+        assert refused.value.paused

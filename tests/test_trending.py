@@ -20,7 +20,8 @@ from standins import market as sample
 from standins.server import Mode
 from tests.factories import TokenFactory
 from tests.waiting import wait_for
-from tokens import market_pace, views_seen
+from tokens import market as markets
+from tokens import market_pace, trending, views_seen
 from tokens.market_answers import CHANGE_PERIODS, PERIODS, read_pools
 from tokens.market_orders import CATEGORY_ORDERS, DEFAULT_ORDER, ORDERS, reorder
 
@@ -31,7 +32,7 @@ POOL_KEYS = {
     "name", "address", "base_token_price_usd", "quote_token_price_usd", "pool_created_at", "fdv_usd", "market_cap_usd",
     "reserve_in_usd", "price_change_percentage", "volume_usd", "transactions",
 }  # fmt: skip
-KEY = f"{PREFIX}shared:trending:8453:{DEFAULT_ORDER}:1"
+KEY = f"{PREFIX}shared:trending:{trending.SHAPE}:8453:{DEFAULT_ORDER}:1"
 
 
 @pytest.fixture(autouse=True)
@@ -100,42 +101,85 @@ def test_it_says_that_market_data_is_turned_off(client, market, settings):
 
 
 @pytest.mark.parametrize(
-    ("mode", "status"),
-    [
-        (Mode.FAIL, 502),
-        (Mode.NOT_JSON, 502),
-        (Mode.WRONG_SHAPE, 502),
-        (Mode.WRONG_KEY, 502),
-        (Mode.HUGE, 502),
-        (Mode.RATE_LIMIT, 503),
-        (Mode.STALL, 503),
-    ],
+    "mode",
+    [Mode.FAIL, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.WRONG_KEY, Mode.HUGE, Mode.RATE_LIMIT, Mode.STALL],
 )
-def test_without_an_answer_it_says_so_and_leaves_the_provider_alone_for_a_while(client, market, settings, mode, status):
+def test_without_an_answer_it_says_so_and_leaves_the_provider_alone_for_a_while(client, market, settings, mode):
     settings.MARKET_TIMEOUT_SECONDS = 0.3
     launch(market)
     market.behave(mode, seconds=3)
     for _ in range(3):
         answer = client.get(PATH)
-        assert (answer.status_code, answer.headers["Cache-Control"]) == (status, "no-store")
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (502, "no-store")
         assert 28 <= int(answer.headers["Retry-After"]) <= 30
         assert set(answer.json()) == {"error"}
     assert len(market.asked) == 1
     market.behave(Mode.OK)
-    assert client.get(PATH).status_code == status
+    assert client.get(PATH).status_code == 502
     forget_failure()
     assert client.get(PATH).status_code == 200
 
 
-def test_a_provider_that_is_not_there_is_not_available(client, market, settings):
+def test_a_provider_that_is_not_there_is_down(client, market, settings):
     settings.MARKET_BASE_URL = "http://127.0.0.1:9"
-    assert client.get(PATH).status_code == 503
+    assert client.get(PATH).status_code == 502
 
 
-def test_while_all_leave_the_provider_alone_so_does_it(client, market):
-    redis().set(market_pace.PAUSE_KEY, 1, ex=60)
-    assert client.get(PATH).status_code == 503
+def test_while_all_leave_the_provider_alone_so_does_it_and_no_longer(client, market):
+    redis().set(market_pace.PAUSE_KEY, 1, ex=600)
+    answer = client.get(PATH)
+    assert answer.status_code == 502
+    assert 590 < int(answer.headers["Retry-After"]) <= 600
     assert not market.asked
+    redis().delete(market_pace.PAUSE_KEY)
+    assert client.get(PATH).status_code == 200
+
+
+# The limit of calls.
+
+
+def end_wait_for_turn():
+    """As the time until the next turn, but not that until the next of those whom anybody may cause."""
+    redis().delete(market_pace.NEXT_TURN_KEY)
+
+
+def test_many_cold_pages_leave_the_refresh_its_turns(client, market, settings):
+    settings.MARKET_CALLS_PER_MINUTE = 5
+    launch(market, 3)
+    assert client.get(PATH).status_code == 200
+    end_wait_for_turn()
+    pages = [f"?page={page}&chainId={chain}" for page in range(2, 6) for chain in (8453, 1)]
+    for query in pages:
+        answer = client.get(PATH + query)
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (503, "no-store")
+        # Two turns of twelve seconds, less the ten that were saved.
+        assert 1 <= int(answer.headers["Retry-After"]) <= 15
+        assert set(answer.json()) == {"error"}
+    assert len(market.asked) == 1
+    assert markets.refresh_due() == 3
+    assert len(market.asked) == 2
+
+
+def test_a_page_is_asked_for_as_soon_as_there_is_a_turn(client, market, settings):
+    settings.MARKET_CALLS_PER_MINUTE = 1
+    client.get(PATH)
+    assert client.get(PATH + "?page=2").status_code == 503
+    redis().delete(market_pace.NEXT_TURN_KEY, market_pace.NEXT_OF_HALF_KEY)
+    assert client.get(PATH + "?page=2").status_code == 200
+
+
+def test_the_last_answer_stands_in_until_there_is_a_turn(client, market, settings):
+    settings.MARKET_CALLS_PER_MINUTE = 1
+    launch(market)
+    good = client.get(PATH)
+    redis().pexpire(KEY, (86_400 - 301) * 1000)
+    for _ in range(3):
+        answer = client.get(PATH)
+        assert (answer.status_code, answer.content) == (200, good.content)
+        assert answer.headers["Warning"] == '110 - "Response is Stale"'
+    assert len(market.asked) == 1
+    redis().delete(market_pace.NEXT_TURN_KEY, market_pace.NEXT_OF_HALF_KEY)
+    assert "Warning" not in client.get(PATH).headers
 
 
 # A failing provider, with an answer kept.
@@ -158,6 +202,21 @@ def test_the_last_good_answer_stands_in(client, market, settings, mode):
     market.behave(Mode.OK)
     forget_failure()
     assert "Warning" not in client.get(PATH).headers
+
+
+def test_an_answer_that_another_release_has_kept_is_not_read(client, market):
+    launch(market)
+    redis().set(f"{PREFIX}shared:trending:8453:{DEFAULT_ORDER}:1", '[{"address": "0x1"}]', ex=86_400)
+    assert client.get(PATH).status_code == 200
+    (kept,) = json.loads(redis().get(KEY))
+    spans = [set(kept[name]) for name in ("price_change_percentage", "volume_usd", "transactions")]
+    # Who changes this counts the version up.
+    assert (trending.SHAPE, set(kept), spans, set(kept["transactions"]["h24"])) == (
+        1,
+        POOL_KEYS | {"base_token", "quote_token"},
+        [{"m5", "h1", "h6", "h24"}, *[{"m5", "m15", "m30", "h1", "h6", "h24"}] * 2],
+        {"buys", "sells", "buyers", "sellers"},
+    )
 
 
 def test_it_stands_in_for_a_day(client, market):
@@ -324,6 +383,35 @@ def test_other_chains_have_lists_of_their_own(client, market):
     assert [path.split("/")[2] for path, _ in asked_paths(market)] == ["base", "eth"]
 
 
+@pytest.mark.parametrize(
+    ("nodes", "network"),
+    [
+        ([], "base"),
+        ([84532], "base"),
+        ([1], "eth"),
+        ([56, 84532, 1], "eth"),
+        ([1, 8453], "base"),
+    ],
+)
+def test_without_chain_it_is_the_first_with_a_market_and_one_with_a_node_before_others(
+    client, market, settings, nodes, network
+):
+    settings.RPC_URLS = dict.fromkeys(nodes, ("http://127.0.0.1:9",))
+    assert client.get(PATH).status_code == 200
+    assert [path.split("/")[2] for path, _ in asked_paths(market)] == [network]
+
+
+def test_a_registry_whose_first_chain_has_no_market_has_a_default_all_the_same(
+    client, market, settings, forget_chains, tmp_path
+):
+    mine = tmp_path / "mine.toml"
+    mine.write_text('[chains.31337]\nname = "Mine"\nnative = "ETH"\nfinality_depth = 1\nmarket_network = "mine"\n')
+    settings.CHAINS_FILES, settings.RPC_URLS = (str(mine),), {84532: (), 31337: ()}
+    forget_chains()
+    client.get(PATH)
+    assert [path.split("/")[2] for path, _ in asked_paths(market)] == ["mine"]
+
+
 values = st.none() | st.floats(-100, 1e6).map(lambda number: f"{number:.2f}")
 
 
@@ -483,7 +571,7 @@ def test_without_redis_it_answers_and_each_process_asks_once(client, market, set
     assert (good.status_code, len(good.json()["trending"])) == (200, 1)
     assert client.get(PATH).content == good.content
     assert len(market.asked) == 1
-    own = single_flight._own[f"trending:8453:{DEFAULT_ORDER}:1"]
+    own = single_flight._own[KEY.removeprefix(f"{PREFIX}shared:")]
     own.asked_at = time.monotonic() - 301
     market.behave(Mode.FAIL)
     for _ in range(2):

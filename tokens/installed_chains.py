@@ -8,7 +8,7 @@ from django.conf import settings
 from config.http import Permanent
 from tokens.chains.base import Chain
 from tokens.chains.evm import EvmChain
-from tokens.chains.registry import Registry, UnknownChain, load
+from tokens.chains.registry import ChainInfo, Registry, UnknownChain, load
 from tokens.chains.rpc import RpcClient
 
 
@@ -20,6 +20,16 @@ class UnsupportedChain(Permanent):
 def registry() -> Registry:
     """The built-in registry with the operator's files merged over it. Raises RegistryError."""
     return load(*map(Path, settings.CHAINS_FILES))
+
+
+def default_market_chain() -> ChainInfo:
+    """The chain whose market is meant where a caller names none: the first that the market-data provider knows.
+
+    A chain with a node goes before those without: nothing is indexed there, and all pools would be strangers'.
+    """
+    # Files add chains to the built-in ones, of which it knows some, and take nothing away.
+    known = [chain for chain in registry().chains.values() if chain.market_network]
+    return next((chain for chain in known if chain.chain_id in settings.RPC_URLS), known[0])
 
 
 def generation_label(name: str) -> str:

@@ -1,8 +1,9 @@
 """Holds the market-data provider's limit over all processes: calls take turns, at least so far apart as it allows.
 
 The turns are handed out by Redis, whose clock they go by. A caller whom somebody waits for takes one of the next turns
-ahead of time, so that a worker, which takes only a turn that is there, never keeps it from him. After a 429 or an
-outage nobody calls for a while.
+ahead of time, so that a worker, which takes only a turn that is there, never keeps it from him. What anybody may cause
+gets half of the turns at most, so that it never keeps the workers from theirs. After a 429 or an outage nobody calls
+for a while.
 """
 
 import logging
@@ -19,11 +20,14 @@ from config.redis_connection import PREFIX, redis
 logger = logging.getLogger(__name__)
 
 NEXT_TURN_KEY = f"{PREFIX}market:next-turn"
+NEXT_OF_HALF_KEY = f"{PREFIX}market:next-of-half"
 PAUSE_KEY = f"{PREFIX}market:pause"
 FAILURES_KEY = f"{PREFIX}market:failures"
 
 # A provider counts calls as they arrive, and these are some time on their way: so many seconds a minute of reserve.
 _RESERVE_SECONDS = 1.2
+# What those who get half of the turns left unused is theirs for so long: they may come together.
+_SAVED_SECONDS = 10.0
 # How long nobody calls: after a 429 that doesn't say, at most after one that does, for a key that was refused.
 LIMITED_PAUSE_SECONDS = 60.0
 LONGEST_LIMITED_PAUSE_SECONDS = 3600.0
@@ -34,39 +38,51 @@ LONGEST_PAUSE_SECONDS = 300.0
 # Failures in a row are counted for so long after the last one.
 _FAILURES_KEPT_SECONDS = 3600
 
-# KEYS: next turn, pause. ARGV: milliseconds between turns, longest wait. Answers {taken, milliseconds to wait}.
+# KEYS: next turn, pause, next of the half. ARGV: milliseconds between turns, longest wait, how long the half saves
+# turns, or -1 for a caller who may have all. Answers {"taken", "paused" or "later", milliseconds to wait}.
 _TAKE_TURN = """
 local paused = redis.call('PTTL', KEYS[2])
-if paused > 0 then return {0, paused} end
+if paused > 0 then return {'paused', paused} end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local gap, patience, saved = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local turn = math.max(now, tonumber(redis.call('GET', KEYS[1]) or 0))
 local wait = turn - now
-if wait > tonumber(ARGV[2]) then return {0, wait} end
-redis.call('SET', KEYS[1], turn + ARGV[1], 'PX', wait + ARGV[1])
-return {1, wait}
+if saved >= 0 then
+  local half = math.max(now - saved, tonumber(redis.call('GET', KEYS[3]) or 0))
+  if half > now or wait > patience then return {'later', math.max(half - now, wait)} end
+  redis.call('SET', KEYS[3], half + 2 * gap, 'PX', half + 2 * gap + saved - now)
+elseif wait > patience then
+  return {'later', wait}
+end
+redis.call('SET', KEYS[1], turn + gap, 'PX', wait + gap)
+return {'taken', wait}
 """
 
 
 class NotNow(Retryable):
-    """The provider's limit, or a pause after its failure, lets nobody call within the caller's patience."""
+    """Nobody may call within the caller's patience: for the provider's limit or, where `paused`, after its failure."""
 
-    def __init__(self, *, retry_after: float) -> None:
+    def __init__(self, *, retry_after: float, paused: bool) -> None:
         super().__init__(f"no call to the market-data provider for {retry_after:.1f} s")
         self.retry_after = retry_after
+        self.paused = paused
 
 
 @contextmanager
-def turn(*, patience: float) -> Iterator[None]:
+def turn(*, patience: float, of_half: bool = False) -> Iterator[None]:
     """Wait for a turn, at most `patience` seconds; what the call in the body raises decides over the next pause.
 
-    Raises NotNow, and RedisError where nobody can hand out turns.
+    All who come with `of_half` get half of the turns together, and what they left of it in the last seconds. Raises
+    NotNow, and RedisError where nobody can hand out turns.
     """
-    taken, wait = redis().register_script(_TAKE_TURN)(
-        keys=[NEXT_TURN_KEY, PAUSE_KEY], args=[_milliseconds_between_turns(), round(patience * 1000)]
+    saved = round(_SAVED_SECONDS * 1000) if of_half else -1
+    result, wait = redis().register_script(_TAKE_TURN)(
+        keys=[NEXT_TURN_KEY, PAUSE_KEY, NEXT_OF_HALF_KEY],
+        args=[_milliseconds_between_turns(), round(patience * 1000), saved],
     )
-    if not taken:
-        raise NotNow(retry_after=wait / 1000)
+    if result != b"taken":
+        raise NotNow(retry_after=wait / 1000, paused=result == b"paused")
     time.sleep(wait / 1000)
     try:
         yield

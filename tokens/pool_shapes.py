@@ -12,6 +12,8 @@ from tokens.serializers import TokenRecordSerializer
 
 Shape = dict[str, Any]
 
+_CHAIN = "Default: the first chain that the provider knows and this service follows, or else the first that it knows."
+
 
 class TrendingQuery(serializers.Serializer[Any]):
     """Which page of which list."""
@@ -24,7 +26,7 @@ class TrendingQuery(serializers.Serializer[Any]):
         help_text="By the provider. GeckoTerminal's free tier knows those by trend, creation, most trades and volume;"
         " by the others its page of trending pools is sorted.",
     )
-    chainId = WholeNumberField(min_value=1, max_value=2**63 - 1, required=False, help_text="Default: the first chain.")
+    chainId = WholeNumberField(min_value=1, max_value=2**63 - 1, required=False, help_text=_CHAIN)
 
 
 def _digits(description: str) -> Shape:

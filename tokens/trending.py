@@ -8,7 +8,6 @@ from django.db.models import Q
 from redis.exceptions import RedisError
 
 from config.api.fields import checksum, parse_pool_address
-from config.http import NoAnswer, RateLimited
 from config.single_flight import Lifetimes, share
 from tokens import market_pace, market_provider
 from tokens.chains.registry import ChainInfo
@@ -21,6 +20,8 @@ FRESH_SECONDS = 300
 KEPT_SECONDS = 86_400
 # How long nobody asks after a failure.
 PAUSE_SECONDS = 30
+# Counted up with every change of what is kept, which is market_answers.Pool.
+SHAPE = 1
 # How long a caller waits for a turn to ask.
 _PATIENCE_SECONDS = 5.0
 _LIFETIMES = Lifetimes(
@@ -46,14 +47,15 @@ class Trending:
 def read_trending(chain: ChainInfo, *, order: str, page: int) -> Trending:
     """A page, from 1 to 10, of a chain's trending pools, without those of blocked tokens.
 
-    The provider is asked once in FRESH_SECONDS for each, whoever calls. Raises Failed where there is no answer.
+    The provider is asked once in FRESH_SECONDS for each, whoever calls. Where no answer is kept, it raises Failed
+    after a failure of the provider, and NotNow where the limit of our calls lets nobody ask.
     """
     network = chain.market_network or ""
     shared = share(
-        f"trending:{chain.chain_id}:{order}:{page}",
+        f"trending:{SHAPE}:{chain.chain_id}:{order}:{page}",
         lambda: [asdict(pool) for pool in _ask(network, order=order, page=page)],
         lifetimes=_LIFETIMES,
-        answered=lambda error: not isinstance(error, NoAnswer | RateLimited | market_pace.NotNow),
+        not_asked=market_pace.NotNow,
     )
     records = _records_of(chain.chain_id, shared.value)
     pools: dict[str, Record] = {}
@@ -69,7 +71,8 @@ def read_trending(chain: ChainInfo, *, order: str, page: int) -> Trending:
 
 def _ask(network: str, *, order: str, page: int) -> tuple[Pool, ...]:
     try:
-        with market_pace.turn(patience=_PATIENCE_SECONDS):
+        # Anybody may ask for any page; all of them together must leave the refresh its turns.
+        with market_pace.turn(patience=_PATIENCE_SECONDS, of_half=True):
             return market_provider.fetch_trending(network, order=order, page=page)
     except RedisError:
         # Nobody hands out turns, and somebody waits: one call a page in five minutes is what each process may do alone.

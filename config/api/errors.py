@@ -47,7 +47,7 @@ class Upstream(APIException):
 
 
 class UpstreamFailed(Upstream):
-    """502: market data or a chain answered wrongly, and there is no saved answer."""
+    """502: market data or a chain answered wrongly, or is down, and there is no saved answer."""
 
     status_code = status.HTTP_502_BAD_GATEWAY
     default_detail = "Upstream answered with an error"
@@ -55,7 +55,7 @@ class UpstreamFailed(Upstream):
 
 
 class UpstreamUnavailable(Upstream):
-    """503: market data or a chain did not answer, and there is no saved answer."""
+    """503: market data or a chain did not answer or can't be asked, and there is no saved answer."""
 
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
     default_detail = "Upstream is not available"

@@ -40,8 +40,8 @@ _TEXTS = {
     "415": "The body is not JSON.",
     "429": "Over a limit; Retry-After says when to come back.",
     "500": "Internal server error.",
-    "502": "An upstream answered wrongly, and there is no saved answer.",
-    "503": "An upstream or a part of the service does not answer.",
+    "502": "An upstream answered wrongly or is down, and there is no saved answer.",
+    "503": "An upstream can't be asked or does not answer, or a part of this service doesn't.",
 }
 
 _RATE_LIMIT_HEADERS = {

@@ -11,8 +11,12 @@ from config.api.views import QueryView
 from config.single_flight import Failed
 from tokens import trending, views_seen
 from tokens.chains.registry import ChainInfo
-from tokens.installed_chains import registry
+from tokens.installed_chains import default_market_chain, registry
+from tokens.market_pace import NotNow
 from tokens.pool_shapes import TRENDING_ANSWER, TrendingQuery
+
+_DOWN = "The market data provider gives no answer that can be used"
+_NO_TURN = "The market data provider can't be asked for another page yet"
 
 
 class TrendingView(QueryView):
@@ -23,16 +27,23 @@ class TrendingView(QueryView):
 
     @extend_schema(operation_id="listTrending", responses={200: TRENDING_ANSWER, 502: None, 503: None})
     def get(self, request: Request) -> Response:
-        """List the trending pools of a chain, with the tokens that are ours."""
+        """List the trending pools of a chain, with the tokens that are ours.
+
+        While the provider is down, the last answer of 24 hours stands in, with the header `Warning: 110`; without one
+        it is 502. Where the limit of our calls to the provider lets nobody ask for this page now, the last answer
+        stands in, too; without one, and where market data is turned off, it is 503.
+        """
         chain = self._chain()
         if not settings.MARKET_DATA:
             raise UpstreamUnavailable("Market data is turned off", wait=trending.KEPT_SECONDS)
         try:
             page = trending.read_trending(chain, order=self.query["order"], page=self.query["page"])
         except Failed as error:
-            kind = UpstreamFailed if error.answered else UpstreamUnavailable
-            text = "answered with an error" if error.answered else "is not available"
-            raise kind(f"The market data provider {text}", wait=error.retry_after) from error
+            raise UpstreamFailed(_DOWN, wait=error.retry_after) from error
+        except NotNow as error:
+            if error.paused:
+                raise UpstreamFailed(_DOWN, wait=error.retry_after) from error
+            raise UpstreamUnavailable(_NO_TURN, wait=error.retry_after) from error
         views_seen.note_viewed(page.token_ids)
         response = Response({"trending": page.pools, "tokens": page.records})
         if page.is_stale:
@@ -41,9 +52,9 @@ class TrendingView(QueryView):
         return response
 
     def _chain(self) -> ChainInfo:
-        chains = registry()
-        chain_id = self.query.get("chainId", chains.default_chain.chain_id)
-        chain = chains.chains.get(chain_id)
+        if "chainId" not in self.query:
+            return default_market_chain()
+        chain = registry().chains.get(self.query["chainId"])
         if chain is None:
             raise BadRequest("chainId must be a chain of this service", field="chainId")
         if chain.market_network is None:
