@@ -465,10 +465,28 @@ def test_a_worker_killed_in_the_midst_of_a_call_during_an_outage_loses_no_refres
 
 
 @pytest.mark.django_db(transaction=True)
+def test_while_a_worker_refreshes_the_others_do_something_else(market, settings):
+    settings.MARKET_ADDRESSES_PER_CALL = 1
+    launch(market, 2)
+    market.behave(Mode.STALL, times=1, seconds=60)
+    first = threading.Thread(target=in_a_thread(markets.refresh_due))
+    first.start()
+    wait_for(lambda: market.asked)
+    assert 0 < redis().ttl(markets.REFRESHING_KEY) <= LEASE.total_seconds()
+    assert markets.refresh_due() == 0
+    assert len(market.asked) == 1
+    market.closed.set()
+    first.join()
+    assert not redis().exists(markets.REFRESHING_KEY)
+    assert Market.objects.exclude(price_usd=None).count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
 def test_no_two_workers_ask_for_the_same_token(market, settings):
     settings.MARKET_ADDRESSES_PER_CALL = 5
     tokens = launch(market, 60)
-    threads = [threading.Thread(target=refresh_and_close) for _ in range(6)]
+    # Where a run takes longer than its lock, another one begins.
+    threads = [threading.Thread(target=in_a_thread(refresh_all)) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -478,8 +496,16 @@ def test_no_two_workers_ask_for_the_same_token(market, settings):
     assert MarketPoint.objects.count() == Token.objects.count() == 60
 
 
-def refresh_and_close():
-    try:
-        markets.refresh_due()
-    finally:
-        connection.close()
+def refresh_all():
+    while batch := markets.claim(timezone.now()):
+        markets.refresh(batch)
+
+
+def in_a_thread(work):
+    def run():
+        try:
+            work()
+        finally:
+            connection.close()
+
+    return run

@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from config.env import BASE_DIR
+from devchain.anvil import CHAIN_ID
 from standins.social import username
 from tests.waiting import wait_for
 
@@ -240,6 +241,10 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
     assert facts["user"]["username"] == username(int(facts["user"]["fid"]))
     assert facts["user"]["displayName"].endswith("(sample)")
     assert facts["market"]["priceUsd"] > 0
+    trending = json.loads(sample_run.get("/api/tokens/trending")[1])
+    # The stand-in knows the tokens that it was asked for, which are those of the samples.
+    assert trending["trending"]
+    assert all(token["chain_id"] == CHAIN_ID for token in trending["tokens"].values())
 
 
 def test_its_processes_are_those_of_production_and_start_again_when_they_end(run: Run) -> None:

@@ -16,9 +16,10 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce, Greatest, Least
 from django.utils import timezone
-from redis.exceptions import RedisError
+from redis.exceptions import LockError, RedisError
 
 from config.http import Permanent, Retryable, StatusRefused
+from config.redis_connection import PREFIX, redis
 from tokens import market_pace, market_provider, market_schedule, views_seen
 from tokens.installed_chains import registry
 from tokens.market_history import SPANS, earlier_prices, percent_change
@@ -27,6 +28,8 @@ from tokens.market_schedule import INTERVALS, LEASE, Priority
 from tokens.models import Market, MarketPoint, Token
 
 logger = logging.getLogger(__name__)
+
+REFRESHING_KEY = f"{PREFIX}market:refreshing"
 
 # How long a worker waits for its turn before it leaves the rest to the next task.
 PATIENCE_SECONDS = 1.0
@@ -68,19 +71,25 @@ class Found:
 
 
 def refresh_due() -> int:
-    """Refresh what is due, for as long as turns are there; returns how many tokens got new data."""
+    """Refresh what is due, for as long as turns are there; returns how many tokens got new data.
+
+    One worker does so at a time: beat sends for the next one every few seconds, and while turns come fast enough for
+    all to stay, nobody would be left for other tasks.
+    """
     if not settings.MARKET_DATA:
         return 0
     deadline = time.monotonic() + TASK_SECONDS
     refreshed = 0
     try:
-        take_up_views()
-        while time.monotonic() < deadline and market_pace.waiting_time() <= PATIENCE_SECONDS:
-            batch = claim(timezone.now())
-            if batch is None:
-                break
-            refreshed += refresh(batch)
-    except market_pace.NotNow:
+        # Who dies with it loses the lease of his rows as soon. Should it run out too early, these keep two apart.
+        with redis().lock(REFRESHING_KEY, timeout=LEASE.total_seconds(), blocking=False):
+            take_up_views()
+            while time.monotonic() < deadline and market_pace.waiting_time() <= PATIENCE_SECONDS:
+                batch = claim(timezone.now())
+                if batch is None:
+                    break
+                refreshed += refresh(batch)
+    except (market_pace.NotNow, LockError):
         pass
     except RedisError as error:
         logger.warning("market data waits for Redis: %s", error)
