@@ -65,6 +65,8 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    # Index expressions with operator classes.
+    "django.contrib.postgres",
     "django.contrib.staticfiles",
     "corsheaders",
     "rest_framework",

@@ -27,6 +27,9 @@ def make_tokens(values: Mapping[str, str], markets: Mapping[str, str]) -> None:
         }
         | values,
     )
+    with connection.cursor() as cursor:
+        # To the planner the tables may still be as small as they were: it would join them row by row.
+        cursor.execute("ANALYZE tokens_token, tokens_market")
     changes = ", ".join(f"{column} = {value}" for column, value in markets.items())
     with connection.cursor() as cursor:
         cursor.execute(

@@ -1,6 +1,7 @@
 """What the database does by itself: short grams, and the market and search entry of every token."""
 
 import io
+import json
 
 import psycopg
 import pytest
@@ -43,6 +44,9 @@ def test_the_grams_of_nothing_are_nothing():
     assert read("SELECT short_grams('')") == []
 
 
+AS_IN_TOKEN = ("deployed_at", "chain_id", "msg_sender", "requestor_fid", "champagne", "paired_token", "pool_address")
+
+
 def has_rows(*addresses):
     """Whether each of the tokens has its market and its search entry, and these say what the token does."""
     tokens = list(Token.objects.filter(contract_address__in=addresses))
@@ -54,7 +58,11 @@ def has_rows(*addresses):
         # PostgreSQL knows some lower case letters that Python doesn't, and the other way round.
         text = read("SELECT lower(%s) || chr(10) || lower(%s)", token.name, token.symbol)
         shown = not (token.blocked or token.unindexed)
-        assert (entry.text, entry.deployed_at, entry.is_listed) == (text, token.deployed_at, shown)
+        assert (entry.text, entry.is_listed, entry.pair) == (text, shown, read("SELECT lower(%s)", token.pair))
+        interface = token.social_context.get("interface")
+        assert entry.interface == (interface or "").lower()[:101]
+        for name in AS_IN_TOKEN:
+            assert getattr(entry, name) == getattr(token, name)
     return True
 
 
@@ -117,6 +125,10 @@ def test_copied_tokens_have_their_rows():
     assert has_rows(token.contract_address, "0xcopied")
 
 
+def as_sql(value):
+    return json.dumps(value) if isinstance(value, dict) else value
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -126,6 +138,16 @@ def test_copied_tokens_have_their_rows():
         {"blocked": True},
         {"unindexed": True},
         {"deployed_at": "2020-01-01T00:00:00Z"},
+        {"chain_id": 10},
+        {"msg_sender": "0xsender"},
+        {"requestor_fid": 17},
+        {"requestor_fid": None},
+        {"champagne": True},
+        {"pair": "PAIR"},
+        {"social_context": {"interface": "BANKR"}},
+        {"social_context": {"interface": "Ü" * 300}},
+        {"paired_token": "0xpaired"},
+        {"pool_address": "0xpool"},
         {"description": "of no matter"},
     ],
 )
@@ -137,7 +159,7 @@ def test_a_search_entry_follows_its_token(change):
     Token.objects.filter(pk=updated.pk).update(**change)
     with connection.cursor() as cursor:
         columns = ", ".join(f"{name} = %s" for name in change)
-        cursor.execute(f"UPDATE tokens_token SET {columns} WHERE id = %s", [*change.values(), by_sql.pk])  # noqa: S608
+        cursor.execute(f"UPDATE tokens_token SET {columns} WHERE id = %s", [*map(as_sql, change.values()), by_sql.pk])  # noqa: S608
     assert has_rows(*(token.contract_address for token in (saved, updated, by_sql, untouched)))
 
 

@@ -3,17 +3,20 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from django import forms
-from django.db.models import Q, Value
-from django.db.models.functions import Lower
+from django.db.models import BigIntegerField, Q, QuerySet, Value
+from django.db.models.functions import Cast
 from django_filters import Filter, FilterSet
 
 from config.api.fields import parse_address, parse_flag, parse_pool_address
 from tokens import search
-from tokens.models import INTERFACE, LONGEST_INTERFACE, Token
-from tokens.querysets import TokenQuerySet
+from tokens.models import Token
+from tokens.querysets import LONGEST_INTERFACE, SearchEntryQuerySet, TokenQuerySet
+
+# Search entries have what filters ask for in columns of the same names.
+Filtered = TypeVar("Filtered", TokenQuerySet, SearchEntryQuerySet)
 
 MAX_FIDS = 100
 _MAX_PAIR = 100
@@ -111,12 +114,23 @@ def read_pool_or_pair(text: str) -> str:
             raise error from None
 
 
+def _as_bigint(number: int) -> Cast:
+    """The number in its column's type: PostgreSQL's GIN indexes compare with no other."""
+    return Cast(Value(number), BigIntegerField())
+
+
 class NumberFilter(Filter):
     field_class = NumberField
+
+    def filter(self, qs: "QuerySet[Any, Any]", value: int | None) -> Any:
+        return qs if value is None else super().filter(qs, _as_bigint(value))
 
 
 class NumbersFilter(Filter):
     field_class = NumbersField
+
+    def filter(self, qs: "QuerySet[Any, Any]", value: list[int] | None) -> Any:
+        return qs if value is None else super().filter(qs, [_as_bigint(number) for number in value])
 
 
 class TextFilter(Filter):
@@ -168,18 +182,16 @@ class TokenFilter(ListFilter):
     champagne = ReadFilter(method="only_champagne", read=parse_flag, label="Champagne tokens alone.")
     chainId = NumberFilter(field_name="chain_id", label="Chain id.")
 
-    def in_pool_or_paired_with(self, tokens: TokenQuerySet, name: str, value: str) -> TokenQuerySet:
-        return tokens.filter(Q(pool_address=value) | Q(paired_token=value))
+    def in_pool_or_paired_with(self, tokens: Filtered, name: str, value: str) -> Filtered:
+        return tokens.in_pool_or_paired_with(value)
 
-    def paired(self, tokens: TokenQuerySet, name: str, value: str) -> TokenQuerySet:
-        if value.lower() == "all":
-            return tokens
-        return tokens.alias(pair_key=Lower("pair")).filter(pair_key=Lower(Value(value)))
+    def paired(self, tokens: Filtered, name: str, value: str) -> Filtered:
+        return tokens if value.lower() == "all" else tokens.paired(value)
 
-    def launched_by_interface(self, tokens: TokenQuerySet, name: str, value: str) -> TokenQuerySet:
-        return tokens.alias(interface=INTERFACE).filter(interface=Lower(Value(value)))
+    def launched_by_interface(self, tokens: Filtered, name: str, value: str) -> Filtered:
+        return tokens.launched_by_interface(value)
 
-    def only_champagne(self, tokens: TokenQuerySet, name: str, value: bool) -> TokenQuerySet:
+    def only_champagne(self, tokens: Filtered, name: str, value: bool) -> Filtered:
         return tokens.filter(champagne=True) if value else tokens
 
 

@@ -1,16 +1,15 @@
 """What was launched, and which transactions were asked about."""
 
 from django.contrib.postgres.fields import ArrayField
-from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.fields.json import KT
-from django.db.models.functions import Left, Lower, Now
+from django.db.models.functions import Lower, Now
 
 from tokens.chains.registry_rules import LONGEST_GENERATION_NAME
 from tokens.launch_warnings import POSSIBLE_COPY
 from tokens.market_schedule import Priority
-from tokens.querysets import IndexRequestQuerySet, MarketQuerySet, SearchEntryQuerySet, TokenQuerySet
+from tokens.querysets import INTERFACE, IndexRequestQuerySet, MarketQuerySet, SearchEntryQuerySet, TokenQuerySet
 from tokens.search import ShortGrams
 from tokens.sorting import MARKET_SORTS
 
@@ -20,10 +19,6 @@ ADDRESS_LENGTH = 44
 # What public lists show.
 _LISTED = Q(blocked=False, unindexed=False)
 _TOLD = ("blocked", "unindexed")
-# The interface that a launch came by, for comparison. Cut, because launchers write any text and index entries have a
-# limit; by one character more than anybody may ask for, so that a longer one never looks the same.
-LONGEST_INTERFACE = 100
-INTERFACE = Left(Lower(KT("social_context__interface")), LONGEST_INTERFACE + 1)
 
 
 def _no_list() -> list[str]:
@@ -152,26 +147,42 @@ class Token(models.Model):
 
 
 class SearchEntry(models.Model):
-    """What a search reads of a token: so little that thousands of matches lie close together.
+    """What a search and its filters compare of a token, by one index.
 
     Triggers of the database write it with the token, and whenever what it says changes.
     """
 
     token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="search_entry")
-    deployed_at = models.DateTimeField()
     # Whether public lists show the token.
     is_listed = models.BooleanField()
     # Name and symbol in lower case, with a line break between them.
     text = models.TextField()
+    # The token's own, for the filters; what these compare in any case is in lower case here.
+    deployed_at = models.DateTimeField()
+    chain_id = models.BigIntegerField()
+    msg_sender = models.CharField(max_length=ADDRESS_LENGTH)
+    requestor_fid = models.BigIntegerField(null=True)
+    champagne = models.BooleanField()
+    pair = models.TextField()
+    paired_token = models.CharField(max_length=ADDRESS_LENGTH)
+    pool_address = models.CharField(max_length=66)
+    interface = models.TextField()
 
     objects = SearchEntryQuerySet.as_manager()
 
     class Meta:
-        # Without lists of pending entries, which every search would have to read through.
         indexes = [
-            # Trigrams find three letters in a row; what has none is in an index of its own.
-            GinIndex(fields=["text"], opclasses=["gin_trgm_ops"], name="search_by_trigram", fastupdate=False),
-            GinIndex(ShortGrams("text"), name="search_by_short_gram", fastupdate=False),
+            # All conditions of a search in one: what meets each of them is found without reading what meets but one.
+            # Trigrams find three letters in a row, the short grams what has none. There is no list of pending entries,
+            # which every search would have to read through.
+            GinIndex(
+                OpClass(F("text"), name="gin_trgm_ops"),
+                ShortGrams("text"),
+                *map(F, ("chain_id", "msg_sender", "requestor_fid", "champagne", "pair", "paired_token")),
+                *map(F, ("pool_address", "interface")),
+                name="search_by_everything",
+                fastupdate=False,
+            ),
         ]
 
     def __str__(self) -> str:

@@ -3,11 +3,18 @@
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, When
+from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, Value, When
+from django.db.models.fields.json import KT
+from django.db.models.functions import Left, Lower
 from django.utils import timezone
 
 if TYPE_CHECKING:
     from tokens.models import IndexRequest, Market, SearchEntry, Token
+
+# The interface that a launch came by, for comparison. Cut, because launchers write any text and index entries have a
+# limit; by one character more than anybody may ask for, so that a longer one never looks the same.
+LONGEST_INTERFACE = 100
+INTERFACE = Left(Lower(KT("social_context__interface")), LONGEST_INTERFACE + 1)
 
 
 class TokenQuerySet(QuerySet["Token"]):
@@ -29,6 +36,18 @@ class TokenQuerySet(QuerySet["Token"]):
             deployed_at__lt=OuterRef("deployed_at"),
         )
         return self.annotate(possible_copy=Exists(older))
+
+    def in_pool_or_paired_with(self, address: str) -> Self:
+        """Tokens of a pool, or whose paired token is at an address, in its stored form."""
+        return self.filter(Q(pool_address=address) | Q(paired_token=address))
+
+    def paired(self, symbol: str) -> Self:
+        """Tokens whose paired token has this symbol, in any case."""
+        return self.alias(pair_key=Lower("pair")).filter(pair_key=Lower(Value(symbol)))
+
+    def launched_by_interface(self, interface: str) -> Self:
+        """Tokens whose launch came by this interface, in any case."""
+        return self.alias(interface=INTERFACE).filter(interface=Lower(Value(interface)))
 
     def in_pools(self, addresses: list[str]) -> Self:
         """Tokens whose pool is one of these addresses or ids, in their stored form."""
@@ -58,11 +77,23 @@ class TokenQuerySet(QuerySet["Token"]):
 
 
 class SearchEntryQuerySet(QuerySet["SearchEntry"]):
-    """Search entries."""
+    """Search entries, by what the filters of token lists ask for."""
 
     def listed(self) -> Self:
         """Those of tokens that public lists show."""
         return self.filter(is_listed=True)
+
+    def in_pool_or_paired_with(self, address: str) -> Self:
+        """Those of a pool, or whose paired token is at an address, in its stored form."""
+        return self.filter(Q(pool_address=address) | Q(paired_token=address))
+
+    def paired(self, symbol: str) -> Self:
+        """Those whose paired token has this symbol, in any case."""
+        return self.filter(pair=Lower(Value(symbol)))
+
+    def launched_by_interface(self, interface: str) -> Self:
+        """Those whose launch came by this interface, in any case."""
+        return self.filter(interface=Lower(Value(interface)))
 
 
 class MarketQuerySet(QuerySet["Market"]):

@@ -1,15 +1,16 @@
 """What the parameter `q` finds, and by which index.
 
 PostgreSQL's trigrams know letters and digits alone, and need three of them in a row: one or two characters, emoji and
-punctuation would have every entry of their index read. Such texts go by an index of all single characters and pairs.
+punctuation would have every entry of their index read. Such texts go by all single characters and pairs.
 """
 
 import re
+from collections.abc import Iterable
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.lookups import DataContains
 from django.db.models import F, Func, Q, TextField, Value
-from django.db.models.functions import Lower, StrIndex
+from django.db.models.functions import Lower, StrIndex, Substr
 from django.db.models.lookups import Contains, GreaterThan
 
 from config.api.fields import parse_address, parse_transaction_hash
@@ -61,19 +62,16 @@ def entry_match(q: str) -> Q:
 
 
 def indexed_entry_match(q: str) -> Q:
-    """The same search entries, so that the two indexes find them."""
-    pairs = {q[start : start + 2] for start in range(len(q) - 1)} or {q}
+    """The same search entries, so that their index finds them."""
+    pairs = {q[place : place + 2]: place for place in range(len(q) - 1)} or {q: 0}
     if _has_trigram(q):
         # Trigrams leave out what is neither letter nor digit, by which most of what they find may be wrong.
-        telling = {pair for pair in pairs if _NO_WORD.search(pair)}
-        return entry_match(q) & _has_grams(telling) if telling else entry_match(q)
-    found = _has_grams(pairs)
-    return (found & _compared(q) if len(q) > 2 else found) & _within_one_line(q)
-
-
-def compared_entry_match(q: str) -> Q:
-    """The same search entries, so that no index is read through where others find their tokens."""
-    return entry_match(q) if _has_trigram(q) else _compared(q) & _within_one_line(q)
+        telling = [place for pair, place in pairs.items() if _NO_WORD.search(pair)]
+        return entry_match(q) & _has_grams(q, telling) if telling else entry_match(q)
+    found = _has_grams(q, pairs.values())
+    # Some letters become two in lower case.
+    is_one_gram = len(q.lower()) <= 2
+    return (found if is_one_gram else found & _compared(q)) & _within_one_line(q)
 
 
 def _has_trigram(q: str) -> bool:
@@ -85,8 +83,13 @@ def _compared(q: str) -> Q:
     return Q(GreaterThan(StrIndex("text", Lower(Value(q))), 0))
 
 
-def _has_grams(grams: set[str]) -> Q:
-    return Q(DataContains(ShortGrams("text"), _Texts(*(Lower(Value(gram)) for gram in sorted(grams)))))
+def _has_grams(q: str, places: Iterable[int]) -> Q:
+    """The text has the two characters that stand in `q` at each of these places, in lower case.
+
+    Cut after that, because what a letter becomes may depend on its neighbours.
+    """
+    grams = (Substr(Lower(Value(q)), place + 1, 2) for place in places)
+    return Q(DataContains(ShortGrams("text"), _Texts(*grams)))
 
 
 def _within_one_line(q: str) -> Q:

@@ -108,7 +108,7 @@ def _sort_matches(
     selection: Selection, order: Order, window: Window, *, named: list[int], limit: int | None, deadline: float
 ) -> _Matches:
     """All matches, or one more than the limit, and of these the window in its order."""
-    statement = _match_statement(selection, bool(named), _is_frequent_text(selection))
+    statement = _match_statement(selection, bool(named))
     beyond, cursor_parameters = _beyond(order, window.cursor)
     direction = "DESC" if order.descending else "ASC"
     # To the planner a limit that it can't see is no reason to hope for an early end.
@@ -131,18 +131,9 @@ def _sort_matches(
     return _Matches(rows[0][0], [row[1:] for row in rows if row[1] is not None])
 
 
-def _is_frequent_text(selection: Selection) -> bool:
-    """Whether other filters should find the tokens, and the text be compared: it would find too many by itself.
-
-    The planner can't know of one or two characters how many entries have them, and would begin with these.
-    """
-    alone = selection.search_alone()
-    return selection.has_filters_of_tokens and (remembered(alone) or certainly_beyond_limit(alone)) is not None
-
-
 @functools.lru_cache(maxsize=1024)
-def _match_statement(selection: Selection, has_named: bool, is_frequent: bool) -> Statement:
-    match = search.compared_entry_match(selection.q) if is_frequent else search.indexed_entry_match(selection.q)
+def _match_statement(selection: Selection, has_named: bool) -> Statement:
+    match = search.indexed_entry_match(selection.q)
     is_named: Expression = Value(False)
     if has_named:
         is_named = _IsAny(F("token_id"), Slot("named", _IDS))
