@@ -1,6 +1,5 @@
 """The service as production runs it, by the lines of the Procfile, for as long as a benchmark asks it."""
 
-import http.client
 import os
 import signal
 import socket
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from config.env import BASE_DIR
 from config.processes import die_with_parent
+from config.server_addresses import web_server_answers
 
 HOST = "127.0.0.1"
 _START_SECONDS = 60.0
@@ -25,7 +25,7 @@ def web_server(environment: Mapping[str, str], **settings: str) -> Iterator[int]
     own = {"PORT": str(port), "WEB_HOST": HOST, "WEB_WORKERS": "2"} | settings
     with _process("web", dict(environment) | own) as process:
         deadline = time.monotonic() + _START_SECONDS
-        while not _answers(port):
+        while not web_server_answers(HOST, port):
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError("the web server did not start")
             time.sleep(0.05)
@@ -56,17 +56,6 @@ def _process(name: str, environment: Mapping[str, str]) -> Iterator["subprocess.
     finally:
         process.terminate()
         process.wait()
-
-
-def _answers(port: int) -> bool:
-    connection = http.client.HTTPConnection(HOST, port, timeout=5.0)
-    try:
-        connection.request("GET", "/healthz")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
 
 
 def _free_port() -> int:

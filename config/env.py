@@ -21,6 +21,7 @@ _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 # Python's own readers also take digits of other scripts, and underscores between digits.
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 _DECIMAL_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_ORIGIN = "http:// or https://, a host and perhaps a port, and nothing after them"
 _NO_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f]")
 # What Django takes for the host of a request, label by label.
 _HOST_NAME = re.compile(r"(?=.{1,253}$)(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*", re.IGNORECASE)
@@ -98,11 +99,22 @@ def env_hosts(name: str, default: tuple[str, ...]) -> tuple[str, ...]:
 
 def env_origin(name: str, default: str) -> str:
     """http:// or https://, a host and perhaps a port, in small letters; nothing after them."""
-    text = env_str(name, default).lower().removesuffix("/")
-    found = re.fullmatch(r"https?://(\[[^\]]*\]|[^:]*)(?::([0-9]{1,5}))?", text)
-    if not found or not _is_host(found[1]) or not 1 <= int(found[2] or 80) <= 65535:
-        raise refused(name, "http:// or https://, a host and perhaps a port, and nothing after them")
-    return text
+    origin = _read_origin(env_str(name, default))
+    if origin is None:
+        raise refused(name, _ORIGIN)
+    return origin
+
+
+def env_origins(name: str) -> tuple[str, ...]:
+    """As `env_origin`, several between commas; without a port that its scheme has anyway, as browsers write them."""
+    found = []
+    for text in env_list(name):
+        origin = _read_origin(text)
+        if origin is None:
+            raise refused(name, f"{_ORIGIN}; several with commas between them")
+        scheme, _, place = origin.partition("://")
+        found.append(f"{scheme}://{place.removesuffix(':443' if scheme == 'https' else ':80')}")
+    return tuple(found)
 
 
 def env_ip_address(name: str, default: str) -> str:
@@ -230,6 +242,12 @@ def _check_url(name: str, text: str, schemes: tuple[str, ...]) -> None:
         usable = False
     if not usable:
         raise refused(name, "an address that starts with " + " or ".join(f"{scheme}://" for scheme in schemes))
+
+
+def _read_origin(text: str) -> str | None:
+    origin = text.lower().removesuffix("/")
+    found = re.fullmatch(r"https?://(\[[^\]]*\]|[^:]*)(?::([0-9]{1,5}))?", origin)
+    return origin if found and _is_host(found[1]) and 1 <= int(found[2] or 80) <= 65535 else None
 
 
 def _is_host(text: str) -> bool:

@@ -1,27 +1,15 @@
 """How many calls of one kind pass within a window of time, counted in Redis for all processes together."""
 
-import functools
 import hashlib
-import logging
-import threading
-import time
 from dataclasses import dataclass
 from typing import Any
 
-import redis
-from django.conf import settings
-from redis.backoff import NoBackoff
-from redis.retry import Retry
+from redis import ConnectionPool, RedisError
+from redis.exceptions import NoScriptError
 
 from config.http import Retryable
-from config.redis_connection import PREFIX
+from config.redis_connection import PREFIX, redis
 
-logger = logging.getLogger(__name__)
-
-# How long a process leaves a server alone that gave no answer: each call would wait for it in vain, one after another.
-PAUSE_SECONDS = 3.0
-# A server that hangs costs a second, as it does in the cache.
-_PATIENCE_SECONDS = 1.0
 # Windows are measured in milliseconds, and a shorter one would be over before its first answer is here.
 _SHORTEST_SECONDS = 0.01
 
@@ -66,70 +54,39 @@ def take(name: str, *, limit: int, seconds: float) -> Verdict:
     """
     if limit < 1 or seconds < _SHORTEST_SECONDS:
         raise ValueError(f"{limit} per {seconds} s is no limit")
-    count, left = _counters(settings.REDIS_URL).count(f"{PREFIX}limit:{name}", round(seconds * 1000))
+    count, left = _count(f"{PREFIX}limit:{name}", round(seconds * 1000))
     return Verdict(allowed=count <= limit, limit=limit, remaining=max(limit - count, 0), reset_seconds=left / 1000)
 
 
-class _Counters:
-    """This process's connections to one server; after a fork, the pool opens new ones."""
-
-    def __init__(self, url: str) -> None:
-        # Nothing is tried again: what a time-out leaves unknown would be counted twice.
-        self._pool = redis.ConnectionPool.from_url(
-            url,
-            socket_connect_timeout=_PATIENCE_SECONDS,
-            socket_timeout=_PATIENCE_SECONDS,
-            retry=Retry(NoBackoff(), 0),
-        )
-        self._paused_until = 0.0
-        self._pausing = threading.Lock()
-
-    def count(self, key: str, milliseconds: int) -> tuple[int, int]:
-        """How many calls the window has with this one, and the milliseconds until it ends."""
-        if time.monotonic() < self._paused_until:
-            raise CountersUnavailable("Redis gave no answer a moment ago")
-        try:
-            count, left = self._run_script(key, milliseconds)
-        except (redis.RedisError, OSError) as error:
-            self._pause(error)
-            raise CountersUnavailable("no answer from Redis") from error
-        return count, left
-
-    def _run_script(self, key: str, milliseconds: int) -> Any:
-        try:
-            return self._ask("EVALSHA", _COUNT_SHA1, 1, key, milliseconds)
-        except redis.exceptions.NoScriptError:
-            # The server is new, or was started again.
-            return self._ask("EVAL", _COUNT, 1, key, milliseconds)
-
-    def _ask(self, *command: str | int) -> Any:
-        """The reply to one command, by a connection alone: redis-py's client would take as long again."""
-        # Any, since redis-py leaves its connections' methods without types.
-        connection: Any = self._pool.get_connection()
-        try:
-            connection.send_command(*command)
-            return connection.read_response()
-        except BaseException:
-            # Its reply may be on the way, and would be taken for the next command's.
-            connection.disconnect()
-            raise
-        finally:
-            self._pool.release(connection)
-
-    def _pause(self, error: Exception) -> None:
-        with self._pausing:
-            now = time.monotonic()
-            # Of several threads that waited, one tells.
-            told, self._paused_until = now < self._paused_until, now + PAUSE_SECONDS
-        if not told:
-            logger.warning("Calls can't be counted against their limits for %g s: %s", PAUSE_SECONDS, error)
+def _count(key: str, milliseconds: int) -> tuple[int, int]:
+    """How many calls the window has with this one, and the milliseconds until it ends."""
+    client = redis()
+    try:
+        with client.attempts.attempt():
+            count, left = _run_script(client.connection_pool, key, milliseconds)
+    except RedisError as error:
+        raise CountersUnavailable("no answer from Redis") from error
+    return count, left
 
 
-def _counters(url: str) -> _Counters:
-    # The cache alone lets each of several threads that come first make one of its own.
-    with _making:
-        return _counters_of(url)
+def _run_script(pool: ConnectionPool, key: str, milliseconds: int) -> Any:
+    try:
+        return _ask(pool, "EVALSHA", _COUNT_SHA1, 1, key, milliseconds)
+    except NoScriptError:
+        # The server is new, or was started again.
+        return _ask(pool, "EVAL", _COUNT, 1, key, milliseconds)
 
 
-_making = threading.Lock()
-_counters_of = functools.cache(_Counters)
+def _ask(pool: ConnectionPool, *command: str | int) -> Any:
+    """The reply to one command, by a connection alone: redis-py's client would take as long again."""
+    # Any, since redis-py leaves its connections' methods without types.
+    connection: Any = pool.get_connection()
+    try:
+        connection.send_command(*command)
+        return connection.read_response()
+    except BaseException:
+        # Its reply may be on the way, and would be taken for the next command's.
+        connection.disconnect()
+        raise
+    finally:
+        pool.release(connection)

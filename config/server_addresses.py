@@ -1,8 +1,11 @@
 """The addresses of PostgreSQL and Redis: refused where they can't be used, and asked for an answer before a start.
 
+After it the web server is asked, too.
+
 No refusal shows the address: it may hold a password.
 """
 
+import http.client
 import re
 from typing import Any
 from urllib.parse import urlsplit
@@ -73,6 +76,18 @@ def ask_redis(url: str) -> None:
             client.ping()
     except (redis.RedisError, OSError) as error:
         raise _no_answer("REDIS_URL", error) from error
+
+
+def web_server_answers(host: str, port: int) -> bool:
+    """Whether the service's web server is up; it is waited for two seconds."""
+    connection = http.client.HTTPConnection(host, port, timeout=_PATIENCE_SECONDS)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
 
 
 def _no_answer(name: str, error: Exception) -> ImproperlyConfigured:

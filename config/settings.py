@@ -15,6 +15,7 @@ from config.env import (
     env_ip_address,
     env_list,
     env_origin,
+    env_origins,
     env_program,
     env_rpc_urls,
     env_secret,
@@ -84,7 +85,7 @@ MIDDLEWARE = [
     "config.api.health.answer_probes",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "corsheaders.middleware.CorsMiddleware",
+    "config.api.cross_origin.CrossOriginMiddleware",
     # Around the one that compresses, so that a 304 has the ETag and the Vary of the 200.
     "config.api.representation.answer_conditions",
     "config.api.representation.CompressionMiddleware",
@@ -233,11 +234,13 @@ RATE_LIMIT_KEYED = env_int("RATE_LIMIT_KEYED", 600, minimum=0, maximum=1_000_000
 # Of each partner key, for indexing a transaction, which counts by itself:
 RATE_LIMIT_INDEX = env_int("RATE_LIMIT_INDEX", 10, minimum=0, maximum=1_000_000)
 
-# Pages of any origin may read what is public. Keys and bodies would need headers and methods that are not on the list.
-CORS_ALLOW_ALL_ORIGINS = True
+# Origins of web pages that may call the whole API from the browser; those of any other may read what is public.
+CORS_ALLOWED_ORIGINS = env_origins("CORS_ORIGINS")
 CORS_URLS_REGEX = r"^/api/"
-CORS_ALLOW_METHODS = ("GET", "HEAD")
-CORS_ALLOW_HEADERS = ()
+CORS_ALLOW_METHODS = ("DELETE", "GET", "HEAD", "POST")
+CORS_ALLOW_HEADERS = ("authorization", "content-type", "x-api-key")
+# How many seconds browsers remember what they may; an origin that is taken from the list keeps for as long what it had.
+CORS_PREFLIGHT_MAX_AGE = 600
 CORS_EXPOSE_HEADERS = (
     "Deprecation",
     "ETag",

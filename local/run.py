@@ -7,7 +7,6 @@ none.
 
 import errno
 import fcntl
-import http.client
 import io
 import json
 import os
@@ -15,7 +14,7 @@ import shlex
 import signal
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
 
@@ -29,7 +28,7 @@ from django.db import connection
 from config import development_chain, embedded
 from config.env import BASE_DIR, env_secret, join_list, load_env_file
 from config.processes import end_with_parent
-from config.server_addresses import ask_database, ask_redis
+from config.server_addresses import ask_database, ask_redis, web_server_answers
 from devchain import anvil
 from local import stand_ins
 from local.supervisor import StartFailed, Supervisor
@@ -76,7 +75,7 @@ def _run() -> None:
         development_chain.announce(chain)
         for name, command in _read_procfile().items():
             supervisor.start(name, ["/bin/sh", "-c", f"exec {command}"], environment=environment)
-        supervisor.wait_until(_answers(host, port), seconds=_START_SECONDS, what="the web server")
+        supervisor.wait_until(lambda: web_server_answers(host, port), seconds=_START_SECONDS, what="the web server")
         _start_launcher(supervisor, environment)
         print(_greeting(environment, accounts, stand_ins.greet(sample_ports)), flush=True)
         while True:
@@ -235,20 +234,6 @@ def _address(environment: Mapping[str, str]) -> str:
     host = environment["WEB_HOST"]
     reachable = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
     return f"http://{reachable}:{settings.PORT}"
-
-
-def _answers(host: str, port: int) -> Callable[[], bool]:
-    def ask() -> bool:
-        connection = http.client.HTTPConnection(host, port, timeout=2.0)
-        try:
-            connection.request("GET", "/healthz")
-            return connection.getresponse().status == 200
-        except (OSError, http.client.HTTPException):
-            return False
-        finally:
-            connection.close()
-
-    return ask
 
 
 def _listens(port: int) -> bool:

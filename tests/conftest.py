@@ -3,7 +3,9 @@
 import base64
 import json
 import os
+import signal
 import socket
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +26,7 @@ from devchain.deploy import Deployment, prepare
 from standins.market import MarketStandIn
 from standins.social import SocialStandIn
 from tests.chain import Launchpad
+from tests.own_valkey import OwnServer
 from tokens import installed_chains
 
 pytest_plugins = ["tests.recorded_node"]
@@ -165,6 +168,17 @@ def redis_url(settings: Any) -> str:
     for name in client.keys("launchboard:edge:*"):
         client.delete(name)
     return str(settings.REDIS_URL)
+
+
+@pytest.fixture
+def own_server(settings: Any) -> Iterator[OwnServer]:
+    """The service's Redis for this test, which may do with it as it likes."""
+    # Not in pytest's directories: a socket's path may have 107 characters at the most.
+    with tempfile.TemporaryDirectory() as place:
+        server = OwnServer(Path(place))
+        settings.REDIS_URL = server.url
+        yield server
+        server.stop(signal.SIGKILL)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Scalars of the contract: what is taken, in which form it goes on, and what is refused."""
 
-import datetime
 from decimal import Decimal
 
 import pytest
@@ -10,8 +9,6 @@ from config.api.fields import (
     AddressField,
     FlagField,
     PoolAddressField,
-    TimestampField,
-    TransactionHashField,
     WeiField,
     WholeNumberField,
     is_mint,
@@ -132,9 +129,7 @@ def test_it_refuses_other_flags(text):
         parse_flag(text)
 
 
-@pytest.mark.parametrize(
-    "field", [AddressField(), AddressField(allow_mint=True), PoolAddressField(), TransactionHashField()]
-)
+@pytest.mark.parametrize("field", [AddressField(), AddressField(allow_mint=True), PoolAddressField()])
 @pytest.mark.parametrize("value", [5, 0x5AAEB6053F3E94C9B9A09F33669435E7EF1BEAED, True, 1.5, [ADDRESS], {}, "0x12"])
 def test_a_field_names_its_rule_for_whatever_is_no_text_of_its_kind(field, value):
     with pytest.raises(serializers.ValidationError, match="must be a"):
@@ -148,20 +143,9 @@ def test_a_field_names_its_rule_for_whatever_is_no_text_of_its_kind(field, value
         (AddressField(allow_mint=True), MINTS[1], MINTS[1]),
         (PoolAddressField(), HASH, HASH.lower()),
         (PoolAddressField(), ADDRESS.lower(), ADDRESS),
-        (TransactionHashField(), HASH, HASH.lower()),
-        (
-            TransactionHashField(),
-            "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb",
-            "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb",
-        ),
         (WeiField(), 10**29, "100000000000000000000000000000"),
         (WeiField(), Decimal("1E+29"), "100000000000000000000000000000"),
         (WeiField(), 0, "0"),
-        (
-            TimestampField(),
-            datetime.datetime(2026, 2, 7, 3, 50, 49, tzinfo=datetime.UTC),
-            "2026-02-07T03:50:49.000Z",
-        ),
     ],
 )
 def test_a_field_shows_values_in_the_form_of_the_contract(field, stored, shown):
@@ -177,9 +161,8 @@ def test_it_shows_null_where_there_is_no_value():
     class Record(serializers.Serializer):
         address = AddressField()
         amount = WeiField()
-        at = TimestampField()
 
-    assert Record({"address": None, "amount": None, "at": None}).data == {"address": None, "amount": None, "at": None}
+    assert Record({"address": None, "amount": None}).data == {"address": None, "amount": None}
 
 
 @pytest.mark.parametrize(

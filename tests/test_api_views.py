@@ -179,6 +179,17 @@ def test_it_names_ignored_parameters_on_errors_too(api):
     assert api.get("/api/listing?partner=x&limit=99")["X-Ignored-Params"] == "partner"
 
 
+def test_it_names_ignored_parameters_of_a_call_with_a_body(api):
+    answer = api.post("/api/listing?page=2&limit=1", {"a": 1}, content_type="application/json")
+    assert answer["X-Ignored-Params"] == "page"
+
+
+def test_a_caller_who_is_refused_learns_nothing_about_parameters(api):
+    answer = api.get("/api/guarded?page=2")
+    assert answer.status_code == 401
+    assert "X-Ignored-Params" not in answer
+
+
 @pytest.mark.parametrize(
     ("name", "shown"),
     [

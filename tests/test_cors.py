@@ -5,32 +5,84 @@ from django.test import Client
 
 pytestmark = pytest.mark.django_db
 
-ORIGIN = {"origin": "https://elsewhere.example"}
+LISTED, ELSEWHERE = "https://app.example", "https://elsewhere.example"
+PUBLIC, KEYED = "/api/tokens", "/api/tokens/authenticated"
+POST = "/api/tokens/fetch-by-pool-addresses"
 
 
-def preflight(address, method, **headers):
-    asked = ORIGIN | {"access-control-request-method": method} | headers
-    return Client().options(address, headers=asked).headers
+@pytest.fixture(autouse=True)
+def origins(settings):
+    settings.CORS_ALLOWED_ORIGINS = (LISTED,)
 
 
-def test_a_page_of_another_origin_may_not_send_a_body():
-    allowed = preflight("/api/tokens/index", "POST")["Access-Control-Allow-Methods"]
-    assert "POST" not in allowed
+def preflight(address, method, *, origin=ELSEWHERE, headers=""):
+    """What the browser is told of this call, by the ends of the headers' names."""
+    asked = {"origin": origin, "access-control-request-method": method}
+    if headers:
+        asked["access-control-request-headers"] = headers
+    answer = Client().options(address, headers=asked)
+    assert (answer.status_code, answer.content) == (200, b"")
+    return allowed(answer)
 
 
-def test_a_page_of_another_origin_may_not_send_a_key():
-    headers = preflight("/api/get-token-by-address", "GET", **{"access-control-request-headers": "x-api-key"})
-    assert "x-api-key" not in headers.get("Access-Control-Allow-Headers", "")
+def allowed(answer):
+    begin = "access-control-allow-"
+    return {name.lower()[len(begin) :]: text for name, text in answer.items() if name.lower().startswith(begin)}
 
 
-def test_the_admin_site_is_for_its_own_pages():
-    assert "Access-Control-Allow-Origin" not in Client().get("/admin/login/", headers=ORIGIN).headers
+@pytest.mark.parametrize(
+    ("address", "method", "headers"),
+    [
+        (POST, "POST", "content-type"),
+        (PUBLIC, "POST", ""),
+        (PUBLIC, "DELETE", ""),
+        ("/api/tokens/index", "POST", "content-type,x-api-key"),
+        (KEYED, "GET", "x-api-key"),
+        (KEYED, "GET", ""),
+        ("/api/no%0Athing", "GET", ""),
+    ],
+)
+@pytest.mark.parametrize("origin", [ELSEWHERE, "null", "http://app.example", f"{LISTED}.evil.example", "http://[", ""])
+def test_a_page_of_another_origin_may_do_nothing_but_read_what_is_public(address, method, headers, origin):
+    assert preflight(address, method, origin=origin, headers=headers) == {}
 
 
-def test_a_page_of_any_origin_may_read_what_is_public():
-    headers = Client().get("/api/tokens", headers=ORIGIN).headers
-    assert headers["Access-Control-Allow-Origin"] == "*"
-    assert set(headers["Access-Control-Expose-Headers"].split(", ")) == {
+@pytest.mark.parametrize(
+    ("address", "method", "headers"),
+    [
+        (POST, "POST", "content-type"),
+        ("/api/tokens/index", "POST", "content-type,x-api-key"),
+        (KEYED, "GET", "x-api-key"),
+        (PUBLIC, "GET", "authorization"),
+        ("/api/pretoken/1", "DELETE", "authorization"),
+    ],
+)
+def test_a_page_of_a_listed_origin_may(address, method, headers):
+    answer = preflight(address, method, origin=LISTED, headers=headers)
+    assert answer == {
+        "origin": LISTED,
+        "methods": "DELETE, GET, HEAD, POST",
+        "headers": "authorization, content-type, x-api-key",
+    }
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_page_of_any_origin_may_ask_whether_it_may_read_what_is_public(method):
+    answer = preflight(PUBLIC, method, headers="x-api-key")
+    assert answer == {"origin": "*", "methods": "GET, HEAD", "headers": "content-type"}
+
+
+@pytest.mark.parametrize("origin", [LISTED, ELSEWHERE, "null"])
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [(PUBLIC, 200), ("/api/openapi.json", 200), (f"{PUBLIC}?limit=x", 400), ("/api/nothing", 404)],
+)
+def test_a_page_of_any_origin_may_read_what_is_public(address, status, origin):
+    answer = Client().get(address, headers={"origin": origin})
+    assert answer.status_code == status
+    assert allowed(answer) == {"origin": "*"}
+    assert "origin" in answer.headers["Vary"]
+    assert set(answer.headers["Access-Control-Expose-Headers"].split(", ")) == {
         "Deprecation",
         "ETag",
         "Link",
@@ -42,4 +94,24 @@ def test_a_page_of_any_origin_may_read_what_is_public():
         "X-Ignored-Params",
         "X-Total-Approximate",
     }
-    assert "Access-Control-Allow-Credentials" not in headers
+
+
+@pytest.mark.parametrize(("origin", "shown"), [(LISTED, {"origin": LISTED}), (ELSEWHERE, {})])
+def test_everything_else_is_for_pages_of_listed_origins(origin, shown, read_key):
+    headers = {"origin": origin}
+    posted = Client().post(POST, {"poolAddresses": []}, content_type="application/json", headers=headers)
+    assert (posted.status_code, allowed(posted)) == (200, shown)
+    keyed = Client().get(KEYED, headers=headers | read_key)
+    assert (keyed.status_code, allowed(keyed)) == (200, shown)
+    refused = Client().get(KEYED, headers=headers)
+    assert (refused.status_code, allowed(refused)) == (401, shown)
+
+
+def test_no_origin_is_listed_by_default(settings):
+    settings.CORS_ALLOWED_ORIGINS = ()
+    assert preflight(POST, "POST", origin=LISTED) == {}
+
+
+@pytest.mark.parametrize("origin", [LISTED, ELSEWHERE])
+def test_the_admin_site_is_for_its_own_pages(origin):
+    assert allowed(Client().get("/admin/login/", headers={"origin": origin})) == {}

@@ -218,7 +218,7 @@ def test_without_redis_each_process_keeps_its_own(request, caplog, url):
     origin = Origin()
     caches = [edge_cache(origin, request.getfixturevalue(url)) for _ in range(2)]
     assert [ask(cache).body for cache in caches * 2] == [b"run 1", b"run 2", b"run 1", b"run 2"]
-    assert [record.levelname for record in caplog.records] == ["WARNING"] * 2
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
 @pytest.fixture
@@ -244,14 +244,12 @@ def test_without_redis_a_burst_still_costs_each_process_one_run(closed_url):
 def test_a_failing_redis_is_warned_of_once_for_many_requests(closed_url, caplog):
     cache = edge_cache(Origin(), closed_url)
     assert {ask(cache, f"/api/{number}").status for number in range(100)} == {200}
-    assert [record.message.partition(":")[0] for record in caplog.records] == [
-        "Public answers are kept by each process for itself"
-    ]
+    assert [record.name for record in caplog.records] == ["config.redis_connection"]
 
 
 @pytest.mark.parametrize("kept", ["public, s-maxage=60", "no-store"])
 def test_redis_that_fails_after_the_question_costs_nothing_but_the_sharing(redis_url, server, caplog, kept):
-    user = f"edge-{os.getpid()}"
+    user = f"edge-{os.getpid()}-{len(kept)}"
     server.execute_command("ACL", "SETUSER", user, "on", "nopass", "~*", "+@all")
     try:
         origin = Origin(headers={"Cache-Control": kept})
@@ -270,7 +268,7 @@ def test_what_is_no_answer_is_not_served(redis_url, server, content, caplog):
     (name,) = names(server)
     server.set(name, content, px=60_000)
     assert ask(edge_cache(origin, redis_url)).body == b"run 2"
-    assert "Redis failed" in caplog.text
+    assert "is no public answer" in caplog.text
 
 
 def test_a_name_without_an_end_is_not_served_for_ever(redis_url, server):

@@ -47,6 +47,10 @@ def read_origin() -> str:
     return env.env_origin("TRIED", "http://default")
 
 
+def read_origins() -> tuple[str, ...]:
+    return env.env_origins("TRIED")
+
+
 def read_hosts() -> tuple[str, ...]:
     return env.env_hosts("TRIED", ("localhost",))
 
@@ -80,6 +84,7 @@ def read_list() -> tuple[str, ...]:
 
 
 ORIGIN = "http:// or https://, a host and perhaps a port, and nothing after them"
+ORIGINS = f"{ORIGIN}; several with commas between them"
 NO_ORIGINS = (
     "s3cret",
     "ftp://s3cret",
@@ -143,6 +148,7 @@ NO_IP_ADDRESSES = ("localhost", "a b", "x" * 300, "[::1]", "fe80::1%eth0", "127.
         (read_float, "1_0e-1", "a number from 0.1 to 2.0"),
         (read_float, ".", "a number from 0.1 to 2.0"),
         *((read_origin, text, ORIGIN) for text in NO_ORIGINS),
+        *((read_origins, f"https://good.example,{text}", ORIGINS) for text in ("*", "null", *NO_ORIGINS)),
         *((read_hosts, text, HOSTS) for text in NO_HOSTS),
         *((read_ip_address, text, IP_ADDRESS) for text in NO_IP_ADDRESSES),
         (read_program, "/nowhere/s3cret", "the path of an executable file"),
@@ -338,6 +344,7 @@ def test_it_refuses_node_addresses_that_are_commas_alone() -> None:
         (read_bool, True),
         (read_choice, "INFO"),
         (read_origin, "http://default"),
+        (read_origins, ()),
         (read_hosts, ("localhost",)),
         (read_ip_address, "127.0.0.1"),
         (read_program, None),
@@ -367,6 +374,8 @@ def test_an_unset_empty_or_blank_variable_has_its_default(give: Give, read: Call
         (read_float, "5e-1", 0.5),
         (read_origin, "HTTPS://Host.example:8443/", "https://host.example:8443"),
         (read_origin, "http://[::1]:8000", "http://[::1]:8000"),
+        (read_origins, "HTTPS://App.example/, http://[::1]:80", ("https://app.example", "http://[::1]")),
+        (read_origins, "https://a.example:443,http://a.example:443", ("https://a.example", "http://a.example:443")),
         (
             read_hosts,
             "*, .a-b.example, localhost, 10.0.0.1, [::1]",

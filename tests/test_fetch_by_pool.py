@@ -105,6 +105,11 @@ def test_it_refuses_a_body_over_a_mebibyte(post):
     assert (answer.status_code, answer.json()) == (413, {"error": f"Request body is over {2**20} bytes"})
 
 
+def test_the_batch_names_what_it_ignores(client):
+    answer = client.post(f"{MANY}?page=2", '{"poolAddresses": []}', content_type="application/json")
+    assert (answer.status_code, answer.headers["X-Ignored-Params"]) == (200, "page")
+
+
 def test_the_batch_takes_post_alone(client):
     answer = client.get(MANY)
     assert (answer.status_code, set(answer.json())) == (405, {"error"})

@@ -1,14 +1,16 @@
 """Lists of more tokens than are counted while somebody waits: totals, searches, their plans, and their time limit."""
 
+import logging
 import re
 import threading
 import time
 
+import orjson
 import psycopg
 import pytest
-from django.core.cache import cache
 from django.db import close_old_connections, connection, connections
 
+from config.redis_connection import PREFIX, redis
 from tests.many_tokens import ROWS, drop_tokens, make_tokens, plans
 from tests.test_query_plans import INDEXES
 from tests.token_lists import SORTS, ids, walk
@@ -73,23 +75,28 @@ def uncounted(queue):
     return lambda: [message.args for message in queue() if message.task == "tokens.tasks.count_selection"]
 
 
+def kept_counts():
+    """The keys of what is kept of counts."""
+    return list(redis().scan_iter(f"{PREFIX}total:*"))
+
+
 def forget_counts():
-    cache.clear()
-    # What was read from the cache is remembered to the end of the second.
+    for key in [totals.CLAIM_KEY, *kept_counts()]:
+        redis().delete(key)
+    await_next_second()
+
+
+def await_next_second():
+    """What was read from Redis is remembered until then."""
     begin = int(time.time())
     wait_for(lambda: int(time.time()) > begin)
 
 
 def let_seconds_pass(seconds):
-    """Make every kept count so much older, and end who has claimed to count."""
-    client = cache._cache.get_client(write=True)
-    for name in client.scan_iter("*:total:*"):
-        key = name.decode().partition(":1:")[2]
-        if key.endswith(":claim"):
-            cache.delete(key)
-        else:
-            number, counted_at = cache.get(key)
-            cache.set(key, (number, counted_at - seconds), totals.KEPT_SECONDS)
+    """Make every kept count so much older."""
+    for key in kept_counts():
+        number, counted_at = orjson.loads(redis().get(key))
+        redis().set(key, orjson.dumps([number, counted_at - seconds]), keepttl=True)
 
 
 def is_estimate(answer):
@@ -189,6 +196,56 @@ def test_few_are_counted_anew_each_time_whatever_a_worker_has_counted(ask, token
     answer = ask(q="犬")
     hidden.update(blocked=False)
     assert (answer.json()["total"], is_estimate(answer)) == (49, False)
+
+
+def test_that_there_are_few_is_known_for_longer_than_a_number_is_kept(ask, uncounted):
+    totals.count(Selection(values=(("q", "犬"),)))
+    totals.count(Selection(values=(("q", "coin"),)))
+    few, many = sorted((redis().ttl(key) for key in kept_counts()), reverse=True)
+    assert totals.KEPT_SECONDS < few <= totals.REMEMBERED_SECONDS
+    assert 0 < many <= totals.KEPT_SECONDS
+
+
+def test_few_that_have_become_many_are_counted(ask, uncounted):
+    redis().set(totals._key(Selection(values=(("q", "slightly"),))), orjson.dumps([50, time.time()]))
+    await_next_second()
+    assert is_estimate(ask(q="slightly"))
+    assert ["TokenFilter", [["q", "slightly"]]] in uncounted()
+
+
+def test_one_count_is_made_at_a_time_whatever_is_asked_for(ask, uncounted):
+    for q in ("coin", "n", "slightly", "ancient"):
+        assert is_estimate(ask(q=q))
+    assert uncounted() == [["TokenFilter", [["q", "coin"]]]]
+    assert redis().ttl(totals.CLAIM_KEY) > totals.REFRESHED_SECONDS
+    count_selection("TokenFilter", [["q", "coin"]])
+    wait_for(lambda: ask(q="n") and len(uncounted()) == 2)
+    assert uncounted() == [["TokenFilter", [["q", "coin"]]], ["TokenFilter", [["q", "n"]]]]
+
+
+def test_a_count_that_takes_too_long_is_given_up_and_not_made_again_soon(ask, uncounted, locked, caplog):
+    totals.claim_count()
+    let_go = locked("tokens_searchentry")
+    stopper = threading.Thread(target=stop_statement_that_waits)
+    stopper.start()
+    with caplog.at_level(logging.WARNING, logger="tokens"):
+        count_selection("TokenFilter", [["q", "coin"]])
+    stopper.join()
+    let_go()
+    assert "took too long" in caplog.text
+    await_next_second()
+    answer = ask(q="coin")
+    assert is_estimate(answer)
+    assert ["TokenFilter", [["q", "coin"]]] not in uncounted()
+    # Others are counted.
+    wait_for(lambda: is_estimate(ask(q="n")) and uncounted())
+
+
+def stop_statement_that_waits():
+    """Stop what waits for a lock, as the statement's time limit does."""
+    waiting = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = %s"
+    with psycopg.connect(**connections["default"].get_connection_params(), autocommit=True) as watching:
+        wait_for(lambda: watching.execute(waiting, [watching.info.dbname]).fetchall())
 
 
 @pytest.mark.parametrize("parameters", [{}, {"q": "slightly"}, {"pair": "weth"}])

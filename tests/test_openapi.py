@@ -15,7 +15,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from config.api.fields import AddressField, FlagField, PoolAddressField, TimestampField, WeiField, WholeNumberField
+from config.api.fields import AddressField, FlagField, PoolAddressField, WeiField, WholeNumberField
 from config.api.routing import endpoint
 from config.api.views import QueryView
 from tests.test_api_views import GroupFilter
@@ -28,7 +28,7 @@ class RecordSerializer(serializers.Serializer):
     contract_address = AddressField(allow_mint=True)
     pool_address = PoolAddressField()
     supply = WeiField()
-    deployed_at = TimestampField()
+    deployed_at = serializers.DateTimeField()
 
 
 class SampleQuery(serializers.Serializer):

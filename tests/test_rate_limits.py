@@ -1,25 +1,20 @@
 """Counting calls against a limit: exact for all processes together, and honest where Redis gives no answer."""
 
-import logging
 import multiprocessing
 import secrets
-import signal
 import socket
-import subprocess
-import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 import pytest
 from redis import Redis
 
-from config.embedded_servers import Valkey
-from config.rate_limits import PAUSE_SECONDS, CountersUnavailable, Verdict, take
+from config.rate_limits import CountersUnavailable, Verdict, take
+from config.redis_connection import PAUSE_SECONDS
+from tests.own_valkey import OwnServer
 from tests.waiting import wait_for
 
 _THREADS, _CALLS = 4, 50
@@ -36,34 +31,6 @@ def client(settings: Any) -> Iterator[Redis]:
     """A view of the counters beside `take`."""
     with Redis.from_url(settings.REDIS_URL) as client:
         yield client
-
-
-class OwnServer:
-    """A Valkey of one test, which it may stop and start again."""
-
-    def __init__(self, place: Path) -> None:
-        self._valkey = Valkey(place / "data", place, durable=False)
-        self._valkey.prepare()
-        self.url = f"unix://{place / 'valkey.sock'}?db=0"
-        self.start()
-
-    def start(self) -> None:
-        self._process: subprocess.Popen[bytes] = self._valkey.start()
-        wait_for(lambda: self._valkey.answers(self._process.pid))
-
-    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        self._process.send_signal(number)
-        self._process.wait(10)
-
-
-@pytest.fixture
-def own_server(settings: Any) -> Iterator[OwnServer]:
-    # Not in pytest's directories: a socket's path may have 107 characters at the most.
-    with tempfile.TemporaryDirectory() as place:
-        server = OwnServer(Path(place))
-        settings.REDIS_URL = server.url
-        yield server
-        server.stop(signal.SIGKILL)
 
 
 def hammer(name: str, limit: int, go: Connection, results: Connection) -> None:
@@ -161,37 +128,11 @@ def test_it_lets_exactly_so_many_pass_of_the_calls_of_several_processes(name: st
     assert take(f"{name}:before", limit=1, seconds=60).remaining == 0
 
 
-def test_it_says_when_nobody_can_count_and_warns_once(
-    name: str, settings: Any, unused_port: int, caplog: pytest.LogCaptureFixture
-) -> None:
-    settings.REDIS_URL = f"redis://:s3cret@127.0.0.1:{unused_port}/0"
-    with caplog.at_level(logging.WARNING):
-        for _ in range(5):
-            with pytest.raises(CountersUnavailable):
-                take(name, limit=1, seconds=60)
-
-    assert [record.levelname for record in caplog.records] == ["WARNING"]
-    assert "can't be counted against their limits for 3 s" in caplog.text
-    assert "s3cret" not in caplog.text
-
-
-def test_it_warns_once_when_several_threads_waited_in_vain(
-    name: str, settings: Any, caplog: pytest.LogCaptureFixture
-) -> None:
-    together = threading.Barrier(_THREADS)
-
-    def call() -> None:
-        together.wait()
+def test_it_says_when_nobody_can_count(name: str, settings: Any, unused_port: int) -> None:
+    settings.REDIS_URL = f"redis://127.0.0.1:{unused_port}/0"
+    for _ in range(5):
         with pytest.raises(CountersUnavailable):
             take(name, limit=1, seconds=60)
-
-    with socket.create_server(("127.0.0.1", 0)) as silent, ThreadPoolExecutor(_THREADS) as pool:
-        settings.REDIS_URL = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
-        with caplog.at_level(logging.WARNING):
-            for waiting in [pool.submit(call) for _ in range(_THREADS)]:
-                waiting.result()
-
-    assert len(caplog.records) == 1
 
 
 def test_it_waits_for_a_server_that_hangs_once_and_not_for_each_call(name: str, settings: Any) -> None:

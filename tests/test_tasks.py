@@ -6,7 +6,9 @@ import pytest
 from celery import current_app
 from django.conf import settings as django_settings
 from django.utils import timezone
+from redis.exceptions import RedisError
 
+from config.redis_connection import redis
 from devchain.anvil import CHAIN_ID
 from tests.chain import UNKNOWN_HASH
 from tests.factories import IndexRequestFactory
@@ -74,6 +76,15 @@ def test_a_permanent_failure_gets_no_further_message(launchpad, queue):
     IndexRequestFactory(chain_id=CHAIN_ID, tx_hash=tx_hash)
     tasks.index_transaction(CHAIN_ID, tx_hash)
     assert (status(), queue()) == ("failed", [])
+
+
+def test_nothing_is_sent_to_a_broker_that_has_just_failed(queue, settings, unused_port):
+    settings.REDIS_URL = f"redis://127.0.0.1:{unused_port}/0"
+    with pytest.raises(RedisError):
+        redis().ping()
+    # Whoever waits for the answer of a request is spared this one; the sweeper finds the row.
+    tasks.enqueue(CHAIN_ID, UNKNOWN_HASH)
+    assert queue() == []
 
 
 def test_the_sweeper_enqueues_what_is_due_once_per_lease(queue):

@@ -1,13 +1,16 @@
 """Celery's doors to indexing and market data. The truth is in rows: a lost message costs one lease, never a token."""
 
 import logging
+from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
 from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
 
 from config.celery import app
 from config.http import Permanent, Retryable
+from config.redis_connection import redis
 from tokens import indexing, market, market_history, totals
 from tokens.selections import Selection
 
@@ -47,9 +50,15 @@ def enqueue(chain_id: int, tx_hash: str, *, pause: int = 0) -> None:
     # A message that waited for longer than a lease has a successor from the sweeper, so that no backlog can pile up.
     expires = pause + settings.INDEX_LEASE_SECONDS
     try:
-        index_transaction.apply_async((chain_id, tx_hash), countdown=pause, expires=expires)
-    except OperationalError as error:
+        _send(index_transaction, chain_id, tx_hash, countdown=pause, expires=expires)
+    except (OperationalError, RedisError) as error:
         logger.warning("can't enqueue %s of chain %s: %s", tx_hash, chain_id, error)
+
+
+def _send(task: Any, *arguments: Any, **options: Any) -> None:
+    """Enqueue a task, unless the broker has just failed: somebody may be waiting."""
+    with redis().attempts.attempt():
+        task.apply_async(arguments, **options)
 
 
 @app.task
@@ -82,14 +91,13 @@ def confirm_chain(chain_id: int) -> None:
 
 
 def enqueue_count(selection: Selection) -> None:
-    """Have a worker count a selection, where none has been asked to lately."""
-    if not totals.claim_count(selection):
+    """Have a worker count a selection, unless one is counting: counts are heavy, and launches wait behind them."""
+    if not totals.claim_count():
         return
     try:
-        count_selection.apply_async(
-            (selection.filter_set, [list(pair) for pair in selection.values]), expires=totals.REFRESHED_SECONDS
-        )
-    except OperationalError as error:
+        values = [list(pair) for pair in selection.values]
+        _send(count_selection, selection.filter_set, values, expires=totals.REFRESHED_SECONDS)
+    except (OperationalError, RedisError) as error:
         logger.warning("can't enqueue a count: %s", error)
 
 
@@ -97,7 +105,10 @@ def enqueue_count(selection: Selection) -> None:
 def count_selection(filter_set: str, values: list[tuple[str, str]]) -> None:
     """Count a selection of more tokens than a request counts; lists say the number for the next minute."""
     number = totals.count(Selection(filter_set, tuple((name, value) for name, value in values)))
-    logger.info("counted %s tokens", number)
+    if number is None:
+        logger.warning("counting %s took too long: its total stays an estimate for a while", dict(values))
+    else:
+        logger.info("counted %s tokens", number)
 
 
 @app.task

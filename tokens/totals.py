@@ -1,25 +1,25 @@
 """How many tokens a selection holds: counted up to a limit, and beyond it by a worker, whose count is kept for a while.
 
 Counting a million rows takes most of a second, and nobody waits for that: until the count is there, the answer is the
-planner's estimate, and says so.
+planner's estimate, and says so. Counts are kept in Redis, and lost with it; they are made one after another.
 """
 
 import functools
 import hashlib
 import json
-import logging
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 
-from django.core.cache import cache
-from django.db import connection, transaction
+import orjson
+from django.db import OperationalError, connection, transaction
+from psycopg.errors import QueryCanceled
 from redis.exceptions import RedisError
 
+from config.redis_connection import PREFIX, redis
 from tokens.search import entry_match
 from tokens.selections import Selection
 from tokens.statements import Statement
-
-logger = logging.getLogger(__name__)
 
 EXACT_UP_TO = 10_000
 # From there on the planner's estimate may be wrong by a lot and there are still more than the limit.
@@ -27,11 +27,28 @@ _CERTAINLY_BEYOND = 5 * EXACT_UP_TO
 KEPT_SECONDS = 60
 # From then on a count that is asked for is made anew, so that the next one is there before it is gone.
 REFRESHED_SECONDS = 30
-# A worker's own count; no list is worth more of the database.
-_COUNT_TIMEOUT_MS = 60_000
+# What no number is kept of, is kept longer: that there are few, against estimates that are far too high, and that
+# counting takes too long.
+REMEMBERED_SECONDS = 3600
+# A worker's own count; no list is worth more of the database, nor of the worker, who also indexes.
+_COUNT_SECONDS = 20
+# How long one count keeps all others back, where its worker doesn't tell of its end: it lies in the queue, it is made,
+# and there is some to spare.
+_CLAIM_SECONDS = REFRESHED_SECONDS + _COUNT_SECONDS + 10
+CLAIM_KEY = f"{PREFIX}counting"
+# How long a process remembers what Redis said of a selection, so that hot lists cost it nothing.
+_UNREAD_SECONDS = 1
 # Up to the limit the planner would rather read the table until it has enough, which is quick where they are spread
 # evenly, and reads everything where they are not.
 _FROM_INDEX = "SET LOCAL enable_seqscan = off; "
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What a worker has found out. `number` is None where it took too long; `at` is in Unix seconds."""
+
+    number: int | None
+    at: float
 
 
 @dataclass(frozen=True)
@@ -51,44 +68,69 @@ def total_of(selection: Selection) -> Total:
 
 def remembered(selection: Selection) -> Total | None:
     """What a worker has counted, where that is beyond the limit: fewer are counted anew each time."""
-    number, counted_at = _read_kept(selection, int(time.time())) or (0, 0.0)
-    if number <= EXACT_UP_TO:
+    kept = _read_kept(selection, int(time.time()))
+    if kept is None or kept.number is None or kept.number <= EXACT_UP_TO:
         return None
-    return Total(number, wants_count=time.time() - counted_at > REFRESHED_SECONDS)
+    return Total(kept.number, wants_count=time.time() - kept.at > REFRESHED_SECONDS)
 
 
 def beyond_limit(selection: Selection) -> Total:
     """The planner's estimate for a selection that is known to hold more than the limit."""
-    return Total(max(_estimate(selection), EXACT_UP_TO + 1), is_exact=False, wants_count=True)
+    return _estimated(selection, max(_estimate(selection), EXACT_UP_TO + 1))
 
 
 def certainly_beyond_limit(selection: Selection) -> Total | None:
     """The planner's estimate where that is far beyond the limit; None where it is for a count to say."""
-    if _read_kept(selection, int(time.time())):
+    kept = _read_kept(selection, int(time.time()))
+    if kept and kept.number is not None:
         # A worker has counted few, so that the estimate is far too high.
         return None
     estimate = _estimate(selection)
-    return Total(estimate, is_exact=False, wants_count=True) if estimate > _CERTAINLY_BEYOND else None
+    return _estimated(selection, estimate) if estimate > _CERTAINLY_BEYOND else None
 
 
-def count(selection: Selection) -> int:
-    """Count all tokens of a selection, for as long as it takes, and keep the number.
+def count(selection: Selection) -> int | None:
+    """Count all tokens of a selection, and keep the number; None where that takes too long, which is kept as well.
 
-    A small one, too: it tells that an estimate was far too high.
+    A small number, too: it tells that an estimate was far too high. Soon after, another count may be claimed.
     """
+    try:
+        number = _count(selection)
+        seconds = REMEMBERED_SECONDS if number is None or number <= EXACT_UP_TO else KEPT_SECONDS
+        with suppress(RedisError):
+            redis().set(_key(selection), orjson.dumps([number, time.time()]), ex=seconds)
+        return number
+    finally:
+        # Until then there are processes that remember that nothing is kept.
+        with suppress(RedisError):
+            redis().expire(CLAIM_KEY, _UNREAD_SECONDS)
+
+
+def claim_count() -> bool:
+    """Whether the caller should have a worker count: nobody else is having that done."""
+    try:
+        return bool(redis().set(CLAIM_KEY, 1, nx=True, ex=_CLAIM_SECONDS))
+    except RedisError:
+        return False
+
+
+def _count(selection: Selection) -> int | None:
     statement = _all_tokens(selection)
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL statement_timeout = {_COUNT_TIMEOUT_MS}")
-        cursor.execute(f"SELECT count(*) FROM ({statement.sql}) AS selected", statement.parameters)
-        number = int(cursor.fetchone()[0])
-    cache.set(_key(selection), (number, time.time()), KEPT_SECONDS)
-    return number
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL statement_timeout = '{_COUNT_SECONDS}s'")
+            cursor.execute(f"SELECT count(*) FROM ({statement.sql}) AS selected", statement.parameters)
+            return int(cursor.fetchone()[0])
+    except OperationalError as error:
+        if isinstance(error.__cause__, QueryCanceled):
+            return None
+        raise
 
 
-def claim_count(selection: Selection) -> bool:
-    """Whether the caller is the one who should have a worker count; for a while there is only one."""
-    claims = _claims(selection, int(time.time()))
-    return bool(claims) and claims.pop()
+def _estimated(selection: Selection, number: int) -> Total:
+    kept = _read_kept(selection, int(time.time()))
+    # What took too long would keep a worker busy in vain again.
+    return Total(number, is_exact=False, wants_count=kept is None or kept.number is not None)
 
 
 def _estimate(selection: Selection) -> int:
@@ -123,24 +165,14 @@ def _all_tokens(selection: Selection) -> Statement:
 
 
 @functools.lru_cache(maxsize=4096)
-def _read_kept(selection: Selection, second: int) -> tuple[int, float] | None:
-    """The kept count and when it was made; asked once a second, so that hot lists cost the cache nothing."""
+def _read_kept(selection: Selection, second: int) -> _Kept | None:
+    """Asked once a second, which is _UNREAD_SECONDS."""
     try:
-        kept: tuple[int, float] | None = cache.get(_key(selection))
-    except RedisError as error:
-        logger.warning("can't read a kept count: %s", error)
-        return None
-    return kept
-
-
-@functools.lru_cache(maxsize=4096)
-def _claims(selection: Selection, second: int) -> list[bool]:
-    """What the cache says to this process, once a second; it is said to whoever takes it from the list."""
-    try:
-        return [bool(cache.add(f"{_key(selection)}:claim", 1, REFRESHED_SECONDS))]
+        content = redis().get(_key(selection))
     except RedisError:
-        return []
+        return None
+    return None if content is None else _Kept(*orjson.loads(content))
 
 
 def _key(selection: Selection) -> str:
-    return "total:" + hashlib.sha256(repr(selection).encode()).hexdigest()
+    return f"{PREFIX}total:" + hashlib.sha256(repr(selection).encode()).hexdigest()

@@ -4,23 +4,19 @@ A request pays for a set in memory; every other second one of a process's reques
 process noted last may never arrive, and neither does what Redis loses: it is a hint.
 """
 
-import logging
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from redis.exceptions import RedisError
 
 from config.redis_connection import PREFIX, redis
 
-logger = logging.getLogger(__name__)
-
 VIEWED_KEY = f"{PREFIX}market:viewed"
 
 FLUSH_EVERY_SECONDS = 2.0
-# A server that doesn't answer is left alone for longer.
-_RETRY_SECONDS = 30.0
 # A crawler that walks a long list is nobody whose tokens matter more than others'.
 _MOST_NOTED = 10_000
 _MOST_KEPT = 100_000
@@ -42,11 +38,8 @@ def note_viewed(token_ids: Iterable[int]) -> None:
         ids = list(_noted)
         _noted.clear()
         _next_flush = now + FLUSH_EVERY_SECONDS
-    try:
+    with suppress(RedisError):
         _hand_over(ids)
-    except RedisError as error:
-        _next_flush = now + _RETRY_SECONDS
-        logger.warning("can't tell the worker which tokens are viewed: %s", error)
 
 
 def take(count: int) -> list[int]:

@@ -12,8 +12,6 @@ from drf_spectacular.utils import extend_schema_field
 from eth_utils.address import to_checksum_address
 from rest_framework import serializers
 
-from config.api.rendering import format_timestamp
-
 _HEX_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}")
 _HEX_HASH = re.compile(r"0[xX][0-9a-fA-F]{64}")
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -122,18 +120,6 @@ class PoolAddressField(_TextField):
         return parse_pool_address(value)
 
 
-class TransactionHashField(_TextField):
-    """An EVM transaction hash; what is stored of another chain (a Solana signature) goes out unchanged."""
-
-    rule = _HASH_RULE
-
-    def read(self, text: str) -> str:
-        return parse_transaction_hash(text)
-
-    def to_representation(self, value: Any) -> str:
-        return value.lower() if value.startswith("0x") else str(value)
-
-
 class FlagField(serializers.BooleanField):
     """true, false, 1 or 0; the framework's own field also takes `yes`, `t` and `on`."""
 
@@ -162,13 +148,6 @@ class WholeNumberField(serializers.IntegerField):
         if not within:
             raise serializers.ValidationError(self.rule, code="invalid")
         return int(data)
-
-
-class TimestampField(serializers.DateTimeField):
-    """Out: ISO 8601 in UTC with milliseconds and `Z`."""
-
-    def to_representation(self, value: Any) -> str:
-        return format_timestamp(value)
 
 
 @extend_schema_field({"type": "string", "pattern": "^[0-9]+$"})

@@ -23,11 +23,22 @@ class LimitedView(APIView):
 
     `throttle_classes` names the limit. By default it is the one of the credential that let the caller in (`limit` of
     the authentication class), and the public one for callers without.
+
+    Query parameters that it doesn't know are named in X-Ignored-Params: all but those of `query_serializer` (a
+    Serializer) and `filterset_class` (a FilterSet).
     """
 
     throttle_classes: Sequence[type[BaseThrottle]] = ()
+    query_serializer: type[Serializer[Any]] | None = None
+    filterset_class: type[FilterSet] | None = None
 
     verdicts: tuple[Verdict, ...] = ()
+    _ignored: tuple[str, ...] = ()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Who is calling first, then what is asked: a refused caller learns nothing about the parameters."""
+        super().initial(request, *args, **kwargs)
+        self._ignored = ignored_names(request.query_params, self.query_serializer, self.filterset_class)
 
     def perform_authentication(self, request: Request) -> None:
         """Count the call as soon as it is known who makes it, so that it counts whatever refuses it then.
@@ -51,10 +62,12 @@ class LimitedView(APIView):
         return [limit() for limit in self.throttle_classes or (usual,)]
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Add the RateLimit headers."""
+        """Add the RateLimit headers and X-Ignored-Params."""
         response = super().finalize_response(request, response, *args, **kwargs)
         for name, value in rate_limit_headers(self.verdicts).items():
             response[name] = value
+        if self._ignored:
+            response["X-Ignored-Params"] = ",".join(self._ignored)
         return response
 
 
@@ -67,39 +80,29 @@ class QueryView(LimitedView):
     of what replaces it; every answer names it, whatever its status).
     """
 
-    query_serializer: type[Serializer[Any]] | None = None
-    filterset_class: type[FilterSet] | None = None
     cache_control: str = NEVER_STORED
     successor: str | None = None
 
     query: dict[str, Any]
     # The FilterSet's parameters as they came, checked.
     filters: dict[str, str]
-    _ignored: tuple[str, ...] = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Who is calling first, then what is asked: a refused caller learns nothing about the parameters."""
+        """What is asked, once it is known who is calling."""
         super().initial(request, *args, **kwargs)
         if request.method in ("GET", "HEAD"):
-            self._read_query(request)
+            self.query, self.filters = read_query(request.query_params, self.query_serializer, self.filterset_class)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Add Cache-Control, X-Ignored-Params, and on a deprecated endpoint Deprecation and Link."""
+        """Add Cache-Control, and on a deprecated endpoint Deprecation and Link."""
         response = super().finalize_response(request, response, *args, **kwargs)
         is_read = request.method in ("GET", "HEAD")
         kept = self.cache_control if is_read and 200 <= response.status_code < 300 else NEVER_STORED
         response.headers.setdefault("Cache-Control", kept)
-        if self._ignored:
-            response["X-Ignored-Params"] = ",".join(self._ignored)
         if self.successor:
             for name, value in deprecation_headers(self.successor).items():
                 response[name] = value
         return response
-
-    def _read_query(self, request: Request) -> None:
-        known = self.query_serializer, self.filterset_class
-        self._ignored = ignored_names(request.query_params, *known)
-        self.query, self.filters = read_query(request.query_params, *known)
 
 
 class NoEndpointView(LimitedView):

@@ -6,23 +6,20 @@ life. Redis's own expiry is the one clock: no process has to agree with another 
 
 import logging
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
-import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
+from redis.exceptions import RedisError
 
 from config.edge.answers import Answer
+from config.redis_connection import connect
 
 logger = logging.getLogger(__name__)
 
 _MARK = b"running"
 _POLL_SECONDS = 0.005
-# How long a server may take before the processes go on without it, and for how long they then leave it alone.
-_SERVER_SECONDS = 0.5
-_SILENT_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -40,26 +37,20 @@ class SharedRuns:
 
     def __init__(self, url: str, *, patience_seconds: float = 1.0) -> None:
         """Others' runs are waited for `patience_seconds`; the mark of a process that died lasts twice as long."""
-        self._redis = redis.Redis.from_url(
-            url,
-            socket_connect_timeout=_SERVER_SECONDS,
-            socket_timeout=_SERVER_SECONDS,
-            retry=Retry(NoBackoff(), 0),
-        )
+        self._redis = connect(url)
         self._patience_seconds = patience_seconds
         self._mark_seconds = 2 * patience_seconds
-        self._silent_until = 0.0
 
     def take_turn(self, name: str) -> Turn:
         """One command where nobody runs the view; else waits for who does."""
         began = time.monotonic()
-        if began < self._silent_until:
-            return Turn()
         try:
             found = self._redis.set(name, _MARK, nx=True, get=True, px=int(self._mark_seconds * 1000))
             return Turn(leads=True, began=began) if found is None else Turn(self._wait_for(name, found))
-        except (redis.RedisError, OSError, ValueError, TypeError) as error:
-            self._leave_alone(error)
+        except RedisError:
+            return Turn()
+        except (ValueError, TypeError) as error:
+            logger.warning("What Redis holds is no public answer: %s", error)
             return Turn()
 
     def end_turn(self, turn: Turn, name: str, answer: Answer | None) -> None:
@@ -68,14 +59,12 @@ class SharedRuns:
             return
         now = time.monotonic()
         milliseconds = int((answer.expires - now) * 1000) if answer else 0
-        try:
+        with suppress(RedisError):
             if answer and milliseconds > 0:
                 self._redis.set(name, _write(answer), px=milliseconds)
             elif now - turn.began < self._mark_seconds:
                 # Later the mark has expired, and one that stands there is another's.
                 self._redis.delete(name)
-        except (redis.RedisError, OSError) as error:
-            self._leave_alone(error)
 
     def _wait_for(self, name: str, found: Any) -> Answer | None:
         """The leader's answer, or None: it has none for us, or none yet."""
@@ -89,10 +78,6 @@ class SharedRuns:
         now = time.monotonic()
         milliseconds = self._redis.pttl(name)
         return _read(found, expires=now + milliseconds / 1000) if milliseconds > 0 else None
-
-    def _leave_alone(self, error: Exception) -> None:
-        self._silent_until = time.monotonic() + _SILENT_SECONDS
-        logger.warning("Public answers are kept by each process for itself: Redis failed: %s", error)
 
 
 def _write(answer: Answer) -> bytes:
