@@ -51,7 +51,7 @@ def refresh_due() -> int:
     Whom it doesn't know comes back after growing pauses. After an error nobody is asked for as long as it says, and
     whoever got no answer is due again then, behind the others.
     """
-    if cache.get(PAUSED_KEY):
+    if is_paused():
         return 0
     fids = claim(timezone.now())
     if not fids:
@@ -65,6 +65,11 @@ def refresh_due() -> int:
         left = set(fids) - set(found.profiles) - found.unknown
         SocialProfile.objects.filter(fid__in=left).update(due_at=now + timedelta(seconds=pause))
     return len(fids) - len(left)
+
+
+def is_paused() -> bool:
+    """Whether the provider is left alone after an error. Raises RedisError."""
+    return bool(cache.get(PAUSED_KEY))
 
 
 def claim(now: datetime) -> list[int]:

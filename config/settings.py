@@ -61,6 +61,8 @@ ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 
 INSTALLED_APPS = [
+    # Before the admin, whose site and templates it replaces.
+    "unfold",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -256,6 +258,17 @@ CORS_EXPOSE_HEADERS = (
 
 REST_FRAMEWORK = framework.VIEWS
 SPECTACULAR_SETTINGS = framework.DESCRIPTION | {"SERVERS": [{"url": SITE_URL}]}
+
+# The operators' site.
+
+# The dashboard's panels in their order: who may see them, and what makes them (config/operators/dashboard.py).
+DASHBOARD_PANELS = (
+    ("tokens.view_token", "tokens.dashboard.launches"),
+    ("tokens.view_indexrequest", "tokens.dashboard.indexing"),
+    ("tokens.view_token", "tokens.dashboard.market_data"),
+    ("accounts.view_socialprofile", "accounts.dashboard.profiles"),
+    ("accounts.view_partnerkey", "accounts.dashboard.partner_keys"),
+)
 
 # Pages and static files.
 

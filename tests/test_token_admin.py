@@ -1,6 +1,7 @@
 """The admin pages of tokens and index requests."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -8,9 +9,12 @@ from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from tests.factories import IndexRequestFactory, TokenFactory
-from tokens.models import IndexRequest, Token
+from tokens.admin.token_facts import TOLD_BY_LINES, fieldsets
+from tokens.market_schedule import Priority
+from tokens.models import IndexRequest, Market, Token
 
 pytestmark = pytest.mark.django_db
 
@@ -33,9 +37,17 @@ def viewer(client):
     return client
 
 
-def act(client, page, action, *rows):
-    body = {"action": action, "_selected_action": [row.pk for row in rows]}
+def act(client, page, action, *rows, **answers):
+    body = {"action": action, "_selected_action": [row.pk for row in rows], **answers}
     return client.post(reverse(page), body, follow=True)
+
+
+def page_of(row):
+    return reverse(f"admin:tokens_{row._meta.model_name}_change", args=[row.pk])
+
+
+def lines_of_history():
+    return list(LogEntry.objects.order_by("id").values_list("object_id", "change_message"))
 
 
 def shown(client, page, **parameters):
@@ -61,13 +73,35 @@ def test_an_edit_keeps_what_a_refresh_wrote_meanwhile(operator):
     assert update.split(" WHERE ")[0] == 'UPDATE "tokens_token" SET "champagne" = true'
 
 
-@pytest.mark.parametrize("action", ["block", "unblock", "add_champagne", "remove_champagne"])
-def test_who_may_only_look_cannot_tag(viewer, action):
-    token = TokenFactory(blocked=action == "unblock", champagne=action == "remove_champagne")
-    before = Token.objects.values().get()
-    act(viewer, TOKENS, action, token)
-    assert Token.objects.values().get() == before
+@pytest.mark.parametrize(
+    "action",
+    ["block", "unblock", "add_champagne", "remove_champagne", "verify", "unverify", "reindex", "refresh_market"],
+)
+def test_who_may_only_look_cannot_act_on_tokens(viewer, action):
+    token = TokenFactory(
+        blocked=action == "unblock", champagne=action == "remove_champagne", verified=action == "unverify"
+    )
+    before = Token.objects.values().get(), Market.objects.values().get()
+    act(viewer, TOKENS, action, token, reason="scam")
+    assert (Token.objects.values().get(), Market.objects.values().get()) == before
     assert not LogEntry.objects.exists()
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+@pytest.mark.parametrize("action", ["block", "unblock", "reindex", "refresh_market"])
+def test_who_may_only_look_finds_no_way_from_a_tokens_page(viewer, action, method):
+    token = TokenFactory()
+    page = reverse(f"admin:tokens_token_{action}_this", args=[token.pk])
+    assert page not in viewer.get(page_of(token)).text
+    assert getattr(viewer, method)(page, {"reason": "scam"}).status_code == 403
+    token.refresh_from_db()
+    assert token.blocked is False
+    assert not LogEntry.objects.exists()
+
+
+def test_an_action_on_no_token_is_not_found(operator):
+    for row in ("0", "x"):
+        assert operator.get(reverse("admin:tokens_token_block_this", args=[row])).status_code == 404
 
 
 def test_who_may_only_look_cannot_have_a_transaction_indexed_again(viewer, queue, django_capture_on_commit_callbacks):
@@ -90,11 +124,12 @@ def test_nobody_adds_or_deletes_rows_by_hand(operator, model, factory):
 def test_what_the_chain_says_is_read_only(operator):
     token = TokenFactory(name="Higher")
     page = reverse("admin:tokens_token_change", args=[token.pk])
-    inputs = set(re.findall(r'<(?:input|textarea|select)[^>]* name="([^"]+)"', operator.get(page).text))
-    assert {name for name in inputs if not name.startswith(("_", "csrf"))} == {"champagne", "verified", "blocked"}
-    operator.post(page, {"name": "Lower", "contract_address": "0x0", "chain_id": 1, "verified": "on"})
+    (form,) = re.findall(r'<form[^>]* id="token_form".*?</form>', operator.get(page).text, re.DOTALL)
+    inputs = set(re.findall(r'<(?:input|textarea|select)[^>]* name="([^"]+)"', form))
+    assert {name for name in inputs if not name.startswith(("_", "csrf"))} == {"champagne", "verified"}
+    operator.post(page, {"name": "Lower", "contract_address": "0x0", "chain_id": 1, "verified": "on", "blocked": "on"})
     token.refresh_from_db()
-    assert (token.name, token.chain_id, token.verified) == ("Higher", 8453, True)
+    assert (token.name, token.chain_id, token.verified, token.blocked) == ("Higher", 8453, True, False)
 
 
 def test_an_index_request_is_read_only(operator):
@@ -108,10 +143,11 @@ def test_an_index_request_is_read_only(operator):
 @pytest.mark.parametrize(
     ("action", "tag", "value"),
     [
-        ("block", "blocked", True),
         ("unblock", "blocked", False),
         ("add_champagne", "champagne", True),
         ("remove_champagne", "champagne", False),
+        ("verify", "verified", True),
+        ("unverify", "verified", False),
     ],
 )
 def test_an_action_tags_and_leaves_a_line_where_something_changed(operator, action, tag, value):
@@ -125,10 +161,131 @@ def test_an_action_tags_and_leaves_a_line_where_something_changed(operator, acti
     assert (entry.object_id, entry.change_message) == (str(changed.pk), f"{tag} = {value}")
 
 
-def test_a_blocked_token_leaves_the_list(operator):
+@pytest.mark.parametrize("reason", ["", "   ", "x" * 501])
+def test_blocking_wants_a_reason(operator, reason):
     token = TokenFactory()
-    act(operator, TOKENS, "block", token)
+    for page in (
+        act(operator, TOKENS, "block", token, reason=reason),
+        operator.post(reverse("admin:tokens_token_block_this", args=[token.pk]), {"reason": reason}),
+    ):
+        assert ("This field is required" in page.text) or ("at most 500 characters" in page.text)
+    token.refresh_from_db()
+    assert token.blocked is False
+    assert not LogEntry.objects.exists()
+
+
+def test_blocking_from_the_list_asks_for_the_reason_and_keeps_the_selection(operator):
+    tokens, other = TokenFactory.create_batch(2), TokenFactory()
+    asked = act(operator, TOKENS, "block", *tokens)
+    assert "Block 2 tokens" in asked.text
+    assert not Token.objects.filter(blocked=True).exists()
+    (form,) = re.findall(r'<form method="post".*?</form>', asked.text, re.DOTALL)
+    hidden = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]+)"', form)
+    body = {name: [value for key, value in hidden if key == name] for name, _ in hidden}
+    operator.post(reverse(TOKENS), body | {"reason": "copies a brand"})
+    assert set(Token.objects.filter(blocked=True)) == set(tokens)
+    assert other.pk not in Token.objects.filter(blocked=True).values_list("pk", flat=True)
+    assert {line for _, line in lines_of_history()} == {"blocked = True: copies a brand"}
+
+
+def test_blocking_from_the_page_asks_first_and_then_shows_who_and_why(operator):
+    token = TokenFactory()
+    action = reverse("admin:tokens_token_block_this", args=[token.pk])
+    assert action in operator.get(page_of(token)).text
+    assert 'name="reason"' in operator.get(action).text
+    assert Token.objects.get().blocked is False
+    shown_then = operator.post(action, {"reason": "a <b>scam</b>: reported"}, follow=True).text
+    assert "by operator: a &lt;b&gt;scam&lt;/b&gt;: reported" in shown_then
+    assert action not in shown_then
+    assert lines_of_history() == [(str(token.pk), "blocked = True: a <b>scam</b>: reported")]
     assert operator.get("/api/tokens").json()["total"] == 0
+
+
+def test_a_token_that_is_blocked_already_keeps_its_reason(operator):
+    token = TokenFactory()
+    for reason in ("first", "second"):
+        act(operator, TOKENS, "block", token, reason=reason)
+    assert lines_of_history() == [(str(token.pk), "blocked = True: first")]
+
+
+def test_unblocking_from_the_page_asks_first(operator):
+    token = TokenFactory(blocked=True)
+    action = reverse("admin:tokens_token_unblock_this", args=[token.pk])
+    assert "Yes, do it" in operator.get(action).text
+    assert Token.objects.get().blocked is True
+    operator.post(action)
+    assert Token.objects.get().blocked is False
+    assert lines_of_history() == [(str(token.pk), "blocked = False")]
+
+
+def test_a_tag_that_is_saved_on_the_page_leaves_the_line_of_the_action(operator):
+    token = TokenFactory(verified=True)
+    operator.post(page_of(token), {"champagne": "on"})
+    assert lines_of_history() == [(str(token.pk), "champagne = True, verified = False")]
+
+
+@pytest.mark.parametrize("door", ["list", "page"])
+def test_the_transactions_of_tokens_are_indexed_again(operator, queue, door, django_capture_on_commit_callbacks):
+    token, strange = TokenFactory(), TokenFactory()
+    request = IndexRequestFactory(tx_hash=token.tx_hash, status="confirmed", attempts=3)
+    same_hash = IndexRequestFactory(tx_hash=token.tx_hash, chain_id=1, status="confirmed")
+    with django_capture_on_commit_callbacks(execute=True):
+        if door == "list":
+            answer = act(operator, TOKENS, "reindex", token, strange)
+        else:
+            answer = operator.post(reverse("admin:tokens_token_reindex_this", args=[token.pk]), follow=True)
+    assert "1 enqueued." in answer.text
+    assert [message.args for message in queue()] == [[token.chain_id, token.tx_hash]]
+    request.refresh_from_db()
+    same_hash.refresh_from_db()
+    assert (request.status, request.attempts, same_hash.status) == ("pending", 0, "confirmed")
+    assert (str(request.pk), "index again") in lines_of_history()
+
+
+@pytest.mark.parametrize("door", ["list", "page"])
+def test_market_data_is_refreshed_before_that_of_others(operator, door):
+    token, other = TokenFactory(), TokenFactory()
+    later = timezone.now() + timedelta(days=1)
+    Market.objects.update(due_at=later, priority=Priority.OTHER)
+    if door == "list":
+        act(operator, TOKENS, "refresh_market", token)
+    else:
+        operator.post(reverse("admin:tokens_token_refresh_market_this", args=[token.pk]))
+    refreshed, left = Market.objects.get(token=token), Market.objects.get(token=other)
+    assert refreshed.due_at <= timezone.now()
+    assert (refreshed.priority, left.due_at, left.priority) == (Priority.VIEWED, later, Priority.OTHER)
+    assert lines_of_history() == [(str(token.pk), "refresh market data")]
+
+
+def test_the_page_of_a_token_leads_to_its_public_page_its_pool_and_its_request(operator):
+    token = TokenFactory(extensions={"fees": {"type": "static", "clankerFee": 1234}})
+    request = IndexRequestFactory(tx_hash=token.tx_hash, status="failed", last_error="no <launch>")
+    text = operator.get(page_of(token)).text
+    assert reverse("token-page", args=[token.chain_id, token.contract_address]) in text
+    assert f"{reverse(TOKENS)}?q={token.pool_address}" in text
+    assert page_of(request) in text
+    assert "no &lt;launch&gt;" in text
+    assert "Base (8453)" in text
+    assert "1234" in text
+    assert f"{reverse(TOKENS)}?q={token.tx_hash}" in operator.get(page_of(request)).text
+
+
+def test_every_column_of_a_token_is_on_its_page(operator):
+    shown_there = {line for _, options in fieldsets() for line in options["fields"]} | TOLD_BY_LINES
+    assert {field.name for field in Token._meta.fields} <= shown_there
+
+
+@pytest.mark.parametrize("fields", [{"unindexed": True}, {"chain_id": 5}, {"generation": "gone"}, {"pool_address": ""}])
+def test_a_token_of_which_little_is_known_has_its_page(operator, fields):
+    assert operator.get(page_of(TokenFactory(**fields))).status_code == 200
+
+
+def test_the_page_of_a_token_takes_few_queries(operator, django_assert_max_num_queries):
+    token = TokenFactory()
+    act(operator, TOKENS, "block", token, reason="scam")
+    IndexRequestFactory(tx_hash=token.tx_hash)
+    with django_assert_max_num_queries(9):
+        operator.get(page_of(token))
 
 
 def test_it_finds_tokens_by_text_and_by_whole_hashes_in_any_case(operator):

@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from django.conf import settings
 from redis.exceptions import RedisError
@@ -69,6 +70,14 @@ class NotNow(Retryable):
         self.paused = paused
 
 
+@dataclass(frozen=True, kw_only=True)
+class Pause:
+    """For how many more seconds nobody calls, 0 for none; and how many calls failed in a row."""
+
+    seconds: float
+    failures: int
+
+
 @contextmanager
 def turn(*, patience: float, of_half: bool = False) -> Iterator[None]:
     """Wait for a turn, at most `patience` seconds; what the call in the body raises decides over the next pause.
@@ -106,6 +115,15 @@ def waiting_time() -> float:
         paused, turn_at, (seconds, microseconds) = pipeline.execute()
     until_turn = int(turn_at or 0) / 1000 - (seconds + microseconds / 1_000_000)
     return max(float(paused) / 1000, float(until_turn), 0.0)
+
+
+def read_pause() -> Pause:
+    """How the provider does, as far as is known now. Raises RedisError."""
+    with redis().pipeline(transaction=False) as pipeline:
+        pipeline.pttl(PAUSE_KEY)
+        pipeline.get(FAILURES_KEY)
+        milliseconds, failures = pipeline.execute()
+    return Pause(seconds=max(milliseconds / 1000, 0.0), failures=int(failures or 0))
 
 
 def _milliseconds_between_turns() -> int:

@@ -1,12 +1,15 @@
 """The read language of tokens and index requests."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, IntegerField, Min, OuterRef, Q, QuerySet, Value, When
 from django.db.models.fields.json import KT
 from django.db.models.functions import Left, Lower
 from django.utils import timezone
+
+from tokens.market_schedule import Priority
 
 if TYPE_CHECKING:
     from tokens.models import IndexRequest, Market, SearchEntry, Token
@@ -103,6 +106,16 @@ class MarketQuerySet(QuerySet["Market"]):
         """Markets of one priority that are to be refreshed, in the order in which they come."""
         return self.filter(priority=priority, due_at__lte=now).order_by("due_at", "-pk")
 
+    def make_first(self, now: datetime) -> int:
+        """Have the provider asked for these before all others, as if somebody looked at them; how many there are."""
+        return self.update(due_at=now, viewed_at=now, priority=Priority.VIEWED)
+
+    def waiting(self, now: datetime) -> dict[int, tuple[int, datetime]]:
+        """Priority -> how many are to be refreshed, and since when the first is. Priorities without any are absent."""
+        due = self.filter(priority__in=Priority, due_at__lte=now).values("priority")
+        counted = due.annotate(count=Count("pk"), since=Min("due_at")).values_list("priority", "count", "since")
+        return {priority: (count, since) for priority, count, since in counted}
+
 
 class IndexRequestQuerySet(QuerySet["IndexRequest"]):
     """Index requests, by what is to be done about them."""
@@ -110,6 +123,12 @@ class IndexRequestQuerySet(QuerySet["IndexRequest"]):
     def move(self, **changes: Any) -> int:
         """Update, with the time of it; the number of rows tells whether the guarding filters still held."""
         return self.update(updated_at=timezone.now(), **changes)
+
+    def for_transactions(self, transactions: Iterable[tuple[int, str]]) -> Self:
+        """Requests of these transactions, each as (chain id, hash)."""
+        wanted = set(transactions)
+        found = self.filter(tx_hash__in={tx_hash for _, tx_hash in wanted})
+        return self.filter(pk__in=[request.pk for request in found if (request.chain_id, request.tx_hash) in wanted])
 
     def due(self, now: datetime) -> Self:
         """Requests that nobody has worked on for longer than they should wait, oldest first."""

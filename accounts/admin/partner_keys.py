@@ -1,37 +1,38 @@
-"""The operator's pages for partner keys and social profiles.
-
-Keys are issued, edited, rotated and revoked; a key's text is shown once, when made. Profiles are looked at.
-"""
+"""The operators' pages for partner keys: issued, edited, rotated and revoked. A key's text is shown once, when made."""
 
 from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
 from django.utils import timezone
+from unfold.admin import ModelAdmin
+from unfold.decorators import action
+from unfold.enums import ActionVariant
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from accounts import keys
-from accounts.models import KeyState, PartnerKey, PartnerKeyQuerySet, PartnerKeySecret, Scope, SocialProfile
+from accounts.models import KeyState, PartnerKey, PartnerKeyQuerySet, PartnerKeySecret, Scope
+from config.operators.pages import ask, change_page, find_changeable, without_actions
 
 if TYPE_CHECKING:
     PartnerKeyModelForm = forms.ModelForm[PartnerKey]
-    PartnerKeyModelAdmin = admin.ModelAdmin[PartnerKey]
-    SocialProfileModelAdmin = admin.ModelAdmin[SocialProfile]
 else:
-    # Django's own classes take no type parameter when they run.
-    PartnerKeyModelForm, PartnerKeyModelAdmin = forms.ModelForm, admin.ModelAdmin
-    SocialProfileModelAdmin = admin.ModelAdmin
+    # Django's own class takes no type parameter when it runs.
+    PartnerKeyModelForm = forms.ModelForm
+
+
+# What a key's state leaves no use for.
+_USELESS = {KeyState.REVOKED: ("rotate", "revoke"), KeyState.EXPIRED: ("rotate",)}
 
 
 class PartnerKeyForm(PartnerKeyModelForm):
     scopes = forms.MultipleChoiceField(
-        choices=Scope.choices, widget=forms.CheckboxSelectMultiple, initial=[Scope.READ, Scope.INDEX]
+        choices=Scope.choices, widget=UnfoldAdminCheckboxSelectMultipleWidget, initial=[Scope.READ, Scope.INDEX]
     )
 
     class Meta:
@@ -71,14 +72,14 @@ class ScopeFilter(admin.SimpleListFilter):
 
 
 @admin.register(PartnerKey)
-class PartnerKeyAdmin(PartnerKeyModelAdmin):
+class PartnerKeyAdmin(ModelAdmin):
     form = PartnerKeyForm
     list_display = ["name", "scope_names", "key_ids", "created_at", "expires_at", "last_used_at", "state_label"]
     list_filter = [StateFilter, ScopeFilter]
     search_fields = ["name", "secrets__key_id"]
     search_help_text = f"Name, or the eight characters after {keys.PREFIX}. Don't paste whole keys here."
     list_per_page = 50
-    change_form_template = "accounts/partner_key_change_form.html"
+    actions_detail = ["rotate", "revoke"]
 
     @admin.display(description="scopes")
     def scope_names(self, key: PartnerKey) -> str:
@@ -95,7 +96,8 @@ class PartnerKeyAdmin(PartnerKeyModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PartnerKey]:
         newest_first = PartnerKeySecret.objects.order_by("-id")
-        return super().get_queryset(request).prefetch_related(Prefetch("secrets", newest_first))
+        listed: QuerySet[PartnerKey] = super().get_queryset(request)
+        return listed.prefetch_related(Prefetch("secrets", newest_first))
 
     def get_fields(self, request: HttpRequest, obj: PartnerKey | None = None) -> list[Any]:
         editable = ["name", "scopes", "expires_at"]
@@ -116,75 +118,51 @@ class PartnerKeyAdmin(PartnerKeyModelAdmin):
         """The page that shows the new key, within the transaction that made its row."""
         return self._show(request, obj, text=keys.add_secret(obj), title="Partner key issued")
 
-    def get_urls(self) -> list[URLPattern]:
-        guard = self.admin_site.admin_view
-        return [
-            path("<int:object_id>/rotate/", guard(self.rotate_view), name="accounts_partnerkey_rotate"),
-            path("<int:object_id>/revoke/", guard(self.revoke_view), name="accounts_partnerkey_revoke"),
-            *super().get_urls(),
-        ]
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
+    ) -> Any:
+        """Without the actions that the key's state leaves no use for."""
+        if obj:
+            without_actions(context, *_USELESS.get(obj.state, ()))
+        return super().render_change_form(request, context, *args, obj=obj, **options)
 
-    def rotate_view(self, request: HttpRequest, object_id: int) -> HttpResponse:
+    @action(description="Rotate", permissions=["change"], icon="autorenew")
+    def rotate(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """GET asks; POST adds a secret and shows the new key."""
-        key = self._changeable(request, object_id)
+        key = find_changeable(self, request, object_id)
         if request.method != "POST":
-            return self._ask(request, key, title="Rotate partner key", action="rotate")
+            text = (
+                f"A new key is made for {key} and shown once. The newest key until now stays valid beside it; any "
+                f"older one is refused from then on. Key ids now: {self.key_ids(key) or 'none'}."
+            )
+            return ask(self, request, row=key, title="Rotate partner key", text=text, button="Yes, rotate it")
         try:
             with transaction.atomic():
                 text = keys.rotate(key)
                 self.log_change(request, key, "Rotated.")
         except keys.KeyNotActive as error:
             messages.error(request, f"{error}, so it can't be rotated.")
-            return redirect("admin:accounts_partnerkey_change", key.pk)
+            return redirect(change_page(key))
         return self._show(request, key, text=text, title="Partner key rotated")
 
-    def revoke_view(self, request: HttpRequest, object_id: int) -> HttpResponse:
+    @action(description="Revoke", permissions=["change"], icon="block", variant=ActionVariant.DANGER)
+    def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """GET asks; POST revokes the key for good."""
-        key = self._changeable(request, object_id)
+        key = find_changeable(self, request, object_id)
         if request.method != "POST":
-            return self._ask(request, key, title="Revoke partner key", action="revoke")
+            text = (
+                f"Every key of {key} is refused from now on. This can't be undone. "
+                f"Key ids: {self.key_ids(key) or 'none'}."
+            )
+            return ask(self, request, row=key, title="Revoke partner key", text=text, button="Yes, revoke it")
         with transaction.atomic():
             if keys.revoke(key):
                 self.log_change(request, key, "Revoked.")
         messages.success(request, f"The key of {key} is revoked.")
-        return redirect("admin:accounts_partnerkey_change", key.pk)
-
-    def _changeable(self, request: HttpRequest, object_id: int) -> PartnerKey:
-        key = get_object_or_404(self.get_queryset(request), pk=object_id)
-        if not self.has_change_permission(request, key):
-            raise PermissionDenied
-        return key
-
-    def _ask(self, request: HttpRequest, key: PartnerKey, *, title: str, action: str) -> HttpResponse:
-        context = {**self._page(request, key, title), "action": action, "key_ids": self.key_ids(key)}
-        return TemplateResponse(request, "accounts/partner_key_confirm.html", context)
+        return redirect(change_page(key))
 
     def _show(self, request: HttpRequest, key: PartnerKey, *, text: str, title: str) -> HttpResponse:
         # The text goes into this one answer: no message, session or address keeps it. No cache does, since the admin
         # site marks all its pages no-store.
-        context = {**self._page(request, key, title), "text": text}
-        return TemplateResponse(request, "accounts/partner_key_issued.html", context)
-
-    def _page(self, request: HttpRequest, key: PartnerKey, title: str) -> dict[str, Any]:
-        return {**self.admin_site.each_context(request), "opts": self.opts, "key": key, "title": title}
-
-
-@admin.register(SocialProfile)
-class SocialProfileAdmin(SocialProfileModelAdmin):
-    """What the provider tells: nobody adds, changes or deletes it by hand."""
-
-    list_display = ["fid", "username", "display_name", "score", "fetched_at", "due_at", "misses"]
-    search_fields = ["=fid", "=username"]
-    search_help_text = "A whole FID or user name."
-    ordering = ["-fid"]
-    show_full_result_count = False
-    list_per_page = 50
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: SocialProfile | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: SocialProfile | None = None) -> bool:
-        return False
+        page = {"opts": self.opts, "original": key, "title": title, "text": text}
+        return TemplateResponse(request, "operators/key_issued.html", self.admin_site.each_context(request) | page)

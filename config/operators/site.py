@@ -1,0 +1,64 @@
+"""How the operators' site looks and what its navigation has; read by django-unfold as the setting UNFOLD."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse_lazy
+
+
+def _may_see(permission: str) -> Callable[[HttpRequest], bool]:
+    return lambda request: request.user.has_perm(permission)
+
+
+def _list(title: str, icon: str, model: str) -> dict[str, Any]:
+    """An entry of the navigation, for a model by "app.model"; who may not see its rows doesn't see it."""
+    app, name = model.split(".")
+    return {
+        "title": title,
+        "icon": icon,
+        "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
+        "permission": _may_see(f"{app}.view_{name}"),
+    }
+
+
+# What stands in no list here is found under "All applications", which superusers have.
+_NAVIGATION = [
+    {"items": [{"title": "Dashboard", "icon": "monitoring", "link": reverse_lazy("admin:index")}]},
+    {
+        "title": "Launches",
+        "separator": True,
+        "items": [
+            _list("Tokens", "toll", "tokens.token"),
+            _list("Index requests", "manage_search", "tokens.indexrequest"),
+            _list("Deployers' profiles", "group", "accounts.socialprofile"),
+        ],
+    },
+    {
+        "title": "Partners",
+        "separator": True,
+        "items": [_list("Partner keys", "key", "accounts.partnerkey")],
+    },
+    {
+        "title": "Operators",
+        "separator": True,
+        "items": [
+            _list("Accounts", "badge", "auth.user"),
+            _list("Roles", "shield_person", "auth.group"),
+            _list("Audit log", "history", "admin.logentry"),
+        ],
+    },
+]
+
+UNFOLD = {
+    "SITE_TITLE": "Launchboard",
+    "SITE_HEADER": "Launchboard",
+    "SITE_SUBHEADER": "Operators' site",
+    "SITE_SYMBOL": "rocket_launch",
+    "SITE_URL": "/",
+    "DASHBOARD_CALLBACK": "config.operators.dashboard.add_panels",
+    "SIDEBAR": {
+        "navigation": _NAVIGATION,
+        "show_all_applications": lambda request: request.user.is_superuser,
+    },
+}

@@ -1,0 +1,56 @@
+"""The operators' pages for index requests."""
+
+from functools import partial
+
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+
+from config.operators.pages import WrittenRows
+from tokens import indexing, tasks
+from tokens.admin.filters import ChainFilter
+from tokens.models import IndexRequest
+
+
+@admin.register(IndexRequest)
+class IndexRequestAdmin(WrittenRows):
+    list_display = ("tx_hash", "chain_id", "status", "attempts", "last_error", "due_at", "updated_at")
+    list_filter = ("status", ChainFilter)
+    search_fields = ("tx_hash__iexact",)
+    search_help_text = "A whole transaction hash."
+    ordering = ("-id",)
+    actions = ("retry",)
+
+    def get_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
+        return self.get_readonly_fields(request, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
+        return [*(field.name for field in IndexRequest._meta.fields), "launched"]
+
+    @admin.display(description="launched")
+    def launched(self, index_request: IndexRequest) -> str:
+        """A link to the tokens of the transaction."""
+        page = reverse("admin:tokens_token_changelist")
+        return format_html(
+            '<a class="text-link" href="{}?q={}">Tokens of this transaction</a>', page, index_request.tx_hash
+        )
+
+    @admin.action(description="Index again", permissions=["change"])
+    def retry(self, request: HttpRequest, requests: QuerySet[IndexRequest]) -> None:
+        """Put the requests back to the start, and enqueue them."""
+        count = reopen(self, request, requests)
+        self.message_user(request, f"{count} enqueued.", messages.SUCCESS)
+
+
+def reopen(model_admin: WrittenRows, request: HttpRequest, requests: QuerySet[IndexRequest]) -> int:
+    """Put requests back to the start, leave a line in their history, and enqueue them; returns how many."""
+    chosen = list(requests)
+    with transaction.atomic():
+        for chain_id, tx_hash in indexing.reopen(chosen):
+            transaction.on_commit(partial(tasks.enqueue, chain_id, tx_hash))
+        for index_request in chosen:
+            model_admin.log_change(request, index_request, "index again")
+    return len(chosen)
