@@ -1,5 +1,5 @@
 # `make run` starts everything, `make test` tests everything; both make what they need.
-.PHONY: run test lint lock contracts clean
+.PHONY: run test chromium screenshots lint lock contracts clean
 
 PYTHON := $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -7,8 +7,24 @@ BIN := .venv/bin
 run: .venv/installed devchain/node_modules/installed
 	@$(BIN)/python -m local.run
 
-test: .venv/installed-dev devchain/node_modules/installed
+test: .venv/installed-dev devchain/node_modules/installed chromium
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -q
+
+# The browser that tests drive over the operators' site: the one that CHROMIUM names, one on the PATH, or Debian's.
+chromium:
+	@for name in "$$CHROMIUM" chromium-headless-shell chromium chromium-browser google-chrome; do \
+		if [ -n "$$name" ] && command -v "$$name" >/dev/null; then exit 0; fi; \
+	done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing chromium-headless-shell"; \
+		if apt-get update -q >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -q --yes \
+			--no-install-recommends chromium-headless-shell >/dev/null; then exit 0; fi; \
+	fi; \
+	echo "there is no Chromium, so that the tests of the operators' site will fail: install one, or name it in CHROMIUM"
+
+# The pictures of docs/operators.md, taken by the tests of the operators' site.
+screenshots: .venv/installed-dev chromium
+	SCREENSHOTS=docs/screenshots $(BIN)/python -m pytest tests/test_operators_browser.py -q
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -23,6 +23,7 @@ from config.env import (
     env_url,
     load_env_file,
 )
+from config.operators import site
 from config.schedule import SCHEDULE
 from config.server_addresses import read_database_url, read_redis_url
 
@@ -261,6 +262,7 @@ SPECTACULAR_SETTINGS = framework.DESCRIPTION | {"SERVERS": [{"url": SITE_URL}]}
 
 # The operators' site.
 
+UNFOLD = site.UNFOLD
 # The dashboard's panels in their order: who may see them, and what makes them (config/operators/dashboard.py).
 DASHBOARD_PANELS = (
     ("tokens.view_token", "tokens.dashboard.launches"),

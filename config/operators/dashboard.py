@@ -6,7 +6,7 @@ what the database and Redis know: nobody waits for an outside service. A subject
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +14,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.module_loading import import_string
 from django.utils.timesince import timesince
+
+_A_MINUTE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,9 +74,11 @@ def add_panels(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         if request.user.has_perm(permission):
             make: Callable[[datetime], Iterable[Panel]] = import_string(path)
             panels += make(now)
-    return context | {"panels": panels}
+    return context | {"title": "Dashboard", "panels": panels}
 
 
 def ago(then: datetime | None, now: datetime) -> str:
     """How long ago, in words."""
-    return f"{timesince(then, now)} ago".replace("\xa0", " ") if then else "never"
+    if then is None:
+        return "never"
+    return "just now" if now - then < _A_MINUTE else f"{timesince(then, now)} ago".replace("\xa0", " ")

@@ -1,0 +1,78 @@
+"""The browser of tests: a Chromium that is installed here, driven by Playwright, and watched for what it loads."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+# It runs as root in containers, and asks nobody on the Internet for anything by itself.
+_ARGUMENTS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+_PATIENCE_MS = 5_000
+
+
+@dataclass
+class Visit:
+    """A page of the browser, with what went wrong on it."""
+
+    page: Page
+    host: str
+    errors: list[str] = field(default_factory=list)
+    strange_requests: list[str] = field(default_factory=list)
+
+    def photograph(self, name: str) -> None:
+        """A picture for the documentation, where SCREENSHOTS names a directory for them."""
+        directory = os.environ.get("SCREENSHOTS")
+        if directory:
+            self.page.screenshot(path=Path(directory) / f"{name}.png")
+
+    def watch(self) -> None:
+        """Note errors of the console and of scripts, failed answers, and requests to other hosts."""
+        self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("requestfailed", lambda request: self.errors.append(f"{request.url}: {request.failure}"))
+        self.page.on("request", lambda request: self._note(request.url))
+
+    def _note(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("data", "blob") and parts.netloc != self.host:
+            self.strange_requests.append(url)
+
+
+def find_chromium() -> str:
+    """The program that CHROMIUM names, or one on the PATH; without any the test fails."""
+    named = os.environ.get("CHROMIUM")
+    found = shutil.which(named) if named else next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if found is None:
+        why = f"CHROMIUM names {named}, which is no program" if named else f"none of {', '.join(PROGRAMS)} is there"
+        pytest.fail(f"There is no Chromium: {why}. `make chromium` installs one; CHROMIUM can name another.")
+    return found
+
+
+@contextmanager
+def visit(url: str) -> Iterator[Visit]:
+    """A browser at this address. A test asks the database itself before or after: Django refuses it inside."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(_ARGUMENTS))
+        page = browser.new_page(viewport={"width": 1360, "height": 850}, locale="en-US", timezone_id="UTC")
+        page.set_default_timeout(_PATIENCE_MS)
+        visited = Visit(page=page, host=urlsplit(url).netloc)
+        visited.watch()
+        page.goto(url)
+        yield visited
+        browser.close()

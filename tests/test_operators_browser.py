@@ -1,0 +1,155 @@
+"""The operators' site as an operator sees it: in a real Chromium, over HTTP."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+import requests
+from django.contrib.auth.models import User
+from django.utils import timezone
+from pytest_django.live_server_helper import LiveServer
+
+from accounts import keys
+from accounts.models import Scope
+from tests.chromium import Visit, visit
+from tests.factories import IndexRequestFactory, PartnerKeyFactory, SocialProfileFactory, TokenFactory
+from tokens.models import Market
+
+PASSWORD = "correct horse battery staple"
+# So many launches in each hour until now, the oldest first.
+BY_HOUR = [(hour * 7) % 5 + (3 if hour % 12 > 8 else 0) for hour in range(48)]
+
+
+@pytest.fixture
+def data(transactional_db: None) -> None:
+    """What an installation holds after two days."""
+    User.objects.create_superuser("operator", password=PASSWORD)
+    now = timezone.now()
+    for back, count in zip(range(len(BY_HOUR) - 1, -1, -1), BY_HOUR, strict=True):
+        TokenFactory.create_batch(count, deployed_at=now - timedelta(hours=back))
+    token = TokenFactory(name="Higher", symbol="HIGHER", deployed_at=now)
+    IndexRequestFactory(tx_hash=token.tx_hash, status="confirmed", block_number=token.block_number)
+    IndexRequestFactory(status="failed", last_error="no launch in the transaction", attempts=1)
+    IndexRequestFactory.create_batch(2, due_at=now + timedelta(seconds=30))
+    Market.objects.filter(token=token).update(price_usd=0.00042, market_cap=42_000_000, updated_at=now)
+    SocialProfileFactory.create_batch(3)
+    PartnerKeyFactory(name="Frames", last_used_at=now - timedelta(minutes=3))
+
+
+@pytest.fixture
+def partner(data: None) -> dict[str, str]:
+    """The header of a partner who may read."""
+    return {"x-api-key": keys.issue("Reader", scopes=[Scope.READ])}
+
+
+@pytest.fixture
+def site(data: None, partner: dict[str, str], live_server: LiveServer) -> Iterator[Visit]:
+    """The browser, logged in."""
+    with visit(f"{live_server.url}/admin/") as visited:
+        visited.page.get_by_label("Username").fill("operator")
+        visited.page.get_by_label("Password").fill(PASSWORD)
+        visited.page.get_by_role("button", name="Log in").click()
+        visited.page.wait_for_url(f"{live_server.url}/admin/")
+        yield visited
+
+
+def test_nobody_gets_in_with_a_wrong_password(data, live_server):
+    with visit(f"{live_server.url}/admin/tokens/token/") as visited:
+        visited.page.get_by_label("Username").fill("operator")
+        visited.page.get_by_label("Password").fill("wrong")
+        visited.page.get_by_role("button", name="Log in").click()
+        visited.page.get_by_text("Please enter the correct username and password").wait_for()
+        assert "/admin/login/" in visited.page.url
+
+
+def open_list(site: Visit, name: str) -> None:
+    """By the navigation, as an operator goes there."""
+    site.page.locator("#nav-sidebar-apps a", has_text=name).click()
+    site.page.wait_for_load_state("networkidle")
+
+
+def answers(site: Visit, path: str, **headers: str) -> requests.Response:
+    """What the API of the same server says to anybody, or to a partner."""
+    return requests.get(f"http://{site.host}{path}", headers=headers, timeout=60)
+
+
+def assert_clean(site: Visit) -> None:
+    assert site.errors == []
+    assert site.strange_requests == []
+
+
+def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_another_host(site):
+    site.page.wait_for_load_state("networkidle")
+    titles = site.page.locator("section[aria-label] h2").all_inner_texts()
+    assert titles == ["Launches", "Index requests", "Market data", "Deployers' profiles", "Partner keys used last"]
+    assert site.page.get_by_role("img", name="Launches per hour").is_visible()
+    site.photograph("dashboard")
+    for name in ("Tokens", "Index requests", "Deployers' profiles", "Partner keys", "Accounts", "Roles", "Audit log"):
+        open_list(site, name)
+        assert site.page.locator("#changelist").is_visible()
+    assert_clean(site)
+
+
+def test_a_key_is_issued_used_rotated_and_revoked(site):
+    page = site.page
+    open_list(site, "Partner keys")
+    page.locator("a[href$='/partnerkey/add/']").first.click()
+    page.get_by_label("Name").fill("Acme, for its trading app")
+    page.get_by_role("button", name="Save", exact=True).click()
+    first = page.get_by_label("Partner key").input_value()
+    site.photograph("key-issued")
+    address = "/api/get-token-by-address?address=" + answers(site, "/api/tokens").json()["data"][0]["contract_address"]
+    assert answers(site, address).status_code == 401
+    assert answers(site, address, **{"x-api-key": first}).status_code == 200
+
+    def rotate() -> str:
+        open_list(site, "Partner keys")
+        page.get_by_role("link", name="Acme, for its trading app").click()
+        page.get_by_role("link", name="Rotate").click()
+        page.get_by_role("button", name="Yes, rotate it").click()
+        return page.get_by_label("Partner key").input_value()
+
+    second = rotate()
+    assert [answers(site, address, **{"x-api-key": key}).status_code for key in (first, second)] == [200, 200]
+    third = rotate()
+    texts = (first, second, third)
+    assert [answers(site, address, **{"x-api-key": key}).status_code for key in texts] == [401, 200, 200]
+
+    open_list(site, "Partner keys")
+    assert not any(key in page.content() for key in texts)
+    page.get_by_role("link", name="Acme, for its trading app").click()
+    page.get_by_role("link", name="Revoke").click()
+    page.get_by_role("button", name="Yes, revoke it").click()
+    page.get_by_text("The key of Acme, for its trading app is revoked.").wait_for()
+    assert [answers(site, address, **{"x-api-key": key}).status_code for key in texts] == [401, 401, 401]
+    assert_clean(site)
+
+
+def test_a_token_is_blocked_with_a_reason_and_leaves_public_lists_alone(site, partner):
+    page = site.page
+    listed = answers(site, "/api/tokens?q=HIGHER").json()["data"][0]["contract_address"]
+    open_list(site, "Tokens")
+    page.get_by_role("link", name="HIGHER").click()
+    site.page.wait_for_load_state("networkidle")
+    page.get_by_role("link", name="Block").click()
+    page.get_by_role("button", name="Block").click()
+    assert page.locator("[name=reason]:invalid").is_visible()
+    page.get_by_label("Reason").fill("Copies a brand; reported by its owner")
+    page.get_by_role("button", name="Block").click()
+    page.get_by_text("by operator: Copies a brand; reported by its owner").wait_for()
+    site.photograph("token")
+    assert answers(site, "/api/tokens?q=HIGHER").json()["data"] == []
+    record = answers(site, f"/api/get-token-by-address?address={listed}", **partner).json()["data"]
+    assert (record["contract_address"], record["tags"]["blocked"]) == (listed, True)
+
+    open_list(site, "Tokens")
+    page.locator("tr", has_text="TKN").first.get_by_role("checkbox").check()
+    page.get_by_label("Select action to run").select_option("add_champagne")
+    page.get_by_role("button", name="Run").click()
+    page.get_by_text("1 changed.").wait_for()
+
+    open_list(site, "Audit log")
+    messages = page.locator(".field-message").all_inner_texts()
+    assert messages == ["champagne = True", "blocked = True: Copies a brand; reported by its owner"]
+    site.photograph("audit-log")
+    assert_clean(site)
