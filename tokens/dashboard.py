@@ -140,7 +140,7 @@ def _market_provider() -> Figure:
     except RedisError:
         return Figure(label=label, value="unknown", note="Redis does not answer", is_alarming=True)
     if pause.seconds:
-        note = f"{pause.failures} failures in a row" if pause.failures else "it asked for a pause, or refused the key"
+        note = f"failures in a row: {pause.failures}" if pause.failures else "it asked for a pause, or refused the key"
         return Figure(label=label, value=f"left alone for {pause.seconds:.0f} s", note=note, is_alarming=True)
     return Figure(label=label, value="asked", note=f"up to {settings.MARKET_CALLS_PER_MINUTE} calls a minute")
 
