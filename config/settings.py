@@ -92,6 +92,7 @@ MIDDLEWARE = [
     # Around the one that compresses, so that a 304 has the ETag and the Vary of the 200.
     "config.api.representation.answer_conditions",
     "config.api.representation.CompressionMiddleware",
+    "config.operators.policy.add_policy",
     "config.page_middleware.PageSessions",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -35,11 +35,11 @@ class Visit:
     errors: list[str] = field(default_factory=list)
     strange_requests: list[str] = field(default_factory=list)
 
-    def photograph(self, name: str) -> None:
-        """A picture for the documentation, where SCREENSHOTS names a directory for them."""
+    def photograph(self, name: str, *, whole: bool = False) -> None:
+        """A picture of what is seen, or of the whole page, where SCREENSHOTS names a directory for them."""
         directory = os.environ.get("SCREENSHOTS")
         if directory:
-            self.page.screenshot(path=Path(directory) / f"{name}.png")
+            self.page.screenshot(path=Path(directory) / f"{name}.png", full_page=whole)
 
     def watch(self) -> None:
         """Note errors of the console and of scripts, failed answers, and requests to other hosts."""

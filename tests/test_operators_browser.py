@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import requests
@@ -21,8 +22,10 @@ BY_HOUR = [(hour * 7) % 5 + (3 if hour % 12 > 8 else 0) for hour in range(48)]
 
 
 @pytest.fixture
-def data(transactional_db: None) -> None:
-    """What an installation holds after two days."""
+def data(transactional_db: None, settings: Any) -> None:
+    """What an installation holds after two days. No worker runs, so that nobody asks its nodes and providers."""
+    settings.RPC_URLS = {8453: ("http://127.0.0.1:1", "http://127.0.0.1:2"), 1: ("http://127.0.0.1:3",)}
+    settings.MARKET_DATA, settings.SOCIAL_API_KEY = True, "sample"
     User.objects.create_superuser("operator", password=PASSWORD)
     now = timezone.now()
     for back, count in zip(range(len(BY_HOUR) - 1, -1, -1), BY_HOUR, strict=True):
@@ -33,7 +36,8 @@ def data(transactional_db: None) -> None:
     IndexRequestFactory.create_batch(2, due_at=now + timedelta(seconds=30))
     Market.objects.filter(token=token).update(price_usd=0.00042, market_cap=42_000_000, updated_at=now)
     SocialProfileFactory.create_batch(3)
-    PartnerKeyFactory(name="Frames", last_used_at=now - timedelta(minutes=3))
+    for minutes, name in enumerate(("Frames", "Wallet app", "Statistics")):
+        PartnerKeyFactory(name=name, last_used_at=now - timedelta(minutes=3 + 40 * minutes))
 
 
 @pytest.fixture
@@ -81,13 +85,25 @@ def assert_clean(site: Visit) -> None:
 def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_another_host(site):
     site.page.wait_for_load_state("networkidle")
     titles = site.page.locator("section[aria-label] h2").all_inner_texts()
-    assert titles == ["Launches", "Index requests", "Market data", "Deployers' profiles", "Partner keys used last"]
+    assert titles == [
+        "Launches",
+        "Index requests",
+        "Nodes",
+        "Market data",
+        "Deployers' profiles",
+        "Partner keys used last",
+    ]
     assert site.page.get_by_role("img", name="Launches per hour").is_visible()
-    site.photograph("dashboard")
+    site.photograph("dashboard", whole=True)
     for name in ("Tokens", "Index requests", "Deployers' profiles", "Partner keys", "Accounts", "Roles", "Audit log"):
         open_list(site, name)
         assert site.page.locator("#changelist").is_visible()
     assert_clean(site)
+
+
+def test_the_browser_keeps_the_site_from_asking_other_hosts(site):
+    site.page.evaluate("fetch('https://elsewhere.example/').catch(() => 0)")
+    assert any("violates the following Content Security Policy" in error for error in site.errors)
 
 
 def test_a_key_is_issued_used_rotated_and_revoked(site):

@@ -90,6 +90,7 @@ def test_launches_are_counted_by_the_hour(operator):
     assert len(counts) == 48
     assert (counts[-1], counts[-6], counts[-31], sum(counts)) == (3, 2, 1, 6)
     assert [figure.value for figure in panel.figures] == ["5", "1"]
+    assert [bar["height"] for bar in panel.chart.rectangles if bar["value"]] == [33, 66, 100]
     assert f"{now:%d %b, %H}:00: 3</title>" in operator.get(DASHBOARD).text
 
 

@@ -167,6 +167,16 @@ def test_revoking_asks_first_and_then_refuses_the_key(admin_client):
     assert keys.verify(text) is None
 
 
+@pytest.mark.parametrize(
+    ("fields", "actions"),
+    [({}, {"rotate", "revoke"}), ({"expired": True}, {"revoke"}), ({"revoked": True}, set())],
+)
+def test_the_page_offers_what_the_keys_state_leaves_a_use_for(admin_client, fields, actions):
+    key = PartnerKeyFactory(**fields)
+    text = admin_client.get(page_of(key)).content.decode()
+    assert {action for action in ("rotate", "revoke") if page_of(key, action=action) in text} == actions
+
+
 def test_revoking_twice_is_logged_once(admin_client):
     key = PartnerKeyFactory()
     for _ in range(2):

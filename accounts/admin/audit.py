@@ -9,7 +9,10 @@ from config.operators.pages import ReadRows
 
 @admin.register(LogEntry)
 class LogEntryAdmin(ReadRows):
-    """Who did what to which row, and when; newest first, never changed."""
+    """Who did what to which row, and when; newest first, never changed.
+
+    Nor deleted, so that Django refuses to delete an account which has entries: it is made inactive instead.
+    """
 
     list_display = ["action_time", "user", "action_flag", "kind", "row", "message"]
     list_display_links = ["action_time"]

@@ -17,7 +17,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from accounts import keys
 from accounts.models import KeyState, PartnerKey, PartnerKeyQuerySet, PartnerKeySecret, Scope
-from config.operators.pages import ask, change_page, find_changeable, without_actions
+from config.operators.pages import ask, change_page, find_row, without_actions
 
 if TYPE_CHECKING:
     PartnerKeyModelForm = forms.ModelForm[PartnerKey]
@@ -129,7 +129,7 @@ class PartnerKeyAdmin(ModelAdmin):
     @action(description="Rotate", permissions=["change"], icon="autorenew")
     def rotate(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """GET asks; POST adds a secret and shows the new key."""
-        key = find_changeable(self, request, object_id)
+        key = find_row(self, request, object_id)
         if request.method != "POST":
             text = (
                 f"A new key is made for {key} and shown once. The newest key until now stays valid beside it; any "
@@ -148,7 +148,7 @@ class PartnerKeyAdmin(ModelAdmin):
     @action(description="Revoke", permissions=["change"], icon="block", variant=ActionVariant.DANGER)
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """GET asks; POST revokes the key for good."""
-        key = find_changeable(self, request, object_id)
+        key = find_row(self, request, object_id)
         if request.method != "POST":
             text = (
                 f"Every key of {key} is refused from now on. This can't be undone. "

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
-from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
@@ -25,10 +24,6 @@ class OperatorAdmin(DjangoUserAdmin, ModelAdmin):
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
     list_per_page = 50
-
-    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Nobody: the audit log of what the account did would go with it. It is made inactive instead."""
-        return False
 
 
 @admin.register(Group)

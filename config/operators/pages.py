@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -31,13 +30,11 @@ class ReadRows(WrittenRows):
         return False
 
 
-def find_changeable(model_admin: ModelAdmin, request: HttpRequest, object_id: str) -> Any:
-    """The row that a page of an action is about. Raises Http404, and PermissionDenied where the caller only looks."""
+def find_row(model_admin: ModelAdmin, request: HttpRequest, object_id: str) -> Any:
+    """The row that a page of an action is about; the action's decorator has checked permissions. Raises Http404."""
     row = model_admin.get_object(request, object_id)
     if row is None:
         raise Http404
-    if not model_admin.has_change_permission(request, row):
-        raise PermissionDenied
     return row
 
 

@@ -3,13 +3,16 @@
 Lines are written several times for a page; what they need beside the token is read once, as its `facts`.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
+from django.db.models import JSONField
 from django.urls import reverse
 from django.utils.html import format_html
 
@@ -111,6 +114,18 @@ def market(token: ShownToken) -> str:
     return f"price {price}, cap {cap}, as of {known.updated_at:%Y-%m-%d %H:%M:%S} UTC; {due}"
 
 
+@cache
+def json_line(column: str) -> Callable[[Token], str]:
+    """The line that shows a JSON column as it is written, indented; the same one for every call."""
+
+    @admin.display(description=column.replace("_", " "))
+    def line(token: Token) -> str:
+        text = json.dumps(getattr(token, column), indent=2, ensure_ascii=False)
+        return format_html('<pre class="overflow-auto text-xs">{}</pre>', text)
+
+    return line
+
+
 Line = str | Callable[[Token], str]
 
 # The last one has the decoded launch, and every column that none of them names.
@@ -132,7 +147,7 @@ FIELDSETS: tuple[tuple[str, tuple[Line, ...]], ...] = (
     ),
     ("People", ("admin", "msg_sender", "requestor_fid", "requestor_address", "cast_hash")),
     ("Pool and market", (pool, "pair", "paired_token", "locker_address", "starting_market_cap", market)),
-    ("As decoded", ("deploy_config", "pool_config", "extensions", "metadata", "social_context")),
+    ("As decoded and stored", ("deploy_config", "pool_config", "extensions", "metadata", "social_context")),
 )
 # Shown by a line of their own.
 TOLD_BY_LINES = {"chain_id", "generation", "pool_address", "blocked"}
@@ -142,8 +157,10 @@ def fieldsets() -> list[tuple[str, dict[str, Any]]]:
     """FIELDSETS as Django wants them, with the columns that none of them names in the last one."""
     named = TOLD_BY_LINES | {line for _, lines in FIELDSETS for line in lines}
     rest = [field.name for field in Token._meta.fields if field.name not in named]
+    columns = {field.name: json_line(field.name) for field in Token._meta.fields if isinstance(field, JSONField)}
     *first, (title, decoded) = FIELDSETS
-    return [*((name, {"fields": lines}) for name, lines in first), (title, {"fields": (*decoded, *rest)})]
+    last = [columns.get(line, line) if isinstance(line, str) else line for line in (*decoded, *rest)]
+    return [*((name, {"fields": lines}) for name, lines in first), (title, {"fields": last})]
 
 
 def read_only_lines(*, editable: tuple[str, ...]) -> list[Line]:

@@ -14,7 +14,7 @@ from unfold.decorators import action
 from unfold.enums import ActionVariant
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from config.operators.pages import WrittenRows, ask, change_page, find_changeable, without_actions
+from config.operators.pages import WrittenRows, ask, change_page, find_row, without_actions
 from tokens.admin.filters import ChainFilter, GenerationFilter
 from tokens.admin.index_requests import reopen
 from tokens.admin.token_facts import fieldsets, read_facts, read_only_lines
@@ -132,7 +132,7 @@ class TokenAdmin(WrittenRows):
     @action(description="Block", permissions=["change"], url_path="block", icon="block", variant=ActionVariant.DANGER)
     def block_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """GET asks for the reason; POST blocks the token."""
-        token = find_changeable(self, request, object_id)
+        token = find_row(self, request, object_id)
         form = ReasonForm(request.POST or None)
         if request.method != "POST" or not form.is_valid():
             return self._ask_reason(request, form, count=1, row=token)
@@ -153,7 +153,7 @@ class TokenAdmin(WrittenRows):
 
     def _do(self, request: HttpRequest, object_id: str, name: str, *, text: str) -> HttpResponse:
         """GET asks; POST does with one token what the list's action of this name does with many."""
-        token = find_changeable(self, request, object_id)
+        token = find_row(self, request, object_id)
         act = getattr(self, name)
         if request.method == "POST":
             act(request, _one(token))
