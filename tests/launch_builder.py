@@ -168,13 +168,19 @@ def v31_launch(*extra: Json, token: str = TOKEN, paired: str = WETH, to: str = F
 
 
 def v4_created(
-    token: str = TOKEN, *, paired: str = WETH, tick: int = -230_400, extensions: tuple[str, ...] = (), **texts: Any
+    token: str = TOKEN,
+    *,
+    paired: str = WETH,
+    tick: int = -230_400,
+    extensions: tuple[str, ...] = (),
+    extensions_supply: int = 0,
+    **texts: Any,
 ) -> Json:
     """TokenCreated of v4. `texts` are image, name, symbol, metadata and context."""
     words = {"image": "ipfs://4", "name": "Fourth", "symbol": "FOUR", "metadata": "", "context": ""} | texts
     return event(
         FACTORY_V4, V4_CREATED, SENDER, token, DEPLOYER, *words.values(), tick, HOOK_V4, bytes.fromhex(POOL_ID[2:]),
-        paired, LOCKER_V4, MEV_MODULE_V4, 0, list(extensions), indexed=(1, 2),
+        paired, LOCKER_V4, MEV_MODULE_V4, extensions_supply, list(extensions), indexed=(1, 2),
     )  # fmt: skip
 
 

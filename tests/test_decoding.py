@@ -355,6 +355,13 @@ def test_a_reward_of_another_token_is_ignored():
     assert only(v4_launch(reward_added(HIGH_TOKEN))).fee_recipients == ()
 
 
+@pytest.mark.parametrize("label", RECORDED_LAUNCHES)
+def test_v4_alone_tells_what_its_extensions_got(label):
+    (created,) = (log["args"] for log in decoded(label)["decodedLogs"] if log["event"] == "TokenCreated")
+    told = created.get("extensionsSupply")
+    assert only(mined(label)).extensions_supply == (int(told) if label in V4_LAUNCHES else None)
+
+
 def test_a_foreign_vault_is_ignored():
     assert only(v4_launch(allocation(by=STRANGER))).vault is None
     # The registry's vault that is not among the launch's extensions.

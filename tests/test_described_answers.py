@@ -84,7 +84,7 @@ def check(description, path, body, *, method="get", status=200):
 def tokens():
     """A token of which everything is known, with user and market, and one of which nothing is."""
     SocialProfileFactory(fid=7, verified_addresses=[WALLET], pfp_url="https://a.example/p.png", bio="Hello")
-    full = TokenFactory(**FULL, contract_address=WALLET, pool_address=POOL, name="dog", verified=True)
+    full = TokenFactory(**FULL, contract_address=WALLET, admin=WALLET, pool_address=POOL, name="dog", verified=True)
     price(full, price_usd=1.5, market_cap=2, volume_24h=3, liquidity_usd=4, tx_count_24h=5)
     price(full, price_change_1h=1, price_change_6h=-2.5, price_change_24h=0)
     empty = {"supply": None, "admin": "", "msg_sender": "", "pool_address": "", "paired_token": "", "pair": ""}
@@ -115,6 +115,12 @@ OTHERS = [
     ("token-by-pool", {"poolAddress": POOL}),
     ("token-by-pool", {"poolAddress": WALLET}),
     ("token-by-address", {"address": WALLET}),
+    ("tokens-by-fid", {"fid": 7}),
+    ("tokens-by-fid", {"fid": 9}),
+    ("tokens-by-admin", {"admin": WALLET}),
+    ("tokens-by-admin", {"admin": WALLET, "includeUser": 1, "includeMarket": 1, "limit": 1}),
+    ("token-blocked", {"address": WALLET}),
+    ("token-blocked", {"address": "So11111111111111111111111111111111111111112"}),
 ]
 
 
@@ -124,6 +130,22 @@ def test_an_answer_is_as_described(client, read_key, tokens, description, name, 
     answer = client.get(path, parameters, headers=read_key)
     assert answer.status_code == 200, answer.content
     check(description, path, answer.json())
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"locker_address": WALLET, "position_id": "12"},
+        {"supply": None, "pool_address": "", "locker_address": "", "presale_id": "3"},
+    ],
+)
+def test_facts_of_the_liquidity_are_as_described(client, read_key, description, columns):
+    TokenFactory(contract_address=WALLET, generation="v2", **columns)
+    path = reverse("lp-info", args=[WALLET])
+    answer = client.get(path, headers=read_key)
+    check(description, path.replace(WALLET, "{address}"), answer.json())
+    path = reverse("claim-info")
+    check(description, path, client.get(path, {"address": WALLET}, headers=read_key).json())
 
 
 def test_tokens_by_pools_are_as_described(client, tokens, description):
@@ -139,6 +161,10 @@ def test_tokens_by_pools_are_as_described(client, tokens, description):
         ("token-list", {"limit": 21}, 400),
         ("deployed-by-fid", {}, 400),
         ("token-by-address", {"address": POOL[:42]}, 404),
+        ("tokens-by-fid", {}, 400),
+        ("tokens-by-admin", {"admin": WALLET, "limit": 0}, 400),
+        ("token-blocked", {}, 400),
+        ("claim-info", {"address": POOL[:42]}, 404),
     ],
 )
 def test_an_error_is_as_described(client, read_key, description, name, parameters, status):

@@ -1,10 +1,13 @@
 """GET /api/get-token-by-address"""
 
+import json
+
 import pytest
 
 from accounts import keys
 from accounts.models import PartnerKey, Scope
 from tests.factories import SocialProfileFactory, TokenFactory
+from tokens.metadata import parse_metadata
 
 pytestmark = pytest.mark.django_db
 
@@ -142,6 +145,15 @@ def test_it_adds_deployer_and_links(ask):
     assert record["farcasterVerifiedEthAddress"] is None
 
 
+def test_bare_addresses_are_known_by_their_hosts(ask):
+    urls = ["https://www.x.com/a", "http://[", "https://t.me/b", "https://farcaster.xyz/c", "https://x.com.example/d"]
+    TokenFactory(contract_address=ADDRESS, metadata=parse_metadata(json.dumps({"socialMediaUrls": urls})))
+    record = ask(address=ADDRESS).json()["data"]
+    found = [record[key] for key in ("twitterUrl", "telegramUrl", "farcasterUrl", "websiteUrl")]
+    assert found == [urls[0], urls[2], urls[3], urls[1]]
+    assert record["socialLinks"] == [{"name": "website", "link": url} for url in urls]
+
+
 def test_it_tells_the_deployers_profile(ask, django_assert_num_queries):
     TokenFactory(contract_address=ADDRESS, requestor_fid=7)
     addresses = [MINT, "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", ADDRESS]
@@ -174,6 +186,16 @@ def test_a_deployer_without_fid_is_known_by_his_wallet(ask):
     TokenFactory.create_batch(2, msg_sender=token.msg_sender)
     deployer = ask(address=ADDRESS).json()["data"]["deployer"]
     assert (deployer["address"], deployer["tokensDeployed"]) == (token.msg_sender, 3)
+
+
+def test_a_deployer_for_whom_the_launchpad_sent_is_known_by_his_own_wallet(ask):
+    wallet = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+    token = TokenFactory(contract_address=ADDRESS, requestor_address=wallet)
+    TokenFactory.create_batch(3, msg_sender=token.msg_sender)
+    TokenFactory(msg_sender=wallet)
+    TokenFactory(requestor_address=wallet, unindexed=True)
+    deployer = ask(address=ADDRESS).json()["data"]["deployer"]
+    assert (deployer["address"], deployer["tokensDeployed"]) == (wallet, 2)
 
 
 def test_an_unknown_deployer_deployed_this_token_alone(ask):

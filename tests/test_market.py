@@ -397,6 +397,32 @@ def test_queries_do_not_grow_with_the_batch(market):
 # Views.
 
 
+def test_launches_and_trades_have_calls_of_their_own_however_many_tokens_are_viewed(market, settings):
+    settings.MARKET_ADDRESSES_PER_CALL = 2
+    tokens = launch(market, 24)
+    now = timezone.now()
+    Market.objects.update(priority=Priority.VIEWED, due_at=now - timedelta(hours=1))
+    fresh, traded = tokens[:2], tokens[2:4]
+    for some, priority in ((fresh, Priority.FRESH), (traded, Priority.TRADED)):
+        Market.objects.filter(pk__in=[token.pk for token in some]).update(priority=priority, due_at=now)
+    batches = [markets.claim(timezone.now(), number=number) for number in range(4)]
+    assert set(batches[1].tokens) == {token.pk for token in fresh}
+    assert set(batches[3].tokens) == {token.pk for token in traded}
+    viewed = {token.pk for token in tokens[4:]}
+    assert set(batches[0].tokens) | set(batches[2].tokens) <= viewed
+
+
+def test_the_calls_of_a_worker_are_counted_so_that_each_class_has_its_turn(market, settings):
+    settings.MARKET_ADDRESSES_PER_CALL = 1
+    tokens = launch(market, 8)
+    now = timezone.now()
+    Market.objects.update(priority=Priority.VIEWED, due_at=now - timedelta(hours=1))
+    Market.objects.filter(pk=tokens[7].pk).update(priority=Priority.FRESH, due_at=now)
+    assert markets.refresh_due() == 8
+    asked = [path.rpartition("/")[2] for path in paths(market)]
+    assert tokens[7].pool_address in asked[:4]
+
+
 def test_a_viewed_token_is_due_a_minute_after_its_last_data_and_first(market):
     fresh_data, old_data, never, unviewed = launch(market, 4)
     now = timezone.now()

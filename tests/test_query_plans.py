@@ -178,6 +178,30 @@ def test_an_address_is_looked_up_in_its_index(rows, client, read_key):
     assert "Index Scan using token_" in token
 
 
+def test_the_other_partner_reads_look_an_address_up_in_the_same_index(rows, client, read_key):
+    address = "0x" + f"{77:040x}"
+    for path, parameters in (
+        ("/api/tokens/is-blocked", {"address": address}),
+        (f"/api/get-lp-info/{address}", {}),
+        ("/api/get-claim-info", {"address": address}),
+    ):
+        (plan,) = plans(lambda path=path, given=parameters: client.get(path, given, headers=read_key))
+        assert "Index Scan using token_by_address" in plan
+
+
+def test_a_partners_list_of_a_deployer_is_read_from_an_index(rows, client, read_key):
+    page, total = plans(lambda: client.get("/api/get-tokens-by-fid", {"fid": 8}, headers=read_key))
+    assert "token_by_fid_newest" in page
+    assert "token_by_fid_newest" in total
+
+
+def test_a_wallets_tokens_are_counted_in_indexes(rows):
+    wallet = "0x" + f"{3:040x}"
+    (plan,) = plans(lambda: Token.objects.deployed_with(0, fid=None, wallet=wallet).count())
+    assert "token_by_sender_newest" in plan
+    assert "token_by_requestor_newest" in plan
+
+
 def test_a_transactions_tokens_are_looked_up_in_their_index(rows):
     found = Token.objects.launched_in(chain_id=8453, tx_hash="0x" + f"{77:064x}")
     (plan,) = plans(lambda: list(found))

@@ -10,7 +10,7 @@ from tokens.records import Record
 
 def add_details(record: Record) -> Record:
     """The record with its deployer, the deployer's verified address and the links; unknown parts are null."""
-    fid, sender = record["requestor_fid"], record["msg_sender"]
+    fid, wallet = record["requestor_fid"], record["requestor_address"] or record["msg_sender"]
     user: dict[str, Any] = profiles.users_by_fid([fid]).get(fid, {}) if fid is not None else {}
     verified = (address for address in user.get("verifiedAddresses", ()) if address.startswith("0x"))
     metadata = record["metadata"]
@@ -21,8 +21,8 @@ def add_details(record: Record) -> Record:
             "username": user.get("username"),
             "displayName": user.get("displayName"),
             "pfpUrl": user.get("pfpUrl"),
-            "address": record["requestor_address"] or sender,
-            "tokensDeployed": Token.objects.deployed_with(record["id"], fid=fid, sender=sender).count(),
+            "address": wallet,
+            "tokensDeployed": Token.objects.deployed_with(record["id"], fid=fid, wallet=wallet).count(),
         },
         "twitterUrl": find_link(metadata, "x", "twitter"),
         "websiteUrl": find_link(metadata, "website", "web"),

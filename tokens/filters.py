@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from django import forms
-from django.db.models import BigIntegerField, Q, QuerySet, Value
+from django.db.models import BigIntegerField, QuerySet, Value
 from django.db.models.functions import Cast
 from django_filters import Filter, FilterSet
 
@@ -214,12 +214,19 @@ class DeployedByAddressFilter(ListFilter):
     address = ReadFilter(method="deployed_by", read=read_wallet, required=True, label="Sender or requestor.")
 
     def deployed_by(self, tokens: TokenQuerySet, name: str, value: str) -> TokenQuerySet:
-        return tokens.filter(Q(msg_sender=value) | Q(requestor_address=value))
+        return tokens.deployed_by(value)
+
+
+class AdminFilter(ListFilter):
+    """The tokens that a wallet administers."""
+
+    admin = ReadFilter(field_name="admin", read=read_wallet, required=True, label="The tokens' admin as it is now.")
+    chainId = TokenFilter.base_filters["chainId"]
 
 
 FILTER_SETS: dict[str, type[ListFilter]] = {
     filter_set.__name__: filter_set
-    for filter_set in (TokenFilter, SearchFilter, DeployedByFidFilter, DeployedByAddressFilter)
+    for filter_set in (TokenFilter, SearchFilter, DeployedByFidFilter, DeployedByAddressFilter, AdminFilter)
 }
 
 # They say whose tokens are listed, or on which chain.

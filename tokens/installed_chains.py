@@ -38,6 +38,16 @@ def generation_label(name: str) -> str:
     return generation.type if generation else name
 
 
+def quote_symbol(address: str, *, chain_id: int | None) -> str | None:
+    """The symbol of the quote token at an EIP-55 address, on one chain or on any; None where there is none."""
+    quotes = (
+        chain.quote_tokens.get(address.lower())
+        for chain in registry().chains.values()
+        if chain_id in (None, chain.chain_id)
+    )
+    return next((quote.symbol for quote in quotes if quote), None)
+
+
 @cache
 def installed_chain(chain_id: int) -> Chain:
     """The chain with its nodes, made once per process. Raises UnsupportedChain."""

@@ -1,17 +1,76 @@
-"""What waits in a token's pool for those who share its fees: chain reads joined with the token's row and its market."""
+"""A token's liquidity: what its launch locked, and what waits in the pool for those who share its fees.
+
+The first is told by the token's row, the second by chain reads joined with the row and its market.
+"""
 
 import math
+from dataclasses import dataclass
+from decimal import Decimal
 
 from config.http import Retryable
 from tokens.chains.base import FeesUnreadable, UncollectedFees
-from tokens.installed_chains import installed_chain
+from tokens.installed_chains import installed_chain, registry
 from tokens.models import Token
 
 _ALL_BPS = 10_000
+_V4_EVENT = "v4"
+# What a launch gives away before the rest becomes liquidity, where its amount is known.
+_ALLOCATIONS = ("vault", "airdrop")
 
 
 class PriceUnknown(Retryable):
     """The market-data provider has not told a price that is needed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LockedLiquidity:
+    """What a launch locked as liquidity, in wei of the token. None is unknown."""
+
+    # 20 bytes up to generation v3.1, the 32-byte pool id for v4.
+    pool: str | None
+    locker: str | None
+    # Up to generation v3.1.
+    nft_id: str | None
+    deposited: int | None
+    supply: int | None
+    name: str
+    symbol: str
+
+    @property
+    def percent_locked(self) -> str | None:
+        """Percent of the supply, `100` or `67.5`, to four decimals and rounded down, so that 100 is all of it."""
+        if self.deposited is None or not self.supply:
+            return None
+        return str(Decimal(self.deposited * 1_000_000 // self.supply) / 10_000)
+
+
+def locked_liquidity(token: Token) -> LockedLiquidity:
+    """What the token's launch put into its pool for good; what was bought since doesn't change it.
+
+    Source: the factories of v0 to v3.0 put in the whole supply, v3.1 leaves out the vault, v4 what its extensions get.
+    What a presale of v4 got is not in the row, so that the amount is None then; presales of v3.0 are not told apart, as
+    its event says nothing of them. A few wei less are really moved, because positions are rounded.
+    """
+    supply = None if token.supply is None else int(token.supply)
+    return LockedLiquidity(
+        pool=token.pool_address or None,
+        locker=token.locker_address or None,
+        nft_id=token.position_id or None,
+        deposited=None if supply is None or token.presale_id else supply - _allocated(token),
+        supply=supply,
+        name=token.name,
+        symbol=token.symbol,
+    )
+
+
+def has_lp_nft(token: Token) -> bool:
+    """Whether one LP NFT stands for the token's liquidity, as up to generation v3.1."""
+    generation = registry().generations.get(token.generation)
+    return bool(token.position_id) if generation is None else generation.event != _V4_EVENT
+
+
+def _allocated(token: Token) -> int:
+    return sum(int(token.extensions[part]["amount"]) for part in _ALLOCATIONS if token.extensions[part])
 
 
 def estimate_user_rewards(token: Token) -> float:

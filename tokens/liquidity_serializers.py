@@ -4,12 +4,13 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields import PoolAddressField
+from config.api.fields import AddressField, PoolAddressField, WeiField, WholeNumberField
 
 FEES_PATH = "/api/get-uncollected-fees"
 
 _V4_RULE = f"must be a pool of generation v0 to v3.1; for a v4 pool id use {FEES_PATH}/{{address}}"
 _POOL_ID_LENGTH = 66
+NO_NFT_RULE = f"must be a token of generation v0 to v3.1; for a v4 token use {FEES_PATH}/{{address}}"
 
 
 class RewardsQuery(serializers.Serializer[Any]):
@@ -22,6 +23,50 @@ class RewardsQuery(serializers.Serializer[Any]):
         if len(pool) == _POOL_ID_LENGTH:
             raise serializers.ValidationError(_V4_RULE)
         return pool
+
+
+class LpInfoQuery(serializers.Serializer[Any]):
+    """The chain of a token; without it the first of the registry that holds the address."""
+
+    chainId = WholeNumberField(min_value=1, max_value=2**63 - 1, required=False)
+
+
+class LpInfoAnswer(serializers.Serializer[Any]):
+    """What a launch locked as liquidity. What can't be told is null."""
+
+    poolAddress = serializers.CharField(
+        source="pool", allow_null=True, help_text="20 bytes up to generation v3.1, the 32-byte pool id for v4."
+    )
+    lockerAddress = serializers.CharField(source="locker", allow_null=True)
+    lpNftId = serializers.CharField(
+        source="nft_id", allow_null=True, help_text="Null for v4, whose locker holds up to seven NFTs for a token."
+    )
+    amountDepositedIntoLP = WeiField(
+        source="deposited",
+        allow_null=True,
+        help_text="Wei: the supply without what vault and airdrop got. Null where a presale took a part of it.",
+    )
+    totalSupply = WeiField(source="supply", allow_null=True, help_text="Wei.")
+    percentLocked = serializers.CharField(
+        source="percent_locked", allow_null=True, help_text="Percent of the supply, such as 100 or 67.5, rounded down."
+    )
+    token_name = serializers.CharField(source="name")
+    token_symbol = serializers.CharField(source="symbol")
+
+
+class ClaimInfoQuery(LpInfoQuery):
+    """A token of generation v0 to v3.1, on one chain or on whichever holds it."""
+
+    address = AddressField(help_text="A v4 token is refused.")
+
+
+class ClaimInfoAnswer(serializers.Serializer[Any]):
+    """Where to claim a token's fees."""
+
+    lockerAddress = serializers.CharField(allow_null=True)
+    lpNftId = serializers.CharField(allow_null=True)
+    contract_address = serializers.CharField()
+    type = serializers.CharField(help_text="Label of the generation, such as clanker_v2.")
 
 
 class RewardsAnswer(serializers.Serializer[Any]):

@@ -6,7 +6,7 @@ or Redis in between. market_schedule says who is due when, market_pace when the 
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timedelta
 from itertools import islice
@@ -30,6 +30,7 @@ from tokens.models import Market, MarketPoint, Token
 logger = logging.getLogger(__name__)
 
 REFRESHING_KEY = f"{PREFIX}market:refreshing"
+CALLS_KEY = f"{PREFIX}market:calls"
 
 # How long a worker waits for its turn before it leaves the rest to the next task.
 PATIENCE_SECONDS = 1.0
@@ -85,7 +86,7 @@ def refresh_due() -> int:
         with redis().lock(REFRESHING_KEY, timeout=LEASE.total_seconds(), blocking=False):
             take_up_views()
             while time.monotonic() < deadline and market_pace.waiting_time() <= PATIENCE_SECONDS:
-                batch = claim(timezone.now())
+                batch = claim(timezone.now(), number=redis().incr(CALLS_KEY))
                 if batch is None:
                     break
                 refreshed += refresh(batch)
@@ -122,12 +123,16 @@ def take_up_views() -> int:
     return len(renewed)
 
 
-def claim(now: datetime) -> Batch | None:
-    """The next batch, which counts as taken for one lease from now; None where nothing is due."""
+def claim(now: datetime, *, number: int = 0) -> Batch | None:
+    """The next batch, which counts as taken for one lease from now; None where nothing is due.
+
+    `number` counts the calls, of which each has its own order of priorities.
+    """
     size = settings.MARKET_ADDRESSES_PER_CALL
     for _ in range(_ROUNDS):
         with transaction.atomic():
-            candidates = _lock_due(now, count=size * _CANDIDATE_BATCHES)
+            order = market_schedule.order_of_call(number)
+            candidates = _lock_due(now, order, count=size * _CANDIDATE_BATCHES)
             useful = [market for market in candidates if _network(market.token) and not market.token.unindexed]
             if useful:
                 batch = _batch(useful, size=size, lease_end=now + LEASE)
@@ -172,10 +177,10 @@ def _part(batch: Batch, refused: StatusRefused) -> int:
     return sum(refresh(half, patience=HALVING_PATIENCE_SECONDS) for half in halves)
 
 
-def _lock_due(now: datetime, *, count: int) -> list[Market]:
+def _lock_due(now: datetime, order: Iterable[Priority], *, count: int) -> list[Market]:
     found: list[Market] = []
     # One query for each priority reads what is due and nothing else from the index.
-    for priority in Priority:
+    for priority in order:
         rows = Market.objects.due(now, priority=priority).select_related("token")
         columns = (f"token__{name}" for name in _TOKEN_COLUMNS)
         locked = rows.only("by_address", *columns).select_for_update(of=("self",), skip_locked=True)

@@ -8,8 +8,8 @@
 | 3        | all others                   | day         |
 
 These are wishes: the provider's limit decides how many of those that are due are asked for, and the smaller priority
-goes first. What the provider doesn't know is asked for after pauses that double, from minutes for a fresh launch and
-from an hour for others, up to four weeks.
+goes first, but for the calls that another class leads. What the provider doesn't know is asked for after pauses that
+double, from minutes for a fresh launch and from an hour for others, up to four weeks.
 """
 
 from datetime import datetime, timedelta
@@ -48,6 +48,17 @@ INTERVALS = {
     Priority.TRADED: timedelta(minutes=5),
     Priority.OTHER: timedelta(days=1),
 }
+
+
+# Whose rows come first in one call after the other. Anybody can walk a list and so view more tokens than the limit has
+# room for: launches and trades have their calls all the same.
+_LEADS = (Priority.VIEWED, Priority.FRESH, Priority.VIEWED, Priority.TRADED)
+
+
+def order_of_call(number: int) -> list[Priority]:
+    """The priorities in the order in which the call of this number takes their rows."""
+    lead = _LEADS[number % len(_LEADS)]
+    return [lead, *(priority for priority in Priority if priority != lead)]
 
 
 def priority(now: datetime, *, viewed_at: datetime | None, deployed_at: datetime, tx_count_24h: int | None) -> Priority:

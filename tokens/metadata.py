@@ -6,6 +6,7 @@ import math
 import re
 import unicodedata
 from typing import Any
+from urllib.parse import urlsplit
 
 # Nobody describes a token in more; a longer text is cut so that no row can grow without limit.
 MAX_TEXT = 10_000
@@ -22,6 +23,17 @@ LARGEST_JSON_NUMBER = 2**53 - 1
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # PostgreSQL's bigint.
 _MAX_FID = 2**63 - 1
+# What launchers call an address of which they say no more.
+_WEBSITE = "website"
+# Whose page it is, whatever the launcher calls it.
+_PLATFORMS = {
+    "x.com": "x",
+    "twitter.com": "twitter",
+    "farcaster.xyz": "farcaster",
+    "warpcast.com": "warpcast",
+    "t.me": "telegram",
+    "telegram.me": "telegram",
+}
 
 Json = dict[str, Any]
 
@@ -68,7 +80,7 @@ def social_links(metadata: Json) -> list[dict[str, str]]:
 def find_link(metadata: Json, *platforms: str) -> str | None:
     """The first social address of one of the platforms (lower case), from parsed metadata."""
     for link in metadata["socialMediaUrls"]:
-        if link["platform"].lower() in platforms:
+        if _platform(link) in platforms:
             return str(link["url"])
     return None
 
@@ -133,11 +145,23 @@ def _list(value: Any) -> list[Any]:
     return value[:MAX_LINKS] if isinstance(value, list) else []
 
 
+def _platform(link: dict[str, str]) -> str:
+    """What the launcher calls it, in lower case; a mere website goes by its host, since many give bare addresses."""
+    named = link["platform"].lower()
+    if named not in (_WEBSITE, "web"):
+        return named
+    try:
+        host = urlsplit(link["url"]).hostname or ""
+    except ValueError:
+        return named
+    return _PLATFORMS.get(host.removeprefix("www."), named)
+
+
 def _link(value: Any) -> dict[str, str] | None:
     """A social link; launchers write objects or bare addresses."""
     if isinstance(value, str) and value:
-        return {"platform": "website", "url": value[:MAX_TEXT]}
+        return {"platform": _WEBSITE, "url": value[:MAX_TEXT]}
     if not isinstance(value, dict):
         return None
     url = _text(value.get("url"))
-    return {"platform": _text(value.get("platform")) or "website", "url": url} if url else None
+    return {"platform": _text(value.get("platform")) or _WEBSITE, "url": url} if url else None

@@ -66,12 +66,24 @@ class TokenQuerySet(QuerySet["Token"]):
         places = [When(chain_id=chain_id, then=place) for place, chain_id in enumerate(chain_ids)]
         return self.order_by(Case(*places, default=len(places), output_field=IntegerField()), "id")
 
-    def deployed_with(self, row_id: int, *, fid: int | None, sender: str | None) -> Self:
-        """Tokens that the same requestor asked for; where none is known, that the same wallet sent."""
+    def blocked_at(self, address: str, *, chain_id: int | None) -> Self:
+        """Blocked tokens at an address in its stored form, on one chain or on all.
+
+        Also those that a reorg has dropped: what operators said of a token holds until they say otherwise.
+        """
+        tokens = self.filter(contract_address=address, blocked=True)
+        return tokens if chain_id is None else tokens.filter(chain_id=chain_id)
+
+    def deployed_by(self, wallet: str) -> Self:
+        """Tokens that a wallet, in its stored form, sent or asked for."""
+        return self.filter(Q(msg_sender=wallet) | Q(requestor_address=wallet))
+
+    def deployed_with(self, row_id: int, *, fid: int | None, wallet: str | None) -> Self:
+        """Tokens that the same requestor asked for; where none is known, that the same wallet deployed."""
         if fid is not None:
             return self.on_chain().filter(requestor_fid=fid)
-        if sender:
-            return self.on_chain().filter(msg_sender=sender)
+        if wallet:
+            return self.on_chain().deployed_by(wallet)
         return self.filter(pk=row_id)
 
     def launched_in(self, *, chain_id: int, tx_hash: str) -> Self:

@@ -9,7 +9,6 @@ from rest_framework import serializers
 from config.api.errors import BadRequest
 from config.api.fields import (
     AddressField,
-    FlagField,
     PoolAddressField,
     WeiField,
     WholeNumberField,
@@ -17,10 +16,8 @@ from config.api.fields import (
 )
 from tokens import record_shapes
 from tokens.installed_chains import registry
-from tokens.sorting import DEPLOYED_AT, SORTS
 
 MAX_POOLS = 100
-MAX_OFFSET = 10_000
 
 
 class KnownText(serializers.CharField):
@@ -179,41 +176,6 @@ class TokenDetailSerializer(TokenRecordSerializer):
     telegramUrl = KnownText()
 
 
-class PageQuery(serializers.Serializer[Any]):
-    """Where a page begins."""
-
-    cursor = serializers.CharField(required=False, help_text="From the answer before; opaque.")
-
-
-class ListQuery(PageQuery):
-    """Order and paging of a public list, and what comes with each token."""
-
-    sortBy = serializers.ChoiceField(
-        list(SORTS),
-        default=DEPLOYED_AT.name,
-        error_messages={"invalid_choice": f"must be one of {', '.join(SORTS)}"},
-        help_text="Tokens without the value come last in both directions.",
-    )
-    sort = serializers.ChoiceField(
-        ["desc", "asc"], default="desc", error_messages={"invalid_choice": "must be desc or asc"}
-    )
-    limit = WholeNumberField(min_value=0, max_value=20, default=10, help_text="With 0 the counts alone.")
-    offset = WholeNumberField(
-        min_value=0,
-        max_value=MAX_OFFSET,
-        default=0,
-        help_text="Tokens to leave out, after the cursor where there is one.",
-    )
-    includeUser = FlagField(default=False, help_text="With related.user, whoever asked for the launch.")
-    includeMarket = FlagField(default=False, help_text="With related.market and priceUsd.")
-
-
-class PartnerListQuery(ListQuery):
-    """The same for partners, whose pages may be longer."""
-
-    limit = WholeNumberField(min_value=0, max_value=200, default=10, help_text="With 0 the counts alone.")
-
-
 class PoolQuery(serializers.Serializer[Any]):
     """One pool."""
 
@@ -237,6 +199,13 @@ class TokenQuery(serializers.Serializer[Any]):
 
     address = AddressField(allow_mint=True)
     chainId = WholeNumberField(min_value=1, max_value=2**63 - 1, required=False)
+
+
+class BlockedAnswer(serializers.Serializer[Any]):
+    """Whether operators have taken a token off the public lists."""
+
+    address = AddressField(allow_mint=True)
+    blocked = serializers.BooleanField(help_text="False for unknown tokens, too.")
 
 
 class IndexBody(serializers.Serializer[Any]):
@@ -275,23 +244,6 @@ class IndexAnswer(serializers.Serializer[Any]):
 
 
 # The bodies around the records, for the description alone.
-TOKEN_LIST_ANSWER = inline_serializer(
-    "TokenList",
-    {
-        "data": TokenRecordSerializer(many=True),
-        "total": serializers.IntegerField(help_text="Rows that match all filters."),
-        "cursor": serializers.CharField(allow_null=True, help_text="Null on the last page."),
-        "tokensDeployed": serializers.IntegerField(help_text="Tokens under fid, fids, msgSender and chainId alone."),
-    },
-)
-TOKEN_PAGE_ANSWER = inline_serializer(
-    "TokenPage",
-    {
-        "data": TokenRecordSerializer(many=True),
-        "total": serializers.IntegerField(help_text="Rows that match all filters."),
-        "cursor": serializers.CharField(allow_null=True, help_text="Null on the last page."),
-    },
-)
 TOKEN_ANSWER = inline_serializer("TokenOrNothing", {"data": TokenRecordSerializer(required=False)})
 TOKEN_DETAIL_ANSWER = inline_serializer("TokenDetailAnswer", {"data": TokenDetailSerializer()})
 TOKENS_BY_POOL_ANSWER = inline_serializer(

@@ -2,15 +2,17 @@
 
 from config.api.routing import endpoint
 from tokens.views.indexing import IndexTransactionView
-from tokens.views.liquidity import RewardsEstimateView
+from tokens.views.liquidity import ClaimInfoView, LpInfoView, RewardsEstimateView
 from tokens.views.listing import (
     DeployedByAddressView,
     DeployedByFidView,
     PartnerTokenListView,
+    PartnerTokensByFidView,
     TokenListView,
+    TokensByAdminView,
     TokenSearchView,
 )
-from tokens.views.lookup import TokenByAddressView, TokenByPoolView, TokensByPoolsView
+from tokens.views.lookup import TokenBlockedView, TokenByAddressView, TokenByPoolView, TokensByPoolsView
 from tokens.views.trending import TrendingView
 
 urlpatterns = [
@@ -24,5 +26,10 @@ urlpatterns = [
     endpoint("tokens/estimate-rewards-by-pool-address", RewardsEstimateView.as_view(), name="token-rewards-estimate"),
     endpoint("tokens/authenticated", PartnerTokenListView.as_view(), name="token-list-authenticated"),
     endpoint("get-token-by-address", TokenByAddressView.as_view(), name="token-by-address"),
+    endpoint("get-tokens-by-fid", PartnerTokensByFidView.as_view(), name="tokens-by-fid"),
+    endpoint("tokens/fetch-by-admin", TokensByAdminView.as_view(), name="tokens-by-admin"),
+    endpoint("tokens/is-blocked", TokenBlockedView.as_view(), name="token-blocked"),
+    endpoint("get-lp-info/<str:address>", LpInfoView.as_view(), name="lp-info"),
+    endpoint("get-claim-info", ClaimInfoView.as_view(), name="claim-info"),
     endpoint("tokens/index", IndexTransactionView.as_view(), name="token-index"),
 ]

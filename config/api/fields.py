@@ -74,6 +74,14 @@ def is_mint(text: str) -> bool:
     return leading + (number.bit_length() + 7) // 8 == 32
 
 
+def read_path_address(text: str, *, name: str) -> str:
+    """EVM address in any case, as a part of the path -> EIP-55. Raises ValidationError (400) on that name."""
+    try:
+        return parse_address(text)
+    except ValueError as error:
+        raise serializers.ValidationError({name: [str(error)]}) from error
+
+
 class _TextField(serializers.CharField):
     """A string that one of the functions above reads; numbers and booleans are not taken for strings."""
 

@@ -140,6 +140,8 @@ class Launch:
     name: str
     symbol: str
     supply: int | None
+    # How much of it the extensions of v4 got, which is all that is not liquidity; None for other generations.
+    extensions_supply: int | None
     admin: str | None
     msg_sender: str | None
     requestor_address: str | None

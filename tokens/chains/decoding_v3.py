@@ -166,6 +166,7 @@ def _launch(
         block_hash=mined.block_hash,
         block_time=mined.block_time,
         factory=abi.checksum(log["address"]),
+        extensions_supply=None,
         presale_id=None,
         pool=trading.pool if trading else None,
         fees=trading.fees if trading else None,

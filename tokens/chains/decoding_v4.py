@@ -59,6 +59,7 @@ def decode_v4(mined: MinedTransaction, log: Log, event: Event, generation: Gener
         name=created["tokenName"],
         symbol=created["tokenSymbol"],
         supply=mined.minted(token),
+        extensions_supply=created["extensionsSupply"],
         admin=created["tokenAdmin"],
         msg_sender=created["msgSender"],
         requestor_address=None,

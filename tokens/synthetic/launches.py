@@ -71,7 +71,8 @@ def draw_launch(random: Random, *, registry: Registry, time: int, popular: Seque
         factory=random.choice(contracts.factories),
         name=name,
         symbol=symbol,
-        supply=random.choice((10**27, 10**28, 420_690 * 10**24)) if random.random() < 0.03 else 10**29,
+        supply=_draw_supply(random, generation),
+        extensions_supply=None,
         admin=admin,
         msg_sender=sender,
         requestor_address=wallet(_rank(random, _WALLETS, 2)) if random.random() < 0.04 else None,
@@ -93,6 +94,12 @@ def draw_launch(random: Random, *, registry: Registry, time: int, popular: Seque
         sniper_tax=SniperTax(starting_fee=666_777, ending_fee=41_673, seconds_to_decay=15) if is_latest else None,
         positions=_draw_positions(random, tuple(registry.presets.values()), pool) if pool else (),
     )
+
+
+def _draw_supply(random: Random, generation: str) -> int:
+    supply = random.choice((10**27, 10**28, 420_690 * 10**24)) if random.random() < 0.03 else 10**29
+    # The later factories know one alone, and what a vault gets is a part of it.
+    return 10**29 if generation in ("v3.1", "v4") else supply
 
 
 def _rank(random: Random, count: int, steepness: int) -> int:

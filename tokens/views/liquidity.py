@@ -1,16 +1,29 @@
 """A token's liquidity and fees."""
 
-from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import NotFound
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.api.caching import shared_for
+from accounts.authentication import PartnerKeyAuthentication
+from accounts.models import Scope
+from accounts.permissions import HasScope
+from config.api.caching import PRIVATE_NEVER_STORED, private_for, shared_for
 from config.api.errors import UpstreamUnavailable
+from config.api.fields import read_path_address
 from config.api.views import QueryView
 from tokens import liquidity
-from tokens.installed_chains import UnsupportedChain
-from tokens.liquidity_serializers import FEES_PATH, RewardsAnswer, RewardsQuery
+from tokens.installed_chains import UnsupportedChain, generation_label, quote_symbol, registry
+from tokens.liquidity_serializers import (
+    FEES_PATH,
+    NO_NFT_RULE,
+    ClaimInfoAnswer,
+    ClaimInfoQuery,
+    LpInfoAnswer,
+    LpInfoQuery,
+    RewardsAnswer,
+    RewardsQuery,
+)
 from tokens.models import Token
 
 # Seconds within which the provider is likely to have been asked about a token that somebody looks at.
@@ -44,3 +57,60 @@ class RewardsEstimateView(QueryView):
         except UnsupportedChain as error:
             raise UpstreamUnavailable("The chain is not available") from error
         return Response({"userRewards": rewards})
+
+
+class LpInfoView(QueryView):
+    """What a token's launch locked as liquidity, for partners."""
+
+    authentication_classes = [PartnerKeyAuthentication]
+    permission_classes = [HasScope]
+    required_scope = Scope.READ
+    query_serializer = LpInfoQuery
+    cache_control = private_for(120)
+
+    @extend_schema(
+        operation_id="getLpInfo",
+        parameters=[OpenApiParameter("address", str, OpenApiParameter.PATH, description="A token; no quote token.")],
+        responses={200: LpInfoAnswer, 404: None},
+    )
+    def get(self, request: Request, address: str) -> Response:
+        """Tell how much of a token's supply its launch locked as liquidity, and where."""
+        address, chain_id = read_path_address(address, name="address"), self.query.get("chainId")
+        quote = quote_symbol(address, chain_id=chain_id)
+        if quote:
+            raise ValidationError({"address": [f"must be a launched token; {quote} is a quote token"]})
+        return Response(LpInfoAnswer(liquidity.locked_liquidity(_token_at(address, chain_id))).data)
+
+
+class ClaimInfoView(QueryView):
+    """Where to claim the fees of a token up to generation v3.1, for partners."""
+
+    authentication_classes = [PartnerKeyAuthentication]
+    permission_classes = [HasScope]
+    required_scope = Scope.READ
+    query_serializer = ClaimInfoQuery
+    cache_control = PRIVATE_NEVER_STORED
+
+    @extend_schema(operation_id="getClaimInfo", responses={200: ClaimInfoAnswer, 404: None})
+    def get(self, request: Request) -> Response:
+        """Tell the locker and the LP NFT that the claim of a token's fees needs."""
+        token = _token_at(self.query["address"], self.query.get("chainId"))
+        if not liquidity.has_lp_nft(token):
+            raise ValidationError({"address": [NO_NFT_RULE]})
+        return Response(
+            {
+                "lockerAddress": token.locker_address or None,
+                "lpNftId": token.position_id or None,
+                "contract_address": token.contract_address,
+                "type": generation_label(token.generation),
+            }
+        )
+
+
+def _token_at(address: str, chain_id: int | None) -> Token:
+    """Where several chains hold it, the registry's order decides. Raises NotFound."""
+    tokens = Token.objects.at_address(address, chain_id=chain_id).in_chain_order(list(registry().chains))
+    token = tokens.first()
+    if token is None:
+        raise NotFound("Token not found")
+    return token

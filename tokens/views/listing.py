@@ -9,21 +9,23 @@ from rest_framework.request import Request
 from accounts.authentication import PartnerKeyAuthentication
 from accounts.models import Scope
 from accounts.permissions import HasScope
-from config.api.caching import PRIVATE_NEVER_STORED, shared_for
+from config.api.caching import PRIVATE_NEVER_STORED, private_for, shared_for
 from config.api.rendering import json_response
 from config.api.views import QueryView
 from tokens import listing, searching, tasks
-from tokens.filters import DeployedByAddressFilter, DeployedByFidFilter, SearchFilter, TokenFilter
-from tokens.listing import Order, Page, Window
-from tokens.records import Extras
-from tokens.selections import Selection
-from tokens.serializers import (
+from tokens.filters import AdminFilter, DeployedByAddressFilter, DeployedByFidFilter, SearchFilter, TokenFilter
+from tokens.list_serializers import (
     TOKEN_LIST_ANSWER,
     TOKEN_PAGE_ANSWER,
+    TOKENS_BY_FID_ANSWER,
+    AdminListQuery,
     ListQuery,
     PageQuery,
     PartnerListQuery,
 )
+from tokens.listing import Order, Page, Window
+from tokens.records import Extras
+from tokens.selections import Selection
 from tokens.sorting import DEPLOYED_AT, SORTS
 from tokens.totals import Total, total_of
 from tokens.views_seen import note_viewed
@@ -39,8 +41,11 @@ class TokenPageView(QueryView):
     selection: Selection
 
     def extras(self) -> Extras:
-        """What comes with each token."""
-        return Extras()
+        """What comes with each token: what is asked for, where it can be."""
+        return Extras(
+            market=self.query.get("includeMarket", False),
+            user=self.query.get("includeUser", False),
+        )
 
     def read_page(self) -> tuple[Page, Total]:
         """The page that is asked for, and how many tokens the whole list has."""
@@ -56,12 +61,16 @@ class TokenPageView(QueryView):
             tasks.enqueue_count(self.selection)
         return page, total
 
-    def answer(self, page: Page, total: Total, **more: Any) -> HttpResponse:
+    def body(self, page: Page, total: Total) -> dict[str, Any]:
         """The body around a page."""
+        return {"data": page.records, "total": total.number, "cursor": page.cursor}
+
+    def answer(self, page: Page, total: Total, **more: Any) -> HttpResponse:
+        """The page in its body, and what else belongs there."""
         if self.extras().market:
             note_viewed(record["id"] for record in page.records)
-        body = {"data": page.records, "total": total.number, "cursor": page.cursor, **more}
-        return json_response(body, headers={} if total.is_exact else {"X-Total-Approximate": "1"})
+        headers = {} if total.is_exact else {"X-Total-Approximate": "1"}
+        return json_response(self.body(page, total) | more, headers=headers)
 
 
 class TokenListView(TokenPageView):
@@ -69,10 +78,6 @@ class TokenListView(TokenPageView):
 
     query_serializer = ListQuery
     filterset_class = TokenFilter
-
-    def extras(self) -> Extras:
-        """What is asked for."""
-        return Extras(market=self.query["includeMarket"], user=self.query["includeUser"])
 
     @extend_schema(operation_id="listTokens", responses={200: TOKEN_LIST_ANSWER, 503: None})
     def get(self, request: Request) -> HttpResponse:
@@ -138,4 +143,43 @@ class DeployedByAddressView(TokenPageView):
     @extend_schema(operation_id="fetchDeployedByAddress", responses={200: TOKEN_PAGE_ANSWER})
     def get(self, request: Request) -> HttpResponse:
         """List the tokens that a wallet sent or asked for."""
+        return self.answer(*self.read_page())
+
+
+class PartnerTokensByFidView(TokenPageView):
+    """The tokens that one user asked for, newest first, for partners: the same list in another body."""
+
+    authentication_classes = [PartnerKeyAuthentication]
+    permission_classes = [HasScope]
+    required_scope = Scope.READ
+    filterset_class = DeployedByFidFilter
+    cache_control = private_for(5)
+
+    def body(self, page: Page, total: Total) -> dict[str, Any]:
+        """The page, and what is known of all pages beside it."""
+        pages = -(-total.number // self.page_size)
+        return {
+            "data": page.records,
+            "pagination": {"cursor": page.cursor, "total": total.number, "totalPages": pages},
+        }
+
+    @extend_schema(operation_id="getTokensByFid", responses={200: TOKENS_BY_FID_ANSWER})
+    def get(self, request: Request) -> HttpResponse:
+        """List the tokens that a FID asked for, ten a page."""
+        return self.answer(*self.read_page())
+
+
+class TokensByAdminView(TokenPageView):
+    """The tokens that a wallet administers now, newest first, for partners."""
+
+    authentication_classes = [PartnerKeyAuthentication]
+    permission_classes = [HasScope]
+    required_scope = Scope.READ
+    query_serializer = AdminListQuery
+    filterset_class = AdminFilter
+    cache_control = PRIVATE_NEVER_STORED
+
+    @extend_schema(operation_id="fetchTokensByAdmin", responses={200: TOKEN_PAGE_ANSWER})
+    def get(self, request: Request) -> HttpResponse:
+        """List the tokens of a token admin, up to 200 a page."""
         return self.answer(*self.read_page())

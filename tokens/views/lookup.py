@@ -18,6 +18,7 @@ from tokens.serializers import (
     TOKEN_ANSWER,
     TOKEN_DETAIL_ANSWER,
     TOKENS_BY_POOL_ANSWER,
+    BlockedAnswer,
     PoolQuery,
     PoolsBody,
     TokenQuery,
@@ -70,3 +71,20 @@ class TokenByAddressView(QueryView):
             raise NotFound("Token not found")
         note_viewed([found[0]["id"]])
         return Response({"data": add_details(found[0])})
+
+
+class TokenBlockedView(QueryView):
+    """Whether a token is blocked, for partners who show tokens of their own lists."""
+
+    authentication_classes = [PartnerKeyAuthentication]
+    permission_classes = [HasScope]
+    required_scope = Scope.READ
+    query_serializer = TokenQuery
+    cache_control = private_for(60)
+
+    @extend_schema(operation_id="isTokenBlocked", responses={200: BlockedAnswer})
+    def get(self, request: Request) -> Response:
+        """Tell whether a token is blocked, on one chain or on any; unknown tokens are not."""
+        address = self.query["address"]
+        blocked = Token.objects.blocked_at(address, chain_id=self.query.get("chainId")).exists()
+        return Response({"address": address, "blocked": blocked})
