@@ -3,35 +3,21 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from django.db.models import Count, F, Min, Q
+from django.db.models import F
 from django.urls import reverse
 from redis.exceptions import RedisError
 
 from accounts import profiles as social_profiles
 from accounts import social_provider
-from accounts.models import KeyState, PartnerKey, SocialProfile
+from accounts.models import KeyState, PartnerKey
 from config.operators.dashboard import Figure, Panel, ago
 
 KEYS = 8
 
 
 def profiles(now: datetime) -> Iterable[Panel]:
-    """Whether the social provider is asked, and for how many people it is to be."""
-    due = SocialProfile.objects.filter(due_at__lte=now).aggregate(
-        new=Count("pk", filter=Q(fetched_at__isnull=True)),
-        known=Count("pk", filter=Q(fetched_at__isnull=False)),
-        since=Min("due_at"),
-    )
-    page = reverse("admin:accounts_socialprofile_changelist")
-    note = f"the first since {ago(due['since'], now)}" if due["since"] else ""
-    yield Panel(
-        title="Deployers' profiles",
-        figures=(
-            _provider(),
-            Figure(label="New people", value=f"{due['new']:,} due", note=note, page=page),
-            Figure(label="To be refreshed", value=f"{due['known']:,} due", page=page),
-        ),
-    )
+    """Whether the social provider is asked."""
+    yield Panel(title="Deployers' profiles", figures=(_provider(),))
 
 
 def partner_keys(now: datetime) -> Iterable[Panel]:
@@ -52,13 +38,17 @@ def partner_keys(now: datetime) -> Iterable[Panel]:
 
 
 def _provider() -> Figure:
-    label = "Provider"
     if not social_provider.is_configured():
-        return Figure(label=label, value="none", note="neither SOCIAL_API_KEY nor FARCASTER_HUB_URL is set")
+        return _say("none", note="neither SOCIAL_API_KEY nor FARCASTER_HUB_URL is set")
     try:
         paused = social_profiles.is_paused()
     except RedisError:
-        return Figure(label=label, value="unknown", note="Redis does not answer", is_alarming=True)
+        return _say("unknown", note="Redis does not answer", is_alarming=True)
     if paused:
-        return Figure(label=label, value="left alone", note="after an error, which the log has", is_alarming=True)
-    return Figure(label=label, value="asked")
+        return _say("left alone", note="after an error, which the log has", is_alarming=True)
+    return _say("asked", note="the list says who is due when")
+
+
+def _say(value: str, *, note: str, is_alarming: bool = False) -> Figure:
+    page = reverse("admin:accounts_socialprofile_changelist")
+    return Figure(label="Provider", value=value, note=note, page=page, is_alarming=is_alarming)

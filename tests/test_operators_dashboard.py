@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts import profiles
 from config.http import NoAnswer, RateLimited
-from tests.factories import IndexRequestFactory, PartnerKeyFactory, SocialProfileFactory, TokenFactory
+from tests.factories import IndexRequestFactory, PartnerKeyFactory, TokenFactory
 from tokens import market_pace
 from tokens.market_schedule import Priority
 from tokens.models import IndexRequest, Market
@@ -178,14 +178,18 @@ def test_the_dashboard_is_there_while_redis_is_not(operator, settings, own_serve
         assert (provider.value, provider.note, provider.is_alarming) == ("unknown", "Redis does not answer", True)
 
 
-def test_profiles_that_are_due_are_counted(operator, social):
-    SocialProfileFactory.create_batch(2, wanted=True)
-    SocialProfileFactory(due_at=timezone.now() - timedelta(hours=1))
-    SocialProfileFactory()
-    found = figures(operator, "Deployers' profiles")
-    assert [figure.value for figure in found.values()] == ["asked", "2 due", "1 due"]
+def test_a_pause_of_the_social_provider_alarms(operator, social):
+    provider = figures(operator, "Deployers' profiles")["Provider"]
+    assert (provider.value, provider.is_alarming) == ("asked", False)
     cache.set(profiles.PAUSED_KEY, True, timeout=60)
-    assert figures(operator, "Deployers' profiles")["Provider"].is_alarming
+    provider = figures(operator, "Deployers' profiles")["Provider"]
+    assert (provider.value, provider.is_alarming) == ("left alone", True)
+
+
+def test_no_social_provider_is_no_alarm(operator, settings):
+    settings.SOCIAL_API_KEY = settings.FARCASTER_HUB_URL = ""
+    provider = figures(operator, "Deployers' profiles")["Provider"]
+    assert (provider.value, provider.is_alarming) == ("none", False)
 
 
 def test_keys_are_told_by_their_last_use(operator):
@@ -208,7 +212,6 @@ def test_it_takes_few_queries_whatever_there_is(client, settings, django_assert_
     TokenFactory.create_batch(30, deployed_at=timezone.now())
     IndexRequestFactory.create_batch(10)
     PartnerKeyFactory.create_batch(20)
-    SocialProfileFactory.create_batch(10, wanted=True)
     user = User.objects.create_user("reader", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client.force_login(user)
