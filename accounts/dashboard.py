@@ -1,18 +1,19 @@
 """Panels of the operators' dashboard about deployers' profiles and partner keys."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from django.db.models import F
 from django.urls import reverse
 from redis.exceptions import RedisError
 
 from accounts import profiles as social_profiles
-from accounts import social_provider
-from accounts.models import KeyState, PartnerKey
-from config.operators.dashboard import Figure, Panel, ago
+from accounts import social_provider, usage
+from accounts.usage import KeyCalls
+from config.operators.dashboard import Figure, Panel
 
+# The busiest keys, and the days whose calls count, today included.
 KEYS = 8
+DAYS = 7
 
 
 def profiles(now: datetime) -> Iterable[Panel]:
@@ -20,21 +21,18 @@ def profiles(now: datetime) -> Iterable[Panel]:
     yield Panel(title="Deployers' profiles", figures=(_provider(),))
 
 
-def partner_keys(now: datetime) -> Iterable[Panel]:
-    """The keys that were used last."""
-    active = PartnerKey.objects.in_state(KeyState.ACTIVE)
-    used = active.order_by(F("last_used_at").desc(nulls_last=True), "-id")[:KEYS]
-    figures = tuple(
-        Figure(
-            label=key.name,
-            value=ago(key.last_used_at, now),
-            note=f"expires {key.expires_at:%Y-%m-%d}" if key.expires_at else "",
-            page=reverse("admin:accounts_partnerkey_change", args=[key.pk]),
-        )
-        for key in used
-    )
-    if figures:
-        yield Panel(title="Partner keys used last", figures=figures)
+def partner_calls(now: datetime) -> Iterable[Panel]:
+    """The keys that called most in the last days; calls of the last minute are not stored yet."""
+    called = usage.requests_per_key((now - timedelta(days=DAYS - 1)).date())
+    if called:
+        total = sum(key.calls for key in called)
+        note = f"{total:,} calls of {len(called)} keys in {DAYS} days (UTC)"
+        yield Panel(title="Calls by partner key", figures=tuple(map(_calls, called[:KEYS])), note=note)
+
+
+def _calls(key: KeyCalls) -> Figure:
+    page = reverse("admin:accounts_partnerkey_change", args=[key.key_id])
+    return Figure(label=key.name, value=f"{key.calls:,}", page=page)
 
 
 def _provider() -> Figure:

@@ -1,9 +1,12 @@
-"""Partner keys: who may call the partner endpoints, and with which secrets. Social profiles: who deploys tokens."""
+"""Partner keys: who may call the partner endpoints, with which secrets, and how much. Social profiles: who deploys."""
 
 from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+
+MAX_CALLS_PER_MINUTE = 1_000_000
 
 
 class Scope(models.TextChoices):
@@ -39,6 +42,12 @@ class PartnerKey(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     expires_at = models.DateTimeField(null=True, blank=True, help_text="From then on the key is refused.")
     revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    calls_per_minute = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(MAX_CALLS_PER_MINUTE)],
+        help_text="How many calls pass in a minute, 0 for any number; empty for the limit that all keys have.",
+    )
     # Written at most once a minute: it answers "is this key still in use", it doesn't count calls.
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
 
@@ -57,6 +66,11 @@ class PartnerKey(models.Model):
                 name="partner_key_name_not_blank",
                 condition=Q(name__regex=r"\S"),
                 violation_error_message="The name must not be blank.",
+            ),
+            models.CheckConstraint(
+                name="partner_key_calls_per_minute_range",
+                condition=Q(calls_per_minute__isnull=True) | Q(calls_per_minute__range=(0, MAX_CALLS_PER_MINUTE)),
+                violation_error_message=f"Calls per minute must be from 0 to {MAX_CALLS_PER_MINUTE}.",
             ),
         ]
 
@@ -106,6 +120,40 @@ class PartnerKeySecret(models.Model):
     def is_current(self) -> bool:
         """Whether no rotation has retired this secret yet."""
         return self.expires_at is None or self.expires_at > timezone.now()
+
+
+class KeyUsage(models.Model):
+    """How many calls were made with a partner key in one day (UTC) to one endpoint, whatever they were answered."""
+
+    partner_key = models.ForeignKey(PartnerKey, on_delete=models.CASCADE, related_name="usage", db_index=False)
+    day = models.DateField()
+    # The name of its route.
+    endpoint = models.TextField()
+    calls = models.PositiveBigIntegerField()
+
+    class Meta:
+        constraints = [
+            # Adding what was counted meets the row by it, and its index serves a key's days.
+            models.UniqueConstraint(name="key_usage_once", fields=["partner_key", "day", "endpoint"]),
+        ]
+        indexes = [
+            # Serves all keys' calls since a day, and the end of old rows.
+            models.Index(name="key_usage_day", fields=["day"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.calls} calls of {self.endpoint} on {self.day}"
+
+
+class UsageBatch(models.Model):
+    """A batch of counted calls that the rows of KeyUsage hold: whoever comes with it once more adds nothing."""
+
+    # What Redis knows the batch by.
+    name = models.CharField(max_length=32, primary_key=True)
+    added_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.name
 
 
 def _no_addresses() -> list[str]:

@@ -1,10 +1,13 @@
-"""Celery's door to the profiles of deployers."""
+"""Celery's doors to the profiles of deployers, to how much keys are used, and to what is past keeping."""
 
 import functools
 import logging
 import time
 
-from accounts import profiles, social_provider
+from django.contrib.sessions.backends.db import SessionStore
+
+from accounts import profiles, social_provider, usage
+from config.call_counts import CountsUnavailable
 from config.celery import app
 
 logger = logging.getLogger(__name__)
@@ -31,3 +34,26 @@ def refresh_social_profiles() -> None:
 def say_that_nobody_is_asked() -> None:
     """Once per process: this is how the installation is meant to be, or a setting that was forgotten."""
     logger.info("no profiles are fetched: neither SOCIAL_API_KEY nor FARCASTER_HUB_URL is set")
+
+
+@app.task
+def store_key_usage() -> None:
+    """Bring what was counted in Redis into the rows; what fails waits there for the next time."""
+    try:
+        usage.store_counted()
+    except CountsUnavailable as error:
+        logger.warning("the calls of partner keys wait to be stored: %s", error)
+
+
+@app.task
+def prune_key_usage() -> None:
+    """Delete the usage of days that are past keeping."""
+    pruned = usage.prune()
+    if pruned:
+        logger.info("pruned %s rows of key usage", pruned)
+
+
+@app.task
+def prune_sessions() -> None:
+    """Delete the sessions of log-ins that are over."""
+    SessionStore.clear_expired()

@@ -2,9 +2,9 @@
 
     python -m benchmarks.decode [--rounds N] [--launches N]
 
-The whole of `decode_launches` runs on the recorded v4 launches, repeated; "no address seen" is the same with the cache
-of EIP-55 forms emptied before each launch, as if no two launches shared an address. The floor is what any decoder built
-on eth_abi must spend: `eth_abi.decode` with the same types on the bytes of the same logs that our decoder reads,
+The whole of `decode_transaction` runs on the recorded v4 launches, repeated; "no address seen" is the same with the
+cache of EIP-55 forms emptied before each launch, as if no two launches shared an address. The floor is what any decoder
+built on eth_abi must spend: `eth_abi.decode` with the same types on the bytes of the same logs that our decoder reads,
 without finding these logs, without taking their hex apart, and without turning values into anything.
 
 All are timed in turns, and the best round of each counts. Ends with code 1 where whole decoding takes more than twice
@@ -20,9 +20,8 @@ from typing import Any
 import eth_abi
 
 from tests.recordings import V4_LAUNCHES, Mined, base, mined
-from tokens.chains import abi
+from tokens.chains import abi, decoding
 from tokens.chains.abi import Event
-from tokens.chains.decoding import decode_launches
 from tokens.chains.registry import ChainInfo
 
 LIMIT = 2.0
@@ -87,9 +86,9 @@ def main() -> int:
 
 def decode_transaction(chain: ChainInfo, transaction: Mined) -> Any:
     """The launches of one transaction."""
-    return decode_launches(
+    return decoding.decode_transaction(
         chain, transaction=transaction.transaction, receipt=transaction.receipt, block=transaction.block
-    )
+    ).launches
 
 
 def read_work(transaction: Mined) -> list[Work]:

@@ -7,6 +7,7 @@ from typing import Any
 from redis import ConnectionPool, RedisError
 from redis.exceptions import NoScriptError
 
+from config import call_counts
 from config.http import Retryable
 from config.redis_connection import PREFIX, redis
 
@@ -14,8 +15,11 @@ from config.redis_connection import PREFIX, redis
 _SHORTEST_SECONDS = 0.01
 
 # Redis drops a key when its time is past, not merely reached: one millisecond less makes the window exactly as long as
-# it should be. A key that lost its expiry would refuse for ever, so each call looks for it.
-_COUNT = """
+# it should be. A key that lost its expiry would refuse for ever, so each call looks for it. With a second key, the
+# call goes into the counts that a worker takes from there.
+_COUNT = (
+    "if KEYS[2] then\n  " + call_counts.COUNT_ONE.format(key="KEYS[2]", field="ARGV[2]", name="ARGV[3]") + "\nend"
+    """
 local count = redis.call('INCR', KEYS[1])
 local left = redis.call('PTTL', KEYS[1])
 if left < 0 then
@@ -24,6 +28,7 @@ if left < 0 then
 end
 return {count, left + 1}
 """
+)
 # The name under which Redis keeps the script.
 _COUNT_SHA1 = hashlib.sha1(_COUNT.encode(), usedforsecurity=False).hexdigest()
 
@@ -45,36 +50,40 @@ class CountersUnavailable(Retryable):
     """Redis gives no answer, so that nobody knows whether the call may pass: its maker decides."""
 
 
-def take(name: str, *, limit: int, seconds: float) -> Verdict:
+def take(name: str, *, limit: int, seconds: float, usage: str = "") -> Verdict:
     """Count one call of this name, and say whether it is among the first `limit` of its window.
 
     A window begins with its first call and lasts `seconds` (0.01 or more), also for later callers who name another
-    length. Refused calls make it no longer. One round trip to Redis. Raises CountersUnavailable, at once while the
+    length. Refused calls make it no longer. One round trip to Redis, in which the call is counted as this `usage`, too
+    (a field of `config.call_counts`), whether it passes or not. Raises CountersUnavailable, at once while the
     server has lately given no answer, and ValueError for a limit that is none.
     """
     if limit < 1 or seconds < _SHORTEST_SECONDS:
         raise ValueError(f"{limit} per {seconds} s is no limit")
-    count, left = _count(f"{PREFIX}limit:{name}", round(seconds * 1000))
+    count, left = _count(f"{PREFIX}limit:{name}", round(seconds * 1000), usage)
     return Verdict(allowed=count <= limit, limit=limit, remaining=max(limit - count, 0), reset_seconds=left / 1000)
 
 
-def _count(key: str, milliseconds: int) -> tuple[int, int]:
+def _count(key: str, milliseconds: int, usage: str) -> tuple[int, int]:
     """How many calls the window has with this one, and the milliseconds until it ends."""
+    words: tuple[str | int, ...] = (1, key, milliseconds)
+    if usage:
+        words = (2, key, call_counts.LIVE, milliseconds, usage, call_counts.new_name())
     client = redis()
     try:
         with client.attempts.attempt():
-            count, left = _run_script(client.connection_pool, key, milliseconds)
+            count, left = _run_script(client.connection_pool, *words)
     except RedisError as error:
         raise CountersUnavailable("no answer from Redis") from error
     return count, left
 
 
-def _run_script(pool: ConnectionPool, key: str, milliseconds: int) -> Any:
+def _run_script(pool: ConnectionPool, *words: str | int) -> Any:
     try:
-        return _ask(pool, "EVALSHA", _COUNT_SHA1, 1, key, milliseconds)
+        return _ask(pool, "EVALSHA", _COUNT_SHA1, *words)
     except NoScriptError:
         # The server is new, or was started again.
-        return _ask(pool, "EVAL", _COUNT, 1, key, milliseconds)
+        return _ask(pool, "EVAL", _COUNT, *words)
 
 
 def _ask(pool: ConnectionPool, *command: str | int) -> Any:

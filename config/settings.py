@@ -1,8 +1,9 @@
 """Every knob of the service, in sections. Values come from the environment or `.env`; `.env.example` lists them all."""
 
+from datetime import timedelta
 from urllib.parse import urlsplit
 
-from config import embedded
+from config import embedded, login, logs
 from config.api import framework
 from config.env import (
     BASE_DIR,
@@ -72,6 +73,9 @@ INSTALLED_APPS = [
     # Index expressions with operator classes.
     "django.contrib.postgres",
     "django.contrib.staticfiles",
+    "axes",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
     "corsheaders",
     "rest_framework",
     "django_filters",
@@ -97,8 +101,11 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "config.page_middleware.PageAuthentication",
+    "accounts.second_factor_middleware.SecondFactorMiddleware",
     "config.page_middleware.PageMessages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    # Turns what a log-in was refused for into a page; other requests it passes on.
+    "axes.middleware.AxesMiddleware",
 ]
 
 TEMPLATES = [
@@ -238,25 +245,12 @@ RATE_LIMIT_KEYED = env_int("RATE_LIMIT_KEYED", 600, minimum=0, maximum=1_000_000
 # Of each partner key, for indexing a transaction, which counts by itself:
 RATE_LIMIT_INDEX = env_int("RATE_LIMIT_INDEX", 10, minimum=0, maximum=1_000_000)
 
+# How many days it is kept how often each partner key called each endpoint.
+KEY_USAGE_DAYS = env_int("KEY_USAGE_DAYS", 400, minimum=1, maximum=3650)
+
 # Origins of web pages that may call the whole API from the browser; those of any other may read what is public.
 CORS_ALLOWED_ORIGINS = env_origins("CORS_ORIGINS")
-CORS_URLS_REGEX = r"^/api/"
-CORS_ALLOW_METHODS = ("DELETE", "GET", "HEAD", "POST")
-CORS_ALLOW_HEADERS = ("authorization", "content-type", "x-api-key")
-# How many seconds browsers remember what they may; an origin that is taken from the list keeps for as long what it had.
-CORS_PREFLIGHT_MAX_AGE = 600
-CORS_EXPOSE_HEADERS = (
-    "Deprecation",
-    "ETag",
-    "Link",
-    "RateLimit-Limit",
-    "RateLimit-Remaining",
-    "RateLimit-Reset",
-    "Retry-After",
-    "Warning",
-    "X-Ignored-Params",
-    "X-Total-Approximate",
-)
+globals().update(framework.CROSS_ORIGIN)
 
 REST_FRAMEWORK = framework.VIEWS
 SPECTACULAR_SETTINGS = framework.DESCRIPTION | {"SERVERS": [{"url": SITE_URL}]}
@@ -270,7 +264,7 @@ DASHBOARD_PANELS = (
     ("tokens.view_indexrequest", "tokens.dashboard.indexing"),
     ("tokens.view_token", "tokens.dashboard.market_data"),
     ("accounts.view_socialprofile", "accounts.dashboard.profiles"),
-    ("accounts.view_partnerkey", "accounts.dashboard.partner_keys"),
+    ("accounts.view_keyusage", "accounts.dashboard.partner_calls"),
 )
 
 # Pages and static files.
@@ -282,14 +276,27 @@ LANGUAGE_CODE = "en-us"
 USE_TZ = True
 TIME_ZONE = "UTC"
 
+# Log-in of the people who operate the service.
+
+AUTHENTICATION_BACKENDS = login.BACKENDS
+AUTH_PASSWORD_VALIDATORS = login.PASSWORD_VALIDATORS
+globals().update(login.LOCK_OUT | login.COOKIES)
+# How many wrong passwords for one name from one address lock that name out there.
+AXES_FAILURE_LIMIT = env_int("LOGIN_FAILURE_LIMIT", 5, minimum=1, maximum=1000)
+# How many minutes after the last of them it is let in again.
+AXES_COOLOFF_TIME = timedelta(minutes=env_int("LOGIN_LOCK_MINUTES", 15, minimum=1, maximum=10_080))
+
+# Whether everybody must have a second factor, the codes of an authenticator app, to use the admin site. Whoever has
+# one is asked for it in any case.
+ADMIN_TOTP_REQUIRED = env_bool("ADMIN_TOTP_REQUIRED", False)
+# What the app calls this installation.
+OTP_TOTP_ISSUER = f"Launchboard {_SITE_HOST}"
+
+# How many hours a log-in lasts.
+SESSION_COOKIE_AGE = 3600 * env_int("ADMIN_SESSION_HOURS", 12, minimum=1, maximum=8760)
+
 # Security.
 
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
-    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
-]
 _BEHIND_HTTPS = SITE_URL.startswith("https://")
 SECURE_SSL_REDIRECT = _BEHIND_HTTPS
 # How many seconds browsers refuse plain HTTP for this host. Raise it when https is there to stay: there is no way back.
@@ -308,12 +315,4 @@ CSRF_TRUSTED_ORIGINS = [SITE_URL]
 # Least severe level that is written to standard error.
 LOG_LEVEL = env_choice("LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
-    # They say every task that is sent, received and done, of which some come every few seconds.
-    "loggers": {name: {"level": "WARNING"} for name in ("celery.beat", "celery.worker.strategy", "celery.app.trace")},
-}
+LOGGING = logs.to_standard_error(LOG_LEVEL)

@@ -13,6 +13,7 @@ urlpatterns = [
     endpoint("api/openapi.json", OpenAPIView.as_view(), name="openapi"),
     endpoint("api/docs", DocsView.as_view(), name="docs"),
     re_path(r"^api(?:/.*)?$", NoEndpointView.as_view()),
+    path("admin/second-factor/", include("accounts.page_urls")),
     path("admin/", admin.site.urls),
 ]
 

@@ -225,6 +225,8 @@ def _write(chains_file: Path, at: Deployment) -> None:
         f'wrapped_native = "{at.wrapped_native}"',
         f'v4_pool_manager = "{at.pool_manager}"',
         f'v4_position_manager = "{at.position_manager}"',
+        "# The stand-in of the pool manager has the getters of both.",
+        f'v4_state_view = "{at.pool_manager}"',
         "quote_tokens = [",
         f'  {{ symbol = "WETH", address = "{at.wrapped_native}", decimals = 18, tick = -230400 }},',
         f'  {{ symbol = "USDC", address = "{at.usd}", decimals = 6, tick = -424400 }},',

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import PartnerKey, PartnerKeySecret, Scope, SocialProfile
 from config.api.fields import checksum
 from tokens.metadata import copy_key, parse_context, parse_metadata
-from tokens.models import IndexRequest, Token
+from tokens.models import FeeClaim, IndexRequest, Token, TokenEvent
 
 
 class PartnerKeyFactory(factory.django.DjangoModelFactory[PartnerKey]):
@@ -115,3 +115,34 @@ class IndexRequestFactory(factory.django.DjangoModelFactory[IndexRequest]):
     chain_id = 8453
     tx_hash = factory.LazyFunction(_hash)
     due_at = factory.LazyFunction(lambda: timezone.now() - timedelta(seconds=1))
+
+
+class TokenEventFactory(factory.django.DjangoModelFactory[TokenEvent]):
+    """A claim from the fee locker of Base, in a transaction of its own; `at` rises with every event."""
+
+    class Meta:
+        model = TokenEvent
+
+    chain_id = 8453
+    tx_hash = factory.LazyFunction(_hash)
+    log_index = 0
+    block_number = factory.Sequence(lambda n: 2_000_000 + n)
+    block_hash = factory.LazyFunction(_hash)
+    at = factory.Sequence(lambda n: datetime(2026, 2, 1, tzinfo=UTC) + timedelta(seconds=n))
+    kind = "fees_claimed"
+    emitter = "0xF3622742b1E446D92e45E22923Ef11C2fcD55D68"
+    arguments = factory.LazyFunction(dict)
+
+
+class FeeClaimFactory(factory.django.DjangoModelFactory[FeeClaim]):
+    """What one claim paid."""
+
+    class Meta:
+        model = FeeClaim
+
+    event = factory.SubFactory(TokenEventFactory)
+    chain_id = factory.SelfAttribute("event.chain_id")
+    at = factory.SelfAttribute("event.at")
+    recipient = factory.LazyFunction(_address)
+    currency = TokenFactory.paired_token
+    amount = Decimal(10**15)

@@ -4,12 +4,15 @@ from django.utils import timezone
 
 from tests.recordings import Mined, base
 from tokens.chains.registry import load
+from tokens.facts import launch_facts
 from tokens.launch_rows import token_columns
-from tokens.models import Token
+from tokens.models import LaunchFacts, Token
 
 
 def index_launch(mined: Mined) -> Token:
     """The row of a transaction's only launch."""
     (launch,) = mined.decode()
     columns = token_columns(launch, chain=base(), presets=load().presets.values())
-    return Token.objects.create(**columns, last_indexed=timezone.now())
+    token = Token.objects.create(**columns, last_indexed=timezone.now())
+    LaunchFacts.objects.create(token=token, facts=launch_facts(launch))
+    return token

@@ -152,6 +152,10 @@ def v3_launch(*, to: str = FACTORY_V3) -> Mined:
     )
 
 
+# Who is paid the rewards of a v3.1 launch, whose admins are the deployer.
+CREATOR_PAID, INTERFACE_PAID = "0x" + "C4" * 20, "0x" + "1F" * 20
+
+
 def v31_launch(*extra: Json, token: str = TOKEN, paired: str = WETH, to: str = FACTORY_V31, **texts: Any) -> Mined:
     """A launch of v3.1 without calldata. `texts` are name, symbol and metadata."""
     words = {"name": "Thirdly", "symbol": "TRI", "metadata": ""} | texts
@@ -159,7 +163,7 @@ def v31_launch(*extra: Json, token: str = TOKEN, paired: str = WETH, to: str = F
         mint(token, to=FACTORY_V31),
         *uniswap_v3_logs(token, paired=paired, factory=FACTORY_V31, locker=LOCKER),
         event(
-            FACTORY_V31, V31_CREATED, token, DEPLOYER, DEPLOYER, DEPLOYER, DEPLOYER, 42, words["name"],
+            FACTORY_V31, V31_CREATED, token, DEPLOYER, DEPLOYER, CREATOR_PAID, INTERFACE_PAID, 42, words["name"],
             words["symbol"], -230_400, words["metadata"], 0, 0, 0, SENDER, indexed=(0, 1, 2),
         ),
         *extra,

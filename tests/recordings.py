@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tokens.chains.base import Launch
-from tokens.chains.decoding import decode_launches
+from tokens.chains.base import Launch, TransactionFacts
+from tokens.chains.decoding import decode_transaction
 from tokens.chains.registry import ChainInfo, load
 
 DATA = Path(__file__).parent / "data"
@@ -30,6 +30,38 @@ V4_LAUNCHES = (
     "deploy-vault",
 )
 RECORDED_LAUNCHES = ("legacy-v0-deploy", "legacy-v2-deploy", "legacy-v31-deploy", *V4_LAUNCHES)
+# Which launch each of them is about, in the chain's order; None where fees were claimed in a currency.
+EVENT_TRANSACTIONS = {
+    "deploy-devbuy": "deploy-devbuy",
+    "swap-buy-plain": "deploy-plain",
+    "swap-sell-plain": "deploy-plain",
+    "swap-buy-token1": "deploy-token1",
+    "swap-sell-token1": "deploy-token1",
+    "swap-buy-vault": "deploy-vault",
+    "swap-sell-vault": "deploy-vault",
+    "swap-buy-airdrop": "deploy-airdrop",
+    "swap-sell-airdrop": "deploy-airdrop",
+    "swap-buy-devbuy": "deploy-devbuy",
+    "swap-sell-devbuy": "deploy-devbuy",
+    "swap-buy-dynamic-fee": "deploy-dynamic-fee",
+    "swap-sell-dynamic-fee": "deploy-dynamic-fee",
+    "swap-buy-multi-recipients": "deploy-multi-recipients",
+    "swap-sell-multi-recipients": "deploy-multi-recipients",
+    "collect-plain": "deploy-plain",
+    "claim-weth-plain": None,
+    "claim-token-plain": "deploy-plain",
+    "token-update-image": "deploy-plain",
+    "token-verify": "deploy-plain",
+    "token-update-admin": "deploy-plain",
+    "locker-update-reward-recipient": "deploy-multi-recipients",
+    "locker-update-fee-preference": "deploy-multi-recipients",
+    "team-fees-claim": None,
+    "airdrop-claim": "deploy-airdrop",
+    "vault-claim": "deploy-vault",
+    "legacy-v31-claim": "legacy-v31-deploy",
+    "legacy-v2-claim": "legacy-v2-deploy",
+    "legacy-v0-claim": "legacy-v0-deploy",
+}
 
 
 @dataclass
@@ -51,7 +83,11 @@ class Mined:
 
     def decode(self, chain: ChainInfo | None = None) -> tuple[Launch, ...]:
         """Its launches, as the service decodes them without asking a node."""
-        return decode_launches(chain or base(), transaction=self.transaction, receipt=self.receipt, block=self.block)
+        return self.read(chain).launches
+
+    def read(self, chain: ChainInfo | None = None) -> TransactionFacts:
+        """All that the service decodes of it without asking a node."""
+        return decode_transaction(chain or base(), transaction=self.transaction, receipt=self.receipt, block=self.block)
 
 
 @cache

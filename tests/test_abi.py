@@ -34,12 +34,32 @@ TOPICS = [
     ("v4", "AirdropCreated", "0x30d4da1efc8f5b956bb2dd6d54c332ec580cc814ab7c5fa0a3c5bb0584f619c2", 2),
     ("v4", "EthDevBuy", "0x74dba82203a486f524dc5d1931f82939c29eee6baf03b53fef9dc5a3031f9f3d", 2),
     ("v4", "PresaleDeployed", "0x0649a41070eb86a38d84c0a1a373a5ba0f9f6f50b77d1005352021567b3fa939", 1),
+    ("after_launch", "UpdateImage", "0xa27234ca678ebcb3cd33e8325c5563cd8d9ff626cc44a58b6ea2bf4b55524216", 0),
+    ("after_launch", "UpdateMetadata", "0xf26c33166d6eefdac067b052550e7713b98ff0ffc4abb3caf719a1de36b651f4", 0),
+    ("after_launch", "UpdateAdmin", "0xcd6ba6b7da89e039d53b5d981527a893755342bb9d8e5c2f61f6638f1fb5192b", 2),
+    ("after_launch", "Verified", "0x78a953f3f0d92abc078a34e5d4fedf8708e788e1b29300b3d6170e97f88a13fc", 2),
+    ("after_launch", "ClaimedRewards", "0x21d15f71483b597e8f0009e83b90b2117f6f98c185d7173857dddcae5eb8546a", 1),
+    ("after_launch", "ClaimedRewards", "0xf18d15fcfcdd756d5e1fe9c0379d1f5acb552fdf231bc052916d1817b4b941e5", 3),
+    ("after_launch", "ClaimedRewards", "0x371e1f3c7465954c17e4a26f8a768238ab06ee6557de2bdd0fad0dda6d181678", 3),
+    ("after_launch", "ClaimedFees", "0x065e4dcc9ce2c38d1e644a8ab506135c87247724a28dae11742e6df81322ae1f", 3),
+    ("after_launch", "RewardRecipientUpdated", "0x189a28a3be2ec38788a4a7ff2146b2d9f4f852de2353c9287fed2564845a05d8", 2),
+    ("after_launch", "RewardAdminUpdated", "0x2aad5ba8634f3d476ba298c3c089253d053106f0dd2caac6bae480ed9db420bf", 2),
+    ("after_launch", "FeePreferenceUpdated", "0xbdea11477c14b070d2aa993c843410d81a6b8672d5175d1742df11a3c2f9ae25", 3),
+    ("after_launch", "ClaimTokens", "0xf98eaa9c1f790e5c18b1f227bd5bade62600f9f3e3587c7644b90c50b9bf13c5", 2),
+    ("after_launch", "ClaimTeamFees", "0xe5b9f4d1f6cf7c3238f0c0b48597a9ccd3ff3d2309f3ccd30bd46aad5e06a638", 2),
+    ("after_launch", "AllocationClaimed", "0x2ab4392cda0fd42f52cf96615f7267094b2da30a49c57e995b59317097bc463e", 1),
+    ("after_launch", "AllocationUnlocked", "0x2bf51996ecfc11fbbbd4f2efdfb9706f24b90e576c4840ff867194d6a433d0f0", 1),
+    ("after_launch", "AllocationAdminUpdated", "0x30ebdb166313f0bb748f7403e32cfba783dd777b721dd102e1693f3ecda1ae5b", 3),
+    ("after_launch", "AirdropClaimed", "0xd399c6e7fad358fc300beda3f056717c94a04c7233ce92683de6500ba509022e", 2),
+    ("v4_fees", "ClaimedRewards", "0x21d15f71483b597e8f0009e83b90b2117f6f98c185d7173857dddcae5eb8546a", 1),
     ("uniswap_v3", "PoolCreated", "0x783cca1c0412dd0d695e784568c96da2e9c22ff989357a2e8b1d9b2b4e6b7118", 3),
 ]
 
 # Published as signatures alone.
 SIGNATURES = [
     ("v4", "FeeConfigSet(bytes32,uint24,uint24,uint256)", 0),
+    ("after_launch", "AirdropMerkleRootUpdated(address,bytes32,bytes32)", 1),
+    ("after_launch", "AirdropAdminUpdated(address,address,address)", 3),
     ("uniswap_v3", "Initialize(uint160,int24)", 0),
     ("uniswap_v3", "Mint(address,address,int24,int24,uint128,uint256,uint256)", 3),
     ("uniswap_v3", "Transfer(address,address,uint256)", 3),
@@ -57,6 +77,13 @@ SELECTORS = [
         "v3",
         "deployToken((string,string,uint256,uint24,bytes32,address,uint256,string,string,(int24,address,uint24)))",
     ),
+    ("v4_fees", "tokenRewards(address)"),
+    ("v4_fees", "feePreferences(address,uint256)"),
+    ("v4_fees", "availableFees(address,address)"),
+    ("v4_fees", "collectRewards(address)"),
+    ("uniswap_v4", "positionInfo(uint256)"),
+    ("uniswap_v4", "getPositionInfo(bytes32,address,int24,int24,bytes32)"),
+    ("uniswap_v4", "getFeeGrowthInside(bytes32,int24,int24)"),
     ("token", "symbol()"),
     ("token", "decimals()"),
     ("token", "totalSupply()"),
@@ -135,12 +162,18 @@ def test_every_recorded_log_is_decoded_as_web3_does():
                     if log["topics"][0] == event.topic0 and len(log["topics"]) == len(event.indexed.names) + 1:
                         assert plain(event.decode(log)) == plain(reference.process_log(as_web3(log))["args"])
                         compared.add((name, event.signature))
-    # Not recorded: v1 shares its event with v2, v3.0 has its own; the first airdrop and presales have no transaction.
+    # Not recorded: v1 shares its event with v2, v3.0 has its own; the others have no transaction.
     missing = {(name, event.signature) for name, event in events()} - compared
     assert {(name, signature.partition("(")[0]) for name, signature in missing} == {
         ("v3", "TokenCreated"),
         ("v4", "AirdropCreated"),
         ("v4", "PresaleDeployed"),
+        ("after_launch", "UpdateMetadata"),
+        ("after_launch", "RewardAdminUpdated"),
+        ("after_launch", "AllocationUnlocked"),
+        ("after_launch", "AllocationAdminUpdated"),
+        ("after_launch", "AirdropMerkleRootUpdated"),
+        ("after_launch", "AirdropAdminUpdated"),
     }
 
 

@@ -6,12 +6,14 @@ import pytest
 
 from tests.launch_builder import (
     BLOCK_TIME,
+    CREATOR_PAID,
     DEPLOYER,
     FACTORY_V1,
     FACTORY_V2,
     FACTORY_V3,
     FACTORY_V4,
     HOOK_V4,
+    INTERFACE_PAID,
     LOCKER,
     LOCKER_V3,
     LOCKER_V4,
@@ -369,6 +371,16 @@ def test_a_foreign_vault_is_ignored():
     assert only(v4_launch(allocation(by=known))).vault is None
     assert only(v4_launch(allocation(by=known), extensions=(known,))).vault.amount == 10**28
     assert only(v4_launch(allocation(HIGH_TOKEN, by=known), extensions=(known,))).vault is None
+
+
+def test_the_rewards_of_v31_go_to_those_whom_the_launch_names_and_not_to_their_admins():
+    signature = "TokenRewardAdded(uint256,uint256,address,address)"
+    added = event(LOCKER, signature, 42, 30, DEPLOYER, DEPLOYER, indexed=(2, 3))
+    shares = only(v31_launch(added)).fee_recipients
+    assert [(share.admin, share.recipient.lower(), share.bps) for share in shares] == [
+        (DEPLOYER, CREATOR_PAID.lower(), 3000),
+        (DEPLOYER, INTERFACE_PAID.lower(), 5000),
+    ]
 
 
 def test_a_foreign_v31_vault_is_ignored():

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError
 
-from tests.factories import SocialProfileFactory, TokenFactory
+from tests.factories import FeeClaimFactory, SocialProfileFactory, TokenFactory
 from tests.token_lists import price
 from tokens.metadata import parse_metadata
 
@@ -171,6 +171,14 @@ def test_an_error_is_as_described(client, read_key, description, name, parameter
     answer = client.get(reverse(name), parameters, headers=read_key)
     assert answer.status_code == status
     check(description, reverse(name), answer.json(), status=status)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_claimed_fees_are_as_described(client, read_key, description, count):
+    FeeClaimFactory.create_batch(count, recipient=WALLET, currency=WALLET)
+    answer = client.get(f"/api/get-claimed-fees/{WALLET}/{WALLET}", headers=read_key)
+    assert answer.json()["claimCount"] == count
+    check(description, "/api/get-claimed-fees/{tokenAddress}/{feeRecipient}", answer.json())
 
 
 def leaves(value, path=()):

@@ -35,7 +35,7 @@ from devchain.launches import (
 from devchain.merkle import merkle_proof, merkle_root
 from tests.on_devchain import OTHER, SENDER, events_of, launched, token_at
 from tokens.chains import registry
-from tokens.chains.decoding import decode_launches
+from tokens.chains.decoding import decode_transaction
 
 DEVCHAIN = Path(__file__).resolve().parent.parent / "devchain"
 # Events as the real contracts declare them; `indexed` is null where no real log of the event was at hand.
@@ -192,12 +192,13 @@ def test_the_service_reads_a_launch(deployment: Deployment, chains_file: Path) -
         return node.connect(url).provider.make_request(RPCEndpoint(method), params)["result"]
 
     receipt = ask("eth_getTransactionReceipt", sent.to_0x_hex())
-    [read] = decode_launches(
+    facts = decode_transaction(
         registry.load(chains_file).chain(deployment.chain_id),
         transaction=ask("eth_getTransactionByHash", sent.to_0x_hex()),
         receipt=receipt,
         block=ask("eth_getBlockByHash", receipt["blockHash"], False),
     )
+    [read] = facts.launches
 
     assert (read.token, read.name, read.generation) == (predict(deployment, config, admin=SENDER), "Sample", "v4")
     assert read.context == config.context

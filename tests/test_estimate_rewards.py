@@ -45,7 +45,7 @@ def index(ask, node):
     """Makes the row of a launch, with prices unless told otherwise."""
 
     def index(launch, *, price=PRICE, quote_price=QUOTE_PRICE):
-        (read,) = installed_chain(8453).read_launches(node.hold(launch))
+        (read,) = installed_chain(8453).read_transaction(node.hold(launch)).launches
         columns = token_columns(read, chain=base(), presets=load().presets.values())
         token = Token.objects.create(**columns, last_indexed=timezone.now())
         Market.objects.filter(token=token).update(price_usd=price, quote_price_usd=quote_price)

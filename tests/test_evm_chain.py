@@ -32,7 +32,7 @@ def view(node: Node, address: str, name: str, kind: str, value):
 
 
 def read(node: Node, mined_transaction):
-    (launch,) = chain(node).read_launches(node.hold(mined_transaction))
+    (launch,) = chain(node).read_transaction(node.hold(mined_transaction)).launches
     return launch
 
 
@@ -44,7 +44,7 @@ def through_another_contract(label):
 
 def test_v31_image_and_context_are_asked_for_where_the_calldata_does_not_tell(node):
     launch = read(node, through_another_contract("legacy-v31-deploy"))
-    (alone,) = chain(node).read_launches(node.hold(mined("legacy-v31-deploy")))
+    (alone,) = chain(node).read_transaction(node.hold(mined("legacy-v31-deploy"))).launches
     assert (launch.image, launch.context) == (alone.image, alone.context)
     assert launch.image == "ipfs://x"
 

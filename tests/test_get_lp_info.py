@@ -8,7 +8,7 @@ from accounts import keys
 from accounts.models import PartnerKey, Scope
 from tests.factories import TokenFactory
 from tests.indexed import index_launch
-from tests.launch_builder import LOCKER, LOCKER_V3, POOL, TOKEN, WETH, v1_launch, v3_launch
+from tests.launch_builder import LOCKER, LOCKER_V3, POOL, TOKEN, WETH, v1_launch, v3_launch, v4_launch
 from tests.recordings import DATA, RECORDED_LAUNCHES, V4_LAUNCHES, decoded, mined
 
 pytestmark = pytest.mark.django_db
@@ -31,13 +31,13 @@ GOLDEN = {
     "legacy-v31-deploy": (
         "0x33e2Eda238edcF470309b8c6D228986A1204c8f9", "1", "90000000000000000000000000000", "90", "Legacy 3.1", "L31",
     ),
-    "deploy-airdrop": (V4_LOCKER, None, "99750000000000000000000000000", "99.75", "Dropper", "DROP"),
-    "deploy-devbuy": (V4_LOCKER, None, *ALL, "Dev Buy", "DVB"),
-    "deploy-dynamic-fee": (V4_LOCKER, None, *ALL, "Dynamic", "DYN"),
-    "deploy-multi-recipients": (V4_LOCKER, None, *ALL, "Split", "SPLT"),
-    "deploy-plain": (V4_LOCKER, None, *ALL, "Plain", "PLN"),
-    "deploy-token1": (V4_LOCKER, None, *ALL, "High Addr", "HIGH"),
-    "deploy-vault": (V4_LOCKER, None, "90000000000000000000000000000", "90", "Vaulted", "VLT"),
+    "deploy-airdrop": (V4_LOCKER, "5", "99750000000000000000000000000", "99.75", "Dropper", "DROP"),
+    "deploy-devbuy": (V4_LOCKER, "6", *ALL, "Dev Buy", "DVB"),
+    "deploy-dynamic-fee": (V4_LOCKER, "8", *ALL, "Dynamic", "DYN"),
+    "deploy-multi-recipients": (V4_LOCKER, "7", *ALL, "Split", "SPLT"),
+    "deploy-plain": (V4_LOCKER, "1", *ALL, "Plain", "PLN"),
+    "deploy-token1": (V4_LOCKER, "3", *ALL, "High Addr", "HIGH"),
+    "deploy-vault": (V4_LOCKER, "4", "90000000000000000000000000000", "90", "Vaulted", "VLT"),
 }  # fmt: skip
 BUILT = {
     "v1": (v1_launch, (LOCKER, "42", *ALL, "First", "ONE")),
@@ -189,7 +189,14 @@ def test_vault_and_airdrop_are_not_deposited(ask, vault, airdrop, percent):
     assert (answer["amountDepositedIntoLP"], answer["percentLocked"]) == (str(deposited), percent)
 
 
-def test_what_a_presale_left_is_not_known(ask):
+def test_what_other_extensions_got_is_not_deposited(ask):
+    presale = "0xeeBbC567C3D612f50a67820f39CDD30dcCF7E6b8"
+    index_launch(v4_launch(extensions=(presale,), extensions_supply=SUPPLY // 2))
+    answer = ask(TOKEN).json()
+    assert (answer["amountDepositedIntoLP"], answer["percentLocked"]) == (str(SUPPLY // 2), "50")
+
+
+def test_what_a_presale_left_is_not_known_where_the_launch_was_not_kept(ask):
     TokenFactory(contract_address=ADDRESS, presale_id="3")
     answer = ask(ADDRESS).json()
     assert (answer["amountDepositedIntoLP"], answer["percentLocked"]) == (None, None)

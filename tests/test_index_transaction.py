@@ -12,6 +12,7 @@ from accounts.models import Scope
 from devchain.anvil import CHAIN_ID
 from devchain.launches import LaunchConfig
 from tests.chain import UNKNOWN_HASH
+from tests.recordings import decoded
 from tokens.models import IndexRequest, Token
 
 pytestmark = pytest.mark.django_db
@@ -194,6 +195,37 @@ def test_indexing_again_refreshes_and_keeps_id_and_tags(launchpad, post):
     assert post(body).json() == first.json()
     after = Token.objects.get()
     assert (after.pk, after.blocked, after.name) == (before.pk, True, before.name)
+
+
+@pytest.fixture
+def recorded(node, settings, forget_chains, post):
+    """Posts a transaction of the recorded chain, and returns the answer."""
+    settings.RPC_URLS = {8453: (node.url,)}
+    settings.RPC_ATTEMPTS = 1
+    settings.SITE_URL = "https://launchboard.example"
+    forget_chains()
+    return lambda label: post({"txHash": decoded(label)["hash"], "chainId": 8453})
+
+
+def test_it_refuses_what_happened_to_tokens_that_it_does_not_know(recorded, queue):
+    answer = recorded("token-update-image")
+    assert (answer.status_code, answer.json()) == (400, FAILED)
+    request = IndexRequest.objects.get()
+    assert (request.status, "no event of a known token" in request.last_error) == ("failed", True)
+    assert queue() == []
+
+
+def test_it_names_the_token_to_which_something_happened(recorded, client):
+    launched = recorded("deploy-plain").json()
+    answer = recorded("token-update-image")
+    assert (answer.status_code, answer.json()) == (200, launched)
+    assert client.get("/api/tokens").json()["data"][0]["img_url"] == "ipfs://new-image"
+
+
+def test_a_claim_in_a_currency_belongs_to_no_one_token(recorded):
+    answer = recorded("claim-weth-plain")
+    assert (answer.status_code, answer.json()) == (200, {"success": True, "address": None, "url": None})
+    assert IndexRequest.objects.get().status == "indexed"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
 
 from accounts import keys
-from accounts.models import Scope
+from accounts.models import KeyUsage, Scope
 from tests.chromium import Visit, visit
 from tests.factories import IndexRequestFactory, PartnerKeyFactory, SocialProfileFactory, TokenFactory
 from tokens.models import Market
@@ -36,8 +36,9 @@ def data(transactional_db: None, settings: Any) -> None:
     IndexRequestFactory.create_batch(2, due_at=now + timedelta(seconds=30))
     Market.objects.filter(token=token).update(price_usd=0.00042, market_cap=42_000_000, updated_at=now)
     SocialProfileFactory.create_batch(3)
-    for minutes, name in enumerate(("Frames", "Wallet app", "Statistics")):
-        PartnerKeyFactory(name=name, last_used_at=now - timedelta(minutes=3 + 40 * minutes))
+    for name, calls in (("Frames", 41_930), ("Wallet app", 12_044), ("Statistics", 866)):
+        key = PartnerKeyFactory(name=name, last_used_at=now)
+        KeyUsage.objects.create(partner_key=key, day=now.date(), endpoint="token-list", calls=calls)
 
 
 @pytest.fixture
@@ -91,7 +92,7 @@ def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_anot
         "Nodes",
         "Market data",
         "Deployers' profiles",
-        "Partner keys used last",
+        "Calls by partner key",
     ]
     assert site.page.get_by_role("img", name="Launches per hour").is_visible()
     site.photograph("dashboard", whole=True)

@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from accounts import profiles
+from accounts.models import KeyUsage
 from config.http import NoAnswer, RateLimited
 from tests.factories import IndexRequestFactory, PartnerKeyFactory, TokenFactory
 from tokens import market_pace
@@ -34,6 +35,12 @@ def panels(client):
     return {panel.title: panel for panel in answer.context["panels"]}
 
 
+def make_calls(key, calls=1, *, back=0):
+    """Calls of a key so many days ago."""
+    day = timezone.now().date() - timedelta(days=back)
+    KeyUsage.objects.create(partner_key=key, day=day, endpoint="token-list", calls=calls)
+
+
 def figures(client, title):
     """Label -> the figure, of one panel."""
     return {figure.label: figure for figure in panels(client)[title].figures}
@@ -49,13 +56,13 @@ def test_strangers_see_the_login(client):
         ("view_token", ["Launches", "Market data"]),
         ("view_indexrequest", ["Index requests"]),
         ("view_socialprofile", ["Deployers' profiles"]),
-        ("view_partnerkey", ["Partner keys used last"]),
+        ("view_keyusage", ["Calls by partner key"]),
         ("view_group", []),
     ],
 )
 def test_panels_are_for_those_who_may_see_their_rows(client, settings, permission, titles):
     settings.RPC_URLS = {}
-    PartnerKeyFactory()
+    make_calls(PartnerKeyFactory())
     user = User.objects.create_user("support", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename=permission))
     client.force_login(user)
@@ -192,26 +199,22 @@ def test_no_social_provider_is_no_alarm(operator, settings):
     assert (provider.value, provider.is_alarming) == ("none", False)
 
 
-def test_keys_are_told_by_their_last_use(operator):
-    now = timezone.now()
-    PartnerKeyFactory(name="Never")
-    PartnerKeyFactory(name="Long ago", last_used_at=now - timedelta(days=3))
-    PartnerKeyFactory(name="Lately", last_used_at=now - timedelta(minutes=5), expires_at=now + timedelta(days=9))
-    PartnerKeyFactory(name="Revoked", last_used_at=now, revoked=True)
-    found = figures(operator, "Partner keys used last")
-    assert {label: figure.value for label, figure in found.items()} == {
-        "Lately": "5 minutes ago",
-        "Long ago": "3 days ago",
-        "Never": "never",
-    }
-    assert found["Lately"].note.startswith("expires ")
+def test_calls_are_told_by_key_the_busiest_first(operator):
+    acme, other = PartnerKeyFactory(name="Acme"), PartnerKeyFactory(name="Other")
+    PartnerKeyFactory(name="Silent")
+    for key, back, calls in ((other, 0, 30), (acme, 0, 1200), (acme, 6, 34), (acme, 7, 1000)):
+        make_calls(key, calls, back=back)
+    panel = panels(operator)["Calls by partner key"]
+    assert [(figure.label, figure.value) for figure in panel.figures] == [("Acme", "1,234"), ("Other", "30")]
+    assert panel.note == "1,264 calls of 2 keys in 7 days (UTC)"
 
 
 def test_it_takes_few_queries_whatever_there_is(client, settings, django_assert_max_num_queries):
     settings.RPC_URLS = {8453: ("https://a.example",), 1: ("https://b.example",)}
     TokenFactory.create_batch(30, deployed_at=timezone.now())
     IndexRequestFactory.create_batch(10)
-    PartnerKeyFactory.create_batch(20)
+    for key in PartnerKeyFactory.create_batch(20):
+        make_calls(key)
     user = User.objects.create_user("reader", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client.force_login(user)

@@ -30,6 +30,7 @@ TOKENS = {
     "tx_hash": "'0x' || lpad(to_hex(n), 64, '0')",
     "chain_id": f"CASE WHEN n % 200 = 3 THEN {RARE_CHAIN} ELSE 8453 END",
     "msg_sender": "'0x' || lpad(to_hex(n % 200), 40, '0')",
+    "admin": "'0x' || lpad(to_hex(n % 250), 40, '0')",
     "requestor_fid": "CASE WHEN n % 2 = 1 THEN n % 500 + 1 END",
     "blocked": "n % 100 = 0",
     "unindexed": "n % 100 = 1",
@@ -193,6 +194,14 @@ def test_a_partners_list_of_a_deployer_is_read_from_an_index(rows, client, read_
     page, total = plans(lambda: client.get("/api/get-tokens-by-fid", {"fid": 8}, headers=read_key))
     assert "token_by_fid_newest" in page
     assert "token_by_fid_newest" in total
+
+
+def test_an_admins_tokens_are_read_from_an_index(rows, client, read_key):
+    asked = {"admin": "0x" + f"{3:040x}"}
+    page, total = plans(lambda: client.get("/api/tokens/fetch-by-admin", asked, headers=read_key))
+    assert "token_by_admin_newest" in page
+    assert "token_by_admin_newest" in total
+    assert "Seq Scan" not in page + total
 
 
 def test_a_wallets_tokens_are_counted_in_indexes(rows):

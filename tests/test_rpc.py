@@ -99,13 +99,13 @@ def test_it_gives_up_on_a_node_that_answers_with(node, behave):
     with pytest.raises(NodeUnavailable):
         client(node).call("eth_blockNumber")
     with pytest.raises(NodeUnavailable):
-        chain(node).read_launches(LAUNCH)
+        chain(node).read_transaction(LAUNCH)
 
 
 @pytest.mark.parametrize("behave", USELESS.values(), ids=USELESS)
 def test_it_asks_the_next_node_after_one_that_answers_with(node, second_node, behave):
     node.behave = behave
-    (launch,) = chain(node, second_node).read_launches(LAUNCH)
+    (launch,) = chain(node, second_node).read_transaction(LAUNCH).launches
     assert launch.name == "Plain"
 
 
@@ -227,10 +227,10 @@ def test_it_asks_the_next_node_after_a_refusal_for_now(node, second_node, code):
 
 def test_it_asks_the_next_node_where_one_does_not_serve_what_every_node_should(node, second_node):
     node.answers["eth_getTransactionReceipt"] = refuse(-32601, "the method is not available on your plan")
-    (launch,) = chain(node, second_node).read_launches(LAUNCH)
+    (launch,) = chain(node, second_node).read_transaction(LAUNCH).launches
     assert launch.name == "Plain"
     with pytest.raises(NodeUnavailable, match="not available on your plan"):
-        chain(node).read_launches(LAUNCH)
+        chain(node).read_transaction(LAUNCH)
 
 
 # Batches.
@@ -469,26 +469,26 @@ def test_any_other_status_is_final_and_keeps_its_answer(node, status, body, answ
 
 def test_an_unknown_transaction_is_not_found(node):
     with pytest.raises(TransactionNotFound):
-        chain(node).read_launches(UNKNOWN)
+        chain(node).read_transaction(UNKNOWN)
 
 
 def test_a_transaction_without_a_receipt_is_not_found(node):
     node.answers["eth_getTransactionReceipt"] = lambda _: None
     with pytest.raises(TransactionNotFound):
-        chain(node).read_launches(LAUNCH)
+        chain(node).read_transaction(LAUNCH)
 
 
 def test_a_transaction_that_is_not_mined_is_not_found(node):
     pending = mined("deploy-plain").transaction | {"blockHash": None, "blockNumber": None}
     node.answers["eth_getTransactionByHash"] = lambda _: pending
     with pytest.raises(TransactionNotFound):
-        chain(node).read_launches(LAUNCH)
+        chain(node).read_transaction(LAUNCH)
 
 
 @pytest.mark.parametrize("label", ["deploy-reverted", "deploy-zero-supply", "unrelated-transfer"])
 def test_a_transaction_without_a_launch_is_told_apart_from_a_missing_one(node, label):
     with pytest.raises(LaunchNotFound):
-        chain(node).read_launches(decoded(label)["hash"])
+        chain(node).read_transaction(decoded(label)["hash"])
 
 
 OTHER = "0x" + "ab" * 32
@@ -542,7 +542,7 @@ def test_it_takes_no_launch_where_answers_disagree(node, change):
     node.answers["eth_getTransactionReceipt"] = lambda _: recorded.receipt
     node.answers["eth_getBlockByNumber"] = lambda *_: recorded.block
     with pytest.raises(NodeUnavailable, match="don't agree"):
-        chain(node).read_launches(LAUNCH)
+        chain(node).read_transaction(LAUNCH)
 
 
 JUNK = [None, 7, -1, True, "", "0x", "0xzz", "0x" + "f" * 64, [], {}, [None], "é", 1.5]
@@ -571,7 +571,7 @@ def test_a_half_answer_ends_in_a_declared_error(node, change):
     node.answers["eth_getTransactionReceipt"] = lambda _: recorded.receipt
     node.answers["eth_getBlockByNumber"] = lambda *_: recorded.block
     with contextlib.suppress(NodeUnavailable, TransactionNotFound, LaunchNotFound, LogUndecodable):
-        (launch,) = chain(node).read_launches(LAUNCH)
+        (launch,) = chain(node).read_transaction(LAUNCH).launches
         # Some fields may be missing: who else was called is of no interest.
         assert launch.name == "Plain"
 
@@ -583,7 +583,7 @@ def test_a_half_answer_ends_in_a_declared_error(node, change):
 def test_a_wrong_kind_of_answer_ends_in_a_declared_error(node, method, junk):
     node.answers[method] = lambda *_: junk
     with pytest.raises((NodeUnavailable, TransactionNotFound)):
-        chain(node).read_launches(LAUNCH)
+        chain(node).read_transaction(LAUNCH)
 
 
 # Head and block hashes.
@@ -617,6 +617,6 @@ def test_another_block_than_the_one_asked_for_tells_nothing(node, change):
 def test_it_reads_every_recorded_launch_in_few_requests(node):
     reading = chain(node)
     for label in V4_LAUNCHES:
-        reading.read_launches(decoded(label)["hash"])
+        reading.read_transaction(decoded(label)["hash"])
     # The chain id once, and a batch and a block for each launch.
     assert len(node.received) == 1 + 2 * len(V4_LAUNCHES)

@@ -32,7 +32,7 @@ BUILT = {"built-v1": v1_launch, "built-v3": v3_launch}
 def read_record(node: Node, tx_hash: str):
     """The record of a transaction's only launch, by way of the database, as the API renders it."""
     chain = EvmChain(info=base(), rpc=RpcClient(chain_id=8453, urls=(node.url,)))
-    (launch,) = chain.read_launches(tx_hash)
+    (launch,) = chain.read_transaction(tx_hash).launches
     columns = token_columns(launch, chain=base(), presets=load().presets.values())
     Token.objects.create(**columns, last_indexed=timezone.now())
     record = json.loads(render_json(read_records(Token.objects.all())[0]))

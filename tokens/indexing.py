@@ -1,4 +1,4 @@
-"""A transaction hash goes in, listed tokens come out; and beside it the way back, when the chain drops the block."""
+"""A transaction hash goes in, tokens come out, new or changed; and the way back, when the chain drops the block."""
 
 import logging
 from collections.abc import Sequence
@@ -11,11 +11,20 @@ from django.utils import timezone
 
 from accounts import profiles
 from config.http import Permanent, Retryable
-from tokens.chains.base import Chain, Launch, LaunchNotFound, NodeUnavailable, TransactionNotFound
+from tokens import events
+from tokens.chains.base import (
+    Chain,
+    Launch,
+    LaunchNotFound,
+    NodeUnavailable,
+    TransactionFacts,
+    TransactionNotFound,
+)
 from tokens.chains.registry import ChainInfo
+from tokens.facts import launch_facts
 from tokens.installed_chains import installed_chain, registry
 from tokens.launch_rows import token_columns
-from tokens.models import IndexRequest, Token
+from tokens.models import IndexRequest, LaunchFacts, Token, TokenEvent
 from tokens.querysets import IndexRequestQuerySet
 
 logger = logging.getLogger(__name__)
@@ -47,23 +56,22 @@ class Postponed(Retryable):
 
 
 def index_transaction(*, chain_id: int, tx_hash: str, scheduled: bool = False) -> tuple[str, ...]:
-    """Index all launches of a transaction now, and return their token addresses in log order.
+    """Index all launches of a transaction now, and what it did to tokens that we know.
 
+    Returns the addresses of the launched tokens in log order; where none was launched, of those that the events are
+    about, which may be none: a claim of fees in a currency belongs to no one token.
     Safe to run twice and at once: what is there is refreshed. The outcome is kept in the transaction's IndexRequest.
     `scheduled` says that the request's own schedule calls; who else asks in between uses up none of its attempts.
     Raises Permanent (UnsupportedChain, LaunchNotFound, LogUndecodable) where the request failed, and Postponed.
     """
     request, opened = _open(chain_id, tx_hash)
     try:
-        chain = installed_chain(chain_id)
-        launches = _read_launches(chain, request)
+        return _read_and_write(request, installed_chain(chain_id))
     except Retryable as error:
         raise _postpone(request, error, scheduled=scheduled or opened) from error
     except Permanent as error:
         _fail(request, error)
         raise
-    _write(request, chain.info, launches)
-    return tuple(launch.token for launch in launches)
 
 
 def begin(*, chain_id: int, tx_hash: str) -> bool:
@@ -133,18 +141,18 @@ def unwind(request: IndexRequest) -> None:
             last_error="its block was dropped by a reorg",
         )
         if moved:
-            _hide_tokens(request)
+            _take_back(request)
             logger.warning("chain %s dropped block %s of %s", request.chain_id, request.block_hash, request.tx_hash)
 
 
-def _read_launches(chain: Chain, request: IndexRequest) -> tuple[Launch, ...]:
-    """The launches of the request's transaction. Raises as `Chain.read_launches`.
+def _read_and_write(request: IndexRequest, chain: Chain) -> tuple[str, ...]:
+    """The addresses of the request's tokens, once they are written. Raises as `Chain.read_transaction`.
 
-    A block that held a launch holds it for as long as the chain has the block: an answer that leaves it out is half an
-    answer, and only another block at that height is a reason to believe it.
+    A block that held something for us holds it for as long as the chain has the block: an answer that leaves it out is
+    half an answer, and only another block at that height is a reason to believe it.
     """
     try:
-        return chain.read_launches(request.tx_hash)
+        return _write(request, chain.info, chain.read_transaction(request.tx_hash))
     except LaunchNotFound as error:
         if request.block_number is None:
             raise
@@ -198,16 +206,16 @@ def _fail(request: IndexRequest, error: Permanent) -> None:
     if isinstance(error, LaunchNotFound):
         with transaction.atomic():
             if unchanged.select_for_update().first():
-                _hide_tokens(request)
+                _take_back(request)
                 _give_up(unchanged, error)
     else:
         _give_up(unchanged.filter(status=Status.PENDING), error)
 
 
 def _give_up(requests: IndexRequestQuerySet, reason: Exception) -> None:
-    """End a request's schedule. One that was reopened and whose tokens are still listed is indexed as before."""
+    """End a request's schedule. One that was reopened and of which something is still there is indexed as before."""
     for request in requests:
-        if Token.objects.launched_in(chain_id=request.chain_id, tx_hash=request.tx_hash).on_chain().exists():
+        if _has_written(request):
             status = Status.INDEXED
         else:
             status = Status.ORPHANED if request.block_hash else Status.FAILED
@@ -215,31 +223,64 @@ def _give_up(requests: IndexRequestQuerySet, reason: Exception) -> None:
         _unchanged(request).move(status=status, attempts=F("attempts") + 1, unfinished=0, last_error=str(reason))
 
 
-def _write(request: IndexRequest, chain: ChainInfo, launches: Sequence[Launch]) -> None:
-    """Upsert the launches' tokens and settle the request, in one transaction."""
-    now = timezone.now()
-    presets = registry().presets.values()
-    columns = [token_columns(launch, chain=chain, presets=presets) | {"last_indexed": now} for launch in launches]
+def _write(request: IndexRequest, chain: ChainInfo, facts: TransactionFacts) -> tuple[str, ...]:
+    """Upsert what the transaction holds and settle the request, in one transaction; returns the tokens' addresses.
+
+    Raises LaunchNotFound where it holds nothing that concerns us, and LogUndecodable.
+    """
     with transaction.atomic():
         # Every writer of a transaction's rows takes its request first, so that none can wait for another in a circle.
         locked = IndexRequest.objects.select_for_update().get(pk=request.pk)
-        Token.objects.bulk_create(
-            [Token(**row) for row in columns],
-            update_conflicts=True,
-            unique_fields=_IDENTITY,
-            update_fields=[name for name in columns[0] if name not in _IDENTITY],
-        )
-        if launches[0].block_hash != locked.block_hash:
-            _hide_tokens(request, but=[launch.token for launch in launches])
+        launched = _write_launches(facts.launches, chain)
+        if facts.block_hash != locked.block_hash:
+            _hide_tokens(request, but=[token.contract_address for token in launched])
+        recorded = events.record(facts, chain=chain)
+        if not launched and not recorded.count:
+            raise LaunchNotFound("the transaction holds no launch by a known factory, and no event of a known token")
+        # What happened since the launch holds, although its own columns were just written.
+        events.bring_up_to_date(token.pk for token in launched)
         IndexRequest.objects.filter(pk=request.pk).move(
             status=Status.INDEXED,
             attempts=F("attempts") + 1,
             unfinished=0,
             last_error="",
-            block_number=launches[0].block_number,
-            block_hash=launches[0].block_hash,
+            block_number=facts.block_number,
+            block_hash=facts.block_hash,
         )
-        profiles.want(fid for row in columns if (fid := row["requestor_fid"]) is not None)
+        profiles.want(token.requestor_fid for token in launched if token.requestor_fid is not None)
+    return tuple(token.contract_address for token in launched) or recorded.addresses
+
+
+def _write_launches(launches: Sequence[Launch], chain: ChainInfo) -> list[Token]:
+    """Upsert the tokens of launches, and the facts from which their columns are folded."""
+    if not launches:
+        return []
+    now, presets = timezone.now(), registry().presets.values()
+    columns = [token_columns(launch, chain=chain, presets=presets) | {"last_indexed": now} for launch in launches]
+    tokens = Token.objects.bulk_create(
+        [Token(**row) for row in columns],
+        update_conflicts=True,
+        unique_fields=_IDENTITY,
+        update_fields=[name for name in columns[0] if name not in _IDENTITY],
+    )
+    LaunchFacts.objects.bulk_create(
+        [LaunchFacts(token=token, facts=launch_facts(launch)) for token, launch in zip(tokens, launches, strict=True)],
+        update_conflicts=True,
+        unique_fields=["token"],
+        update_fields=["facts"],
+    )
+    return tokens
+
+
+def _has_written(request: IndexRequest) -> bool:
+    launched = Token.objects.launched_in(chain_id=request.chain_id, tx_hash=request.tx_hash)
+    kept = TokenEvent.objects.filter(chain_id=request.chain_id, tx_hash=request.tx_hash)
+    return launched.on_chain().exists() or kept.exists()
+
+
+def _take_back(request: IndexRequest) -> None:
+    _hide_tokens(request)
+    events.take_back(chain_id=request.chain_id, tx_hash=request.tx_hash)
 
 
 def _hide_tokens(request: IndexRequest, *, but: Sequence[str] = ()) -> int:

@@ -58,6 +58,7 @@ def token_columns(launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset]
         "starting_market_cap": market_cap,
         "launch_warnings": find_warnings(launch, chain=chain, presets=presets, starting_market_cap=market_cap),
         "copy_key": copy_key(cut_text(launch.name), cut_text(launch.symbol)),
+        "verified_on_chain": False,
         "known_interface_deployer": (launch.msg_sender or "").lower() in chain.known_deployers,
     }
 

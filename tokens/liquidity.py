@@ -14,7 +14,7 @@ from tokens.models import Token
 
 _ALL_BPS = 10_000
 _V4_EVENT = "v4"
-# What a launch gives away before the rest becomes liquidity, where its amount is known.
+# The parts of a supply that are no liquidity, where no sum of them is told.
 _ALLOCATIONS = ("vault", "airdrop")
 
 
@@ -29,7 +29,7 @@ class LockedLiquidity:
     # 20 bytes up to generation v3.1, the 32-byte pool id for v4.
     pool: str | None
     locker: str | None
-    # Up to generation v3.1.
+    # Of v4, which has several with consecutive ids, the first.
     nft_id: str | None
     deposited: int | None
     supply: int | None
@@ -48,15 +48,16 @@ def locked_liquidity(token: Token) -> LockedLiquidity:
     """What the token's launch put into its pool for good; what was bought since doesn't change it.
 
     Source: the factories of v0 to v3.0 put in the whole supply, v3.1 leaves out the vault, v4 what its extensions get.
-    What a presale of v4 got is not in the row, so that the amount is None then; presales of v3.0 are not told apart, as
-    its event says nothing of them. A few wei less are really moved, because positions are rounded.
+    Presales of v3.0 are not told apart, as its event says nothing of them. A few wei less are really moved, because
+    positions are rounded.
     """
     supply = None if token.supply is None else int(token.supply)
+    allocated = _allocated(token)
     return LockedLiquidity(
         pool=token.pool_address or None,
         locker=token.locker_address or None,
-        nft_id=token.position_id or None,
-        deposited=None if supply is None or token.presale_id else supply - _allocated(token),
+        nft_id=token.position_id or _told(token, "first_position_id"),
+        deposited=None if supply is None or allocated is None else supply - allocated,
         supply=supply,
         name=token.name,
         symbol=token.symbol,
@@ -69,8 +70,21 @@ def has_lp_nft(token: Token) -> bool:
     return bool(token.position_id) if generation is None else generation.event != _V4_EVENT
 
 
-def _allocated(token: Token) -> int:
+def _allocated(token: Token) -> int | None:
+    """What the launch gave away before the rest became liquidity."""
+    told = _told(token, "extensions_supply")
+    if told is not None:
+        return int(told)
+    if token.presale_id:
+        # A row that was written before launches were kept: nothing else tells what a presale got.
+        return None
     return sum(int(token.extensions[part]["amount"]) for part in _ALLOCATIONS if token.extensions[part])
+
+
+def _told(token: Token, fact: str) -> str | None:
+    """What the launch told; None where it didn't, or where the row was written before launches were kept."""
+    told = token.launch.facts.get(fact) if hasattr(token, "launch") else None
+    return None if told is None else str(told)
 
 
 def estimate_user_rewards(token: Token) -> float:

@@ -44,7 +44,7 @@ class LpInfoAnswer(serializers.Serializer[Any]):
     amountDepositedIntoLP = WeiField(
         source="deposited",
         allow_null=True,
-        help_text="Wei: the supply without what vault and airdrop got. Null where a presale took a part of it.",
+        help_text="Wei: the supply without what vault, airdrop and presale got.",
     )
     totalSupply = WeiField(source="supply", allow_null=True, help_text="Wei.")
     percentLocked = serializers.CharField(

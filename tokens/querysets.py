@@ -90,6 +90,10 @@ class TokenQuerySet(QuerySet["Token"]):
         """Tokens of one transaction."""
         return self.filter(chain_id=chain_id, tx_hash=tx_hash)
 
+    def launched_on(self, chain_id: int) -> Self:
+        """Tokens whose launch was once read from this chain, also where a reorg has dropped it since."""
+        return self.filter(chain_id=chain_id, launch__isnull=False)
+
 
 class SearchEntryQuerySet(QuerySet["SearchEntry"]):
     """Search entries, by what the filters of token lists ask for."""

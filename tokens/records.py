@@ -53,6 +53,7 @@ TOKEN_COLUMNS = (
     "starting_market_cap",
     "champagne",
     "verified",
+    "verified_on_chain",
     "known_interface_deployer",
     "blocked",
     "launch_warnings",
@@ -118,7 +119,8 @@ def _write_token(row: Sequence[Any]) -> Record:
         name, symbol, description, img_url, supply, admin, msg_sender, requestor_fid, requestor_address, cast_hash,
         pool_address, pair, factory_address, locker_address, position_id, presale_id,
         metadata_text, deploy_config, social_context, pool_config, starting_market_cap,
-        champagne, verified, known_interface_deployer, blocked, launch_warnings, possible_copy, extensions, *_,
+        champagne, verified, verified_on_chain, known_interface_deployer, blocked, launch_warnings, possible_copy,
+        extensions, *_,
     ) = row  # fmt: skip
     metadata = orjson.loads(metadata_text)
     return {
@@ -156,7 +158,7 @@ def _write_token(row: Sequence[Any]) -> Record:
         "starting_market_cap": starting_market_cap,
         "tags": {
             "champagne": champagne,
-            "verified": verified,
+            "verified": verified or verified_on_chain,
             "knownInterfaceDeployer": known_interface_deployer,
             "blocked": blocked,
         },

@@ -38,7 +38,7 @@ class TagsSerializer(serializers.Serializer[Any]):
     """What operators and the registry say about a token."""
 
     champagne = serializers.BooleanField()
-    verified = serializers.BooleanField()
+    verified = serializers.BooleanField(help_text="By an operator, or by the original admin on the chain.")
     knownInterfaceDeployer = serializers.BooleanField()
     blocked = serializers.BooleanField()
 
@@ -233,14 +233,18 @@ class IndexBody(serializers.Serializer[Any]):
 
 
 class IndexAnswer(serializers.Serializer[Any]):
-    """What a transaction launched."""
+    """What a transaction launched; where it launched nothing, the known tokens to which it did something."""
 
     success = serializers.BooleanField()
-    address = serializers.CharField(help_text="The first launch's token.")
-    addresses = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="All of them, where the transaction launched several."
+    address = serializers.CharField(
+        allow_null=True,
+        help_text="The first token. Null where the transaction only paid out fees in a currency, such as WETH, which "
+        "belong to no one token.",
     )
-    url = serializers.URLField()
+    addresses = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="All of them, where there are several."
+    )
+    url = serializers.URLField(allow_null=True, help_text="Of the first token's page.")
 
 
 # The bodies around the records, for the description alone.

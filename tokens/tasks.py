@@ -33,7 +33,7 @@ def index_transaction(chain_id: int, tx_hash: str) -> None:
     except Permanent as error:
         logger.info("nothing indexed from %s of chain %s: %s", tx_hash, chain_id, error)
     else:
-        logger.info("indexed %s launches from %s of chain %s", len(addresses), tx_hash, chain_id)
+        logger.info("indexed %s tokens from %s of chain %s", len(addresses), tx_hash, chain_id)
 
 
 def retry_later(postponed: indexing.Postponed, *, chain_id: int, tx_hash: str) -> None:

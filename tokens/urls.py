@@ -1,6 +1,7 @@
 """The token endpoints, in the contract's order."""
 
 from config.api.routing import endpoint
+from tokens.views.claimed_fees import ClaimedFeesView
 from tokens.views.indexing import IndexTransactionView
 from tokens.views.liquidity import ClaimInfoView, LpInfoView, RewardsEstimateView
 from tokens.views.listing import (
@@ -14,6 +15,7 @@ from tokens.views.listing import (
 )
 from tokens.views.lookup import TokenBlockedView, TokenByAddressView, TokenByPoolView, TokensByPoolsView
 from tokens.views.trending import TrendingView
+from tokens.views.uncollected import UncollectedFeesView
 
 urlpatterns = [
     endpoint("tokens", TokenListView.as_view(), name="token-list"),
@@ -30,6 +32,8 @@ urlpatterns = [
     endpoint("tokens/fetch-by-admin", TokensByAdminView.as_view(), name="tokens-by-admin"),
     endpoint("tokens/is-blocked", TokenBlockedView.as_view(), name="token-blocked"),
     endpoint("get-lp-info/<str:address>", LpInfoView.as_view(), name="lp-info"),
+    endpoint("get-claimed-fees/<str:tokenAddress>/<str:feeRecipient>", ClaimedFeesView.as_view(), name="claimed-fees"),
     endpoint("get-claim-info", ClaimInfoView.as_view(), name="claim-info"),
     endpoint("tokens/index", IndexTransactionView.as_view(), name="token-index"),
+    endpoint("get-uncollected-fees/<str:address>", UncollectedFeesView.as_view(), name="uncollected-fees"),
 ]

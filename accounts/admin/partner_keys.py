@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from unfold.admin import ModelAdmin
@@ -15,8 +16,9 @@ from unfold.decorators import action
 from unfold.enums import ActionVariant
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-from accounts import keys
+from accounts import keys, usage
 from accounts.models import KeyState, PartnerKey, PartnerKeyQuerySet, PartnerKeySecret, Scope
+from config.operators.dashboard import Chart
 from config.operators.pages import ask, change_page, find_row, without_actions
 
 if TYPE_CHECKING:
@@ -28,6 +30,9 @@ else:
 
 # What a key's state leaves no use for.
 _USELESS = {KeyState.REVOKED: ("rotate", "revoke"), KeyState.EXPIRED: ("rotate",)}
+_DAYS_SHOWN = 14
+# A PartnerKey with its `days` of calls.
+ShownKey = Any
 
 
 class PartnerKeyForm(PartnerKeyModelForm):
@@ -37,7 +42,7 @@ class PartnerKeyForm(PartnerKeyModelForm):
 
     class Meta:
         model = PartnerKey
-        fields = ["name", "scopes", "expires_at"]
+        fields = ["name", "scopes", "expires_at", "calls_per_minute"]
 
     def clean_expires_at(self) -> Any:
         """Refuse an expiry that has passed, unless it is the one that the key has already."""
@@ -94,17 +99,25 @@ class PartnerKeyAdmin(ModelAdmin):
     def state_label(self, key: PartnerKey) -> str:
         return str(key.state.label)
 
+    @admin.display(description="calls by day (UTC)")
+    def calls_by_day(self, key: ShownKey) -> str:
+        """The last two weeks; those of the last minute are not stored yet."""
+        bars = tuple((f"{day.day:%d %b}", day.calls) for day in key.days)
+        chart = Chart(title="Calls by day, UTC", bars=bars, start=bars[0][0], end="today")
+        return render_to_string("operators/chart.html", {"chart": chart})
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[PartnerKey]:
         newest_first = PartnerKeySecret.objects.order_by("-id")
         listed: QuerySet[PartnerKey] = super().get_queryset(request)
         return listed.prefetch_related(Prefetch("secrets", newest_first))
 
     def get_fields(self, request: HttpRequest, obj: PartnerKey | None = None) -> list[Any]:
-        editable = ["name", "scopes", "expires_at"]
+        editable = ["name", "scopes", "expires_at", "calls_per_minute"]
         return editable if obj is None else [*editable, *self.get_readonly_fields(request, obj)]
 
     def get_readonly_fields(self, request: HttpRequest, obj: PartnerKey | None = None) -> list[str]:
-        return [] if obj is None else ["state_label", "key_ids", "created_at", "revoked_at", "last_used_at"]
+        shown = ["state_label", "key_ids", "created_at", "revoked_at", "last_used_at", "calls_by_day"]
+        return [] if obj is None else shown
 
     def has_delete_permission(self, request: HttpRequest, obj: PartnerKey | None = None) -> bool:
         """Nobody: a key is revoked instead, so that what was done with it stays attributable."""
@@ -121,8 +134,9 @@ class PartnerKeyAdmin(ModelAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
     ) -> Any:
-        """Without the actions that the key's state leaves no use for."""
+        """With the calls, which lines read several times, and without the actions that the state leaves no use for."""
         if obj:
+            obj.days = usage.requests_per_day(obj, days=_DAYS_SHOWN)
             without_actions(context, *_USELESS.get(obj.state, ()))
         return super().render_change_form(request, context, *args, obj=obj, **options)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
+from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
@@ -16,6 +17,8 @@ else:
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
+# django-otp's own pages show secrets, and make devices that their owner has never seen.
+admin.site.unregister(TOTPDevice)
 
 
 @admin.register(User)

@@ -1,4 +1,4 @@
-"""How Django REST framework and drf-spectacular are set up here. None of it is an operator's choice."""
+"""How Django REST framework, drf-spectacular and django-cors-headers are set up. None of it is an operator's choice."""
 
 VIEWS = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
@@ -35,4 +35,25 @@ DESCRIPTION = {
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+}
+
+CROSS_ORIGIN = {
+    "CORS_URLS_REGEX": r"^/api/",
+    "CORS_ALLOW_METHODS": ("DELETE", "GET", "HEAD", "POST"),
+    "CORS_ALLOW_HEADERS": ("authorization", "content-type", "x-api-key"),
+    # How many seconds browsers remember what they may; an origin that is taken from the list keeps for as long what it
+    # had.
+    "CORS_PREFLIGHT_MAX_AGE": 600,
+    "CORS_EXPOSE_HEADERS": (
+        "Deprecation",
+        "ETag",
+        "Link",
+        "RateLimit-Limit",
+        "RateLimit-Remaining",
+        "RateLimit-Reset",
+        "Retry-After",
+        "Warning",
+        "X-Ignored-Params",
+        "X-Total-Approximate",
+    ),
 }

@@ -4,9 +4,11 @@ import math
 from typing import Any
 
 from django.conf import settings
+from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
+from config import call_counts
 from config.api.client_ip import client_address
 from config.api.errors import Unavailable
 from config.rate_limits import CountersUnavailable, Verdict, take
@@ -30,13 +32,28 @@ class Limit(BaseThrottle):
         """Whose calls are counted together."""
         raise NotImplementedError
 
+    def allowed_calls(self, request: Request) -> int:
+        """How many calls of this caller pass in a window, 0 for any number."""
+        limit: int = getattr(settings, self.setting)
+        return limit
+
+    def usage(self, request: Request) -> str:
+        """What the request is counted as in `config.call_counts`; empty where nobody wants to know."""
+        return ""
+
     def allow_request(self, request: Request, view: Any) -> bool:
         """Count the request. The verdict goes to the view, a LimitedView, for the headers of its answer."""
-        limit: int = getattr(settings, self.setting)
+        limit = self.allowed_calls(request)
+        # Of several limits, one counts the usage.
+        usage = "" if view.is_metered else self.usage(request)
+        view.is_metered = True
         if limit == 0:
+            if usage:
+                call_counts.count(usage)
             return True
         try:
-            self.verdict = take(f"{self.setting}:{self.caller(request)}", limit=limit, seconds=self.seconds)
+            name = f"{self.setting}:{self.caller(request)}"
+            self.verdict = take(name, limit=limit, seconds=self.seconds, usage=usage)
         except CountersUnavailable as error:
             if self.passes_uncounted:
                 return True
@@ -64,6 +81,12 @@ class KeyLimit(Limit):
         """The key's number: its secrets count together."""
         return str(request.auth.pk)
 
+    def usage(self, request: Request) -> str:
+        """The key's calls of this endpoint today, by UTC."""
+        match = request._request.resolver_match
+        endpoint = (match.view_name or match.route) if match else ""
+        return call_counts.field(day=timezone.now().date(), caller=request.auth.pk, endpoint=endpoint)
+
 
 class PublicLimit(AddressLimit):
     """What needs no key, and calls whose credential is refused."""
@@ -72,9 +95,15 @@ class PublicLimit(AddressLimit):
 
 
 class PartnerLimit(KeyLimit):
-    """What partners call with their keys."""
+    """What partners call with their keys, each of which may have a number of its own."""
 
     setting, seconds = "RATE_LIMIT_KEYED", _MINUTE
+
+    def allowed_calls(self, request: Request) -> int:
+        """The key's `calls_per_minute`, or the setting where it has none."""
+        key: Any = request.auth
+        own: int | None = key.calls_per_minute
+        return super().allowed_calls(request) if own is None else own
 
 
 class IndexLimit(KeyLimit):

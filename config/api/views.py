@@ -33,6 +33,8 @@ class LimitedView(APIView):
     filterset_class: type[FilterSet] | None = None
 
     verdicts: tuple[Verdict, ...] = ()
+    # Whether the call is in the counts of its caller's usage.
+    is_metered = False
     _ignored: tuple[str, ...] = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

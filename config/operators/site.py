@@ -57,6 +57,7 @@ UNFOLD = {
     "SITE_SYMBOL": "rocket_launch",
     "SITE_URL": "/",
     "DASHBOARD_CALLBACK": "config.operators.dashboard.add_panels",
+    "ACCOUNT": {"navigation": [{"title": "Second factor", "link": reverse_lazy("second-factor-set-up")}]},
     "SIDEBAR": {
         "navigation": _NAVIGATION,
         "show_all_applications": lambda request: request.user.is_superuser,

@@ -199,8 +199,9 @@ contract Locker is ILocker {
         emit ClaimedRewards(token, _sum(rewards0), _sum(rewards1), rewards0, rewards1);
     }
 
-    /// Shares `fees` of `currency` out. A recipient who wants only `other` gets his share swapped, in one swap for all
-    /// of them. `same` and `swapped` are the amounts paid per recipient, added to.
+    /// Shares `fees` of `currency` out as the real locker does. A recipient who wants only `other` gets his share
+    /// swapped, in one swap for all of them, which takes what the divisions leave over; where nobody swaps, the last
+    /// one gets that. `same` and `swapped` are the amounts paid per recipient, added to.
     function _distribute(
         address token,
         address currency,
@@ -210,38 +211,50 @@ contract Locker is ILocker {
         uint256[] memory swapped
     ) private {
         if (fees == 0) return;
-        uint256[] memory shares = _shares(token, fees);
         FeePreference unwanted = currency == token ? FeePreference.Paired : FeePreference.Clanker;
-        uint256 toSwap = 0;
-        for (uint256 i = 0; i < shares.length; i++) {
-            if (feePreferences[token][i] == unwanted) {
-                toSwap += shares[i];
-            } else {
-                same[i] += shares[i];
-                _store(token, i, currency, shares[i]);
-            }
+        uint256 left = _pay(token, currency, fees, unwanted, false, same);
+        uint256 last = _last(token, unwanted);
+        if (last == type(uint256).max) {
+            last = same.length - 1;
+            same[last] += left;
+            _store(token, last, currency, left);
+            return;
         }
-        if (toSwap == 0) return;
-        uint256 amountOut = _swap(token, currency, toSwap);
-        for (uint256 i = 0; i < shares.length; i++) {
-            if (feePreferences[token][i] != unwanted) continue;
-            uint256 share = amountOut * shares[i] / toSwap;
-            swapped[i] += share;
-            _store(token, i, other, share);
-        }
-        emit FeesSwapped(token, currency, toSwap, other, amountOut);
+        uint256 amountOut = _swap(token, currency, left);
+        uint256 rest = _pay(token, other, amountOut, unwanted, true, swapped);
+        swapped[last] += rest;
+        _store(token, last, other, rest);
+        emit FeesSwapped(token, currency, left, other, amountOut);
     }
 
-    /// The last recipient gets what the divisions left over.
-    function _shares(address token, uint256 fees) private view returns (uint256[] memory shares) {
+    /// Pays their bps of `amount` to those who swap, or to those who don't, but for the last one who gets the rest.
+    function _pay(
+        address token,
+        address currency,
+        uint256 amount,
+        FeePreference unwanted,
+        bool swaps,
+        uint256[] memory paid
+    ) private returns (uint256 left) {
         uint16[] storage rewardBps = _rewards[token].rewardBps;
-        shares = new uint256[](rewardBps.length);
-        uint256 left = fees;
-        for (uint256 i = 0; i + 1 < shares.length; i++) {
-            shares[i] = fees * rewardBps[i] / LockerRules.BPS;
-            left -= shares[i];
+        uint256 last = _last(token, unwanted);
+        if (last == type(uint256).max) last = rewardBps.length - 1;
+        left = amount;
+        for (uint256 i = 0; i < rewardBps.length; i++) {
+            if (i == last || (feePreferences[token][i] == unwanted) != swaps) continue;
+            uint256 share = amount * rewardBps[i] / LockerRules.BPS;
+            left -= share;
+            paid[i] += share;
+            _store(token, i, currency, share);
         }
-        shares[shares.length - 1] = left;
+    }
+
+    /// The last recipient who has his share swapped; the largest number where nobody has.
+    function _last(address token, FeePreference unwanted) private view returns (uint256 last) {
+        last = type(uint256).max;
+        for (uint256 i = 0; i < feePreferences[token].length; i++) {
+            if (feePreferences[token][i] == unwanted) last = i;
+        }
     }
 
     function _swap(address token, address currency, uint256 amount) private returns (uint256) {

@@ -12,6 +12,7 @@ contract PositionManager is IPositionManager {
         int24 tickLower;
         int24 tickUpper;
         uint256 amount;
+        bytes32 poolId;
     }
 
     event Transfer(address indexed from, address indexed to, uint256 indexed id);
@@ -28,13 +29,20 @@ contract PositionManager is IPositionManager {
         return positions[id].owner;
     }
 
+    /// Packed as v4's PositionInfo: 25 bytes of the pool's id, upper tick, lower tick, and whether somebody subscribed.
+    function positionInfo(uint256 id) external view returns (uint256) {
+        Position storage position = positions[id];
+        uint256 ticks = uint256(uint24(position.tickUpper)) << 32 | uint256(uint24(position.tickLower)) << 8;
+        return uint256(position.poolId) >> 56 << 56 | ticks;
+    }
+
     /// A position with one currency only, taken from the caller; ticks are the pool's own.
     function mint(PoolKey calldata key, int24 tickLower, int24 tickUpper, address token, uint256 amount)
         external
         returns (uint256 id)
     {
         id = nextTokenId++;
-        positions[id] = Position(msg.sender, tickLower, tickUpper, amount);
+        positions[id] = Position(msg.sender, tickLower, tickUpper, amount, keccak256(abi.encode(key)));
         emit Transfer(address(0), msg.sender, id);
         token.pull(msg.sender, amount);
         IERC20(token).approve(address(poolManager), amount);

@@ -1,12 +1,13 @@
 """What the chain library hands out: frozen facts about a launch, the protocol of a chain, and the error families."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from config.http import Permanent, Retryable
 from tokens.chains.registry import ChainInfo, Position
+from tokens.chains.token_fees import TokenFees
 
 WEI_PER_TOKEN = 10**18
 
@@ -14,6 +15,8 @@ WEI_PER_TOKEN = 10**18
 PARTS_PER_BPS = 100
 
 FeeCurrency = Literal["Both", "Paired", "Clanker"]
+# The v4 locker's enumeration of fee preferences, in its order.
+_FEE_PREFERENCES: tuple[FeeCurrency, ...] = ("Both", "Paired", "Clanker")
 
 
 class NodeUnavailable(Retryable):
@@ -29,7 +32,10 @@ class TransactionNotFound(Retryable):
 
 
 class LaunchNotFound(Permanent):
-    """The transaction is there, and holds no launch by a known factory (or it was reverted)."""
+    """The transaction is there, and holds neither a launch by a known factory nor an event that concerns us.
+
+    Or it was reverted.
+    """
 
 
 class LogUndecodable(Permanent):
@@ -38,6 +44,14 @@ class LogUndecodable(Permanent):
 
 class FeesUnreadable(Permanent):
     """The chain has no answer to what fees a position has, or to whom they belong."""
+
+
+class ContractUnknown(FeesUnreadable):
+    """The registry lacks a contract of the chain that would have to be asked; `key` is its name there."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"the registry has no {key} of the chain")
+        self.key = key
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -151,7 +165,9 @@ class Launch:
     metadata: str | None
     context: str | None
     locker: str | None
+    # The LP NFT up to v3.1. The v4 locker holds several with consecutive ids, of which the other one is the first.
     position_id: int | None
+    first_position_id: int | None
     presale_id: int | None
     pool: Pool | None
     fees: Fees | None
@@ -161,6 +177,29 @@ class Launch:
     dev_buy: DevBuy | None
     sniper_tax: SniperTax | None
     positions: tuple[Position, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EventLog:
+    """A log that looks like an event after launch: it says nothing until its emitter (EIP-55) is vouched for."""
+
+    emitter: str
+    log_index: int
+    # The log as JSON-RPC tells it.
+    raw: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TransactionFacts:
+    """What one mined transaction holds for us; launches and event logs in log order, at least one of either."""
+
+    tx_hash: str
+    block_number: int
+    block_hash: str
+    # Unix seconds.
+    block_time: int
+    launches: tuple[Launch, ...]
+    event_logs: tuple[EventLog, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -193,8 +232,8 @@ class Chain(Protocol):
         """What the registry knows of the chain."""
         ...
 
-    def read_launches(self, tx_hash: str) -> tuple[Launch, ...]:
-        """The launches of one transaction, in log order, at least one.
+    def read_transaction(self, tx_hash: str) -> TransactionFacts:
+        """The launches of one transaction, and its logs that may be events of tokens.
 
         Raises TransactionNotFound, LaunchNotFound, LogUndecodable, NodeUnavailable.
         """
@@ -218,11 +257,31 @@ class Chain(Protocol):
         """
         ...
 
+    def read_v3_fees(self, position_id: int, *, launched_for: Sequence[tuple[str, int]]) -> TokenFees:
+        """What waits for whom of an LP NFT of generation v0 to v3.1, after the newest block; nothing is harvested.
+
+        `launched_for` are recipients and bps as the launch told them: good where the locker tells none.
+        Raises NodeUnavailable, FeesUnreadable.
+        """
+        ...
+
+    def read_v4_fees(self, token: str, *, locker: str, owner: str | None) -> TokenFees:
+        """What waits for whom of a token of generation v4, after the newest block, and for `owner` in any case.
+
+        Raises NodeUnavailable, FeesUnreadable.
+        """
+        ...
+
 
 def bps(parts_per_million: int) -> float:
     """A fee as contracts count it, in bps; a whole number where it is one."""
     whole, rest = divmod(parts_per_million, PARTS_PER_BPS)
     return parts_per_million / PARTS_PER_BPS if rest else whole
+
+
+def fee_currency(preference: int) -> FeeCurrency:
+    """What the v4 locker pays to a recipient with this preference; an unknown one changes nothing, and is both."""
+    return _FEE_PREFERENCES[preference] if 0 <= preference < len(_FEE_PREFERENCES) else "Both"
 
 
 def starting_market_cap(tick: int, *, supply: int, quote_decimals: int) -> float | None:

@@ -1,18 +1,19 @@
-"""From a transaction, its receipt and its block to launches: pure, no I/O.
+"""From a transaction, its receipt and its block to launches and what may be events of tokens: pure, no I/O.
 
 A log counts as a launch by (chain, emitting address, topic0): the registry says which addresses are factories and which
 layout of TokenCreated each emits. Everything else a launch needs is taken from logs whose emitter is vouched for, by
 that TokenCreated or by the registry: anybody can emit any log from a contract of their own in the same transaction.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tokens.chains import abi
 from tokens.chains.abi import Event, Log
-from tokens.chains.base import Launch, LaunchNotFound
+from tokens.chains.base import Launch, LaunchNotFound, TransactionFacts
 from tokens.chains.decoding_v3 import decode_v0, decode_v1, decode_v3, decode_v3_1
 from tokens.chains.decoding_v4 import decode_v4
+from tokens.chains.events import find_logs
 from tokens.chains.receipts import MinedTransaction, read_mined
 from tokens.chains.registry import ChainInfo, Generation
 
@@ -28,24 +29,35 @@ LAYOUTS: Mapping[str, tuple[Event, Decode]] = {
 }
 
 
-def decode_launches(
+def decode_transaction(
     chain: ChainInfo, *, transaction: Mapping[str, Any], receipt: Mapping[str, Any], block: Mapping[str, Any]
-) -> tuple[Launch, ...]:
-    """Every launch of a mined transaction, in log order; the arguments are JSON-RPC objects.
+) -> TransactionFacts:
+    """What a mined transaction holds: launches, decoded, and logs that may be events of tokens, not yet believed.
 
-    Raises LaunchNotFound where there is none, and LogUndecodable where a known factory's log is malformed.
+    The arguments are JSON-RPC objects. Raises LaunchNotFound where there is neither, and LogUndecodable where a known
+    factory's log is malformed.
     """
     mined = read_mined(chain, transaction=transaction, receipt=receipt, block=block)
     if not mined.succeeded:
         raise LaunchNotFound("the transaction was reverted")
-    launches = []
+    launches, event_logs = tuple(_decode_launches(mined)), find_logs(mined)
+    if not launches and not event_logs:
+        raise LaunchNotFound("the transaction holds no launch by a known factory")
+    return TransactionFacts(
+        tx_hash=mined.hash,
+        block_number=mined.block_number,
+        block_hash=mined.block_hash,
+        block_time=mined.block_time,
+        launches=launches,
+        event_logs=event_logs,
+    )
+
+
+def _decode_launches(mined: MinedTransaction) -> Iterator[Launch]:
     for log in mined.logs:
-        generation = chain.factory_generation(log["address"].lower())
+        generation = mined.chain.factory_generation(log["address"].lower())
         if generation is None or not log["topics"]:
             continue
         event, decode = LAYOUTS[generation.event]
         if log["topics"][0] == event.topic0:
-            launches.append(decode(mined, log, event, generation))
-    if not launches:
-        raise LaunchNotFound("the transaction holds no launch by a known factory")
-    return tuple(launches)
+            yield decode(mined, log, event, generation)

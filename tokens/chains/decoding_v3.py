@@ -167,6 +167,7 @@ def _launch(
         block_time=mined.block_time,
         factory=abi.checksum(log["address"]),
         extensions_supply=None,
+        first_position_id=None,
         presale_id=None,
         pool=trading.pool if trading else None,
         fees=trading.fees if trading else None,
@@ -257,20 +258,21 @@ def _position_owner(mined: MinedTransaction, position_id: int) -> str | None:
 
 def _recipients(mined: MinedTransaction, created: dict[str, Any], locker: str | None) -> tuple[FeeRecipient, ...]:
     # event TokenRewardAdded(uint256 lpTokenId, uint256 creatorReward, address indexed creator,
-    #   address indexed interfacer); creatorReward is a percentage of all fees.
+    #   address indexed interfacer); creatorReward is a percentage of all fees. The two are the admins in the source of
+    #   the locker: who is paid, TokenCreated tells.
     for log in mined.emitted(_REWARD_ADDED, by=locker):
         reward = _REWARD_ADDED.decode(log)
         if reward["lpTokenId"] == created["positionId"]:
             return (
                 FeeRecipient(
                     admin=created["creatorAdmin"],
-                    recipient=reward["creator"],
+                    recipient=created["creatorRewardRecipient"],
                     bps=reward["creatorReward"] * 100,
                     token="Both",
                 ),
                 FeeRecipient(
                     admin=created["interfaceAdmin"],
-                    recipient=reward["interfacer"],
+                    recipient=created["interfaceRewardRecipient"],
                     bps=(_SHARED_PERCENT - reward["creatorReward"]) * 100,
                     token="Both",
                 ),

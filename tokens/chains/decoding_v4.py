@@ -17,6 +17,7 @@ from tokens.chains.base import (
     SniperTax,
     Vault,
     bps,
+    fee_currency,
 )
 from tokens.chains.receipts import MinedTransaction
 from tokens.chains.registry import Generation, Position
@@ -32,9 +33,6 @@ _DEV_BUY = _ABI.event("EthDevBuy")
 _SNIPER_FEES = _ABI.event("FeeConfigSet")
 _PRESALE_DEPLOYED = _ABI.event("PresaleDeployed")
 _DEPLOY = _ABI.function("deployToken")
-
-# The locker's enumeration of fee preferences, in its order.
-_CURRENCIES: tuple[FeeCurrency, ...] = ("Both", "Paired", "Clanker")
 
 
 def decode_v4(mined: MinedTransaction, log: Log, event: Event, generation: Generation) -> Launch:
@@ -69,8 +67,8 @@ def decode_v4(mined: MinedTransaction, log: Log, event: Event, generation: Gener
         metadata=created["tokenMetadata"],
         context=created["tokenContext"],
         locker=created["locker"],
-        # The v4 locker holds several NFTs per token, so that no one id stands for the position.
         position_id=None,
+        first_position_id=reward["positionId"] if reward else None,
         presale_id=_presale_id(mined, created),
         pool=_pool(mined, created, reward),
         fees=_fees(mined, created),
@@ -149,8 +147,7 @@ def _recipients(
 
 
 def _currency(preferences: tuple[int, ...], index: int) -> FeeCurrency:
-    known = index < len(preferences) and preferences[index] < len(_CURRENCIES)
-    return _CURRENCIES[preferences[index]] if known else "Both"
+    return fee_currency(preferences[index]) if index < len(preferences) else "Both"
 
 
 def _positions(reward: dict[str, Any] | None) -> tuple[Position, ...]:

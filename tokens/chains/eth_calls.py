@@ -1,4 +1,4 @@
-"""Questions to contracts: `eth_call` at the newest block, several in one request."""
+"""Questions to contracts: `eth_call` at the newest block or one by its number, several in one request."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,6 +6,9 @@ from typing import Any
 
 from tokens.chains.abi import Function
 from tokens.chains.rpc import Call, RpcClient
+
+# Result name -> value; None where the contract has no such answer.
+Answer = dict[str, Any] | None
 
 # Plenty for a view. Anybody's contract may be asked: without a limit it could keep the node busy.
 _GAS = hex(5_000_000)
@@ -21,21 +24,32 @@ class Question:
     sender: str | None = None
 
     @property
-    def call(self) -> Call:
-        """The JSON-RPC call."""
+    def transaction(self) -> dict[str, str]:
+        """It as a transaction, for JSON-RPC."""
         transaction = {"to": self.contract, "data": self.function.encode(*self.arguments), "gas": _GAS}
         if self.sender:
             transaction["from"] = self.sender
-        return "eth_call", (transaction, "latest")
+        return transaction
+
+    def call(self, block: str) -> Call:
+        """The JSON-RPC call."""
+        return "eth_call", (self.transaction, block)
 
 
-def ask(rpc: RpcClient, questions: Sequence[Question]) -> list[dict[str, Any] | None]:
-    """Result name -> value for each question, in their order; None where the contract has no such answer.
+def ask(rpc: RpcClient, questions: Sequence[Question], *, block: int | None = None) -> list[Answer]:
+    """The answers in the order of the questions, as of the end of a block, the newest where None.
 
     Raises NodeUnavailable.
     """
-    answers = rpc.batch([question.call for question in questions])
+    at = "latest" if block is None else hex(block)
+    answers = rpc.batch([question.call(at) for question in questions])
     return [
         question.function.decode_output(answer) if isinstance(answer, str) else None
         for question, answer in zip(questions, answers, strict=True)
     ]
+
+
+def ask_groups(rpc: RpcClient, *groups: Sequence[Question], block: int | None = None) -> list[list[Answer]]:
+    """Ask everything in one request, and give the answers in the groups of their questions. Raises NodeUnavailable."""
+    answers = iter(ask(rpc, [question for group in groups for question in group], block=block))
+    return [[next(answers) for _ in group] for group in groups]

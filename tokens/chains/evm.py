@@ -4,21 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tokens.chains import abi, lockers
+from tokens.chains import abi, lockers, v3_fees, v4_fees
 from tokens.chains.abi import Function
 from tokens.chains.base import (
-    FeesUnreadable,
+    ContractUnknown,
     Launch,
     NodeRefused,
     NodeUnavailable,
     Pool,
+    TransactionFacts,
     TransactionNotFound,
     UncollectedFees,
 )
-from tokens.chains.decoding import decode_launches
+from tokens.chains.decoding import decode_transaction
 from tokens.chains.eth_calls import Question, ask
 from tokens.chains.registry import ChainInfo
 from tokens.chains.rpc import Call, RpcClient
+from tokens.chains.token_fees import TokenFees
 
 _TOKEN = abi.load("token")
 
@@ -33,14 +35,14 @@ class EvmChain:
     info: ChainInfo
     rpc: RpcClient
 
-    def read_launches(self, tx_hash: str) -> tuple[Launch, ...]:
-        """The launches of one transaction, in log order, at least one.
+    def read_transaction(self, tx_hash: str) -> TransactionFacts:
+        """The launches of one transaction, and its logs that may be events of tokens.
 
         Raises TransactionNotFound, LaunchNotFound, LogUndecodable, NodeUnavailable.
         """
         transaction, receipt, block = self._read_mined(tx_hash)
-        launches = decode_launches(self.info, transaction=transaction, receipt=receipt, block=block)
-        return tuple(self._complete(launch) for launch in launches)
+        facts = decode_transaction(self.info, transaction=transaction, receipt=receipt, block=block)
+        return replace(facts, launches=tuple(self._complete(launch) for launch in facts.launches))
 
     def read_head(self) -> int:
         """The number of the newest block. Raises NodeUnavailable."""
@@ -68,10 +70,28 @@ class EvmChain:
 
         Raises NodeUnavailable, FeesUnreadable.
         """
-        manager = self.info.v3_position_manager
-        if manager is None:
-            raise FeesUnreadable(f"the registry has no v3_position_manager of chain {self.info.chain_id}")
-        return lockers.read_uncollected_fees(self.rpc, manager=manager, position_id=position_id)
+        return lockers.read_uncollected_fees(self.rpc, manager=self._v3_manager(), position_id=position_id)
+
+    def read_v3_fees(self, position_id: int, *, launched_for: Sequence[tuple[str, int]]) -> TokenFees:
+        """As in `Chain`. Raises NodeUnavailable, FeesUnreadable."""
+        return v3_fees.read_v3_fees(
+            self.rpc,
+            manager=self._v3_manager(),
+            position_id=position_id,
+            block=self.read_head(),
+            launched_for=launched_for,
+        )
+
+    def read_v4_fees(self, token: str, *, locker: str, owner: str | None) -> TokenFees:
+        """As in `Chain`. Raises NodeUnavailable, FeesUnreadable."""
+        return v4_fees.read_v4_fees(
+            self.rpc, info=self.info, block=self.read_head(), token=token, locker=locker, owner=owner
+        )
+
+    def _v3_manager(self) -> str:
+        if self.info.v3_position_manager is None:
+            raise ContractUnknown("v3_position_manager")
+        return self.info.v3_position_manager
 
     def _read_mined(self, tx_hash: str) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         """The transaction, its receipt and its block, which must tell of one and the same block.

@@ -4,14 +4,10 @@ Whose the fees are is the locker's decision: part of them goes to the launchpad'
 recipients. A locker is told by what it answers and not by the generation: positions of v0 were moved into a shared one.
 """
 
-from typing import Any
-
 from tokens.chains import abi
 from tokens.chains.base import FeeAmount, FeesUnreadable, UncollectedFees
-from tokens.chains.eth_calls import Question, ask
+from tokens.chains.eth_calls import Answer, Question, ask, ask_groups
 from tokens.chains.rpc import RpcClient
-
-Answer = dict[str, Any] | None
 
 _MANAGER = abi.load("uniswap_v3")
 _LOCKER = abi.load("lockers")
@@ -30,27 +26,31 @@ _ZERO_ADDRESS = "0x" + "00" * 20
 _ALL = 2**128 - 1
 
 
-def read_uncollected_fees(rpc: RpcClient, *, manager: str, position_id: int) -> UncollectedFees:
-    """What its owner would get by collecting the fees of a position now. Raises NodeUnavailable, FeesUnreadable.
+def read_uncollected_fees(
+    rpc: RpcClient, *, manager: str, position_id: int, block: int | None = None
+) -> UncollectedFees:
+    """What its owner would get by collecting the fees of a position now, or after a block.
 
     `manager` is the NonfungiblePositionManager. What it has on record (`positions`) lacks the fees since somebody last
     touched the position; only `collect` counts them, and an `eth_call` of it changes nothing.
+    Raises NodeUnavailable, FeesUnreadable.
     """
     about_position = [
         Question(contract=manager, function=_MANAGER.function(name), arguments=(position_id,))
         for name in ("ownerOf", "positions")
     ]
-    owner, position = ask(rpc, about_position)
+    owner, position = ask(rpc, about_position, block=block)
     if owner is None or position is None:
         raise FeesUnreadable(f"{manager} does not know position {position_id}")
     locker = owner["owner"]
     currencies = (position["token0"], position["token1"])
-    (collected,), decimals, percentages, exceptions = _ask_groups(
+    (collected,), decimals, percentages, exceptions = ask_groups(
         rpc,
         [_collect(manager, position_id, locker=locker)],
         [Question(contract=currency, function=_DECIMALS) for currency in currencies],
         [Question(contract=locker, function=function) for function in _TEAM_PERCENTAGES],
         [Question(contract=locker, function=function, arguments=(position_id,)) for function in _TEAM_EXCEPTIONS],
+        block=block,
     )
     if collected is None:
         raise FeesUnreadable(f"{locker} can't collect the fees of position {position_id}")
@@ -66,12 +66,6 @@ def _collect(manager: str, position_id: int, *, locker: str) -> Question:
     # collect((uint256 tokenId, address recipient, uint128 amount0Max, uint128 amount1Max)), for the NFT's owner alone.
     arguments = ((position_id, locker, _ALL, _ALL),)
     return Question(contract=manager, function=_MANAGER.function("collect"), arguments=arguments, sender=locker)
-
-
-def _ask_groups(rpc: RpcClient, *groups: list[Question]) -> list[list[Answer]]:
-    """Ask everything in one request, and give the answers in the groups of their questions."""
-    answers = iter(ask(rpc, [question for group in groups for question in group]))
-    return [[next(answers) for _ in group] for group in groups]
 
 
 def _fee_amount(currency: str, decimals: Answer, amount: int) -> FeeAmount:

@@ -84,6 +84,7 @@ def draw_launch(random: Random, *, registry: Registry, time: int, popular: Seque
         # The first two generations had a locker for each token.
         locker=random.choice(contracts.lockers) if contracts.lockers else wallet(_rank(random, _WALLETS, 2)),
         position_id=None if is_latest else random.randrange(1, 5_000_000),
+        first_position_id=None,
         presale_id=None,
         pool=pool,
         fees=_draw_fees(random, pool) if pool else None,

@@ -30,7 +30,7 @@ class IndexTransactionView(LimitedView):
 
     @extend_schema(operation_id="indexTransaction", request=IndexBody, responses={200: IndexAnswer, 503: None})
     def post(self, request: Request) -> Response:
-        """Index the launches of a transaction; indexing again refreshes them."""
+        """Index the launches of a transaction, or what it did to known tokens; indexing again refreshes them."""
         body = IndexBody.read(request.data)
         try:
             installed_chain(body["chain_id"])
@@ -44,9 +44,10 @@ class IndexTransactionView(LimitedView):
             if isinstance(error.reason, TransactionNotFound):
                 raise BadRequest(FAILED) from error
             raise UpstreamUnavailable("The chain is not available", wait=error.retry_after) from error
+        first = next(iter(addresses), None)
         answer = {
             "success": True,
-            "address": addresses[0],
-            "url": f"{settings.SITE_URL}/tokens/{body['chain_id']}/{addresses[0]}",
+            "address": first,
+            "url": f"{settings.SITE_URL}/tokens/{body['chain_id']}/{first}" if first else None,
         }
         return Response(answer | ({"addresses": addresses} if len(addresses) > 1 else {}))

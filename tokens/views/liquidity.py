@@ -79,7 +79,7 @@ class LpInfoView(QueryView):
         quote = quote_symbol(address, chain_id=chain_id)
         if quote:
             raise ValidationError({"address": [f"must be a launched token; {quote} is a quote token"]})
-        return Response(LpInfoAnswer(liquidity.locked_liquidity(_token_at(address, chain_id))).data)
+        return Response(LpInfoAnswer(liquidity.locked_liquidity(token_at(address, chain_id))).data)
 
 
 class ClaimInfoView(QueryView):
@@ -94,7 +94,7 @@ class ClaimInfoView(QueryView):
     @extend_schema(operation_id="getClaimInfo", responses={200: ClaimInfoAnswer, 404: None})
     def get(self, request: Request) -> Response:
         """Tell the locker and the LP NFT that the claim of a token's fees needs."""
-        token = _token_at(self.query["address"], self.query.get("chainId"))
+        token = token_at(self.query["address"], self.query.get("chainId"))
         if not liquidity.has_lp_nft(token):
             raise ValidationError({"address": [NO_NFT_RULE]})
         return Response(
@@ -107,10 +107,10 @@ class ClaimInfoView(QueryView):
         )
 
 
-def _token_at(address: str, chain_id: int | None) -> Token:
-    """Where several chains hold it, the registry's order decides. Raises NotFound."""
+def token_at(address: str, chain_id: int | None) -> Token:
+    """The token at an address; where several chains hold it, the registry's order decides. Raises NotFound."""
     tokens = Token.objects.at_address(address, chain_id=chain_id).in_chain_order(list(registry().chains))
-    token = tokens.first()
+    token = tokens.select_related("launch").first()
     if token is None:
         raise NotFound("Token not found")
     return token

@@ -1,0 +1,22 @@
+"""`manage.py forget_second_factor NAME`: lets somebody in who has lost the authenticator app."""
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from accounts import second_factor
+
+
+class Command(BaseCommand):
+    help = "Forgets the second factor of an account of the admin site, so that its password is enough to log in."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", help="the account's user name")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        user = get_user_model()._default_manager.filter(username=options["name"]).first()
+        if user is None:
+            raise CommandError(f"there is no account called {options['name']}")
+        had_one = second_factor.forget(user)
+        self.stdout.write(f"{user} logs in without a code now." if had_one else f"{user} had no second factor.")

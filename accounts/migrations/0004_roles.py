@@ -1,0 +1,52 @@
+"""The groups `operator` and `support`, with what they may do in the admin site."""
+
+from django.db import migrations
+
+from accounts import roles
+
+SEE = (
+    "accounts.view_partnerkey",
+    "accounts.view_keyusage",
+    "accounts.view_socialprofile",
+    "admin.view_logentry",
+    "tokens.view_token",
+    "tokens.view_market",
+    "tokens.view_indexrequest",
+    "tokens.view_launchfacts",
+    "tokens.view_tokenevent",
+    "tokens.view_feeclaim",
+)
+PERMISSIONS = {
+    roles.OPERATOR: (
+        *SEE,
+        "accounts.add_partnerkey",
+        "accounts.change_partnerkey",
+        "tokens.change_token",
+        "tokens.change_indexrequest",
+    ),
+    roles.SUPPORT: SEE,
+}
+
+
+def make_roles(apps, schema_editor):
+    for role, permissions in PERMISSIONS.items():
+        roles.grant(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
+
+
+def remove_roles(apps, schema_editor):
+    for role, permissions in PERMISSIONS.items():
+        roles.withdraw(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('accounts', '0003_usage_and_limits'),
+        ('admin', '0003_logentry_add_action_flag_choices'),
+        ('auth', '0012_alter_user_first_name_max_length'),
+        ('contenttypes', '0002_remove_content_type_name'),
+        # The rows that they see.
+        ('tokens', '0005_events_after_launch'),
+    ]
+
+    operations = [migrations.RunPython(make_roles, remove_roles)]

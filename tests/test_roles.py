@@ -1,0 +1,198 @@
+"""What operators and support may do in the admin site, by the groups that a migration makes."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import Group, Permission, User
+from django.db import connection, connections
+from django.test import Client
+
+from accounts import keys, roles
+from accounts.models import KeyState, PartnerKey
+from config.env import BASE_DIR
+from tests.factories import IndexRequestFactory, PartnerKeyFactory, SocialProfileFactory, TokenFactory
+
+pytestmark = pytest.mark.django_db
+
+KEYS, TOKENS, REQUESTS = "/admin/accounts/partnerkey/", "/admin/tokens/token/", "/admin/tokens/indexrequest/"
+PROFILES = "/admin/accounts/socialprofile/"
+MIGRATION = import_module("accounts.migrations.0004_roles")
+
+
+@pytest.fixture
+def groups(db: None) -> None:
+    """The groups as the migration makes them; a test before may have emptied the tables."""
+    MIGRATION.make_roles(apps, connection.schema_editor())
+
+
+def client_in(group: str) -> Client:
+    user = User.objects.create_user(group, is_staff=True)
+    user.groups.add(Group.objects.get(name=group))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def operator(groups: None) -> Client:
+    return client_in(roles.OPERATOR)
+
+
+@pytest.fixture
+def support(groups: None) -> Client:
+    return client_in(roles.SUPPORT)
+
+
+@pytest.mark.parametrize("action", ["rotate", "revoke", "change"])
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_support_changes_no_key(support, action, method):
+    key = PartnerKeyFactory()
+    answer = getattr(support, method)(f"{KEYS}{key.pk}/{action}/", {"name": "Other", "scopes": ["read"]})
+    # Its page may be looked at.
+    assert answer.status_code == (200 if (action, method) == ("change", "get") else 403)
+    key.refresh_from_db()
+    assert (key.state, key.secrets.exists()) == (KeyState.ACTIVE, False)
+
+
+@pytest.mark.parametrize("address", [KEYS, TOKENS, REQUESTS, PROFILES])
+def test_support_adds_and_deletes_nothing(support, address):
+    assert support.get(f"{address}add/").status_code == 403
+    for row in (PartnerKeyFactory(), TokenFactory(), IndexRequestFactory(), SocialProfileFactory()):
+        assert support.post(f"{address}{row.pk}/delete/", {"post": "yes"}).status_code in (302, 403)
+        assert type(row).objects.filter(pk=row.pk).exists()
+
+
+@pytest.mark.parametrize("action", ["block", "unblock", "add_champagne", "remove_champagne"])
+def test_support_tags_no_token(support, action):
+    token = TokenFactory(blocked=action == "unblock", champagne=action == "remove_champagne")
+    before = token.blocked, token.champagne
+    support.post(TOKENS, {"action": action, "_selected_action": [token.pk], "reason": "a scam"})
+    support.post(f"{TOKENS}{token.pk}/change/", {"champagne": "" if token.champagne else "on"})
+    token.refresh_from_db()
+    assert (token.blocked, token.champagne) == before
+
+
+def test_support_has_nothing_indexed_again(support):
+    request = IndexRequestFactory(status="failed")
+    support.post(REQUESTS, {"action": "retry", "_selected_action": [request.pk]})
+    request.refresh_from_db()
+    assert request.status == "failed"
+
+
+@pytest.mark.parametrize("group", [roles.OPERATOR, roles.SUPPORT])
+@pytest.mark.parametrize(
+    "address", ["auth/user/", "auth/group/", "auth/user/add/", "otp_totp/totpdevice/", "axes/accessattempt/"]
+)
+def test_nobody_of_either_reaches_accounts_of_people(groups, group, address):
+    assert client_in(group).get(f"/admin/{address}").status_code in (403, 404)
+
+
+@pytest.mark.parametrize("group", [roles.OPERATOR, roles.SUPPORT])
+def test_both_see_all_lists(groups, group):
+    client = client_in(group)
+    rows = {KEYS: PartnerKeyFactory(), TOKENS: TokenFactory(), REQUESTS: IndexRequestFactory()}
+    for address, row in (rows | {PROFILES: SocialProfileFactory()}).items():
+        assert client.get(address).status_code == 200
+        assert client.get(f"{address}{row.pk}/change/").status_code == 200
+
+
+def test_an_operator_issues_edits_rotates_and_revokes_keys(operator):
+    page = operator.post(f"{KEYS}add/", {"name": "Acme", "scopes": ["read"]})
+    [text] = re.findall(r"lb_live_[0-9A-Za-z]{46}", page.content.decode())
+    key = keys.verify(text)
+    operator.post(f"{KEYS}{key.pk}/change/", {"name": "Acme Inc", "scopes": ["read"]})
+    operator.post(f"{KEYS}{key.pk}/rotate/")
+    operator.post(f"{KEYS}{key.pk}/revoke/")
+    key = PartnerKey.objects.get()
+    assert (key.name, key.secrets.count(), key.state) == ("Acme Inc", 2, KeyState.REVOKED)
+
+
+def test_an_operator_tags_tokens_and_has_transactions_indexed_again(operator):
+    token, request = TokenFactory(), IndexRequestFactory(status="failed")
+    operator.post(TOKENS, {"action": "block", "_selected_action": [token.pk], "reason": "a scam"})
+    operator.post(REQUESTS, {"action": "retry", "_selected_action": [request.pk]})
+    token.refresh_from_db()
+    request.refresh_from_db()
+    assert (token.blocked, request.status) == (True, "pending")
+
+
+def test_an_operator_deletes_nothing(operator):
+    key, token = PartnerKeyFactory(), TokenFactory()
+    for address, row in ((KEYS, key), (TOKENS, token)):
+        assert operator.post(f"{address}{row.pk}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_taking_the_roles_back_leaves_what_others_gave_a_group(groups):
+    own = Permission.objects.get(codename="view_user")
+    Group.objects.get(name=roles.SUPPORT).permissions.add(own)
+    MIGRATION.remove_roles(apps, connection.schema_editor())
+    assert list(Group.objects.values_list("name", "permissions__codename")) == [(roles.SUPPORT, "view_user")]
+    MIGRATION.remove_roles(apps, connection.schema_editor())
+
+
+@contextmanager
+def empty_database(environment: dict[str, str]) -> Iterator[tuple[dict[str, str], Any]]:
+    """The environment of a process on a database without tables, and a connection to it."""
+    name = connection.settings_dict["NAME"] + "_empty"
+    with connection.cursor() as cursor:
+        cursor.execute(f'DROP DATABASE IF EXISTS "{name}"')
+        cursor.execute(f'CREATE DATABASE "{name}"')
+    other = connections["default"].copy()
+    other.settings_dict["NAME"] = name
+    address = environment["DATABASE_URL"].rpartition("/")[0]
+    try:
+        yield environment | {"DATABASE_URL": f"{address}/{name}"}, other
+    finally:
+        other.close()
+        with connection.cursor() as cursor:
+            cursor.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def migrate(environment: dict[str, str], *words: str) -> None:
+    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0", *words]
+    subprocess.run(command, cwd=BASE_DIR, env=environment, check=True)
+
+
+def granted(other: Any) -> dict[str, set[str]]:
+    """Group -> what it may do."""
+    found: dict[str, set[str]] = {}
+    with other.cursor() as cursor:
+        cursor.execute(
+            "SELECT g.name, c.app_label || '.' || p.codename FROM auth_group g"
+            " JOIN auth_group_permissions gp ON gp.group_id = g.id JOIN auth_permission p ON p.id = gp.permission_id"
+            " JOIN django_content_type c ON c.id = p.content_type_id"
+        )
+        for group, permission in cursor.fetchall():
+            found.setdefault(group, set()).add(permission)
+    return found
+
+
+def named_otherwise(other: Any) -> list[str]:
+    """Permissions of our models that are not called as Django calls them."""
+    with other.cursor() as cursor:
+        cursor.execute(
+            "SELECT p.name FROM auth_permission p JOIN django_content_type c ON c.id = p.content_type_id"
+            " WHERE c.app_label IN ('accounts', 'tokens') AND p.name !~ '^Can (add|change|delete|view) [a-z ]+$'"
+        )
+        return [name for (name,) in cursor.fetchall()]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_roles_come_with_the_first_migration_of_all_and_go_and_come_again(service_environment):
+    expected = {role: set(permissions) for role, permissions in MIGRATION.PERMISSIONS.items()}
+    with empty_database(service_environment) as (environment, other):
+        migrate(environment)
+        assert granted(other) == expected
+        assert named_otherwise(other) == []
+        migrate(environment, "accounts", "0003")
+        assert granted(other) == {}
+        # An installation of before: it has all permissions already.
+        migrate(environment)
+        assert granted(other) == expected

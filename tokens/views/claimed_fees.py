@@ -1,0 +1,63 @@
+"""What a recipient of fees was paid."""
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.authentication import PartnerKeyAuthentication
+from accounts.models import Scope
+from accounts.permissions import HasScope
+from config.api.caching import private_for
+from config.api.fields import read_path_address
+from config.api.views import QueryView
+from tokens.claimed_fees import read_claimed_fees
+from tokens.claimed_fees_serializers import ClaimedFeesAnswer, ClaimedFeesQuery
+from tokens.installed_chains import registry
+
+
+class ClaimedFeesView(QueryView):
+    """The fees that were paid to a recipient in one currency, for partners."""
+
+    authentication_classes = [PartnerKeyAuthentication]
+    permission_classes = [HasScope]
+    required_scope = Scope.READ
+    query_serializer = ClaimedFeesQuery
+    cache_control = private_for(60)
+
+    @extend_schema(
+        operation_id="getClaimedFees",
+        parameters=[
+            OpenApiParameter(
+                "tokenAddress",
+                str,
+                OpenApiParameter.PATH,
+                description="The currency that was paid: a launched token, or what it is paired with.",
+            ),
+            OpenApiParameter("feeRecipient", str, OpenApiParameter.PATH, description="Who was paid."),
+        ],
+        responses={200: ClaimedFeesAnswer},
+    )
+    def get(self, request: Request, tokenAddress: str, feeRecipient: str) -> Response:
+        """Tell what fees a recipient has claimed in one currency, with the transactions; without claims zeros."""
+        currency = read_path_address(tokenAddress, name="tokenAddress")
+        recipient = read_path_address(feeRecipient, name="feeRecipient")
+        chain_id = self.query.get("chainId", registry().default_chain.chain_id)
+        limit, offset = self.query["limit"], self.query["offset"]
+        claimed = read_claimed_fees(
+            chain_id=chain_id, currency=currency, recipient=recipient, limit=limit, offset=offset
+        )
+        return Response(
+            {
+                "tokenAddress": currency,
+                "feeRecipient": recipient,
+                "chainId": chain_id,
+                "totalClaimed": str(claimed.total),
+                "claimCount": claimed.count,
+                "txHashes": claimed.tx_hashes,
+                "pagination": {
+                    "limit": limit,
+                    "offset": offset,
+                    "hasMore": offset + len(claimed.tx_hashes) < claimed.count,
+                },
+            }
+        )

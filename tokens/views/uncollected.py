@@ -1,0 +1,48 @@
+"""The fees that wait for a token's recipients."""
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.authentication import PartnerKeyAuthentication
+from accounts.models import Scope
+from accounts.permissions import HasScope
+from config.api.caching import private_for
+from config.api.errors import UpstreamUnavailable
+from config.api.fields import read_path_address
+from config.api.views import QueryView
+from tokens import uncollected
+from tokens.chains.base import ContractUnknown
+from tokens.installed_chains import UnsupportedChain
+from tokens.uncollected_serializers import UncollectedFeesAnswer, UncollectedFeesQuery
+from tokens.views.liquidity import token_at
+
+_ADDRESS = OpenApiParameter("address", str, OpenApiParameter.PATH, description="A launched token on an EVM chain.")
+
+
+class UncollectedFeesView(QueryView):
+    """What waits for the recipients of a token's fees, of every generation."""
+
+    authentication_classes = [PartnerKeyAuthentication]
+    permission_classes = [HasScope]
+    required_scope = Scope.READ
+    query_serializer = UncollectedFeesQuery
+    # Each answer costs a node some four requests.
+    cache_control = private_for(15)
+
+    @extend_schema(
+        operation_id="getUncollectedFees",
+        parameters=[_ADDRESS],
+        responses={200: UncollectedFeesAnswer, 502: None, 503: None},
+    )
+    def get(self, request: Request, address: str) -> Response:
+        """Tell a token's uncollected fees, to the smallest unit: harvested and pending, per currency and recipient."""
+        token = token_at(read_path_address(address, name="address"), self.query.get("chainId"))
+        try:
+            found = uncollected.read_uncollected(token, recipient=self.query.get("recipient"))
+        except UnsupportedChain as error:
+            raise UpstreamUnavailable("The chain is not available") from error
+        except ContractUnknown as error:
+            text = f"Fees can't be read on chain {token.chain_id}: its {error.key} is not in the registry"
+            raise UpstreamUnavailable(text) from error
+        return Response(UncollectedFeesAnswer({"token": token, "found": found}).data)
