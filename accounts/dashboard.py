@@ -1,19 +1,17 @@
 """Panels of the operators' dashboard about deployers' profiles and partner keys."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.urls import reverse
 from redis.exceptions import RedisError
 
 from accounts import profiles as social_profiles
 from accounts import social_provider, usage
-from accounts.usage import KeyCalls
-from config.operators.dashboard import Figure, Panel
+from config.operators.dashboard import Chart, Figure, Panel
 
-# The busiest keys, and the days whose calls count, today included.
 KEYS = 8
-DAYS = 7
+DAYS = 14
 
 
 def profiles(now: datetime) -> Iterable[Panel]:
@@ -21,18 +19,22 @@ def profiles(now: datetime) -> Iterable[Panel]:
     yield Panel(title="Deployers' profiles", figures=(_provider(),))
 
 
-def partner_calls(now: datetime) -> Iterable[Panel]:
-    """The keys that called most in the last days; calls of the last minute are not stored yet."""
-    called = usage.requests_per_key((now - timedelta(days=DAYS - 1)).date())
-    if called:
-        total = sum(key.calls for key in called)
-        note = f"{total:,} calls of {len(called)} keys in {DAYS} days (UTC)"
-        yield Panel(title="Calls by partner key", figures=tuple(map(_calls, called[:KEYS])), note=note)
+def partner_keys(now: datetime) -> Iterable[Panel]:
+    """How much partner keys are used, and by whom most."""
+    days, busiest = usage.requests_of_all(days=DAYS)
+    if busiest:
+        bars = tuple((f"{of.day:%d %b}", of.calls) for of in days)
+        yield Panel(
+            title="Calls with partner keys",
+            chart=Chart(title="Calls per day, UTC", bars=bars, start=bars[0][0], end="today"),
+            figures=tuple(_calls(key) for key in busiest[:KEYS]),
+            note="Calls of the last minute are not counted yet.",
+        )
 
 
-def _calls(key: KeyCalls) -> Figure:
+def _calls(key: usage.KeyCalls) -> Figure:
     page = reverse("admin:accounts_partnerkey_change", args=[key.key_id])
-    return Figure(label=key.name, value=f"{key.calls:,}", page=page)
+    return Figure(label=key.name, value=f"{key.calls:,}", note=f"in {DAYS} days", page=page)
 
 
 def _provider() -> Figure:

@@ -1,5 +1,6 @@
 """How much partner keys are used: counted in Redis while calls pass, and kept in rows by key, day and endpoint."""
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -68,23 +69,29 @@ def store(batch: Batch) -> int:
 
 def requests_per_day(key: PartnerKey, *, days: int = 30) -> list[DayOfCalls]:
     """The key's calls in each of the last days, today (UTC) the last one; those of the last minute may be missing."""
+    rows = KeyUsage.objects.filter(partner_key=key, day__gte=_last_days(days)[0])
+    calls = Counter(dict(rows.values_list("day").annotate(Sum("calls")).order_by()))
+    return [DayOfCalls(day, calls[day]) for day in _last_days(days)]
+
+
+def requests_of_all(*, days: int = 30) -> tuple[list[DayOfCalls], list[KeyCalls]]:
+    """The calls of all keys together in each of the last days, and of each key in all of them, the busiest first."""
+    rows = KeyUsage.objects.filter(day__gte=_last_days(days)[0])
+    by_key: Counter[tuple[int, str]] = Counter()
+    by_day: Counter[date] = Counter()
+    for day, *key, calls in rows.values_list("day", "partner_key_id", "partner_key__name").annotate(Sum("calls")):
+        by_day[day] += calls
+        by_key[tuple(key)] += calls
+    busiest = sorted(by_key.items(), key=lambda item: (-item[1], item[0]))
+    return (
+        [DayOfCalls(day, by_day[day]) for day in _last_days(days)],
+        [KeyCalls(key_id, name, calls) for (key_id, name), calls in busiest],
+    )
+
+
+def _last_days(count: int) -> list[date]:
     today = timezone.now().date()
-    first = today - timedelta(days=days - 1)
-    found = dict(
-        KeyUsage.objects.filter(partner_key=key, day__gte=first).values_list("day").annotate(Sum("calls")).order_by()
-    )
-    return [DayOfCalls(day, found.get(day, 0)) for day in (first + timedelta(days=number) for number in range(days))]
-
-
-def requests_per_key(since: date) -> list[KeyCalls]:
-    """The calls of each key that made any from this day (UTC) on, the busiest key first."""
-    rows = (
-        KeyUsage.objects.filter(day__gte=since)
-        .values_list("partner_key_id", "partner_key__name")
-        .annotate(total=Sum("calls"))
-        .order_by("-total", "partner_key_id")
-    )
-    return [KeyCalls(key_id, name, calls) for key_id, name, calls in rows]
+    return [today - timedelta(days=ago) for ago in reversed(range(count))]
 
 
 def prune() -> int:

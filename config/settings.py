@@ -264,7 +264,7 @@ DASHBOARD_PANELS = (
     ("tokens.view_indexrequest", "tokens.dashboard.indexing"),
     ("tokens.view_token", "tokens.dashboard.market_data"),
     ("accounts.view_socialprofile", "accounts.dashboard.profiles"),
-    ("accounts.view_keyusage", "accounts.dashboard.partner_calls"),
+    ("accounts.view_partnerkey", "accounts.dashboard.partner_keys"),
 )
 
 # Pages and static files.

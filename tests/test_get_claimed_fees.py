@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 
 import pytest
-from django.db import connection
 
 from accounts.models import Scope
 from tests.factories import FeeClaimFactory, TokenEventFactory
@@ -219,15 +218,3 @@ def test_any_number_of_claims_costs_the_same_queries(ask, django_assert_num_quer
         # The key, and two for the claims.
         with django_assert_num_queries(3):
             ask()
-
-
-def test_the_sum_is_read_from_the_index_alone():
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off")
-        cursor.execute("SET LOCAL enable_bitmapscan = off")
-        cursor.execute(
-            "EXPLAIN SELECT sum(amount), count(id) FROM tokens_feeclaim"
-            " WHERE chain_id = 8453 AND recipient = 'a' AND currency = 'b'"
-        )
-        plan = " ".join(line for (line,) in cursor.fetchall())
-    assert "Index Only Scan using fee_claim_newest" in plan

@@ -2,7 +2,7 @@
 
 import signal
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date, timedelta
+from datetime import timedelta
 
 import pytest
 from django.db import connection, connections
@@ -253,14 +253,17 @@ def test_it_tells_each_of_a_keys_last_days_and_nothing_of_other_keys():
     assert usage.requests_per_day(key, days=3) == expected
 
 
-def test_it_tells_the_busiest_keys_first():
+def test_it_tells_the_busiest_keys_first_and_the_days_of_all():
     first, second, idle = PartnerKeyFactory(name="First"), PartnerKeyFactory(name="Second"), PartnerKeyFactory()
-    day = date(2026, 3, 1)
-    KeyUsage.objects.create(partner_key=first, day=day, endpoint="a", calls=5)
-    KeyUsage.objects.create(partner_key=second, day=day, endpoint="a", calls=3)
-    KeyUsage.objects.create(partner_key=second, day=day, endpoint="b", calls=3)
-    KeyUsage.objects.create(partner_key=idle, day=day - timedelta(days=1), endpoint="a", calls=9)
-    assert usage.requests_per_key(day) == [KeyCalls(second.pk, "Second", 6), KeyCalls(first.pk, "First", 5)]
+    today = timezone.now().date()
+    yesterday = today - timedelta(days=1)
+    KeyUsage.objects.create(partner_key=first, day=today, endpoint="a", calls=5)
+    KeyUsage.objects.create(partner_key=second, day=yesterday, endpoint="a", calls=3)
+    KeyUsage.objects.create(partner_key=second, day=today, endpoint="b", calls=3)
+    KeyUsage.objects.create(partner_key=idle, day=today - timedelta(days=2), endpoint="a", calls=9)
+    days, keys = usage.requests_of_all(days=2)
+    assert days == [DayOfCalls(yesterday, 3), DayOfCalls(today, 8)]
+    assert keys == [KeyCalls(second.pk, "Second", 6), KeyCalls(first.pk, "First", 5)]
 
 
 def test_it_keeps_days_and_batches_as_long_as_it_should(settings):

@@ -92,7 +92,7 @@ def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_anot
         "Nodes",
         "Market data",
         "Deployers' profiles",
-        "Calls by partner key",
+        "Calls with partner keys",
     ]
     assert site.page.get_by_role("img", name="Launches per hour").is_visible()
     site.photograph("dashboard", whole=True)
@@ -105,6 +105,13 @@ def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_anot
 def test_the_browser_keeps_the_site_from_asking_other_hosts(site):
     site.page.evaluate("fetch('https://elsewhere.example/').catch(() => 0)")
     assert any("violates the following Content Security Policy" in error for error in site.errors)
+
+
+def test_the_secret_of_a_second_factor_is_drawn_without_another_host(site):
+    site.page.goto(f"http://{site.host}/admin/second-factor/set-up/")
+    picture = site.page.get_by_alt_text("QR code of the secret")
+    assert picture.evaluate("image => image.complete && image.naturalWidth > 0")
+    assert_clean(site)
 
 
 def test_a_key_is_issued_used_rotated_and_revoked(site):

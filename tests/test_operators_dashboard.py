@@ -35,12 +35,6 @@ def panels(client):
     return {panel.title: panel for panel in answer.context["panels"]}
 
 
-def make_calls(key, calls=1, *, back=0):
-    """Calls of a key so many days ago."""
-    day = timezone.now().date() - timedelta(days=back)
-    KeyUsage.objects.create(partner_key=key, day=day, endpoint="token-list", calls=calls)
-
-
 def figures(client, title):
     """Label -> the figure, of one panel."""
     return {figure.label: figure for figure in panels(client)[title].figures}
@@ -56,13 +50,13 @@ def test_strangers_see_the_login(client):
         ("view_token", ["Launches", "Market data"]),
         ("view_indexrequest", ["Index requests"]),
         ("view_socialprofile", ["Deployers' profiles"]),
-        ("view_keyusage", ["Calls by partner key"]),
+        ("view_partnerkey", ["Calls with partner keys"]),
         ("view_group", []),
     ],
 )
 def test_panels_are_for_those_who_may_see_their_rows(client, settings, permission, titles):
     settings.RPC_URLS = {}
-    make_calls(PartnerKeyFactory())
+    called(PartnerKeyFactory(), timezone.now().date(), 1)
     user = User.objects.create_user("support", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename=permission))
     client.force_login(user)
@@ -199,14 +193,20 @@ def test_no_social_provider_is_no_alarm(operator, settings):
     assert (provider.value, provider.is_alarming) == ("none", False)
 
 
-def test_calls_are_told_by_key_the_busiest_first(operator):
-    acme, other = PartnerKeyFactory(name="Acme"), PartnerKeyFactory(name="Other")
-    PartnerKeyFactory(name="Silent")
-    for key, back, calls in ((other, 0, 30), (acme, 0, 1200), (acme, 6, 34), (acme, 7, 1000)):
-        make_calls(key, calls, back=back)
-    panel = panels(operator)["Calls by partner key"]
-    assert [(figure.label, figure.value) for figure in panel.figures] == [("Acme", "1,234"), ("Other", "30")]
-    assert panel.note == "1,264 calls of 2 keys in 7 days (UTC)"
+def called(key, day, calls):
+    KeyUsage.objects.create(partner_key=key, day=day, endpoint="token-list", calls=calls)
+
+
+def test_calls_are_told_by_key_and_by_day(operator):
+    today = timezone.now().date()
+    busy, quiet, idle = PartnerKeyFactory(name="Busy"), PartnerKeyFactory(name="Quiet"), PartnerKeyFactory(name="Idle")
+    called(busy, today, 1200)
+    called(busy, today - timedelta(days=1), 34)
+    called(quiet, today - timedelta(days=1), 6)
+    called(idle, today - timedelta(days=14), 1)
+    panel = panels(operator)["Calls with partner keys"]
+    assert [(figure.label, figure.value) for figure in panel.figures] == [("Busy", "1,234"), ("Quiet", "6")]
+    assert [value for _, value in panel.chart.bars] == [0] * 12 + [40, 1200]
 
 
 def test_it_takes_few_queries_whatever_there_is(client, settings, django_assert_max_num_queries):
@@ -214,7 +214,7 @@ def test_it_takes_few_queries_whatever_there_is(client, settings, django_assert_
     TokenFactory.create_batch(30, deployed_at=timezone.now())
     IndexRequestFactory.create_batch(10)
     for key in PartnerKeyFactory.create_batch(20):
-        make_calls(key)
+        called(key, timezone.now().date(), 5)
     user = User.objects.create_user("reader", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client.force_login(user)

@@ -9,13 +9,15 @@ from django.urls import reverse
 
 from accounts.models import PartnerKey, SocialProfile
 from tests.factories import (
+    FeeClaimFactory,
     IndexRequestFactory,
     PartnerKeyFactory,
     PartnerKeySecretFactory,
     SocialProfileFactory,
+    TokenEventFactory,
     TokenFactory,
 )
-from tokens.models import IndexRequest, Token
+from tokens.models import FeeClaim, IndexRequest, Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
 
@@ -65,6 +67,8 @@ def note(user, row, message, *, flag=CHANGE):
 
 MAKERS = {
     Token: lambda: TokenFactory.create_batch(ROWS),
+    TokenEvent: lambda: [TokenEventFactory(token=token) for token in TokenFactory.create_batch(ROWS)],
+    FeeClaim: lambda: FeeClaimFactory.create_batch(ROWS),
     IndexRequest: lambda: IndexRequestFactory.create_batch(ROWS),
     PartnerKey: make_keys,
     SocialProfile: lambda: SocialProfileFactory.create_batch(ROWS),

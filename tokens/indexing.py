@@ -158,7 +158,9 @@ def _read_and_write(request: IndexRequest, chain: Chain) -> tuple[str, ...]:
             raise
         canonical = chain.read_block_hashes([request.block_number])
         if canonical.get(request.block_number) in (None, request.block_hash):
-            raise NodeUnavailable(f"chain {chain.info.chain_id}: half an answer, without the launch") from error
+            raise NodeUnavailable(
+                f"chain {chain.info.chain_id}: half an answer, without what the block held"
+            ) from error
         raise
 
 

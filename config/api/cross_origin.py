@@ -1,7 +1,7 @@
 """What browsers let pages of other origins do: all may read what is public, those of CORS_ORIGINS may do the rest."""
 
+from corsheaders.conf import conf
 from corsheaders.middleware import CorsMiddleware
-from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import Resolver404, resolve
 
@@ -27,12 +27,12 @@ class CrossOriginMiddleware(CorsMiddleware):
             return response
         # To listed origins as well, so that one answer can be kept for all.
         response["Access-Control-Allow-Origin"] = "*"
-        response["Access-Control-Expose-Headers"] = ", ".join(settings.CORS_EXPOSE_HEADERS)
+        response["Access-Control-Expose-Headers"] = ", ".join(conf.CORS_EXPOSE_HEADERS)
         if is_preflight:
             response["Access-Control-Allow-Methods"] = ", ".join(_READS)
             # Of no use in a read, and sent all the same.
             response["Access-Control-Allow-Headers"] = "content-type"
-            response["Access-Control-Max-Age"] = str(settings.CORS_PREFLIGHT_MAX_AGE)
+            response["Access-Control-Max-Age"] = str(conf.CORS_PREFLIGHT_MAX_AGE)
         return response
 
 

@@ -30,6 +30,8 @@ _NAVIGATION = [
         "separator": True,
         "items": [
             _list("Tokens", "toll", "tokens.token"),
+            _list("Events", "timeline", "tokens.tokenevent"),
+            _list("Fees paid", "payments", "tokens.feeclaim"),
             _list("Index requests", "manage_search", "tokens.indexrequest"),
             _list("Deployers' profiles", "group", "accounts.socialprofile"),
         ],

@@ -14,10 +14,12 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import JSONField
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 
+from config.operators.pages import change_page
+from tokens.admin.events import arguments_of
 from tokens.installed_chains import generation_label, registry
-from tokens.models import IndexRequest, Market, Token
+from tokens.models import IndexRequest, LaunchFacts, Market, Token, TokenEvent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,16 +29,27 @@ class Facts:
     index_request: IndexRequest | None
     market: Market
     block: LogEntry | None
+    # The newest ones.
+    events: list[TokenEvent]
+    launch: LaunchFacts | None
 
+
+EVENTS_SHOWN = 20
 
 # A Token with its `facts`.
 ShownToken = Any
 
 
 def read_facts(token: Token) -> Facts:
-    """Two or three queries."""
-    request = IndexRequest.objects.filter(chain_id=token.chain_id, tx_hash=token.tx_hash).first()
-    return Facts(index_request=request, market=token.market, block=_find_block(token) if token.blocked else None)
+    """Three queries, and one more for a block."""
+    known = Market.objects.select_related("token__launch").get(token=token)
+    return Facts(
+        index_request=IndexRequest.objects.filter(chain_id=token.chain_id, tx_hash=token.tx_hash).first(),
+        market=known,
+        block=_find_block(token) if token.blocked else None,
+        events=list(token.events.order_by("-block_number", "-log_index")[:EVENTS_SHOWN]),
+        launch=getattr(known.token, "launch", None),
+    )
 
 
 def _find_block(token: Token) -> LogEntry | None:
@@ -114,16 +127,44 @@ def market(token: ShownToken) -> str:
     return f"price {price}, cap {cap}, as of {known.updated_at:%Y-%m-%d %H:%M:%S} UTC; {due}"
 
 
+@admin.display(description="newest events")
+def events(token: ShownToken) -> str:
+    """What happened to it since its launch, with links to the events and to the list of all."""
+    rows = format_html_join(
+        "",
+        '<li>{} <a class="text-link" href="{}">{}</a> {}</li>',
+        (
+            (f"{event.at:%Y-%m-%d %H:%M}", change_page(event), event.get_kind_display(), arguments_of(event))
+            for event in token.facts.events
+        ),
+    )
+    if not rows:
+        return "none"
+    page = reverse("admin:tokens_tokenevent_changelist")
+    return format_html(
+        '<ul>{}</ul><a class="text-link" href="{}?q={}">All events</a>', rows, page, token.contract_address
+    )
+
+
+@admin.display(description="decoded launch")
+def launch(token: ShownToken) -> str:
+    """What the transaction told, before anything changed."""
+    return "not kept" if token.facts.launch is None else _json(token.facts.launch.facts)
+
+
 @cache
 def json_line(column: str) -> Callable[[Token], str]:
     """The line that shows a JSON column as it is written, indented; the same one for every call."""
 
     @admin.display(description=column.replace("_", " "))
     def line(token: Token) -> str:
-        text = json.dumps(getattr(token, column), indent=2, ensure_ascii=False)
-        return format_html('<pre class="overflow-auto text-xs">{}</pre>', text)
+        return _json(getattr(token, column))
 
     return line
+
+
+def _json(value: Any) -> str:
+    return format_html('<pre class="overflow-auto text-xs">{}</pre>', json.dumps(value, indent=2, ensure_ascii=False))
 
 
 Line = str | Callable[[Token], str]
@@ -147,7 +188,8 @@ FIELDSETS: tuple[tuple[str, tuple[Line, ...]], ...] = (
     ),
     ("People", ("admin", "msg_sender", "requestor_fid", "requestor_address", "cast_hash")),
     ("Pool and market", (pool, "pair", "paired_token", "locker_address", "starting_market_cap", market)),
-    ("As decoded and stored", ("deploy_config", "pool_config", "extensions", "metadata", "social_context")),
+    ("Since the launch", (events,)),
+    ("As decoded and stored", (launch, "deploy_config", "pool_config", "extensions", "metadata", "social_context")),
 )
 # Shown by a line of their own.
 TOLD_BY_LINES = {"chain_id", "generation", "pool_address", "blocked"}
