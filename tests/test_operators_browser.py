@@ -38,7 +38,9 @@ def data(transactional_db: None, settings: Any) -> None:
     SocialProfileFactory.create_batch(3)
     for name, calls in (("Frames", 41_930), ("Wallet app", 12_044), ("Statistics", 866)):
         key = PartnerKeyFactory(name=name, last_used_at=now)
-        KeyUsage.objects.create(partner_key=key, day=now.date(), endpoint="token-list", calls=calls)
+        for back in range(14):
+            day = now.date() - timedelta(days=back)
+            KeyUsage.objects.create(partner_key=key, day=day, endpoint="token-list", calls=calls // (back % 5 + 2))
 
 
 @pytest.fixture
@@ -96,7 +98,17 @@ def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_anot
     ]
     assert site.page.get_by_role("img", name="Launches per hour").is_visible()
     site.photograph("dashboard", whole=True)
-    for name in ("Tokens", "Index requests", "Deployers' profiles", "Partner keys", "Accounts", "Roles", "Audit log"):
+    for name in (
+        "Tokens",
+        "Events",
+        "Fees paid",
+        "Index requests",
+        "Deployers' profiles",
+        "Partner keys",
+        "Accounts",
+        "Roles",
+        "Audit log",
+    ):
         open_list(site, name)
         assert site.page.locator("#changelist").is_visible()
     assert_clean(site)
