@@ -192,10 +192,13 @@ def _start_launcher(supervisor: Supervisor, environment: Mapping[str, str]) -> N
     """Have samples launched, where the chain is ours."""
     if settings.RPC_URLS or _CHAIN_URLS not in environment:
         return
+    # With a key of its own: its calls would leave few of a minute's to whoever tries the one of the greeting.
+    directory = embedded.local_directory() / "launcher"
+    call_command("prepare_local_accounts", str(directory), stdout=io.StringIO())
     options = {
         "rpc-url": environment[_CHAIN_URLS],
         "api-url": _address(environment),
-        "key-file": str(embedded.local_directory() / "partner-key"),
+        "key-file": str(directory / "partner-key"),
         "every": environment["LAUNCH_EVERY_SECONDS"],
     }
     words = [word for name, value in options.items() for word in (f"--{name}", value)]

@@ -7,13 +7,22 @@ from contextlib import ExitStack
 from types import FrameType
 
 from standins.market import MarketStandIn
-from standins.server import StandIn
+from standins.server import CONTROL_PATH, StandIn
 from standins.social import SocialStandIn
 
 STAND_INS: dict[str, Callable[[int], StandIn]] = {"market": MarketStandIn, "social": SocialStandIn}
 
 
+_USAGE = f"""usage: python -m standins NAME=PORT ...
+
+Serves stand-ins for outside services, with sample data, until Ctrl-C or SIGTERM.
+NAME is one of {", ".join(STAND_INS)}; on port 0 it takes a free one. POST {CONTROL_PATH} tells it to misbehave."""
+
+
 def main() -> None:
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(_USAGE)
+        return
     # Ctrl-C too: a shell that starts a program in the background has it ignore that.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)

@@ -247,6 +247,6 @@ def test_the_description_says_that_it_is_deprecated(client):
     paths = client.get("/api/openapi.json").json()["paths"]
     operation = paths[PATH]["get"]
     assert operation["deprecated"] is True
-    assert [parameter["name"] for parameter in operation["parameters"]] == ["poolAddress"]
-    assert list(operation["responses"]) == ["200", "400", "404", "429", "502", "503"]
+    assert [parameter["name"] for parameter in operation["parameters"]] == ["poolAddress", "If-None-Match"]
+    assert list(operation["responses"]) == ["200", "304", "400", "404", "429", "502", "503"]
     assert "deprecated" not in paths["/api/tokens"]["get"]

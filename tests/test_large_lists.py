@@ -107,6 +107,15 @@ def is_estimate(answer):
 # Totals.
 
 
+def test_an_estimate_is_marked_as_described(ask, uncounted, client):
+    answer = ask()
+    assert is_estimate(answer)
+    described = client.get("/api/openapi.json").json()["paths"]["/api/tokens"]["get"]["responses"]
+    for status in ("200", "304"):
+        assert "estimate" in described[status]["headers"]["X-Total-Approximate"]["description"]
+    assert "X-Total-Approximate" not in described["400"]["headers"]
+
+
 @pytest.mark.parametrize(
     ("parameters", "total"),
     [

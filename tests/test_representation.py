@@ -58,7 +58,11 @@ GZIP = {"accept-encoding": "gzip"}
     ("header", "accepted"),
     [
         ("", False),
-        ("*", False),
+        ("*;q=0", False),
+        ("gzip;q=0, *", False),
+        ("*, gzip;q=0", False),
+        ("*, GZIP;Q=0.0", False),
+        ("identity, *;q=0", False),
         ("identity", False),
         ("br, deflate", False),
         ("gzipped", False),
@@ -69,14 +73,18 @@ GZIP = {"accept-encoding": "gzip"}
         (" br , gzip ", True),
         ("deflate, gzip;q=0.1, *;q=0", True),
         ("gzip; Q=1.0", True),
+        ("GZip", True),
+        ("*", True),
+        ("br, *;q=0.1", True),
+        ("*;q=0, gzip", True),
     ],
 )
-def test_gzip_is_for_those_who_name_it(header, accepted):
+def test_gzip_is_for_those_who_accept_it(header, accepted):
     assert accepts_gzip(header) == accepted
 
 
 @own_addresses
-@pytest.mark.parametrize("accepted", ["", "identity", "br", "gzip;q=0", "*"])
+@pytest.mark.parametrize("accepted", ["", "identity", "br", "gzip;q=0", "*, gzip;q=0"])
 def test_it_compresses_nothing_that_nobody_asked_for(accepted):
     answer = Client().get("/api/text", headers={"accept-encoding": accepted})
     assert "Content-Encoding" not in answer
@@ -86,9 +94,10 @@ def test_it_compresses_nothing_that_nobody_asked_for(accepted):
 
 
 @own_addresses
+@pytest.mark.parametrize("accepted", ["gzip", "GZIP", "*", "br;q=1, *;q=0.5"])
 @pytest.mark.parametrize("address", ["/api/text", "/page?Cache-Control=public"])
-def test_it_compresses_for_who_asks(address):
-    plain, packed = Client().get(address), Client().get(address, headers=GZIP)
+def test_it_compresses_for_who_asks(address, accepted):
+    plain, packed = Client().get(address), Client().get(address, headers={"accept-encoding": accepted})
     assert packed["Content-Encoding"] == "gzip"
     assert gzip.decompress(packed.content) == plain.content
     assert int(packed["Content-Length"]) == len(packed.content) < len(plain.content)

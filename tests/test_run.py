@@ -93,6 +93,12 @@ class Run:
         answer = connection.getresponse()
         return answer.status, answer.read().decode()
 
+    def calls_left(self, key: str) -> int:
+        """How many transactions may be indexed by a key within this minute, after one that it tries."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection.request("POST", "/api/tokens/index", headers={"x-api-key": key, "content-type": "application/json"})
+        return int(connection.getresponse().headers["RateLimit-Remaining"])
+
     def end(self, number: signal.Signals) -> int:
         self.process.send_signal(number)
         return self.process.wait(60)
@@ -113,7 +119,7 @@ def run(local: Path, request: pytest.FixtureRequest) -> Iterator[Run]:
 @pytest.fixture
 def sample_run(local: Path) -> Iterator[Run]:
     """A run as a newcomer has it, but that launches come faster."""
-    yield from end_in_time(Run(local, LAUNCH_EVERY_SECONDS="0.5", MARKET_DATA="true"))
+    yield from end_in_time(Run(local, LAUNCH_EVERY_SECONDS="0.5", MARKET_DATA="true", RATE_LIMIT_INDEX="10"))
 
 
 def end_in_time(run: Run) -> Iterator[Run]:
@@ -241,6 +247,11 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
     assert facts["user"]["username"] == username(int(facts["user"]["fid"]))
     assert facts["user"]["displayName"].endswith("(sample)")
     assert facts["market"]["priceUsd"] > 0
+    # What is launched counts against the launcher's own key, and not against the one of the greeting.
+    greeted, own = sample_run.local / "partner-key", sample_run.local / "launcher" / "partner-key"
+    assert sample_run.calls_left(greeted.read_text().strip()) == 9
+    assert own.read_text() != greeted.read_text()
+    assert stat.S_IMODE(own.stat().st_mode) == 0o600
     trending = json.loads(sample_run.get("/api/tokens/trending")[1])
     # The stand-in knows the tokens that it was asked for, which are those of the samples.
     assert trending["trending"]

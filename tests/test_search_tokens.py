@@ -7,7 +7,9 @@ import pytest
 from tests.factories import TokenFactory
 from tests.list_model import Row, in_order, select
 from tests.token_lists import SORTS, content_of, cursor_of, ids, price, walk
+from tokens.filters import SearchFilter, TokenFilter
 from tokens.models import Token
+from tokens.selections import Selection
 
 pytestmark = pytest.mark.django_db
 
@@ -200,6 +202,14 @@ def test_whitespace_around_is_no_part_of_it(ask, catalogue, q):
 @pytest.mark.parametrize("q", ["", " ", "\n", "\u3000"])
 def test_nothing_but_whitespace_is_no_search(ask, catalogue, q):
     assert ask(q=q).json()["total"] == len(CATALOGUE)
+
+
+@pytest.mark.parametrize("filter_set", [TokenFilter, SearchFilter])
+def test_blanks_make_no_selection_of_their_own(filter_set):
+    whole, dogs = (Selection.of(filter_set, values) for values in ({"fids": "1"}, {"fids": "1", "q": "dog"}))
+    for blanks in (" ", "\n", "\u3000"):
+        assert Selection.of(filter_set, {"fids": "1", "q": blanks}) == whole
+        assert Selection.of(filter_set, {"fids": "1", "q": f"{blanks}dog{blanks}"}) == dogs
 
 
 def test_a_hundred_characters_are_looked_for(ask):

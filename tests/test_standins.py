@@ -2,11 +2,14 @@
 
 import http.client
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 import requests
 
+from config.env import BASE_DIR
 from standins.server import CONTROL_PATH, Answer, Asked, Mode, StandIn
 
 
@@ -52,6 +55,26 @@ def test_it_refuses_a_wish_that_it_does_not_understand_and_goes_on_as_before(sam
     assert answer.status_code == 400
     assert "rate_limit" in answer.json()["error"]
     assert get(sample).status_code == 200
+
+
+def start(*words: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "standins", *words]
+    return subprocess.run(command, cwd=BASE_DIR, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("word", ["market", "nobody=8600", "market=port", "market=65536", "--verbose"])
+def test_it_refuses_what_is_no_stand_in_with_a_port(word):
+    ended = start(word)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == "expected NAME=PORT, with a name of market, social\n"
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["market=8600", "--help"]])
+def test_it_tells_how_it_is_used(words):
+    ended = start(*words)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith("usage: python -m standins NAME=PORT ...\n")
+    assert "market, social" in ended.stdout
 
 
 def test_it_refuses_what_the_service_does_not_have(sample):

@@ -83,7 +83,7 @@ def test_it_searches_newest_first_five_a_page(ask):
 def test_it_filters_by_requestors(ask):
     first, second = TokenFactory(requestor_fid=1, name="dog"), TokenFactory(requestor_fid=2, name="cat")
     TokenFactory(requestor_fid=3, name="dog")
-    assert ids(ask(fids="1, 2")) == [second.pk, first.pk]
+    assert ids(ask(fids="1,2")) == [second.pk, first.pk]
     assert ids(ask(fids="1,2", q="dog")) == [first.pk]
 
 

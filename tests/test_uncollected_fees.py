@@ -38,7 +38,7 @@ def index(ask, node):
     """Makes the row of a launch."""
 
     def index(launch):
-        (read,) = installed_chain(8453).read_launches(node.hold(launch))
+        (read,) = installed_chain(8453).read_transaction(node.hold(launch)).launches
         columns = token_columns(read, chain=base(), presets=load().presets.values())
         return Token.objects.create(**columns, last_indexed=timezone.now())
 

@@ -1,4 +1,8 @@
-"""The filters of token lists, by the contract's parameter names."""
+"""The filters of token lists, by the contract's parameter names.
+
+The fields check what callers send as it came: only texts may have blanks around them. Each has a `shape`, the JSON
+Schema of what it takes, from which OpenAPI describes the parameter.
+"""
 
 import re
 from collections.abc import Callable
@@ -10,7 +14,15 @@ from django.db.models import BigIntegerField, QuerySet, Value
 from django.db.models.functions import Cast
 from django_filters import Filter, FilterSet
 
-from config.api.fields import parse_address, parse_flag, parse_pool_address
+from config.api.fields import (
+    ADDRESS_OR_MINT_SHAPE,
+    FLAG_SHAPE,
+    POOL_OR_MINT_SHAPE,
+    Shape,
+    parse_address,
+    parse_flag,
+    parse_pool_address,
+)
 from tokens import search
 from tokens.models import Token
 from tokens.querysets import LONGEST_INTERFACE, SearchEntryQuerySet, TokenQuerySet
@@ -33,16 +45,29 @@ def _read_number(text: str, rule: str) -> int:
     return number
 
 
-class NumberField(forms.CharField):
+class ExactField(forms.CharField):
+    """Text in which blanks count."""
+
+    shape: Shape
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(strip=False, **options)
+
+
+class NumberField(ExactField):
     """A positive whole number in ASCII digits."""
+
+    shape: Shape = {"type": "integer", "format": "int64", "minimum": 1, "maximum": _MAX_BIGINT}
 
     def to_python(self, value: Any) -> Any:
         text = super().to_python(value)
         return _read_number(text, f"must be a whole number from 1 to {_MAX_BIGINT}") if text else None
 
 
-class NumbersField(forms.CharField):
+class NumbersField(ExactField):
     """Such numbers, separated by commas."""
+
+    shape: Shape = {"type": "array", "items": NumberField.shape, "minItems": 1, "maxItems": MAX_FIDS}
 
     def to_python(self, value: Any) -> Any:
         text = super().to_python(value)
@@ -52,25 +77,34 @@ class NumbersField(forms.CharField):
         rule = f"must be 1 to {MAX_FIDS} whole numbers, separated by commas"
         if len(parts) > MAX_FIDS:
             raise forms.ValidationError(rule)
-        return [_read_number(part.strip(), rule) for part in parts]
+        return [_read_number(part, rule) for part in parts]
 
 
-class TextField(forms.CharField):
-    """Text of at most so many characters."""
+class TextField(ExactField):
+    """Text of at most so many characters; blanks around it mean nothing.
 
-    def __init__(self, *, longest: int, **options: Any) -> None:
+    Blanks alone are refused, or, with `may_be_blank`, no value.
+    """
+
+    def __init__(self, *, longest: int, may_be_blank: bool = False, **options: Any) -> None:
         super().__init__(**options)
         self.longest = longest
+        self.may_be_blank = may_be_blank
+        self.shape = {"type": "string", "maxLength": longest} | ({} if may_be_blank else {"pattern": r"\S"})
 
     def to_python(self, value: Any) -> Any:
-        text = super().to_python(value)
-        if text and len(text) > self.longest:
+        text = super().to_python(value) or ""
+        if len(text) > self.longest:
             raise forms.ValidationError(f"must have at most {self.longest} characters")
-        return text or None
+        if text.isspace() and not self.may_be_blank:
+            raise forms.ValidationError("must not be blank")
+        return text.strip() or None
 
 
-class MomentField(forms.CharField):
+class MomentField(ExactField):
     """Unix seconds."""
+
+    shape: Shape = {"type": "integer", "format": "int64", "minimum": 0, "maximum": _LAST_SECOND}
 
     def to_python(self, value: Any) -> Any:
         text = super().to_python(value)
@@ -81,12 +115,13 @@ class MomentField(forms.CharField):
         return datetime.fromtimestamp(int(text), UTC)
 
 
-class ReadField(forms.CharField):
-    """Text that a function reads, which raises ValueError with the rule."""
+class ReadField(ExactField):
+    """Text of a shape that a function reads, which raises ValueError with the rule."""
 
-    def __init__(self, *, read: Callable[[str], Any], **options: Any) -> None:
+    def __init__(self, *, read: Callable[[str], Any], shape: Shape, **options: Any) -> None:
         super().__init__(**options)
         self.read = read
+        self.shape = shape
 
     def to_python(self, value: Any) -> Any:
         text = super().to_python(value)
@@ -145,6 +180,11 @@ class ReadFilter(Filter):
     field_class = ReadField
 
 
+class WalletFilter(ReadFilter):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(read=read_wallet, shape=ADDRESS_OR_MINT_SHAPE, **options)
+
+
 class ListFilter(FilterSet):
     """What the filter sets of token lists share."""
 
@@ -164,13 +204,18 @@ class TokenFilter(ListFilter):
     q = TextFilter(
         method="search",
         longest=search.LONGEST,
+        # What a search box sends that was left empty.
+        may_be_blank=True,
         label="Part of a name or symbol in any case, a whole address or mint, a transaction hash or a pool id.",
     )
     fid = NumberFilter(field_name="requestor_fid", label="Requestor FID.")
     fids = NumbersFilter(field_name="requestor_fid", lookup_expr="in", label="Requestor FIDs, at most 100, by comma.")
-    msgSender = ReadFilter(field_name="msg_sender", read=read_wallet, label="Deployer wallet.")
+    msgSender = WalletFilter(field_name="msg_sender", label="Deployer wallet.")
     pairAddress = ReadFilter(
-        method="in_pool_or_paired_with", read=read_pool_or_pair, label="Pool address or id, or paired token."
+        method="in_pool_or_paired_with",
+        read=read_pool_or_pair,
+        shape=POOL_OR_MINT_SHAPE,
+        label="Pool address or id, or paired token.",
     )
     pair = TextFilter(
         method="paired", longest=_MAX_PAIR, label="Symbol of the paired token in any case; all is no filter."
@@ -179,7 +224,7 @@ class TokenFilter(ListFilter):
         method="launched_by_interface", longest=LONGEST_INTERFACE, label="Interface of the launch, in any case."
     )
     startDate = MomentFilter(field_name="deployed_at", lookup_expr="gt", label="Launched after these Unix seconds.")
-    champagne = ReadFilter(method="only_champagne", read=parse_flag, label="Champagne tokens alone.")
+    champagne = ReadFilter(method="only_champagne", read=parse_flag, shape=FLAG_SHAPE, label="Champagne tokens alone.")
     chainId = NumberFilter(field_name="chain_id", label="Chain id.")
 
     def in_pool_or_paired_with(self, tokens: Filtered, name: str, value: str) -> Filtered:
@@ -211,7 +256,7 @@ class DeployedByFidFilter(ListFilter):
 class DeployedByAddressFilter(ListFilter):
     """The tokens that a wallet sent or asked for."""
 
-    address = ReadFilter(method="deployed_by", read=read_wallet, required=True, label="Sender or requestor.")
+    address = WalletFilter(method="deployed_by", required=True, label="Sender or requestor.")
 
     def deployed_by(self, tokens: TokenQuerySet, name: str, value: str) -> TokenQuerySet:
         return tokens.deployed_by(value)
@@ -220,7 +265,7 @@ class DeployedByAddressFilter(ListFilter):
 class AdminFilter(ListFilter):
     """The tokens that a wallet administers."""
 
-    admin = ReadFilter(field_name="admin", read=read_wallet, required=True, label="The tokens' admin as it is now.")
+    admin = WalletFilter(field_name="admin", required=True, label="The tokens' admin as it is now.")
     chainId = TokenFilter.base_filters["chainId"]
 
 

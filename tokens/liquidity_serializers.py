@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields import AddressField, PoolAddressField, WeiField, WholeNumberField
+from config.api.fields import ADDRESS_SHAPE, AddressField, PoolAddressField, WeiField, WholeNumberField
 
 FEES_PATH = "/api/get-uncollected-fees"
 
@@ -13,10 +13,16 @@ _POOL_ID_LENGTH = 66
 NO_NFT_RULE = f"must be a token of generation v0 to v3.1; for a v4 token use {FEES_PATH}/{{address}}"
 
 
+class _OlderPoolField(PoolAddressField):
+    """A pool address, described without the pool ids that are refused with a rule of their own."""
+
+    shape = ADDRESS_SHAPE
+
+
 class RewardsQuery(serializers.Serializer[Any]):
     """A pool of generation v0 to v3.1."""
 
-    poolAddress = PoolAddressField(help_text="20 bytes; a v4 pool id is refused.")
+    poolAddress = _OlderPoolField(help_text="20 bytes; a v4 pool id is refused.")
 
     def validate_poolAddress(self, pool: str) -> str:
         """Fees of v4 have another home: they are collected with every swap, and wait in a fee locker."""

@@ -12,20 +12,25 @@ from tokens.querysets import SearchEntryQuerySet, TokenQuerySet
 
 @dataclass(frozen=True)
 class Selection:
-    """The listed tokens that a filter set lets through. `values` are parameters as they came, sorted by name."""
+    """The listed tokens that a filter set lets through. `values` are parameters, trimmed and sorted by name."""
 
     filter_set: str = "TokenFilter"
     values: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, filter_set: Any, values: dict[str, str]) -> "Selection":
-        """The selection that checked parameters of a filter set make."""
-        return cls(filter_set.__name__, tuple(sorted(values.items())))
+        """The selection that checked parameters of a filter set make.
+
+        Blanks around a text mean nothing, and a text of blanks alone is none: each selection has one form, and one
+        count that is kept.
+        """
+        trimmed = ((name, text.strip()) for name, text in values.items())
+        return cls(filter_set.__name__, tuple(sorted((name, text) for name, text in trimmed if text)))
 
     @property
     def q(self) -> str:
         """What is searched for; empty where nothing is."""
-        return dict(self.values).get("q", "").strip()
+        return dict(self.values).get("q", "")
 
     def identities(self) -> "Selection":
         """What is left under the filters that say whose tokens they are, or on which chain."""

@@ -1,6 +1,7 @@
 """Scalars of the contract, in and out: plain functions for filters, and serializer fields made of them.
 
 The functions raise ValueError with the rule ("must be ..."); the fields turn it into a 400 that names the parameter.
+What the functions take is described to OpenAPI by the same expressions that check it.
 """
 
 import functools
@@ -23,6 +24,19 @@ _MINT_RULE = "must be a 20-byte hex address, 0x followed by 40 hex digits, or a 
 _POOL_RULE = "must be a pool address, 0x followed by 40 hex digits, or a pool id, 0x followed by 64 hex digits"
 _HASH_RULE = "must be a transaction hash, 0x followed by 64 hex digits"
 _FLAG_RULE = "must be true, false, 1 or 0"
+
+Shape = dict[str, Any]
+
+# The texts that the functions below take, as JSON Schema.
+ADDRESS_SHAPE: Shape = {"type": "string", "pattern": f"^{_HEX_ADDRESS.pattern}$"}
+# Of these the base58 ones must have 32 bytes, which no pattern says.
+ADDRESS_OR_MINT_SHAPE: Shape = {"type": "string", "pattern": f"^({_HEX_ADDRESS.pattern}|{_MINT.pattern})$"}
+POOL_SHAPE: Shape = {"type": "string", "pattern": f"^({_HEX_ADDRESS.pattern}|{_HEX_HASH.pattern})$"}
+POOL_OR_MINT_SHAPE: Shape = {
+    "type": "string",
+    "pattern": f"^({_HEX_ADDRESS.pattern}|{_HEX_HASH.pattern}|{_MINT.pattern})$",
+}
+FLAG_SHAPE: Shape = {"type": "boolean"}
 
 
 @functools.lru_cache(maxsize=65_536)
@@ -82,10 +96,11 @@ def read_path_address(text: str, *, name: str) -> str:
         raise serializers.ValidationError({name: [str(error)]}) from error
 
 
-class _TextField(serializers.CharField):
+class ShapedField(serializers.CharField):
     """A string that one of the functions above reads; numbers and booleans are not taken for strings."""
 
     rule = ""
+    shape: Shape
 
     def read(self, text: str) -> str:
         raise NotImplementedError
@@ -99,7 +114,7 @@ class _TextField(serializers.CharField):
             raise serializers.ValidationError(str(error), code="invalid") from error
 
 
-class AddressField(_TextField):
+class AddressField(ShapedField):
     """An EVM address, checksummed on its way in and out; with `allow_mint` also a Solana mint, unchanged."""
 
     rule = _ADDRESS_RULE
@@ -108,6 +123,7 @@ class AddressField(_TextField):
         super().__init__(**options)
         self.allow_mint = allow_mint
         self.rule = _MINT_RULE if allow_mint else _ADDRESS_RULE
+        self.shape = ADDRESS_OR_MINT_SHAPE if allow_mint else ADDRESS_SHAPE
 
     def read(self, text: str) -> str:
         return parse_address(text, allow_mint=self.allow_mint)
@@ -116,10 +132,11 @@ class AddressField(_TextField):
         return checksum(value) if value.startswith("0x") else str(value)
 
 
-class PoolAddressField(_TextField):
+class PoolAddressField(ShapedField):
     """A pool address or a v4 pool id."""
 
     rule = _POOL_RULE
+    shape = POOL_SHAPE
 
     def read(self, text: str) -> str:
         return parse_pool_address(text)

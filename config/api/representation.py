@@ -18,12 +18,12 @@ _SHORTEST_COMPRESSED = 200
 
 @functools.lru_cache(maxsize=256)
 def accepts_gzip(accept_encoding: str) -> bool:
-    """Whether the header asks for gzip by its name, with a weight above 0 (RFC 9110, 12.5.3)."""
+    """Whether the header gives gzip a weight above 0: by its name in any case, or else by `*` (RFC 9110, 12.5.3)."""
+    weights: dict[str, float] = {}
     for coding in accept_encoding.split(","):
         name, _, parameters = coding.partition(";")
-        if name.strip() == "gzip":
-            return _weight(parameters) > 0
-    return False
+        weights.setdefault(name.strip().lower(), _weight(parameters))
+    return weights.get("gzip", weights.get("*", 0.0)) > 0
 
 
 class CompressionMiddleware(GZipMiddleware):
@@ -51,6 +51,8 @@ class CompressionMiddleware(GZipMiddleware):
         if not accepts_gzip(request.headers.get("Accept-Encoding", "")):
             patch_vary_headers(response, ("Accept-Encoding",))
             return response
+        # Django looks for the name alone, in lower case; it is decided already.
+        request.META["HTTP_ACCEPT_ENCODING"] = "gzip"
         compressed: HttpResponseBase = super().process_response(request, response)
         return compressed
 

@@ -1,6 +1,6 @@
 """Bases of the endpoints: calls are counted against a limit, and parameters checked, before the view itself runs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django_filters import FilterSet
@@ -26,11 +26,14 @@ class LimitedView(APIView):
 
     Query parameters that it doesn't know are named in X-Ignored-Params: all but those of `query_serializer` (a
     Serializer) and `filterset_class` (a FilterSet).
+
+    `own_headers` says which headers its 200s may have that no others have, each with a sentence for the description.
     """
 
     throttle_classes: Sequence[type[BaseThrottle]] = ()
     query_serializer: type[Serializer[Any]] | None = None
     filterset_class: type[FilterSet] | None = None
+    own_headers: Mapping[str, str] = {}
 
     verdicts: tuple[Verdict, ...] = ()
     # Whether the call is in the counts of its caller's usage.

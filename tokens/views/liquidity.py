@@ -10,7 +10,7 @@ from accounts.models import Scope
 from accounts.permissions import HasScope
 from config.api.caching import PRIVATE_NEVER_STORED, private_for, shared_for
 from config.api.errors import UpstreamUnavailable
-from config.api.fields import read_path_address
+from config.api.fields import ADDRESS_SHAPE, read_path_address
 from config.api.views import QueryView
 from tokens import liquidity
 from tokens.installed_chains import UnsupportedChain, generation_label, quote_symbol, registry
@@ -70,7 +70,9 @@ class LpInfoView(QueryView):
 
     @extend_schema(
         operation_id="getLpInfo",
-        parameters=[OpenApiParameter("address", str, OpenApiParameter.PATH, description="A token; no quote token.")],
+        parameters=[
+            OpenApiParameter("address", ADDRESS_SHAPE, OpenApiParameter.PATH, description="A token; no quote token.")
+        ],
         responses={200: LpInfoAnswer, 404: None},
     )
     def get(self, request: Request, address: str) -> Response:

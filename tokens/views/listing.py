@@ -30,12 +30,15 @@ from tokens.sorting import DEPLOYED_AT, SORTS
 from tokens.totals import Total, total_of
 from tokens.views_seen import note_viewed
 
+_APPROXIMATE = "X-Total-Approximate"
+
 
 class TokenPageView(QueryView):
     """A list of which every answer is one page; `page_size` holds where no limit can be asked for."""
 
     query_serializer = PageQuery
     cache_control = shared_for(2)
+    own_headers = {_APPROXIMATE: "1 where a total is an estimate; absent where it is exact."}
     page_size = 10
 
     selection: Selection
@@ -69,7 +72,7 @@ class TokenPageView(QueryView):
         """The page in its body, and what else belongs there."""
         if self.extras().market:
             note_viewed(record["id"] for record in page.records)
-        headers = {} if total.is_exact else {"X-Total-Approximate": "1"}
+        headers = {} if total.is_exact else {_APPROXIMATE: "1"}
         return json_response(self.body(page, total) | more, headers=headers)
 
 

@@ -24,6 +24,7 @@ class TrendingView(QueryView):
 
     query_serializer = TrendingQuery
     cache_control = shared_for(trending.FRESH_SECONDS)
+    own_headers = {"Warning": "110 where an older answer stands in for the provider's."}
 
     @extend_schema(operation_id="listTrending", responses={200: TRENDING_ANSWER, 502: None, 503: None})
     def get(self, request: Request) -> Response:

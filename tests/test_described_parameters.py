@@ -1,0 +1,135 @@
+"""The described parameters against what is taken: values at each described bound pass, values beyond it are refused."""
+
+import re
+from urllib.parse import quote
+
+import pytest
+
+pytestmark = pytest.mark.django_db
+
+ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+MINT = "So11111111111111111111111111111111111111112"
+# What is described by a pattern is one of these, or none.
+SAMPLES = [ADDRESS, ADDRESS.lower(), ADDRESS.upper(), MINT, "0x" + "ab" * 32, "0X" + "AB" * 32]
+SAMPLES += ["0x12", "WETH", "vitalik.eth", ADDRESS + "0", ADDRESS[2:], "0x" + "g" * 40, MINT + "0", "0x" + "ab" * 33]
+# Opaque, and refused by rules of its own.
+UNBOUNDED = {"cursor"}
+# What no description can say: which chains there are.
+RULES_OF_CONTENT = ("must be a chain of this service", "must be a chain that the market data provider knows")
+
+
+@pytest.fixture
+def document(client):
+    return client.get("/api/openapi.json").json()
+
+
+@pytest.fixture
+def refuses(client, read_key, settings):
+    """Whether an operation refuses a value of a parameter by its name, the required others being in order."""
+    settings.RATE_LIMIT_PUBLIC = settings.RATE_LIMIT_KEYED = 0
+    settings.MARKET_DATA = False
+
+    def refuse(path, parameters, name, value):
+        values = {entry["name"]: good_values(entry["schema"])[0] for entry in parameters if entry.get("required")}
+        values[name] = value
+        in_path = {entry["name"] for entry in parameters if entry["in"] == "path"}
+        for part in in_path:
+            path = path.replace(f"{{{part}}}", quote(str(values.pop(part)), safe=""))
+        answer = client.get(path, values, headers=read_key)
+        assert answer.status_code in (200, 400, 404, 503), (path, values, answer.content)
+        details = answer.json().get("details", []) if answer.status_code == 400 else []
+        return any(
+            detail["field"] == name and not any(rule in detail["message"] for rule in RULES_OF_CONTENT)
+            for detail in details
+        )
+
+    return refuse
+
+
+def good_values(schema):
+    """Values at the bounds of a schema."""
+    if "enum" in schema:
+        return schema["enum"]
+    if schema["type"] == "integer":
+        return [schema["minimum"], schema["maximum"]]
+    if schema["type"] == "array":
+        items = good_values(schema["items"])
+        return [*items, ",".join(map(str, items)), ",".join([str(items[0])] * schema["maxItems"])]
+    if schema["type"] == "boolean":
+        return ["true", "false"]
+    if "maxLength" in schema:
+        return ["a" * schema["maxLength"], "é" * schema["maxLength"]]
+    return [sample for sample in SAMPLES if re.search(schema["pattern"], sample)]
+
+
+def bad_values(schema, name):
+    """Values beyond the bounds of a schema; blanks are of no number, address or choice."""
+    good = good_values(schema)
+    if "maxLength" in schema:
+        # A search box that is left empty may send its blanks.
+        blank = [] if name == "q" else [" "]
+        assert not any(re.search(schema["pattern"], text) for text in blank)
+        return ["a" * (schema["maxLength"] + 1), " " * (schema["maxLength"] + 1), *blank]
+    padded = [" ", "\t", "\u3000", *(f" {value}" for value in good), *(f"{value} " for value in good)]
+    if "enum" in schema:
+        return [*padded, "x"]
+    if schema["type"] == "integer":
+        return [*padded, schema["minimum"] - 1, schema["maximum"] + 1, "x", "1.0"]
+    if schema["type"] == "array":
+        inner = [schema["items"]["minimum"], schema["items"]["minimum"] - 1, schema["items"]["maximum"] + 1]
+        return [
+            *padded,
+            *inner[1:],
+            f"{inner[0]},{inner[1]}",
+            f"1,{inner[2]}",
+            "1, 2",
+            ",".join(["1"] * (schema["maxItems"] + 1)),
+            ",",
+        ]
+    if schema["type"] == "boolean":
+        return [*padded, "yes", "2", "null"]
+    beyond = [sample for sample in SAMPLES if not re.search(schema["pattern"], sample)]
+    assert not any(re.search(schema["pattern"], text) for text in padded)
+    return [*padded, *beyond]
+
+
+def test_what_is_described_is_what_is_taken(document, refuses):
+    unexpected, seen = [], set()
+    for path, operations in document["paths"].items():
+        parameters = [entry for entry in operations.get("get", {}).get("parameters", []) if entry["in"] != "header"]
+        for entry in parameters:
+            name, schema = entry["name"], entry["schema"]
+            if name in UNBOUNDED:
+                continue
+            seen.add(name)
+            refused = [value for value in good_values(schema) if refuses(path, parameters, name, value)]
+            taken = [value for value in bad_values(schema, name) if not refuses(path, parameters, name, value)]
+            unexpected += [(path, name, "refused", value) for value in refused]
+            unexpected += [(path, name, "taken", value) for value in taken]
+    assert unexpected == []
+    assert seen >= {"fid", "fids", "startDate", "chainId", "msgSender", "pairAddress", "admin", "address", "champagne"}
+
+
+def test_every_bound_is_described(document):
+    unbounded = []
+    for path, operations in document["paths"].items():
+        for entry in operations.get("get", {}).get("parameters", []):
+            schema = entry["schema"]
+            bounds = {
+                "integer": {"minimum", "maximum"} <= set(schema),
+                "array": {"minItems", "maxItems"} <= set(schema)
+                and (entry["style"], entry["explode"]) == ("form", False),
+                "boolean": True,
+                "string": bool({"enum", "pattern", "maxLength"} & set(schema)),
+            }
+            if entry["in"] != "header" and entry["name"] not in UNBOUNDED and not bounds.get(str(schema["type"])):
+                unbounded.append((path, entry["name"], schema))
+    assert unbounded == []
+
+
+def test_unix_seconds_are_described_as_a_number(document):
+    parameters = {entry["name"]: entry for entry in document["paths"]["/api/tokens"]["get"]["parameters"]}
+    moment = parameters["startDate"]["schema"]
+    assert (moment["type"], moment["minimum"], moment["maximum"]) == ("integer", 0, 253_402_300_799)
+    assert parameters["fids"]["schema"]["maxItems"] == 100
+    assert {parameters[name]["schema"]["maxLength"] for name in ("q", "pair", "socialInterface")} == {100}
