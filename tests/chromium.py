@@ -23,7 +23,7 @@ _ARGUMENTS = (
     "--disable-sync",
     "--no-first-run",
 )
-_PATIENCE_MS = 5_000
+_PATIENCE_MS = 60_000
 
 
 @dataclass
