@@ -8,7 +8,7 @@ from accounts.authentication import PartnerKeyAuthentication
 from accounts.models import Scope
 from accounts.permissions import HasScope
 from config.api.caching import private_for
-from config.api.fields import read_path_address
+from config.api.fields import ADDRESS_SHAPE, read_path_address
 from config.api.views import QueryView
 from tokens.claimed_fees import read_claimed_fees
 from tokens.claimed_fees_serializers import ClaimedFeesAnswer, ClaimedFeesQuery
@@ -29,11 +29,11 @@ class ClaimedFeesView(QueryView):
         parameters=[
             OpenApiParameter(
                 "tokenAddress",
-                str,
+                ADDRESS_SHAPE,
                 OpenApiParameter.PATH,
                 description="The currency that was paid: a launched token, or what it is paired with.",
             ),
-            OpenApiParameter("feeRecipient", str, OpenApiParameter.PATH, description="Who was paid."),
+            OpenApiParameter("feeRecipient", ADDRESS_SHAPE, OpenApiParameter.PATH, description="Who was paid."),
         ],
         responses={200: ClaimedFeesAnswer},
     )

@@ -9,7 +9,7 @@ from accounts.models import Scope
 from accounts.permissions import HasScope
 from config.api.caching import private_for
 from config.api.errors import UpstreamUnavailable
-from config.api.fields import read_path_address
+from config.api.fields import ADDRESS_SHAPE, read_path_address
 from config.api.views import QueryView
 from tokens import uncollected
 from tokens.chains.base import ContractUnknown
@@ -17,7 +17,9 @@ from tokens.installed_chains import UnsupportedChain
 from tokens.uncollected_serializers import UncollectedFeesAnswer, UncollectedFeesQuery
 from tokens.views.liquidity import token_at
 
-_ADDRESS = OpenApiParameter("address", str, OpenApiParameter.PATH, description="A launched token on an EVM chain.")
+_ADDRESS = OpenApiParameter(
+    "address", ADDRESS_SHAPE, OpenApiParameter.PATH, description="A launched token on an EVM chain."
+)
 
 
 class UncollectedFeesView(QueryView):
