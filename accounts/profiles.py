@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Case, F, Value, When
 from django.utils import timezone
@@ -20,6 +19,7 @@ from accounts import social_provider
 from accounts.models import SocialProfile
 from accounts.social_shapes import MAX_FID, Profile
 from config.http import Permanent, RateLimited, Retryable
+from config.redis_connection import PREFIX, redis
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ REFUSAL_PAUSE_SECONDS = 600
 UNKNOWN_PAUSES = (timedelta(hours=1), timedelta(days=1), timedelta(weeks=1), timedelta(days=30))
 
 # Holds for all workers. Redis may lose it: that costs one more call.
-PAUSED_KEY = "social-provider-paused"
+PAUSED_KEY = f"{PREFIX}social:paused"
 _TOLD = ("username", "display_name", "pfp_url", "bio", "verified_addresses", "score")
 
 
@@ -69,7 +69,7 @@ def refresh_due() -> int:
 
 def is_paused() -> bool:
     """Whether the provider is left alone after an error. Raises RedisError."""
-    return bool(cache.get(PAUSED_KEY))
+    return bool(redis().exists(PAUSED_KEY))
 
 
 def claim(now: datetime) -> list[int]:
@@ -145,7 +145,7 @@ def _pause_after(error: Retryable | Permanent) -> int:
         pause = max(math.ceil(error.retry_after), 1)
     else:
         pause = OUTAGE_PAUSE_SECONDS if isinstance(error, Retryable) else REFUSAL_PAUSE_SECONDS
-    cache.set(PAUSED_KEY, True, timeout=pause)
+    redis().set(PAUSED_KEY, 1, ex=pause)
     level = logging.WARNING if isinstance(error, Retryable) else logging.ERROR
     logger.log(level, "the social provider gave no answer, and is left alone for %s s: %s", pause, error)
     return pause

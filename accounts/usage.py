@@ -13,8 +13,8 @@ from accounts.models import KeyUsage, PartnerKey, UsageBatch
 from config import call_counts
 from config.call_counts import Batch
 
-# What a crash left and what came since are two; more come only where others store at the same time.
-_MOST_BATCHES = 10
+# What a crash left, and what came since.
+_MOST_BATCHES = 2
 # Longer than any copy of Redis is old that somebody would go back to.
 _BATCHES_KEPT = timedelta(days=30)
 

@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from redis import Redis
 
@@ -102,11 +101,11 @@ def index_key(db: None) -> dict[str, str]:
 @pytest.fixture
 def social(settings: Any) -> Iterator[SocialStandIn]:
     """A stand-in for the social provider, asked as Neynar; nobody is leaving it alone for an earlier error."""
-    cache.delete(profiles.PAUSED_KEY)
+    redis_connection.redis().delete(profiles.PAUSED_KEY)
     with SocialStandIn() as running:
         settings.SOCIAL_BASE_URL, settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = running.url, "sample", ""
         yield running
-    cache.delete(profiles.PAUSED_KEY)
+    redis_connection.redis().delete(profiles.PAUSED_KEY)
 
 
 def _forget_market(client: Redis) -> None:

@@ -9,10 +9,10 @@ from django.test.utils import CaptureQueriesContext
 from eth_utils.crypto import keccak
 
 from tests.factories import TokenFactory
-from tests.launch_builder import FACTORY_V4, LOCKER_V4, SENDER, STRANGER, WETH, ZERO, event, transaction
+from tests.launch_builder import DEPLOYER, FACTORY_V4, LOCKER_V4, SENDER, STRANGER, WETH, ZERO, event, transaction
 from tests.recordings import EVENT_TRANSACTIONS, RECORDED_LAUNCHES, decoded, mined
-from tokens import indexing
-from tokens.chains.base import LaunchNotFound, LogUndecodable
+from tokens import events, indexing
+from tokens.chains.base import LaunchNotFound
 from tokens.models import FeeClaim, IndexRequest, Token, TokenEvent
 from tokens.records import read_records
 
@@ -452,14 +452,28 @@ def test_a_shared_locker_that_names_no_currencies_tells_nothing(node):
         ("legacy-v0-deploy", "locker", "ClaimedFees" + LEGACY_CLAIM),
     ],
 )
-def test_a_malformed_event_of_who_is_vouched_for_is_no_event(node, launch, emitter, signature):
+def test_a_malformed_event_of_who_is_vouched_for_is_left_out_and_told(node, caplog, launch, emitter, signature):
     token = launched(launch)
     emitter = token.locker_address if emitter == "locker" else emitter or token.contract_address
     broken = {"address": emitter.lower(), "topics": ["0x" + keccak(text=signature).hex()], "data": "0x12"}
-    with pytest.raises(LogUndecodable):
-        index_logs(node, broken, event(token.contract_address, "UpdateImage(string)", "ipfs://fine"))
-    assert IndexRequest.objects.get(tx_hash="0x" + "ab" * 32).status == "failed"
-    assert not TokenEvent.objects.exists()
+    index_logs(node, broken, event(token.contract_address, "UpdateImage(string)", "ipfs://fine"))
+    assert TokenEvent.objects.get().arguments == {"image": "ipfs://fine"}
+    (told,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert f"an event of {emitter} is left out" in told.getMessage()
+
+
+def test_of_many_changes_of_one_kind_the_last_counts_and_is_all_that_is_read(node):
+    token = launched("deploy-plain")
+    logs = [event(token.contract_address, "UpdateImage(string)", f"ipfs://{number}") for number in range(40)]
+    updated = "RewardRecipientUpdated(address,uint256,address,address)"
+    logs += [
+        event(LOCKER_V4, updated, token.contract_address, 0, SENDER, to, indexed=(0, 1)) for to in (STRANGER, DEPLOYER)
+    ]
+    index_logs(node, *logs)
+    token.refresh_from_db()
+    assert token.img_url == "ipfs://39"
+    assert token.extensions["fees"]["recipients"][0]["recipient"] == DEPLOYER
+    assert len(events._changes_of([token])[token.pk]) == 2
 
 
 def test_events_of_many_tokens_cost_as_many_queries_as_those_of_one(node):

@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import Permission, User
-from django.core.cache import cache
 from django.utils import timezone
 
 from accounts import profiles
 from accounts.models import KeyUsage
 from config.http import NoAnswer, RateLimited
+from config.redis_connection import redis
 from tests.factories import IndexRequestFactory, PartnerKeyFactory, TokenFactory
 from tokens import market_pace
 from tokens.market_schedule import Priority
@@ -182,7 +182,7 @@ def test_the_dashboard_is_there_while_redis_is_not(operator, settings, own_serve
 def test_a_pause_of_the_social_provider_alarms(operator, social):
     provider = figures(operator, "Deployers' profiles")["Provider"]
     assert (provider.value, provider.is_alarming) == ("asked", False)
-    cache.set(profiles.PAUSED_KEY, True, timeout=60)
+    redis().set(profiles.PAUSED_KEY, 1, ex=60)
     provider = figures(operator, "Deployers' profiles")["Provider"]
     assert (provider.value, provider.is_alarming) == ("left alone", True)
 

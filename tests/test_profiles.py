@@ -6,16 +6,14 @@ from datetime import timedelta
 from importlib import import_module
 
 import pytest
-from django.conf import settings as django_settings
-from django.core.cache import cache
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.migrations.state import ProjectState
 from django.utils import timezone
-from redis import Redis
 
 from accounts import profiles, tasks
 from accounts.models import SocialProfile
 from config.http import MAX_RETRY_AFTER_SECONDS
+from config.redis_connection import redis
 from devchain.anvil import CHAIN_ID
 from devchain.launches import LaunchConfig
 from standins.server import Mode
@@ -40,7 +38,7 @@ def due_in():
 
 def left_alone_for():
     """The seconds for which no worker asks the provider."""
-    return Redis.from_url(django_settings.REDIS_URL).ttl(cache.make_key(profiles.PAUSED_KEY))
+    return redis().ttl(profiles.PAUSED_KEY)
 
 
 def make_due(**changes):
@@ -197,7 +195,7 @@ def test_a_provider_out_of_order_is_left_alone_and_nobody_is_lost(social, settin
     assert len(social.asked) == 1
 
     social.behave(Mode.OK)
-    cache.delete(profiles.PAUSED_KEY)
+    redis().delete(profiles.PAUSED_KEY)
     make_due()
     assert profiles.refresh_due() == 2
     assert rows()[5].username == username(5)

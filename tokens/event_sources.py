@@ -1,5 +1,6 @@
 """Whose events are believed: those of the registry's contracts, of known tokens, and of the lockers of these."""
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,8 @@ from tokens.chains.base import EventLog, LogUndecodable
 from tokens.chains.events import DecodedEvent, Source, decode, source_of
 from tokens.chains.registry import ChainInfo
 from tokens.models import Token
+
+logger = logging.getLogger(__name__)
 
 # A claim in a currency says nothing of a token, and counts whether we know one at that address or not.
 _OF_CURRENCIES = (Source.FEE_LOCKER, Source.FACTORY)
@@ -28,7 +31,8 @@ class BelievedEvent:
 def believe(logs: Sequence[EventLog], *, chain: ChainInfo) -> list[BelievedEvent]:
     """The events among a transaction's logs that are not made up, and are about tokens that we know or currencies.
 
-    One query. Raises LogUndecodable where the log of an emitter that is vouched for is malformed.
+    One query. A malformed log of an emitter that is vouched for is left out, and the log file tells: whatever else
+    the transaction holds, a launch above all, is not to be lost for it.
     """
     if not logs:
         return []
@@ -38,7 +42,7 @@ def believe(logs: Sequence[EventLog], *, chain: ChainInfo) -> list[BelievedEvent
     for log, event in read:
         if isinstance(event, LogUndecodable):
             if tokens.vouch_for(log):
-                raise event
+                logger.error("chain %s: an event of %s is left out: %s", chain.chain_id, log.emitter, event)
             continue
         is_ours, token = tokens.find(event)
         if is_ours:

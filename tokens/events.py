@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.db.models import QuerySet
+from django.db.models.fields.json import KT
 
 from tokens.chains.base import TransactionFacts
 from tokens.chains.events import read_payments
@@ -31,7 +32,7 @@ def record(facts: TransactionFacts, *, chain: ChainInfo) -> Recorded:
     """Keep the events of a mined transaction, and bring the tokens up to date that they change.
 
     Launches of the same transaction are to be written first. What another block held of it is taken back. Safe to
-    repeat. To be called in a database transaction that holds the request's row. Raises LogUndecodable.
+    repeat. To be called in a database transaction that holds the request's row.
     """
     believed = believe(facts.event_logs, chain=chain)
     stale = TokenEvent.objects.filter(chain_id=chain.chain_id, tx_hash=facts.tx_hash)
@@ -77,10 +78,12 @@ def _fold(token: Token, facts: Json, changes: Sequence[Change]) -> bool:
 
 
 def _changes_of(tokens: Sequence[Token]) -> defaultdict[int, list[Change]]:
-    """Token id -> its changes, in the chain's order."""
+    """Token id -> its changes, of each kind and share of fees the last one: an admin may make any number of them."""
     found: defaultdict[int, list[Change]] = defaultdict(list)
-    events = TokenEvent.objects.filter(token__in=tokens, kind__in=CHANGES).order_by("block_number", "log_index")
-    for token_id, kind, arguments in events.values_list("token_id", "kind", "arguments"):
+    changes = TokenEvent.objects.filter(token__in=tokens, kind__in=CHANGES)
+    of = ("token_id", "kind", "share")
+    last = changes.annotate(share=KT("arguments__rewardIndex")).order_by(*of, "-block_number", "-log_index")
+    for token_id, kind, _, arguments in last.distinct(*of).values_list(*of, "arguments"):
         found[token_id].append((kind, arguments))
     return found
 

@@ -231,7 +231,7 @@ def _write(request: IndexRequest, chain: ChainInfo, facts: TransactionFacts) -> 
     Raises LaunchNotFound where it holds nothing that concerns us, and LogUndecodable.
     """
     with transaction.atomic():
-        # Every writer of a transaction's rows takes its request first, so that none can wait for another in a circle.
+        # Every writer of a transaction's rows takes its request first, so that two of the same one take turns.
         locked = IndexRequest.objects.select_for_update().get(pk=request.pk)
         launched = _write_launches(facts.launches, chain)
         if facts.block_hash != locked.block_hash:

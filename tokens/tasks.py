@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 from kombu.exceptions import OperationalError
-from redis.exceptions import RedisError
+from redis.exceptions import ConnectionError, RedisError
 
 from config.celery import app
 from config.http import Permanent, Retryable
@@ -51,14 +51,17 @@ def enqueue(chain_id: int, tx_hash: str, *, pause: int = 0) -> None:
     expires = pause + settings.INDEX_LEASE_SECONDS
     try:
         _send(index_transaction, chain_id, tx_hash, countdown=pause, expires=expires)
-    except (OperationalError, RedisError) as error:
+    except RedisError as error:
         logger.warning("can't enqueue %s of chain %s: %s", tx_hash, chain_id, error)
 
 
 def _send(task: Any, *arguments: Any, **options: Any) -> None:
-    """Enqueue a task, unless the broker has just failed: somebody may be waiting."""
+    """Enqueue a task, unless the broker has just failed: somebody may be waiting. Raises RedisError."""
     with redis().attempts.attempt():
-        task.apply_async(arguments, **options)
+        try:
+            task.apply_async(arguments, **options)
+        except OperationalError as error:
+            raise ConnectionError(str(error)) from error
 
 
 @app.task
@@ -97,7 +100,7 @@ def enqueue_count(selection: Selection) -> None:
     try:
         values = [list(pair) for pair in selection.values]
         _send(count_selection, selection.filter_set, values, expires=totals.REFRESHED_SECONDS)
-    except (OperationalError, RedisError) as error:
+    except RedisError as error:
         logger.warning("can't enqueue a count: %s", error)
 
 
