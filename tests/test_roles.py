@@ -1,4 +1,4 @@
-"""What operators and support may do in the admin site, by the groups that a migration makes."""
+"""What operators and support may do in the admin site, by the groups that migrations make."""
 
 import re
 import subprocess
@@ -23,13 +23,14 @@ pytestmark = pytest.mark.django_db
 
 KEYS, TOKENS, REQUESTS = "/admin/accounts/partnerkey/", "/admin/tokens/token/", "/admin/tokens/indexrequest/"
 PROFILES = "/admin/accounts/socialprofile/"
-MIGRATION = import_module("accounts.migrations.0004_roles")
+MIGRATIONS = [import_module(f"{app}_roles") for app in ("accounts.migrations.0004", "tokens.migrations.0006")]
 
 
 @pytest.fixture
 def groups(db: None) -> None:
-    """The groups as the migration makes them; a test before may have emptied the tables."""
-    MIGRATION.make_roles(apps, connection.schema_editor())
+    """The groups as the migrations make them; a test before may have emptied the tables."""
+    for migration in MIGRATIONS:
+        migration.make_roles(apps, connection.schema_editor())
 
 
 def client_in(group: str) -> Client:
@@ -129,12 +130,17 @@ def test_an_operator_deletes_nothing(operator):
         assert operator.post(f"{address}{row.pk}/delete/", {"post": "yes"}).status_code == 403
 
 
+def remove_roles() -> None:
+    for migration in MIGRATIONS:
+        migration.remove_roles(apps, connection.schema_editor())
+
+
 def test_taking_the_roles_back_leaves_what_others_gave_a_group(groups):
     own = Permission.objects.get(codename="view_user")
     Group.objects.get(name=roles.SUPPORT).permissions.add(own)
-    MIGRATION.remove_roles(apps, connection.schema_editor())
+    remove_roles()
     assert list(Group.objects.values_list("name", "permissions__codename")) == [(roles.SUPPORT, "view_user")]
-    MIGRATION.remove_roles(apps, connection.schema_editor())
+    remove_roles()
 
 
 @contextmanager
@@ -186,7 +192,10 @@ def named_otherwise(other: Any) -> list[str]:
 
 @pytest.mark.django_db(transaction=True)
 def test_the_roles_come_with_the_first_migration_of_all_and_go_and_come_again(service_environment):
-    expected = {role: set(permissions) for role, permissions in MIGRATION.PERMISSIONS.items()}
+    expected = {
+        role: {name for migration in MIGRATIONS for name in migration.PERMISSIONS[role]}
+        for role in (roles.OPERATOR, roles.SUPPORT)
+    }
     with empty_database(service_environment) as (environment, other):
         migrate(environment)
         assert granted(other) == expected

@@ -1,4 +1,4 @@
-"""The groups `operator` and `support`, with what they may do in the admin site."""
+"""The groups `operator` and `support`, with what they may do about partner keys; each app adds what it has."""
 
 from django.db import migrations
 
@@ -9,20 +9,12 @@ SEE = (
     "accounts.view_keyusage",
     "accounts.view_socialprofile",
     "admin.view_logentry",
-    "tokens.view_token",
-    "tokens.view_market",
-    "tokens.view_indexrequest",
-    "tokens.view_launchfacts",
-    "tokens.view_tokenevent",
-    "tokens.view_feeclaim",
 )
 PERMISSIONS = {
     roles.OPERATOR: (
         *SEE,
         "accounts.add_partnerkey",
         "accounts.change_partnerkey",
-        "tokens.change_token",
-        "tokens.change_indexrequest",
     ),
     roles.SUPPORT: SEE,
 }
@@ -45,8 +37,6 @@ class Migration(migrations.Migration):
         ('admin', '0003_logentry_add_action_flag_choices'),
         ('auth', '0012_alter_user_first_name_max_length'),
         ('contenttypes', '0002_remove_content_type_name'),
-        # The rows that they see.
-        ('tokens', '0005_events_after_launch'),
     ]
 
     operations = [migrations.RunPython(make_roles, remove_roles)]

@@ -1,0 +1,38 @@
+"""What operators and support may do about tokens in the admin site."""
+
+from django.db import migrations
+
+from accounts import roles
+
+SEE = (
+    "tokens.view_token",
+    "tokens.view_market",
+    "tokens.view_indexrequest",
+    "tokens.view_launchfacts",
+    "tokens.view_tokenevent",
+    "tokens.view_feeclaim",
+)
+PERMISSIONS = {
+    roles.OPERATOR: (*SEE, "tokens.change_token", "tokens.change_indexrequest"),
+    roles.SUPPORT: SEE,
+}
+
+
+def make_roles(apps, schema_editor):
+    for role, permissions in PERMISSIONS.items():
+        roles.grant(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
+
+
+def remove_roles(apps, schema_editor):
+    for role, permissions in PERMISSIONS.items():
+        roles.withdraw(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ("tokens", "0005_events_after_launch"),
+        ("accounts", "0004_roles"),
+    ]
+
+    operations = [migrations.RunPython(make_roles, remove_roles)]
