@@ -60,13 +60,61 @@ def test_the_image_is_found_under_either_name(node, accessor):
     assert read(node, v31_launch()).image == "ipfs://found"
 
 
+def changes_its_image(node: Node, *, keeps: bool, refusal=(-32000, "missing trie node 0a is not available")):
+    """Have the image be another one now than in the launch's block, whose state the node keeps or not."""
+    view = node.answers["eth_call"]
+
+    def answer(transaction, block):
+        if transaction["data"] != SELECTORS["imageUrl"]:
+            return view(transaction, block)
+        if block != "latest" and not keeps:
+            raise Refused(*refusal)
+        image = "ipfs://now" if block == "latest" else f"ipfs://of-block-{int(block, 16)}"
+        return "0x" + eth_abi.encode(["string"], [image]).hex()
+
+    node.answers["eth_call"] = answer
+
+
+def test_views_are_asked_as_of_the_launchs_block(node):
+    changes_its_image(node, keeps=True)
+    launch = read(node, v31_launch())
+    assert launch.image == f"ipfs://of-block-{launch.block_number}"
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        (-32000, "missing trie node 0a (path ) state 0x0a is not available"),
+        (-32000, "header not found"),
+        (-32603, "state at block #5 is pruned"),
+        (-32600, "Archive requests are not available on your plan"),
+        (-32002, "No state available for block"),
+    ],
+)
+def test_views_are_asked_as_of_now_where_no_node_keeps_that_state(node, refusal):
+    changes_its_image(node, keeps=False, refusal=refusal)
+    rpc = RpcClient(chain_id=8453, urls=(node.url,), attempts=1, breaker_failures=1, breaker_seconds=3600)
+    tx_hash = node.hold(v31_launch())
+    for _ in range(2):
+        (launch,) = EvmChain(info=base(), rpc=rpc).read_transaction(tx_hash).launches
+        assert launch.image == "ipfs://now"
+
+
+def test_another_node_may_keep_the_state_of_the_launchs_block(node, second_node):
+    changes_its_image(node, keeps=False)
+    changes_its_image(second_node, keeps=True)
+    rpc = RpcClient(chain_id=8453, urls=(node.url, second_node.url), attempts=1)
+    (launch,) = EvmChain(info=base(), rpc=rpc).read_transaction(node.hold(v31_launch())).launches
+    assert launch.image == f"ipfs://of-block-{launch.block_number}"
+
+
 def test_what_the_node_can_not_tell_stays_unknown(node):
     launch = read(node, v31_launch(paired=STRANGER))
     assert (launch.image, launch.context) == (None, None)
     assert (launch.pool.pair_symbol, launch.pool.pair_decimals) == (None, None)
 
 
-@pytest.mark.parametrize("answer", ["0x", "0x01", "0x" + "ff" * 64, "0xzz", "", None, 5, [], {}])
+@pytest.mark.parametrize("answer", ["0x", "0x01", "0x" + "ff" * 64])
 def test_a_view_that_makes_no_sense_tells_nothing(node, answer):
     node.answers["eth_call"] = lambda *_: answer
     launch = read(node, v31_launch(paired=STRANGER))
@@ -80,6 +128,16 @@ def test_a_view_that_reverts_tells_nothing(node, code):
 
     node.answers["eth_call"] = revert
     assert read(node, v31_launch(paired=STRANGER)).pool.pair_symbol is None
+
+
+@pytest.mark.parametrize("code", [-32603, -32007, -32601])
+def test_a_node_that_refuses_views_for_reasons_of_its_own_postpones_the_launch(node, code):
+    def refuse(*_):
+        raise Refused(code, "50/second request limit reached")
+
+    node.answers["eth_call"] = refuse
+    with pytest.raises(NodeUnavailable):
+        read(node, v31_launch())
 
 
 def test_a_node_that_fails_at_views_postpones_the_launch(node):

@@ -16,6 +16,7 @@ from tests.recordings import V4_LAUNCHES, base, decoded, mined
 from tokens.chains.base import LaunchNotFound, LogUndecodable, NodeRefused, NodeUnavailable, TransactionNotFound
 from tokens.chains.evm import EvmChain
 from tokens.chains.rpc import CallFailed, RpcClient
+from tokens.chains.rpc_answers import Refusal
 from tokens.chains.rpc_endpoint import Endpoint
 
 LAUNCH = decoded("deploy-plain")["hash"]
@@ -189,7 +190,6 @@ FINAL = [
     (3, "execution reverted: rate limit, timeout, internal error", {"data": "0x08c379a0"}),
     (-32000, "execution reverted", {}),
     (-32603, "execution reverted: internal error", {}),
-    (-32000, "execution aborted (timeout = 5s)", {}),
     (-32000, "out of gas: gas required exceeds allowance", {}),
     (-32601, "the method eth_call does not exist", {}),
     (-32602, "invalid params", {}),
@@ -219,10 +219,87 @@ def test_a_refusal_may_come_with_an_http_status_of_its_own(node, second_node, st
     assert second_node.received == []
 
 
-@pytest.mark.parametrize("code", [-32005, -32002, -32001, 429])
-def test_it_asks_the_next_node_after_a_refusal_for_now(node, second_node, code):
-    node.answers["eth_blockNumber"] = refuse(code, "later")
+# What providers say of themselves, and not of the call.
+FOR_NOW = [
+    *((code, "later") for code in (-32005, -32002, -32001, 429, -32603, -32007)),
+    (-32603, "Internal server error"),
+    (-32007, "50/second request limit reached - reduce calls per second"),
+    (-32000, "daily request count exceeded, request rate limited"),
+    (-32000, "service unavailable"),
+    (-32000, "required historical state is not available"),
+    (-32000, "execution aborted (timeout = 5s)"),
+    (-32000, "header not found"),
+    (-32000, "missing trie node 0a (path ) state 0x0a is not available"),
+]
+
+
+@pytest.mark.parametrize(("code", "message"), FOR_NOW)
+def test_it_asks_the_next_node_after_a_refusal_for_now(node, second_node, code, message):
+    node.answers["eth_blockNumber"] = refuse(code, message)
     assert client(node, second_node).call("eth_blockNumber") == HEAD
+
+
+# How nodes tell that the contract's own execution failed, each with its codes.
+FAILED_EXECUTIONS = [
+    # geth, erigon, reth, anvil
+    (3, "execution reverted: rate limit exceeded", {"data": "0x08c379a0"}),
+    (-32000, "execution reverted", {}),
+    (-32000, "invalid opcode: INVALID", {}),
+    (-32000, "invalid jump destination", {}),
+    (-32000, "stack underflow (0 <=> 2)", {}),
+    (-32000, "stack limit reached 1024 (1023)", {}),
+    (-32000, "out of gas", {}),
+    (-32000, "gas uint64 overflow", {}),
+    (-32000, "return data out of bounds", {}),
+    (-32000, "write protection", {}),
+    (-32003, "out of gas: gas exhausted during memory expansion: 5000000", {}),
+    (-32003, "EVM error: StackUnderflow", {}),
+    (-32603, "EVM error InvalidFEOpcode", {}),
+    # Nethermind and its forebears
+    (-32015, "VM execution error.", {"data": "Reverted 0x"}),
+    (-32015, "the service is temporarily unavailable", {"data": "revert"}),
+    (-32003, "err: invalid instruction", {}),
+    # Hardhat, Ganache, and whoever else hands the contract's words on
+    (-32603, "VM Exception while processing transaction: revert", {}),
+    (-32000, "Error: Transaction reverted without a reason string", {}),
+    (-32000, "the call went wrong", {"data": "0x08c379a0"}),
+]
+
+
+@pytest.mark.parametrize(("code", "message", "more"), FAILED_EXECUTIONS)
+def test_an_execution_that_failed_is_an_answer_of_the_contracts(node, second_node, code, message, more):
+    node.answers["eth_call"] = refuse(code, message, **more)
+    (failed,) = client(node, second_node).execute([("eth_call", ({}, "latest"))])
+    assert failed == CallFailed(message, kind=Refusal.EXECUTION)
+    assert second_node.received == []
+
+
+# Of those, nobody may conclude that the contract lacks the function.
+NO_EXECUTIONS = [
+    *FOR_NOW,
+    (-32000, "something else"),
+    (-32601, "the method eth_call does not exist"),
+    (-32602, "invalid params"),
+    (-32600, "Must be authenticated!"),
+    (-32603, "EVM error FatalExternalError"),
+    (-32000, "we had to revert to a plan with fewer calls"),
+]
+
+
+@pytest.mark.parametrize(("code", "message"), NO_EXECUTIONS)
+def test_a_call_that_was_not_executed_is_asked_of_the_next_node(node, second_node, code, message):
+    node.answers["eth_call"] = refuse(code, message)
+    second_node.answers["eth_call"] = lambda *_: "0x01"
+    assert client(node, second_node).execute([("eth_call", ({}, "latest"))]) == ["0x01"]
+    with pytest.raises(NodeUnavailable):
+        client(node).execute([("eth_call", ({}, "latest"))])
+
+
+@pytest.mark.parametrize("junk", [None, 5, [], {}, "", "01", "0xzz"])
+def test_what_is_no_hex_is_no_answer_of_a_contracts(node, second_node, junk):
+    node.answers["eth_call"] = lambda *_: junk
+    second_node.answers["eth_call"] = lambda *_: "0x"
+    assert client(node, second_node).execute([("eth_call", ({}, "latest"))]) == ["0x"]
 
 
 def test_it_asks_the_next_node_where_one_does_not_serve_what_every_node_should(node, second_node):
@@ -274,7 +351,7 @@ def test_one_refused_call_does_not_spoil_the_batch(node):
     calls = [CALLS[0], ("eth_call", ({"to": "0x" + "11" * 20, "data": "0x"}, "latest")), CALLS[1]]
     first, refused, second = client(node).batch(calls)
     assert numbers([first, second]) == [60, 61]
-    assert refused == CallFailed("execution reverted")
+    assert refused == CallFailed("execution reverted", kind=Refusal.EXECUTION)
 
 
 SPOILT = {

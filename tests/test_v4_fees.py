@@ -135,6 +135,20 @@ def test_it_refuses_a_locker_that_tells_some_wishes_alone(read, node):
         read("deploy-multi-recipients")
 
 
+def test_it_takes_no_refusal_of_a_nodes_for_a_locker_without_wishes(read, node):
+    wish = selector("feePreferences(address,uint256)")
+    view = node.answers["eth_call"]
+
+    def refuse_wishes(transaction, block):
+        if transaction["data"].startswith(wish):
+            raise Refused(-32603, "Internal server error")
+        return view(transaction, block)
+
+    node.answers["eth_call"] = refuse_wishes
+    with pytest.raises(NodeUnavailable):
+        read("deploy-multi-recipients")
+
+
 @pytest.mark.parametrize("key", ["v4_position_manager", "v4_state_view"])
 def test_it_names_what_the_registry_lacks_and_asks_nobody_of_that(read, node, key):
     with pytest.raises(ContractUnknown, match=key):

@@ -1,6 +1,6 @@
 """What a token is now: its launch, and after it every event that changed something, in the chain's order. Pure.
 
-The launch's facts stay as they were; columns are always folded from the beginning. So it makes no difference in which
+No event changes the launch's facts; columns are always folded from the beginning. So it makes no difference in which
 order launch and events are indexed, how often, and which of them a reorg takes back.
 """
 

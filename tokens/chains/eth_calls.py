@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokens.chains.abi import Function
+from tokens.chains.base import NodeUnavailable
 from tokens.chains.rpc import Call, RpcClient
 
-# Result name -> value; None where the contract has no such answer.
+# Result name -> value; None where the contract has no such answer: it reverted, or gave back nothing or something else.
 Answer = dict[str, Any] | None
 
 # Plenty for a view. Anybody's contract may be asked: without a limit it could keep the node busy.
@@ -39,10 +40,25 @@ class Question:
 def ask(rpc: RpcClient, questions: Sequence[Question], *, block: int | None = None) -> list[Answer]:
     """The answers in the order of the questions, as of the end of a block, the newest where None.
 
-    Raises NodeUnavailable.
+    Raises NodeUnavailable, also where nodes refuse for any other reason than the contract's own failure.
     """
     at = "latest" if block is None else hex(block)
-    answers = rpc.batch([question.call(at) for question in questions])
+    return _decode(questions, rpc.execute([question.call(at) for question in questions]))
+
+
+def ask_back_then(rpc: RpcClient, questions: Sequence[Question], *, block: int) -> list[Answer]:
+    """As `ask`, as of the end of a block that may be long ago; as of the newest where no node gives that state.
+
+    Raises NodeUnavailable.
+    """
+    try:
+        answers = rpc.execute_where_kept([question.call(hex(block)) for question in questions])
+    except NodeUnavailable:
+        return ask(rpc, questions)
+    return _decode(questions, answers)
+
+
+def _decode(questions: Sequence[Question], answers: Sequence[Any]) -> list[Answer]:
     return [
         question.function.decode_output(answer) if isinstance(answer, str) else None
         for question, answer in zip(questions, answers, strict=True)

@@ -17,7 +17,7 @@ from tokens.chains.base import (
     UncollectedFees,
 )
 from tokens.chains.decoding import decode_transaction
-from tokens.chains.eth_calls import Question, ask
+from tokens.chains.eth_calls import Question, ask_back_then
 from tokens.chains.registry import ChainInfo
 from tokens.chains.rpc import Call, RpcClient
 from tokens.chains.token_fees import TokenFees
@@ -120,7 +120,10 @@ class EvmChain:
         return answers
 
     def _complete(self, launch: Launch) -> Launch:
-        """Ask the node for what neither receipt nor calldata told; what it cannot answer stays None."""
+        """Ask the node for what neither receipt nor calldata told; what it cannot answer stays None.
+
+        Asked as of the launch's block: later changes are events, which are folded over the launch.
+        """
         wanted: list[tuple[str, str, Function]] = []
         if launch.supply is None:
             wanted.append(("supply", launch.token, _TOKEN.function("totalSupply")))
@@ -133,7 +136,7 @@ class EvmChain:
         if launch.pool and launch.pool.pair_symbol is None:
             wanted.append(("pair_symbol", launch.pool.paired_token, _TOKEN.function("symbol")))
             wanted.append(("pair_decimals", launch.pool.paired_token, _TOKEN.function("decimals")))
-        found = self._call_views(wanted)
+        found = self._call_views(wanted, block=launch.block_number)
         return replace(
             launch,
             supply=found.get("supply", launch.supply),
@@ -143,11 +146,11 @@ class EvmChain:
             pool=_with_pair(launch.pool, found),
         )
 
-    def _call_views(self, wanted: list[tuple[str, str, Function]]) -> dict[str, Any]:
-        """Name -> value of the views that answered; for a name asked twice the first answer counts."""
+    def _call_views(self, wanted: list[tuple[str, str, Function]], *, block: int) -> dict[str, Any]:
+        """Name -> value of the views that answered, as of the block; for a name asked twice the first answer counts."""
         questions = [Question(contract=address, function=function) for _, address, function in wanted]
         found: dict[str, Any] = {}
-        for (name, _, _), values in zip(wanted, ask(self.rpc, questions), strict=True):
+        for (name, _, _), values in zip(wanted, ask_back_then(self.rpc, questions, block=block), strict=True):
             if values:
                 found.setdefault(name, *values.values())
         return found

@@ -3,19 +3,22 @@
 import itertools
 import logging
 import random
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from config import http
 from tokens.chains.base import NodeRefused, NodeUnavailable
-from tokens.chains.rpc_answers import BatchRefused, CallFailed, read_batch, read_single, refuses_call
+from tokens.chains.rpc_answers import BatchRefused, CallFailed, Refusal, read_batch, read_single, refuses_call
 from tokens.chains.rpc_endpoint import Endpoint
 
 __all__ = ["Call", "CallFailed", "RpcClient"]
 
 logger = logging.getLogger(__name__)
+
+_HEX = re.compile("0x[0-9a-fA-F]*")
 
 # (method, params)
 Call = tuple[str, Sequence[Any]]
@@ -49,6 +52,8 @@ class RpcClient:
     # While every circuit is open, each URL is asked at most once in so many seconds, so that recovery is noticed and
     # callers don't queue up behind nodes that hang.
     probe_seconds: float = 3.0
+    # For how many seconds a URL is not asked for a method that it does not offer.
+    lacking_seconds: float = 600.0
     _endpoints: tuple[Endpoint, ...] = field(init=False)
     _ids: Iterator[int] = field(init=False, default_factory=lambda: itertools.count(1))
 
@@ -65,21 +70,44 @@ class RpcClient:
             raise NodeRefused(result.message)
         return result
 
+    def call_where_offered(self, method: str, *params: Any) -> Any:
+        """The result of one call to a method that many nodes lack.
+
+        Each healthy node is asked once at most, and nothing is held against it. Raises NodeUnavailable where none
+        gives a result.
+        """
+        (result,) = self._ask_each([(method, params)], _accept_no_lack, method=method)
+        return result
+
     def batch(self, calls: Sequence[Call]) -> list[Any]:
         """The results in the order of the calls; a call that the node refused gives a CallFailed.
 
         All calls that fit into one HTTP request are answered by one node. Raises NodeUnavailable.
         """
-        return self._ask_in_parts(calls, accept=_accept_refusals)
+        return self._in_parts(calls, lambda part: self._ask_any(part, _accept_refusals))
 
     def require(self, calls: Sequence[Call]) -> list[Any]:
         """As `batch`, for calls that any node of the chain should answer: who refuses one counts as out of order."""
-        return self._ask_in_parts(calls, accept=_accept_no_refusal)
+        return self._in_parts(calls, lambda part: self._ask_any(part, _accept_no_refusal))
 
-    def _ask_in_parts(self, calls: Sequence[Call], *, accept: Accept) -> list[Any]:
+    def execute(self, calls: Sequence[Call]) -> list[Any]:
+        """As `batch`, for `eth_call`: hex, or a CallFailed where the contract's execution failed, and nowhere else.
+
+        A node that says anything else counts as out of order: callers take a CallFailed for a fact about the contract.
+        """
+        return self._in_parts(calls, lambda part: self._ask_any(part, _accept_executions))
+
+    def execute_where_kept(self, calls: Sequence[Call]) -> list[Any]:
+        """As `execute`, on the state of a block that many nodes have dropped.
+
+        Each healthy node is asked once at most, and nothing is held against it. Raises NodeUnavailable.
+        """
+        return self._in_parts(calls, lambda part: self._ask_each(part, _accept_executions))
+
+    def _in_parts(self, calls: Sequence[Call], ask: Callable[[Sequence[Call]], list[Any]]) -> list[Any]:
         results: list[Any] = []
         for start in range(0, len(calls), self.batch_size):
-            results += self._ask_any(calls[start : start + self.batch_size], accept)
+            results += ask(calls[start : start + self.batch_size])
         return results
 
     def _ask_any(self, calls: Sequence[Call], accept: Accept) -> list[Any]:
@@ -108,6 +136,25 @@ class RpcClient:
                     endpoint.note_success()
                     return results
         raise NodeUnavailable(f"chain {self.chain_id} is out of reach ({reason})")
+
+    def _ask_each(self, calls: Sequence[Call], accept: Accept, *, method: str | None = None) -> list[Any]:
+        """One round over the healthy nodes, for what they may lack; with `method`, who lacks it is left out later."""
+        reason = "every node failed or refused lately"
+        give_up_at = time.monotonic() + self.patience
+        for endpoint in self._endpoints:
+            seconds = give_up_at - time.monotonic()
+            if seconds <= 0 or endpoint.is_open() or (method and endpoint.lacks(method)):
+                continue
+            try:
+                results = self._ask(endpoint, calls, timeout=min(self.timeout, seconds))
+                accept(results)
+            except (http.Retryable, http.Permanent) as error:
+                if method and isinstance(error, http.Permanent):
+                    endpoint.note_lack(method, seconds=self.lacking_seconds)
+                reason = f"node {endpoint.number}: {endpoint.censor(str(error))}"
+            else:
+                return results
+        raise NodeUnavailable(f"no node of chain {self.chain_id} has it ({reason})")
 
     def _askable(self) -> list[Endpoint]:
         """Healthy nodes in the setting's order; while there is none, those whose turn for a probe it is."""
@@ -158,12 +205,29 @@ class RpcClient:
 
 def _censor_refusals(endpoint: Endpoint, results: list[Any]) -> list[Any]:
     return [
-        CallFailed(endpoint.censor(result.message)) if isinstance(result, CallFailed) else result for result in results
+        replace(result, message=endpoint.censor(result.message)) if isinstance(result, CallFailed) else result
+        for result in results
     ]
 
 
 def _accept_refusals(_results: list[Any]) -> None:
     """A node may refuse a call for what the call asks."""
+
+
+def _accept_executions(results: list[Any]) -> None:
+    for result in results:
+        if isinstance(result, CallFailed):
+            if result.kind is not Refusal.EXECUTION:
+                raise http.Retryable(f"it refused: {result.message}")
+        elif not isinstance(result, str) or not _HEX.fullmatch(result):
+            raise http.Retryable("an answer to eth_call that is no hex")
+
+
+def _accept_no_lack(results: list[Any]) -> None:
+    for result in results:
+        if isinstance(result, CallFailed) and result.kind is Refusal.METHOD:
+            raise http.Permanent(f"it lacks the method: {result.message}")
+    _accept_no_refusal(results)
 
 
 def _accept_no_refusal(results: list[Any]) -> None:

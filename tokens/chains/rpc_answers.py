@@ -1,29 +1,53 @@
 """What a JSON-RPC answer says: results in order, refusals of a call, and failures of the node. Pure."""
 
+import re
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Any
 
 from config import http
 
-# Refusals that stay: EIP-1474's method not found and invalid params, and 3, with which nodes tell of a revert.
-_FINAL_CODES = frozenset({3, -32601, -32602})
-# How the call's own execution ends, whatever else the message says: a contract chooses its revert's text.
-_FINAL_STARTS = ("execution reverted", "execution aborted", "vm execution error", "out of gas")
+# With these nodes tell that the call's own execution failed: geth, erigon, reth and anvil; Nethermind.
+_EXECUTION_CODES = frozenset({3, -32015})
+# The same in words, which other codes come with, too. Only the start counts: a contract chooses its revert's text.
+_EXECUTION_STARTS = re.compile(
+    r"(?:err(?:or)?: )?(?:"
+    r"execution reverted|transaction reverted|reverted\b|vm execution error|vm exception while processing|"
+    r"out of gas|gas uint64 overflow|intrinsic gas|invalid (?:opcode|instruction|jump|code)|"
+    r"stack (?:underflow|overflow|limit)|return stack|return data out of bounds|write protection|"
+    r"precompile|max call depth|"
+    # A halt by its name in revm, of which this one is the node's own trouble with its database.
+    r"evm error:? (?!fatal|database))"
+)
+# What a revert returned: Solidity's begins with four bytes that name the error.
+_REVERT_DATA = re.compile(r"(?:Reverted )?0x[0-9a-fA-F]{8}")
+
+# A method that the node does not offer: JSON-RPC's and EIP-1474's codes, and providers' words.
+_METHOD_CODES = frozenset({-32601, -32004})
+_METHOD_WORDS = re.compile(
+    r"unsupported method|method\b.*(?:not (?:supported|found|available|allowed|enabled)|unsupported|does not exist)"
+)
+
+# Refusals that stay, too: JSON-RPC's invalid params.
+_FINAL_CODES = frozenset({-32602})
 
 # Codes and words that mean "ask again, or ask another node", by the providers' documentation: EIP-1474 resource
-# unavailable and limit exceeded, rate limits, and a node that is behind or pruned.
-_RETRYABLE_CODES = frozenset({-32005, -32002, -32001, 429})
+# unavailable and limit exceeded, internal errors, rate limits, and a node that is behind or pruned.
+_RETRYABLE_CODES = frozenset({-32603, -32007, -32005, -32002, -32001, 429})
 _RETRYABLE_WORDS = (
-    "rate limit",
+    "limit",
+    "exceeded",
     "too many requests",
     "timeout",
     "timed out",
-    "temporarily unavailable",
+    "unavailable",
+    "not available",
     "header not found",
     "missing trie node",
     "unknown block",
     "block not found",
     "internal error",
+    "internal server error",
 )
 
 
@@ -31,11 +55,23 @@ class BatchRefused(http.Permanent):
     """The node does not take this batch, and may take its calls one by one."""
 
 
+class Refusal(Enum):
+    """What a refusal is about."""
+
+    # The contract's: it ran, and failed.
+    EXECUTION = auto()
+    # The node's: it does not offer the method.
+    METHOD = auto()
+    # Anything else, from which nothing follows about the contract.
+    OTHER = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class CallFailed:
     """The node's own refusal of one call."""
 
     message: str
+    kind: Refusal = Refusal.OTHER
 
 
 def read_single(number: int, answer: Any) -> Any:
@@ -84,11 +120,28 @@ def _refusal(error: Any) -> CallFailed:
     message = str(error.get("message") or "the node refused without a reason")
     if not _is_final(error):
         words = message.lower()
-        if error.get("code") in _RETRYABLE_CODES or any(word in words for word in _RETRYABLE_WORDS):
+        if _has_code(error, _RETRYABLE_CODES) or any(word in words for word in _RETRYABLE_WORDS):
             raise http.Retryable(f"refused for now: {message}")
-    return CallFailed(message)
+    return CallFailed(message, kind=_kind(error))
 
 
 def _is_final(error: dict[str, Any]) -> bool:
-    code, message = error.get("code"), str(error.get("message", "")).lower()
-    return (type(code) is int and code in _FINAL_CODES) or message.startswith(_FINAL_STARTS)
+    return _has_code(error, _FINAL_CODES) or _kind(error) is not Refusal.OTHER
+
+
+def _kind(error: dict[str, Any]) -> Refusal:
+    message, data = str(error.get("message", "")).lower(), error.get("data")
+    executed = (
+        _has_code(error, _EXECUTION_CODES)
+        or _EXECUTION_STARTS.match(message)
+        or (isinstance(data, str) and _REVERT_DATA.match(data))
+    )
+    if executed:
+        return Refusal.EXECUTION
+    lacking = _has_code(error, _METHOD_CODES) or _METHOD_WORDS.search(message)
+    return Refusal.METHOD if lacking else Refusal.OTHER
+
+
+def _has_code(error: dict[str, Any], codes: frozenset[int]) -> bool:
+    code = error.get("code")
+    return type(code) is int and code in codes

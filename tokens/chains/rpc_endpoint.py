@@ -1,7 +1,7 @@
 """One URL of a chain's nodes, and how it did lately."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
 
 # Shorter parts of a URL, such as `v2` or `eth`, are no keys, and would censor ordinary words.
@@ -24,6 +24,8 @@ class Endpoint:
     takes_batches: bool = True
     # When the open circuit lets the next probe through.
     probe_after: float = 0.0
+    # Method -> when it may be asked for again.
+    _lacks: dict[str, float] = field(default_factory=dict)
 
     def is_open(self) -> bool:
         """Whether the circuit is open, so that the URL is left out."""
@@ -36,6 +38,14 @@ class Endpoint:
             return False
         self.probe_after = now + every
         return True
+
+    def lacks(self, method: str) -> bool:
+        """Whether it said lately that it does not offer a method."""
+        return time.monotonic() < self._lacks.get(method, 0.0)
+
+    def note_lack(self, method: str, *, seconds: float) -> None:
+        """Remember for so many seconds that it does not offer a method."""
+        self._lacks[method] = time.monotonic() + seconds
 
     def note_failure(self, *, limit: int, seconds: float) -> None:
         """Count a failure; the limit's and each after it open the circuit for so many seconds."""

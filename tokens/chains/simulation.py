@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tokens.chains.base import NodeRefused, NodeUnavailable
+from tokens.chains.base import NodeUnavailable
 from tokens.chains.eth_calls import Question
 from tokens.chains.rpc import RpcClient
 
@@ -15,11 +15,10 @@ def simulate_logs(rpc: RpcClient, question: Question, *, block: int) -> list[Any
     """
     simulation = {"blockStateCalls": [{"calls": [question.transaction]}]}
     try:
-        answer = rpc.call("eth_simulateV1", simulation, hex(block))
+        answer = rpc.call_where_offered("eth_simulateV1", simulation, hex(block))
         (simulated,) = answer
         (outcome,) = simulated["calls"]
         logs = outcome["logs"] if outcome["status"] == "0x1" else None
-    except (NodeRefused, NodeUnavailable, KeyError, TypeError, ValueError):
-        # Providers refuse a method that they don't offer in ways that look like an outage, too.
+    except (NodeUnavailable, KeyError, TypeError, ValueError):
         return None
     return logs if isinstance(logs, list) else None

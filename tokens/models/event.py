@@ -21,7 +21,10 @@ CHANGES = (
 
 
 class LaunchFacts(models.Model):
-    """A token's launch as it was decoded, which later events change nothing of: what its columns are folded from.
+    """A token's launch, without the events after it: what its columns are folded from.
+
+    What neither receipt nor calldata tells (before v4 mostly image, metadata and context) is as of the launch's block;
+    where no node gave that state, it is as of when the launch was indexed, and may hold changes of before that.
 
     Beside the token because lists never read it. A token without it was never read from the chain, and vouches for no
     event.
