@@ -13,6 +13,7 @@ from collections.abc import Callable
 import qrcode
 import qrcode.image.svg
 from django.conf import settings
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
@@ -80,6 +81,7 @@ def confirm(user: User, code: str) -> TOTPDevice:
         TOTPDevice.objects.filter(user=user).exclude(pk=device.pk).delete()
         device.confirmed = True
         device.save(update_fields=["confirmed"])
+        _note(user, "second factor set up")
 
     device = _check(user, code, take=take, then=keep)
     logger.info("user %s has set a second factor up", user.pk)
@@ -93,20 +95,33 @@ def verify(user: User, code: str) -> TOTPDevice:
 
 def remove(user: User, code: str) -> None:
     """Forget the user's device for one of its codes: a session left open is not enough. Raises as `verify`."""
-    _check(user, code, take=lambda: _first_device(user, confirmed=True), then=lambda device: _forget(user))
+
+    def drop(device: TOTPDevice) -> None:
+        _forget(user)
+        _note(user, "second factor removed")
+
+    _check(user, code, take=lambda: _first_device(user, confirmed=True), then=drop)
     logger.info("user %s has removed the second factor", user.pk)
 
 
 def forget(user: User) -> bool:
     """Forget the device without a code, for who has lost it; whether there was one that counted."""
-    had_one = has_device(user)
-    _forget(user)
+    with transaction.atomic():
+        had_one = has_device(user)
+        _forget(user)
+        if had_one:
+            _note(user, "second factor forgotten by manage.py forget_second_factor")
     logger.warning("the second factor of user %s was forgotten", user.pk)
     return had_one
 
 
 def _forget(user: User) -> None:
     TOTPDevice.objects.filter(user=user).delete()
+
+
+def _note(user: User, message: str) -> None:
+    """Leave the line in the audit log, which wants an account that did it: whose device it is."""
+    LogEntry.objects.log_actions(user.pk, [user], CHANGE, message)
 
 
 def _first_device(user: User, *, confirmed: bool) -> TOTPDevice | None:

@@ -67,11 +67,18 @@ def store(batch: Batch) -> int:
         return _add(batch) if is_new else 0
 
 
-def requests_per_day(key: PartnerKey, *, days: int = 30) -> list[DayOfCalls]:
-    """The key's calls in each of the last days, today (UTC) the last one; those of the last minute may be missing."""
+def requests_of(key: PartnerKey, *, days: int = 30) -> tuple[list[DayOfCalls], list[tuple[str, int]]]:
+    """The key's calls in each of the last days, today (UTC) the last one, and of each endpoint in all of them.
+
+    Endpoints by the names of their routes, the busiest first. Calls of the last minute may be missing.
+    """
     rows = KeyUsage.objects.filter(partner_key=key, day__gte=_last_days(days)[0])
-    calls = Counter(dict(rows.values_list("day").annotate(Sum("calls")).order_by()))
-    return [DayOfCalls(day, calls[day]) for day in _last_days(days)]
+    by_day: Counter[date] = Counter()
+    by_endpoint: Counter[str] = Counter()
+    for day, endpoint, calls in rows.order_by("endpoint").values_list("day", "endpoint", "calls"):
+        by_day[day] += calls
+        by_endpoint[endpoint] += calls
+    return [DayOfCalls(day, by_day[day]) for day in _last_days(days)], by_endpoint.most_common()
 
 
 def requests_of_all(*, days: int = 30) -> tuple[list[DayOfCalls], list[KeyCalls]]:

@@ -14,6 +14,9 @@ _VALIDATORS = (
 )
 PASSWORD_VALIDATORS = [{"NAME": f"django.contrib.auth.password_validation.{name}"} for name in _VALIDATORS]
 
+# Where who logs in ends, if no page of ours sent them.
+REDIRECT = "/admin/"
+
 # Settings of django-axes, beside the limit and its time.
 LOCK_OUT = {
     # A name is locked out at the address that failed, and stays free elsewhere: nobody locks others out.

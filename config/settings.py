@@ -278,7 +278,7 @@ TIME_ZONE = "UTC"
 
 # Log-in of the people who operate the service.
 
-AUTHENTICATION_BACKENDS = login.BACKENDS
+AUTHENTICATION_BACKENDS, LOGIN_REDIRECT_URL = login.BACKENDS, login.REDIRECT
 AUTH_PASSWORD_VALIDATORS = login.PASSWORD_VALIDATORS
 globals().update(login.LOCK_OUT | login.COOKIES)
 # How many wrong passwords for one name from one address lock that name out there.

@@ -49,11 +49,18 @@ def test_events_are_found_by_transaction_and_token(operator):
     assert found(operator, EVENTS, other.tx_hash.upper().replace("X", "x")) == {other}
 
 
-def test_paid_fees_are_found_by_recipient_currency_and_transaction(operator):
-    claim = FeeClaimFactory(currency=TokenFactory().contract_address)
+def test_paid_fees_are_found_by_recipient_and_transaction(operator):
+    claim = FeeClaimFactory()
     FeeClaimFactory()
-    for q in (claim.recipient, claim.currency.lower(), claim.event.tx_hash):
+    for q in (claim.recipient, f" {claim.recipient.lower()} ", claim.event.tx_hash):
         assert found(operator, CLAIMS, q) == {claim}
+
+
+@pytest.mark.parametrize("page", [EVENTS, CLAIMS])
+@pytest.mark.parametrize("q", ["0x1", "fees", "%", "0x" + "0" * 40, "0x" + "0" * 64])
+def test_what_names_nothing_finds_nothing(operator, page, q):
+    FeeClaimFactory()
+    assert found(operator, page, q) == set()
 
 
 def test_the_page_of_an_event_says_what_the_event_says(operator):

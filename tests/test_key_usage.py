@@ -250,7 +250,7 @@ def test_it_tells_each_of_a_keys_last_days_and_nothing_of_other_keys():
     KeyUsage.objects.create(partner_key=PartnerKeyFactory(), day=today, endpoint="a", calls=16)
     days = [today - timedelta(days_ago) for days_ago in (2, 1, 0)]
     expected = [DayOfCalls(day, calls) for day, calls in zip(days, (4, 0, 3), strict=True)]
-    assert usage.requests_per_day(key, days=3) == expected
+    assert usage.requests_of(key, days=3) == (expected, [("a", 5), ("b", 2)])
 
 
 def test_it_tells_the_busiest_keys_first_and_the_days_of_all():

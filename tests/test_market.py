@@ -405,11 +405,14 @@ def test_launches_and_trades_have_calls_of_their_own_however_many_tokens_are_vie
     fresh, traded = tokens[:2], tokens[2:4]
     for some, priority in ((fresh, Priority.FRESH), (traded, Priority.TRADED)):
         Market.objects.filter(pk__in=[token.pk for token in some]).update(priority=priority, due_at=now)
-    batches = [markets.claim(timezone.now(), number=number) for number in range(4)]
+    other = tokens[4:6]
+    Market.objects.filter(pk__in=[token.pk for token in other]).update(priority=Priority.OTHER, due_at=now)
+    batches = [markets.claim(timezone.now(), number=number) for number in range(8)]
     assert set(batches[1].tokens) == {token.pk for token in fresh}
     assert set(batches[3].tokens) == {token.pk for token in traded}
-    viewed = {token.pk for token in tokens[4:]}
-    assert set(batches[0].tokens) | set(batches[2].tokens) <= viewed
+    assert set(batches[7].tokens) == {token.pk for token in other}
+    viewed = {token.pk for token in tokens[6:]}
+    assert all(set(batches[number].tokens) <= viewed for number in (0, 2, 4, 5, 6))
 
 
 def test_the_calls_of_a_worker_are_counted_so_that_each_class_has_its_turn(market, settings):

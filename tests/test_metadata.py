@@ -116,3 +116,12 @@ def test_names_that_look_alike_have_one_copy_key(other):
 @pytest.mark.parametrize("other", [("Highe", "RUP"), ("UP", "Higher"), ("Higher", ""), ("", "HigherUP")])
 def test_names_that_differ_have_different_copy_keys(other):
     assert copy_key("Higher", "UP") != copy_key(*other)
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", " JavaScript:alert(1)", "java\nscript:x", "data:text/html,x"])
+def test_addresses_that_run_something_are_no_links(url):
+    links = [{"platform": "x", "url": url}, {"platform": "x", "url": "x.com/fine"}]
+    metadata = parse_metadata(json.dumps({"socialMediaUrls": links}))
+    assert len(metadata["socialMediaUrls"]) == 2
+    assert social_links(metadata) == [{"name": "x", "link": "x.com/fine"}]
+    assert find_link(metadata, "x") == "x.com/fine"

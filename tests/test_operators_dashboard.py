@@ -11,8 +11,10 @@ from accounts import profiles
 from accounts.models import KeyUsage
 from config.http import NoAnswer, RateLimited
 from config.redis_connection import redis
+from devchain.anvil import CHAIN_ID
+from tests.chain import UNKNOWN_HASH
 from tests.factories import IndexRequestFactory, PartnerKeyFactory, TokenFactory
-from tokens import market_pace
+from tokens import indexing, market_pace
 from tokens.market_schedule import Priority
 from tokens.models import IndexRequest, Market
 
@@ -134,6 +136,27 @@ def test_nodes_are_told_of_by_what_index_requests_met(operator, settings):
     text = operator.get(DASHBOARD).text
     assert "no node &lt;answered&gt;" in text
     assert "key-a" not in text
+
+
+def test_a_transaction_that_no_block_has_is_no_fault_of_the_nodes(operator, launchpad):
+    for last_error in ("its block was dropped by a reorg", ""):
+        IndexRequestFactory(chain_id=CHAIN_ID, last_error=last_error)
+    with pytest.raises(indexing.Postponed):
+        indexing.index_transaction(chain_id=CHAIN_ID, tx_hash=UNKNOWN_HASH)
+    assert "does not know" in IndexRequest.objects.get(tx_hash=UNKNOWN_HASH).last_error
+    (node,) = figures(operator, "Nodes").values()
+    assert (node.note, node.is_alarming) == ("last answer written never", False)
+
+
+def test_a_node_that_is_away_alarms(operator, launchpad, settings, forget_chains):
+    settings.RPC_URLS, settings.RPC_ATTEMPTS = {CHAIN_ID: ("http://127.0.0.1:9",)}, 1
+    forget_chains()
+    IndexRequestFactory(chain_id=CHAIN_ID, last_error=f"chain {CHAIN_ID} does not know the transaction, yet")
+    with pytest.raises(indexing.Postponed):
+        indexing.index_transaction(chain_id=CHAIN_ID, tx_hash=UNKNOWN_HASH)
+    (node,) = figures(operator, "Nodes").values()
+    assert "put off: chain" in node.note and "is out of reach" in node.note
+    assert node.is_alarming
 
 
 def test_market_data_that_is_due_is_counted_by_its_class(operator):

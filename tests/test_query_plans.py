@@ -7,13 +7,13 @@ from django.db import connection
 from django.utils import timezone
 
 from standins.server import Asked
-from tests.factories import IndexRequestFactory
+from tests.factories import IndexRequestFactory, TokenEventFactory
 from tests.many_tokens import drop_tokens, make_tokens, multiply, plans, settle
 from tests.token_lists import SORTS
 from tokens import indexing, market_history
 from tokens import market as markets
 from tokens.market_schedule import Priority
-from tokens.models import IndexRequest, Market, MarketPoint, Token
+from tokens.models import FeeClaim, IndexRequest, Market, MarketPoint, Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
 
@@ -65,6 +65,29 @@ def rows(django_db_setup, django_db_blocker):
         yield
         drop_tokens()
         IndexRequest.objects.all().delete()
+
+
+@pytest.fixture(scope="module")
+def paid(rows, django_db_blocker):
+    """Events of the tokens, one each, and the fees that they paid; gone after this module."""
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        multiply(
+            TokenEventFactory(),
+            {
+                "id": "nextval('tokens_tokenevent_id_seq')",
+                "tx_hash": TOKENS["tx_hash"],
+                "token_id": "(SELECT min(id) FROM tokens_token) + n - 1",
+            },
+        )
+        cursor.execute(
+            "INSERT INTO tokens_feeclaim (event_id, chain_id, recipient, currency, amount, at) "
+            "SELECT id, chain_id, '0x' || upper(lpad(to_hex(id), 40, '0')), '', 1, at FROM tokens_tokenevent"
+        )
+        settle("tokens_tokenevent")
+        settle("tokens_feeclaim")
+        yield
+        FeeClaim.objects.all().delete()
+        TokenEvent.objects.all().delete()
 
 
 OLDER_CURSOR = "eyJpZCI6IjIwMjYtMDEtMDFUMDM6NTA6NDkifQ=="
@@ -263,6 +286,38 @@ def test_the_history_of_a_token_is_read_from_an_index(rows):
 def test_the_home_page_is_read_from_an_index(rows, client):
     (plan,) = plans(lambda: client.get("/"))
     assert "Index Scan using token_listed_newest" in plan
+
+
+@pytest.mark.parametrize(
+    ("text", "index"),
+    [
+        ("0x" + f"{77:040x}", "token_by_address"),
+        ("0x" + f"{77:064x}", "token_by_transaction"),
+        ("zebra", "search_by_everything"),
+        ("q!", "search_by_everything"),
+    ],
+)
+def test_a_search_of_the_admin_pages_tokens_reads_an_index(rows, admin_client, text, index):
+    found = plans(lambda: admin_client.get("/admin/tokens/token/", {"q": text}))
+    searched = [plan for plan in found if index in plan]
+    assert len(searched) == len(found) > 0
+    assert "Seq Scan" not in "".join(found)
+
+
+@pytest.mark.parametrize(
+    ("model", "table", "text", "index"),
+    [
+        ("indexrequest", "tokens_indexrequest", "0x" + f"{77:064X}", "index_request_once"),
+        ("tokenevent", "tokens_tokenevent", "0x" + f"{77:064X}", "token_event_once"),
+        ("tokenevent", "tokens_tokenevent", "0x" + f"{77:040X}", "token_event_"),
+        ("feeclaim", "tokens_feeclaim", "0x" + f"{77:064X}", "fee_claim_once"),
+        ("feeclaim", "tokens_feeclaim", "0x" + f"{77:040X}", "fee_claim_newest"),
+    ],
+)
+def test_a_search_of_the_other_admin_pages_reads_an_index(rows, paid, admin_client, model, table, text, index):
+    found = plans(lambda: admin_client.get(f"/admin/tokens/{model}/", {"q": text}), table)
+    assert index in "".join(found)
+    assert "Seq Scan" not in "".join(found)
 
 
 def test_the_admin_pages_first_rows_are_read_from_an_index(rows, admin_client):

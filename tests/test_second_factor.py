@@ -6,6 +6,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection, connections
@@ -51,6 +52,10 @@ def code_of(device):
 
 def wrong_code_of(device):
     return f"{(int(code_of(device)) + 500_000) % 1_000_000:06}"
+
+
+def audit_log():
+    return list(LogEntry.objects.order_by("id").values_list("user__username", "object_repr", "change_message"))
 
 
 def log_in_anew(user):
@@ -212,6 +217,7 @@ def test_a_device_is_set_up_by_its_first_code(operator, user):
     assert operator.post(SET_UP, {"code": code_of(device)}).url == "/admin/"
     assert operator.get(LIST).status_code == 200
     assert refused(log_in_anew(user).get(LIST))
+    assert audit_log() == [("operator", "operator", "second factor set up")]
 
 
 def test_no_second_device_is_set_up_beside_the_first(operator, user, device):
@@ -236,7 +242,9 @@ def test_a_device_is_removed_by_one_of_its_codes(operator, user, device):
     operator.post(ASK, {"code": code_of(device)})
     assert "This code is wrong" in operator.post(REMOVE, {"code": wrong_code_of(device)}).text
     assert TOTPDevice.objects.exists()
+    assert audit_log() == []
     assert operator.post(REMOVE, {"code": code_of(device)}).url == SET_UP
+    assert audit_log() == [("operator", "operator", "second factor removed")]
     assert log_in_anew(user).get(LIST).status_code == 200
 
 
@@ -277,6 +285,8 @@ def test_who_has_lost_the_app_is_let_in_by_a_command(operator, user, device, cap
     assert operator.get(LIST).status_code == 200
     call_command("forget_second_factor", "operator", stdout=said)
     assert said.getvalue().endswith("operator had no second factor.\n")
+    # It knows of no other account that could have done it.
+    assert audit_log() == [("operator", "operator", "second factor forgotten by manage.py forget_second_factor")]
 
 
 def test_the_command_names_an_account_that_is_none():

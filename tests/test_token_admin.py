@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from config.operators.pages import MOST_ROWS
 from tests.factories import IndexRequestFactory, TokenFactory
 from tokens.admin.token_facts import TOLD_BY_LINES, fieldsets, json_line
 from tokens.market_schedule import Priority
@@ -236,11 +237,56 @@ def test_the_transactions_of_tokens_are_indexed_again(operator, queue, door, dja
         else:
             answer = operator.post(reverse("admin:tokens_token_reindex_this", args=[token.pk]), follow=True)
     assert "1 enqueued." in answer.text
+    assert ("Without an index request, so left alone: 1." in answer.text) == (door == "list")
     assert [message.args for message in queue()] == [[token.chain_id, token.tx_hash]]
     request.refresh_from_db()
     same_hash.refresh_from_db()
     assert (request.status, request.attempts, same_hash.status) == ("pending", 0, "confirmed")
-    assert (str(request.pk), "index again") in lines_of_history()
+    assert lines_of_history() == [(str(request.pk), "index again"), (str(token.pk), "index again")]
+
+
+def test_a_token_without_an_index_request_is_said_to_have_none(operator, queue, django_capture_on_commit_callbacks):
+    token = TokenFactory()
+    IndexRequestFactory(tx_hash=token.tx_hash, chain_id=1)
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = operator.post(reverse("admin:tokens_token_reindex_this", args=[token.pk]), follow=True)
+    assert "Nothing enqueued. Without an index request, so left alone: 1." in answer.text
+    assert (queue(), lines_of_history()) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "action",
+    ["block", "unblock", "add_champagne", "remove_champagne", "verify", "unverify", "reindex", "refresh_market"],
+)
+def test_an_action_on_very_many_tokens_is_refused(operator, queue, action, django_capture_on_commit_callbacks):
+    TokenFactory.create_batch(MOST_ROWS + 1)
+    before = list(Token.objects.order_by("pk").values()), list(Market.objects.order_by("pk").values())
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = act(operator, TOKENS, action, Token.objects.first(), select_across="1", reason="scam")
+    assert "at most 1,000 rows at a time" in answer.text
+    assert (list(Token.objects.order_by("pk").values()), list(Market.objects.order_by("pk").values())) == before
+    assert (queue(), LogEntry.objects.count()) == ([], 0)
+
+
+def test_having_very_many_transactions_indexed_again_is_refused(operator, queue, django_capture_on_commit_callbacks):
+    requests = [IndexRequestFactory.build(status="failed") for _ in range(MOST_ROWS + 1)]
+    IndexRequest.objects.bulk_create(requests)
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = act(operator, REQUESTS, "retry", requests[0], select_across="1")
+    assert "at most 1,000 rows at a time" in answer.text
+    assert (queue(), LogEntry.objects.count()) == ([], 0)
+    assert not IndexRequest.objects.filter(status="pending").exists()
+
+
+@pytest.mark.parametrize(("action", "table"), [("verify", "tokens_token"), ("refresh_market", "tokens_market")])
+def test_an_action_locks_rows_in_the_order_of_all_writers_and_writes_their_history_at_once(operator, action, table):
+    tokens = TokenFactory.create_batch(20)
+    with CaptureQueriesContext(connection) as queries:
+        act(operator, TOKENS, action, *tokens)
+    (lock,) = [query["sql"] for query in queries if "FOR " in query["sql"] and f'FROM "{table}"' in query["sql"]]
+    assert lock.endswith("ASC FOR NO KEY UPDATE")
+    assert len([query for query in queries if query["sql"].startswith('INSERT INTO "django_admin_log"')]) == 1
+    assert LogEntry.objects.count() == 20
 
 
 @pytest.mark.parametrize("door", ["list", "page"])

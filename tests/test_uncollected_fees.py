@@ -1,9 +1,12 @@
 """GET /api/get-uncollected-fees/{address}"""
 
+from contextlib import ExitStack
+
 import pytest
 from django.utils import timezone
 
 from accounts.models import Scope
+from config.api.seats import SEATS, seat
 from tests.factories import TokenFactory
 from tests.launch_builder import DEPLOYER, SENDER, STRANGER, WETH, call, v1_launch
 from tests.locker_answers import answer, collects, decimals, position, team_percent
@@ -111,6 +114,20 @@ def test_it_knows_no_other_token(ask, node, changes):
 
 def test_it_takes_get_alone(client, read_key):
     assert client.post(f"{PATH}/{ADDRESS}", headers=read_key).status_code == 405
+
+
+def test_it_is_refused_at_once_while_as_many_wait_for_nodes_as_may(ask, index, node):
+    token = index(mined("deploy-token1"))
+    with ExitStack() as taken:
+        for _ in range(SEATS):
+            taken.enter_context(seat())
+        asked = len(node.calls)
+        answer = ask(token.contract_address)
+        assert (answer.status_code, answer.json()) == (503, {"error": "Too many calls wait for the chain"})
+        assert (answer.headers["Retry-After"], answer.headers["Cache-Control"]) == ("1", "no-store")
+        assert len(node.calls) == asked
+    # Whatever happened to who had one, seats are free again.
+    assert ask(token.contract_address).json().get("error") != "Too many calls wait for the chain"
 
 
 def test_it_says_when_no_node_answers(ask, index, node):

@@ -23,6 +23,11 @@ _HOUR = timedelta(hours=1)
 _LEASES_UNTIL_ALARM = 2
 _LONGEST_ERROR = 120
 
+_PENDING, _WRITTEN = Q(status="pending"), Q(status__in=("indexed", "confirmed"))
+# What indexing notes of a chain begins with its name. Of what it puts a request off for, only that the chain does not
+# know the transaction is an answer: anybody may ask for a hash that is in no block.
+_OUTAGE = _PENDING & Q(last_error__startswith="chain ") & ~Q(last_error__contains=" does not know the transaction")
+
 _DUE = {
     Priority.VIEWED: "Viewed lately",
     Priority.FRESH: "Launched in the last day",
@@ -52,11 +57,14 @@ def launches(now: datetime) -> Iterable[Panel]:
 
 def indexing(now: datetime) -> Iterable[Panel]:
     """How far index requests are, and what is known of the chains' nodes from them."""
-    errors = Max("last_error", filter=Q(status="pending"))
     groups = IndexRequest.objects.order_by().values("chain_id", "status")
     rows: list[Any] = list(
         groups.annotate(
-            count=Count("pk"), due=Min("due_at"), asked=Min("created_at"), moved=Max("updated_at"), error=errors
+            count=Count("pk"),
+            due=Min("due_at", filter=_PENDING),
+            asked=Min("created_at", filter=_PENDING),
+            written=Max("updated_at", filter=_WRITTEN),
+            outage=Max("last_error", filter=_OUTAGE),
         )
     )
     yield _requests(rows, now)
@@ -120,14 +128,14 @@ def _nodes(rows: list[Any], now: datetime) -> Panel:
 def _chain(chain_id: int, rows: list[Any], now: datetime) -> Figure:
     chain = registry().chains.get(chain_id)
     count = len(settings.RPC_URLS[chain_id])
-    written = max((row["moved"] for row in rows if row["status"] in ("indexed", "confirmed")), default=None)
-    error = next((row["error"] for row in rows if row["error"]), "")
+    written = max((row["written"] for row in rows if row["written"]), default=None)
+    outage = next((row["outage"] for row in rows if row["outage"]), "")
     return Figure(
         label=chain.name if chain else f"Chain {chain_id}",
         value=f"{count} node{'s' if count > 1 else ''}",
-        note=f"last answer written {ago(written, now)}" + (f"; put off: {error[:_LONGEST_ERROR]}" if error else ""),
+        note=f"last answer written {ago(written, now)}" + (f"; put off: {outage[:_LONGEST_ERROR]}" if outage else ""),
         page=f"{reverse('admin:tokens_indexrequest_changelist')}?chain_id={chain_id}",
-        is_alarming=bool(error),
+        is_alarming=bool(outage),
     )
 
 

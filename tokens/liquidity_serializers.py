@@ -45,7 +45,9 @@ class LpInfoAnswer(serializers.Serializer[Any]):
     )
     lockerAddress = serializers.CharField(source="locker", allow_null=True)
     lpNftId = serializers.CharField(
-        source="nft_id", allow_null=True, help_text="Null for v4, whose locker holds up to seven NFTs for a token."
+        source="nft_id",
+        allow_null=True,
+        help_text="Of v4, whose locker holds up to seven with consecutive ids, the first.",
     )
     amountDepositedIntoLP = WeiField(
         source="deposited",

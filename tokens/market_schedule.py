@@ -51,8 +51,17 @@ INTERVALS = {
 
 
 # Whose rows come first in one call after the other. Anybody can walk a list and so view more tokens than the limit has
-# room for: launches and trades have their calls all the same.
-_LEADS = (Priority.VIEWED, Priority.FRESH, Priority.VIEWED, Priority.TRADED)
+# room for, and a call is for one chain's network, however few tokens of it are due: all others have their calls anyway.
+_LEADS = (
+    Priority.VIEWED,
+    Priority.FRESH,
+    Priority.VIEWED,
+    Priority.TRADED,
+    Priority.VIEWED,
+    Priority.FRESH,
+    Priority.VIEWED,
+    Priority.OTHER,
+)
 
 
 def order_of_call(number: int) -> list[Priority]:

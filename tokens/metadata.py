@@ -34,6 +34,9 @@ _PLATFORMS = {
     "t.me": "telegram",
     "telegram.me": "telegram",
 }
+# What browsers run when somebody clicks on it; they pass over blanks.
+_RUNNING_SCHEMES = ("javascript:", "data:", "vbscript:")
+_BLANKS = re.compile(r"[\x00-\x20]")
 
 Json = dict[str, Any]
 
@@ -74,15 +77,21 @@ def farcaster_fid(context: Json) -> int | None:
 
 def social_links(metadata: Json) -> list[dict[str, str]]:
     """The record's `socialLinks`, from parsed metadata."""
-    return [{"name": link["platform"], "link": link["url"]} for link in metadata["socialMediaUrls"]]
+    return [{"name": link["platform"], "link": link["url"]} for link in _safe_links(metadata)]
 
 
 def find_link(metadata: Json, *platforms: str) -> str | None:
     """The first social address of one of the platforms (lower case), from parsed metadata."""
-    for link in metadata["socialMediaUrls"]:
+    for link in _safe_links(metadata):
         if _platform(link) in platforms:
             return str(link["url"])
     return None
+
+
+def _safe_links(metadata: Json) -> list[Json]:
+    """Without those that run something: whoever gets links puts them onto pages, where browsers skip blanks."""
+    links = metadata["socialMediaUrls"]
+    return [link for link in links if not _BLANKS.sub("", link["url"]).lower().startswith(_RUNNING_SCHEMES)]
 
 
 def copy_key(name: str, symbol: str) -> str:

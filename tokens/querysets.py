@@ -143,7 +143,9 @@ class IndexRequestQuerySet(QuerySet["IndexRequest"]):
     def for_transactions(self, transactions: Iterable[tuple[int, str]]) -> Self:
         """Requests of these transactions, each as (chain id, hash)."""
         wanted = set(transactions)
-        found = self.filter(tx_hash__in={tx_hash for _, tx_hash in wanted})
+        # By the chains, too: the index begins with them.
+        chain_ids, hashes = ({part[place] for part in wanted} for place in (0, 1))
+        found = self.filter(chain_id__in=chain_ids, tx_hash__in=hashes)
         return self.filter(pk__in=[request.pk for request in found if (request.chain_id, request.tx_hash) in wanted])
 
     def due(self, now: datetime) -> Self:

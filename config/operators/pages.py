@@ -4,10 +4,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
+from django.contrib import messages
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from unfold.admin import ModelAdmin
+
+# An action locks its rows, writes a line of history for each and may enqueue each, all in one transaction.
+MOST_ROWS = 1_000
 
 
 class WrittenRows(ModelAdmin):
@@ -28,6 +34,26 @@ class ReadRows(WrittenRows):
 
     def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
+
+
+def choose(model_admin: ModelAdmin, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any] | None:
+    """The rows that an action of a list is for, in the order in which all writers lock them: by primary key.
+
+    None where there are more than MOST_ROWS, of which who asked is told.
+    """
+    chosen = list(rows.order_by().values_list("pk", flat=True)[: MOST_ROWS + 1])
+    if len(chosen) > MOST_ROWS:
+        text = f"Nothing was done: an action takes at most {MOST_ROWS:,} rows at a time. Choose fewer by a filter."
+        model_admin.message_user(request, text, messages.ERROR)
+        return None
+    found: QuerySet[Any] = rows.model._default_manager.filter(pk__in=chosen).order_by("pk")
+    return found
+
+
+def note(request: HttpRequest, rows: Iterable[Any], message: str) -> None:
+    """Leave the line in the history of each row, all at once."""
+    # A visitor without an account has no way to an action.
+    LogEntry.objects.log_actions(request.user.pk, rows, CHANGE, message)  # type: ignore[arg-type]
 
 
 def find_row(model_admin: ModelAdmin, request: HttpRequest, object_id: str) -> Any:

@@ -1,11 +1,12 @@
-"""What browsers may load for the operators' site: nothing from another host, whatever a page comes to hold."""
+"""What browsers may load for the operators' site: nothing from another host."""
 
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
 
-# django-unfold's Alpine evaluates what stands in attributes, and its pages set styles. A launcher's text is escaped on
-# them; should that ever fail, it still reaches no other host.
+# django-unfold's Alpine evaluates what stands in attributes, and its pages set styles, so that an injected script would
+# run, and could send what it reads elsewhere by leading the browser there. What keeps a launcher's text from being one
+# is that pages escape it. The policy keeps pages from loading from other hosts, from calling them, and out of frames.
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"

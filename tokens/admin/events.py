@@ -3,11 +3,13 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.html import format_html
 
 from config.operators.pages import ReadRows, change_page
 from tokens.admin.filters import ChainFilter
+from tokens.admin.search import IndexedSearch, claims_of, events_of
 from tokens.models import FeeClaim, Token, TokenEvent
 
 
@@ -24,13 +26,16 @@ def arguments_of(event: TokenEvent) -> str:
 
 
 @admin.register(TokenEvent)
-class TokenEventAdmin(ReadRows):
+class TokenEventAdmin(IndexedSearch, ReadRows):
     list_display = ["at", "kind", "of_token", "chain_id", "tx_hash", "log_index"]
     list_select_related = ["token"]
     list_filter = ["kind", ChainFilter]
-    search_fields = ["tx_hash__iexact", "token__contract_address__iexact"]
+    search_fields = ["tx_hash", "token__contract_address"]
     search_help_text = "A whole transaction hash or token address."
     ordering = ["-id"]
+
+    def match(self, text: str) -> Q:
+        return events_of(text)
 
     def get_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
         plain = [field.name for field in TokenEvent._meta.fields if field.name not in ("token", "arguments")]
@@ -46,14 +51,17 @@ class TokenEventAdmin(ReadRows):
 
 
 @admin.register(FeeClaim)
-class FeeClaimAdmin(ReadRows):
+class FeeClaimAdmin(IndexedSearch, ReadRows):
     list_display = ["at", "recipient", "currency", "amount", "chain_id", "by_event"]
     list_select_related = ["event"]
     list_filter = [ChainFilter]
-    search_fields = ["recipient__iexact", "currency__iexact", "event__tx_hash__iexact"]
-    search_help_text = "A whole address of a recipient or currency, or a transaction hash."
+    search_fields = ["recipient", "event__tx_hash"]
+    search_help_text = "A whole transaction hash or address of a recipient."
     ordering = ["-id"]
     fields = ["at", "recipient", "currency", "amount", "chain_id", "by_event"]
+
+    def match(self, text: str) -> Q:
+        return claims_of(text)
 
     @admin.display(description="event")
     def by_event(self, claim: FeeClaim) -> Any:

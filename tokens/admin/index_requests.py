@@ -4,25 +4,29 @@ from functools import partial
 
 from django.contrib import admin, messages
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from config.operators.pages import WrittenRows
+from config.operators.pages import WrittenRows, choose, note
 from tokens import indexing, tasks
 from tokens.admin.filters import ChainFilter
+from tokens.admin.search import IndexedSearch, of_transaction
 from tokens.models import IndexRequest
 
 
 @admin.register(IndexRequest)
-class IndexRequestAdmin(WrittenRows):
+class IndexRequestAdmin(IndexedSearch, WrittenRows):
     list_display = ("tx_hash", "chain_id", "status", "attempts", "last_error", "due_at", "updated_at")
     list_filter = ("status", ChainFilter)
-    search_fields = ("tx_hash__iexact",)
+    search_fields = ("tx_hash",)
     search_help_text = "A whole transaction hash."
     ordering = ("-id",)
     actions = ("retry",)
+
+    def match(self, text: str) -> Q:
+        return of_transaction(text)
 
     def get_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
         return self.get_readonly_fields(request, obj)
@@ -41,16 +45,16 @@ class IndexRequestAdmin(WrittenRows):
     @admin.action(description="Index again", permissions=["change"])
     def retry(self, request: HttpRequest, requests: QuerySet[IndexRequest]) -> None:
         """Put the requests back to the start, and enqueue them."""
-        count = reopen(self, request, requests)
-        self.message_user(request, f"{count} enqueued.", messages.SUCCESS)
+        chosen = choose(self, request, requests)
+        if chosen is not None:
+            self.message_user(request, f"{len(reopen(request, chosen))} enqueued.", messages.SUCCESS)
 
 
-def reopen(model_admin: WrittenRows, request: HttpRequest, requests: QuerySet[IndexRequest]) -> int:
-    """Put requests back to the start, leave a line in their history, and enqueue them; returns how many."""
-    chosen = list(requests)
+def reopen(request: HttpRequest, requests: QuerySet[IndexRequest]) -> list[IndexRequest]:
+    """Put requests back to the start, leave a line in their history, and enqueue them; returns them."""
     with transaction.atomic():
-        for chain_id, tx_hash in indexing.reopen(chosen):
+        reopened = list(requests.order_by("pk").select_for_update(no_key=True))
+        for chain_id, tx_hash in indexing.reopen(reopened):
             transaction.on_commit(partial(tasks.enqueue, chain_id, tx_hash))
-        for index_request in chosen:
-            model_admin.log_change(request, index_request, "index again")
-    return len(chosen)
+        note(request, reopened, "index again")
+    return reopened

@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -14,9 +14,10 @@ from unfold.decorators import action
 from unfold.enums import ActionVariant
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from config.operators.pages import WrittenRows, ask, change_page, find_row, without_actions
+from config.operators.pages import WrittenRows, ask, change_page, choose, find_row, note, without_actions
 from tokens.admin.filters import ChainFilter, GenerationFilter
 from tokens.admin.index_requests import reopen
+from tokens.admin.search import IndexedSearch, tokens_named
 from tokens.admin.token_facts import fieldsets, read_facts, read_only_lines
 from tokens.models import IndexRequest, Market, Token
 
@@ -36,11 +37,11 @@ class ReasonForm(forms.Form):
 
 
 @admin.register(Token)
-class TokenAdmin(WrittenRows):
+class TokenAdmin(IndexedSearch, WrittenRows):
     list_display = ("symbol", "name", "contract_address", "chain_id", "generation", "deployed_at", *TAGS)
     list_display_links = ("symbol", "contract_address")
     list_filter = (ChainFilter, GenerationFilter, *TAGS, "unindexed")
-    search_fields = ("name", "symbol", "contract_address__iexact", "pool_address__iexact", "tx_hash__iexact")
+    search_fields = ("name", "symbol", "contract_address", "pool_address", "tx_hash")
     search_help_text = "Part of a name or symbol, or a whole address, pool or transaction hash."
     # By the primary key: the index on the block time knows listed tokens only.
     ordering = ("-id",)
@@ -55,6 +56,9 @@ class TokenAdmin(WrittenRows):
         "refresh_market",
     )
     actions_detail = ("block_this", "unblock_this", "reindex_this", "refresh_market_this")
+
+    def match(self, text: str) -> Q:
+        return tokens_named(text)
 
     def get_fieldsets(self, request: HttpRequest, obj: Token | None = None) -> list[tuple[str, dict[str, Any]]]:
         return fieldsets()
@@ -81,14 +85,16 @@ class TokenAdmin(WrittenRows):
     @admin.action(description="Block: leave out of public lists", permissions=["change"])
     def block(self, request: HttpRequest, tokens: QuerySet[Token]) -> HttpResponse | None:
         """Asks for the reason first; the answer comes with the same selection."""
+        chosen = choose(self, request, tokens)
+        if chosen is None:
+            return None
         form = ReasonForm(request.POST if "reason" in request.POST else None)
         if form.is_valid():
-            self._tag(request, tokens, "blocked", True, reason=form.cleaned_data["reason"])
+            self._tag(request, chosen, "blocked", True, reason=form.cleaned_data["reason"])
             return None
         names = ("action", "select_across", "index", ACTION_CHECKBOX_NAME)
         selection = [(name, value) for name in names for value in request.POST.getlist(name)]
-        count = tokens.count()
-        return self._ask_reason(request, form, count=count, back=request.get_full_path(), hidden=selection)
+        return self._ask_reason(request, form, count=chosen.count(), back=request.get_full_path(), hidden=selection)
 
     @admin.action(description="Unblock", permissions=["change"])
     def unblock(self, request: HttpRequest, tokens: QuerySet[Token]) -> None:
@@ -112,22 +118,37 @@ class TokenAdmin(WrittenRows):
 
     @admin.action(description="Index again", permissions=["change"])
     def reindex(self, request: HttpRequest, tokens: QuerySet[Token]) -> None:
-        """Read the tokens' transactions from the chain again; they stay listed meanwhile."""
-        chosen = list(tokens)
-        requests = IndexRequest.objects.for_transactions((token.chain_id, token.tx_hash) for token in chosen)
+        """Read the tokens' transactions from the chain again; they stay listed meanwhile.
+
+        A token without an index request, such as an invented one, was never read from a chain.
+        """
+        chosen = choose(self, request, tokens)
+        if chosen is None:
+            return
+        found = list(chosen)
+        requests = IndexRequest.objects.for_transactions((token.chain_id, token.tx_hash) for token in found)
         with transaction.atomic():
-            count = reopen(self, request, requests)
-            self._note(request, chosen, "index again")
-        self.message_user(request, f"{count} enqueued.", messages.SUCCESS)
+            reopened = {(opened.chain_id, opened.tx_hash) for opened in reopen(request, requests)}
+            again = [token for token in found if (token.chain_id, token.tx_hash) in reopened]
+            note(request, again, "index again")
+        if reopened:
+            self.message_user(request, f"{len(reopened)} enqueued.", messages.SUCCESS)
+        if left := len(found) - len(again):
+            text = f"Without an index request, so left alone: {left}."
+            self.message_user(request, text if reopened else f"Nothing enqueued. {text}", messages.WARNING)
 
     @admin.action(description="Refresh market data now", permissions=["change"])
     def refresh_market(self, request: HttpRequest, tokens: QuerySet[Token]) -> None:
         """Have the provider asked for the tokens before all others."""
-        chosen = list(tokens)
+        chosen = choose(self, request, tokens)
+        if chosen is None:
+            return
+        found = list(chosen)
         with transaction.atomic():
-            Market.objects.filter(token__in=chosen).make_first(timezone.now())
-            self._note(request, chosen, "refresh market data")
-        self.message_user(request, f"{len(chosen)} are next when the provider is asked.", messages.SUCCESS)
+            markets = Market.objects.filter(token__in=found).order_by("pk").select_for_update(no_key=True)
+            Market.objects.filter(pk__in=[market.pk for market in markets]).make_first(timezone.now())
+            note(request, found, "refresh market data")
+        self.message_user(request, f"{len(found)} are next when the provider is asked.", messages.SUCCESS)
 
     @action(description="Block", permissions=["change"], url_path="block", icon="block", variant=ActionVariant.DANGER)
     def block_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -167,15 +188,15 @@ class TokenAdmin(WrittenRows):
 
     def _tag(self, request: HttpRequest, tokens: QuerySet[Token], tag: str, value: bool, *, reason: str = "") -> None:
         """Set one tag, and leave a line in each token's history for whom it matters to later."""
+        chosen = choose(self, request, tokens)
+        if chosen is None:
+            return
         with transaction.atomic():
-            changed = list(tokens.exclude(**{tag: value}).select_for_update())
+            # Without `no_key`, whoever writes an event of the token would wait, too.
+            changed = list(chosen.exclude(**{tag: value}).select_for_update(no_key=True))
             Token.objects.filter(pk__in=[token.pk for token in changed]).update(**{tag: value})
-            self._note(request, changed, f"{tag} = {value}" + (f": {reason}" if reason else ""))
+            note(request, changed, f"{tag} = {value}" + (f": {reason}" if reason else ""))
         self.message_user(request, f"{len(changed)} changed.", messages.SUCCESS)
-
-    def _note(self, request: HttpRequest, tokens: list[Token], message: str) -> None:
-        for token in tokens:
-            self.log_change(request, token, message)
 
 
 def _one(token: Token) -> QuerySet[Token]:

@@ -11,6 +11,7 @@ from accounts.permissions import HasScope
 from config.api.caching import PRIVATE_NEVER_STORED, private_for, shared_for
 from config.api.errors import UpstreamUnavailable
 from config.api.fields import ADDRESS_SHAPE, read_path_address
+from config.api.seats import seat
 from config.api.views import QueryView
 from tokens import liquidity
 from tokens.installed_chains import UnsupportedChain, generation_label, quote_symbol, registry
@@ -51,7 +52,8 @@ class RewardsEstimateView(QueryView):
         if token is None:
             raise NotFound("Token not found")
         try:
-            rewards = liquidity.estimate_user_rewards(token)
+            with seat():
+                rewards = liquidity.estimate_user_rewards(token)
         except liquidity.PriceUnknown as error:
             raise UpstreamUnavailable("Market data is not available yet", wait=_NEXT_PRICES) from error
         except UnsupportedChain as error:

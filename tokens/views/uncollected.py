@@ -10,6 +10,7 @@ from accounts.permissions import HasScope
 from config.api.caching import private_for
 from config.api.errors import UpstreamUnavailable
 from config.api.fields import ADDRESS_SHAPE, read_path_address
+from config.api.seats import seat
 from config.api.views import QueryView
 from tokens import uncollected
 from tokens.chains.base import ContractUnknown
@@ -41,7 +42,8 @@ class UncollectedFeesView(QueryView):
         """Tell a token's uncollected fees, to the smallest unit: harvested and pending, per currency and recipient."""
         token = token_at(read_path_address(address, name="address"), self.query.get("chainId"))
         try:
-            found = uncollected.read_uncollected(token, recipient=self.query.get("recipient"))
+            with seat():
+                found = uncollected.read_uncollected(token, recipient=self.query.get("recipient"))
         except UnsupportedChain as error:
             raise UpstreamUnavailable("The chain is not available") from error
         except ContractUnknown as error:

@@ -1,0 +1,75 @@
+"""What the search boxes of the operators' lists find: what an index has, however large the table is.
+
+Hence whole addresses and hashes, in the form in which they are stored, and texts of tokens by their search entries.
+"""
+
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+
+from config.api.fields import parse_address, parse_transaction_hash
+from tokens import search
+from tokens.installed_chains import registry
+from tokens.models import SearchEntry, Token, TokenEvent
+
+
+class IndexedSearch:
+    """A list whose search is `match`; Django's own `search_fields` only tell it to show the box."""
+
+    def match(self, text: str) -> Q:
+        """What the text finds, which is not empty and has no blanks around it."""
+        raise NotImplementedError
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """The rows, and whether some may be there twice."""
+        text = search_term.strip()
+        return queryset.filter(self.match(text)) if text else queryset, False
+
+
+def tokens_named(text: str) -> Q:
+    """Tokens by whole address, pool or hash; any other text, by part of their name or symbol."""
+    exact = search.exact_match(text)
+    if exact is not None:
+        return exact
+    return Q(pk__in=SearchEntry.objects.filter(search.indexed_entry_match(text)).values("token"))
+
+
+def of_transaction(text: str) -> Q:
+    """Requests or events of a transaction, by its whole hash."""
+    try:
+        tx_hash = parse_transaction_hash(text)
+    except ValueError:
+        # As chains have them whose hashes are no hex.
+        tx_hash = text
+    return _on_any_chain() & Q(tx_hash=tx_hash)
+
+
+def events_of(text: str) -> Q:
+    """Events of a token, by its address, or of a transaction."""
+    address = _address(text)
+    if address is None:
+        return of_transaction(text)
+    return Q(token__in=list(Token.objects.filter(contract_address=address).values_list("pk", flat=True)))
+
+
+def claims_of(text: str) -> Q:
+    """Fees that a recipient was paid, by its address, or that a transaction paid."""
+    address = _address(text)
+    if address is None:
+        return Q(event__in=list(TokenEvent.objects.filter(of_transaction(text)).values_list("pk", flat=True)))
+    return _on_any_chain() & Q(recipient=address)
+
+
+def _on_any_chain() -> Q:
+    """Said because the indexes begin with the chain."""
+    return Q(chain_id__in=list(registry().chains))
+
+
+def _address(text: str) -> str | None:
+    try:
+        return parse_address(text, allow_mint=True)
+    except ValueError:
+        return None
