@@ -100,6 +100,16 @@ def test_views_are_asked_as_of_now_where_no_node_keeps_that_state(node, refusal)
         assert launch.image == "ipfs://now"
 
 
+@pytest.mark.parametrize("head", ["before the launch", "0x"])
+def test_a_node_that_has_not_come_to_the_launchs_block_postpones_the_launch(node, head):
+    changes_its_image(node, keeps=False, refusal=(-32000, "header not found"))
+    mined_transaction = v31_launch()
+    before = hex(int(mined_transaction.block["number"], 16) - 1)
+    node.answers["eth_blockNumber"] = lambda: before if head == "before the launch" else head
+    with pytest.raises(NodeUnavailable, match="behind"):
+        read(node, mined_transaction)
+
+
 def test_another_node_may_keep_the_state_of_the_launchs_block(node, second_node):
     changes_its_image(node, keeps=False)
     changes_its_image(second_node, keeps=True)
