@@ -111,6 +111,8 @@ def test_index_requests_are_counted_by_status_and_failures_alarm(operator):
     }
     assert [label for label, figure in found.items() if figure.is_alarming] == ["Failed"]
     assert "asked for just now" in found["Pending"].note
+    IndexRequest.objects.filter(status="failed").update(updated_at=timezone.now() - timedelta(hours=25))
+    assert not any(figure.is_alarming for figure in figures(operator, "Index requests").values())
 
 
 def test_requests_that_nobody_takes_up_alarm(operator, settings):

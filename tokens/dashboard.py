@@ -19,6 +19,8 @@ from tokens.models import IndexRequest, Market, Token
 
 HOURS = 48
 _HOUR = timedelta(hours=1)
+# A failure of longer ago alarms nobody.
+_LATELY = timedelta(days=1)
 # Beat sweeps every few seconds: what lies for this many leases has no worker.
 _LEASES_UNTIL_ALARM = 2
 _LONGEST_ERROR = 120
@@ -65,6 +67,7 @@ def indexing(now: datetime) -> Iterable[Panel]:
             asked=Min("created_at", filter=_PENDING),
             written=Max("updated_at", filter=_WRITTEN),
             outage=Max("last_error", filter=_OUTAGE),
+            last=Max("updated_at"),
         )
     )
     yield _requests(rows, now)
@@ -97,6 +100,8 @@ def _requests(rows: list[Any], now: datetime) -> Panel:
     pending = [row for row in rows if row["status"] == "pending"]
     overdue = min((row["due"] for row in pending), default=now) < now - _patience()
     oldest = f"the oldest asked for {ago(min(row['asked'] for row in pending), now)}" if pending else ""
+    # Those of long ago are what they are: nobody can index a transaction that holds no launch.
+    failed_lately = any(row["status"] == "failed" and now - row["last"] < _LATELY for row in rows)
     note = f"{oldest}; due for long: are a worker and beat running?" if overdue else oldest
     notes = {"pending": note, "indexed": "until their block is final", "failed": "an operator can index them again"}
     return Panel(
@@ -107,7 +112,7 @@ def _requests(rows: list[Any], now: datetime) -> Panel:
                 value=f"{counts[status]:,}",
                 note=notes.get(status, "") if counts[status] else "",
                 page=f"{reverse('admin:tokens_indexrequest_changelist')}?status__exact={status}",
-                is_alarming=overdue if status == "pending" else status == "failed" and counts[status] > 0,
+                is_alarming=overdue if status == "pending" else status == "failed" and failed_lately,
             )
             for status in IndexRequest.Status
         ),
