@@ -5,9 +5,10 @@ from typing import Any
 from rest_framework.exceptions import NotAuthenticated, PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
+from rest_framework.views import APIView
 
-from accounts.authentication import KEY_REQUIRED
-from accounts.models import PartnerKey
+from accounts.authentication import KEY_REQUIRED, PartnerKeyAuthentication
+from accounts.models import PartnerKey, Scope
 
 
 class HasScope(BasePermission):
@@ -19,3 +20,11 @@ class HasScope(BasePermission):
         if view.required_scope not in request.auth.scopes:
             raise PermissionDenied(f"This key lacks the scope {view.required_scope}")
         return True
+
+
+class PartnerAccess(APIView):
+    """What views that are called with a partner key have first among their bases; the key must have the scope."""
+
+    authentication_classes = [PartnerKeyAuthentication]
+    permission_classes = [HasScope]
+    required_scope = Scope.READ

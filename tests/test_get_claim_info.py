@@ -2,8 +2,6 @@
 
 import pytest
 
-from accounts import keys
-from accounts.models import PartnerKey, Scope
 from tests.factories import TokenFactory
 from tests.indexed import index_launch
 from tests.launch_builder import LOCKER, LOCKER_V3, TOKEN, v1_launch, v3_launch
@@ -48,20 +46,6 @@ def assert_refused(answer, status, text):
 
 def body(facts):
     return dict(zip(("lockerAddress", "lpNftId", "contract_address", "type"), facts, strict=True))
-
-
-def test_it_asks_for_a_key_before_anything_else(client):
-    assert_refused(client.get(PATH, {"address": "nonsense"}), 401, "API key is required")
-
-
-def test_it_refuses_a_revoked_key(ask):
-    keys.revoke(PartnerKey.objects.get())
-    assert_refused(ask(address=ADDRESS), 401, "Unauthorized")
-
-
-def test_it_names_the_scope_that_a_key_lacks(client, index_key):
-    answer = client.get(PATH, {"address": ADDRESS}, headers=index_key)
-    assert_refused(answer, 403, f"This key lacks the scope {Scope.READ}")
 
 
 @pytest.mark.parametrize("parameters", [{}, {"address": ""}])

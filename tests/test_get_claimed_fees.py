@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from accounts.models import Scope
 from tests.factories import FeeClaimFactory, TokenEventFactory
 from tests.recordings import decoded
 from tokens import indexing
@@ -30,17 +29,6 @@ def ask(client, read_key):
 
 def claims(count, **changes):
     return [FeeClaimFactory(recipient=OWNER, **changes) for _ in range(count)]
-
-
-def test_it_asks_for_a_key_before_anything_else(client):
-    answer = client.get(path("nonsense", "nonsense"), {"limit": "x"})
-    assert (answer.status_code, answer.json()) == (401, {"error": "API key is required"})
-    assert answer.headers["Cache-Control"] == "no-store"
-
-
-def test_it_names_the_scope_that_a_key_lacks(client, index_key):
-    answer = client.get(path(), headers=index_key)
-    assert (answer.status_code, answer.json()) == (403, {"error": f"This key lacks the scope {Scope.READ}"})
 
 
 @pytest.mark.parametrize("method", ["post", "put", "delete"])

@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from accounts import keys
-from accounts.models import PartnerKey, Scope
 from tests.factories import TokenFactory
 from tests.indexed import index_launch
 from tests.launch_builder import LOCKER, LOCKER_V3, POOL, TOKEN, WETH, v1_launch, v3_launch, v4_launch
@@ -68,19 +66,6 @@ def body(pool, facts):
         "token_name": name,
         "token_symbol": symbol,
     }
-
-
-def test_it_asks_for_a_key_before_anything_else(client):
-    assert_refused(client.get(PATH + "nonsense"), 401, "API key is required")
-
-
-def test_it_refuses_a_revoked_key(ask):
-    keys.revoke(PartnerKey.objects.get())
-    assert_refused(ask(ADDRESS), 401, "Unauthorized")
-
-
-def test_it_names_the_scope_that_a_key_lacks(client, index_key):
-    assert_refused(client.get(PATH + ADDRESS, headers=index_key), 403, f"This key lacks the scope {Scope.READ}")
 
 
 @pytest.mark.parametrize("address", ["0x12", ADDRESS[:-1], ADDRESS + "0", "0x" + "ab" * 32, MINT, "me.eth", "%00"])

@@ -5,7 +5,6 @@ from contextlib import ExitStack
 import pytest
 from django.utils import timezone
 
-from accounts.models import Scope
 from config.api.seats import SEATS, seat
 from tests.factories import TokenFactory
 from tests.launch_builder import DEPLOYER, SENDER, STRANGER, WETH, call, v1_launch
@@ -68,16 +67,6 @@ def weth(harvested, pending):
 def own(token, harvested, pending):
     address = token.contract_address
     return {"currency": address, "symbol": token.symbol, "decimals": 18, "harvested": harvested, "pending": pending}
-
-
-def test_it_asks_for_a_key_before_anything_else(client):
-    answer = client.get(f"{PATH}/nonsense")
-    assert (answer.status_code, answer.json()) == (401, {"error": "API key is required"})
-
-
-def test_it_names_the_scope_that_a_key_lacks(client, index_key):
-    answer = client.get(f"{PATH}/{ADDRESS}", headers=index_key)
-    assert (answer.status_code, answer.json()) == (403, {"error": f"This key lacks the scope {Scope.READ}"})
 
 
 @pytest.mark.parametrize("address", ["0x12", "nonsense", MINT, "0x" + "ab" * 32, ADDRESS[:-1] + "g"])

@@ -4,9 +4,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.authentication import PartnerKeyAuthentication
-from accounts.models import Scope
-from accounts.permissions import HasScope
+from accounts.permissions import PartnerAccess
 from config.api.caching import private_for
 from config.api.fields import ADDRESS_SHAPE, read_path_address
 from config.api.views import QueryView
@@ -15,12 +13,9 @@ from tokens.claimed_fees_serializers import ClaimedFeesAnswer, ClaimedFeesQuery
 from tokens.installed_chains import registry
 
 
-class ClaimedFeesView(QueryView):
+class ClaimedFeesView(PartnerAccess, QueryView):
     """The fees that were paid to a recipient in one currency, for partners."""
 
-    authentication_classes = [PartnerKeyAuthentication]
-    permission_classes = [HasScope]
-    required_scope = Scope.READ
     query_serializer = ClaimedFeesQuery
     cache_control = private_for(60)
 

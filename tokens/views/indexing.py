@@ -5,9 +5,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.authentication import PartnerKeyAuthentication
 from accounts.models import Scope
-from accounts.permissions import HasScope
+from accounts.permissions import PartnerAccess
 from config.api.errors import BadRequest, UpstreamUnavailable
 from config.api.throttling import IndexLimit
 from config.api.views import LimitedView
@@ -20,11 +19,9 @@ from tokens.serializers import IndexAnswer, IndexBody
 FAILED = "Failed to index transaction"
 
 
-class IndexTransactionView(LimitedView):
+class IndexTransactionView(PartnerAccess, LimitedView):
     """Synchronous: the answer comes when the tokens are listed."""
 
-    authentication_classes = [PartnerKeyAuthentication]
-    permission_classes = [HasScope]
     required_scope = Scope.INDEX
     throttle_classes = [IndexLimit]
 

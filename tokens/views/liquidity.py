@@ -5,9 +5,7 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.authentication import PartnerKeyAuthentication
-from accounts.models import Scope
-from accounts.permissions import HasScope
+from accounts.permissions import PartnerAccess
 from config.api.caching import PRIVATE_NEVER_STORED, private_for, shared_for
 from config.api.errors import UpstreamUnavailable
 from config.api.fields import ADDRESS_SHAPE, read_path_address
@@ -61,12 +59,9 @@ class RewardsEstimateView(QueryView):
         return Response({"userRewards": rewards})
 
 
-class LpInfoView(QueryView):
+class LpInfoView(PartnerAccess, QueryView):
     """What a token's launch locked as liquidity, for partners."""
 
-    authentication_classes = [PartnerKeyAuthentication]
-    permission_classes = [HasScope]
-    required_scope = Scope.READ
     query_serializer = LpInfoQuery
     cache_control = private_for(120)
 
@@ -86,12 +81,9 @@ class LpInfoView(QueryView):
         return Response(LpInfoAnswer(liquidity.locked_liquidity(token_at(address, chain_id))).data)
 
 
-class ClaimInfoView(QueryView):
+class ClaimInfoView(PartnerAccess, QueryView):
     """Where to claim the fees of a token up to generation v3.1, for partners."""
 
-    authentication_classes = [PartnerKeyAuthentication]
-    permission_classes = [HasScope]
-    required_scope = Scope.READ
     query_serializer = ClaimInfoQuery
     cache_control = PRIVATE_NEVER_STORED
 

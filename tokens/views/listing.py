@@ -6,9 +6,7 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from accounts.authentication import PartnerKeyAuthentication
-from accounts.models import Scope
-from accounts.permissions import HasScope
+from accounts.permissions import PartnerAccess
 from config.api.caching import PRIVATE_NEVER_STORED, private_for, shared_for
 from config.api.rendering import json_response
 from config.api.views import QueryView
@@ -95,12 +93,9 @@ class TokenListView(TokenPageView):
         return self.answer(page, total, tokensDeployed=deployed.number)
 
 
-class PartnerTokenListView(TokenListView):
+class PartnerTokenListView(PartnerAccess, TokenListView):
     """The same for partners, with longer pages."""
 
-    authentication_classes = [PartnerKeyAuthentication]
-    permission_classes = [HasScope]
-    required_scope = Scope.READ
     query_serializer = PartnerListQuery
     cache_control = PRIVATE_NEVER_STORED
 
@@ -149,12 +144,9 @@ class DeployedByAddressView(TokenPageView):
         return self.answer(*self.read_page())
 
 
-class PartnerTokensByFidView(TokenPageView):
+class PartnerTokensByFidView(PartnerAccess, TokenPageView):
     """The tokens that one user asked for, newest first, for partners: the same list in another body."""
 
-    authentication_classes = [PartnerKeyAuthentication]
-    permission_classes = [HasScope]
-    required_scope = Scope.READ
     filterset_class = DeployedByFidFilter
     cache_control = private_for(5)
 
@@ -172,12 +164,9 @@ class PartnerTokensByFidView(TokenPageView):
         return self.answer(*self.read_page())
 
 
-class TokensByAdminView(TokenPageView):
+class TokensByAdminView(PartnerAccess, TokenPageView):
     """The tokens that a wallet administers now, newest first, for partners."""
 
-    authentication_classes = [PartnerKeyAuthentication]
-    permission_classes = [HasScope]
-    required_scope = Scope.READ
     query_serializer = AdminListQuery
     filterset_class = AdminFilter
     cache_control = PRIVATE_NEVER_STORED

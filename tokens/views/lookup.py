@@ -5,9 +5,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.authentication import PartnerKeyAuthentication
-from accounts.models import Scope
-from accounts.permissions import HasScope
+from accounts.permissions import PartnerAccess
 from config.api.caching import NEVER_STORED, private_for, shared_for
 from config.api.views import LimitedView, QueryView
 from tokens.details import add_details
@@ -53,12 +51,9 @@ class TokensByPoolsView(LimitedView):
         return Response({"data": found}, headers={"Cache-Control": NEVER_STORED})
 
 
-class TokenByAddressView(QueryView):
+class TokenByAddressView(PartnerAccess, QueryView):
     """Everything about one token, for partners."""
 
-    authentication_classes = [PartnerKeyAuthentication]
-    permission_classes = [HasScope]
-    required_scope = Scope.READ
     query_serializer = TokenQuery
     cache_control = private_for(120)
 
@@ -73,12 +68,9 @@ class TokenByAddressView(QueryView):
         return Response({"data": add_details(found[0])})
 
 
-class TokenBlockedView(QueryView):
+class TokenBlockedView(PartnerAccess, QueryView):
     """Whether a token is blocked, for partners who show tokens of their own lists."""
 
-    authentication_classes = [PartnerKeyAuthentication]
-    permission_classes = [HasScope]
-    required_scope = Scope.READ
     query_serializer = TokenQuery
     cache_control = private_for(60)
 

@@ -4,9 +4,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.authentication import PartnerKeyAuthentication
-from accounts.models import Scope
-from accounts.permissions import HasScope
+from accounts.permissions import PartnerAccess
 from config.api.caching import private_for
 from config.api.errors import UpstreamUnavailable
 from config.api.fields import ADDRESS_SHAPE, read_path_address
@@ -23,12 +21,9 @@ _ADDRESS = OpenApiParameter(
 )
 
 
-class UncollectedFeesView(QueryView):
+class UncollectedFeesView(PartnerAccess, QueryView):
     """What waits for the recipients of a token's fees, of every generation."""
 
-    authentication_classes = [PartnerKeyAuthentication]
-    permission_classes = [HasScope]
-    required_scope = Scope.READ
     query_serializer = UncollectedFeesQuery
     # Each answer costs a node some four requests.
     cache_control = private_for(15)
