@@ -1,5 +1,6 @@
 """Talking to the development chain's node with web3.py. Its ten accounts are unlocked: the node signs for them."""
 
+import time
 from functools import cache
 from typing import Any
 
@@ -7,6 +8,7 @@ from eth_typing import HexStr
 from hexbytes import HexBytes
 from web3 import HTTPProvider, Web3
 from web3.contract import Contract
+from web3.exceptions import TimeExhausted
 from web3.types import RPCEndpoint, TxReceipt
 
 from devchain.artifact import load
@@ -51,7 +53,13 @@ def send(
 
 def wait(rpc_url: str, transaction: HexBytes, *, seconds: float = 30.0) -> TxReceipt:
     """The receipt, once mined. Raises TransactionReverted, or web3's TimeExhausted after the seconds."""
-    receipt = connect(rpc_url).eth.wait_for_transaction_receipt(transaction, timeout=seconds, poll_latency=0.005)
+    eth, deadline = connect(rpc_url).eth, time.monotonic() + seconds
+    receipt = eth.wait_for_transaction_receipt(transaction, timeout=seconds, poll_latency=0.005)
+    # Now and then anvil has the receipt a moment before the transaction itself says in which block it is.
+    while eth.get_transaction(transaction).get("blockHash") is None:
+        if time.monotonic() > deadline:
+            raise TimeExhausted(f"transaction {transaction.to_0x_hex()} names no block")
+        time.sleep(0.005)
     if receipt["status"] != 1:
         raise TransactionReverted(f"transaction {transaction.to_0x_hex()} was reverted")
     return receipt
