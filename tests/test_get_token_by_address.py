@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.factories import SocialProfileFactory, TokenFactory
+from tests.refusals import assert_refused
 from tokens.metadata import parse_metadata
 
 pytestmark = pytest.mark.django_db
@@ -18,11 +19,6 @@ MINT = "So11111111111111111111111111111111111111112"
 def ask(client, read_key):
     """Sends the parameters with a key and returns the answer."""
     return lambda **parameters: client.get(PATH, parameters, headers=read_key)
-
-
-def assert_refused(answer, status, text):
-    assert (answer.status_code, answer.json()) == (status, {"error": text})
-    assert answer.headers["Cache-Control"] == "no-store"
 
 
 def test_it_refuses_an_unknown_key(client):

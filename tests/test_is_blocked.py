@@ -17,11 +17,6 @@ def ask(client, read_key):
     return lambda **parameters: client.get(PATH, parameters, headers=read_key)
 
 
-def assert_refused(answer, status, text):
-    assert (answer.status_code, answer.json()) == (status, {"error": text})
-    assert answer.headers["Cache-Control"] == "no-store"
-
-
 @pytest.mark.parametrize(
     ("parameters", "field"),
     [

@@ -18,11 +18,6 @@ def ask(client, read_key):
     return lambda **parameters: client.get(PATH, parameters, headers=read_key)
 
 
-def assert_refused(answer, status, text):
-    assert (answer.status_code, answer.json()) == (status, {"error": text})
-    assert answer.headers["Cache-Control"] == "no-store"
-
-
 @pytest.mark.parametrize("text", ["lb_live_x", "nonsense", " "])
 def test_it_refuses_an_unknown_key(client, text):
     assert client.get(PATH, headers={"x-api-key": text}).status_code == 401

@@ -9,6 +9,7 @@ from django.urls import URLPattern, get_resolver, resolve
 from accounts import keys
 from accounts.models import PartnerKey, Scope
 from accounts.permissions import HasScope
+from tests.refusals import assert_refused
 
 pytestmark = pytest.mark.django_db
 
@@ -30,11 +31,6 @@ INDEX = "/api/tokens/index"
 
 def call(client, address, **headers):
     return client.post(address, headers=headers) if address == INDEX else client.get(address, headers=headers)
-
-
-def assert_refused(answer, status, text):
-    assert (answer.status_code, answer.json()) == (status, {"error": text})
-    assert answer.headers["Cache-Control"] == "no-store"
 
 
 def routes(resolver: Any) -> Iterator[URLPattern]:
