@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from config import embedded
-from config.env import env_rpc_urls
+from config.env_chains import env_rpc_urls
 from config.processes import is_locked
 
 

@@ -4,7 +4,7 @@ import io
 import ipaddress
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -138,11 +138,11 @@ def env_program(name: str) -> Path | None:
 
 
 def env_choice(name: str, default: str, *, choices: tuple[str, ...]) -> str:
-    """One of the choices, in any case."""
-    text = env_str(name, default).upper()
-    if text not in choices:
+    """One of the choices, as it stands there; the variable may hold it in any case."""
+    found = {choice.casefold(): choice for choice in choices}.get(env_str(name, default).casefold())
+    if found is None:
         raise refused(name, f"one of {', '.join(choices)}")
-    return text
+    return found
 
 
 def env_secret(name: str, default: str = "", *, shortest: int = 0) -> str:
@@ -169,7 +169,7 @@ def env_url(name: str, default: str = "") -> str:
     """http:// or https://, a host, perhaps a port and a path; without query, and without a slash at the end."""
     text = env_str(name, default)
     if text:
-        _check_url(name, text, ("http", "https"))
+        check_url(name, text, ("http", "https"))
         if set(text) & set("?#"):
             raise refused(name, "an address without ? and #")
     return text.rstrip("/")
@@ -189,24 +189,6 @@ def env_slug(name: str) -> str:
     if not re.fullmatch(r"[a-z0-9_-]{0,100}", text):
         raise refused(name, "small letters, digits, - and _")
     return text
-
-
-def env_rpc_urls(environment: Mapping[str, str] | None = None) -> dict[int, tuple[str, ...]]:
-    """Chain id -> its JSON-RPC URLs, in order of preference, from every `RPC_URLS_<chainId>`."""
-    found: dict[int, tuple[str, ...]] = {}
-    for name, text in (os.environ if environment is None else environment).items():
-        if not name.startswith("RPC_URLS_") or not text.strip():
-            continue
-        suffix = name.removeprefix("RPC_URLS_")
-        if not re.fullmatch(r"[1-9][0-9]{0,17}", suffix):
-            raise refused(name, "a name that ends in a chain id, such as RPC_URLS_8453")
-        urls = tuple(part.strip() for part in text.split(",") if part.strip())
-        if not urls:
-            raise refused(name, "an address, or several with commas between them")
-        for url in urls:
-            _check_url(name, url, ("http", "https"))
-        found[int(suffix)] = urls
-    return found
 
 
 def _number(
@@ -233,7 +215,8 @@ def _number(
     return value
 
 
-def _check_url(name: str, text: str, schemes: tuple[str, ...]) -> None:
+def check_url(name: str, text: str, schemes: tuple[str, ...]) -> None:
+    """Refuse an address of another scheme, or of none. Raises ImproperlyConfigured."""
     try:
         parts = urlsplit(text)
         # Reading the port is what refuses one beyond 65535.

@@ -3,10 +3,9 @@
 from datetime import timedelta
 from urllib.parse import urlsplit
 
-from config import embedded, login, logs
+from config import composition, embedded, login, logs
 from config.api import framework
 from config.env import (
-    BASE_DIR,
     env_api_key,
     env_bool,
     env_choice,
@@ -18,12 +17,12 @@ from config.env import (
     env_origin,
     env_origins,
     env_program,
-    env_rpc_urls,
     env_secret,
     env_slug,
     env_url,
     load_env_file,
 )
+from config.env_chains import env_first_blocks, env_rpc_urls, env_websocket_urls
 from config.operators import site
 from config.schedule import SCHEDULE
 from config.server_addresses import read_database_url, read_redis_url
@@ -62,66 +61,9 @@ PARTNER_KEY_PEPPER = env_secret("PARTNER_KEY_PEPPER", SECRET_KEY)
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 
-INSTALLED_APPS = [
-    # Before the admin, whose site and templates it replaces.
-    "unfold",
-    "django.contrib.admin",
-    "django.contrib.auth",
-    "django.contrib.contenttypes",
-    "django.contrib.sessions",
-    "django.contrib.messages",
-    # Index expressions with operator classes.
-    "django.contrib.postgres",
-    "django.contrib.staticfiles",
-    "axes",
-    "django_otp",
-    "django_otp.plugins.otp_totp",
-    "corsheaders",
-    "rest_framework",
-    "django_filters",
-    "drf_spectacular",
-    "drf_spectacular_sidecar",
-    "accounts",
-    "tokens",
-    "pretokens",
-    "leaderboard",
-]
-
-MIDDLEWARE = [
-    # First: probes come by address and in plain HTTP.
-    "config.api.health.answer_probes",
-    "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
-    "config.api.cross_origin.CrossOriginMiddleware",
-    # Around the one that compresses, so that a 304 has the ETag and the Vary of the 200.
-    "config.api.representation.answer_conditions",
-    "config.api.representation.CompressionMiddleware",
-    "config.operators.policy.add_policy",
-    "config.page_middleware.PageSessions",
-    "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "config.page_middleware.PageAuthentication",
-    "accounts.second_factor_middleware.SecondFactorMiddleware",
-    "config.page_middleware.PageMessages",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    # Turns what a log-in was refused for into a page; other requests it passes on.
-    "axes.middleware.AxesMiddleware",
-]
-
-TEMPLATES = [
-    {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": True,
-        "OPTIONS": {
-            "context_processors": [
-                "django.template.context_processors.request",
-                "django.contrib.auth.context_processors.auth",
-                "django.contrib.messages.context_processors.messages",
-            ],
-        },
-    },
-]
+INSTALLED_APPS = composition.APPS
+MIDDLEWARE = composition.MIDDLEWARE
+TEMPLATES = composition.TEMPLATES
 
 # PostgreSQL.
 
@@ -182,6 +124,27 @@ RPC_BATCH_SIZE = env_int("RPC_BATCH_SIZE", 50, minimum=1, maximum=1000)
 RPC_ATTEMPTS = env_int("RPC_ATTEMPTS", 4, minimum=1, maximum=20)
 # How long all tries of one call may take together; somebody waits for the answer.
 RPC_PATIENCE_SECONDS = env_float("RPC_PATIENCE_SECONDS", 12.0, minimum=0.1, maximum=300.0)
+
+# Following: `manage.py follow` finds every launch of the registry's factories by itself.
+
+# Chain id -> the WebSocket URL of a node that tells of new blocks, from RPC_WS_URL_<chainId>; without one, nodes are
+# asked for their newest block again and again.
+RPC_WS_URLS = env_websocket_urls()
+# Chain id -> the first block that is read, from FOLLOW_FROM_<chainId>; without one, a chain is followed from the block
+# that was final when the follower first saw it.
+FOLLOW_FROM = env_first_blocks()
+# How many ranges of blocks are asked for at a time while the past is read.
+FOLLOW_CONCURRENCY = env_int("FOLLOW_CONCURRENCY", 4, minimum=1, maximum=32)
+# How many blocks a range has at the start, and at the most; in between its size adapts to what nodes take.
+FOLLOW_RANGE_BLOCKS = env_int("FOLLOW_RANGE_BLOCKS", 2000, minimum=1, maximum=1_000_000)
+FOLLOW_LONGEST_RANGE_BLOCKS = env_int("FOLLOW_LONGEST_RANGE_BLOCKS", 20_000, minimum=1, maximum=1_000_000)
+# How what was read is checked once it is final: `logs` asks a second time (another URL where there is one), `bloom`
+# also looks for blocks whose bloom filter promises more, and `receipts` reads the receipts of every block.
+FOLLOW_VERIFY = env_choice("FOLLOW_VERIFY", "bloom", choices=("logs", "bloom", "receipts"))
+# The longest pause between two looks for a new block, where no WebSocket tells of it; it adapts to the chain's pace.
+FOLLOW_POLL_SECONDS = env_float("FOLLOW_POLL_SECONDS", 2.0, minimum=0.05, maximum=60.0)
+# From this lag on, a chain counts as not ready and the dashboard raises an alarm.
+FOLLOW_LAG_ALARM_SECONDS = env_int("FOLLOW_LAG_ALARM_SECONDS", 120, minimum=1, maximum=86_400)
 
 # The development chain of `make run`.
 

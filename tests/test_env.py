@@ -12,7 +12,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
-from config import env, server_addresses
+from config import env, env_chains, server_addresses
 
 Give = Callable[[str], None]
 
@@ -321,19 +321,19 @@ def test_it_refuses_a_local_directory_that_cannot_be_made(place: str) -> None:
 @pytest.mark.parametrize("suffix", ["", "base", "08453", "0", "-1", "1" * 19])
 def test_it_refuses_node_addresses_whose_name_ends_in_no_chain_id(suffix: str) -> None:
     with pytest.raises(ImproperlyConfigured, match=f"^RPC_URLS_{suffix} .* such as RPC_URLS_8453$"):
-        env.env_rpc_urls({f"RPC_URLS_{suffix}": "https://node.example"})
+        env_chains.env_rpc_urls({f"RPC_URLS_{suffix}": "https://node.example"})
 
 
 def test_it_refuses_node_addresses_of_another_scheme_without_showing_them() -> None:
     with pytest.raises(ImproperlyConfigured) as refused:
-        env.env_rpc_urls({"RPC_URLS_1": "https://node.example,wss://node.example/s3cret"})
+        env_chains.env_rpc_urls({"RPC_URLS_1": "https://node.example,wss://node.example/s3cret"})
     assert "RPC_URLS_1" in str(refused.value)
     assert "s3cret" not in str(refused.value)
 
 
 def test_it_refuses_node_addresses_that_are_commas_alone() -> None:
     with pytest.raises(ImproperlyConfigured, match="^RPC_URLS_1 .* expected an address, or several with commas"):
-        env.env_rpc_urls({"RPC_URLS_1": " , "})
+        env_chains.env_rpc_urls({"RPC_URLS_1": " , "})
 
 
 @pytest.mark.parametrize(
@@ -414,7 +414,25 @@ def test_node_addresses_are_found_by_chain_in_their_order() -> None:
         "RPC_URLS_1": " ",
         "OTHER": "https://three.example",
     }
-    assert env.env_rpc_urls(environment) == {
+    assert env_chains.env_rpc_urls(environment) == {
         8453: ("https://one.example/key", "http://two.example"),
         31337: ("http://127.0.0.1:8545",),
     }
+
+
+@pytest.mark.parametrize("url", ["https://node.example", "ws://", "node.example"])
+def test_it_refuses_a_websocket_url_that_is_none(url):
+    with pytest.raises(ImproperlyConfigured, match=r"RPC_WS_URL_1 .*ws:// or wss://"):
+        env_chains.env_websocket_urls({"RPC_WS_URL_1": url})
+
+
+@pytest.mark.parametrize("number", ["-1", "latest", "0x10", "1.5", "9" * 19])
+def test_it_refuses_a_first_block_that_is_no_number_of_a_block(number):
+    with pytest.raises(ImproperlyConfigured, match="FOLLOW_FROM_1 .*number of a block"):
+        env_chains.env_first_blocks({"FOLLOW_FROM_1": number})
+
+
+def test_it_reads_the_websocket_urls_and_first_blocks_of_chains():
+    environment = {"RPC_WS_URL_8453": "wss://node.example/key", "FOLLOW_FROM_8453": "0", "FOLLOW_FROM_1": ""}
+    assert env_chains.env_websocket_urls(environment) == {8453: "wss://node.example/key"}
+    assert env_chains.env_first_blocks(environment) == {8453: 0}

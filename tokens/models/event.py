@@ -67,6 +67,8 @@ class TokenEvent(models.Model):
             ),
         ]
         indexes = [
+            # What a block held: unwinding it, and checking it again.
+            models.Index(fields=["chain_id", "block_number"], name="token_event_by_block"),
             # A token's history, newest first.
             models.Index(fields=["token", "-block_number", "-log_index"], name="token_event_newest"),
             # Folding: what changed a token, among any number of collections and claims.

@@ -138,6 +138,8 @@ class Token(models.Model):
             models.Index(fields=["locker_address"], name="token_by_locker", condition=~Q(position_id="")),
             # Unwinding one transaction, and a search for its hash.
             models.Index(fields=["tx_hash"], name="token_by_transaction"),
+            # What a block held: unwinding it, and checking it again.
+            models.Index(fields=["chain_id", "block_number"], name="token_by_block"),
             # The warning POSSIBLE_COPY: older tokens that are worth copying.
             models.Index(
                 fields=["copy_key", "deployed_at"],
