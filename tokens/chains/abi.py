@@ -7,7 +7,7 @@ NUL, which PostgreSQL refuses, is dropped.
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,12 @@ from eth_utils.abi import (
     event_abi_to_log_topic,
     function_abi_to_4byte_selector,
 )
-from eth_utils.address import to_checksum_address
 
+from tokens.chains.abi_layouts import Layout, make_layout
+from tokens.chains.abi_values import checksum, clean_text
 from tokens.chains.base import LogUndecodable
+
+__all__ = ["Abi", "Event", "Function", "Log", "Values", "checksum", "clean_text", "decode_words", "load"]
 
 Log = Mapping[str, Any]
 Convert = Callable[[Any], Any]
@@ -29,20 +32,12 @@ Convert = Callable[[Any], Any]
 _DIRECTORY = Path(__file__).parent / "abis"
 
 
-@lru_cache(maxsize=65_536)
-def checksum(address: str) -> str:
-    """The EIP-55 form of a 20-byte hex address."""
-    return str(to_checksum_address(address))
-
-
-def clean_text(raw: bytes) -> str:
-    """Text that PostgreSQL takes, whatever the bytes are."""
-    return raw.decode("utf-8", errors="replace").replace("\0", "")
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Values:
-    """A run of ABI values: how to decode them and turn each into plain Python."""
+    """The inputs or outputs of a function: how to decode them and turn each into plain Python.
+
+    An event's, which are many more, have a `Layout` of their own.
+    """
 
     names: tuple[str, ...]
     types: tuple[str, ...]
@@ -62,8 +57,8 @@ class Event:
 
     signature: str
     topic0: str
-    indexed: Values
-    data: Values
+    indexed: Layout
+    data: Layout
 
     def decode(self, log: Log) -> dict[str, Any]:
         """Argument name -> value: EIP-55 addresses, hex hashes, cleaned text, ints. Raises LogUndecodable."""
@@ -71,9 +66,9 @@ class Event:
         if len(topics) != len(self.indexed.names) + 1:
             raise LogUndecodable(f"{self.signature}: {len(topics)} topics in log {log.get('logIndex')}")
         try:
-            values = self.indexed.decode(b"".join(bytes.fromhex(topic[2:]) for topic in topics[1:]))
+            values = self.indexed.decode(b"".join([bytes.fromhex(topic[2:]) for topic in topics[1:]]))
             return values | self.data.decode(bytes.fromhex(log["data"][2:]))
-        except (DecodingError, ValueError, OverflowError) as error:
+        except ValueError as error:
             raise LogUndecodable(f"{self.signature}: log {log.get('logIndex')} can't be decoded") from error
 
 
@@ -145,8 +140,8 @@ def _event(item: Any) -> Event:
     return Event(
         signature=abi_to_signature(item),
         topic0="0x" + event_abi_to_log_topic(item).hex(),
-        indexed=_values([field for field in item["inputs"] if field["indexed"]]),
-        data=_values([field for field in item["inputs"] if not field["indexed"]]),
+        indexed=make_layout([field for field in item["inputs"] if field["indexed"]]),
+        data=make_layout([field for field in item["inputs"] if not field["indexed"]]),
     )
 
 

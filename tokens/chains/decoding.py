@@ -37,7 +37,11 @@ def decode_transaction(
     The arguments are JSON-RPC objects. Raises LaunchNotFound where there is neither, and LogUndecodable where a known
     factory's log is malformed.
     """
-    mined = read_mined(chain, transaction=transaction, receipt=receipt, block=block)
+    return decode_mined(read_mined(chain, transaction=transaction, receipt=receipt, block=block))
+
+
+def decode_mined(mined: MinedTransaction) -> TransactionFacts:
+    """As `decode_transaction`. Raises BeyondLogs, too, where only logs are known and don't tell all."""
     if not mined.succeeded:
         raise LaunchNotFound("the transaction was reverted")
     launches, event_logs = tuple(_decode_launches(mined)), find_logs(mined)

@@ -111,7 +111,7 @@ def _requested(mined: MinedTransaction, log: Log, event: Event, generation: Gene
         call.get("config", call),
         admin=created["deployer"],
         # These events don't say who called the factory; the transaction does where it calls the factory itself.
-        msg_sender=mined.sender if mined.calls(log["address"]) else None,
+        msg_sender=mined.call.sender if mined.calls(log["address"]) else None,
         requestor_address=created["deployer"],
         # FIDs are numbers of 64 bits; 0 is nobody's.
         requestor_fid=created["fid"] if 0 < created["fid"] < 2**63 else None,
@@ -183,7 +183,7 @@ def _call(mined: MinedTransaction, log: Log) -> dict[str, Any]:
     """The arguments of the launch call, empty where the factory was called by another contract."""
     if mined.calls(log["address"]):
         for function in _DEPLOYS:
-            arguments = function.decode_input(mined.calldata)
+            arguments = function.decode_input(mined.call.calldata)
             if arguments is not None:
                 return arguments
     return {}
@@ -243,7 +243,7 @@ def _dev_buy(mined: MinedTransaction, token: str, pool: str, factory: str) -> De
     for log in mined.emitted(_TOKEN_MOVED, by=token):
         moved = _TOKEN_MOVED.decode(log)
         if moved["from"] == pool:
-            spent = mined.value if mined.calls(factory) else None
+            spent = mined.call.value if mined.calls(factory) else None
             return DevBuy(amount=moved["value"], amount_eth=spent, recipient=moved["to"])
     return None
 

@@ -1,4 +1,7 @@
-"""Generation v4: TokenCreated names its pool, hook, locker, MEV module and extensions, and their logs say the rest."""
+"""Generation v4: TokenCreated names its pool, hook, locker, MEV module and extensions, and their logs say the rest.
+
+Where all of these are the registry's and each has said its part, the logs of a filter are enough.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -32,6 +35,8 @@ _AIRDROP_CREATED = _ABI.events["AirdropCreated"]
 _DEV_BUY = _ABI.event("EthDevBuy")
 _SNIPER_FEES = _ABI.event("FeeConfigSet")
 _PRESALE_DEPLOYED = _ABI.event("PresaleDeployed")
+# One of these each extension emits in the launch, a presale as the factory's caller.
+_EXTENDED = (_VAULT_CREATED, *_AIRDROP_CREATED, _DEV_BUY, _PRESALE_DEPLOYED)
 _DEPLOY = _ABI.function("deployToken")
 
 
@@ -44,6 +49,7 @@ def decode_v4(mined: MinedTransaction, log: Log, event: Event, generation: Gener
     created = event.decode(log)
     token = created["tokenAddress"]
     reward = _find(mined, _REWARD_ADDED, by=(created["locker"],), token=token)
+    _check_extensions(mined, created)
     return Launch(
         chain_id=mined.chain.chain_id,
         generation=generation.name,
@@ -56,7 +62,7 @@ def decode_v4(mined: MinedTransaction, log: Log, event: Event, generation: Gener
         factory=abi.checksum(log["address"]),
         name=created["tokenName"],
         symbol=created["tokenSymbol"],
-        supply=mined.minted(token),
+        supply=_supply(mined, created, reward),
         extensions_supply=created["extensionsSupply"],
         admin=created["tokenAdmin"],
         msg_sender=created["msgSender"],
@@ -81,6 +87,11 @@ def decode_v4(mined: MinedTransaction, log: Log, event: Event, generation: Gener
     )
 
 
+# What is looked for among the logs of a launch. Its `PoolCreatedFactory` counts where it has no reward, which only
+# the whole transaction tells.
+SOUGHT = (_REWARD_ADDED, _FEE_PREFERENCES, _POOL_STATIC, _POOL_DYNAMIC, *_EXTENDED, _SNIPER_FEES)
+
+
 def _decoded(mined: MinedTransaction, event: Event, by: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     for address in by:
         for log in mined.emitted(event, by=address):
@@ -93,6 +104,20 @@ def _find(mined: MinedTransaction, event: Event, *, by: tuple[str, ...], **wante
         if all(values[name] == value for name, value in wanted.items()):
             return values
     return None
+
+
+def _check_extensions(mined: MinedTransaction, created: dict[str, Any]) -> None:
+    """Miss the extensions that say nothing of the token."""
+    for extension in created["extensions"]:
+        if not any(_find(mined, event, by=(extension,), token=created["tokenAddress"]) for event in _EXTENDED):
+            mined.miss(f"a log of the extension {extension}")
+
+
+def _supply(mined: MinedTransaction, created: dict[str, Any], reward: dict[str, Any] | None) -> int | None:
+    """All that was minted, in wei: what the pool and the extensions got."""
+    if reward is None:
+        return mined.minted(created["tokenAddress"])
+    return int(reward["poolSupply"] + created["extensionsSupply"])
 
 
 def _pool(mined: MinedTransaction, created: dict[str, Any], reward: dict[str, Any] | None) -> Pool:
@@ -126,6 +151,7 @@ def _fees(mined: MinedTransaction, created: dict[str, Any]) -> Fees | None:
     #   uint256 resetPeriod, int24 resetTickFilter, uint256 feeControlNumerator, uint24 decayFilterBps)
     if dynamic := _find(mined, _POOL_DYNAMIC, by=(hook,), poolId=pool_id):
         return Fees(type="dynamic", base_fee=bps(dynamic["baseFee"]), max_fee=bps(dynamic["maxLpFee"]), hook=hook)
+    mined.miss("the pool's fees")
     return None
 
 
@@ -137,6 +163,8 @@ def _recipients(
     # event InitialFeePreferences(address indexed token, uint8[] feePreference); the older locker has no preferences
     # and pays both currencies.
     chosen = _find(mined, _FEE_PREFERENCES, by=(created["locker"],), token=created["tokenAddress"])
+    if chosen is None:
+        mined.miss("the fee preferences")
     preferences = chosen["feePreference"] if chosen else ()
     return tuple(
         FeeRecipient(admin=admin, recipient=recipient, bps=bps, token=_currency(preferences, index))
@@ -203,7 +231,7 @@ def _sniper_tax(mined: MinedTransaction, created: dict[str, Any], factory: str) 
         fees = (found["startingFee"], found["endingFee"], found["secondsToDecay"])
     else:
         # A module that emits nothing still got its fees as abi.encode((uint24, uint24, uint256)) in the call.
-        call = _DEPLOY.decode_input(mined.calldata) if mined.calls(factory) else None
+        call = _DEPLOY.decode_input(mined.call.calldata) if mined.calls(factory) else None
         data = call["deploymentConfig"]["mevModuleConfig"]["mevModuleData"] if call else "0x"
         fees = abi.decode_words(("uint24", "uint24", "uint256"), data)
     return SniperTax(starting_fee=fees[0], ending_fee=fees[1], seconds_to_decay=fees[2]) if fees else None
@@ -211,7 +239,9 @@ def _sniper_tax(mined: MinedTransaction, created: dict[str, Any], factory: str) 
 
 def _presale_id(mined: MinedTransaction, created: dict[str, Any]) -> int | None:
     # event PresaleDeployed(uint256 indexed presaleId, address token), by the contract that called the factory.
-    if created["msgSender"] not in mined.chain.addresses("presale"):
+    if mined.chain.role(created["msgSender"].lower()) != "presale":
         return None
     found = _find(mined, _PRESALE_DEPLOYED, by=(created["msgSender"],), token=created["tokenAddress"])
+    if found is None:
+        mined.miss("the presale")
     return int(found["presaleId"]) if found else None

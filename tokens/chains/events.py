@@ -11,9 +11,10 @@ from enum import StrEnum
 from typing import Any
 
 from tokens.chains import abi
-from tokens.chains.abi import Event
+from tokens.chains.abi import Event, Log
 from tokens.chains.base import EventLog
 from tokens.chains.receipts import MinedTransaction
+from tokens.chains.registry import ChainInfo
 
 _ZERO_ADDRESS = "0x" + "00" * 20
 
@@ -51,6 +52,9 @@ class Source(StrEnum):
     VAULT = "vault"
     AIRDROP = "airdrop"
 
+
+# Of these the registry does not know the emitters: every token, and lockers that hold one token each.
+TOKENS_OWN = (Source.ITSELF, Source.ITS_LOCKER)
 
 # Layouts with names of their own share a kind. What the launched token is called in an event stands in `abis`.
 _KINDS: Mapping[str, tuple[EventKind, Source]] = {
@@ -109,6 +113,9 @@ def _layouts() -> dict[str, _Layout]:
 
 _BY_TOPIC = _layouts()
 
+# topic0 -> who may emit the event.
+SOURCES: Mapping[str, Source] = {topic0: layout.source for topic0, layout in _BY_TOPIC.items()}
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeePayment:
@@ -145,12 +152,19 @@ class DecodedEvent:
 
 
 def find_logs(mined: MinedTransaction) -> tuple[EventLog, ...]:
-    """The logs of a transaction that would be events after launch, were their emitters vouched for; in log order."""
+    """The logs of a transaction that would be events after launch, were their emitters vouched for; in log order.
+
+    Those of the registry's contracts are vouched for here: of these events a filter asks nobody else.
+    """
     return tuple(
         EventLog(emitter=abi.checksum(log["address"]), log_index=int(log["logIndex"], 16), raw=log)
         for log in mined.logs
-        if log["topics"] and log["topics"][0] in _BY_TOPIC
+        if log["topics"] and (layout := _BY_TOPIC.get(log["topics"][0])) and _may_emit(mined.chain, log, layout.source)
     )
+
+
+def _may_emit(chain: ChainInfo, log: Log, source: Source) -> bool:
+    return source in TOKENS_OWN or chain.role(log["address"].lower()) == source.value
 
 
 def source_of(log: EventLog) -> Source:

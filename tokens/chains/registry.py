@@ -16,6 +16,22 @@ from typing import Any
 
 from tokens.chains.registry_file import RegistryError, RegistryFile, read_files
 
+# The roles whose contracts emit what a launch is read from, or events after it.
+_EMITTING_ROLES = frozenset(
+    {
+        "factory",
+        "locker",
+        "fee_locker",
+        "vault",
+        "airdrop",
+        "dev_buy",
+        "static_hook",
+        "dynamic_hook",
+        "mev_module",
+        "presale",
+    }
+)
+
 BUILT_IN_FILE = Path(__file__).with_name("registry.toml")
 
 __all__ = [
@@ -125,9 +141,19 @@ class ChainInfo:
             }
         )
 
+    @cached_property
+    def emitters(self) -> frozenset[str]:
+        """Lower-case addresses of the contracts that emit what a launch is read from, or events after it."""
+        return frozenset(key for key, contract in self.contracts.items() if contract.role in _EMITTING_ROLES)
+
     def factory_generation(self, address_lower: str) -> Generation | None:
         """The generation of the factory at this lower-case address; None where it is no factory of this chain."""
         return self.factories.get(address_lower)
+
+    def role(self, address_lower: str) -> str | None:
+        """The role of the contract at this lower-case address; None where the registry does not know it."""
+        contract = self.contracts.get(address_lower)
+        return contract.role if contract else None
 
     def addresses(self, role: str, generation: str | None = None) -> tuple[str, ...]:
         """EIP-55 addresses of the contracts in a role, all or those of one generation's name, in the file's order."""
