@@ -46,19 +46,44 @@ def ask(rpc: RpcClient, questions: Sequence[Question], *, block: int | None = No
     return _decode(questions, rpc.execute([question.call(at) for question in questions]))
 
 
-def ask_back_then(rpc: RpcClient, questions: Sequence[Question], *, block: int) -> list[Answer]:
-    """As `ask`, as of the end of a block that may be long ago; as of the newest where no node gives that state.
+def ask_back_then(rpc: RpcClient, asked: Sequence[tuple[Question, int]]) -> list[Answer]:
+    """The answers in the order of the questions, each as of the end of a block that may be long ago.
 
-    Raises NodeUnavailable.
+    Where no node gives that state, as of the newest block. Raises NodeUnavailable.
     """
+    results: dict[int, Any] = {}
+    # From the newest block to the oldest: where a block's state is forgotten, that of older ones is.
+    places = sorted(range(len(asked)), key=lambda place: -asked[place][1])
+    _ask_kept(rpc, asked, places, results)
+    forgotten = [place for place in places if place not in results]
+    # In each request with the newest block, because a node that is behind knows nothing of a contract of today.
+    size = max(1, rpc.batch_size - 1)
+    for part in (forgotten[start : start + size] for start in range(0, len(forgotten), size)):
+        *answers, head = rpc.execute([*(asked[place][0].call("latest") for place in part), ("eth_blockNumber", ())])
+        newest = asked[part[0]][1]
+        if not _is_at(head, newest):
+            raise NodeUnavailable(f"the node is behind block {newest}")
+        results |= zip(part, answers, strict=True)
+    return _decode([question for question, _ in asked], [results[place] for place in range(len(asked))])
+
+
+def _ask_kept(
+    rpc: RpcClient, asked: Sequence[tuple[Question, int]], places: Sequence[int], results: dict[int, Any]
+) -> None:
+    """Fill in the results at these places, from the newest block on, as far back as nodes keep the state."""
     try:
-        answers = rpc.execute_where_kept([question.call(hex(block)) for question in questions])
+        answers = rpc.execute_where_kept([asked[place][0].call(hex(asked[place][1])) for place in places])
     except NodeUnavailable:
-        # In one request with its newest block, because a node that is behind knows nothing of a contract of today.
-        *answers, head = rpc.execute([*(question.call("latest") for question in questions), ("eth_blockNumber", ())])
-        if not _is_at(head, block):
-            raise NodeUnavailable(f"the node is behind block {block}") from None
-    return _decode(questions, answers)
+        blocks = sorted({asked[place][1] for place in places})
+        if len(blocks) == 1:
+            return
+        middle = blocks[len(blocks) // 2]
+        newer = [place for place in places if asked[place][1] >= middle]
+        _ask_kept(rpc, asked, newer, results)
+        if all(place in results for place in newer):
+            _ask_kept(rpc, asked, places[len(newer) :], results)
+    else:
+        results |= zip(places, answers, strict=True)
 
 
 def _is_at(head: Any, block: int) -> bool:

@@ -43,9 +43,12 @@ class DecodedLogs:
 
 @cache
 def launch_topics(chain: ChainInfo) -> frozenset[str]:
-    """topic0 of all that is to be asked of a chain's `emitters`: launches, and events after them."""
+    """topic0 of what is to be asked of a chain's `emitters`: launches, and events of roles of the registry after them.
+
+    The two sets of topics share none: what anybody is asked for, nobody is asked for twice.
+    """
     created = {LAYOUTS[generation.event][0].topic0 for generation in chain.factories.values()}
-    return frozenset(created | {event.topic0 for event in SOUGHT} | SOURCES.keys())
+    return frozenset(created | {event.topic0 for event in SOUGHT} | SOURCES.keys()) - own_topics()
 
 
 @cache
