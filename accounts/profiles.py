@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
@@ -34,15 +34,23 @@ UNKNOWN_PAUSES = (timedelta(hours=1), timedelta(days=1), timedelta(weeks=1), tim
 
 # Holds for all workers. Redis may lose it: that costs one more call.
 PAUSED_KEY = f"{PREFIX}social:paused"
+# Thousands at a time may be wanted: one array costs a small part of as many rows by the ORM.
+_WANT = """
+INSERT INTO accounts_socialprofile
+    (fid, username, display_name, pfp_url, bio, verified_addresses, due_at, misses)
+SELECT fid, '', '', '', '', '{}', %s, 0 FROM unnest(%s::bigint[]) AS fid
+ON CONFLICT DO NOTHING
+"""
 _TOLD = ("username", "display_name", "pfp_url", "bio", "verified_addresses", "score")
 
 
 def want(fids: Iterable[int]) -> None:
     """Have the profiles of people fetched soon who are not known yet; the others stay as they are."""
-    now = timezone.now()
     # In order, so that two who want the same people don't wait for each other in a circle.
-    wanted = [SocialProfile(fid=fid, due_at=now) for fid in sorted(set(fids)) if 0 < fid <= MAX_FID]
-    SocialProfile.objects.bulk_create(wanted, ignore_conflicts=True)
+    wanted = [fid for fid in sorted(set(fids)) if 0 < fid <= MAX_FID]
+    if wanted:
+        with connection.cursor() as cursor:
+            cursor.execute(_WANT, [timezone.now(), wanted])
 
 
 def refresh_due() -> int:

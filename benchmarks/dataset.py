@@ -31,23 +31,36 @@ ENVIRONMENT = {
 
 def open_server(count: int) -> None:
     """Start the server, load the tokens where they are missing, and make this process one of that database."""
+    start_server()
+    os.environ["DATABASE_URL"] = database_url(count)
+    prepare(count)
+
+
+def start_server() -> None:
+    """Start the server, or find it running, and hold it for the life of this process."""
     os.environ.setdefault("LAUNCHBOARD_LOCAL", str(BASE_DIR / ".local" / "benchmarks"))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     os.environ.update(ENVIRONMENT)
     embedded.hold()
     os.environ["REDIS_URL"] = embedded.redis_url()
-    os.environ["DATABASE_URL"] = database_url(count)
-    prepare(count)
 
 
-def database_url(count: int) -> str:
-    """The database with so many tokens."""
-    return f"postgres://launchboard@{quote(str(embedded.socket_directory()), safe='')}/{name(count)}"
+def database_url(database: str | int) -> str:
+    """The address of a database, by its name or by how many tokens it has."""
+    database = name(database) if isinstance(database, int) else database
+    return f"postgres://launchboard@{quote(str(embedded.socket_directory()), safe='')}/{database}"
 
 
-def environment(count: int) -> dict[str, str]:
-    """The environment of a process that works on the database with so many tokens."""
-    return os.environ | {"DATABASE_URL": database_url(count)}
+def environment(database: str | int) -> dict[str, str]:
+    """The environment of a process that works on a database, by its name or by how many tokens it has."""
+    return os.environ | {"DATABASE_URL": database_url(database)}
+
+
+def make_empty(database: str, *, template: str = "template1") -> None:
+    """Make a database anew, as a copy of another one, such as an empty one."""
+    with connect("postgres") as connection:
+        connection.execute(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
+        connection.execute(f"CREATE DATABASE {database} TEMPLATE {template}")
 
 
 def prepare(count: int) -> None:
@@ -56,12 +69,12 @@ def prepare(count: int) -> None:
         found = connection.execute("SELECT FROM pg_database WHERE datname = %s", [name(count)]).rowcount
         if not found:
             connection.execute(f"CREATE DATABASE {name(count)}")
-    _manage(count, "migrate", "--verbosity", "0")
+    manage(count, "migrate", "--verbosity", "0")
     with connect(name(count)) as connection:
         (is_empty,) = connection.execute("SELECT NOT EXISTS (SELECT FROM tokens_token)").fetchone() or (True,)
     if is_empty:
         print(f"loading {count:,} tokens; they are kept for the next time", flush=True)
-        _manage(count, "seed_tokens", "--count", str(count))
+        manage(count, "seed_tokens", "--count", str(count))
 
 
 @contextmanager
@@ -80,8 +93,9 @@ def name(count: int) -> str:
     return f"tokens_{count}"
 
 
-def _manage(count: int, *words: str) -> None:
-    subprocess.run([sys.executable, "manage.py", *words], cwd=BASE_DIR, env=environment(count), check=True)
+def manage(database: str | int, *words: str) -> None:
+    """Run a command of manage.py on a database, by its name or by how many tokens it has."""
+    subprocess.run([sys.executable, "manage.py", *words], cwd=BASE_DIR, env=environment(database), check=True)
 
 
 if __name__ == "__main__":

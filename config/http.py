@@ -39,6 +39,10 @@ class NoAnswer(Retryable):
     """Nobody answered, or not in time; every other error is one of an answer."""
 
 
+class TimedOut(NoAnswer):
+    """The answer, or the rest of it, did not come in time."""
+
+
 class RateLimited(Retryable):
     """Status 429 or 503: the other side wants a pause; `retry_after` is its length in seconds, None where unsaid."""
 
@@ -50,6 +54,10 @@ class RateLimited(Retryable):
 
 class Permanent(Exception):
     """Trying again gives the same result: the other side understood and refused."""
+
+
+class AnswerTooLarge(Permanent):
+    """The answer has more bytes than are read."""
 
 
 class StatusRefused(Permanent):
@@ -91,7 +99,7 @@ def get_json(
 ) -> Any:
     """GET the parsed JSON answer; `params` are added to the URL's query. Time-out and errors are those of `post_json`.
 
-    Raises Permanent for an answer of more than `max_bytes`.
+    Raises AnswerTooLarge for an answer of more than `max_bytes`.
     """
     return _ask("GET", url, {"params": params, "headers": headers}, timeout=timeout, max_bytes=max_bytes)
 
@@ -103,8 +111,9 @@ def _ask(method: str, url: str, content: Mapping[str, Any], *, timeout: float, m
             answer = _read(response, deadline=time.monotonic() + timeout, max_bytes=max_bytes)
             pause = response.headers.get("retry-after", "")
     except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+        slow = isinstance(error, requests.ReadTimeout | urllib3.exceptions.ReadTimeoutError)
         # `from None`: the cause's text holds the URL, and a traceback would print it.
-        raise NoAnswer(f"no answer ({type(error).__name__})") from None
+        raise (TimedOut if slow else NoAnswer)(f"no answer ({type(error).__name__})") from None
     if status in (429, 503):
         raise RateLimited(status, retry_after=_read_pause(pause))
     if status >= 500:
@@ -120,9 +129,9 @@ def _read(response: requests.Response, *, deadline: float, max_bytes: int) -> by
     while chunk := response.raw.read1(64 * 1024, decode_content=True):
         content += chunk
         if len(content) > max_bytes:
-            raise Permanent(f"an answer of more than {max_bytes} bytes")
+            raise AnswerTooLarge(f"an answer of more than {max_bytes} bytes")
         if time.monotonic() > deadline:
-            raise NoAnswer("an answer that takes too long")
+            raise TimedOut("an answer that takes too long")
     return bytes(content)
 
 

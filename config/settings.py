@@ -110,6 +110,20 @@ EDGE_CACHE_MB = env_int("EDGE_CACHE_MB", 32, minimum=1, maximum=4096)
 # Where public answers are, besides "/"; the probes, the admin site and static files stay outside.
 EDGE_CACHE_PREFIXES = ("/api/", "/tokens/", "/leaderboard")
 
+# Health and metrics (`config.api.health`, `config.api.metrics`).
+
+# What `GET /metrics` is asked with, as `Authorization: Bearer`; without one, programs of this machine alone may ask.
+METRICS_TOKEN = env_api_key("METRICS_TOKEN")
+# What makes the metrics.
+METRICS_COLLECTORS = (
+    "tokens.metrics.following",
+    "tokens.metrics.coverage",
+    "tokens.metrics.indexing",
+    "tokens.metrics.listed",
+)
+# What `GET /readyz` tells more of, by parameter: what reads it.
+READINESS_DETAILS = {"chain": "tokens.readiness.chain"}
+
 # Chains.
 
 # Chain id -> JSON-RPC URLs, first choice first, from RPC_URLS_<chainId>.
@@ -224,6 +238,7 @@ UNFOLD = site.UNFOLD
 # The dashboard's panels in their order: who may see them, and what makes them (config/operators/dashboard.py).
 DASHBOARD_PANELS = (
     ("tokens.view_token", "tokens.dashboard.launches"),
+    ("tokens.view_chainhead", "tokens.following_dashboard.following"),
     ("tokens.view_indexrequest", "tokens.dashboard.indexing"),
     ("tokens.view_token", "tokens.dashboard.market_data"),
     ("accounts.view_socialprofile", "accounts.dashboard.profiles"),

@@ -60,6 +60,7 @@ def forget_chains() -> Iterator[Callable[[], None]]:
     def forget() -> None:
         installed_chains.registry.cache_clear()
         installed_chains.installed_chain.cache_clear()
+        installed_chains.installed_chain_otherwise.cache_clear()
 
     forget()
     yield forget

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import PartnerKey, PartnerKeySecret, Scope, SocialProfile
 from config.api.fields import checksum
 from tokens.metadata import copy_key, parse_context, parse_metadata
-from tokens.models import FeeClaim, IndexRequest, Token, TokenEvent
+from tokens.models import ChainHead, Coverage, CoverageAlarm, FeeClaim, FollowedBlock, IndexRequest, Token, TokenEvent
 
 
 class PartnerKeyFactory(factory.django.DjangoModelFactory[PartnerKey]):
@@ -146,3 +146,60 @@ class FeeClaimFactory(factory.django.DjangoModelFactory[FeeClaim]):
     recipient = factory.LazyFunction(_address)
     currency = TokenFactory.paired_token
     amount = Decimal(10**15)
+
+
+class ChainHeadFactory(factory.django.DjangoModelFactory[ChainHead]):
+    """A chain that is followed up to its head, which a node told of just now."""
+
+    class Meta:
+        model = ChainHead
+
+    chain_id = 8453
+    head = 3_000_000
+    final = factory.LazyAttribute(lambda chain: chain.head - 900)
+    followed = factory.SelfAttribute("head")
+    head_at = factory.LazyFunction(timezone.now)
+    seen_at = factory.LazyFunction(timezone.now)
+    follower = "host-1:4711"
+
+
+class FollowedBlockFactory(factory.django.DjangoModelFactory[FollowedBlock]):
+    """A block whose logs are written."""
+
+    class Meta:
+        model = FollowedBlock
+
+    chain_id = 8453
+    number = factory.Sequence(lambda n: 3_000_000 + n)
+    hash = factory.LazyFunction(_hash)
+    parent_hash = factory.LazyFunction(_hash)
+    at = factory.LazyFunction(timezone.now)
+
+
+class CoverageFactory(factory.django.DjangoModelFactory[Coverage]):
+    """Blocks that are followed for ever, of which each of another set of contracts."""
+
+    class Meta:
+        model = Coverage
+
+    chain_id = 8453
+    addresses = factory.LazyFunction(lambda: sorted(_address().lower() for _ in range(2)))
+    address_set = factory.LazyFunction(lambda: secrets.token_hex(32))
+    first_block = 1_000_000
+    followed_to = 3_000_000
+    verified_to = factory.LazyAttribute(lambda row: max(row.first_block - 1, row.followed_to - 900))
+
+
+class CoverageAlarmFactory(factory.django.DjangoModelFactory[CoverageAlarm]):
+    """Two launches of one transaction that a node had left out, and that are written since."""
+
+    class Meta:
+        model = CoverageAlarm
+
+    chain_id = 8453
+    first_block = 2_000_000
+    last_block = 2_000_999
+    missing = 2
+    invented = 0
+    tx_hashes = factory.LazyFunction(lambda: [_hash()])
+    repaired = True

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.recordings import Json, Mined, recorded_chain
+from tokens.chains.blooms import bloom_of
 
 
 class Refused(Exception):
@@ -54,7 +55,10 @@ class Node:
             "eth_blockNumber": lambda: hex(len(chain["blocks"]) - 1),
             "eth_getTransactionByHash": lambda tx_hash: self.transactions.get(tx_hash),
             "eth_getTransactionReceipt": lambda tx_hash: self.receipts.get(tx_hash),
-            "eth_getBlockByNumber": lambda number, full: self._block(int(number, 16)),
+            "eth_getBlockByNumber": lambda number, full: self.block(self._number(number)),
+            "eth_getBlockByHash": lambda block_hash, full: self.block(self.numbers.get(block_hash)),
+            "eth_getBlockReceipts": lambda number: self._block_receipts(self._number(number)),
+            "eth_getLogs": self.logs,
             "eth_call": self._view,
         }
         self.transactions = {entry["hash"]: entry for block in chain["blocks"] for entry in block["transactions"]}
@@ -97,9 +101,44 @@ class Node:
         except Refused as refused:
             return envelope | {"error": refused.error}
 
-    def _block(self, number: int) -> Json | None:
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Block hash -> number."""
+        return {block["hash"]: number for number, block in self.blocks.items()}
+
+    def block(self, number: int | None) -> Json | None:
+        """A block with the hashes of its transactions, and with the bloom filter that its logs make."""
+        block = self.blocks.get(-1 if number is None else number)
+        if block is None:
+            return None
+        hashes = [entry["hash"] for entry in block["transactions"]]
+        return block | {"transactions": hashes, "logsBloom": f"0x{bloom_of(self._logs_of(block)):0512x}"}
+
+    def logs(self, asked: Json) -> list[Json]:
+        """The logs of a block by its hash, or of a range, by addresses and first topics."""
+        if "blockHash" in asked:
+            if asked["blockHash"] not in self.numbers:
+                raise Refused(-32000, "unknown block")
+            numbers = [self.numbers[asked["blockHash"]]]
+        else:
+            numbers = list(range(int(asked["fromBlock"], 16), int(asked["toBlock"], 16) + 1))
+        blocks = [self.blocks[number] for number in numbers if number in self.blocks]
+        return [
+            dict(log)
+            for block in blocks
+            for log in self._logs_of(block)
+            if ("address" not in asked or log["address"] in asked["address"]) and log["topics"][0] in asked["topics"][0]
+        ]
+
+    def _number(self, text: str) -> int:
+        return int(self.answers["eth_blockNumber"]() if text == "latest" else text, 16)
+
+    def _block_receipts(self, number: int) -> list[Json] | None:
         block = self.blocks.get(number)
-        return block and block | {"transactions": [entry["hash"] for entry in block["transactions"]]}
+        return None if block is None else [self.receipts[entry["hash"]] for entry in block["transactions"]]
+
+    def _logs_of(self, block: Json) -> list[Json]:
+        return [log for entry in block["transactions"] for log in self.receipts[entry["hash"]]["logs"]]
 
     def _view(self, call: Json, _block: str) -> str:
         recorded = self.views.get((call["to"].lower(), call["data"]))

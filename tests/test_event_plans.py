@@ -8,7 +8,7 @@ from tests.launch_builder import LOCKER_V4, SENDER, STRANGER, WETH, ZERO, event
 from tests.many_tokens import drop_tokens, make_tokens, multiply, plans, settle
 from tests.recordings import base
 from tokens.chains import events as chain_events
-from tokens.chains.base import EventLog
+from tokens.chains.base import EventLog, TransactionFacts
 from tokens.claimed_fees import read_claimed_fees
 from tokens.event_sources import believe
 from tokens.events import bring_up_to_date
@@ -93,7 +93,10 @@ def test_whose_events_they_are_is_looked_up_in_two_indexes(rows):
     claim = event(STRANGER, claimed, SENDER, ZERO, ZERO, 1, 1, 1, 1, indexed=(0, 1, 2))
     logs = [EventLog(emitter=STRANGER, log_index=index, raw=log) for index, log in enumerate((image, claim))]
     assert [chain_events.source_of(log).value for log in logs] == ["itself", "its_locker"]
-    (plan,) = plans(lambda: believe(logs, chain=base()))
+    held = TransactionFacts(
+        tx_hash="0x01", block_number=1, block_hash="0x02", block_time=0, launches=(), event_logs=tuple(logs)
+    )
+    (plan,) = plans(lambda: believe([held], chain=base()))
     assert "token_by_address" in plan or "token_once_per_chain" in plan
     assert "token_by_locker" in plan
     assert "Seq Scan" not in plan

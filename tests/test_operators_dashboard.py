@@ -13,7 +13,14 @@ from config.http import NoAnswer, RateLimited
 from config.redis_connection import redis
 from devchain.anvil import CHAIN_ID
 from tests.chain import UNKNOWN_HASH
-from tests.factories import IndexRequestFactory, PartnerKeyFactory, TokenFactory
+from tests.factories import (
+    ChainHeadFactory,
+    CoverageAlarmFactory,
+    CoverageFactory,
+    IndexRequestFactory,
+    PartnerKeyFactory,
+    TokenFactory,
+)
 from tokens import indexing, market_pace
 from tokens.market_schedule import Priority
 from tokens.models import IndexRequest, Market
@@ -51,6 +58,7 @@ def test_strangers_see_the_login(client):
     [
         ("view_token", ["Launches", "Market data"]),
         ("view_indexrequest", ["Index requests"]),
+        ("view_chainhead", ["Following"]),
         ("view_socialprofile", ["Deployers' profiles"]),
         ("view_partnerkey", ["Calls with partner keys"]),
         ("view_group", []),
@@ -59,6 +67,7 @@ def test_strangers_see_the_login(client):
 def test_panels_are_for_those_who_may_see_their_rows(client, settings, permission, titles):
     settings.RPC_URLS = {}
     called(PartnerKeyFactory(), timezone.now().date(), 1)
+    ChainHeadFactory()
     user = User.objects.create_user("support", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename=permission))
     client.force_login(user)
@@ -240,8 +249,12 @@ def test_it_takes_few_queries_whatever_there_is(client, settings, django_assert_
     IndexRequestFactory.create_batch(10)
     for key in PartnerKeyFactory.create_batch(20):
         called(key, timezone.now().date(), 5)
+    for chain_id in range(1, 10):
+        ChainHeadFactory(chain_id=chain_id)
+        CoverageFactory.create_batch(5, chain_id=chain_id)
+        CoverageAlarmFactory.create_batch(5, chain_id=chain_id)
     user = User.objects.create_user("reader", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client.force_login(user)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(11):
         client.get(DASHBOARD)

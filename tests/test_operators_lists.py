@@ -9,6 +9,9 @@ from django.urls import reverse
 
 from accounts.models import PartnerKey, SocialProfile
 from tests.factories import (
+    ChainHeadFactory,
+    CoverageAlarmFactory,
+    CoverageFactory,
     FeeClaimFactory,
     IndexRequestFactory,
     PartnerKeyFactory,
@@ -17,7 +20,7 @@ from tests.factories import (
     TokenEventFactory,
     TokenFactory,
 )
-from tokens.models import FeeClaim, IndexRequest, Token, TokenEvent
+from tokens.models import ChainHead, Coverage, CoverageAlarm, FeeClaim, IndexRequest, Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
 
@@ -70,6 +73,9 @@ MAKERS = {
     TokenEvent: lambda: [TokenEventFactory(token=token) for token in TokenFactory.create_batch(ROWS)],
     FeeClaim: lambda: FeeClaimFactory.create_batch(ROWS),
     IndexRequest: lambda: IndexRequestFactory.create_batch(ROWS),
+    ChainHead: lambda: [ChainHeadFactory(chain_id=number) for number in range(1, ROWS + 1)],
+    Coverage: lambda: CoverageFactory.create_batch(ROWS),
+    CoverageAlarm: lambda: CoverageAlarmFactory.create_batch(ROWS),
     PartnerKey: make_keys,
     SocialProfile: lambda: SocialProfileFactory.create_batch(ROWS),
     User: make_users,

@@ -17,13 +17,29 @@ from django.test import Client
 from accounts import keys, roles
 from accounts.models import KeyState, PartnerKey
 from config.env import BASE_DIR
-from tests.factories import IndexRequestFactory, PartnerKeyFactory, SocialProfileFactory, TokenFactory
+from tests.factories import (
+    ChainHeadFactory,
+    CoverageAlarmFactory,
+    CoverageFactory,
+    IndexRequestFactory,
+    PartnerKeyFactory,
+    SocialProfileFactory,
+    TokenFactory,
+)
 
 pytestmark = pytest.mark.django_db
 
 KEYS, TOKENS, REQUESTS = "/admin/accounts/partnerkey/", "/admin/tokens/token/", "/admin/tokens/indexrequest/"
 PROFILES = "/admin/accounts/socialprofile/"
-MIGRATIONS = [import_module(f"{app}_roles") for app in ("accounts.migrations.0004", "tokens.migrations.0006")]
+FOLLOWING = "/admin/tokens/chainhead/", "/admin/tokens/coverage/", "/admin/tokens/coveragealarm/"
+MIGRATIONS = [
+    import_module(name)
+    for name in (
+        "accounts.migrations.0004_roles",
+        "tokens.migrations.0006_roles",
+        "tokens.migrations.0008_roles_of_following",
+    )
+]
 
 
 @pytest.fixture
@@ -87,6 +103,14 @@ def test_support_has_nothing_indexed_again(support):
     assert request.status == "failed"
 
 
+def test_support_sees_alarms_and_does_not_mark_them(support):
+    alarm = CoverageAlarmFactory()
+    support.post(FOLLOWING[2], {"action": "see", "_selected_action": [alarm.pk]})
+    assert support.post(f"{FOLLOWING[2]}{alarm.pk}/see/").status_code == 403
+    alarm.refresh_from_db()
+    assert alarm.seen_at is None
+
+
 @pytest.mark.parametrize("group", [roles.OPERATOR, roles.SUPPORT])
 @pytest.mark.parametrize(
     "address", ["auth/user/", "auth/group/", "auth/user/add/", "otp_totp/totpdevice/", "axes/accessattempt/"]
@@ -99,6 +123,7 @@ def test_nobody_of_either_reaches_accounts_of_people(groups, group, address):
 def test_both_see_all_lists(groups, group):
     client = client_in(group)
     rows = {KEYS: PartnerKeyFactory(), TOKENS: TokenFactory(), REQUESTS: IndexRequestFactory()}
+    rows |= dict(zip(FOLLOWING, (ChainHeadFactory(), CoverageFactory(), CoverageAlarmFactory()), strict=True))
     for address, row in (rows | {PROFILES: SocialProfileFactory()}).items():
         assert client.get(address).status_code == 200
         assert client.get(f"{address}{row.pk}/change/").status_code == 200
@@ -122,6 +147,13 @@ def test_an_operator_tags_tokens_and_has_transactions_indexed_again(operator):
     token.refresh_from_db()
     request.refresh_from_db()
     assert (token.blocked, request.status) == (True, "pending")
+
+
+def test_an_operator_marks_alarms_as_seen(operator):
+    alarm = CoverageAlarmFactory()
+    operator.post(FOLLOWING[2], {"action": "see", "_selected_action": [alarm.pk]})
+    alarm.refresh_from_db()
+    assert alarm.seen_at
 
 
 def test_an_operator_deletes_nothing(operator):

@@ -1,53 +1,78 @@
 """Events after launch: written with the transaction that holds them, taken back with its block, folded into tokens."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from django.db.models import QuerySet
+from django.db import connection
 from django.db.models.fields.json import KT
 
 from tokens.chains.base import TransactionFacts
 from tokens.chains.events import read_payments
 from tokens.chains.registry import ChainInfo
+from tokens.copy_text import copy_text
 from tokens.current_state import CHANGING_COLUMNS, Change, current_columns
 from tokens.event_sources import BelievedEvent, believe, pool_currencies
 from tokens.facts import Json, event_facts
 from tokens.models import CHANGES, FeeClaim, LaunchFacts, Token, TokenEvent
+from tokens.querysets import one_of
+from tokens.staging import assignments, column_types, names, staged
 
 _IDENTITY = ("chain_id", "tx_hash", "log_index")
-_CLAIM = ("event", "recipient", "currency")
+
+
+_UPSERT = """
+WITH written AS (
+    INSERT INTO tokens_tokenevent ({columns}) SELECT {columns} FROM staged_event
+    ON CONFLICT ({identity}) DO UPDATE SET {news}
+    RETURNING id, chain_id, tx_hash, log_index, at
+)
+INSERT INTO tokens_feeclaim (event_id, chain_id, recipient, currency, amount, at)
+SELECT written.id, written.chain_id, recipient, currency, amount, at
+FROM staged_claim JOIN written USING (tx_hash, log_index)
+ORDER BY place
+ON CONFLICT (event_id, recipient, currency) DO UPDATE SET {paid}
+"""
+_STAGED_CLAIM = {
+    "place": "integer",
+    "tx_hash": "varchar",
+    "log_index": "integer",
+    "recipient": "varchar",
+    "currency": "varchar",
+    "amount": "numeric",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recorded:
-    """How many events of a transaction are kept, and the addresses of the tokens that they are about, in log order."""
+    """How many events are kept; transaction hash -> the addresses of the tokens that they are about, in log order.
+
+    `changed` are the ids of tokens whose columns are to be folded anew.
+    """
 
     count: int
-    addresses: tuple[str, ...]
+    addresses: Mapping[str, tuple[str, ...]]
+    changed: set[int]
 
 
-def record(facts: TransactionFacts, *, chain: ChainInfo) -> Recorded:
-    """Keep the events of a mined transaction, and bring the tokens up to date that they change.
+def record(transactions: Sequence[TransactionFacts], *, chain: ChainInfo) -> Recorded:
+    """Keep the events of mined transactions, in the order of their chain; who calls brings up to date what changed.
 
-    Launches of the same transaction are to be written first. What another block held of it is taken back. Safe to
-    repeat. To be called in a database transaction that holds the request's row.
+    Launches of the same transactions are to be written first. What another block held of them is taken back. Safe to
+    repeat. To be called in a database transaction.
     """
-    believed = believe(facts.event_logs, chain=chain)
-    stale = TokenEvent.objects.filter(chain_id=chain.chain_id, tx_hash=facts.tx_hash)
-    changed = _delete(stale.exclude(block_hash=facts.block_hash))
-    changed |= {entry.token.pk for entry in believed if entry.token and entry.event.kind in CHANGES}
+    changed = delete(_moved(transactions, chain_id=chain.chain_id))
+    # No block has two logs with the same number; of a node that says so, the later one counts.
+    believed = {(entry.tx_hash, entry.event.log_index): entry for entry in believe(transactions, chain=chain)}
+    changed |= {entry.token.pk for entry in believed.values() if entry.token and entry.event.kind in CHANGES}
     if believed:
-        _write(believed, facts, chain_id=chain.chain_id)
-    bring_up_to_date(changed)
-    addresses = dict.fromkeys(entry.token.contract_address for entry in believed if entry.token)
-    return Recorded(count=len(believed), addresses=tuple(addresses))
-
-
-def take_back(*, chain_id: int, tx_hash: str) -> None:
-    """Forget the events of a transaction whose block was dropped, and what they changed."""
-    bring_up_to_date(_delete(TokenEvent.objects.filter(chain_id=chain_id, tx_hash=tx_hash)))
+        _write(transactions, list(believed.values()), chain_id=chain.chain_id)
+    about = defaultdict[str, dict[str, None]](dict)
+    for entry in believed.values():
+        about[entry.tx_hash] |= {entry.token.contract_address: None} if entry.token else {}
+    addresses = {tx_hash: tuple(tokens) for tx_hash, tokens in about.items()}
+    return Recorded(count=len(believed), addresses=addresses, changed=changed)
 
 
 def bring_up_to_date(token_ids: Iterable[int]) -> None:
@@ -88,45 +113,67 @@ def _changes_of(tokens: Sequence[Token]) -> defaultdict[int, list[Change]]:
     return found
 
 
-def _delete(events: QuerySet[TokenEvent]) -> set[int]:
+def delete(event_ids: Sequence[int]) -> set[int]:
     """Delete events with their claims; the ids of the tokens that they changed."""
-    doomed = list(events.values_list("pk", "token_id", "kind"))
-    if doomed:
-        TokenEvent.objects.filter(pk__in=[pk for pk, _, _ in doomed]).delete()
-    return {token_id for _, token_id, kind in doomed if token_id is not None and kind in CHANGES}
+    if not event_ids:
+        return set()
+    FeeClaim.objects.filter(event__in=event_ids).delete()
+    doomed = TokenEvent.objects.filter(pk__in=event_ids)
+    changed = set(doomed.filter(kind__in=CHANGES, token__isnull=False).values_list("token_id", flat=True))
+    doomed.delete()
+    return {token_id for token_id in changed if token_id is not None}
 
 
-def _write(believed: Sequence[BelievedEvent], facts: TransactionFacts, *, chain_id: int) -> None:
-    at = datetime.fromtimestamp(facts.block_time, UTC)
-    rows = [
-        TokenEvent(
-            chain_id=chain_id,
-            tx_hash=facts.tx_hash,
-            log_index=entry.event.log_index,
-            block_number=facts.block_number,
-            block_hash=facts.block_hash,
-            at=at,
-            kind=entry.event.kind,
-            emitter=entry.event.emitter,
-            token=entry.token,
-            arguments=event_facts(entry.event.arguments),
-        )
-        for entry in believed
+def _moved(transactions: Sequence[TransactionFacts], *, chain_id: int) -> list[int]:
+    """The ids of events that other blocks held of these transactions."""
+    blocks = {facts.tx_hash: facts.block_hash for facts in transactions}
+    known = TokenEvent.objects.filter(one_of("tx_hash", blocks), chain_id=chain_id)
+    return [
+        pk
+        for pk, tx_hash, block_hash in known.values_list("pk", "tx_hash", "block_hash")
+        if block_hash != blocks[tx_hash]
     ]
-    fields = [field.name for field in TokenEvent._meta.concrete_fields if field.name not in ("id", *_IDENTITY)]
-    TokenEvent.objects.bulk_create(rows, update_conflicts=True, unique_fields=_IDENTITY, update_fields=fields)
+
+
+def _write(transactions: Sequence[TransactionFacts], believed: Sequence[BelievedEvent], *, chain_id: int) -> None:
+    holders = {facts.tx_hash: facts for facts in transactions}
+    rows = [_event_row(entry, holders[entry.tx_hash], chain_id=chain_id) for entry in believed]
     claims = [
-        FeeClaim(
-            event=row,
-            chain_id=chain_id,
-            recipient=payment.recipient,
-            currency=payment.currency,
-            amount=payment.amount,
-            at=at,
-        )
-        for row, entry in zip(rows, believed, strict=True)
+        {
+            "place": place,
+            "tx_hash": entry.tx_hash,
+            "log_index": entry.event.log_index,
+            "recipient": payment.recipient,
+            "currency": payment.currency,
+            "amount": payment.amount,
+        }
+        for place, entry in enumerate(believed)
         for payment in read_payments(entry.event, pair=pool_currencies(entry.token) if entry.token else None)
     ]
-    FeeClaim.objects.bulk_create(
-        claims, update_conflicts=True, unique_fields=_CLAIM, update_fields=["amount", "at", "chain_id"]
+    statement = _UPSERT.format(
+        columns=names(rows[0]),
+        identity=names(_IDENTITY),
+        news=assignments(name for name in rows[0] if name not in _IDENTITY),
+        paid=assignments(("amount", "at", "chain_id")),
     )
+    with (
+        connection.cursor() as cursor,
+        staged(cursor, "staged_event", column_types(TokenEvent, rows[0]), copy_text(rows)),
+        staged(cursor, "staged_claim", _STAGED_CLAIM, copy_text(claims)),
+    ):
+        cursor.execute(statement)
+
+
+def _event_row(entry: BelievedEvent, facts: TransactionFacts, *, chain_id: int) -> Json:
+    return {
+        "chain_id": chain_id,
+        "tx_hash": facts.tx_hash,
+        "log_index": entry.event.log_index,
+        "block_number": facts.block_number,
+        "block_hash": facts.block_hash,
+        "at": datetime.fromtimestamp(facts.block_time, UTC),
+        "kind": entry.event.kind,
+        "emitter": entry.event.emitter,
+        "token_id": entry.token and entry.token.pk,
+        "arguments": event_facts(entry.event.arguments),
+    }

@@ -1,7 +1,8 @@
 """What the chain said, as JSON that PostgreSQL keeps and an operator can read. Pure."""
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Hashable, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any
 
 from tokens.chains.base import Launch
@@ -15,7 +16,7 @@ _MAX_TEXT = MAX_JSON_TEXT + 1
 
 def launch_facts(launch: Launch) -> Json:
     """The fields of a launch by their names."""
-    return event_facts(asdict(launch))
+    return _fields(launch)
 
 
 def event_facts(values: Mapping[str, Any]) -> Json:
@@ -24,12 +25,26 @@ def event_facts(values: Mapping[str, Any]) -> Json:
 
 
 def _fact(value: Any) -> Any:
-    if isinstance(value, str):
+    # By the type itself, which is the quickest question: a launch has seventy values.
+    kind = type(value)
+    if kind is str:
         return value[:_MAX_TEXT]
-    if isinstance(value, int) and not isinstance(value, bool):
+    if kind is int:
         return str(value)
-    if isinstance(value, Mapping):
-        return event_facts(value)
-    if isinstance(value, list | tuple):
+    if kind is tuple or kind is list:
         return [_fact(part) for part in value]
-    return value
+    if value is None or kind is bool:
+        return value
+    if is_dataclass(value):
+        return _fields(value)
+    return event_facts(value) if isinstance(value, Mapping) else value
+
+
+def _fields(value: Any) -> Json:
+    kind: Hashable = type(value)
+    return {name: _fact(getattr(value, name)) for name in _names(kind)}
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))

@@ -6,26 +6,24 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
-from accounts import profiles
 from config.http import Permanent, Retryable
-from tokens import events
+from tokens import chain_lock
 from tokens.chains.base import (
-    Chain,
-    Launch,
     LaunchNotFound,
     NodeUnavailable,
     TransactionFacts,
     TransactionNotFound,
 )
+from tokens.chains.chain import Chain
 from tokens.chains.registry import ChainInfo
-from tokens.facts import launch_facts
-from tokens.installed_chains import installed_chain, registry
-from tokens.launch_rows import token_columns
-from tokens.models import IndexRequest, LaunchFacts, Token, TokenEvent
+from tokens.installed_chains import installed_chain
+from tokens.models import FollowedBlock, IndexRequest, Token, TokenEvent
 from tokens.querysets import IndexRequestQuerySet
+from tokens.unwinding import take_back, unwind_transactions
+from tokens.writing import write
 
 logger = logging.getLogger(__name__)
 
@@ -42,8 +40,6 @@ MAX_UNFINISHED = 5
 
 # A sweep or a confirmation takes on so many requests at a time.
 BATCH = 500
-
-_IDENTITY = ("chain_id", "contract_address")
 
 
 class Postponed(Retryable):
@@ -114,13 +110,13 @@ def confirm_indexed(chain_id: int) -> int:
     chain = installed_chain(chain_id)
     final = chain.read_head() - chain.info.finality_depth
     requests = list(IndexRequest.objects.unconfirmed(chain_id=chain_id, up_to_block=final)[:BATCH])
-    canonical = chain.read_block_hashes([number for request in requests if (number := request.block_number)])
+    canonical = chain.read_headers([number for request in requests if (number := request.block_number)])
     if len(canonical) < len({request.block_number for request in requests}):
         logger.warning("chain %s: its node lacks blocks that are due to be confirmed", chain_id)
     confirmed = 0
     for request in requests:
         found = canonical.get(request.block_number or 0)
-        if found == request.block_hash:
+        if found is not None and found.hash == request.block_hash:
             confirmed += _unchanged(request).move(status=Status.CONFIRMED)
         elif found is not None:
             unwind(request)
@@ -133,16 +129,9 @@ def unwind(request: IndexRequest) -> None:
     The tokens leave all lists and keep their ids and tags: the same launch usually comes back in another block.
     """
     with transaction.atomic():
-        moved = _unchanged(request).move(
-            status=Status.PENDING,
-            attempts=0,
-            unfinished=0,
-            due_at=timezone.now(),
-            last_error="its block was dropped by a reorg",
-        )
-        if moved:
-            _take_back(request)
-            logger.warning("chain %s dropped block %s of %s", request.chain_id, request.block_hash, request.tx_hash)
+        chain_lock.share(request.chain_id)
+        if _unchanged(request).select_for_update().exists():
+            unwind_transactions(request.chain_id, [request.tx_hash])
 
 
 def _read_and_write(request: IndexRequest, chain: Chain) -> tuple[str, ...]:
@@ -156,8 +145,9 @@ def _read_and_write(request: IndexRequest, chain: Chain) -> tuple[str, ...]:
     except LaunchNotFound as error:
         if request.block_number is None:
             raise
-        canonical = chain.read_block_hashes([request.block_number])
-        if canonical.get(request.block_number) in (None, request.block_hash):
+        canonical = chain.read_headers([request.block_number])
+        header = canonical.get(request.block_number)
+        if header is None or header.hash == request.block_hash:
             raise NodeUnavailable(
                 f"chain {chain.info.chain_id}: half an answer, without what the block held"
             ) from error
@@ -207,8 +197,9 @@ def _fail(request: IndexRequest, error: Permanent) -> None:
     unchanged = _unchanged(request)
     if isinstance(error, LaunchNotFound):
         with transaction.atomic():
-            if unchanged.select_for_update().first():
-                _take_back(request)
+            chain_lock.share(request.chain_id)
+            if unchanged.select_for_update().exists():
+                take_back(Q(chain_id=request.chain_id, tx_hash=request.tx_hash))
                 _give_up(unchanged, error)
     else:
         _give_up(unchanged.filter(status=Status.PENDING), error)
@@ -226,21 +217,19 @@ def _give_up(requests: IndexRequestQuerySet, reason: Exception) -> None:
 
 
 def _write(request: IndexRequest, chain: ChainInfo, facts: TransactionFacts) -> tuple[str, ...]:
-    """Upsert what the transaction holds and settle the request, in one transaction; returns the tokens' addresses.
+    """Write what the transaction holds and settle the request, in one transaction; returns the tokens' addresses.
 
-    Raises LaunchNotFound where it holds nothing that concerns us, and LogUndecodable.
+    Raises LaunchNotFound where it holds nothing that concerns us, LogUndecodable, and NodeUnavailable where its block
+    is not the one that the chain is known to have there.
     """
     with transaction.atomic():
+        chain_lock.share(chain.chain_id)
+        _check_followed(facts, chain)
         # Every writer of a transaction's rows takes its request first, so that two of the same one take turns.
-        locked = IndexRequest.objects.select_for_update().get(pk=request.pk)
-        launched = _write_launches(facts.launches, chain)
-        if facts.block_hash != locked.block_hash:
-            _hide_tokens(request, but=[token.contract_address for token in launched])
-        recorded = events.record(facts, chain=chain)
-        if not launched and not recorded.count:
+        IndexRequest.objects.select_for_update().get(pk=request.pk)
+        written = write([facts], chain=chain)
+        if facts.tx_hash not in written.addresses:
             raise LaunchNotFound("the transaction holds no launch by a known factory, and no event of a known token")
-        # What happened since the launch holds, although its own columns were just written.
-        events.bring_up_to_date(token.pk for token in launched)
         IndexRequest.objects.filter(pk=request.pk).move(
             status=Status.INDEXED,
             attempts=F("attempts") + 1,
@@ -249,45 +238,20 @@ def _write(request: IndexRequest, chain: ChainInfo, facts: TransactionFacts) -> 
             block_number=facts.block_number,
             block_hash=facts.block_hash,
         )
-        profiles.want(token.requestor_fid for token in launched if token.requestor_fid is not None)
-    return tuple(token.contract_address for token in launched) or recorded.addresses
+    return written.addresses[facts.tx_hash]
 
 
-def _write_launches(launches: Sequence[Launch], chain: ChainInfo) -> list[Token]:
-    """Upsert the tokens of launches, and the facts from which their columns are folded."""
-    if not launches:
-        return []
-    now, presets = timezone.now(), registry().presets.values()
-    columns = [token_columns(launch, chain=chain, presets=presets) | {"last_indexed": now} for launch in launches]
-    tokens = Token.objects.bulk_create(
-        [Token(**row) for row in columns],
-        update_conflicts=True,
-        unique_fields=_IDENTITY,
-        update_fields=[name for name in columns[0] if name not in _IDENTITY],
-    )
-    LaunchFacts.objects.bulk_create(
-        [LaunchFacts(token=token, facts=launch_facts(launch)) for token, launch in zip(tokens, launches, strict=True)],
-        update_conflicts=True,
-        unique_fields=["token"],
-        update_fields=["facts"],
-    )
-    return tokens
+def _check_followed(facts: TransactionFacts, chain: ChainInfo) -> None:
+    """Refuse a block that the follower has seen dropped: the node that told of it is behind. Raises NodeUnavailable."""
+    there = FollowedBlock.objects.filter(chain_id=chain.chain_id, number=facts.block_number)
+    if there.exclude(hash=facts.block_hash).exists():
+        raise NodeUnavailable(f"chain {chain.chain_id}: its node tells of a block that the chain has dropped")
 
 
 def _has_written(request: IndexRequest) -> bool:
     launched = Token.objects.launched_in(chain_id=request.chain_id, tx_hash=request.tx_hash)
     kept = TokenEvent.objects.filter(chain_id=request.chain_id, tx_hash=request.tx_hash)
     return launched.on_chain().exists() or kept.exists()
-
-
-def _take_back(request: IndexRequest) -> None:
-    _hide_tokens(request)
-    events.take_back(chain_id=request.chain_id, tx_hash=request.tx_hash)
-
-
-def _hide_tokens(request: IndexRequest, *, but: Sequence[str] = ()) -> int:
-    launched = Token.objects.launched_in(chain_id=request.chain_id, tx_hash=request.tx_hash)
-    return launched.exclude(contract_address__in=but).update(unindexed=True)
 
 
 def _unchanged(request: IndexRequest) -> IndexRequestQuerySet:

@@ -6,9 +6,10 @@ from pathlib import Path
 from django.conf import settings
 
 from config.http import Permanent
-from tokens.chains.base import Chain
+from tokens.chains.chain import Chain
 from tokens.chains.evm import EvmChain
-from tokens.chains.registry import ChainInfo, Registry, UnknownChain, load
+from tokens.chains.log_ranges import RangeSize
+from tokens.chains.registry import ChainInfo, Registry, load
 from tokens.chains.rpc import RpcClient
 
 
@@ -51,18 +52,36 @@ def quote_symbol(address: str, *, chain_id: int | None) -> str | None:
 @cache
 def installed_chain(chain_id: int) -> Chain:
     """The chain with its nodes, made once per process. Raises UnsupportedChain."""
-    try:
-        info = registry().chain(chain_id)
-    except UnknownChain as error:
-        raise UnsupportedChain(f"chain {chain_id} is not in the registry") from error
-    if chain_id not in settings.RPC_URLS:
+    return _build_chain(chain_id, _urls(chain_id))
+
+
+@cache
+def installed_chain_otherwise(chain_id: int) -> Chain:
+    """As `installed_chain`, with the second node first and the first one last: for a second opinion.
+
+    Where there is one node alone, it is asked again. Raises UnsupportedChain.
+    """
+    first, *others = _urls(chain_id)
+    return _build_chain(chain_id, (*others, first))
+
+
+def _urls(chain_id: int) -> tuple[str, ...]:
+    if chain_id not in registry().chains:
+        raise UnsupportedChain(f"chain {chain_id} is not in the registry")
+    urls: tuple[str, ...] = settings.RPC_URLS.get(chain_id, ())
+    if not urls:
         raise UnsupportedChain(f"RPC_URLS_{chain_id} is not set")
+    return urls
+
+
+def _build_chain(chain_id: int, urls: tuple[str, ...]) -> Chain:
     client = RpcClient(
         chain_id=chain_id,
-        urls=settings.RPC_URLS[chain_id],
+        urls=urls,
         timeout=settings.RPC_TIMEOUT_SECONDS,
         batch_size=settings.RPC_BATCH_SIZE,
         attempts=settings.RPC_ATTEMPTS,
         patience=settings.RPC_PATIENCE_SECONDS,
     )
-    return EvmChain(info=info, rpc=client)
+    ranges = RangeSize(settings.FOLLOW_RANGE_BLOCKS, longest=settings.FOLLOW_LONGEST_RANGE_BLOCKS)
+    return EvmChain(info=registry().chain(chain_id), rpc=client, ranges=ranges)

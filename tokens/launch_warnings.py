@@ -1,6 +1,7 @@
 """What a launch itself gives reason to warn of. Pure; the texts are those of the API's `warnings`."""
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from tokens.chains.base import Launch
 from tokens.chains.registry import ChainInfo, Position, Preset
@@ -46,6 +47,8 @@ def _match_preset(positions: tuple[Position, ...], presets: Iterable[Preset]) ->
     return any(_shape(positions) == _shape(preset.positions) for preset in presets)
 
 
+# Nearly all launches have one of a few sets of positions, at one of a few ticks.
+@lru_cache(maxsize=4096)
 def _shape(positions: tuple[Position, ...]) -> list[tuple[int, int, int]]:
     start = min(position.tick_lower for position in positions)
     return sorted((position.tick_lower - start, position.tick_upper - start, position.bps) for position in positions)

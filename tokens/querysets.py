@@ -4,7 +4,21 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from django.db.models import Case, Count, Exists, IntegerField, Min, OuterRef, Q, QuerySet, Value, When
+from django.db.models import (
+    BooleanField,
+    Case,
+    Count,
+    Exists,
+    F,
+    Func,
+    IntegerField,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+    When,
+)
 from django.db.models.fields.json import KT
 from django.db.models.functions import Left, Lower
 from django.utils import timezone
@@ -18,6 +32,17 @@ if TYPE_CHECKING:
 # limit; by one character more than anybody may ask for, so that a longer one never looks the same.
 LONGEST_INTERFACE = 100
 INTERFACE = Left(Lower(KT("social_context__interface")), LONGEST_INTERFACE + 1)
+
+
+def one_of(column: str, texts: Iterable[str]) -> Func:
+    """The condition `column__in=texts` with one parameter, which any number of texts may be in."""
+    return Func(
+        F(column),
+        Value(list(texts)),
+        template="(%(expressions)s))",
+        arg_joiner=" = ANY(",
+        output_field=BooleanField(),
+    )
 
 
 class TokenQuerySet(QuerySet["Token"]):

@@ -6,12 +6,12 @@ from functools import partial
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
-from psycopg import sql
 from psycopg.errors import UniqueViolation
 
 from tokens.models import Market, SearchEntry, Token
+from tokens.staging import copy_into
 from tokens.synthetic.batches import make_batches
-from tokens.synthetic.rows import BATCH, CopyText
+from tokens.synthetic.rows import BATCH
 
 # From so many tokens on, it costs less to build indexes and check foreign keys at the end than row by row.
 REBUILD_FROM = 10_000
@@ -102,17 +102,9 @@ def _copy_tokens(cursor: CursorWrapper, count: int, *, seed: int, report: Report
     )
     for number, (markets, tokens) in enumerate(batches, start=1):
         # A market may stand before its token, whose own trigger then makes none: the foreign key is looked at later.
-        _copy(cursor, _MARKETS, markets)
-        _copy(cursor, _TOKENS, tokens)
+        copy_into(cursor, _MARKETS, markets)
+        copy_into(cursor, _TOKENS, tokens)
         report("loading", min(number * BATCH, count))
-
-
-def _copy(cursor: CursorWrapper, table: str, rows: CopyText) -> None:
-    if not rows.text:
-        return
-    columns = sql.SQL(", ").join(map(sql.Identifier, rows.columns))
-    with cursor.copy(sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), columns)) as copy:
-        copy.write(rows.text)
 
 
 def _reserve_ids(cursor: CursorWrapper, count: int) -> list[int]:

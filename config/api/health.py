@@ -1,12 +1,15 @@
 """Probes for load balancers and orchestrators: is the process up, and can it do its work?
 
 Both answer before the host is checked and before any redirect to https (`answer_probes`, first in MIDDLEWARE), because
-probes come by address and in plain HTTP. Neither says why something failed: that is in the log.
+probes come by address and in plain HTTP; so do scrapes of the metrics. Neither says why something failed: that is in
+the log.
 """
 
 import functools
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import redis
@@ -18,9 +21,15 @@ from django.db import DatabaseError, ProgrammingError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils import timezone
+from django.utils.module_loading import import_string
+from rest_framework.exceptions import ValidationError
 
 from config.api.caching import NEVER_STORED
+from config.api.error_handling import error_body
+from config.api.metrics import metrics
 from config.api.rendering import render_json
+from config.postgresql.time_limits import limited
 
 logger = logging.getLogger(__name__)
 
@@ -30,24 +39,49 @@ _DATABASE_STATEMENT_MS = 1000
 _CACHE_SECONDS = 1.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class Detail:
+    """What readiness has to do with one thing, whether that is well, and what is known of it.
+
+    READINESS_DETAILS lists, by parameter, the functions that make them: of the parameter's text and the time, or
+    ValidationError.
+    """
+
+    passed: bool
+    body: dict[str, Any]
+
+
 def healthz(request: HttpRequest) -> HttpResponse:
     """200 while the process answers; asks nobody else."""
     return _answer({"status": "ok"}, status=200)
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """200 when database, cache and migrations are all "ok"; else 503, with "failed" where it is so."""
+    """200 when database, cache and migrations are all "ok"; else 503, with "failed" where it is so.
+
+    With a parameter of READINESS_DETAILS also what that tells under the parameter's name, and 503 where it fails; null
+    where the database can't tell. A value that means nothing is 400.
+    """
     database, migrations = _check_database()
     checks = {"database": database, "cache": _check_cache(), "migrations": migrations}
+    body: dict[str, Any] = {name: "ok" if passed else "failed" for name, passed in checks.items()}
     ready = all(checks.values())
-    body = {"status": "ok" if ready else "failed"}
-    body |= {name: "ok" if passed else "failed" for name, passed in checks.items()}
-    return _answer(body, status=200 if ready else 503)
+    for name, path in settings.READINESS_DETAILS.items():
+        text = request.GET.get(name)
+        if text is None:
+            continue
+        try:
+            detail = _read_detail(path, text) if database and migrations else None
+        except ValidationError as error:
+            return _answer(error_body(error), status=400)
+        body[name] = detail and detail.body
+        ready = ready and detail is not None and detail.passed
+    return _answer({"status": "ok" if ready else "failed"} | body, status=200 if ready else 503)
 
 
 def answer_probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware that answers the two probes before any other middleware sees them."""
-    probes = {"/healthz": healthz, "/readyz": readyz}
+    """Middleware that answers probes and scrapes before any other middleware sees them."""
+    probes = {"/healthz": healthz, "/readyz": readyz, "/metrics": metrics}
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         probe = probes.get(request.path_info.removesuffix("/"))
@@ -56,10 +90,21 @@ def answer_probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Ca
     return answer
 
 
-def _answer(body: dict[str, str], *, status: int) -> HttpResponse:
+def _answer(body: dict[str, Any], *, status: int) -> HttpResponse:
     return HttpResponse(
         render_json(body), status=status, content_type="application/json", headers={"Cache-Control": NEVER_STORED}
     )
+
+
+def _read_detail(path: str, text: str) -> Detail | None:
+    """None where the database failed meanwhile. Raises ValidationError."""
+    read: Callable[[str, datetime], Detail] = import_string(path)
+    try:
+        with limited(milliseconds=_DATABASE_STATEMENT_MS):
+            return read(text, timezone.now())
+    except DatabaseError as error:
+        logger.error("Readiness: the database failed: %s", error)
+        return None
 
 
 def _check_database() -> tuple[bool, bool]:

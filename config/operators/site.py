@@ -37,6 +37,15 @@ _NAVIGATION = [
         ],
     },
     {
+        "title": "Following",
+        "separator": True,
+        "items": [
+            _list("Chains", "link", "tokens.chainhead"),
+            _list("Coverage", "data_usage", "tokens.coverage"),
+            _list("Coverage alarms", "notification_important", "tokens.coveragealarm"),
+        ],
+    },
+    {
         "title": "Partners",
         "separator": True,
         "items": [_list("Partner keys", "key", "accounts.partnerkey")],

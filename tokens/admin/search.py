@@ -3,6 +3,7 @@
 Hence whole addresses and hashes, in the form in which they are stored, and texts of tokens by their search entries.
 """
 
+import re
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -63,9 +64,38 @@ def claims_of(text: str) -> Q:
     return _on_any_chain() & Q(recipient=address)
 
 
+def of_chain(text: str) -> Q:
+    """Rows of the chain with this id, or of those whose name has this part."""
+    named = [chain_id for chain_id, chain in registry().chains.items() if text.lower() in chain.name.lower()]
+    number = _number(text)
+    return Q(chain_id__in=named if number is None else [*named, number])
+
+
+def coverage_of(text: str) -> Q:
+    """Coverage of a contract, by its address, or of a chain."""
+    address = _address(text)
+    return of_chain(text) if address is None else Q(addresses__contains=[address.lower()])
+
+
+def alarms_of(text: str) -> Q:
+    """Alarms of a block, by its number, or of a transaction."""
+    number = _number(text)
+    if number is not None:
+        return Q(first_block__lte=number, last_block__gte=number)
+    try:
+        return Q(tx_hashes__contains=[parse_transaction_hash(text)])
+    except ValueError:
+        return Q(tx_hashes__contains=[text])
+
+
 def _on_any_chain() -> Q:
     """Said because the indexes begin with the chain."""
     return Q(chain_id__in=list(registry().chains))
+
+
+def _number(text: str) -> int | None:
+    """A whole number that PostgreSQL's integers hold."""
+    return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else None
 
 
 def _address(text: str) -> str | None:

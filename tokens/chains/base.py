@@ -1,13 +1,12 @@
-"""What the chain library hands out: frozen facts about a launch, the protocol of a chain, and the error families."""
+"""What the chain library hands out: frozen facts about a launch, and the error families."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from config.http import Permanent, Retryable
-from tokens.chains.registry import ChainInfo, Position
-from tokens.chains.token_fees import TokenFees
+from tokens.chains.registry import Position
 
 WEI_PER_TOKEN = 10**18
 
@@ -21,6 +20,10 @@ _FEE_PREFERENCES: tuple[FeeCurrency, ...] = ("Both", "Paired", "Clanker")
 
 class NodeUnavailable(Retryable):
     """No node of the chain gave a usable answer."""
+
+
+class AskedTooMuch(NodeUnavailable):
+    """No node answered in time, or all of them with more than is read: asking for less at a time may help."""
 
 
 class NodeRefused(Permanent):
@@ -222,63 +225,6 @@ class UncollectedFees:
     locker: str
     amounts: tuple[FeeAmount, ...]
     team_percent: int | None
-
-
-class Chain(Protocol):
-    """What the service asks of a chain, whatever its kind."""
-
-    @property
-    def info(self) -> ChainInfo:
-        """What the registry knows of the chain."""
-        ...
-
-    def read_transaction(self, tx_hash: str) -> TransactionFacts:
-        """The launches of one transaction, and its logs that may be events of tokens.
-
-        Raises TransactionNotFound, LaunchNotFound, LogUndecodable, NodeUnavailable.
-        """
-        ...
-
-    def read_transactions(self, tx_hashes: Sequence[str]) -> list[TransactionFacts]:
-        """Many at once, each once, in the order given.
-
-        Left out are those that hold nothing for us, and, with an error in the log, those of which a factory's launch is
-        malformed. Raises TransactionNotFound where one is unknown, NodeUnavailable.
-        """
-        ...
-
-    def read_head(self) -> int:
-        """The number of the newest block. Raises NodeUnavailable."""
-        ...
-
-    def read_block_hashes(self, numbers: Sequence[int]) -> dict[int, str]:
-        """Block number -> its hash on the chain as it is now, without those that the node lacks.
-
-        Raises NodeUnavailable.
-        """
-        ...
-
-    def read_uncollected_fees(self, position_id: int) -> UncollectedFees:
-        """What waits in the pool for an LP NFT of generation v0 to v3.1, at the newest block.
-
-        Raises NodeUnavailable, FeesUnreadable.
-        """
-        ...
-
-    def read_v3_fees(self, position_id: int, *, launched_for: Sequence[tuple[str, int]]) -> TokenFees:
-        """What waits for whom of an LP NFT of generation v0 to v3.1, after the newest block; nothing is harvested.
-
-        `launched_for` are recipients and bps as the launch told them: good where the locker tells none.
-        Raises NodeUnavailable, FeesUnreadable.
-        """
-        ...
-
-    def read_v4_fees(self, token: str, *, locker: str, owner: str | None) -> TokenFees:
-        """What waits for whom of a token of generation v4, after the newest block, and for `owner` in any case.
-
-        Raises NodeUnavailable, FeesUnreadable.
-        """
-        ...
 
 
 def bps(parts_per_million: int) -> float:

@@ -1,10 +1,9 @@
 """An EVM chain: reading launches from its nodes, and asking them for what the receipt leaves out."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 
-from tokens.chains import lockers, transactions, v3_fees, v4_fees
+from tokens.chains import headers, lockers, log_filters, transactions, v3_fees, v4_fees
 from tokens.chains.base import (
     ContractUnknown,
     NodeRefused,
@@ -12,8 +11,11 @@ from tokens.chains.base import (
     TransactionFacts,
     UncollectedFees,
 )
+from tokens.chains.blocks import BlockHeader, Reading
+from tokens.chains.log_ranges import RangeSize
+from tokens.chains.log_reading import LogReader
 from tokens.chains.registry import ChainInfo
-from tokens.chains.rpc import Call, RpcClient
+from tokens.chains.rpc import RpcClient
 from tokens.chains.token_fees import TokenFees
 
 
@@ -23,6 +25,8 @@ class EvmChain:
 
     info: ChainInfo
     rpc: RpcClient
+    # Adapts to what the nodes take, for all threads that read the chain.
+    ranges: RangeSize = field(default_factory=lambda: RangeSize(2_000, longest=20_000))
 
     def read_transaction(self, tx_hash: str) -> TransactionFacts:
         """The launches of one transaction, and its logs that may be events of tokens.
@@ -42,19 +46,37 @@ class EvmChain:
         except (NodeRefused, TypeError, ValueError) as error:
             raise NodeUnavailable(f"chain {self.info.chain_id} does not tell its newest block") from error
 
-    def read_block_hashes(self, numbers: Sequence[int]) -> dict[int, str]:
-        """Block number -> its hash on the chain as it is now, without those that the node lacks.
+    def read_newest(self) -> BlockHeader:
+        """As in `Chain`. Raises NodeUnavailable."""
+        return headers.read_newest(self.rpc)
 
-        Raises NodeUnavailable.
-        """
-        wanted = sorted(set(numbers))
-        blocks = self._objects([("eth_getBlockByNumber", (hex(number), False)) for number in wanted])
-        found = {number: block for number, block in zip(wanted, blocks, strict=True) if block}
-        for number, block in found.items():
-            # What is written is unwound by these hashes, so that no other block's may slip in.
-            if block.get("number") != hex(number) or not isinstance(block.get("hash"), str):
-                raise NodeUnavailable(f"chain {self.info.chain_id}: another block than the one asked for")
-        return {number: block["hash"] for number, block in found.items()}
+    def read_headers(self, numbers: Collection[int]) -> dict[int, BlockHeader]:
+        """As in `Chain`. Raises NodeUnavailable."""
+        return headers.read_headers(self.rpc, numbers)
+
+    def range_blocks(self) -> int:
+        """As in `Chain`."""
+        return self.ranges.blocks
+
+    def read_range(self, first: int, last: int, *, addresses: Collection[str] | None = None) -> Reading:
+        """As in `Chain`. Raises NodeUnavailable."""
+        return self._logs().read_range(first, last, addresses=addresses)
+
+    def read_blocks(self, headers: Sequence[BlockHeader]) -> Reading:
+        """As in `Chain`. Raises NodeUnavailable, BlockGone."""
+        return self._logs().read_blocks(headers)
+
+    def read_receipts(self, headers: Sequence[BlockHeader]) -> Reading:
+        """As in `Chain`. Raises NodeUnavailable, BlockGone."""
+        return self._logs().read_receipts(headers)
+
+    def may_hold(self, header: BlockHeader) -> bool | None:
+        """As in `Chain`."""
+        return log_filters.may_hold(self.info, header)
+
+    def count_nodes_with(self, header: BlockHeader) -> tuple[int, int]:
+        """As in `Chain`."""
+        return headers.count_nodes_with(self.rpc, header)
 
     def read_uncollected_fees(self, position_id: int) -> UncollectedFees:
         """What waits in the pool for an LP NFT of generation v0 to v3.1, at the newest block.
@@ -84,9 +106,5 @@ class EvmChain:
             raise ContractUnknown("v3_position_manager")
         return self.info.v3_position_manager
 
-    def _objects(self, calls: list[Call]) -> list[Any]:
-        answers = self.rpc.require(calls)
-        for answer in answers:
-            if answer is not None and not isinstance(answer, dict):
-                raise NodeUnavailable(f"chain {self.info.chain_id} answered with something that is no object")
-        return answers
+    def _logs(self) -> LogReader:
+        return LogReader(chain=self.info, rpc=self.rpc, ranges=self.ranges)

@@ -3,26 +3,41 @@
 import itertools
 import logging
 import random
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from config import http
-from tokens.chains.base import NodeRefused, NodeUnavailable
-from tokens.chains.rpc_answers import BatchRefused, CallFailed, Refusal, read_batch, read_single, refuses_call
+from tokens.chains.base import AskedTooMuch, NodeRefused, NodeUnavailable
+from tokens.chains.rpc_answers import (
+    BatchRefused,
+    Call,
+    CallFailed,
+    Refusal,
+    asks_for_ranges,
+    read_any,
+    read_batch,
+    read_executed,
+    read_single,
+    read_unrefused,
+    refuse_lacks,
+    refuses_call,
+)
 from tokens.chains.rpc_endpoint import Endpoint
 
 __all__ = ["Call", "CallFailed", "RpcClient"]
 
 logger = logging.getLogger(__name__)
 
-_HEX = re.compile("0x[0-9a-fA-F]*")
+Found = TypeVar("Found")
+# What to make of the results of one node. Raises Retryable where another node is to be asked, or the same again.
+Read = Callable[[list[Any]], Found]
 
-# (method, params)
-Call = tuple[str, Sequence[Any]]
-Accept = Callable[[list[Any]], None]
+# No node is left alone for longer than this, whatever it asks for; the circuit breaker goes on from there.
+_LONGEST_REST = 60.0
+# Statuses of an answer that would be too large, and of one that took too long behind a proxy.
+_TOO_MUCH_STATUSES = frozenset({413, 504, 524})
 
 
 @dataclass
@@ -76,33 +91,68 @@ class RpcClient:
         Each healthy node is asked once at most, and nothing is held against it. Raises NodeUnavailable where none
         gives a result.
         """
-        (result,) = self._ask_each([(method, params)], _accept_no_lack, method=method)
-        return result
+        return self.ask_where_offered(method, [(method, params)], read=read_unrefused)[0]
 
     def batch(self, calls: Sequence[Call]) -> list[Any]:
         """The results in the order of the calls; a call that the node refused gives a CallFailed.
 
         All calls that fit into one HTTP request are answered by one node. Raises NodeUnavailable.
         """
-        return self._in_parts(calls, lambda part: self._ask_any(part, _accept_refusals))
+        return self._in_parts(calls, lambda part: self._ask_any(part, read_any))
 
     def require(self, calls: Sequence[Call]) -> list[Any]:
         """As `batch`, for calls that any node of the chain should answer: who refuses one counts as out of order."""
-        return self._in_parts(calls, lambda part: self._ask_any(part, _accept_no_refusal))
+        return self._in_parts(calls, lambda part: self._ask_any(part, read_unrefused))
 
     def execute(self, calls: Sequence[Call]) -> list[Any]:
         """As `batch`, for `eth_call`: hex, or a CallFailed where the contract's execution failed, and nowhere else.
 
         A node that says anything else counts as out of order: callers take a CallFailed for a fact about the contract.
         """
-        return self._in_parts(calls, lambda part: self._ask_any(part, _accept_executions))
+        return self._in_parts(calls, lambda part: self._ask_any(part, read_executed))
 
     def execute_where_kept(self, calls: Sequence[Call]) -> list[Any]:
         """As `execute`, on the state of a block that many nodes have dropped.
 
         Each healthy node is asked once at most, and nothing is held against it. Raises NodeUnavailable.
         """
-        return self._in_parts(calls, lambda part: self._ask_each(part, _accept_executions))
+        return self._in_parts(calls, lambda part: self._ask_each(part, read_executed))
+
+    def ask(self, calls: Sequence[Call], *, read: Read[Found]) -> Found:
+        """What `read` makes of the results of all calls, by one node in one request; a refused one is a CallFailed.
+
+        Where `read` raises Retryable, the node counts as out of order. Raises NodeUnavailable; AskedTooMuch where
+        answers did not come in time, or were too large.
+        """
+        return self._ask_any(calls, read)
+
+    def ask_once(self, calls: Sequence[Call], *, read: Read[Found]) -> Found:
+        """As `ask`, for what many nodes may lack: each healthy node is asked once, and nothing is held against it."""
+        return self._ask_each(calls, read)
+
+    def ask_where_offered(self, method: str, calls: Sequence[Call], *, read: Read[Found]) -> Found:
+        """As `ask_once`, for calls to a method that many nodes do not offer; who lacks it is left out for a time."""
+
+        def read_offered(results: list[Any]) -> Found:
+            refuse_lacks(results)
+            return read(results)
+
+        return self._ask_each(calls, read_offered, method=method)
+
+    def ask_every(self, calls: Sequence[Call]) -> list[list[Any] | None]:
+        """The results of the calls by each node, in the setting's order; None where a node gives no answer.
+
+        Each is asked once, whatever its circuit, and nothing is held against it.
+        """
+        found: list[list[Any] | None] = []
+        for endpoint in self._endpoints:
+            try:
+                found.append(self._ask(endpoint, calls, timeout=self.timeout))
+            except (http.Retryable, http.Permanent) as error:
+                reason = endpoint.censor(str(error))
+                logger.warning("chain %s, node %s: %s", self.chain_id, endpoint.number, reason)
+                found.append(None)
+        return found
 
     def _in_parts(self, calls: Sequence[Call], ask: Callable[[Sequence[Call]], list[Any]]) -> list[Any]:
         results: list[Any] = []
@@ -110,56 +160,71 @@ class RpcClient:
             results += ask(calls[start : start + self.batch_size])
         return results
 
-    def _ask_any(self, calls: Sequence[Call], accept: Accept) -> list[Any]:
-        reason = "every node failed lately" if self.urls else "no RPC URL is set"
+    def _ask_any(self, calls: Sequence[Call], read: Read[Found]) -> Found:
+        reason, too_much = "every node failed lately" if self.urls else "no RPC URL is set", False
         give_up_at = time.monotonic() + self.patience
         refused: set[int] = set()
         for attempt in range(self.attempts):
-            if attempt:
-                limit = min(self.longest_pause, self.first_pause * 2 ** (attempt - 1))
-                time.sleep(random.uniform(0, limit))  # noqa: S311
+            if attempt and not self._pause(attempt, until=give_up_at):
+                break
             for endpoint in self._askable():
                 seconds = give_up_at - time.monotonic()
                 if seconds <= 0 or endpoint.number in refused:
                     continue
                 try:
-                    results = self._ask(endpoint, calls, timeout=min(self.timeout, seconds))
-                    accept(results)
+                    found = read(self._ask(endpoint, calls, timeout=min(self.timeout, seconds)))
                 except (http.Retryable, http.Permanent) as error:
                     if isinstance(error, http.Permanent):
                         # It would say the same again; another node may not.
                         refused.add(endpoint.number)
-                    endpoint.note_failure(limit=self.breaker_failures, seconds=self.breaker_seconds)
+                    self._note_failure(endpoint, error)
+                    too_much = too_much or _is_too_much(error)
                     reason = f"node {endpoint.number}: {endpoint.censor(str(error))}"
                     logger.warning("chain %s, %s", self.chain_id, reason)
                 else:
                     endpoint.note_success()
-                    return results
-        raise NodeUnavailable(f"chain {self.chain_id} is out of reach ({reason})")
+                    return found
+        raise (AskedTooMuch if too_much else NodeUnavailable)(f"chain {self.chain_id} is out of reach ({reason})")
 
-    def _ask_each(self, calls: Sequence[Call], accept: Accept, *, method: str | None = None) -> list[Any]:
+    def _pause(self, attempt: int, *, until: float) -> bool:
+        """Wait before another round; False where all nodes asked to be left alone for longer than the caller waits."""
+        limit = min(self.longest_pause, self.first_pause * 2 ** (attempt - 1))
+        seconds = random.uniform(0, limit)  # noqa: S311
+        now = time.monotonic()
+        rest = min((endpoint.rests_until for endpoint in self._endpoints), default=now) - now
+        if rest > 0 and now + rest >= until:
+            return False
+        time.sleep(max(seconds, rest))
+        return True
+
+    def _note_failure(self, endpoint: Endpoint, error: Exception) -> None:
+        if isinstance(error, http.RateLimited) and error.retry_after:
+            # It is well, and says when to come back; coming earlier makes providers lock callers out.
+            endpoint.note_rest(min(error.retry_after, _LONGEST_REST))
+        else:
+            endpoint.note_failure(limit=self.breaker_failures, seconds=self.breaker_seconds)
+
+    def _ask_each(self, calls: Sequence[Call], read: Read[Found], *, method: str | None = None) -> Found:
         """One round over the healthy nodes, for what they may lack; with `method`, who lacks it is left out later."""
         reason = "every node failed or refused lately"
         give_up_at = time.monotonic() + self.patience
         for endpoint in self._endpoints:
             seconds = give_up_at - time.monotonic()
-            if seconds <= 0 or endpoint.is_open() or (method and endpoint.lacks(method)):
+            if seconds <= 0 or endpoint.is_left_out() or (method and endpoint.lacks(method)):
                 continue
             try:
-                results = self._ask(endpoint, calls, timeout=min(self.timeout, seconds))
-                accept(results)
+                return read(self._ask(endpoint, calls, timeout=min(self.timeout, seconds)))
             except (http.Retryable, http.Permanent) as error:
                 if method and isinstance(error, http.Permanent):
                     endpoint.note_lack(method, seconds=self.lacking_seconds)
                 reason = f"node {endpoint.number}: {endpoint.censor(str(error))}"
-            else:
-                return results
         raise NodeUnavailable(f"no node of chain {self.chain_id} has it ({reason})")
 
     def _askable(self) -> list[Endpoint]:
         """Healthy nodes in the setting's order; while there is none, those whose turn for a probe it is."""
-        healthy = [endpoint for endpoint in self._endpoints if not endpoint.is_open()]
-        return healthy or [endpoint for endpoint in self._endpoints if endpoint.claim_probe(every=self.probe_seconds)]
+        awake = [endpoint for endpoint in self._endpoints if not endpoint.rests()]
+        healthy = [endpoint for endpoint in awake if not endpoint.is_open()]
+        return healthy or [endpoint for endpoint in awake if endpoint.claim_probe(every=self.probe_seconds)]
 
     def _ask(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
         if not endpoint.verified:
@@ -172,6 +237,9 @@ class RpcClient:
                 return self._post_batch(endpoint, calls, timeout=timeout)
             except BatchRefused as refused:
                 results = [self._post_single(endpoint, call, timeout=timeout) for call in calls]
+                if any(isinstance(result, CallFailed) and result.kind is Refusal.RANGE for result in results):
+                    # It was about the range, and not about the batch.
+                    return results
                 endpoint.takes_batches = False
                 reason = endpoint.censor(str(refused))
                 logger.warning("chain %s, node %s takes no batches: %s", self.chain_id, endpoint.number, reason)
@@ -184,18 +252,19 @@ class RpcClient:
             answer = http.post_json(endpoint.url, requests, timeout=timeout)
         except http.StatusRefused as refused:
             raise BatchRefused(str(refused)) from refused
-        return _censor_refusals(endpoint, read_batch([request["id"] for request in requests], answer))
+        numbers = [request["id"] for request in requests]
+        return _censor_refusals(endpoint, read_batch(numbers, answer, of_ranges=asks_for_ranges(calls)))
 
     def _post_single(self, endpoint: Endpoint, call: Call, *, timeout: float) -> Any:
-        request = self._request(call)
+        request, of_ranges = self._request(call), asks_for_ranges([call])
         try:
             answer = http.post_json(endpoint.url, request, timeout=timeout)
         except http.StatusRefused as refused:
             # Some providers send the refusal of a call with a status of its own, mostly 400.
-            if not refuses_call(refused.answer):
+            if not refuses_call(refused.answer, of_ranges=of_ranges):
                 raise
             answer = refused.answer
-        (result,) = _censor_refusals(endpoint, [read_single(request["id"], answer)])
+        (result,) = _censor_refusals(endpoint, [read_single(request["id"], answer, of_ranges=of_ranges)])
         return result
 
     def _request(self, call: Call) -> dict[str, Any]:
@@ -210,27 +279,7 @@ def _censor_refusals(endpoint: Endpoint, results: list[Any]) -> list[Any]:
     ]
 
 
-def _accept_refusals(_results: list[Any]) -> None:
-    """A node may refuse a call for what the call asks."""
-
-
-def _accept_executions(results: list[Any]) -> None:
-    for result in results:
-        if isinstance(result, CallFailed):
-            if result.kind is not Refusal.EXECUTION:
-                raise http.Retryable(f"it refused: {result.message}")
-        elif not isinstance(result, str) or not _HEX.fullmatch(result):
-            raise http.Retryable("an answer to eth_call that is no hex")
-
-
-def _accept_no_lack(results: list[Any]) -> None:
-    for result in results:
-        if isinstance(result, CallFailed) and result.kind is Refusal.METHOD:
-            raise http.Permanent(f"it lacks the method: {result.message}")
-    _accept_no_refusal(results)
-
-
-def _accept_no_refusal(results: list[Any]) -> None:
-    for result in results:
-        if isinstance(result, CallFailed):
-            raise http.Retryable(f"it refused: {result.message}")
+def _is_too_much(error: Exception) -> bool:
+    """Whether asking for less may help where a node gave this error."""
+    status = error.status if isinstance(error, http.StatusRefused) else None
+    return isinstance(error, http.TimedOut | http.AnswerTooLarge) or status in _TOO_MUCH_STATUSES

@@ -1,11 +1,21 @@
 """What a JSON-RPC answer says: results in order, refusals of a call, and failures of the node. Pure."""
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
 from config import http
+from tokens.chains.log_ranges import read_refusal
+
+# (method, params)
+Call = tuple[str, Sequence[Any]]
+
+# The method whose refusals may be about the range that it asks for.
+_OF_RANGES = "eth_getLogs"
+
+_HEX = re.compile("0x[0-9a-fA-F]*")
 
 # With these nodes tell that the call's own execution failed: geth, erigon, reth and anvil; Nethermind.
 _EXECUTION_CODES = frozenset({3, -32015})
@@ -62,6 +72,8 @@ class Refusal(Enum):
     EXECUTION = auto()
     # The node's: it does not offer the method.
     METHOD = auto()
+    # The node's: the range of logs is too long for it, or holds too many.
+    RANGE = auto()
     # Anything else, from which nothing follows about the contract.
     OTHER = auto()
 
@@ -72,52 +84,104 @@ class CallFailed:
 
     message: str
     kind: Refusal = Refusal.OTHER
+    # For a range: how many blocks the node would take, None where it does not say.
+    blocks: int | None = None
 
 
-def read_single(number: int, answer: Any) -> Any:
-    """The result of the call with this id, or a CallFailed. Raises Retryable for anything else."""
+def refuse_failures(results: Iterable[Any]) -> None:
+    """Raises Retryable where a node refused what every node of the chain should answer."""
+    for result in results:
+        if isinstance(result, CallFailed):
+            raise http.Retryable(f"it refused: {result.message}")
+
+
+def refuse_lacks(results: Iterable[Any]) -> None:
+    """Raises Permanent where a node does not offer the method that it was asked for."""
+    for result in results:
+        if isinstance(result, CallFailed) and result.kind is Refusal.METHOD:
+            raise http.Permanent(f"it lacks the method: {result.message}")
+
+
+def read_any(results: list[Any]) -> list[Any]:
+    """The results as they are: a node may refuse a call for what the call asks."""
+    return results
+
+
+def read_unrefused(results: list[Any]) -> list[Any]:
+    """The results of calls that any node should answer. Raises Retryable where one is a refusal."""
+    refuse_failures(results)
+    return results
+
+
+def read_executed(results: list[Any]) -> list[Any]:
+    """The results of `eth_call`. Raises Retryable where one is neither hex nor the contract's own refusal."""
+    for result in results:
+        if isinstance(result, CallFailed):
+            if result.kind is not Refusal.EXECUTION:
+                raise http.Retryable(f"it refused: {result.message}")
+        elif not isinstance(result, str) or not _HEX.fullmatch(result):
+            raise http.Retryable("an answer to eth_call that is no hex")
+    return results
+
+
+def asks_for_ranges(calls: Iterable[Call]) -> bool:
+    """Whether the refusal of one of these calls may be about a range of logs."""
+    return any(method == _OF_RANGES for method, _ in calls)
+
+
+def read_single(number: int, answer: Any, *, of_ranges: bool = False) -> Any:
+    """The result of the call with this id, or a CallFailed. Raises Retryable for anything else.
+
+    `of_ranges`: the call asks for a range of logs.
+    """
     if not isinstance(answer, dict):
         raise http.Retryable("an answer that is not JSON-RPC")
     # Nodes leave the id out of errors about requests that they could not read.
     if answer.get("error") is None and answer.get("id") != number:
         raise http.Retryable("an answer to another call")
-    return _result(answer)
+    return _result(answer, of_ranges=of_ranges)
 
 
-def read_batch(numbers: list[int], answer: Any) -> list[Any]:
+def read_batch(numbers: list[int], answer: Any, *, of_ranges: bool = False) -> list[Any]:
     """The results in the order of the ids; batches may be answered in any order. Raises BatchRefused, Retryable."""
     if isinstance(answer, dict) and answer.get("error") is not None:
-        raise BatchRefused(_refusal(answer["error"]).message)
+        raise BatchRefused(_refusal(answer["error"], of_ranges=of_ranges).message)
     if not isinstance(answer, list) or not all(isinstance(reply, dict) for reply in answer):
         raise http.Retryable("an answer that is not JSON-RPC")
     replies = {reply["id"]: reply for reply in answer if type(reply.get("id")) is int}
     for reply in answer:
         if reply.get("id") is None and reply.get("error") is not None:
-            raise BatchRefused(_refusal(reply["error"]).message)
+            raise BatchRefused(_refusal(reply["error"], of_ranges=of_ranges).message)
     if not replies.keys() >= set(numbers):
         raise http.Retryable("an answer without all of the results")
-    return [_result(replies[number]) for number in numbers]
+    return [_result(replies[number], of_ranges=of_ranges) for number in numbers]
 
 
-def refuses_call(answer: Any) -> bool:
+def refuses_call(answer: Any, *, of_ranges: bool = False) -> bool:
     """Whether the body of an HTTP error is a refusal of the call itself, and not of the caller."""
     error = answer.get("error") if isinstance(answer, dict) else None
-    return isinstance(error, dict) and _is_final(error)
+    if not isinstance(error, dict):
+        return False
+    return _is_final(error) or (of_ranges and read_refusal(error) is not None)
 
 
-def _result(reply: dict[str, Any]) -> Any:
+def _result(reply: dict[str, Any], *, of_ranges: bool) -> Any:
     if reply.get("error") is not None:
-        return _refusal(reply["error"])
+        return _refusal(reply["error"], of_ranges=of_ranges)
     if "result" not in reply:
         raise http.Retryable("an answer without a result")
     return reply["result"]
 
 
-def _refusal(error: Any) -> CallFailed:
+def _refusal(error: Any, *, of_ranges: bool) -> CallFailed:
     """Raises Retryable where the error tells of the node's trouble and not of the call's."""
     if not isinstance(error, dict):
         raise http.Retryable("an error that is not JSON-RPC")
     message = str(error.get("message") or "the node refused without a reason")
+    # Before the words of rates, which limits of ranges share.
+    too_long = read_refusal(error) if of_ranges else None
+    if too_long is not None:
+        return CallFailed(message, kind=Refusal.RANGE, blocks=too_long.blocks)
     if not _is_final(error):
         words = message.lower()
         if _has_code(error, _RETRYABLE_CODES) or any(word in words for word in _RETRYABLE_WORDS):

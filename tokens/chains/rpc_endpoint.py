@@ -24,12 +24,22 @@ class Endpoint:
     takes_batches: bool = True
     # When the open circuit lets the next probe through.
     probe_after: float = 0.0
+    # Until when it asked to be left alone.
+    rests_until: float = 0.0
     # Method -> when it may be asked for again.
     _lacks: dict[str, float] = field(default_factory=dict)
 
     def is_open(self) -> bool:
         """Whether the circuit is open, so that the URL is left out."""
         return time.monotonic() < self.closed_after
+
+    def rests(self) -> bool:
+        """Whether it asked to be left alone, and the time is not over."""
+        return time.monotonic() < self.rests_until
+
+    def is_left_out(self) -> bool:
+        """Whether it is not to be asked now: its circuit is open, or it rests."""
+        return self.is_open() or self.rests()
 
     def claim_probe(self, *, every: float) -> bool:
         """Whether the caller may ask although the circuit is open: one may, each so many seconds."""
@@ -38,6 +48,10 @@ class Endpoint:
             return False
         self.probe_after = now + every
         return True
+
+    def note_rest(self, seconds: float) -> None:
+        """It asked to be left alone for so many seconds."""
+        self.rests_until = time.monotonic() + seconds
 
     def lacks(self, method: str) -> bool:
         """Whether it said lately that it does not offer a method."""
@@ -48,8 +62,12 @@ class Endpoint:
         self._lacks[method] = time.monotonic() + seconds
 
     def note_failure(self, *, limit: int, seconds: float) -> None:
-        """Count a failure; the limit's and each after it open the circuit for so many seconds."""
+        """Count a failure; the limit's and each after it open the circuit for so many seconds.
+
+        Whoever answers after it may be somebody else, and is asked for the chain's id again.
+        """
         self.failures += 1
+        self.verified = False
         if self.failures >= limit:
             self.closed_after = time.monotonic() + seconds
 

@@ -9,7 +9,8 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from tokens.chains.registry import Registry, load
-from tokens.synthetic.rows import BATCH, CopyText, make_batch
+from tokens.copy_text import CopyText
+from tokens.synthetic.rows import BATCH, make_batch
 
 
 def make_batches(

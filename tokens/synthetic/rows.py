@@ -1,15 +1,13 @@
 """Invented tokens and markets as text for PostgreSQL's COPY. Pure: the same seed gives the same rows."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
 from random import Random
 from typing import Any
 
-import orjson
-
 from tokens.chains.registry import Registry
+from tokens.copy_text import CopyText, copy_text
 from tokens.launch_rows import token_columns
 from tokens.synthetic.launches import BEGIN, SPAN_SECONDS, draw_launch, popular_names, wallet
 from tokens.synthetic.markets import draw_market
@@ -22,14 +20,6 @@ _LATE, _SAME_SECOND = 0.1, 0.03
 _BLOCKED, _UNINDEXED, _CHAMPAGNE, _VERIFIED = 0.003, 0.002, 0.0008, 0.002
 # The first wallets are those of well-known interfaces.
 _KNOWN_WALLETS = frozenset(map(wallet, range(5)))
-
-
-@dataclass(frozen=True, slots=True)
-class CopyText:
-    """Rows in COPY's text format, and their columns."""
-
-    columns: tuple[str, ...]
-    text: bytes
 
 
 def make_batch(
@@ -47,7 +37,7 @@ def make_batch(
         market = draw_market(random, supply=token["supply"])
         if market:
             markets.append({"token_id": row_id} | market)
-    return _copy_text(markets), _copy_text(tokens)
+    return copy_text(markets), copy_text(tokens)
 
 
 @cache
@@ -75,28 +65,3 @@ def _draw_token(random: Random, *, time: int, registry: Registry, popular: Seque
         "known_interface_deployer": launch.msg_sender in _KNOWN_WALLETS,
     }
     return columns | {"created_at": read_at, "last_indexed": read_at} | tags
-
-
-def _copy_text(rows: Sequence[Mapping[str, Any]]) -> CopyText:
-    lines = ("\t".join(map(_value, row.values())) for row in rows)
-    return CopyText(tuple(rows[0]) if rows else (), "".join(f"{line}\n" for line in lines).encode())
-
-
-def _value(value: Any) -> str:
-    if value is None:
-        return r"\N"
-    if isinstance(value, str):
-        text = value
-    elif isinstance(value, dict):
-        text = orjson.dumps(value).decode()
-    elif isinstance(value, list):
-        text = _array(value)
-    else:
-        return str(value)
-    # What COPY would take for the end of a value or of a row.
-    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
-
-
-def _array(words: Iterable[str]) -> str:
-    """A text[] of words that need no quotes."""
-    return "{" + ",".join(words) + "}"

@@ -1,0 +1,149 @@
+"""What a program costs while it works: time, its processes' CPU and memory, and PostgreSQL's CPU beside it."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from benchmarks import dataset
+from config.processes import die_with_parent
+
+_LOOK_SECONDS = 0.05
+
+
+class ProgramFailed(Exception):
+    """A program ended with an error, or too early, or took too long; the text has the end of what it said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """What a program took from its start until it was done."""
+
+    seconds: float
+    # User and system time of all its processes.
+    cpu_seconds: float
+    # The most resident memory that its processes ever had, added up.
+    peak_mb: float
+    database_cpu_seconds: float
+
+
+def run_measured(
+    command: Sequence[str],
+    *,
+    directory: Path,
+    environment: Mapping[str, str],
+    log: Path,
+    done: Callable[[], bool] | None = None,
+    limit_seconds: float = 3600.0,
+) -> Costs:
+    """Run a program until it ends, or until `done`, which then ends it; what it says goes to the log.
+
+    Raises ProgramFailed.
+    """
+    before = _database_cpu()
+    with log.open("wb") as output, _running(command, directory, environment, output) as process:
+        started, watched, peaks = time.monotonic(), psutil.Process(process.pid), {}
+        cpu, code = 0.0, None
+        while code is None and not (done and done()):
+            if time.monotonic() - started > limit_seconds:
+                raise ProgramFailed(_describe(f"it took more than {limit_seconds:.0f} s", log))
+            cpu = max(cpu, _look(watched, peaks))
+            code, ended_with = _wait(process, _LOOK_SECONDS)
+        seconds = time.monotonic() - started
+        if code is None:
+            cpu = max(cpu, _look(watched, peaks))
+        elif code or done:
+            raise ProgramFailed(_describe(f"it ended with code {code}", log))
+        else:
+            cpu = ended_with
+    return Costs(
+        seconds=seconds,
+        cpu_seconds=cpu,
+        peak_mb=sum(peaks.values()) / 1024,
+        database_cpu_seconds=_database_cpu() - before,
+    )
+
+
+@contextmanager
+def _running(
+    command: Sequence[str], directory: Path, environment: Mapping[str, str], output: object
+) -> Iterator["subprocess.Popen[bytes]"]:
+    process = subprocess.Popen(
+        command,
+        cwd=directory,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=output,  # type: ignore[call-overload]
+        stderr=subprocess.STDOUT,
+        preexec_fn=die_with_parent(signal.SIGTERM),
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> tuple[int | None, float]:
+    """The code of a process that ended and the CPU of it and its children; None and 0 while it runs."""
+    deadline = time.monotonic() + seconds
+    while True:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return process.returncode, usage.ru_utime + usage.ru_stime
+        if time.monotonic() > deadline:
+            return None, 0.0
+        time.sleep(0.005)
+
+
+def _look(process: psutil.Process, peaks: dict[int, int]) -> float:
+    """Note the peaks of a process and its children in kB; returns their CPU seconds so far."""
+    total = 0.0
+    try:
+        for one in (process, *process.children(recursive=True)):
+            # Not getrusage's maximum: that begins with the memory of whoever started the process.
+            for line in Path(f"/proc/{one.pid}/status").read_text(encoding="utf-8").splitlines():
+                if line.startswith("VmHWM:"):
+                    peaks[one.pid] = int(line.split()[1])
+            times = one.cpu_times()
+            total += times.user + times.system + times.children_user + times.children_system
+    except (psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError):
+        # It ended while it was looked at.
+        return total
+    return total
+
+
+def _database_cpu() -> float:
+    """CPU seconds of all processes of the server so far, those that ended included."""
+    with dataset.connect("postgres") as connection:
+        (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
+        assert isinstance(pid, int)
+        postmaster = psutil.Process(pid).parent()
+        assert postmaster is not None
+        times = postmaster.cpu_times()
+        total = times.user + times.system + times.children_user + times.children_system
+        for child in postmaster.children(recursive=True):
+            try:
+                of_child = child.cpu_times()
+            except psutil.NoSuchProcess:
+                continue
+            total += of_child.user + of_child.system
+        return float(total)
+
+
+def _describe(what: str, log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-12:]
+    said = "\n  ".join(lines) or "(it said nothing)"
+    return f"{what}; the end of {log}:\n  {said}"

@@ -1,0 +1,194 @@
+"""A chain in memory that grows and reorganises by a seed, and knows what it holds for us."""
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eth_utils.crypto import keccak
+
+from tests.simulator.bloom import bloom
+from tests.simulator.encoding import encode_values
+from tests.simulator.launches import Launched
+from tests.simulator.transactions import Traffic, Transaction, TransactionMaker, revert
+from tests.simulator.truth import EventTruth, Placed, TokenTruth, Truth
+
+GENESIS_TIME = 1_735_689_600
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Block:
+    """A block of one branch."""
+
+    number: int
+    hash: str
+    parent_hash: str
+    # Unix seconds.
+    time: int
+    transactions: tuple[Transaction, ...]
+    logs_bloom: int
+
+    @property
+    def has_logs(self) -> bool:
+        return self.logs_bloom != 0
+
+
+class SimulatedChain:
+    """Blocks from number 0 on, which holds nothing. One thread changes it; any number may read.
+
+    A list of blocks only ever grows, and a reorg makes a new one: who has read `blocks` has a branch that stays.
+    """
+
+    chain_id = 8453
+
+    def __init__(self, seed: int, *, traffic: Traffic | None = None, block_seconds: int = 2) -> None:
+        self.seed, self.rng = seed, random.Random(seed)
+        self.traffic, self.block_seconds = traffic or Traffic(), block_seconds
+        self.maker = TransactionMaker(self.rng)
+        # (lower-case address, function) -> what the contract answers, in whatever block.
+        self.views: dict[tuple[str, str], bytes] = {}
+        self.by_hash: dict[str, Block] = {}
+        # Transaction hash -> the blocks that hold it, on whatever branch.
+        self.places: dict[str, list[Block]] = {}
+        self.blocks: list[Block] = []
+        # The branches that reorgs left behind, the newest last.
+        self.dropped: list[list[Block]] = []
+        # Called with each new head, in the chain's thread.
+        self.listeners: list[Callable[[Block], None]] = []
+        # The tokens of the canonical chain, and their addresses.
+        self._alive: list[Launched] = []
+        self._known: set[str] = set()
+        self._add(self.blocks, ())
+
+    @property
+    def head(self) -> Block:
+        return self.blocks[-1]
+
+    def mine(self, count: int = 1, *, transactions: Sequence[Transaction] | None = None) -> None:
+        """Add blocks: of the chain's usual traffic, or each with these transactions."""
+        for _ in range(count):
+            mined = self._draw() if transactions is None else transactions
+            self._add(self.blocks, mined)
+            self._note(mined)
+            self._announce(self.head)
+
+    def reorg(self, depth: int, *, keep: float = 0.8, length: int | None = None) -> None:
+        """Drop the newest blocks and put a branch of `length` blocks (as many, by default) in their place.
+
+        `keep` is the share of the dropped transactions that come back there, in other blocks and another order: a few
+        as another transaction that does the same, and a few reverted.
+        """
+        if not 0 < depth < len(self.blocks):
+            raise ValueError(f"a reorg of {depth} of {len(self.blocks)} blocks")
+        length = depth if length is None else length
+        branch = self.blocks[:-depth]
+        doomed = [entry for block in self.blocks[-depth:] for entry in block.transactions]
+        self.dropped.append(self.blocks)
+        self._alive, self._known = [], set()
+        self._note(entry for block in branch for entry in block.transactions)
+        kept = [self._come_back(entry) for entry in doomed if self.rng.random() < keep]
+        slots: list[list[Transaction]] = [[] for _ in range(length)]
+        for entry in kept if length else ():
+            slots[self.rng.randrange(length)].append(entry)
+        late: list[Transaction] = []
+        for slot in slots:
+            self.rng.shuffle(slot)
+            mined, late = self._in_order([*late, *slot])
+            self._note(mined)
+            mined = [*mined, *self._draw()] if self.rng.random() < 0.5 else mined
+            self._add(branch, mined)
+            self._note(mined)
+        self.blocks = branch
+        for block in branch[len(branch) - length :]:
+            self._announce(block)
+
+    def truth(self, *, blocks: Sequence[Block] | None = None) -> Truth:
+        """What the canonical chain holds for us, or these blocks of it."""
+        tokens: dict[str, TokenTruth] = {}
+        events: list[EventTruth] = []
+        for block in self.blocks if blocks is None else blocks:
+            start = 0
+            for entry in block.transactions:
+                for place, launched in entry.launches:
+                    tokens[launched.address] = _token(launched, _placed(block, entry, start + place))
+                for place, happening in entry.happenings:
+                    events.append(EventTruth(at=_placed(block, entry, start + place), happening=happening))
+                start += len(entry.logs)
+        for event in events:
+            if event.happening.changes and event.happening.token:
+                tokens[event.happening.token] = tokens[event.happening.token].after(event.happening)
+        return Truth(tokens=tokens, events=events)
+
+    def _announce(self, block: Block) -> None:
+        for listener in list(self.listeners):
+            listener(block)
+
+    def _draw(self) -> list[Transaction]:
+        # Tokens of long ago are as likely as new ones.
+        return self.maker.block(self.traffic, self._alive)
+
+    def _come_back(self, entry: Transaction) -> Transaction:
+        draw = self.rng.random()
+        if draw < 0.1:
+            return self.maker.again(entry)
+        return revert(entry) if draw < 0.15 else entry
+
+    def _in_order(self, wanted: Sequence[Transaction]) -> tuple[list[Transaction], list[Transaction]]:
+        """Those that can be mined, launches before what needs them, and those whose launch is not there (yet)."""
+        there = set(self._known)
+        mined: list[Transaction] = []
+        late = list(wanted)
+        while True:
+            ready = [entry for entry in late if entry.needs <= there]
+            if not ready:
+                return mined, late
+            mined += ready
+            late = [entry for entry in late if not entry.needs <= there]
+            there |= {address for entry in ready for address in entry.launched}
+
+    def _note(self, mined: Iterable[Transaction]) -> None:
+        for entry in mined:
+            self._alive += [token for _, token in entry.launches if token.address not in self._known]
+            self._known |= entry.launched
+
+    def _add(self, blocks: list[Block], transactions: Sequence[Transaction]) -> None:
+        parent = blocks[-1] if blocks else None
+        number = parent.number + 1 if parent else 0
+        content = f"{self.seed} {parent and parent.hash} {[entry.hash for entry in transactions]} {len(self.by_hash)}"
+        jitter = self.rng.choice((0, 0, 1)) if self.block_seconds > 1 else 0
+        block = Block(
+            number=number,
+            hash="0x" + keccak(text=content).hex(),
+            parent_hash=parent.hash if parent else "0x" + "00" * 32,
+            time=parent.time + self.block_seconds + jitter if parent else GENESIS_TIME,
+            transactions=tuple(transactions),
+            logs_bloom=bloom(log for entry in transactions for log in entry.logs),
+        )
+        for entry in transactions:
+            self.places.setdefault(entry.hash, []).append(block)
+            for _, token in entry.launches:
+                for (address, function), (kind, value) in token.views.items():
+                    self.views[address, function] = encode_values((kind,), (value,))
+        self.by_hash[block.hash] = block
+        blocks.append(block)
+
+
+def _placed(block: Block, entry: Transaction, log_index: int) -> Placed:
+    return Placed(
+        tx_hash=entry.hash,
+        log_index=log_index,
+        block_number=block.number,
+        block_hash=block.hash,
+        block_time=block.time,
+    )
+
+
+def _token(launched: Launched, at: Placed) -> TokenTruth:
+    extensions: dict[str, Any] = dict(launched.extensions)
+    for name in ("vault", "airdrop"):
+        if extensions[name]:
+            lockup = extensions[name]["lockup"] | {"startedAt": at.block_time}
+            extensions[name] = extensions[name] | {"lockup": lockup}
+    return TokenTruth(
+        at=at, address=launched.address, columns=launched.columns, shares=launched.shares, extensions=extensions
+    )

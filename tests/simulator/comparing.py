@@ -1,0 +1,108 @@
+"""The service's rows against the truth of a simulated chain: each row, in both directions."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from tests.simulator.truth import EventTruth, Json, TokenTruth, Truth
+from tokens.models import FeeClaim, Token, TokenEvent
+
+_PLACED = ("tx_hash", "log_index", "block_number", "block_hash")
+
+
+def differences(truth: Truth, *, chain_id: int, above: int = -1) -> list[str]:
+    """What is missing in the rows, what they have too much, and what is different, one line each; none is equality.
+
+    `above` is a block up to which nobody has read; the truth must be of the blocks above it.
+    """
+    rows = {
+        token.contract_address: _token_row(token)
+        for token in Token.objects.filter(chain_id=chain_id, unindexed=False, block_number__gt=above)
+    }
+    wanted = {address: _token_truth(token) for address, token in truth.tokens.items()}
+    found = list(_compare("token", wanted, rows))
+    events = {
+        (event.tx_hash, event.log_index): _event_row(event)
+        for event in TokenEvent.objects.filter(chain_id=chain_id, block_number__gt=above).select_related("token")
+    }
+    found += _compare("event", {_place(event): _event_truth(event) for event in truth.events}, events)
+    return found + list(_compare_claims(truth.events, chain_id))
+
+
+def _compare(kind: str, wanted: Mapping[Any, Json], rows: Mapping[Any, Json]) -> Iterable[str]:
+    for key in wanted.keys() - rows.keys():
+        yield f"{kind} {key} is missing: {_brief(wanted[key])}"
+    for key in rows.keys() - wanted.keys():
+        yield f"{kind} {key} is invented: {_brief(rows[key])}"
+    for key in wanted.keys() & rows.keys():
+        for name, value in wanted[key].items():
+            if rows[key][name] != value:
+                yield f"{kind} {key} has {name} {rows[key][name]!r} and should have {value!r}"
+
+
+def _brief(row: Json) -> str:
+    return f"{row.get('kind') or row.get('generation')} in block {row['block_number']}, {row['tx_hash']}"
+
+
+def _place(event: EventTruth) -> tuple[str, int]:
+    return event.at.tx_hash, event.at.log_index
+
+
+def _token_truth(token: TokenTruth) -> Json:
+    placed = {name: getattr(token.at, name) for name in _PLACED}
+    extensions = token.extensions
+    fees = extensions["fees"] | {"recipients": [share.row() for share in token.shares]}
+    at = datetime.fromtimestamp(token.at.block_time, UTC)
+    return placed | token.columns | {"deployed_at": at} | extensions | {"fees": fees}
+
+
+def _token_row(token: Token) -> Json:
+    fields = {field.name: getattr(token, field.name) for field in Token._meta.concrete_fields}
+    extensions = dict(token.extensions)
+    for name in ("vault", "airdrop"):
+        if extensions[name]:
+            lockup = extensions[name]["lockup"]
+            started = int(datetime.fromisoformat(lockup["startedAt"]).timestamp())
+            extensions[name] = extensions[name] | {"lockup": lockup | {"startedAt": started}}
+    return fields | extensions
+
+
+def _event_truth(event: EventTruth) -> Json:
+    happening = event.happening
+    return {
+        "kind": happening.kind,
+        "block_number": event.at.block_number,
+        "block_hash": event.at.block_hash,
+        "tx_hash": event.at.tx_hash,
+        "at": datetime.fromtimestamp(event.at.block_time, UTC),
+        "emitter": happening.emitter,
+        "token": happening.token,
+        "arguments": happening.arguments,
+    }
+
+
+def _event_row(event: TokenEvent) -> Json:
+    names = ("kind", "block_number", "block_hash", "tx_hash", "at", "emitter", "arguments")
+    token = event.token and event.token.contract_address
+    return {name: getattr(event, name) for name in names} | {"token": token}
+
+
+def _compare_claims(events: Iterable[EventTruth], chain_id: int) -> Iterable[str]:
+    wanted = Counter(
+        (*_place(event), *claim, event.at.block_time) for event in events for claim in event.happening.claims
+    )
+    rows = Counter(
+        (
+            claim.event.tx_hash,
+            claim.event.log_index,
+            claim.recipient,
+            claim.currency,
+            int(claim.amount),
+            int(claim.at.timestamp()),
+        )
+        for claim in FeeClaim.objects.filter(chain_id=chain_id).select_related("event")
+    )
+    for kind, rest in (("is missing", wanted - rows), ("is invented", rows - wanted)):
+        for claim in rest:
+            yield f"claim {claim} {kind}"

@@ -1,0 +1,133 @@
+"""Launches of generations v0 and v3.1, whose transactions have to be read in full and whose tokens have to be asked."""
+
+from tests.launch_builder import FACTORY_V31, V3_FACTORY, V31_CREATED, WETH
+from tests.launch_builder import POSITION_MANAGER as MANAGER
+from tests.simulator import addresses
+from tests.simulator.encoding import ZERO, LogEntry, emit
+from tests.simulator.launches import BPS, SUPPLY, Launched, LaunchMaker
+from tests.simulator.truth import Json, Share
+
+_TICK = -230_400
+_MOVED = "Transfer(address,address,uint256)"
+_V0_CREATED = "TokenCreated(address,uint256,address,string,string,uint256,uint256,address)"
+# The percentage of the fees that the creator of a v3.1 token gets; creator and interface share 80.
+_CREATOR_REWARD = 40
+
+
+def v31(maker: LaunchMaker, *, sender: str) -> Launched:
+    """A launch of v3.1 through a stranger's contract, so that there is no call to read."""
+    token, admin, creator, interface = (maker.address() for _ in range(4))
+    name, read_name, symbol, read_symbol = maker.name()
+    position_id, pool = maker.rng.randrange(1, 2**60), maker.address()
+    image = f"ipfs://{token[2:12]}"
+    description = f"Asked about {read_symbol}"
+    created = emit(
+        FACTORY_V31, V31_CREATED, token, admin, admin, creator, interface, position_id, name, symbol, _TICK,
+        description, 0, 0, 0, sender, indexed=(0, 1, 2),
+    )  # fmt: skip
+    reward = emit(
+        addresses.LOCKER_V31, "TokenRewardAdded(uint256,uint256,address,address)", position_id, _CREATOR_REWARD, admin,
+        admin, indexed=(2, 3),
+    )  # fmt: skip
+    traded = _uniswap(token, pool, factory=FACTORY_V31, locker=addresses.LOCKER_V31, position_id=position_id)
+    return Launched(
+        address=token,
+        logs=(emit(token, _MOVED, ZERO, FACTORY_V31, SUPPLY, indexed=(0, 1)), *traded, reward, created),
+        columns=_columns(read_name, read_symbol, pool, admin, str(position_id))
+        | {
+            "generation": "v3.1",
+            "img_url": image,
+            "description": description,
+            "msg_sender": sender,
+            "factory_address": FACTORY_V31,
+            "locker_address": addresses.LOCKER_V31,
+        },
+        shares=(
+            Share(admin=admin, recipient=creator, bps=_CREATOR_REWARD * 100),
+            Share(admin=admin, recipient=interface, bps=(80 - _CREATOR_REWARD) * 100),
+        ),
+        extensions=_extensions(),
+        views={(token.lower(), "imageUrl()"): ("string", image), (token.lower(), "context()"): ("string", "")},
+        position_id=position_id,
+    )
+
+
+def v0(maker: LaunchMaker, *, sender: str) -> Launched:
+    """A launch of v0 with a locker of its own, through a stranger's contract."""
+    token, locker, pool = (maker.address() for _ in range(3))
+    name, read_name, symbol, read_symbol = maker.name()
+    position_id = maker.rng.randrange(1, 2**60)
+    factory = addresses.FACTORY_V0
+    created = emit(factory, _V0_CREATED, token, position_id, sender, name, symbol, SUPPLY, SUPPLY, locker)
+    return Launched(
+        address=token,
+        logs=(
+            emit(token, _MOVED, ZERO, factory, SUPPLY, indexed=(0, 1)),
+            *_uniswap(token, pool, factory=factory, locker=locker, position_id=position_id),
+            created,
+        ),
+        columns=_columns(read_name, read_symbol, pool, sender, str(position_id))
+        | {
+            "generation": "v0",
+            "img_url": "",
+            "description": "",
+            "msg_sender": sender,
+            "factory_address": factory,
+            "locker_address": locker,
+        },
+        shares=(),
+        extensions=_extensions(),
+        position_id=position_id,
+    )
+
+
+def _columns(name: str, symbol: str, pool: str, admin: str, position_id: str) -> Json:
+    return {
+        "name": name,
+        "symbol": symbol,
+        "supply": SUPPLY,
+        "admin": admin,
+        "requestor_fid": None,
+        "requestor_address": "",
+        "cast_hash": "",
+        "pool_address": pool,
+        "paired_token": WETH,
+        "pair": "WETH",
+        "position_id": position_id,
+        "presale_id": "",
+        "verified_on_chain": False,
+    }
+
+
+def _extensions() -> Json:
+    fees = {"type": "static", "clankerFee": 100, "pairedFee": 100, "baseFee": None, "maxFee": None}
+    # The positions' ticks are told as if the token were token0, whichever it is.
+    position = {"tickLower": _TICK, "tickUpper": 887_200, "positionBps": BPS}
+    return {
+        "fees": fees | {"hook_address": None},
+        "vault": None,
+        "airdrop": None,
+        "devBuy": None,
+        "sniperTax": None,
+        "positions": [position],
+    }
+
+
+def _uniswap(token: str, pool: str, *, factory: str, locker: str, position_id: int) -> list[LogEntry]:
+    """Pool, starting price, liquidity, and the LP NFT's way into its locker."""
+    first = token.lower() < WETH.lower()
+    token0, token1 = (token, WETH) if first else (WETH, token)
+    lower, upper = (_TICK, 887_200) if first else (-887_200, -_TICK)
+    return [
+        emit(
+            V3_FACTORY, "PoolCreated(address,address,uint24,int24,address)", token0, token1, 10_000, 200, pool,
+            indexed=(0, 1, 2),
+        ),
+        emit(pool, "Initialize(uint160,int24)", 2**96, _TICK if first else -_TICK),
+        emit(
+            pool, "Mint(address,address,int24,int24,uint128,uint256,uint256)", MANAGER, MANAGER, lower, upper, 10**24,
+            SUPPLY if first else 0, 0 if first else SUPPLY, indexed=(1, 2, 3),
+        ),
+        emit(MANAGER, _MOVED, ZERO, factory, position_id, indexed=(0, 1, 2)),
+        emit(MANAGER, _MOVED, factory, locker, position_id, indexed=(0, 1, 2)),
+    ]  # fmt: skip

@@ -1,0 +1,249 @@
+"""A node of a simulated chain: what it answers to JSON-RPC calls, and how it goes wrong."""
+
+import random
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from eth_utils.crypto import keccak
+
+from tests.recorded_node import Refused
+from tests.simulator.bloom import bloom
+from tests.simulator.chain import Block, SimulatedChain
+from tests.simulator.faults import Faults, Limits, too_many
+from tests.simulator.shapes import Json, PlacedLog, block_json, block_logs, log_json, receipt_json, transaction_json
+
+_VIEWS = ("symbol()", "decimals()", "totalSupply()", "imageUrl()", "image()", "metadata()", "context()")
+_FUNCTIONS = {"0x" + keccak(text=name)[:4].hex(): name for name in _VIEWS}
+
+
+@dataclass
+class Node:
+    """One URL's node. `faults` and `limits` may be changed at any time, `pinned` to the blocks of a branch to stay on.
+
+    Which request goes wrong is drawn from the node's own seed, in the order in which requests arrive.
+    """
+
+    chain: SimulatedChain
+    seed: int = 0
+    faults: Faults = field(default_factory=Faults)
+    limits: Limits = field(default_factory=Limits)
+    pinned: list[Block] | None = None
+    url: str = ""
+    websocket_url: str = ""
+    # How many calls of each method were answered.
+    asked: dict[str, int] = field(default_factory=dict)
+    requests: int = 0
+
+    def __post_init__(self) -> None:
+        self.rng, self.lock = random.Random(self.seed), threading.Lock()
+
+    def draw(self, part: float) -> bool:
+        """Whether something of this likelihood happens now."""
+        with self.lock:
+            return part > 0 and self.rng.random() < part
+
+    def pick(self, count: int) -> int:
+        """A number below count."""
+        with self.lock:
+            return self.rng.randrange(count)
+
+    def view(self) -> "View":
+        """The chain as the next request sees it."""
+        faults, blocks = self.faults, self.pinned or self.chain.blocks
+        dropped = self.chain.dropped
+        if dropped and self.draw(faults.forked):
+            blocks = dropped[-1]
+        behind = faults.behind
+        if self.draw(faults.stale):
+            behind += 1 + self.pick(faults.stale_by)
+        return View(node=self, blocks=blocks, count=max(1, len(blocks) - behind))
+
+    def count(self, method: str) -> None:
+        with self.lock:
+            self.asked[method] = self.asked.get(method, 0) + 1
+
+
+@dataclass(frozen=True)
+class View:
+    """A node's chain while it answers one request: the first `count` of the blocks."""
+
+    node: Node
+    blocks: list[Block]
+    count: int
+
+    def answer(self, method: str, params: Sequence[Any]) -> Any:
+        """The result of a call. Raises Refused."""
+        self.node.count(method)
+        if method in self.node.faults.lacking or method not in _METHODS:
+            raise Refused(-32601, f"the method {method} does not exist/is not available")
+        return _METHODS[method](self, *params)
+
+    @property
+    def head(self) -> Block:
+        return self.blocks[self.count - 1]
+
+    def block(self, number: str) -> Block | None:
+        """By number or tag; None where this node has none."""
+        if number in ("latest", "pending", "safe", "finalized"):
+            return self.head
+        place = 0 if number == "earliest" else int(number, 16)
+        return self.blocks[place] if place < self.count else None
+
+    def block_by_hash(self, block_hash: str) -> Block | None:
+        """None where it is not on this node's branch, or beyond its head."""
+        block = self.node.chain.by_hash.get(block_hash)
+        return block if block and self.has(block) else None
+
+    def has(self, block: Block) -> bool:
+        return block.number < self.count and self.blocks[block.number] is block
+
+    def place(self, tx_hash: str) -> tuple[Block, int] | None:
+        """Where a transaction is mined: its block and its place there."""
+        for block in self.node.chain.places.get(tx_hash, ()):
+            if self.has(block):
+                return block, [entry.hash for entry in block.transactions].index(tx_hash)
+        return None
+
+
+def _chain_id(view: View) -> str:
+    return hex(view.node.faults.chain_id or view.node.chain.chain_id)
+
+
+def _block_number(view: View) -> str:
+    return hex(view.head.number)
+
+
+def _block_by_number(view: View, number: str, full: bool = False) -> Json | None:
+    block = view.block(number)
+    return block and block_json(block, full=full)
+
+
+def _block_by_hash(view: View, block_hash: str, full: bool = False) -> Json | None:
+    block = view.block_by_hash(block_hash)
+    return block and block_json(block, full=full)
+
+
+def _transaction(view: View, tx_hash: str) -> Json | None:
+    place = view.place(tx_hash)
+    return place and transaction_json(*place)
+
+
+def _receipt(view: View, tx_hash: str) -> Json | None:
+    place = view.place(tx_hash)
+    return place and _receipt_at(view, *place)
+
+
+def _receipt_at(view: View, block: Block, place: int) -> Json:
+    own = bloom(block.transactions[place].logs)
+    return receipt_json(block, place, bloom=own, with_times=view.node.limits.times)
+
+
+def _block_receipts(view: View, block: Any) -> list[Json] | None:
+    if isinstance(block, dict):
+        block = block.get("blockHash") or block["blockNumber"]
+    found = view.block_by_hash(block) if len(block) == 66 else view.block(block)
+    return found and [_receipt_at(view, found, place) for place in range(len(found.transactions))]
+
+
+def _call(view: View, transaction: Json, block: Any = "latest", *_overrides: Any) -> str:
+    at = block if isinstance(block, str) else block.get("blockHash") or block["blockNumber"]
+    if (view.block_by_hash(at) if len(at) == 66 else view.block(at)) is None:
+        raise Refused(-32000, "header not found")
+    function = _FUNCTIONS.get((transaction.get("data") or transaction.get("input") or "")[:10])
+    answer = view.node.chain.views.get((transaction["to"].lower(), function or ""))
+    if answer is None:
+        raise Refused(3, "execution reverted", data="0x")
+    return "0x" + answer.hex()
+
+
+def _logs(view: View, query: Json) -> list[Json]:
+    node, blocks = view.node, _blocks_of(view, query)
+    wanted = _filter(query)
+    found = [placed for block in blocks if block.has_logs for placed in block_logs(block) if wanted(placed)]
+    limit = node.limits.logs
+    if limit is not None and len(found) > limit and len(blocks) > 1:
+        last = max(found[limit - 1][0].number - 1, blocks[0].number)
+        raise too_many(node.limits, "logs", limit=limit, first=blocks[0].number, last=last)
+    return [log_json(*placed, with_times=node.limits.times) for placed in _misremember(node, found)]
+
+
+def _blocks_of(view: View, query: Json) -> Sequence[Block]:
+    if "blockHash" in query:
+        block = view.block_by_hash(query["blockHash"])
+        if block is None:
+            raise Refused(-32000, "unknown block")
+        return [block]
+    first, last = (_number(view, query.get(name, "latest")) for name in ("fromBlock", "toBlock"))
+    limits = view.node.limits
+    if first > last:
+        raise Refused(-32000, "invalid block range params")
+    if limits.blocks is not None and last - first + 1 > limits.blocks:
+        raise too_many(limits, "blocks", limit=limits.blocks, first=first, last=first + limits.blocks - 1)
+    if last >= view.count and not limits.beyond_head:
+        raise Refused(-32602, "block range extends beyond current head block")
+    return view.blocks[first : min(last + 1, view.count)]
+
+
+def _number(view: View, name: str) -> int:
+    return int(name, 16) if name.startswith("0x") else (0 if name == "earliest" else view.head.number)
+
+
+def _filter(query: Json) -> Callable[[PlacedLog], bool]:
+    """Whether a log is asked for: one of the addresses, and at each place one of the topics."""
+    addresses = query.get("address")
+    if addresses is not None:
+        named = [addresses] if isinstance(addresses, str) else addresses
+        addresses = frozenset(address.lower() for address in named)
+    topics = [
+        None if wanted is None or wanted == [] else frozenset([wanted] if isinstance(wanted, str) else wanted)
+        for wanted in query.get("topics") or ()
+    ]
+
+    def matches(placed: PlacedLog) -> bool:
+        log = placed[3]
+        if addresses is not None and addresses and log.address not in addresses:
+            return False
+        if len(topics) > len(log.topics):
+            return False
+        return all(wanted is None or log.topics[place] in wanted for place, wanted in enumerate(topics))
+
+    return matches
+
+
+def _misremember(node: Node, found: list[PlacedLog]) -> list[PlacedLog]:
+    """The logs as a node tells them that loses, doubles and shuffles some."""
+    faults = node.faults
+    if faults.omitted_for_good:
+        found = [placed for placed in found if not _lost(node, placed)]
+    if faults.omitted:
+        found = [placed for placed in found if not node.draw(faults.omitted)]
+    if faults.doubled:
+        found = [placed for placed in found for _ in range(2 if node.draw(faults.doubled) else 1)]
+    if node.draw(faults.reordered):
+        with node.lock:
+            found = node.rng.sample(found, len(found))
+    return found
+
+
+def _lost(node: Node, placed: PlacedLog) -> bool:
+    """Whether this node's index lacks the log, whenever it is asked."""
+    block, _, _, _, index = placed
+    digest = keccak(text=f"{node.seed} {block.hash} {index}")
+    return int.from_bytes(digest[:4], "big") < node.faults.omitted_for_good * 2**32
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "eth_chainId": _chain_id,
+    "eth_blockNumber": _block_number,
+    "eth_getBlockByNumber": _block_by_number,
+    "eth_getBlockByHash": _block_by_hash,
+    "eth_getTransactionByHash": _transaction,
+    "eth_getTransactionReceipt": _receipt,
+    "eth_getBlockReceipts": _block_receipts,
+    "eth_getLogs": _logs,
+    "eth_call": _call,
+    "net_version": lambda view: str(int(_chain_id(view), 16)),
+    "web3_clientVersion": lambda view: "simulator/1",
+}

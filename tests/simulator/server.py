@@ -1,0 +1,220 @@
+"""Nodes of a simulated chain behind URLs on loopback: JSON-RPC over HTTP, new heads over a WebSocket."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import orjson
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.server import ServerConnection
+from websockets.sync.server import serve as serve_websocket
+
+from tests.recorded_node import Refused
+from tests.simulator.chain import Block, SimulatedChain
+from tests.simulator.faults import Faults, Limits
+from tests.simulator.node import Node, View
+from tests.simulator.shapes import header_json
+
+Answer = tuple[int, bytes]
+
+_ERRORS: tuple[Answer, ...] = (
+    (429, b'{"jsonrpc":"2.0","id":null,"error":{"code":429,"message":"Too Many Requests"}}'),
+    (500, b"<html>Internal Server Error</html>"),
+    (502, b"<html>Bad Gateway</html>"),
+    (503, b""),
+)
+_REFUSALS = ({"code": -32005, "message": "limit exceeded"}, {"code": -32603, "message": "internal error"})
+
+
+@contextmanager
+def serve(
+    chain: SimulatedChain,
+    *,
+    seed: int = 0,
+    faults: Faults | None = None,
+    limits: Limits | None = None,
+    port: int = 0,
+    websocket_port: int = 0,
+) -> Iterator[Node]:
+    """A node while the block runs, on free ports unless told."""
+    node = Node(chain, seed, faults or Faults(), limits or Limits())
+    handler = type("Handler", (_Handler,), {"node": node})
+    with ExitStack() as stack:
+        server = stack.enter_context(_Server(("127.0.0.1", port), handler))
+        announcer = _Announcer(node)
+        websockets = stack.enter_context(serve_websocket(announcer.handle, "127.0.0.1", websocket_port))
+        node.url = f"http://127.0.0.1:{server.server_port}/sim"
+        node.websocket_url = f"ws://127.0.0.1:{websockets.socket.getsockname()[1]}/sim"
+        chain.listeners.append(announcer.announce)
+        for run in (server.serve_forever, websockets.serve_forever):
+            threading.Thread(target=run, daemon=True).start()
+        try:
+            yield node
+        finally:
+            chain.listeners.remove(announcer.announce)
+            server.shutdown()
+            websockets.shutdown()
+
+
+def respond(node: Node, body: Any) -> Answer | None:
+    """HTTP status and body of the answer to a parsed request; None where the connection just ends."""
+    faults = node.faults
+    node.requests += 1
+    if node.draw(faults.dropped):
+        return None
+    if node.draw(faults.hangs):
+        time.sleep(faults.hang_seconds)
+    if node.draw(faults.errors):
+        picked = node.pick(len(_ERRORS) + len(_REFUSALS))
+        return _ERRORS[picked] if picked < len(_ERRORS) else (200, _refuse(body, _REFUSALS[picked - len(_ERRORS)]))
+    reply = _reply(node, body)
+    if node.draw(faults.halves):
+        return 200, _halve(node, reply)
+    return 200, orjson.dumps(reply)
+
+
+def _reply(node: Node, body: Any) -> Any:
+    view = node.view()
+    if not isinstance(body, list):
+        return _result(view, body)
+    most = node.limits.batch
+    if most is not None and len(body) > most:
+        return {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": f"batch of more than {most}"}}
+    return [_result(view, call) for call in body]
+
+
+def _result(view: View, call: Any) -> Any:
+    envelope = {"jsonrpc": "2.0", "id": call["id"]}
+    try:
+        return envelope | {"result": view.answer(call["method"], call.get("params") or ())}
+    except Refused as refused:
+        return envelope | {"error": refused.error}
+
+
+def _refuse(body: Any, error: Any) -> bytes:
+    calls = body if isinstance(body, list) else [body]
+    replies = [{"jsonrpc": "2.0", "id": call["id"], "error": error} for call in calls]
+    return orjson.dumps(replies if isinstance(body, list) else replies[0])
+
+
+def _halve(node: Node, reply: Any) -> bytes:
+    """Half an answer: a cut body, a batch that lacks a reply, no result, or an object or log that lacks a field."""
+    replies = reply if isinstance(reply, list) else [reply]
+    chosen = node.pick(4)
+    victim = replies[node.pick(len(replies))] if replies else {}
+    if chosen == 0:
+        whole = orjson.dumps(reply)
+        return whole[: len(whole) // 2]
+    if chosen == 1 and isinstance(reply, list) and reply:
+        reply.remove(victim)
+    elif chosen == 2:
+        victim.pop("result", None)
+    else:
+        result = victim.get("result")
+        thing = result[node.pick(len(result))] if isinstance(result, list) and result else result
+        if isinstance(thing, dict):
+            names = sorted(thing.keys() & {"blockHash", "topics", "data", "logIndex", "hash", "parentHash", "logs"})
+            # A copy: what a node keeps is whole.
+            broken = {name: value for name, value in thing.items() if name != names[node.pick(len(names))]}
+            if isinstance(result, list):
+                victim["result"] = [broken if part is thing else part for part in result]
+            else:
+                victim["result"] = broken
+        else:
+            victim["result"] = None
+    return orjson.dumps(reply)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Callers hang up, and are killed, as they like."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    # Head and body go out in two writes; the second would wait for the caller's delayed acknowledgement.
+    disable_nagle_algorithm = True
+    node: Node
+
+    def do_POST(self) -> None:
+        answer = respond(self.node, orjson.loads(self.rfile.read(int(self.headers["content-length"]))))
+        if answer is None:
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        status, body = answer
+        head = f"HTTP/1.1 {status} -\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+        self.wfile.write(head.encode() + body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Tests read their own output."""
+
+
+class _Announcer:
+    """Tells subscribers of new heads."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self._lock = threading.Lock()
+        # Connection -> its subscriptions' ids.
+        self._subscribers: dict[ServerConnection, list[str]] = {}
+
+    def handle(self, connection: ServerConnection) -> None:
+        """One connection until it ends."""
+        try:
+            for text in connection:
+                body = orjson.loads(text)
+                connection.send(orjson.dumps(self._answer(connection, body)).decode())
+        except ConnectionClosed:
+            pass
+        finally:
+            with self._lock:
+                self._subscribers.pop(connection, None)
+
+    def announce(self, block: Block) -> None:
+        """Tell of a new block, unless that goes wrong."""
+        faults = self.node.faults
+        with self._lock:
+            subscribers = [(connection, list(ids)) for connection, ids in self._subscribers.items()]
+        for connection, ids in subscribers:
+            if self.node.draw(faults.unannounced):
+                continue
+            # What subscribers are told is as far behind as the node.
+            told = self.node.pinned or self.node.chain.blocks
+            if faults.behind:
+                block = told[max(0, len(told) - 1 - faults.behind)]
+            with suppress(ConnectionClosed):
+                if self.node.draw(faults.disconnected):
+                    connection.close()
+                for subscription in ids:
+                    params = {"subscription": subscription, "result": header_json(block)}
+                    note = {"jsonrpc": "2.0", "method": "eth_subscription", "params": params}
+                    connection.send(orjson.dumps(note).decode())
+
+    def _answer(self, connection: ServerConnection, body: Any) -> Any:
+        calls = body if isinstance(body, list) else [body]
+        replies = [self._subscribe(connection, call) or _reply(self.node, call) for call in calls]
+        return replies if isinstance(body, list) else replies[0]
+
+    def _subscribe(self, connection: ServerConnection, call: Any) -> Any:
+        envelope = {"jsonrpc": "2.0", "id": call["id"]}
+        if call["method"] == "eth_subscribe" and call["params"][0] == "newHeads":
+            with self._lock:
+                ids = self._subscribers.setdefault(connection, [])
+                ids.append(hex(id(connection) + len(ids)))
+                return envelope | {"result": ids[-1]}
+        if call["method"] == "eth_unsubscribe":
+            with self._lock:
+                ids = self._subscribers.get(connection, [])
+                known = call["params"][0] in ids
+                if known:
+                    ids.remove(call["params"][0])
+                return envelope | {"result": known}
+        return None

@@ -1,0 +1,156 @@
+"""Transactions of a simulated chain: launches of one or several tokens, events after them, noise and failures."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tests.simulator import addresses, legacy_launches
+from tests.simulator.encoding import LogEntry, keccak
+from tests.simulator.happenings import Emitted, HappeningMaker
+from tests.simulator.launches import Launched, LaunchMaker
+from tests.simulator.truth import Happening
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Transaction:
+    """A transaction that is in no block, or in one on each of several branches."""
+
+    hash: str
+    sender: str
+    to: str
+    value: int
+    # Makes the call's data.
+    calldata: Callable[[], str] | None
+    succeeded: bool
+    logs: tuple[LogEntry, ...]
+    # (place among the logs, what is true of it)
+    launches: tuple[tuple[int, Launched], ...] = ()
+    happenings: tuple[tuple[int, Happening], ...] = ()
+    # Tokens that must have been launched before it.
+    needs: frozenset[str] = frozenset()
+
+    @property
+    def launched(self) -> frozenset[str]:
+        return frozenset(token.address for _, token in self.launches)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traffic:
+    """How many transactions of each kind a block has in the mean."""
+
+    launches: float = 0.3
+    events: float = 0.6
+    noise: float = 0.4
+    # The parts of the launches that are of older generations, of several tokens, and reverted.
+    legacy: float = 0.06
+    several: float = 0.08
+    reverted: float = 0.04
+
+
+class TransactionMaker:
+    """Makes transactions up; the same seed makes the same ones."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.launches = LaunchMaker(rng)
+        self.happenings = HappeningMaker(rng, self.launches)
+
+    def block(self, traffic: Traffic, alive: Sequence[Launched]) -> list[Transaction]:
+        """The transactions of a block; `alive` are the tokens that it may be about, more than those of its own."""
+        found = [self.launch(traffic, alive) for _ in range(self._count(traffic.launches))]
+        fresh = [token for transaction in found for _, token in transaction.launches]
+        known = [*alive, *fresh]
+        found += [self.event(known) for _ in range(self._count(traffic.events))]
+        found += [self.noise(known) for _ in range(self._count(traffic.noise))]
+        return found
+
+    def launch(self, traffic: Traffic, alive: Sequence[Launched] = ()) -> Transaction:
+        """A launch of one token or of several."""
+        rng, sender, draw = self.rng, self.launches.address(), self.rng.random()
+        if draw < traffic.legacy:
+            make = rng.choice((legacy_launches.v31, legacy_launches.v0))
+            return self._of([make(self.launches, sender=sender)], sender, to=addresses.BATCH)
+        if draw < traffic.legacy + traffic.several:
+            several = [self._v4(sender, addresses.BATCH, alive) for _ in range(rng.randrange(2, 5))]
+            return self._of(several, sender, to=addresses.BATCH)
+        if rng.random() < 0.05:
+            return self._of([self._v4(sender, addresses.PRESALE, alive)], sender, to=addresses.PRESALE)
+        one = self._v4(sender, None, alive)
+        found = self._of([one], sender, to=addresses.FACTORY, calldata=one.calldata, value=one.value)
+        return revert(found) if rng.random() < traffic.reverted else found
+
+    def event(self, alive: Sequence[Launched]) -> Transaction:
+        """Events after launch of one token or several, and noise between them."""
+        emitted = []
+        needs = set()
+        for _ in range(self.rng.choice((1, 1, 1, 2, 3))):
+            token = self.rng.choice(alive) if alive and self.rng.random() < 0.9 else None
+            emitted.append(self.happenings.of(token) if token else self.happenings.currency_claim())
+            if token:
+                needs.add(token.address)
+            if self.rng.random() < 0.2:
+                emitted.append(self.happenings.noise(token))
+        return self._emitting(emitted, needs)
+
+    def noise(self, alive: Sequence[Launched]) -> Transaction:
+        """A transaction with nothing for us."""
+        token = self.rng.choice(alive) if alive else None
+        needs = {token.address} if token else set()
+        return self._emitting([self.happenings.noise(token) for _ in range(self.rng.randrange(3))], needs)
+
+    def again(self, transaction: Transaction) -> Transaction:
+        """Another transaction that does the same, as a sender sends it who believes the first one lost."""
+        return replace(transaction, hash=self._hash())
+
+    def _v4(self, sender: str, caller: str | None, alive: Sequence[Launched]) -> Launched:
+        paired = None
+        if alive and self.rng.random() < 0.04:
+            other = self.rng.choice(alive)
+            paired = (other.address, "PAIR")
+        return self.launches.v4(sender=sender, caller=caller, paired=paired)
+
+    def _of(self, launched: Sequence[Launched], sender: str, *, to: str, **call: Any) -> Transaction:
+        logs: list[LogEntry] = []
+        launches, happenings = [], []
+        for token in launched:
+            start = len(logs)
+            logs += token.logs
+            launches.append((len(logs) - 1, token))
+            for place, kind, arguments in token.collected:
+                event = Happening(
+                    kind=kind, emitter=token.columns["locker_address"], token=token.address, arguments=arguments
+                )
+                happenings.append((start + place, event))
+        if self.rng.random() < 0.06:
+            # Whatever a contract does that launches: its token is brought up to date in the same transaction.
+            emitted = self.happenings.of(launched[-1])
+            if emitted.happening:
+                happenings.append((len(logs), emitted.happening))
+            logs.append(emitted.log)
+        return self._transaction(
+            logs, sender=sender, to=to, launches=tuple(launches), happenings=tuple(happenings), **call
+        )
+
+    def _emitting(self, emitted: Sequence[Emitted], needs: set[str]) -> Transaction:
+        happenings = tuple((place, one.happening) for place, one in enumerate(emitted) if one.happening)
+        logs = [one.log for one in emitted]
+        sender, to = self.launches.address(), self.launches.address()
+        return self._transaction(logs, sender=sender, to=to, happenings=happenings, needs=frozenset(needs))
+
+    def _transaction(self, logs: Sequence[LogEntry], **parts: Any) -> Transaction:
+        defaults: Mapping[str, Any] = {"value": 0, "calldata": None, "succeeded": True}
+        return Transaction(hash=self._hash(), logs=tuple(logs), **defaults | parts)
+
+    def _hash(self) -> str:
+        return "0x" + keccak(self.rng.randbytes(32)).hex()
+
+    def _count(self, mean: float) -> int:
+        """A whole number with that mean."""
+        whole = int(mean)
+        return whole + (self.rng.random() < mean - whole)
+
+
+def revert(transaction: Transaction) -> Transaction:
+    """The same transaction, mined and failed: it has no logs."""
+    return replace(transaction, succeeded=False, logs=(), launches=(), happenings=())

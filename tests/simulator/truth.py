@@ -1,0 +1,92 @@
+"""What a simulated chain holds for us, known from having put it there: no log is decoded to tell it."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """A recipient of fees; `wants` is Both, Paired or Clanker."""
+
+    admin: str
+    recipient: str
+    bps: int
+    wants: str = "Both"
+
+    def row(self) -> Json:
+        """As the service's JSON has it."""
+        return {"admin": self.admin, "recipient": self.recipient, "bps": self.bps, "token": self.wants}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Happening:
+    """An event after launch that counts, and what it changes of its token.
+
+    `changes` maps a column of the token to its value after the event; "recipient", "share_admin" and "wants" change one
+    share of the fees, and are (index, value); "airdrop" holds keys of that extension. `claims` are (recipient,
+    currency, amount).
+    """
+
+    kind: str
+    emitter: str
+    # None where fees were claimed in a currency.
+    token: str | None
+    # Numbers as decimal strings.
+    arguments: Json
+    changes: Json = field(default_factory=dict)
+    claims: tuple[tuple[str, str, int], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placed:
+    """Where in the chain something stands."""
+
+    tx_hash: str
+    log_index: int
+    block_number: int
+    block_hash: str
+    # Unix seconds.
+    block_time: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenTruth:
+    """A launched token as it is now."""
+
+    at: Placed
+    address: str
+    # The row's columns by name, those that changed since the launch included.
+    columns: Json
+    shares: tuple[Share, ...]
+    # Keys of `extensions` beside the fees, as the row has them; None where the launch has none.
+    extensions: Json
+
+    def after(self, happening: Happening) -> "TokenTruth":
+        """The token once the event has happened."""
+        changes, shares = dict(happening.changes), list(self.shares)
+        for name, attribute in (("recipient", "recipient"), ("share_admin", "admin"), ("wants", "wants")):
+            if name in changes:
+                index, value = changes.pop(name)
+                shares[index] = replace(shares[index], **{attribute: value})
+        extensions = self.extensions
+        if "airdrop" in changes:
+            extensions = extensions | {"airdrop": extensions["airdrop"] | changes.pop("airdrop")}
+        return replace(self, columns=self.columns | changes, shares=tuple(shares), extensions=extensions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventTruth:
+    """An event that counts, in its place."""
+
+    at: Placed
+    happening: Happening
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth:
+    """All that a chain holds for us: tokens by address, events in the chain's order."""
+
+    tokens: dict[str, TokenTruth]
+    events: list[EventTruth]

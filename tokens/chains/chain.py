@@ -1,0 +1,107 @@
+"""The protocol of a chain: what the service asks of it, whatever its kind."""
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from tokens.chains.base import TransactionFacts, UncollectedFees
+from tokens.chains.blocks import BlockHeader, Reading
+from tokens.chains.registry import ChainInfo
+from tokens.chains.token_fees import TokenFees
+
+
+class Chain(Protocol):
+    """What the service asks of a chain, whatever its kind."""
+
+    @property
+    def info(self) -> ChainInfo:
+        """What the registry knows of the chain."""
+        ...
+
+    def read_transaction(self, tx_hash: str) -> TransactionFacts:
+        """The launches of one transaction, and its logs that may be events of tokens.
+
+        Raises TransactionNotFound, LaunchNotFound, LogUndecodable, NodeUnavailable.
+        """
+        ...
+
+    def read_transactions(self, tx_hashes: Sequence[str]) -> list[TransactionFacts]:
+        """Many at once, each once, in the order given.
+
+        Left out are those that hold nothing for us, and, with an error in the log, those of which a factory's launch is
+        malformed. Raises TransactionNotFound where one is unknown, NodeUnavailable.
+        """
+        ...
+
+    def read_head(self) -> int:
+        """The number of the newest block. Raises NodeUnavailable."""
+        ...
+
+    def read_newest(self) -> BlockHeader:
+        """The newest block of the first node that answers. Raises NodeUnavailable."""
+        ...
+
+    def read_headers(self, numbers: Collection[int]) -> dict[int, BlockHeader]:
+        """Block number -> the block on the chain as it is now, without those that the node lacks.
+
+        Raises NodeUnavailable.
+        """
+        ...
+
+    def range_blocks(self) -> int:
+        """How many blocks nodes take in one range of logs, as far as is known; it changes with their answers."""
+        ...
+
+    def read_range(self, first: int, last: int, *, addresses: Collection[str] | None = None) -> Reading:
+        """What the blocks from the first to the last hold for us, by ranges of logs as long as nodes take them.
+
+        `addresses` are contracts of the registry, in lower case, whose logs are wanted; None is all. What tokens and
+        their own lockers emit is read in any case. Raises NodeUnavailable, also where the nodes lack the last block.
+        """
+        ...
+
+    def read_blocks(self, headers: Sequence[BlockHeader]) -> Reading:
+        """What exactly these blocks, in their order, hold for us. Raises NodeUnavailable, and BlockGone."""
+        ...
+
+    def read_receipts(self, headers: Sequence[BlockHeader]) -> Reading:
+        """As `read_blocks`, from all receipts of the blocks, whose logs must make the headers' bloom filters.
+
+        Raises NodeUnavailable, and BlockGone.
+        """
+        ...
+
+    def may_hold(self, header: BlockHeader) -> bool | None:
+        """Whether the block may hold something for us, by its bloom filter: False is surely nothing, True is maybe.
+
+        None is a filter too full to tell. It is as true as the filter: some chains leave theirs empty.
+        """
+        ...
+
+    def count_nodes_with(self, header: BlockHeader) -> tuple[int, int]:
+        """How many of all nodes have this very block at its number, and how many another one.
+
+        A node that is out of reach, or has not come to the number, counts for neither. Raises nothing.
+        """
+        ...
+
+    def read_uncollected_fees(self, position_id: int) -> UncollectedFees:
+        """What waits in the pool for an LP NFT of generation v0 to v3.1, at the newest block.
+
+        Raises NodeUnavailable, FeesUnreadable.
+        """
+        ...
+
+    def read_v3_fees(self, position_id: int, *, launched_for: Sequence[tuple[str, int]]) -> TokenFees:
+        """What waits for whom of an LP NFT of generation v0 to v3.1, after the newest block; nothing is harvested.
+
+        `launched_for` are recipients and bps as the launch told them: good where the locker tells none.
+        Raises NodeUnavailable, FeesUnreadable.
+        """
+        ...
+
+    def read_v4_fees(self, token: str, *, locker: str, owner: str | None) -> TokenFees:
+        """What waits for whom of a token of generation v4, after the newest block, and for `owner` in any case.
+
+        Raises NodeUnavailable, FeesUnreadable.
+        """
+        ...

@@ -1,0 +1,140 @@
+"""How many blocks a range of logs may have: a size that adapts to what nodes take, and the reading of their refusals.
+
+Pure. Every provider limits `eth_getLogs` in a way of its own, by blocks, by logs, by bytes or by time, and says so in
+words of its own. The texts that `read_refusal` knows are those that providers sent; its tests list them.
+"""
+
+import re
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+# An answer of fewer logs leaves room for a longer range, one of more is heavy for both sides.
+FEW_LOGS = 3_000
+MANY_LOGS = 10_000
+# After so many ranges in a row that were taken, the size that was refused last is tried again.
+_FORGIVING = 64
+
+# Refusals that speak of ranges or limits, and that no shorter range will cure: rates, and blocks that are not there.
+_OTHERWISE = re.compile(
+    r"rate.?limit|too many requests|requests? (?:count|limit|quota)|per second|/second|/sec\b|compute units|"
+    r"invalid block range|beyond current head|extends beyond|no backend is currently healthy"
+)
+# What is too much, in the providers' words.
+_TOO_MUCH = re.compile(
+    r"range (?:is )?(?:too|bigger|larger|greater|exceed|limit)|max(?:imum)? (?:block )?range|"
+    r"limited to .*(?:range|blocks?)\b|block range|ranges over|requested range|range \d+ .*(?:bigger|exceeds)|"
+    r"range \d+ ?- ?\d+ exceeds|exceeds the range|blocks? distance|too many blocks|requested blocks|"
+    r"smaller than size|query (?:to )?at most|limit the query to|"
+    r"returned more than|returns? too many|too many (?:results|logs)|max(?:imum)? (?:results|logs)|"
+    r"matched by query exceeds|length limit exceeded|"
+    r"response (?:size|is too|too)|entity too large|"
+    r"query time(?:d )?-?out|timeout (?:limit )?exceeded|deadline exceeded|request timed? ?out|timeout ="
+)
+# QuickNode's and Ankr's codes for it.
+_CODES = frozenset({-32614, -32062})
+
+_NUMBER = r"(\d[\d,.]*k?)"
+# The range itself that would be taken: Alchemy, Infura and zkSync in hex; geth and reth in decimals.
+_RANGES = (
+    (re.compile(r"\[\s*(0x[0-9a-f]{1,16})\s*,\s*(0x[0-9a-f]{1,16})\s*\]"), 16),
+    (re.compile(r"with the range (\d{1,18})\s*-\s*(\d{1,18})"), 10),
+)
+# How many blocks would be taken.
+_COUNTS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"limited to (?:an? )?(?:0 ?- ?)?{_NUMBER} ?(?:blocks?|range)",
+        rf"up to an? {_NUMBER} block",
+        rf"max(?:imum)? (?:block )?range(?: is| of|:| =)? ?{_NUMBER}",
+        rf"maximum (?:is set to|allowed is|allowed number of requested blocks is) {_NUMBER}",
+        rf"\(maximum {_NUMBER}\)",
+        rf"at most {_NUMBER} blocks",
+        rf"ranges over {_NUMBER} blocks",
+        rf"range [\d -]+ exceeds limit of {_NUMBER}",
+        rf"range limit {_NUMBER}",
+        rf"range allowed for your plan \(\d+ > {_NUMBER}\)",
+        rf"max is {_NUMBER} blocks",
+        rf"range greater than {_NUMBER} max",
+        rf"block range exceeds {_NUMBER}",
+        rf"smaller than size {_NUMBER}",
+        rf"blocks distance: {_NUMBER}",
+    )
+)
+# No text is searched beyond this.
+_LONGEST_TEXT = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class RangeRefusal:
+    """A range of logs was too long, or held too much; `blocks` is what the node would take, None where it is unsaid."""
+
+    blocks: int | None
+
+
+def read_refusal(error: Mapping[str, Any]) -> RangeRefusal | None:
+    """What a JSON-RPC error about `eth_getLogs` says of the range; None where it is about something else."""
+    data = error.get("data")
+    text = f"{error.get('message')} {data if isinstance(data, str | dict) else ''}"[:_LONGEST_TEXT].lower()
+    if _OTHERWISE.search(text):
+        return None
+    code = error.get("code")
+    if not _TOO_MUCH.search(text) and not (type(code) is int and code in _CODES):
+        return None
+    return RangeRefusal(_read_suggestion(text, data))
+
+
+def _read_suggestion(text: str, data: object) -> int | None:
+    if isinstance(data, dict) and isinstance(data.get("from"), str) and isinstance(data.get("to"), str):
+        text = f"[{data['from'].lower()}, {data['to'].lower()}] {text}"
+    for pattern, base in _RANGES:
+        if found := pattern.search(text):
+            blocks = int(found[2], base) - int(found[1], base) + 1
+            return blocks if blocks > 0 else None
+    for pattern in _COUNTS:
+        if found := pattern.search(text):
+            digits, thousands = re.sub("[,.k]", "", found[1]), found[1].rstrip(",.").endswith("k")
+            return min(int(digits[:18]) * (1000 if thousands else 1), 10**18) or None
+    return None
+
+
+class RangeSize:
+    """How many blocks the next range has, from 1 to the longest. Shared by the threads that read one chain."""
+
+    def __init__(self, blocks: int, *, longest: int) -> None:
+        self._longest = longest
+        self._blocks = min(blocks, longest)
+        # The length that was refused last, and how many ranges in a row were taken since.
+        self._refused: int | None = None
+        self._taken = 0
+        self._lock = threading.Lock()
+
+    @property
+    def blocks(self) -> int:
+        """The length to ask for."""
+        return self._blocks
+
+    def shrink(self, refused: int, *, suggested: int | None = None) -> None:
+        """A range of this length was refused: halve it, or go to what the node suggests.
+
+        Of several threads that were refused at one length, the first one halves and the others change nothing.
+        """
+        shorter = suggested if suggested is not None and suggested < refused else refused // 2
+        with self._lock:
+            self._blocks = max(1, min(self._blocks, shorter))
+            # A limit that the node names is there for good; what lies between is not tried.
+            self._refused = min(refused, shorter + 1) if shorter == suggested else refused
+            self._taken = 0
+
+    def note_taken(self, taken: int, *, logs: int) -> None:
+        """A range of this length was answered with so many logs: the next one is longer by half where they are few."""
+        with self._lock:
+            self._taken += 1
+            if self._taken >= _FORGIVING:
+                self._refused = None
+            if logs > MANY_LOGS:
+                self._blocks = max(1, min(self._blocks, taken // 2))
+            elif logs < FEW_LOGS and taken >= self._blocks:
+                limit = self._longest if self._refused is None else min(self._longest, self._refused - 1)
+                self._blocks = max(self._blocks, min(self._blocks + self._blocks // 2 + 1, limit))

@@ -1,0 +1,38 @@
+"""What the newest blocks hold, asked a second time where the first answer is hard to believe."""
+
+import logging
+from collections.abc import Sequence
+
+from config.http import Retryable
+from tokens.chains.base import TransactionFacts
+from tokens.chains.blocks import BlockHeader
+from tokens.chains.chain import Chain
+
+logger = logging.getLogger(__name__)
+
+
+def read(headers: Sequence[BlockHeader], *, chain: Chain, otherwise: Chain) -> tuple[TransactionFacts, ...]:
+    """The transactions of these blocks, in the chain's order.
+
+    A block whose filter promises something for us, and whose logs came back empty, is read once more from its receipts,
+    by another node where there is one. Raises BlockGone, NodeUnavailable.
+    """
+    found = chain.read_blocks(headers).transactions
+    holding = {facts.block_hash for facts in found}
+    suspects = [header for header in headers if header.hash not in holding and chain.may_hold(header)]
+    if suspects:
+        found += _read_again(suspects, chain=chain, otherwise=otherwise)
+    return tuple(sorted(found, key=_number))
+
+
+def _read_again(suspects: Sequence[BlockHeader], *, chain: Chain, otherwise: Chain) -> tuple[TransactionFacts, ...]:
+    try:
+        return otherwise.read_receipts(suspects).transactions
+    except Retryable as error:
+        # It lags, or has no such method. What both leave out is found when the blocks are checked, once they are final.
+        logger.info("chain=%s receipts are not to be had: %s", chain.info.chain_id, error)
+        return otherwise.read_blocks(suspects).transactions
+
+
+def _number(facts: TransactionFacts) -> int:
+    return facts.block_number

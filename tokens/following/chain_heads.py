@@ -1,0 +1,41 @@
+"""The row that says where a chain is, and how far it was followed."""
+
+import os
+import socket
+from datetime import UTC, datetime
+
+from django.utils import timezone
+
+from tokens.chains.blocks import BlockHeader
+from tokens.chains.registry import ChainInfo
+from tokens.models import ChainHead
+
+
+def final_below(number: int, info: ChainInfo) -> int:
+    """The newest block that is final while the block of this number is the newest; the first one always is."""
+    return max(number - info.finality_depth, 0)
+
+
+def store(info: ChainInfo, *, newest: BlockHeader, followed: int) -> None:
+    """Note the newest block that nodes told of, and the newest one that is written."""
+    columns = {
+        "head": newest.number,
+        "final": final_below(newest.number, info),
+        "followed": followed,
+        "head_at": datetime.fromtimestamp(newest.time, UTC),
+        "seen_at": timezone.now(),
+        "follower": follower_name(),
+    }
+    # Nearly always the row is there, and one statement is enough.
+    if not ChainHead.objects.filter(pk=info.chain_id).update(**columns):
+        ChainHead.objects.create(chain_id=info.chain_id, **columns)
+
+
+def touch(chain_id: int) -> None:
+    """Note that the newest block is still the one that is known."""
+    ChainHead.objects.filter(chain_id=chain_id).update(seen_at=timezone.now(), follower=follower_name())
+
+
+def follower_name() -> str:
+    """Which process this is: host name and process id."""
+    return f"{socket.gethostname()}:{os.getpid()}"[:200]

@@ -1,0 +1,69 @@
+"""The process that follows chains: for each one a turn at leading it, with a thread at its head and one in its past."""
+
+import logging
+import time
+from collections.abc import Iterable, Sequence
+from threading import Event, Thread
+
+from tokens import chain_lock
+from tokens.following.head_loop import HEAD, follow_head
+from tokens.following.history_loop import HISTORY, follow_history
+from tokens.following.leadership import Leadership
+from tokens.following.term import Term
+
+logger = logging.getLogger(__name__)
+
+# How often a standby tries to take over, and a leader looks whether it still leads.
+_LOOK_SECONDS = 1.0
+# How long all threads may take to end by themselves. What they are at is undone by the database when they are killed.
+_PATIENCE_SECONDS = 1.5
+
+
+def follow(chain_ids: Sequence[int], *, stop: Event) -> bool:
+    """Follow chains until `stop` is set; says whether all threads have ended by themselves soon after."""
+    threads = [
+        Thread(target=_take_turns, args=(chain_id, stop), name=f"chain-{chain_id}", daemon=True)
+        for chain_id in chain_ids
+    ]
+    for thread in threads:
+        thread.start()
+    stop.wait()
+    return _end(threads, seconds=_PATIENCE_SECONDS)
+
+
+def _take_turns(chain_id: int, stop: Event) -> None:
+    """Wait until the chain can be led, lead it until that is over, and again."""
+    leadership = Leadership(chain_lock.key(chain_lock.Purpose.FOLLOWING, chain_id))
+    stands_by = False
+    while not stop.is_set():
+        if leadership.claim():
+            stands_by = False
+            logger.info("chain=%s leads: this process follows it", chain_id)
+            _lead(chain_id, leadership, stop)
+        elif not stands_by:
+            stands_by = True
+            logger.info("chain=%s stands by: another process follows it", chain_id)
+        stop.wait(_LOOK_SECONDS)
+    leadership.give_up()
+
+
+def _lead(chain_id: int, leadership: Leadership, stop: Event) -> None:
+    term = Term(chain_id)
+    threads = [term.start(HEAD, follow_head), term.start(HISTORY, follow_history)]
+    while not stop.wait(_LOOK_SECONDS):
+        if not leadership.holds():
+            logger.warning("chain=%s leads no more: the connection that held its lock is gone", chain_id)
+            break
+    term.ended.set()
+    # No new turn begins while the last one goes on; whatever that still writes is compared before.
+    for thread in threads:
+        thread.join()
+    # Only now may another process begin.
+    leadership.give_up()
+
+
+def _end(threads: Iterable[Thread], *, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    for thread in threads:
+        thread.join(max(deadline - time.monotonic(), 0))
+    return not any(thread.is_alive() for thread in threads)

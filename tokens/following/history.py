@@ -1,0 +1,134 @@
+"""The past of a chain: its blocks read in ranges, several at a time, and written in order with their progress."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from threading import Event
+
+from django.db import transaction
+
+from tokens import chain_lock, writing
+from tokens.chains.base import TransactionFacts
+from tokens.chains.blocks import Reading
+from tokens.chains.chain import Chain
+from tokens.following import coverage as progress
+from tokens.following.ahead import Watch, Work, reading_ahead
+from tokens.models import Coverage, FollowedBlock
+
+# So many transactions are written at a time, in one transaction of the database: those of a block stay together.
+WRITTEN_AT_ONCE = 2000
+# So many blocks of the window are read at a time.
+JOINED_AT_ONCE = 100
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """Blocks that are written: the last one, how many, and what they held."""
+
+    to: int
+    blocks: int
+    launches: int
+    transactions: int
+
+
+def read_history(coverage: Coverage, *, chain: Chain, target: Callable[[], int], watch: Watch) -> Iterator[Step]:
+    """Read and write all blocks that the row lacks up to `target()`, which must be final; a step for each write.
+
+    Ends at the target, or soon after it is stopped. A range that no node tells is tried again for ever, and nothing
+    behind it is written before it.
+    Raises Overtaken, and what `Chain.read_range` raises beside NodeUnavailable.
+    """
+    coverage.refresh_from_db()
+    work = Work[Reading](
+        read=_reader(coverage, chain),
+        count=lambda reading: len(reading.transactions),
+        longest=chain.range_blocks,
+        target=target,
+        watch=watch,
+    )
+    with reading_ahead(work, first=coverage.followed_to + 1) as ahead:
+        while readings := ahead.take(most=WRITTEN_AT_ONCE):
+            transactions = [facts for reading in readings for facts in reading.transactions]
+            for to, part in parts(transactions, last=readings[-1].last):
+                yield _write(coverage, part, chain=chain, to=to)
+
+
+def join(coverage: Coverage, *, chain: Chain, stop: Event) -> bool:
+    """Read the window's blocks once more, behind the history; whether the row has reached the head.
+
+    The head wrote them before the tokens were known that the history found, whose events may be among them. From then
+    on the head moves the row with each block (`coverage.advance_joined`). False where the history is not there yet,
+    where the window is changing, or all is to stop: to be tried again soon. Raises Overtaken, and as
+    `Chain.read_blocks`.
+    """
+    while not stop.is_set():
+        coverage.refresh_from_db()
+        window = _window(coverage)
+        if not window:
+            return True
+        if window[0].number != coverage.followed_to + 1:
+            return False
+        headers = chain.read_headers([block.number for block in window])
+        if [headers[block.number].hash for block in window if block.number in headers] != _hashes(window):
+            return False
+        reading = chain.read_blocks([headers[block.number] for block in window])
+        with transaction.atomic():
+            chain_lock.own(chain.info.chain_id)
+            # Owned, so that the head neither drops nor adds a block before this is committed.
+            if _hashes(_window(coverage)[: len(window)]) != _hashes(window):
+                return False
+            writing.write(reading.transactions, chain=chain.info)
+            progress.advance(coverage, to=window[-1].number)
+    return False
+
+
+def parts(transactions: Sequence[TransactionFacts], *, last: int) -> Iterator[tuple[int, list[TransactionFacts]]]:
+    """Transactions in the chain's order, cut between blocks; with each part the block up to which it is complete."""
+    part: list[TransactionFacts] = []
+    for _, block in groupby(transactions, key=lambda facts: facts.block_number):
+        of_block = list(block)
+        if part and len(part) + len(of_block) > WRITTEN_AT_ONCE:
+            # All blocks before this one are told.
+            yield of_block[0].block_number - 1, part
+            part = []
+        part += of_block
+    yield last, part
+
+
+def _reader(coverage: Coverage, chain: Chain) -> Callable[[int, int], Reading]:
+    if progress.wants_launches(coverage, chain.info):
+        return partial(chain.read_range, addresses=frozenset(coverage.addresses))
+
+    def read_events(first: int, last: int) -> Reading:
+        # Of all contracts: a factory tells of claims, too.
+        reading = chain.read_range(first, last)
+        with_events = (replace(facts, launches=()) for facts in reading.transactions if facts.event_logs)
+        return replace(reading, transactions=tuple(with_events))
+
+    return read_events
+
+
+def _write(coverage: Coverage, transactions: Sequence[TransactionFacts], *, chain: Chain, to: int) -> Step:
+    before = coverage.followed_to
+    with transaction.atomic():
+        # Progress first: whoever was overtaken waits here for the other one's commit, and has done nothing in vain.
+        chain_lock.own(chain.info.chain_id)
+        progress.advance(coverage, to=to)
+        writing.write(transactions, chain=chain.info)
+    return Step(
+        to=to,
+        blocks=to - before,
+        launches=sum(len(facts.launches) for facts in transactions),
+        transactions=len(transactions),
+    )
+
+
+def _window(coverage: Coverage) -> list[FollowedBlock]:
+    """The next blocks of the head's window that the row has not read."""
+    followed = FollowedBlock.objects.filter(chain_id=coverage.chain_id, number__gt=coverage.followed_to)
+    return list(followed.order_by("number")[:JOINED_AT_ONCE])
+
+
+def _hashes(window: Sequence[FollowedBlock]) -> list[str]:
+    return [block.hash for block in window]

@@ -1,0 +1,67 @@
+"""Which logs of blocks there are rows of, and which ones blocks hold: compared by what tells a log from all others."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from tokens.chains.base import TransactionFacts
+from tokens.installed_chains import registry
+from tokens.models import Coverage, Token, TokenEvent
+
+
+class LogId(NamedTuple):
+    """One log of one block; a block that takes another one's place has none of its logs."""
+
+    tx_hash: str
+    log_index: int
+    block_hash: str
+
+
+def log_ids(transactions: Iterable[TransactionFacts]) -> set[LogId]:
+    """The logs of launches and of what may be events."""
+    return {
+        LogId(facts.tx_hash, log_index, facts.block_hash)
+        for facts in transactions
+        for log_index in (
+            *(launch.log_index for launch in facts.launches),
+            *(log.log_index for log in facts.event_logs),
+        )
+    }
+
+
+def find_rows(coverage: Coverage, first: int, last: int) -> Mapping[LogId, int]:
+    """The logs of these blocks of which there are rows, and their blocks' numbers.
+
+    Those of the registry's contracts that the coverage does not have are left out.
+    """
+    of_blocks = {"chain_id": coverage.chain_id, "block_number__range": (first, last)}
+    names = ("tx_hash", "log_index", "block_hash", "block_number")
+    launches = Token.objects.filter(**of_blocks, unindexed=False).values_list(*names, "factory_address")
+    events = TokenEvent.objects.filter(**of_blocks).values_list(*names, "emitter")
+    left_out = set(registry().chain(coverage.chain_id).contracts).difference(coverage.addresses)
+    return {
+        LogId(tx_hash, log_index, block_hash): number
+        for tx_hash, log_index, block_hash, number, emitter in (*launches, *events)
+        if emitter.lower() not in left_out
+    }
+
+
+def find_unattributed(coverage: Coverage, first: int, last: int) -> set[str]:
+    """Transactions with claims in a currency that was no known token then, and may be one by now."""
+    claims = TokenEvent.objects.filter(
+        chain_id=coverage.chain_id, block_number__range=(first, last), token__isnull=True
+    )
+    return set(claims.values_list("tx_hash", flat=True))
+
+
+def was_learned(coverage: Coverage, log: LogId) -> bool:
+    """Whether nobody could have written the log when its block was followed: its token became known only later.
+
+    Such a token was launched before the coverage begins, and its launch was indexed since.
+    """
+    return TokenEvent.objects.filter(
+        chain_id=coverage.chain_id,
+        tx_hash=log.tx_hash,
+        log_index=log.log_index,
+        token__block_number__lt=coverage.first_block,
+        token__created_at__gt=coverage.created_at,
+    ).exists()

@@ -1,0 +1,49 @@
+"""Many rows into the database at once: by COPY, into a table or into a temporary one from which they are merged."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from django.db import connection, models
+from django.db.backends.utils import CursorWrapper
+from psycopg import sql
+
+from tokens.copy_text import CopyText
+
+
+def copy_into(cursor: CursorWrapper, table: str, rows: CopyText) -> None:
+    """Add rows to a table. What its constraints refuse is raised as psycopg has it."""
+    if not rows.text:
+        return
+    columns = sql.SQL(", ").join(map(sql.Identifier, rows.columns))
+    with cursor.copy(sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), columns)) as copy:
+        copy.write(rows.text)
+
+
+@contextmanager
+def staged(cursor: CursorWrapper, name: str, types: Mapping[str, str], rows: CopyText) -> Iterator[None]:
+    """The rows in a temporary table of this name while the block runs, in their order; `types` are its columns'.
+
+    To be used in a database transaction, with which the table goes at the latest: a pool may give the connection to
+    somebody else after it.
+    """
+    columns = ", ".join(f'"{column}" {kind}' for column, kind in types.items())
+    cursor.execute(f"CREATE TEMPORARY TABLE {name} ({columns}) ON COMMIT DROP")
+    copy_into(cursor, name, rows)
+    yield
+    cursor.execute(f"DROP TABLE {name}")
+
+
+def column_types(model: type[models.Model], columns: Iterable[str]) -> dict[str, str]:
+    """Column -> its type in the model's table."""
+    fields = {field.column: field for field in model._meta.concrete_fields}
+    return {column: str(fields[column].db_type(connection)) for column in columns}
+
+
+def names(columns: Iterable[str]) -> str:
+    """Columns as a statement lists them."""
+    return ", ".join(f'"{column}"' for column in columns)
+
+
+def assignments(columns: Iterable[str]) -> str:
+    """What ON CONFLICT DO UPDATE sets, so that these columns get the values that were to be inserted."""
+    return ", ".join(f'"{column}" = EXCLUDED."{column}"' for column in columns)
