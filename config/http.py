@@ -19,6 +19,9 @@ MAX_ANSWER_BYTES = 64 * 1024 * 1024
 # No provider is obeyed for longer when it asks for a pause.
 MAX_RETRY_AFTER_SECONDS = 86_400.0
 
+# 524 is Cloudflare's.
+_GATEWAY_TIMED_OUT = (504, 524)
+
 # Its debug lines hold the paths of requests, where providers put keys.
 logging.getLogger("urllib3.connectionpool").setLevel(logging.INFO)
 
@@ -40,7 +43,7 @@ class NoAnswer(Retryable):
 
 
 class TimedOut(NoAnswer):
-    """The answer, or the rest of it, did not come in time."""
+    """The answer, or the rest of it, did not come in time: to us, or to a gateway in between."""
 
 
 class RateLimited(Retryable):
@@ -116,6 +119,8 @@ def _ask(method: str, url: str, content: Mapping[str, Any], *, timeout: float, m
         raise (TimedOut if slow else NoAnswer)(f"no answer ({type(error).__name__})") from None
     if status in (429, 503):
         raise RateLimited(status, retry_after=_read_pause(pause))
+    if status in _GATEWAY_TIMED_OUT:
+        raise TimedOut(f"HTTP status {status}")
     if status >= 500:
         raise Retryable(f"HTTP status {status}")
     if status != 200:

@@ -6,6 +6,7 @@ import itertools
 import json
 import logging
 import socket
+import time
 import traceback
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from config import http
 from tests.recorded_node import SECRET, Node, Refused, Reply
 from tests.recordings import V4_LAUNCHES, base, decoded, mined
+from tests.waiting import wait_for
 from tokens.chains.base import LaunchNotFound, LogUndecodable, NodeRefused, NodeUnavailable, TransactionNotFound
 from tokens.chains.evm import EvmChain
 from tokens.chains.rpc import CallFailed, RpcClient
@@ -486,6 +488,120 @@ def test_all_nodes_are_asked_where_every_circuit_is_open(node, second_node):
         asking.call("eth_blockNumber")
     second_node.behave = None
     assert asking.call("eth_blockNumber") == HEAD
+
+
+def test_a_node_that_asks_for_a_pause_gets_it(node):
+    first = []
+
+    def busy_for_a_second(_body):
+        first.append(time.monotonic())
+        is_over = time.monotonic() - first[0] >= 1
+        return None if is_over else Reply(b"slow down", status=429, headers={"retry-after": "1"})
+
+    node.behave = busy_for_a_second
+    assert client(node, attempts=50).call("eth_blockNumber") == HEAD
+    # Refused once, and then the chain id and the call.
+    assert len(node.received) == 3
+
+
+def test_nobody_waits_for_a_node_while_another_one_is_well(node, second_node):
+    node.behave = raw(b"slow down", status=429, headers={"retry-after": "3600"})
+    asking = client(node, second_node, attempts=3)
+    for _ in range(4):
+        assert asking.call("eth_blockNumber") == HEAD
+    assert len(node.received) == 1
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_nobody_waits_longer_than_the_patience_for_a_node_that_rests(node, status):
+    node.behave = raw(b"slow down", status=status, headers={"retry-after": "3600"})
+    asking = client(node, attempts=5, patience=30)
+    for _ in range(3):
+        with pytest.raises(NodeUnavailable):
+            asking.call("eth_blockNumber")
+    assert len(node.received) == 1
+
+
+def test_a_pause_opens_no_circuit(node):
+    node.behave = raw(b"slow down", status=429, headers={"retry-after": "1"})
+    asking = client(node, breaker_failures=1, breaker_seconds=3600)
+    with pytest.raises(NodeUnavailable):
+        asking.call("eth_blockNumber")
+    node.behave = None
+    assert wait_for(lambda: answers(asking)) == HEAD
+
+
+def answers(asking):
+    """What it says of its head; None while it is out of reach."""
+    try:
+        return asking.call("eth_blockNumber")
+    except NodeUnavailable:
+        return None
+
+
+def test_a_url_that_becomes_another_chains_is_noticed_after_a_failure(node, second_node):
+    asking = client(node, second_node, breaker_failures=100)
+    assert asking.call("eth_blockNumber") == HEAD
+    node.behave = raw(b"", status=502)
+    assert asking.call("eth_blockNumber") == HEAD
+    node.behave = None
+    node.answers |= {"eth_chainId": lambda: "0x1", "eth_blockNumber": lambda: "0x7"}
+    assert asking.call("eth_blockNumber") == HEAD
+
+
+# Answers that are read before they are believed.
+
+
+def disbelieve(results):
+    if results[0] == "0x7":
+        raise http.Retryable("nobody believes that")
+    return results[0]
+
+
+def test_an_answer_that_is_not_believed_is_asked_of_the_next_node(node, second_node):
+    node.answers["eth_blockNumber"] = lambda: "0x7"
+    asking = client(node, second_node, breaker_failures=1, breaker_seconds=3600)
+    for _ in range(2):
+        assert asking.ask([("eth_blockNumber", ())], read=disbelieve) == HEAD
+    # It counts as out of order.
+    assert node.asked("eth_blockNumber") == 1
+    with pytest.raises(NodeUnavailable, match="believes"):
+        client(node).ask([("eth_blockNumber", ())], read=disbelieve)
+
+
+def test_an_answer_that_is_not_believed_may_be_held_against_nobody(node, second_node):
+    node.answers["eth_blockNumber"] = lambda: "0x7"
+    asking = client(node, second_node, breaker_failures=1, breaker_seconds=3600)
+    for _ in range(2):
+        assert asking.ask_once([("eth_blockNumber", ())], read=disbelieve) == HEAD
+    assert node.asked("eth_blockNumber") == 2
+    with pytest.raises(NodeUnavailable, match="believes"):
+        client(node).ask_once([("eth_blockNumber", ())], read=disbelieve)
+
+
+def test_all_calls_go_to_one_node_in_one_request_whatever_the_batch_size(node):
+    asking = client(node, batch_size=2)
+    assert len(asking.ask([("eth_blockNumber", ())] * 5, read=list)) == 5
+    assert [len(body) for body in node.received if isinstance(body, list)] == [5]
+
+
+def test_who_lacks_a_method_is_left_out_for_it(node, second_node):
+    second_node.answers["eth_rare"] = lambda: "0x1"
+    asking = client(node, second_node)
+    for _ in range(3):
+        assert asking.ask_where_offered("eth_rare", [("eth_rare", ())], read=list) == ["0x1"]
+    assert (node.asked("eth_rare"), second_node.asked("eth_rare")) == (1, 3)
+
+
+def test_every_node_is_asked_and_nothing_held_against_it(node, second_node):
+    node.behave = raw(b"", status=500)
+    asking = client(node, second_node, breaker_failures=1, breaker_seconds=3600)
+    for _ in range(2):
+        assert asking.ask_every([("eth_blockNumber", ())]) == [None, [HEAD]]
+    node.behave = None
+    assert asking.ask_every([("eth_blockNumber", ())]) == [[HEAD], [HEAD]]
+    assert asking.call("eth_blockNumber") == HEAD
+    assert node.asked("eth_blockNumber") == 2
 
 
 # What is never told.

@@ -65,6 +65,31 @@ def silent_port() -> Iterator[str]:
         yield f"ws://127.0.0.1:{taken.getsockname()[1]}/v2/{SECRET}"
 
 
+@contextlib.contextmanager
+def stalling(url: str) -> Iterator[tuple[str, threading.Event]]:
+    """The URL of a relay to this one, and an event that, once set, has it swallow what the node says."""
+    port, stalled = int(url.split(":")[2].split("/")[0]), threading.Event()
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def pump(source: socket.socket, target: socket.socket, swallow: threading.Event) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65_536):
+                if not swallow.is_set():
+                    target.sendall(data)
+        target.close()
+
+    def accept() -> None:
+        with contextlib.suppress(OSError):
+            caller, _ = listening.accept()
+            node = socket.create_connection(("127.0.0.1", port))
+            threading.Thread(target=pump, args=(caller, node, threading.Event()), daemon=True).start()
+            threading.Thread(target=pump, args=(node, caller, stalled), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    with contextlib.closing(listening):
+        yield f"ws://127.0.0.1:{listening.getsockname()[1]}", stalled
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -121,6 +146,18 @@ def test_a_connection_that_ends_is_noticed():
     ):
         subscription.wait(seconds=5)
     assert not subscription.is_live
+
+
+def test_a_node_that_hangs_is_noticed_by_its_pings():
+    with (
+        server() as url,
+        stalling(url) as (relayed, stalled),
+        subscribe(relayed, chain_id=8453, ping_seconds=0.05) as subscription,
+    ):
+        assert subscription.wait(seconds=0.2) is None
+        stalled.set()
+        with pytest.raises(SubscriptionLost, match="ended"):
+            subscription.wait(seconds=30)
 
 
 def test_no_part_of_the_url_is_in_its_errors(unused_port):

@@ -25,6 +25,8 @@ from tokens.chains.quantities import (
 _CONTENT = ("address", "topics", "data", "blockHash", "transactionHash", "transactionIndex")
 # The EVM has LOG0 to LOG4.
 _MOST_TOPICS = 4
+# No block has so many logs; PostgreSQL's integers end here.
+_MOST_LOGS = 2**31
 
 
 def check_logs(answers: Sequence[tuple[LogFilter | None, object]], *, first: int, last: int) -> list[Log]:
@@ -33,17 +35,19 @@ def check_logs(answers: Sequence[tuple[LogFilter | None, object]], *, first: int
     Each answer stands with the filter that was asked with; None is everything. Raises Retryable where a log is
     malformed, was not asked for, or contradicts another one.
     """
-    found: dict[tuple[int, int], Log] = {}
+    found: dict[int, Log] = {}
+    # Logs share most of their hashes, and checking one takes longer than finding it here.
+    known: set[str] = set()
     for asked, answer in answers:
         for entry in read_list(answer, of="logs"):
             log = read_object(entry, of="a log")
-            place = _check_log(log)
-            if not first <= place[0] <= last or (asked is not None and not asked.takes(log)):
+            number, index = _check_log(log, known=known)
+            if not first <= number <= last or (asked is not None and not asked.takes(log)):
                 raise Retryable("a log that was not asked for")
-            told = found.setdefault(place, log)
+            told = found.setdefault(number * _MOST_LOGS + index, log)
             if told is not log and any(told[name] != log[name] for name in _CONTENT):
                 raise Retryable("two logs in one place")
-    ordered = [log for _, log in sorted(found.items(), key=lambda entry: entry[0])]
+    ordered = [found[place] for place in sorted(found)]
     _check_order(ordered)
     return ordered
 
@@ -53,6 +57,15 @@ def check_hashes(logs: Iterable[Log], hashes: Mapping[int, str]) -> None:
     for log in logs:
         if hashes.get(int(log["blockNumber"], 16)) != log["blockHash"]:
             raise Retryable("a log of a block that was dropped")
+
+
+def check_places(logs: Iterable[Log], block: Mapping[str, Any]) -> None:
+    """Raises Retryable where a log is of a transaction that the block does not hold in that place."""
+    hashes = read_list(block.get("transactions"), of="transactions")
+    for log in logs:
+        place = int(log["transactionIndex"], 16)
+        if place >= len(hashes) or hashes[place] != log["transactionHash"]:
+            raise Retryable("a log of a transaction that is not in the block")
 
 
 def take_watched(logs: Iterable[Log], filters: Collection[LogFilter]) -> list[Log]:
@@ -72,21 +85,20 @@ def told_times(logs: Iterable[Log]) -> dict[str, int]:
     return {block_hash: time for block_hash, time in found.items() if time}
 
 
-def _check_log(log: Mapping[str, Any]) -> tuple[int, int]:
-    """The log's place: the number of its block, and its index in there."""
+def _check_log(log: Mapping[str, Any], *, known: set[str]) -> tuple[int, int]:
+    """The log's place: the number of its block, and its index in there. `known` are hashes that are well formed."""
     if log.get("removed", False) is not False:
         raise Malformed("a log that was removed")
-    read_number(log.get("transactionIndex"), below=2**31)
-    read_address(log.get("address"))
-    read_hash(log.get("blockHash"))
-    read_hash(log.get("transactionHash"))
-    read_data(log.get("data"))
     topics = read_list(log.get("topics"), of="topics")
     if len(topics) > _MOST_TOPICS:
         raise Malformed("more topics than a log has")
-    for topic in topics:
-        read_hash(topic)
-    return read_number(log.get("blockNumber")), read_number(log.get("logIndex"), below=2**31)
+    for text in (log.get("blockHash"), log.get("transactionHash"), *topics):
+        if not isinstance(text, str) or text not in known:
+            known.add(read_hash(text))
+    read_address(log.get("address"))
+    read_data(log.get("data"))
+    read_number(log.get("transactionIndex"), below=_MOST_LOGS)
+    return read_number(log.get("blockNumber")), read_number(log.get("logIndex"), below=_MOST_LOGS)
 
 
 def _check_order(logs: Sequence[Log]) -> None:

@@ -13,7 +13,7 @@ from tokens.chains.blooms import bloom_of
 from tokens.chains.completion import complete
 from tokens.chains.decoding import LAYOUTS
 from tokens.chains.headers import block_call, read_header, read_times, require_on_chain
-from tokens.chains.log_checks import check_hashes, check_logs, take_watched, told_times
+from tokens.chains.log_checks import check_hashes, check_logs, check_places, take_watched, told_times
 from tokens.chains.log_decoding import decode_logs, own_topics
 from tokens.chains.log_filters import LogFilter, log_filters
 from tokens.chains.log_ranges import RangeSize
@@ -138,9 +138,8 @@ class LogReader:
             logs: list[Log] = []
             for header, at in zip(headers, range(0, len(calls), 1 + len(filters)), strict=True):
                 block, *told = answers[at : at + 1 + len(filters)]
-                _check_block(block, header)
                 found = check_logs(list(zip(filters, told, strict=True)), first=header.number, last=header.number)
-                check_hashes(found, {header.number: header.hash})
+                _check_of_block(found, header, block=block)
                 logs += found
             return logs
 
@@ -155,14 +154,18 @@ class LogReader:
         def read(answers: list[Any]) -> list[Log]:
             refuse_failures(answers)
             logs: list[Log] = []
-            for header, receipts in zip(headers, answers, strict=True):
-                found = _check_receipts(receipts, header)
+            for header, block, receipts in zip(headers, answers[::2], answers[1::2], strict=True):
+                found = _read_receipts(receipts, header)
+                _check_of_block(found, header, block=block)
                 if bloom_of(found) != header.logs_bloom:
                     raise Retryable("receipts that don't make the block's bloom filter")
                 logs += found
             return logs
 
-        calls: list[Call] = [("eth_getBlockReceipts", (hex(header.number),)) for header in headers]
+        calls: list[Call] = []
+        for header in headers:
+            # The block goes along because a block without receipts looks the same on every fork.
+            calls += [block_call(header.number), ("eth_getBlockReceipts", (hex(header.number),))]
         try:
             return self.rpc.ask_where_offered("eth_getBlockReceipts", calls, read=read)
         except NodeUnavailable:
@@ -172,16 +175,19 @@ class LogReader:
     def _ask_each_receipt(self, header: BlockHeader) -> list[Log]:
         """The logs of a block from the receipts of its transactions one by one."""
 
-        def read_hashes(answers: list[Any]) -> list[str]:
+        def read_block(answers: list[Any]) -> tuple[dict[str, Any], list[str]]:
             refuse_failures(answers)
-            block = _check_block(answers[0], header)
-            return [read_hash(entry) for entry in read_list(block.get("transactions"), of="transactions")]
+            _check_of_block([], header, block=answers[0])
+            block = read_object(answers[0], of="a block")
+            return block, [read_hash(entry) for entry in read_list(block.get("transactions"), of="transactions")]
 
         def read(answers: list[Any]) -> list[Log]:
             refuse_failures(answers)
-            return _check_receipts(answers, header)
+            found = _read_receipts(answers, header)
+            _check_of_block(found, header, block=block)
+            return found
 
-        hashes = self.rpc.ask([("eth_getBlockByHash", (header.hash, False))], read=read_hashes)
+        block, hashes = self.rpc.ask([("eth_getBlockByHash", (header.hash, False))], read=read_block)
         logs: list[Log] = []
         for start in range(0, len(hashes), self.rpc.batch_size):
             part = hashes[start : start + self.rpc.batch_size]
@@ -239,16 +245,15 @@ def _log_calls(filters: Sequence[LogFilter], where: Mapping[str, str]) -> list[C
     return [("eth_getLogs", (asked.query(**where),)) for asked in filters]
 
 
-def _check_block(block: object, header: BlockHeader) -> dict[str, Any]:
-    """Raises Retryable where it is not the block of this header."""
+def _check_of_block(logs: Sequence[Log], header: BlockHeader, *, block: object) -> None:
+    """Raises Retryable where the block is not that of the header, or the logs are not all of its transactions."""
     if read_header(block, number=header.number).hash != header.hash:
         raise Retryable("another block than the one asked for")
-    return read_object(block, of="a block")
-
-
-def _check_receipts(receipts: object, header: BlockHeader) -> list[Log]:
-    """All logs of receipts of a block. Raises Retryable where one is of another block, or malformed."""
-    told = [read_object(receipt, of="a receipt") for receipt in read_list(receipts, of="receipts")]
-    logs = check_logs([(None, receipt.get("logs")) for receipt in told], first=header.number, last=header.number)
     check_hashes(logs, {header.number: header.hash})
-    return logs
+    check_places(logs, read_object(block, of="a block"))
+
+
+def _read_receipts(receipts: object, header: BlockHeader) -> list[Log]:
+    """All logs of receipts of a block. Raises Retryable where one is malformed."""
+    told = [read_object(receipt, of="a receipt") for receipt in read_list(receipts, of="receipts")]
+    return check_logs([(None, receipt.get("logs")) for receipt in told], first=header.number, last=header.number)

@@ -36,8 +36,8 @@ Read = Callable[[list[Any]], Found]
 
 # No node is left alone for longer than this, whatever it asks for; the circuit breaker goes on from there.
 _LONGEST_REST = 60.0
-# Statuses of an answer that would be too large, and of one that took too long behind a proxy.
-_TOO_MUCH_STATUSES = frozenset({413, 504, 524})
+# The status of an answer, or a question, that would be too large.
+_TOO_LARGE = 413
 
 
 @dataclass
@@ -281,5 +281,6 @@ def _censor_refusals(endpoint: Endpoint, results: list[Any]) -> list[Any]:
 
 def _is_too_much(error: Exception) -> bool:
     """Whether asking for less may help where a node gave this error."""
-    status = error.status if isinstance(error, http.StatusRefused) else None
-    return isinstance(error, http.TimedOut | http.AnswerTooLarge) or status in _TOO_MUCH_STATUSES
+    if isinstance(error, http.StatusRefused):
+        return error.status == _TOO_LARGE
+    return isinstance(error, http.TimedOut | http.AnswerTooLarge)
