@@ -16,7 +16,7 @@ from tests.relay import relay
 from tokens import indexing
 from tokens.chains.base import LaunchNotFound, LogUndecodable, NodeUnavailable, TransactionNotFound
 from tokens.installed_chains import UnsupportedChain
-from tokens.models import IndexRequest, Token
+from tokens.models import FollowedBlock, IndexRequest, Token
 
 pytestmark = pytest.mark.django_db
 
@@ -321,6 +321,22 @@ def test_a_confirmation_that_comes_late_leaves_what_was_indexed_again(own_launch
     indexing.unwind(stale)
     assert status_of(tx_hash) == "indexed"
     assert Token.objects.listed().exists()
+
+
+def test_a_block_that_the_follower_has_seen_dropped_is_not_written(launchpad):
+    tx_hash = launchpad.launch()
+    number = launchpad.web3.eth.get_transaction_receipt(tx_hash)["blockNumber"]
+    there = FollowedBlock.objects.create(
+        chain_id=CHAIN_ID, number=number, hash="0xanother", parent_hash="0x", at=timezone.now()
+    )
+    with pytest.raises(indexing.Postponed) as postponed:
+        index(tx_hash)
+    assert isinstance(postponed.value.reason, NodeUnavailable)
+    assert "dropped" in request_of(tx_hash).last_error
+    assert not Token.objects.exists()
+    # Once the follower has come to that branch, too.
+    there.delete()
+    assert len(index(tx_hash)) == 1
 
 
 def test_a_failure_that_comes_late_leaves_what_was_indexed_meanwhile(launchpad):

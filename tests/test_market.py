@@ -361,6 +361,17 @@ def test_it_keeps_what_the_provider_says_and_when(market):
     assert (point.market_cap, point.tx_count_24h) == (row.market_cap, row.tx_count_24h)
 
 
+@pytest.mark.parametrize("change", [{"pool_address": "0x" + "ab" * 32}, {"unindexed": True}])
+def test_an_answer_about_a_pool_that_the_token_is_no_more_in_is_not_kept(market, change):
+    token, other = launch(market, 2)
+    batch = markets.claim(timezone.now())
+    # A reorg, while the provider answers.
+    Token.objects.filter(pk=token.pk).update(**change)
+    markets.refresh(batch)
+    assert (of(token).price_usd, of(token).updated_at) == (None, None)
+    assert list(MarketPoint.objects.values_list("token", flat=True)) == [other.pk]
+
+
 def test_price_changes_that_the_provider_leaves_out_are_those_of_our_own_history(market):
     (token,) = launch(market)
     now = timezone.now()

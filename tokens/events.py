@@ -15,7 +15,7 @@ from tokens.copy_text import copy_text
 from tokens.current_state import CHANGING_COLUMNS, Change, current_columns
 from tokens.event_sources import BelievedEvent, believe, pool_currencies
 from tokens.facts import Json, event_facts
-from tokens.models import CHANGES, FeeClaim, LaunchFacts, Token, TokenEvent
+from tokens.models import CHANGES, LaunchFacts, Token, TokenEvent
 from tokens.querysets import one_of
 from tokens.staging import assignments, column_types, names, staged
 
@@ -75,6 +75,12 @@ def record(transactions: Sequence[TransactionFacts], *, chain: ChainInfo) -> Rec
     return Recorded(count=len(believed), addresses=addresses, changed=changed)
 
 
+def changed_among(token_ids: Sequence[int]) -> set[int]:
+    """Those of these tokens that events have changed since their launch."""
+    changes = TokenEvent.objects.filter(token__in=token_ids, kind__in=CHANGES)
+    return {token_id for token_id in changes.values_list("token_id", flat=True).distinct() if token_id is not None}
+
+
 def bring_up_to_date(token_ids: Iterable[int]) -> None:
     """Fold launch and events of tokens into their columns; a token that is up to date is not written.
 
@@ -117,9 +123,8 @@ def delete(event_ids: Sequence[int]) -> set[int]:
     """Delete events with their claims; the ids of the tokens that they changed."""
     if not event_ids:
         return set()
-    FeeClaim.objects.filter(event__in=event_ids).delete()
     doomed = TokenEvent.objects.filter(pk__in=event_ids)
-    changed = set(doomed.filter(kind__in=CHANGES, token__isnull=False).values_list("token_id", flat=True))
+    changed = set(doomed.filter(kind__in=CHANGES).values_list("token_id", flat=True))
     doomed.delete()
     return {token_id for token_id in changed if token_id is not None}
 

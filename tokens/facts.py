@@ -1,8 +1,7 @@
 """What the chain said, as JSON that PostgreSQL keeps and an operator can read. Pure."""
 
-from collections.abc import Hashable, Mapping
-from dataclasses import fields, is_dataclass
-from functools import cache
+from collections.abc import Mapping
+from dataclasses import is_dataclass
 from typing import Any
 
 from tokens.chains.base import Launch
@@ -41,10 +40,4 @@ def _fact(value: Any) -> Any:
 
 
 def _fields(value: Any) -> Json:
-    kind: Hashable = type(value)
-    return {name: _fact(getattr(value, name)) for name in _names(kind)}
-
-
-@cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+    return {name: _fact(getattr(value, name)) for name in value.__dataclass_fields__}

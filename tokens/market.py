@@ -20,7 +20,7 @@ from redis.exceptions import LockError, RedisError
 
 from config.http import Permanent, Retryable, StatusRefused
 from config.redis_connection import PREFIX, redis
-from tokens import market_pace, market_provider, market_schedule, views_seen
+from tokens import market_pace, market_provider, market_relaunch, market_schedule, views_seen
 from tokens.installed_chains import registry
 from tokens.market_history import SPANS, earlier_prices, percent_change
 from tokens.market_quotes import Quote, quote_in_pool, quote_of_token
@@ -252,6 +252,7 @@ def _write(batch: Batch, found: Mapping[int, Found], now: datetime) -> None:
     with transaction.atomic():
         # In one order, so that two writers can't wait for each other.
         markets = list(Market.objects.filter(pk__in=batch.tokens).select_for_update().order_by("pk"))
+        markets = market_relaunch.still_there(markets, batch.tokens)
         unsaid = [pk for pk, known in found.items() if any(getattr(known.quote, name) is None for name in SPANS)]
         earlier = earlier_prices(unsaid, now) if unsaid else {}
         for market in markets:

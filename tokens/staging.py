@@ -27,7 +27,8 @@ def staged(cursor: CursorWrapper, name: str, types: Mapping[str, str], rows: Cop
     somebody else after it.
     """
     columns = ", ".join(f'"{column}" {kind}' for column, kind in types.items())
-    cursor.execute(f"CREATE TEMPORARY TABLE {name} ({columns}) ON COMMIT DROP")
+    # Long rows are not compressed here, because they are read back at once.
+    cursor.execute(f"CREATE TEMPORARY TABLE {name} ({columns}) WITH (toast_tuple_target = 8160) ON COMMIT DROP")
     copy_into(cursor, name, rows)
     yield
     cursor.execute(f"DROP TABLE {name}")

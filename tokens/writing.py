@@ -68,8 +68,8 @@ def write(transactions: Sequence[TransactionFacts], *, chain: ChainInfo) -> Writ
     rewritten = _write_launches(launches, chain)
     # After all launches, so that those are known that the events are about.
     recorded = events.record(in_order, chain=chain)
-    # What happened since the launch holds, although its own columns were just written.
-    events.bring_up_to_date(recorded.changed.union(rewritten))
+    # What happened since a launch holds, although its own columns were just written.
+    events.bring_up_to_date(recorded.changed | events.changed_among(rewritten))
     addresses = dict(recorded.addresses)
     for facts in in_order:
         if facts.launches:
@@ -115,6 +115,8 @@ def _write_launches(launches: Mapping[str, Launch], chain: ChainInfo) -> list[in
     with connection.cursor() as cursor, staged(cursor, "staged_launch", types, rows):
         cursor.execute(statement, {"now": timezone.now()})
         rewritten = [pk for (pk,) in cursor.fetchall()]
+        # What waits in the search's index, every search would read through.
+        cursor.execute("SELECT gin_clean_pending_list('search_by_everything')")
     follow_relaunched(before, launches=launches)
     profiles.want(fids)
     return rewritten
