@@ -16,7 +16,7 @@ from tokens.following import coverage
 from tokens.following.history import read_history
 from tokens.following.verification import Checked, verify
 from tokens.installed_chains import installed_chain, installed_chain_otherwise
-from tokens.models import Coverage, CoverageAlarm
+from tokens.models import Coverage, CoverageAlarm, LaunchFacts, Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
 
@@ -209,6 +209,20 @@ def other_branch(chain: SimulatedChain, *, after: int) -> list[Block]:
         digest = keccak(text=f"other {block.number}").hex()
         blocks.append(replace(block, hash="0x" + digest, parent_hash=blocks[-1].hash, transactions=(), logs_bloom=0))
     return blocks
+
+
+def test_rows_that_say_otherwise_than_the_chain_are_written_again_without_an_alarm(chain, node):
+    run = read(chain)
+    token = Token.objects.filter(generation="v4").first()
+    event = TokenEvent.objects.filter(token__isnull=False, kind="image_updated").first()
+    LaunchFacts.objects.filter(token=token).update(facts={"name": "Altered"})
+    Token.objects.filter(pk=token.pk).update(name="Altered")
+    TokenEvent.objects.filter(pk=event.pk).update(arguments={"image": "altered"})
+    assert len(wrong_rows(chain, to=final(chain))) >= 2
+    check(run)
+    assert wrong_rows(chain, to=final(chain)) == []
+    assert LaunchFacts.objects.get(token=token).facts["name"] != "Altered"
+    assert not CoverageAlarm.objects.exists()
 
 
 def test_an_event_of_a_token_that_became_known_later_is_written_without_an_alarm(chain, node):

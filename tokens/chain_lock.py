@@ -13,11 +13,13 @@ class Purpose(StrEnum):
     WRITING = "writing"
     # Following the chain at all, for as long as a connection lasts.
     FOLLOWING = "following"
+    # Reading one run of past blocks; the number is its coverage row's, of which a chain has many.
+    BACKFILLING = "backfilling"
 
 
-def key(purpose: Purpose, chain_id: int) -> int:
+def key(purpose: Purpose, number: int) -> int:
     """The number of a chain's advisory lock: 64 bits of a digest, as whatever else locks by a number has its own."""
-    digest = hashlib.sha256(f"launchboard {purpose} {chain_id}".encode()).digest()
+    digest = hashlib.sha256(f"launchboard {purpose} {number}".encode()).digest()
     return int.from_bytes(digest[:8], signed=True)
 
 

@@ -39,10 +39,10 @@ class SimulatedChain:
     A list of blocks only ever grows, and a reorg makes a new one: who has read `blocks` has a branch that stays.
     """
 
-    chain_id = 8453
-
-    def __init__(self, seed: int, *, traffic: Traffic | None = None, block_seconds: int = 2) -> None:
-        self.seed, self.rng = seed, random.Random(seed)
+    def __init__(
+        self, seed: int, *, traffic: Traffic | None = None, block_seconds: int = 2, chain_id: int = 8453
+    ) -> None:
+        self.seed, self.chain_id, self.rng = seed, chain_id, random.Random(seed)
         self.traffic, self.block_seconds = traffic or Traffic(), block_seconds
         self.maker = TransactionMaker(self.rng)
         # (lower-case address, function) -> what the contract answers, in whatever block.

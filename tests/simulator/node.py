@@ -15,6 +15,8 @@ from tests.simulator.faults import Faults, Limits, too_many
 from tests.simulator.shapes import Json, PlacedLog, block_json, block_logs, log_json, receipt_json, transaction_json
 
 _VIEWS = ("symbol()", "decimals()", "totalSupply()", "imageUrl()", "image()", "metadata()", "context()")
+# How many blocks the chain grows beyond a dropped branch before no node is left on that.
+_FORK_LIVES = 20
 _FUNCTIONS = {"0x" + keccak(text=name)[:4].hex(): name for name in _VIEWS}
 
 
@@ -52,9 +54,10 @@ class Node:
     def view(self) -> "View":
         """The chain as the next request sees it."""
         faults, blocks = self.faults, self.pinned or self.chain.blocks
-        dropped = self.chain.dropped
-        if dropped and self.draw(faults.forked):
-            blocks = dropped[-1]
+        dropped = self.chain.dropped[-1] if self.chain.dropped else None
+        # Nobody keeps to a dropped branch for long.
+        if dropped and len(blocks) - len(dropped) < _FORK_LIVES and self.draw(faults.forked):
+            blocks = dropped
         behind = faults.behind
         if self.draw(faults.stale):
             behind += 1 + self.pick(faults.stale_by)

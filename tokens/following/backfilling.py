@@ -3,13 +3,20 @@
 from dataclasses import dataclass, field
 
 from config.http import Permanent
+from tokens import chain_lock
 from tokens.chains.chain import Chain
 from tokens.following import coverage as progress
+from tokens.following import leadership
 from tokens.following.ahead import Watch
+from tokens.following.chain_heads import final_below
 from tokens.following.history import read_history
 from tokens.following.progress import Progress
 from tokens.following.verification import verify
 from tokens.models import Coverage, Token
+
+
+class UnderWay(Permanent):
+    """Another process reads the same run of blocks."""
 
 
 class NotFinal(Permanent):
@@ -34,13 +41,17 @@ class Backfill:
         """Read and write all blocks, and then what happened to their tokens since; check both where wanted.
 
         Goes on where an earlier call for the same blocks ended. Returns whether nothing remains to be done: False after
-        it was stopped. Raises NotFinal, NodeUnavailable where the newest block is not told, and Overtaken.
+        it was stopped. Raises NotFinal, UnderWay, NodeUnavailable where the newest block is not told, and Overtaken.
         """
         final = self._final()
         if last > final:
             raise NotFinal(f"block {last} is not final yet, the newest that is one is {final}")
         run = progress.open_run(self.chain.info, first=first, last=last)
-        self._do(run, verified=verified)
+        try:
+            with leadership.held(chain_lock.key(chain_lock.Purpose.BACKFILLING, run.pk)):
+                self._do(run, verified=verified)
+        except leadership.HeldElsewhere as error:
+            raise UnderWay("another process reads the same blocks") from error
         return not self.watch.stop.is_set()
 
     def _do(self, run: Coverage, *, verified: bool) -> None:
@@ -76,7 +87,7 @@ class Backfill:
         shown.finish()
 
     def _final(self) -> int:
-        return max(self.chain.read_newest().number - self.chain.info.finality_depth, 0)
+        return final_below(self.chain.read_newest().number, self.chain.info)
 
 
 def _last(row: Coverage) -> int:

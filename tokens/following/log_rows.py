@@ -1,11 +1,13 @@
 """Which logs of blocks there are rows of, and which ones blocks hold: compared by what tells a log from all others."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from tokens.chains.base import TransactionFacts
+from tokens.chains.base import EventLog, LogUndecodable, TransactionFacts
+from tokens.chains.events import decode
+from tokens.facts import Json, event_facts, launch_facts
 from tokens.installed_chains import registry
-from tokens.models import Coverage, Token, TokenEvent
+from tokens.models import Coverage, LaunchFacts, Token, TokenEvent
 
 
 class LogId(NamedTuple):
@@ -51,6 +53,32 @@ def find_unattributed(coverage: Coverage, first: int, last: int) -> set[str]:
         chain_id=coverage.chain_id, block_number__range=(first, last), token__isnull=True
     )
     return set(claims.values_list("tx_hash", flat=True))
+
+
+def find_altered(coverage: Coverage, transactions: Collection[TransactionFacts]) -> set[str]:
+    """Transactions whose rows say otherwise than these what a launch or an event was."""
+    launches = {launch.token: launch for facts in transactions for launch in facts.launches}
+    written = LaunchFacts.objects.filter(token__chain_id=coverage.chain_id, token__contract_address__in=launches)
+    altered = {
+        launches[address].tx_hash
+        for address, facts in written.values_list("token__contract_address", "facts")
+        if facts != launch_facts(launches[address])
+    }
+    logs = {(facts.tx_hash, log.log_index): log for facts in transactions for log in facts.event_logs}
+    events = TokenEvent.objects.filter(chain_id=coverage.chain_id, tx_hash__in={tx_hash for tx_hash, _ in logs})
+    return altered | {
+        tx_hash
+        for tx_hash, log_index, arguments in events.values_list("tx_hash", "log_index", "arguments")
+        if (log := logs.get((tx_hash, log_index))) and arguments != _arguments(log)
+    }
+
+
+def _arguments(log: EventLog) -> Json | None:
+    """What the log says; None of one that is malformed, which has no row."""
+    try:
+        return event_facts(decode(log).arguments)
+    except LogUndecodable:
+        return None
 
 
 def was_learned(coverage: Coverage, log: LogId) -> bool:

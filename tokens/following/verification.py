@@ -13,7 +13,7 @@ from tokens import chain_lock, unwinding, writing
 from tokens.chains.chain import Chain
 from tokens.following import coverage as progress
 from tokens.following.ahead import Watch, Work, reading_ahead
-from tokens.following.log_rows import LogId, find_rows, find_unattributed, log_ids, was_learned
+from tokens.following.log_rows import LogId, find_altered, find_rows, find_unattributed, log_ids, was_learned
 from tokens.following.second_reading import SecondReading, prove, read_again
 from tokens.models import Coverage, CoverageAlarm
 
@@ -93,6 +93,7 @@ def _settle(coverage: Coverage, reading: SecondReading) -> Checked:
         unwinding.unwind_transactions(coverage.chain_id, sorted(foreign))
     # Whoever has all its rows is not written again; logs that nobody believes have none.
     again = foreign | find_unattributed(coverage, reading.first, reading.last)
+    again |= find_altered(coverage, reading.transactions)
     news = [facts for facts in reading.transactions if facts.tx_hash in again or not before.keys() >= log_ids([facts])]
     after = before
     if news or foreign:
