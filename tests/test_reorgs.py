@@ -18,7 +18,7 @@ from tests.on_devchain import OTHER
 from tests.relay import relay
 from tests.waiting import wait_for
 from tokens import indexing
-from tokens.following import reorgs
+from tokens.following import reorgs, window
 from tokens.following.coverage import open_live
 from tokens.following.halts import Halted
 from tokens.following.head import OtherBranch
@@ -277,6 +277,23 @@ def test_one_node_on_a_wrong_fork_is_not_followed(own_launchpad, followed, nodes
     followed.catch_up()
     assert list(listed()) == [launched]
     assert_is_the_chains(own_launchpad, followed)
+
+
+def test_a_node_that_goes_astray_at_the_head_is_left_for_the_others(own_launchpad, followed, nodes):
+    newest = own_launchpad.web3.eth.block_number
+    nodes(newest + 1, None, None)
+    followed.restart()
+    launched = own_launchpad.launch()
+    followed.catch_up()
+    wrong = window.read_newest(CHAIN_ID)
+    assert wrong.hash.startswith("0xffff")
+    assert reorgs.is_outvoted(followed.head.chain, window.header_of(wrong))
+    followed.head.ask_others()
+    own_launchpad.mine()
+    followed.catch_up()
+    assert list(listed()) == [launched]
+    assert_is_the_chains(own_launchpad, followed)
+    assert not reorgs.is_outvoted(followed.head.chain, window.header_of(window.read_newest(CHAIN_ID)))
 
 
 def test_of_two_nodes_the_first_one_is_followed(own_launchpad, followed, nodes):

@@ -53,8 +53,10 @@ def unwind_rivals(chain_id: int, *, blocks: Mapping[int, str]) -> Unwound:
     To be called in a database transaction that owns the chain (`chain_lock`).
     """
     held = Q(chain_id=chain_id, block_number__in=blocks) & ~Q(block_hash__in=blocks.values())
-    requests, (tokens, deleted) = _reopen(held), take_back(held)
-    return Unwound(tokens=tokens, events=deleted, requests=requests)
+    # One look by the indexes of blocks, because every new block is looked at. Confirmed requests have no such index.
+    tokens = Token.objects.on_chain().filter(held).values_list("tx_hash")
+    hashes = {tx_hash for (tx_hash,) in tokens.union(TokenEvent.objects.filter(held).values_list("tx_hash"))}
+    return unwind_transactions(chain_id, hashes) if hashes else Unwound()
 
 
 def unwind_transactions(chain_id: int, tx_hashes: Iterable[str]) -> Unwound:

@@ -26,12 +26,13 @@ def read(headers: Sequence[BlockHeader], *, chain: Chain, otherwise: Chain) -> t
 
 
 def _read_again(suspects: Sequence[BlockHeader], *, chain: Chain, otherwise: Chain) -> tuple[TransactionFacts, ...]:
-    try:
-        return otherwise.read_receipts(suspects).transactions
-    except Retryable as error:
-        # It lags, or has no such method. What both leave out is found when the blocks are checked, once they are final.
-        logger.info("chain=%s receipts are not to be had: %s", chain.info.chain_id, error)
-        return otherwise.read_blocks(suspects).transactions
+    for asked in (otherwise, chain):
+        try:
+            return asked.read_receipts(suspects).transactions
+        except Retryable as error:
+            logger.info("chain=%s receipts of a block are not to be had: %s", chain.info.chain_id, error)
+    # Nodes that lag must not hold up the head. What is left out is found when the block is checked, once it is final.
+    return ()
 
 
 def _number(facts: TransactionFacts) -> int:

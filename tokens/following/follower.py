@@ -40,11 +40,12 @@ def _take_turns(chain_id: int, stop: Event) -> None:
             stands_by = False
             logger.info("chain=%s leads: this process follows it", chain_id)
             _lead(chain_id, leadership, stop)
+            # Only now may another process begin.
+            leadership.give_up()
         elif not stands_by:
             stands_by = True
             logger.info("chain=%s stands by: another process follows it", chain_id)
         stop.wait(_LOOK_SECONDS)
-    leadership.give_up()
 
 
 def _lead(chain_id: int, leadership: Leadership, stop: Event) -> None:
@@ -58,8 +59,6 @@ def _lead(chain_id: int, leadership: Leadership, stop: Event) -> None:
     # No new turn begins while the last one goes on; whatever that still writes is compared before.
     for thread in threads:
         thread.join()
-    # Only now may another process begin.
-    leadership.give_up()
 
 
 def _end(threads: Iterable[Thread], *, seconds: float) -> bool:

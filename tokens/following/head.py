@@ -68,6 +68,10 @@ class Head:
         """Take over from the database what is followed."""
         self.last = window.read_newest(self.chain_id)
 
+    def ask_others(self) -> None:
+        """Ask the nodes in the other order from now on: the one that is first has another branch than most."""
+        self.chain, self.otherwise = self.otherwise, self.chain
+
     def advance(self, newest: BlockHeader) -> bool:
         """Take one step towards this block, the newest that a node told of; says whether more steps remain to it.
 
@@ -174,9 +178,9 @@ class Head:
         return time.monotonic() - self._vouched_at < self.patience
 
     def _check_votes(self, *, ours: FollowedBlock, theirs: BlockHeader) -> None:
-        """Raise OtherBranch where more nodes have our block, and ask the nodes in the other order from now on."""
+        """Raise OtherBranch where more nodes have our block, and ask others from now on."""
         if not reorgs.has_more_nodes(self._preferred, ours=window.header_of(ours), theirs=theirs):
-            self.chain, self.otherwise = self.otherwise, self.chain
+            self.ask_others()
             raise OtherBranch(f"chain {self.chain_id}: a node has another block {theirs.number} than most")
 
     def _append(self, last: FollowedBlock, headers: Sequence[BlockHeader], *, newest: BlockHeader) -> None:

@@ -35,6 +35,10 @@ def _follow(head: Head, term: Term) -> None:
         newest = None
         while not term.ended.is_set():
             try:
+                if term.outvoted.is_set():
+                    term.outvoted.clear()
+                    head.ask_others()
+                    news.doubt()
                 newest = newest or news.wait_for_newest(head.chain, known=head.known, ended=term.ended)
                 if newest is not None and not head.advance(newest):
                     newest = None

@@ -1,7 +1,9 @@
 """A chain's past, read and checked until the turn ends: behind the head, for each row of progress in its turn."""
 
+import time
+
 from config.http import Retryable
-from tokens.following import coverage
+from tokens.following import coverage, reorgs, window
 from tokens.following.ahead import Watch
 from tokens.following.coverage import Overtaken
 from tokens.following.history import join, read_history
@@ -18,17 +20,33 @@ HISTORY = "history"
 _LOOK_SECONDS = 1.0
 # The longest pause after trouble.
 _LONGEST_PAUSE = 10.0
+# How often all nodes are asked whether they have the head's newest block, in seconds.
+_VOTE_SECONDS = 10.0
 
 
 def follow_history(term: Term) -> None:
     """Read what lies below the window, join the head, check what is final; again and again, until the turn ends."""
     chain = installed_chain(term.chain_id)
+    asked_at = time.monotonic()
     while not term.ended.is_set():
         final = _final(term.chain_id)
         if final is not None:
             for row in coverage.open_live(chain.info, final=final):
                 _go_on(row, term)
+        if time.monotonic() - asked_at >= _VOTE_SECONDS:
+            asked_at = time.monotonic()
+            _have_voted(term)
         term.ended.wait(_LOOK_SECONDS)
+
+
+def _have_voted(term: Term) -> None:
+    """Ask all nodes whether they have the head's newest block: it reads from one of them, which may be the wrong one.
+
+    Here, because the head must not wait for a node that hangs.
+    """
+    newest = window.read_newest(term.chain_id)
+    if newest is not None and reorgs.is_outvoted(installed_chain(term.chain_id), window.header_of(newest)):
+        term.outvoted.set()
 
 
 def _go_on(row: Coverage, term: Term) -> None:

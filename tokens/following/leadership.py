@@ -99,7 +99,6 @@ def _connect() -> Any:
     """A connection of nobody else's: not the thread's, which ends with its requests and holds transactions."""
     connection: Any = connections["default"].copy()
     connection.settings_dict["OPTIONS"] = connection.settings_dict["OPTIONS"] | _CLIENT_NOTICES
-    connection.inc_thread_sharing()
     try:
         with connection.cursor() as cursor:
             cursor.execute(_SERVER_NOTICES)

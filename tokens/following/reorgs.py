@@ -70,6 +70,12 @@ def has_more_nodes(chain: Chain, *, ours: BlockHeader, theirs: BlockHeader) -> b
     return preferred is not None and preferred.hash == theirs.hash
 
 
+def is_outvoted(chain: Chain, block: BlockHeader) -> bool:
+    """Whether more nodes have another block in the place of this one than have it."""
+    having, differing = chain.count_nodes_with(block)
+    return differing > having
+
+
 def linked(headers: Sequence[BlockHeader], *, to: FollowedBlock) -> tuple[BlockHeader, ...]:
     """The headers as far as each one's parent is the one before; the first one's, the block given."""
     parent, found = to.hash, list[BlockHeader]()

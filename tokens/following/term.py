@@ -18,6 +18,8 @@ class Term:
 
     chain_id: int
     ended: Event = field(default_factory=Event)
+    # Set by whoever finds that most nodes have another newest block than the one that is followed.
+    outvoted: Event = field(default_factory=Event)
     troubles: Troubles = field(init=False)
 
     def __post_init__(self) -> None:

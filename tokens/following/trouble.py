@@ -33,6 +33,8 @@ class Troubles:
 
     chain_id: int
     _of_parts: dict[str, _Trouble] = field(default_factory=dict, init=False)
+    # Whether the chain's row is known to show these, and not those of a process before.
+    _is_shown: bool = field(default=False, init=False)
     _lock: Lock = field(default_factory=Lock, init=False)
 
     def note(self, part: str, error: Exception, *, longest_pause: float) -> float:
@@ -63,6 +65,7 @@ class Troubles:
             trouble = self._of_parts.pop(part, None)
         if trouble and trouble.shown:
             logger.info("chain=%s the %s goes on", self.chain_id, part)
+        if not self._is_shown or (trouble and trouble.shown):
             self._show()
 
     def _show(self) -> None:
@@ -72,5 +75,6 @@ class Troubles:
             # The trouble may be the database's, which has ended this thread's connection.
             close_old_connections()
             ChainHead.objects.filter(pk=self.chain_id).update(trouble=shown)
+            self._is_shown = True
         except Error as error:
             logger.warning("chain=%s its trouble can't be stored: %s", self.chain_id, " ".join(str(error).split()))
