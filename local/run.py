@@ -36,6 +36,10 @@ from local.supervisor import StartFailed, Supervisor
 _START_SECONDS = 90.0
 _CHAIN_PORT = 8545
 _CHAIN_URLS = f"RPC_URLS_{anvil.CHAIN_ID}"
+_CHAIN_WEBSOCKET = f"RPC_WS_URL_{anvil.CHAIN_ID}"
+_CHAIN_FROM = f"FOLLOW_FROM_{anvil.CHAIN_ID}"
+# What the Procfile calls it.
+_FOLLOWER = "follower"
 
 
 def main() -> None:
@@ -73,7 +77,11 @@ def _run() -> None:
         sample_ports = _start_stand_ins(supervisor, environment)
         environment |= chain | stand_ins.environment(sample_ports)
         development_chain.announce(chain)
-        for name, command in _read_procfile().items():
+        commands = _read_procfile()
+        if not _chain_ids(chain):
+            # It would end again and again for want of one.
+            del commands[_FOLLOWER]
+        for name, command in commands.items():
             supervisor.start(name, ["/bin/sh", "-c", f"exec {command}"], environment=environment)
         supervisor.wait_until(lambda: web_server_answers(host, port), seconds=_START_SECONDS, what="the web server")
         _start_launcher(supervisor, environment)
@@ -175,8 +183,20 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
     supervisor.wait_until(lambda: _listens(port), seconds=_START_SECONDS, what="the development chain")
     prepare = [sys.executable, "-m", "local.prepare_chain", url, str(chains_file)]
     supervisor.run("chain", prepare, environment=environment)
-    # Beside the operator's own, which may describe other chains.
-    return {_CHAIN_URLS: url, "CHAINS_FILE": join_list((*settings.CHAINS_FILES, str(chains_file)))}
+    return {
+        _CHAIN_URLS: url,
+        # The node answers both on its one port.
+        _CHAIN_WEBSOCKET: f"ws://{anvil.HOST}:{port}",
+        # All of it: what was launched by hand, too.
+        _CHAIN_FROM: "0",
+        # Beside the operator's own, which may describe other chains.
+        "CHAINS_FILE": join_list((*settings.CHAINS_FILES, str(chains_file))),
+    }
+
+
+def _chain_ids(environment: Mapping[str, str]) -> list[int]:
+    """The chains that have a node."""
+    return list(settings.RPC_URLS) or [anvil.CHAIN_ID] * (_CHAIN_URLS in environment)
 
 
 def _start_stand_ins(supervisor: Supervisor, environment: Mapping[str, str]) -> dict[str, int]:
@@ -192,17 +212,8 @@ def _start_launcher(supervisor: Supervisor, environment: Mapping[str, str]) -> N
     """Have samples launched, where the chain is ours."""
     if settings.RPC_URLS or _CHAIN_URLS not in environment:
         return
-    # With a key of its own: its calls would leave few of a minute's to whoever tries the one of the greeting.
-    directory = embedded.local_directory() / "launcher"
-    call_command("prepare_local_accounts", str(directory), stdout=io.StringIO())
-    options = {
-        "rpc-url": environment[_CHAIN_URLS],
-        "api-url": _address(environment),
-        "key-file": str(directory / "partner-key"),
-        "every": environment["LAUNCH_EVERY_SECONDS"],
-    }
-    words = [word for name, value in options.items() for word in (f"--{name}", value)]
-    supervisor.start("launcher", [sys.executable, "-m", "devchain.launcher", *words], environment=environment)
+    options = ["--rpc-url", environment[_CHAIN_URLS], "--every", environment["LAUNCH_EVERY_SECONDS"]]
+    supervisor.start("launcher", [sys.executable, "-m", "devchain.launcher", *options], environment=environment)
 
 
 def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], services: str) -> str:
@@ -221,11 +232,13 @@ def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], servi
             "none: install Node 20 and `make run` again for a development chain,\n"
             "                  or set RPC_URLS_<chainId>, such as RPC_URLS_8453=https://..."
         )
+    followed = " ".join(f"{address}/readyz?chain={chain_id}" for chain_id in _chain_ids(environment))
     return f"""
   Launchboard       {address}  (documentation: {address}/api/docs)
   Administration    {address}/admin/  ({login})
   Partner key       {accounts["partnerKey"]}
   Chains            {chain}
+  Followed so far   {followed or "none"}
 {services}
   Data, keys, logs  {local}
   Try               curl {shlex.quote(f"{address}/api/tokens?limit=3")}

@@ -93,12 +93,6 @@ class Run:
         answer = connection.getresponse()
         return answer.status, answer.read().decode()
 
-    def calls_left(self, key: str) -> int:
-        """How many transactions may be indexed by a key within this minute, after one that it tries."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        connection.request("POST", "/api/tokens/index", headers={"x-api-key": key, "content-type": "application/json"})
-        return int(connection.getresponse().headers["RateLimit-Remaining"])
-
     def end(self, number: signal.Signals) -> int:
         self.process.send_signal(number)
         return self.process.wait(60)
@@ -119,7 +113,7 @@ def run(local: Path, request: pytest.FixtureRequest) -> Iterator[Run]:
 @pytest.fixture
 def sample_run(local: Path) -> Iterator[Run]:
     """A run as a newcomer has it, but that launches come faster."""
-    yield from end_in_time(Run(local, LAUNCH_EVERY_SECONDS="0.5", MARKET_DATA="true", RATE_LIMIT_INDEX="10"))
+    yield from end_in_time(Run(local, LAUNCH_EVERY_SECONDS="0.5", MARKET_DATA="true"))
 
 
 def end_in_time(run: Run) -> Iterator[Run]:
@@ -247,11 +241,17 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
     assert facts["user"]["username"] == username(int(facts["user"]["fid"]))
     assert facts["user"]["displayName"].endswith("(sample)")
     assert facts["market"]["priceUsd"] > 0
-    # What is launched counts against the launcher's own key, and not against the one of the greeting.
-    greeted, own = sample_run.local / "partner-key", sample_run.local / "launcher" / "partner-key"
-    assert sample_run.calls_left(greeted.read_text().strip()) == 9
-    assert own.read_text() != greeted.read_text()
-    assert stat.S_IMODE(own.stat().st_mode) == 0o600
+    # The follower found them: nobody asked for a transaction.
+    status, metrics = sample_run.get("/metrics")
+    asked = [line for line in metrics.splitlines() if line.startswith("launchboard_index_requests_newest{")]
+    assert (status, len(asked), {line.rpartition(" ")[2] for line in asked}) == (200, 5, {"0.0"})
+    ready = re.search(r"Followed so far   http://127\.0\.0\.1:\d+(/readyz\?chain=\d+)\n", sample_run.said())
+    assert ready
+    state = json.loads(sample_run.get(ready[1])[1])
+    assert (state["status"], state["chain"]["chainId"]) == ("ok", CHAIN_ID)
+    # What was on the chain before the follower is read and checked, too.
+    checked = rf'launchboard_chain_verified_block\{{chain="{CHAIN_ID}"\}} [1-9]'
+    wait_for(lambda: re.search(checked, sample_run.get("/metrics")[1]))
     trending = json.loads(sample_run.get("/api/tokens/trending")[1])
     # The stand-in knows the tokens that it was asked for, which are those of the samples.
     assert trending["trending"]
@@ -264,6 +264,7 @@ def test_its_processes_are_those_of_production_and_start_again_when_they_end(run
     assert len(run.children("config.celery worker")) >= 1
     beat = run.children("config.celery beat")
     assert len(beat) == 1
+    assert len(run.children("manage.py follow")) == 1
 
     beat[0].kill()
 
