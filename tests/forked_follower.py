@@ -11,9 +11,9 @@ from threading import Event
 from typing import Any
 
 from django.conf import settings
-from tokens.following.follower import follow
 
 from config.processes import die_with_parent
+from tokens.following.follower import follow
 from tokens.installed_chains import registry
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import SocialProfile
 from tests.factories import TokenFactory
 from tests.launch_builder import STRANGER, event
-from tests.recordings import base, mined
+from tests.recordings import base, decoded, mined
 from tests.written import all_rows, drawn_launches, forget_all, launch_facts_of, recorded_facts, write_all
 from tokens.chains.base import EventLog
 from tokens.chains.registry import load
@@ -239,3 +239,12 @@ def test_market_data_of_a_token_that_comes_back_in_its_pool_go_on():
     row = Market.objects.get()
     assert (row.price_usd, row.market_cap, MarketPoint.objects.count()) == (5.0, 9.0, 1)
     assert (row.priority, row.due_at <= timezone.now()) == (3, True)
+
+
+def test_claims_that_were_kept_before_their_token_was_known_become_its_own():
+    claim = next(facts for facts in recorded_facts() if facts.tx_hash == decoded("claim-token-plain")["hash"])
+    write_all([claim])
+    assert TokenEvent.objects.get().token is None
+    write_all(facts for facts in recorded_facts() if facts.tx_hash == decoded("deploy-plain")["hash"])
+    event = TokenEvent.objects.get(tx_hash=claim.tx_hash)
+    assert event.token == Token.objects.get() and event.claims.get().currency == event.token.contract_address

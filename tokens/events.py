@@ -34,6 +34,12 @@ FROM staged_claim JOIN written USING (tx_hash, log_index)
 ORDER BY place
 ON CONFLICT (event_id, recipient, currency) DO UPDATE SET {paid}
 """
+_ADOPT = """
+UPDATE tokens_tokenevent AS event SET token_id = token.id FROM tokens_token AS token
+WHERE token.chain_id = %(chain_id)s AND token.contract_address = ANY(%(addresses)s)
+    AND event.chain_id = token.chain_id AND event.token_id IS NULL
+    AND event.arguments ->> 'token' = token.contract_address
+"""
 _STAGED_CLAIM = {
     "place": "integer",
     "tx_hash": "varchar",
@@ -73,6 +79,16 @@ def record(transactions: Sequence[TransactionFacts], *, chain: ChainInfo) -> Rec
         about[entry.tx_hash] |= {entry.token.contract_address: None} if entry.token else {}
     addresses = {tx_hash: tuple(tokens) for tx_hash, tokens in about.items()}
     return Recorded(count=len(believed), addresses=addresses, changed=changed)
+
+
+def adopt(addresses: Iterable[str], *, chain_id: int) -> None:
+    """Give tokens that are known now the claims in them, which were kept as those in a currency of nobody's.
+
+    A node may leave a launch out that is found later, and what lies before the first block that was read may be read
+    last. To be called in a database transaction.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_ADOPT, {"chain_id": chain_id, "addresses": list(addresses)})
 
 
 def changed_among(token_ids: Sequence[int]) -> set[int]:

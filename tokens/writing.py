@@ -66,6 +66,7 @@ def write(transactions: Sequence[TransactionFacts], *, chain: ChainInfo) -> Writ
     launches = {launch.token: launch for facts in in_order for launch in facts.launches}
     _hide_moved(in_order, chain_id=chain.chain_id, but=launches)
     rewritten = _write_launches(launches, chain)
+    events.adopt(launches, chain_id=chain.chain_id)
     # After all launches, so that those are known that the events are about.
     recorded = events.record(in_order, chain=chain)
     # What happened since a launch holds, although its own columns were just written.
@@ -115,8 +116,6 @@ def _write_launches(launches: Mapping[str, Launch], chain: ChainInfo) -> list[in
     with connection.cursor() as cursor, staged(cursor, "staged_launch", types, rows):
         cursor.execute(statement, {"now": timezone.now()})
         rewritten = [pk for (pk,) in cursor.fetchall()]
-        # What waits in the search's index, every search would read through.
-        cursor.execute("SELECT gin_clean_pending_list('search_by_everything')")
     follow_relaunched(before, launches=launches)
     profiles.want(fids)
     return rewritten

@@ -3,15 +3,29 @@
 import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.db.models.expressions
-import tokens.search
+import django.db.models.fields.json
 from django.db import migrations, models
 
-# Thousands of tokens at a time cost a fifth by way of the index's list of pending entries.
-MERGE_ENTRIES = "ALTER INDEX search_by_everything SET (fastupdate = on, gin_pending_list_limit = 1024)"
-ENTER_ONE_BY_ONE = """
-ALTER INDEX search_by_everything SET (fastupdate = off);
-ALTER INDEX search_by_everything RESET (gin_pending_list_limit);
+import tokens.search
+
+# An index that is being built anew, as while tokens are seeded, is not there.
+SORTED_IN = """
+ALTER INDEX search_by_everything SET (fastupdate = on);
+CREATE FUNCTION sort_in_search_entries() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM gin_clean_pending_list(entries)
+        FROM to_regclass('search_by_everything') AS entries WHERE entries IS NOT NULL;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER search_entries_are_sorted_in AFTER INSERT OR UPDATE ON tokens_searchentry
+    FOR EACH STATEMENT EXECUTE FUNCTION sort_in_search_entries();
+"""
+ONE_BY_ONE = """
+DROP TRIGGER search_entries_are_sorted_in ON tokens_searchentry;
+DROP FUNCTION sort_in_search_entries();
 SELECT gin_clean_pending_list('search_by_everything');
+ALTER INDEX search_by_everything SET (fastupdate = off);
 """
 
 
@@ -97,6 +111,10 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(('first_block__gte', 0), ('followed_to__gte', django.db.models.expressions.CombinedExpression(models.F('first_block'), '-', models.Value(1))), ('verified_to__gte', django.db.models.expressions.CombinedExpression(models.F('first_block'), '-', models.Value(1))), ('verified_to__lte', models.F('followed_to')), models.Q(('last_block__isnull', True), ('followed_to__lte', models.F('last_block')), _connector='OR')), name='coverage_in_order'),
         ),
         migrations.AddIndex(
+            model_name='tokenevent',
+            index=models.Index(models.F('chain_id'), django.db.models.fields.json.KT('arguments__token'), condition=models.Q(('token__isnull', True)), name='token_event_of_currency'),
+        ),
+        migrations.AddIndex(
             model_name='coveragealarm',
             index=models.Index(fields=['-raised_at'], name='coverage_alarm_newest'),
         ),
@@ -104,14 +122,12 @@ class Migration(migrations.Migration):
             model_name='followedblock',
             constraint=models.UniqueConstraint(fields=('chain_id', 'number'), name='followed_block_once'),
         ),
-        # The index is as before: only how it takes in new entries changes, which costs nothing.
         migrations.SeparateDatabaseAndState(
-            database_operations=[migrations.RunSQL(MERGE_ENTRIES, ENTER_ONE_BY_ONE)],
             state_operations=[
                 migrations.RemoveIndex("searchentry", "search_by_everything"),
                 migrations.AddIndex(
-                    "searchentry",
-                    django.contrib.postgres.indexes.GinIndex(
+                    model_name="searchentry",
+                    index=django.contrib.postgres.indexes.GinIndex(
                         django.contrib.postgres.indexes.OpClass(models.F("text"), name="gin_trgm_ops"),
                         tokens.search.ShortGrams("text"),
                         models.F("chain_id"),
@@ -122,10 +138,11 @@ class Migration(migrations.Migration):
                         models.F("paired_token"),
                         models.F("pool_address"),
                         models.F("interface"),
-                        gin_pending_list_limit=1024,
+                        fastupdate=True,
                         name="search_by_everything",
                     ),
                 ),
             ],
+            database_operations=[migrations.RunSQL(SORTED_IN, ONE_BY_ONE)],
         ),
     ]

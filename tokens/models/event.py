@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.fields.json import KT
 
 from tokens.chains.events import EventKind
 from tokens.models.token import ADDRESS_LENGTH, Token
@@ -71,6 +72,10 @@ class TokenEvent(models.Model):
             models.Index(fields=["chain_id", "block_number"], name="token_event_by_block"),
             # A token's history, newest first.
             models.Index(fields=["token", "-block_number", "-log_index"], name="token_event_newest"),
+            # Claims in a currency that turns out to be a token of ours.
+            models.Index(
+                F("chain_id"), KT("arguments__token"), name="token_event_of_currency", condition=Q(token__isnull=True)
+            ),
             # Folding: what changed a token, among any number of collections and claims.
             models.Index(
                 fields=["token", "block_number", "log_index"],
