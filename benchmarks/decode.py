@@ -12,8 +12,8 @@ two launches shared an address. The floor is what any decoder built on eth_abi m
 same types on the bytes of the same logs that our decoder reads, without finding these logs, without taking their hex
 apart, and without turning values into anything.
 
-All are timed in turns, and the best round of each counts. Ends with code 1 where the made decoder is less than ten
-times as fast as eth_abi's, or whole decoding of a transaction takes longer than the floor.
+All are timed in turns, in seconds of the processor, and the best round of each counts. Ends with code 1 where the made
+decoder is less than ten times as fast as eth_abi's, or whole decoding of a transaction takes longer than the floor.
 """
 
 import argparse
@@ -177,14 +177,14 @@ def watched_logs(chain: ChainInfo, transaction: Mined) -> list[Log]:
 
 
 def time_in_turns(*subjects: Callable[[], None], rounds: int, repeat: int) -> tuple[float, ...]:
-    """The best time of each in seconds: `rounds` times, in turns, so that a slow moment of the machine hits all."""
+    """The best time of each in seconds of the processor: in turns, so that a slow moment of the machine hits all."""
     best = [float("inf")] * len(subjects)
     for _ in range(rounds):
         for place, subject in enumerate(subjects):
-            started = time.perf_counter()
+            started = time.process_time()
             for _ in range(repeat):
                 subject()
-            best[place] = min(best[place], time.perf_counter() - started)
+            best[place] = min(best[place], time.process_time() - started)
     return tuple(best)
 
 

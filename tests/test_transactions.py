@@ -124,7 +124,9 @@ def test_a_receipt_of_no_block_postpones_all(node, number):
 
 
 def test_a_block_on_another_fork_postpones_all(node):
-    node.blocks[int(mined("deploy-plain").block["number"], 16)] |= {"hash": "0x" + "ee" * 32}
+    forked = mined("deploy-plain")
+    forked.block["hash"] = "0x" + "ee" * 32
+    node.hold(forked)
     with pytest.raises(NodeUnavailable, match="agree"):
         chain(node).read_transactions([mined("deploy-vault").hash, mined("deploy-plain").hash])
 

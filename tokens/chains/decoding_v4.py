@@ -3,7 +3,6 @@
 Where all of these are the registry's and each has said its part, the logs of a filter are enough.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from tokens.chains import abi
@@ -92,17 +91,14 @@ def decode_v4(mined: MinedTransaction, log: Log, event: Event, generation: Gener
 SOUGHT = (_REWARD_ADDED, _FEE_PREFERENCES, _POOL_STATIC, _POOL_DYNAMIC, *_EXTENDED, _SNIPER_FEES)
 
 
-def _decoded(mined: MinedTransaction, event: Event, by: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def _find(mined: MinedTransaction, event: Event, *, by: tuple[str, ...], **wanted: str) -> dict[str, Any] | None:
+    """The first such log with the one wanted argument: a transaction may hold several launches."""
+    ((name, value),) = wanted.items()
     for address in by:
         for log in mined.emitted(event, by=address):
-            yield event.decode(log)
-
-
-def _find(mined: MinedTransaction, event: Event, *, by: tuple[str, ...], **wanted: str) -> dict[str, Any] | None:
-    """The first such log with the wanted arguments: a transaction may hold several launches."""
-    for values in _decoded(mined, event, by):
-        if all(values[name] == value for name, value in wanted.items()):
-            return values
+            values = event.decode(log)
+            if values[name] == value:
+                return values
     return None
 
 
