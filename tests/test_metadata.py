@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from config.api.rendering import render_json
 from tokens.metadata import (
@@ -52,6 +54,29 @@ def test_a_context_loses_what_no_answer_can_carry():
     text = r'{"a\u0000": "b\u0000\ud800", "n": 9007199254740992, "m": [-9223372036854775809], "f": 1e999, "e": 1e20}'
     found = {"a": "b\ufffd", "n": "9007199254740992", "m": ["-9223372036854775809"], "f": None, "e": "1e+20"}
     assert parse_context(text) == NOTHING | found
+
+
+# Texts on both sides of what the fast parser is trusted with.
+plain_json = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.floats()
+    | st.integers()
+    | st.text(max_size=8)
+    | st.sampled_from(["1e3", "\0", "\ud800"]),
+    lambda parts: st.lists(parts, max_size=3) | st.dictionaries(st.text(max_size=4), parts, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.text(max_size=4), plain_json, max_size=4), st.booleans())
+def test_a_context_reads_the_same_by_either_parser(value, is_escaped):
+    text = json.dumps(value, ensure_ascii=is_escaped)
+    # An escape anywhere, here of a key that says nothing, leaves a text to the careful parser.
+    careful = text[:-1] + (", " if value else "") + r'"odd\u0020key": 0}'
+    found = parse_context(careful)
+    found.pop("odd key", None)
+    assert parse_context(text) == found
 
 
 def test_a_context_is_cut_where_it_is_nested_too_deep():

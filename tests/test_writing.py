@@ -19,6 +19,7 @@ from tokens.chains.registry import load
 from tokens.facts import launch_facts
 from tokens.launch_rows import token_columns
 from tokens.models import LaunchFacts, Market, MarketPoint, SearchEntry, Token, TokenEvent
+from tokens.staging import commit_lazily
 from tokens.writing import write
 
 pytestmark = pytest.mark.django_db
@@ -65,6 +66,20 @@ def test_a_transaction_that_is_nobodys_is_absent():
     written = write_all([facts])
     assert (written.events, written.addresses) == (0, {})
     assert not TokenEvent.objects.exists()
+
+
+def test_only_the_transaction_that_says_so_is_committed_lazily(transactional_db):
+    def waits():
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW synchronous_commit")
+            return cursor.fetchone()[0]
+
+    with connection.cursor() as cursor:
+        cursor.execute("SET synchronous_commit TO on")
+    with transaction.atomic():
+        commit_lazily()
+        assert waits() == "off"
+    assert waits() == "on"
 
 
 def test_a_broken_transaction_leaves_nothing():

@@ -1,7 +1,9 @@
 """What the chain said, as JSON that PostgreSQL keeps and an operator can read. Pure."""
 
-from collections.abc import Mapping
-from dataclasses import is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from tokens.chains.base import Launch
@@ -40,4 +42,12 @@ def _fact(value: Any) -> Any:
 
 
 def _fields(value: Any) -> Json:
-    return {name: _fact(getattr(value, name)) for name in value.__dataclass_fields__}
+    names, read = _reader(value.__class__)
+    return dict(zip(names, map(_fact, read(value)), strict=True))
+
+
+@cache
+def _reader(kind: Any) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    """The names of a dataclass's fields, and what gives all their values at once; no dataclass has only one."""
+    names = tuple(field.name for field in fields(kind))
+    return names, attrgetter(*names)

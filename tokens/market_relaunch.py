@@ -27,6 +27,8 @@ def follow_relaunched(before: Sequence[Token], *, launches: Mapping[str, Launch]
     if back or moved:
         # While they were hidden, they may have been put off as nobody's business.
         again = Market.objects.filter(pk__in={*back, *moved})
+        # In the order of whoever writes answers, so that neither waits for the other in a circle.
+        list(again.select_for_update().order_by("pk").values_list("pk"))
         fresh = Q(token__deployed_at__gt=now - FRESH_WITHIN)
         again.update(due_at=Least(F("due_at"), now))
         again.filter(fresh, priority__gt=Priority.FRESH).update(priority=Priority.FRESH)

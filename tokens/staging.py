@@ -19,6 +19,15 @@ def copy_into(cursor: CursorWrapper, table: str, rows: CopyText) -> None:
         copy.write(rows.text)
 
 
+def commit_lazily() -> None:
+    """Have this database transaction end before the disk has it: the last ones are lost when the database crashes.
+
+    Each is lost whole, and with all after it. So it is right where the progress that tells of the rows goes with them.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL synchronous_commit TO off")
+
+
 @contextmanager
 def staged(cursor: CursorWrapper, name: str, types: Mapping[str, str], rows: CopyText) -> Iterator[None]:
     """The rows in a temporary table of this name while the block runs, in their order; `types` are its columns'.
