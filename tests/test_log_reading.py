@@ -330,6 +330,18 @@ def test_logs_that_can_not_be_are_believed_nowhere(node, second_node, everything
     assert chain(node, second_node).read_range(0, HEAD).transactions == everything
 
 
+def test_logs_of_blocks_that_were_not_asked_for_are_believed_nowhere(node):
+    node.answers["eth_getLogs"] = lambda asked: node.logs({**asked, "fromBlock": hex(LAUNCHED_IN)})
+    with pytest.raises(NodeUnavailable, match="not asked for"):
+        chain(node).read_range(LAUNCHED_IN + 1, LAUNCHED_IN + 1)
+
+
+def test_logs_of_two_blocks_with_one_number_are_believed_nowhere(node):
+    tell_logs(node, LIES["a hash of its own for each log"])
+    with pytest.raises(NodeUnavailable, match="one number"):
+        chain(node).read_range(LAUNCHED_IN, LAUNCHED_IN)
+
+
 def test_a_lie_told_once_is_asked_for_again(node, everything):
     told = []
 
@@ -442,6 +454,13 @@ def test_a_launch_that_is_read_in_full_must_be_there_in_full(node):
         chain(node).read_range(number, number)
 
 
+def test_a_launch_that_is_read_in_full_must_be_in_the_block_of_its_logs(node):
+    number = int(mined("legacy-v0-deploy").block["number"], 16)
+    tell_logs(node, alter(blockHash=OTHER))
+    with pytest.raises(NodeUnavailable, match="moved"):
+        chain(node).read_range(number, number)
+
+
 # Blocks by their hashes.
 
 
@@ -510,6 +529,13 @@ def test_a_window_on_another_fork_is_not_believed(node, second_node, everything)
         regular(number, full) | ({"hash": OTHER} if int(number, 16) == HEAD else {})
     )
     node.answers["eth_getLogs"] = lambda _: []
+    assert chain(node, second_node).read_blocks(headers).transactions == everything
+
+
+def test_logs_of_a_dropped_block_in_a_window_are_not_believed(node, second_node, everything):
+    headers = all_headers(chain(node))
+    dropped = alter(blockHash=lambda log: OTHER if int(log["blockNumber"], 16) == LAUNCHED_IN else log["blockHash"])
+    tell_logs(node, dropped)
     assert chain(node, second_node).read_blocks(headers).transactions == everything
 
 
