@@ -16,7 +16,8 @@ from tokens.models import Coverage, CoverageAlarm, Token
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-CHAIN = SimulatedChain.chain_id
+# That of simulated chains.
+CHAIN = 8453
 BUSY = Traffic(launches=0.8, events=1.2, noise=0.4)
 
 

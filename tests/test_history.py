@@ -21,7 +21,8 @@ from tokens.models import Coverage, FollowedBlock, Token
 
 pytestmark = pytest.mark.django_db
 
-CHAIN = SimulatedChain.chain_id
+# That of simulated chains.
+CHAIN = 8453
 
 
 @pytest.fixture

@@ -20,16 +20,17 @@ from tokens.models import Coverage, CoverageAlarm, LaunchFacts, Token, TokenEven
 
 pytestmark = pytest.mark.django_db
 
-CHAIN = SimulatedChain.chain_id
+# That of simulated chains.
+CHAIN = 8453
 BUSY = Traffic(launches=0.9, events=0.7, noise=0.2)
-# So many that some launches have no log left by which they would be noticed.
-FORGETFUL = Faults(omitted_for_good=0.5)
+# Some launches have no log left by which they would be noticed.
+FORGETFUL = Faults(omitted_for_good=0.02, forgotten=0.05)
 
 
 @pytest.fixture(scope="module")
 def chain():
     grown = SimulatedChain(21, traffic=BUSY)
-    grown.mine(150)
+    grown.mine(110)
     return grown
 
 

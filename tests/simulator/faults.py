@@ -24,6 +24,8 @@ class Faults:
     # answers whose logs are in another order.
     omitted: float = 0.0
     omitted_for_good: float = 0.0
+    # Transactions of which no log is in any of these answers.
+    forgotten: float = 0.0
     doubled: float = 0.0
     reordered: float = 0.0
     # Requests that reach a node behind the load balancer which is up to so many blocks behind.

@@ -218,7 +218,7 @@ def _filter(query: Json) -> Callable[[PlacedLog], bool]:
 def _misremember(node: Node, found: list[PlacedLog]) -> list[PlacedLog]:
     """The logs as a node tells them that loses, doubles and shuffles some."""
     faults = node.faults
-    if faults.omitted_for_good:
+    if faults.omitted_for_good or faults.forgotten:
         found = [placed for placed in found if not _lost(node, placed)]
     if faults.omitted:
         found = [placed for placed in found if not node.draw(faults.omitted)]
@@ -231,10 +231,15 @@ def _misremember(node: Node, found: list[PlacedLog]) -> list[PlacedLog]:
 
 
 def _lost(node: Node, placed: PlacedLog) -> bool:
-    """Whether this node's index lacks the log, whenever it is asked."""
-    block, _, _, _, index = placed
-    digest = keccak(text=f"{node.seed} {block.hash} {index}")
-    return int.from_bytes(digest[:4], "big") < node.faults.omitted_for_good * 2**32
+    """Whether this node's index lacks the log, or all of its transaction, whenever it is asked."""
+    block, transaction, _, _, index = placed
+    log_lost = _drawn(f"{node.seed} {block.hash} {index}") < node.faults.omitted_for_good
+    return log_lost or _drawn(f"{node.seed} {transaction.hash}") < node.faults.forgotten
+
+
+def _drawn(text: str) -> float:
+    """A number from 0 to 1 that is always the same for the same text."""
+    return int.from_bytes(keccak(text=text)[:4], "big") / 2**32
 
 
 _METHODS: dict[str, Callable[..., Any]] = {
