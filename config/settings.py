@@ -144,8 +144,8 @@ RPC_PATIENCE_SECONDS = env_float("RPC_PATIENCE_SECONDS", 12.0, minimum=0.1, maxi
 # Chain id -> the WebSocket URL of a node that tells of new blocks, from RPC_WS_URL_<chainId>; without one, nodes are
 # asked for their newest block again and again.
 RPC_WS_URLS = env_websocket_urls()
-# Chain id -> the first block that is read, from FOLLOW_FROM_<chainId>; without one, a chain is followed from the block
-# that was final when the follower first saw it.
+# Chain id -> the first block that is read, from FOLLOW_FROM_<chainId>; without one, a chain is followed from the first
+# block that was not final when the follower first saw it.
 FOLLOW_FROM = env_first_blocks()
 # How many ranges of blocks are asked for at a time while the past is read.
 FOLLOW_CONCURRENCY = env_int("FOLLOW_CONCURRENCY", 4, minimum=1, maximum=32)
