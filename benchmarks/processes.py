@@ -40,6 +40,13 @@ def worker(environment: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
+def follower(environment: Mapping[str, str]) -> Iterator[None]:
+    """The process that follows chains."""
+    with _process("follower", environment):
+        yield
+
+
+@contextmanager
 def _process(name: str, environment: Mapping[str, str]) -> Iterator["subprocess.Popen[bytes]"]:
     lines = (BASE_DIR / "Procfile").read_text(encoding="utf-8").splitlines()
     command = dict(line.split(": ", 1) for line in lines)[name]

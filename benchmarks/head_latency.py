@@ -1,0 +1,208 @@
+"""From a block to the list: how soon a launch that was just mined is in the answer of `GET /api/tokens`.
+
+    python -m benchmarks.head_latency [--launches 500] [--a-block 4]
+
+anvil mines a block a second, with launches of our development contracts in each. The service is what production runs,
+by the Procfile's lines: the web server and the follower, on an empty database of the bundled PostgreSQL. The clock
+starts when anvil tells a subscription of the benchmark's own of the block, and stops when an answer with the token has
+arrived; the list is asked again and again, every 5 ms. Measured with a WebSocket URL (RPC_WS_URL), by polling alone,
+and with a WebSocket behind the cache of public answers, which by contract is up to 2 s old; else that cache is off.
+
+Every launch has to appear. The results go to `benchmarks/results/head_latency.json` as well. Ends with code 1 where,
+with a WebSocket, half of the launches take over 300 ms or one in a hundred over 1 s.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import orjson
+from redis import Redis
+from websockets.sync.client import connect
+
+from benchmarks import dataset
+from benchmarks.http_load import ask, open_connection, percentile
+from benchmarks.processes import follower, web_server
+from benchmarks.results import keep
+from benchmarks.tables import Limits, print_table
+from config import embedded
+from devchain import anvil, deploy, node
+from devchain.deploy import Deployment
+from devchain.launches import LaunchConfig, launch
+from tokens.chains import abi
+
+BLOCK_SECONDS = 1.0
+# Newest first, which is the default.
+PATH = "/api/tokens?limit=20"
+EMPTY, OURS = "head_empty", "head_ours"
+# A numbered database of Valkey that no other process of this server uses.
+REDIS_DATABASE = 9
+LOOK_SECONDS = 0.005
+_START_SECONDS = 60.0
+_PATIENCE_SECONDS = 30.0
+_HEADERS = '{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}'
+_CREATED = abi.load("v4").event("TokenCreated")
+
+WITH_WEBSOCKET = "WebSocket"
+# Name, whether there is a WebSocket URL, EDGE_CACHE_SECONDS.
+RUNS = ((WITH_WEBSOCKET, True, "0"), ("polling", False, "0"), ("WebSocket, answers cached for 2 s", True, "2"))
+
+
+@dataclass
+class Clock:
+    """When blocks were told and tokens were first seen in the list, in seconds of one clock."""
+
+    # By number, and by lower-case address.
+    told: dict[int, float] = field(default_factory=dict)
+    seen: dict[str, float] = field(default_factory=dict)
+    stop: Event = field(default_factory=Event)
+
+    def watch_blocks(self, url: str) -> None:
+        """Note each block when the node tells of it."""
+        with connect(url.replace("http://", "ws://")) as socket:
+            socket.send(_HEADERS)
+            while not self.stop.is_set():
+                try:
+                    message = orjson.loads(socket.recv(timeout=0.5))
+                except TimeoutError:
+                    continue
+                if "params" in message:
+                    self.told[int(message["params"]["result"]["number"], 16)] = time.perf_counter()
+
+    def watch_list(self, port: int) -> None:
+        """Note each token when an answer has it."""
+        connection = open_connection(port)
+        while not self.stop.is_set():
+            _, answer = ask(PATH, connection)
+            now = time.perf_counter()
+            head, _, body = answer.partition(b"\r\n\r\n")
+            if b" 200 " not in head[:20]:
+                raise RuntimeError(answer[:300].decode(errors="replace"))
+            for record in orjson.loads(body)["data"]:
+                self.seen.setdefault(record["contract_address"].lower(), now)
+            time.sleep(LOOK_SECONDS)
+        connection.close()
+
+
+def main() -> int:
+    """Print the latencies of all runs; 1 where one is beyond its limit."""
+    options = _parse_arguments()
+    dataset.start_server()
+    os.environ["REDIS_URL"] = os.environ["REDIS_URL"].partition("?")[0] + f"?db={REDIS_DATABASE}"
+    dataset.make_empty(EMPTY)
+    dataset.manage(EMPTY, "migrate", "--verbosity", "0")
+    found = {name: _measure(options, websocket=websocket, cache=cache) for name, websocket, cache in RUNS}
+    return _report(found)
+
+
+def _measure(options: argparse.Namespace, *, websocket: bool, cache: str) -> list[float]:
+    """The latencies of one run, sorted, in seconds."""
+    dataset.make_empty(OURS, template=EMPTY)
+    Redis.from_url(os.environ["REDIS_URL"]).flushdb()
+    chains_file = embedded.local_directory() / "head_latency.toml"
+    with anvil.start(block_time=BLOCK_SECONDS) as url:
+        deployment = deploy.prepare(url, chains_file=chains_file)
+        environment = dataset.environment(OURS) | _chain_settings(url, chains_file, websocket=websocket)
+        with web_server(environment, EDGE_CACHE_SECONDS=cache) as port, follower(environment):
+            _wait_until_followed()
+            with _watching(url, port) as clock:
+                hashes = _launch(deployment, options)
+                return _latencies(url, deployment, hashes, clock)
+
+
+def _chain_settings(url: str, chains_file: Path, *, websocket: bool) -> dict[str, str]:
+    settings = {f"RPC_URLS_{anvil.CHAIN_ID}": url, "CHAINS_FILE": str(chains_file)}
+    if websocket:
+        settings[f"RPC_WS_URL_{anvil.CHAIN_ID}"] = url.replace("http://", "ws://")
+    return settings
+
+
+def _wait_until_followed() -> None:
+    """Wait until the follower has written blocks up to the head."""
+    deadline = time.monotonic() + _START_SECONDS
+    with dataset.connect(OURS) as connection:
+        while not connection.execute("SELECT FROM tokens_chainhead WHERE followed >= head").rowcount:
+            if time.monotonic() > deadline:
+                raise RuntimeError("the follower did not reach the head")
+            time.sleep(0.1)
+
+
+@contextmanager
+def _watching(url: str, port: int) -> Iterator[Clock]:
+    clock = Clock()
+    threads = [
+        Thread(target=clock.watch_blocks, args=(url,), daemon=True),
+        Thread(target=clock.watch_list, args=(port,), daemon=True),
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield clock
+    finally:
+        clock.stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def _launch(deployment: Deployment, options: argparse.Namespace) -> list[Any]:
+    """Send so many launches at an even pace; their transactions' hashes."""
+    accounts = node.connect(deployment.rpc_url).eth.accounts
+    pause = BLOCK_SECONDS / options.a_block
+    begin = time.monotonic()
+    hashes = []
+    for number in range(options.launches):
+        config = LaunchConfig(name=f"Head {number}", symbol=f"H{number}", salt=number.to_bytes(32, "big"))
+        hashes.append(launch(deployment, config, sender=accounts[number % len(accounts)]))
+        time.sleep(max(begin + (number + 1) * pause - time.monotonic(), 0))
+    return hashes
+
+
+def _latencies(url: str, deployment: Deployment, hashes: list[Any], clock: Clock) -> list[float]:
+    """Seconds from block to list of each launch, sorted. Raises RuntimeError where one never appears."""
+    launched: dict[str, int] = {}
+    for transaction in hashes:
+        receipt = json.loads(node.connect(url).to_json(node.wait(url, transaction)))
+        for log in receipt["logs"]:
+            if log["address"].lower() == deployment.factory.lower() and log["topics"][0] == _CREATED.topic0:
+                launched[f"0x{log['topics'][1][26:]}".lower()] = receipt["blockNumber"]
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while missing := launched.keys() - clock.seen.keys():
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"{len(missing)} of {len(launched)} launches were never seen in the list")
+        time.sleep(0.05)
+    return sorted(clock.seen[token] - clock.told[block] for token, block in launched.items())
+
+
+def _report(found: dict[str, list[float]]) -> int:
+    rows, result = [], {}
+    for name, times in found.items():
+        values = [1000 * percentile(times, percent) for percent in (50, 90, 99, 100)]
+        rows.append((name, f"{len(times)}", *(f"{value:,.0f}" for value in values)))
+        result[name] = {"launches": len(times)} | dict(
+            zip(("p50_ms", "p90_ms", "p99_ms", "slowest_ms"), (round(value, 1) for value in values), strict=True)
+        )
+    print_table(("from block to list, ms", "launches", "p50", "p90", "p99", "slowest"), rows)
+    keep("head_latency", {"block_seconds": BLOCK_SECONDS, "runs": result})
+    limits = Limits()
+    limits.at_most("50th percentile with a WebSocket", 1000 * percentile(found[WITH_WEBSOCKET], 50), 300, "ms")
+    limits.at_most("99th percentile with a WebSocket", 1000 * percentile(found[WITH_WEBSOCKET], 99), 1000, "ms")
+    return 0 if limits.are_kept else 1
+
+
+def _parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Measure how soon a mined launch is in the list.")
+    parser.add_argument("--launches", type=int, default=500, help="of each run")
+    parser.add_argument("--a-block", type=int, default=4, help="how many launches are sent for each block")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

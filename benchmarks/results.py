@@ -1,0 +1,23 @@
+"""The results of benchmarks as JSON, beside the tables of README.md that were made from them."""
+
+import json
+import os
+import platform
+import time
+from pathlib import Path
+from typing import Any
+
+_DIRECTORY = Path(__file__).parent / "results"
+
+
+def keep(name: str, result: dict[str, Any]) -> None:
+    """Write `results/<name>.json`, with what machine it was."""
+    machine = {
+        "day": time.strftime("%Y-%m-%d", time.gmtime()),
+        "processors": os.cpu_count(),
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+    }
+    _DIRECTORY.mkdir(exist_ok=True)
+    text = json.dumps({"on": machine, **result}, indent=2)
+    (_DIRECTORY / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
