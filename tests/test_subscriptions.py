@@ -183,8 +183,13 @@ def test_seconds_without_a_block_are_no_trouble():
 
 
 def test_what_is_about_another_subscription_is_passed_over():
-    with server(told_of(BLOCK, name="0x52"), NEXT) as url, subscribe(url, chain_id=8453) as subscription:
-        assert subscription.wait(seconds=5).hash == NEXT["hash"]
+    told = threading.Event()
+    with (
+        server(told_of(BLOCK, name="0x52"), after=lambda _: told.set()) as url,
+        subscribe(url, chain_id=8453) as subscription,
+    ):
+        assert told.wait(5)
+        assert subscription.wait(seconds=0.2) is None
 
 
 def test_a_block_that_is_half_told_is_asked_for():
