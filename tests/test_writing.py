@@ -127,6 +127,14 @@ def test_writing_again_changes_nothing():
     assert list(Token.objects.order_by("pk").values_list("created_at")) == created
 
 
+def test_writing_a_launch_again_keeps_what_happened_since():
+    everything = recorded_facts()
+    write_all(everything)
+    before = all_rows(ids=True)
+    write_all([facts for facts in everything if facts.launches and not facts.event_logs])
+    assert all_rows(ids=True) == before
+
+
 def test_what_searches_read_is_not_touched_where_it_stays():
     def versions():
         with connection.cursor() as cursor:
