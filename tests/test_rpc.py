@@ -395,9 +395,39 @@ def test_it_asks_call_by_call_where_a_node_refuses_batches_with(node, second_nod
     asking = client(node, second_node)
     assert numbers(asking.batch(CALLS)) == list(range(60, 67))
     assert numbers(asking.batch(CALLS)) == list(range(60, 67))
-    # The chain id, the refused batch, and then two times seven calls without a second try of a batch.
-    assert len(node.received) == 1 + 1 + 14
+    # The chain id, refused batches of seven, four and two, and then two times seven calls without a further try.
+    assert len(node.received) == 1 + 3 + 14
     assert second_node.received == []
+
+
+def test_it_asks_in_smaller_batches_where_a_node_limits_them(node, second_node):
+    def limited(body):
+        return Reply(rpc_error(-32600, "batch limit is 3"), status=413) if len(body) > 3 else None
+
+    node.behave = batch_only(limited)
+    asking = client(node, second_node)
+    assert numbers(asking.batch(CALLS)) == list(range(60, 67))
+    node.received.clear()
+    assert numbers(asking.batch(CALLS)) == list(range(60, 67))
+    assert all(isinstance(body, dict) or len(body) <= 3 for body in node.received)
+    assert len(node.received) < len(CALLS)
+    assert second_node.received == []
+
+
+def test_a_part_that_fails_once_does_not_lose_the_others(node, second_node):
+    failed = []
+
+    def fail_once(body):
+        if isinstance(body, list):
+            return Reply(rpc_error(-32600, "batch requests are not supported"))
+        if body["params"] == list(CALLS[5][1]) and not failed:
+            failed.append(body)
+            return Reply(b"", status=502)
+        return None
+
+    node.behave = fail_once
+    assert numbers(client(node, second_node).batch(CALLS)) == list(range(60, 67))
+    assert failed and second_node.received == []
 
 
 def test_a_gzipped_answer_is_unpacked(node):
@@ -625,7 +655,7 @@ def test_no_part_of_a_url_is_in_errors_and_log_lines(node, caplog):
                     told.append("".join(traceback.format_exception(error)))
     lines = [record.getMessage() for record in caplog.records]
     assert any("node 1: HTTP status 500" in line for line in lines)
-    assert any("node 1 takes no batches: unauthorized" in line for line in lines)
+    assert any("node 1 takes no 7 calls at once: unauthorized" in line for line in lines)
     assert any("node 1: refused for now: unauthorized" in line for line in lines)
     assert any("NodeRefused: unauthorized: POST ... with key ... forged line" in text for text in told)
     for text in (*told, *lines):

@@ -1,6 +1,7 @@
 """What runs of blocks hold for us, from their logs or their receipts, read from nodes of which none is trusted."""
 
 import logging
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -216,9 +217,12 @@ class LogReader:
         Left out are those that can't be decoded. Raises NodeUnavailable.
         """
         found = {facts.tx_hash: facts for facts in read_transactions(self.rpc, self.chain, tx_hashes)}
+        told = defaultdict[str, list[Log]](list)
+        for log in logs:
+            told[log["transactionHash"]].append(log)
         for tx_hash in tx_hashes:
             if tx_hash in found:
-                self._require_whole(found[tx_hash], [log for log in logs if log["transactionHash"] == tx_hash])
+                self._require_whole(found[tx_hash], told[tx_hash])
                 continue
             try:
                 found[tx_hash] = read_transaction(self.rpc, self.chain, tx_hash)

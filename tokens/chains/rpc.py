@@ -232,19 +232,46 @@ class RpcClient:
             if answer != hex(self.chain_id):
                 raise http.Permanent("it is a node of another chain")
             endpoint.verified = True
-        if len(calls) > 1 and endpoint.takes_batches:
-            try:
-                return self._post_batch(endpoint, calls, timeout=timeout)
-            except BatchRefused as refused:
-                results = [self._post_single(endpoint, call, timeout=timeout) for call in calls]
-                if any(isinstance(result, CallFailed) and result.kind is Refusal.RANGE for result in results):
-                    # It was about the range, and not about the batch.
-                    return results
-                endpoint.takes_batches = False
+        return self._post(endpoint, calls, timeout=timeout)
+
+    def _post(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
+        """The results of calls in batches as large as the node takes, or one by one."""
+        if len(calls) == 1:
+            return [self._post_single(endpoint, calls[0], timeout=timeout)]
+        if len(calls) > endpoint.most_calls:
+            size = endpoint.most_calls
+            parts = [calls[start : start + size] for start in range(0, len(calls), size)]
+            return [result for part in parts for result in self._post_part(endpoint, part, timeout=timeout)]
+        try:
+            return self._post_batch(endpoint, calls, timeout=timeout)
+        except BatchRefused as refused:
+            half = (len(calls) + 1) // 2
+            results = [
+                result
+                for part in (calls[:half], calls[half:])
+                for result in self._post_part(endpoint, part, timeout=timeout)
+            ]
+            # Else it was about the range, and not about the batch.
+            if not any(isinstance(result, CallFailed) and result.kind is Refusal.RANGE for result in results):
+                endpoint.most_calls = min(endpoint.most_calls, half)
                 reason = endpoint.censor(str(refused))
-                logger.warning("chain %s, node %s takes no batches: %s", self.chain_id, endpoint.number, reason)
-                return results
-        return [self._post_single(endpoint, call, timeout=timeout) for call in calls]
+                logger.warning(
+                    "chain %s, node %s takes no %s calls at once: %s",
+                    self.chain_id,
+                    endpoint.number,
+                    len(calls),
+                    reason,
+                )
+            return results
+
+    def _post_part(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
+        """As `_post`, and once more where it failed: with it, the answers to all other parts would be lost."""
+        try:
+            return self._post(endpoint, calls, timeout=timeout)
+        except http.RateLimited:
+            raise
+        except http.Retryable:
+            return self._post(endpoint, calls, timeout=timeout)
 
     def _post_batch(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
         requests = [self._request(call) for call in calls]

@@ -1,5 +1,6 @@
 """One URL of a chain's nodes, and how it did lately."""
 
+import sys
 import time
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
@@ -21,7 +22,8 @@ class Endpoint:
     closed_after: float = 0.0
     # Whether it named our chain.
     verified: bool = False
-    takes_batches: bool = True
+    # The most calls that it was found to take in one request.
+    most_calls: int = sys.maxsize
     # When the open circuit lets the next probe through.
     probe_after: float = 0.0
     # Until when it asked to be left alone.
