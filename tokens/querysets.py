@@ -35,11 +35,15 @@ INTERFACE = Left(Lower(KT("social_context__interface")), LONGEST_INTERFACE + 1)
 
 
 def one_of(column: str, texts: Iterable[str]) -> Func:
-    """The condition `column__in=texts` with one parameter, which any number of texts may be in."""
+    """The condition `column__in=texts` with one parameter, which any number of texts may be in.
+
+    The array is written here as PostgreSQL reads it: psycopg takes several us for each element of a list.
+    """
+    quoted = ",".join(['"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' for text in texts])
     return Func(
         F(column),
-        Value(list(texts)),
-        template="(%(expressions)s))",
+        Value(f"{{{quoted}}}"),
+        template="(%(expressions)s::text[]))",
         arg_joiner=" = ANY(",
         output_field=BooleanField(),
     )

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.http import Permanent, Retryable
+from tokens.following import garbage
 from tokens.following.ahead import Watch
 from tokens.following.backfilling import Backfill, NotFinal
 from tokens.following.patience import Patience
@@ -36,7 +37,8 @@ class Command(BaseCommand):
         try:
             chain, otherwise = installed_chain(chain_id), installed_chain_otherwise(chain_id)
             backfill = Backfill(chain=chain, otherwise=otherwise, watch=watch)
-            complete = backfill.run(first=first, last=last, verified=options["verify"])
+            with garbage.searched_seldom():
+                complete = backfill.run(first=first, last=last, verified=options["verify"])
         except UnsupportedChain as error:
             raise CommandError(f"--chain: {error}") from error
         except NotFinal as error:

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error, connection
 
+from tokens.following import garbage
 from tokens.following.follower import follow
 from tokens.installed_chains import UnsupportedChain, installed_chain, registry
 from tokens.models import ChainHead
@@ -36,7 +37,9 @@ class Command(BaseCommand):
 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, end)
-        if not follow(chain_ids, stop=stop):
+        with garbage.searched_seldom():
+            ended = follow(chain_ids, stop=stop)
+        if not ended:
             # A node keeps some thread waiting. Nothing is lost with it: what is not committed is read again.
             logger.info("ending without waiting for answers of nodes")
             logging.shutdown()
