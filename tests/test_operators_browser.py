@@ -1,5 +1,6 @@
 """The operators' site as an operator sees it: in a real Chromium, over HTTP."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -13,7 +14,15 @@ from pytest_django.live_server_helper import LiveServer
 from accounts import keys
 from accounts.models import KeyUsage, Scope
 from tests.chromium import Visit, visit
-from tests.factories import IndexRequestFactory, PartnerKeyFactory, SocialProfileFactory, TokenFactory
+from tests.factories import (
+    ChainHeadFactory,
+    CoverageAlarmFactory,
+    CoverageFactory,
+    IndexRequestFactory,
+    PartnerKeyFactory,
+    SocialProfileFactory,
+    TokenFactory,
+)
 from tokens.models import Market
 
 PASSWORD = "correct horse battery staple"
@@ -36,6 +45,9 @@ def data(transactional_db: None, settings: Any) -> None:
     IndexRequestFactory.create_batch(2, due_at=now + timedelta(seconds=30))
     Market.objects.filter(token=token).update(price_usd=0.00042, market_cap=42_000_000, updated_at=now)
     SocialProfileFactory.create_batch(3)
+    ChainHeadFactory()
+    CoverageFactory()
+    CoverageAlarmFactory()
     for name, calls in (("Frames", 41_930), ("Wallet app", 12_044), ("Statistics", 866)):
         key = PartnerKeyFactory(name=name, last_used_at=now)
         for back in range(14):
@@ -71,7 +83,8 @@ def test_nobody_gets_in_with_a_wrong_password(data, live_server):
 
 def open_list(site: Visit, name: str) -> None:
     """By the navigation, as an operator goes there."""
-    site.page.locator("#nav-sidebar-apps a", has_text=name).click()
+    # Behind its icon, whose name is a text as well.
+    site.page.locator("#nav-sidebar-apps a", has_text=re.compile(rf"{re.escape(name)}\s*$")).click()
     site.page.wait_for_load_state("networkidle")
 
 
@@ -90,6 +103,7 @@ def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_anot
     titles = site.page.locator("section[aria-label] h2").all_inner_texts()
     assert titles == [
         "Launches",
+        "Following",
         "Index requests",
         "Nodes",
         "Market data",
@@ -104,6 +118,9 @@ def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_anot
         "Fees paid",
         "Index requests",
         "Deployers' profiles",
+        "Chains",
+        "Coverage",
+        "Coverage alarms",
         "Partner keys",
         "Accounts",
         "Roles",

@@ -428,3 +428,24 @@ def test_a_chain_that_is_not_halted_can_be_rewound(own_launchpad, followed):
     followed.head.reload()
     followed.catch_up()
     assert launched in listed()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_follower_at_work_goes_on_after_a_rewind_on_a_chain_that_has_lost_its_newest_blocks(own_launchpad, followed):
+    block, snapshot = own_launchpad.web3.eth.block_number, own_launchpad.rpc("evm_snapshot")
+    own_launchpad.mine(2 * DEPTH)
+    followed.catch_up()
+    own_launchpad.rpc("evm_revert", snapshot)
+    term = Term(CHAIN_ID)
+    loop = term.start(HEAD, follow_head)
+    try:
+        # Whoever is shorter may only lag, which is no reason to halt.
+        wait_for(lambda: "lacks the blocks" in followed.row().trouble)
+        rewind(block)
+        # History asks for nothing that nobody has any more.
+        assert followed.row().final <= block
+        launched = own_launchpad.launch()
+        wait_for(lambda: launched in listed())
+    finally:
+        term.ended.set()
+        loop.join()

@@ -24,7 +24,7 @@ def following(now: datetime) -> Iterable[Panel]:
 
 def _chain(chain_id: int, state: ChainState | None) -> Figure:
     if state is None or state.followed is None:
-        return Figure(label=chain_name(chain_id), value="not followed", note="`manage.py follow` follows it")
+        return Figure(label=chain_name(chain_id), value="not followed", note="does manage.py follow run for it?")
     checked = "nothing checked yet" if state.verified is None else f"checked again up to {state.verified:,}"
     trouble = "; the last try went wrong" if state.is_troubled else ""
     return Figure(

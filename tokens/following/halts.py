@@ -3,6 +3,8 @@
 import logging
 
 from django.db import transaction
+from django.db.models import Value
+from django.db.models.functions import Least
 
 from config.http import Permanent
 from tokens import chain_lock, unwinding
@@ -58,7 +60,10 @@ def rewind(chain: Chain, *, to: int) -> Unwound:
         chain_lock.own(chain_id)
         unwound = unwinding.unwind_blocks(chain_id, above=to)
         newest = window.read_newest(chain_id)
-        ChainHead.objects.filter(pk=chain_id).update(halted="", followed=newest.number if newest else None)
+        # Until a node tells of the head, history asks for nothing that the chain may no longer have.
+        ChainHead.objects.filter(pk=chain_id).update(
+            halted="", followed=newest.number if newest else None, final=Least("final", Value(to))
+        )
     return unwound
 
 

@@ -10,7 +10,6 @@ from tokens.following.halts import Halted
 from tokens.following.head import Head
 from tokens.following.news import listening
 from tokens.following.term import Term
-from tokens.following.window import WindowMoved
 from tokens.installed_chains import installed_chain, installed_chain_otherwise
 
 # What troubles call this loop.
@@ -46,8 +45,8 @@ def _follow(head: Head, term: Term) -> None:
             except Retryable as error:
                 newest = None
                 news.doubt()
-                if isinstance(error, WindowMoved):
-                    head.reload()
+                # Where it can't go on, an operator may have taken the chain back meanwhile.
+                head.reload()
                 # Longer than between two looks it needs not wait: the next one may find another node.
                 pause = term.troubles.note(HEAD, error, longest_pause=settings.FOLLOW_POLL_SECONDS)
                 term.ended.wait(pause)
