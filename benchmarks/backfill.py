@@ -53,6 +53,7 @@ HEAD = (
     "",
     "launches/s",
     "s",
+    "of it start, s",
     "own CPU, s",
     "PostgreSQL CPU, s",
     "peak, MB",
@@ -74,6 +75,8 @@ class Run:
     calls: dict[str, int]
     requests: int
     node_cpu_seconds: float
+    # From the start of the program to its first request.
+    start_seconds: float
     right: bool
 
     @property
@@ -131,6 +134,7 @@ def _finish(node: str, name: str, costs: Costs, *, digest: str, changes: object)
         calls=told["calls"],
         requests=told["requests"],
         node_cpu_seconds=told["cpu"],
+        start_seconds=told["first"],
         right=digest == told["digest"] and changes in (None, told["changes"]),
     )
     print(f"{name}: {run.rate:,.0f} launches/s in {costs.seconds:.1f} s{'' if run.right else ', WRONG'}", flush=True)
@@ -151,6 +155,7 @@ def _report(runs: list[Run], copied: Copied, options: argparse.Namespace) -> int
             name,
             f"{run.rate:,.0f}",
             f"{run.costs.seconds:.1f}",
+            f"{run.start_seconds:.1f}",
             f"{run.costs.cpu_seconds:.1f}",
             f"{run.costs.database_cpu_seconds:.1f}",
             f"{run.costs.peak_mb:.0f}",
@@ -164,7 +169,18 @@ def _report(runs: list[Run], copied: Copied, options: argparse.Namespace) -> int
     in_database = f"{copied.database_cpu_seconds:.1f}"
     to_peer = f"{copy_rate / peer.rate:.1f}" if peer else ""
     rows.append(
-        ("COPY of the same rows", f"{copy_rate:,.0f}", f"{copied.seconds:.1f}", "", in_database, "", "", "", to_peer)
+        (
+            "COPY of the same rows",
+            f"{copy_rate:,.0f}",
+            f"{copied.seconds:.1f}",
+            "",
+            "",
+            in_database,
+            "",
+            "",
+            "",
+            to_peer,
+        )
     )
     print_table(HEAD, rows)
     result = {"launches": ours.launches, "blocks": options.blocks, "copy": asdict(copied)}

@@ -12,6 +12,7 @@ from benchmarks.backfill_texts import (
     FOREIGN,
     bloom_of,
     foreign,
+    foreign_bloom,
     log_end,
     render_block,
     render_logs,
@@ -78,13 +79,14 @@ class Answers:
         number = self.number(wanted)
         if not 0 <= number <= self.head:
             return b"null"
-        places, actions = self._places(number), self._actions(number)
-        bloom = 0
+        places, bloom = self._places(number), foreign_bloom(number)
         for place in places:
             bloom |= self._blooms[place]
-        for action in actions[len(places) :]:
-            bloom |= bloom_of(action)
-        return render_block(number, actions, bloom=bloom, full=full)
+        if full:
+            texts = [render_transaction(action) for action in self._actions(number)]
+        else:
+            texts = [f'"{transaction_hash(number, index)}"' for index in range(len(places) + FOREIGN)]
+        return render_block(number, texts, bloom=bloom)
 
     def receipts(self, wanted: str, *, stamped: bool) -> bytes:
         """The receipts of a block, an array."""
@@ -97,7 +99,7 @@ class Answers:
     def transaction(self, tx_hash: str) -> bytes:
         """A transaction by its hash."""
         found = self._find(tx_hash)
-        return render_transaction(found) if found else b"null"
+        return render_transaction(found).encode() if found else b"null"
 
     def receipt(self, tx_hash: str, *, stamped: bool) -> bytes:
         """The receipt of a transaction by its hash."""

@@ -74,12 +74,17 @@ class Action:
 
 def block_hash(number: int) -> str:
     """The hash of a block, which begins with its number."""
-    return f"0x{number:08x}{hashlib.sha256(b'block %d' % number).hexdigest()[8:]}"
+    return f"0x{number:08x}{_block_digest(number)[8:]}"
 
 
 def transaction_hash(number: int, index: int) -> str:
     """The hash of a transaction, which begins with its block's number and its place there."""
-    return f"0x{number:08x}{index:04x}{hashlib.sha256(b'transaction %d %d' % (number, index)).hexdigest()[12:]}"
+    return f"0x{number:08x}{index:04x}{_block_digest(number)[12:]}"
+
+
+@lru_cache(maxsize=4096)
+def _block_digest(number: int) -> str:
+    return hashlib.sha256(b"block %d" % number).hexdigest()
 
 
 @lru_cache(maxsize=30_000)

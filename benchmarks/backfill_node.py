@@ -4,8 +4,9 @@
 
 prints its port once it is ready, and ends with its standard input. A URL's path says how it is to answer:
 `/<stamped|plain>/<milliseconds>`, whether logs name their block's time and how long each HTTP request takes at least;
-what follows is ignored, so that one node can be given as several URLs. `GET /` tells what was asked so far, what the
-answers cost, and what a client should know at the end; `GET /reset` starts the counts anew.
+what follows is ignored, so that one node can be given as several URLs. `GET /` tells what was asked so far, after how
+many seconds the first request came, what the answers cost, and what a client should know at the end; `GET /reset`
+starts the counts anew.
 """
 
 import argparse
@@ -42,7 +43,7 @@ class Node:
         """Start counting anew."""
         self.calls: Counter[str] = Counter()
         self.requests = self.sent = 0
-        self._cpu = time.process_time()
+        self._cpu, self._began, self._first = time.process_time(), time.monotonic(), 0.0
 
     def tell(self) -> bytes:
         """What was asked since the start of the counts, as JSON."""
@@ -51,6 +52,7 @@ class Node:
             "requests": self.requests,
             "sent": self.sent,
             "cpu": time.process_time() - self._cpu,
+            "first": self._first,
             "head": self._answers.head,
         }
         return orjson.dumps(counts | self._truth)
@@ -58,6 +60,8 @@ class Node:
     def answer(self, body: bytes, *, stamped: bool) -> bytes:
         """The answer to a request's body: one call or a batch."""
         asked = orjson.loads(body)
+        if not self.requests:
+            self._first = time.monotonic() - self._began
         self.requests += 1
         if isinstance(asked, dict):
             return self._answer_one(asked, stamped=stamped)

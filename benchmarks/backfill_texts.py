@@ -1,6 +1,6 @@
 """JSON texts of the generated chain's logs, blocks, transactions and receipts, and their bloom filters."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -12,7 +12,7 @@ _TRANSFER = abi.load("token").event("Transfer").topic0
 
 # Besides ours every block has so many transfers of other tokens.
 FOREIGN = 6
-_FOREIGN_TOKENS, _FOREIGN_WALLETS = 200, 2_000
+_TRANSFERS, _TRANSFER_TOKENS, _TRANSFER_WALLETS = 5_000, 200, 2_000
 _FACTORY = "0xe85a59c628f7d27878aceb4bf3b35733630083a9"
 _NO_HASH = "0x" + "00" * 32
 # As long as the call of a launch and of a transfer; nobody decodes them.
@@ -72,9 +72,8 @@ def log_end(block: int, *, stamped: bool) -> bytes:
     return b',"blockTimestamp":"%#x"}' % block_time(block) if stamped else b"}"
 
 
-def render_block(number: int, actions: Sequence[Action], *, bloom: int, full: bool) -> bytes:
-    """A block: with hashes of its transactions, or with these."""
-    transactions = [_transaction(action) if full else f'"{action.tx_hash}"' for action in actions]
+def render_block(number: int, transactions: Iterable[str], *, bloom: int) -> bytes:
+    """A block with texts of its transactions, or of their hashes."""
     return _HEADER.format(
         hash=block_hash(number),
         parent=block_hash(number - 1) if number else _NO_HASH,
@@ -85,9 +84,9 @@ def render_block(number: int, actions: Sequence[Action], *, bloom: int, full: bo
     ).encode()
 
 
-def render_transaction(action: Action) -> bytes:
+def render_transaction(action: Action) -> str:
     """A transaction."""
-    return _transaction(action).encode()
+    return _TRANSACTION.format(**_facts(action), input=_LAUNCH_INPUT if action.launch else _OTHER_INPUT)
 
 
 def render_receipt(action: Action, logs: Iterable[LogText], *, stamped: bool) -> bytes:
@@ -108,26 +107,37 @@ def bloom_of(action: Action) -> int:
 def foreign(number: int, *, index: int, first_log: int) -> list[Action]:
     """The transfers of other tokens in a block, which come after ours."""
     return [
-        Action(
-            block=number,
-            index=index + place,
-            first_log=first_log + place,
-            shapes=(_transfer(number, place),),
-            values={},
-        )
-        for place in range(FOREIGN)
+        Action(block=number, index=index + place, first_log=first_log + place, shapes=(_transfer(drawn),), values={})
+        for place, drawn in enumerate(_drawn(number))
     ]
 
 
-def _transfer(number: int, place: int) -> LogShape:
-    # Any numbers do that are the same each time and are not the same in each block.
-    drawn = number * 7_919 + place * 104_729
-    sender, recipient = wallet(drawn % _FOREIGN_WALLETS), wallet(drawn // 3 % _FOREIGN_WALLETS)
+def foreign_bloom(number: int) -> int:
+    """The bloom filter of a block's transfers of other tokens."""
+    bits = 0
+    for drawn in _drawn(number):
+        bits |= _transfer_bits(drawn)
+    return bits
+
+
+def _drawn(number: int) -> list[int]:
+    """Which of the transfers are in a block: any numbers do that are the same each time and not in each block."""
+    return [(number * 7_919 + place * 104_729) % _TRANSFERS for place in range(FOREIGN)]
+
+
+@cache
+def _transfer(drawn: int) -> LogShape:
+    sender, recipient = wallet(drawn % _TRANSFER_WALLETS), wallet(drawn // 3 % _TRANSFER_WALLETS)
     return LogShape(
-        address=f"0xf0{drawn % _FOREIGN_TOKENS:038x}",
+        address=f"0xf0{drawn % _TRANSFER_TOKENS:038x}",
         topics=(_TRANSFER, f"0x{sender:0>64}", f"0x{recipient:0>64}"),
         data=word(drawn),
     )
+
+
+@cache
+def _transfer_bits(drawn: int) -> int:
+    return _fixed_bits((_transfer(drawn),))[0]
 
 
 @cache
@@ -144,10 +154,6 @@ def _fixed_bits(shapes: tuple[LogShape, ...]) -> tuple[int, tuple[str, ...]]:
     for text in texts:
         bits |= 0 if "%" in text else bloom_bits(text)
     return bits, tuple(text for text in texts if "%" in text)
-
-
-def _transaction(action: Action) -> str:
-    return _TRANSACTION.format(**_facts(action), input=_LAUNCH_INPUT if action.launch else _OTHER_INPUT)
 
 
 def _facts(action: Action) -> dict[str, Any]:
