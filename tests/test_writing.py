@@ -17,6 +17,7 @@ from tests.written import all_rows, drawn_launches, forget_all, launch_facts_of,
 from tokens.chains.base import EventLog
 from tokens.chains.registry import load
 from tokens.facts import launch_facts
+from tokens.launch_lines import launch_key, make_lines
 from tokens.launch_rows import token_columns
 from tokens.models import LaunchFacts, Market, MarketPoint, SearchEntry, Token, TokenEvent
 from tokens.staging import commit_lazily
@@ -271,3 +272,22 @@ def test_claims_that_were_kept_before_their_token_was_known_become_its_own():
     write_all(facts for facts in recorded_facts() if facts.tx_hash == decoded("deploy-plain")["hash"])
     event = TokenEvent.objects.get(tx_hash=claim.tx_hash)
     assert event.token == Token.objects.get() and event.claims.get().currency == event.token.contract_address
+
+
+def test_a_launch_is_written_from_the_line_that_was_made_ahead_of_it():
+    recorded = recorded_facts()
+    lines = make_lines(recorded, chain=base())
+    assert lines.keys() == {launch_key(launch) for facts in recorded for launch in facts.launches}
+    with transaction.atomic():
+        write(recorded, chain=base(), lines=lines)
+    ahead = all_rows()
+    forget_all()
+    write_all(recorded)
+    assert ahead == all_rows()
+
+
+def test_a_line_of_another_block_is_not_taken():
+    facts = mined("deploy-plain").read()
+    with transaction.atomic():
+        write([moved(facts)], chain=base(), lines=make_lines([facts], chain=base()))
+    assert Token.objects.get().block_hash == moved(facts).block_hash

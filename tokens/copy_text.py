@@ -16,20 +16,20 @@ class CopyText:
 
 
 def copy_text(rows: Iterable[Mapping[str, Any]]) -> CopyText:
-    """Rows of column -> value as COPY takes them; all have the columns of the first one, in its order.
-
-    Dicts become JSON, lists of words that need no quotes become arrays. Each row is read once and let go, so that
-    thousands can be made one after the other.
-    """
+    """Rows of column -> value as COPY takes them; all have the columns of the first one, in its order."""
     columns: tuple[str, ...] = ()
     lines = []
     for row in rows:
         columns = columns or tuple(row)
-        # Addresses and hashes, which most values are, need no closer look.
-        lines.append(
-            "\t".join([value if type(value) is str and value.isalnum() else _value(value) for value in row.values()])
-        )
-    return CopyText(columns, "".join([f"{line}\n" for line in lines]).encode())
+        lines.append(copy_line(row))
+    return CopyText(columns, "".join(lines).encode())
+
+
+def copy_line(row: Mapping[str, Any]) -> str:
+    """One row. Dicts become JSON, lists of words that need no quotes become arrays."""
+    # Addresses and hashes, which most values are, need no closer look.
+    values = [value if type(value) is str and value.isalnum() else _value(value) for value in row.values()]
+    return "\t".join(values) + "\n"
 
 
 def _value(value: Any) -> str:

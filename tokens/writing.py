@@ -1,8 +1,8 @@
 """What transactions hold becomes rows: the one way for a single transaction and for thousands."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
 
 from django.db import connection
 from django.utils import timezone
@@ -11,10 +11,8 @@ from accounts import profiles
 from tokens import events
 from tokens.chains.base import Launch, TransactionFacts
 from tokens.chains.registry import ChainInfo
-from tokens.copy_text import copy_text
-from tokens.facts import launch_facts
-from tokens.installed_chains import registry
-from tokens.launch_rows import token_columns
+from tokens.copy_text import CopyText
+from tokens.launch_lines import LaunchKey, LaunchLine, launch_key, make_line
 from tokens.market_relaunch import follow_relaunched
 from tokens.models import LaunchFacts, Token
 from tokens.querysets import one_of
@@ -53,19 +51,24 @@ class Written:
     addresses: Mapping[str, tuple[str, ...]]
 
 
-def write(transactions: Sequence[TransactionFacts], *, chain: ChainInfo) -> Written:
+def write(
+    transactions: Sequence[TransactionFacts],
+    *,
+    chain: ChainInfo,
+    lines: Mapping[LaunchKey, LaunchLine] = MappingProxyType({}),
+) -> Written:
     """Upsert the tokens and events of mined transactions of a chain, and fold what changed.
 
     What another block held of the same transactions is taken back: its tokens are hidden, its events go. A token that
     is launched again keeps its id, its time of creation and the operators' tags. Safe to repeat. To be called in a
     database transaction that shares or owns the chain (`chain_lock`), and that holds the request's row where there is
-    one.
+    one. `lines` are those of launches that were made ahead; the others are made here.
     """
     in_order = sorted(transactions, key=lambda facts: facts.block_number)
     # No chain launches the same token twice; of a node that says so, the later launch counts.
     launches = {launch.token: launch for facts in in_order for launch in facts.launches}
     _hide_moved(in_order, chain_id=chain.chain_id, but=launches)
-    rewritten = _write_launches(launches, chain)
+    rewritten = _write_launches(launches, chain, lines)
     events.adopt(launches, chain_id=chain.chain_id)
     # After all launches, so that those are known that the events are about.
     recorded = events.record(in_order, chain=chain)
@@ -94,7 +97,9 @@ def _hide_moved(transactions: Sequence[TransactionFacts], *, chain_id: int, but:
         Token.objects.filter(pk__in=moved).update(unindexed=True)
 
 
-def _write_launches(launches: Mapping[str, Launch], chain: ChainInfo) -> list[int]:
+def _write_launches(
+    launches: Mapping[str, Launch], chain: ChainInfo, lines: Mapping[LaunchKey, LaunchLine]
+) -> list[int]:
     """Upsert tokens and the facts from which their columns are folded; the ids of those that were there."""
     if not launches:
         return []
@@ -102,8 +107,8 @@ def _write_launches(launches: Mapping[str, Launch], chain: ChainInfo) -> list[in
     known = Token.objects.filter(one_of("contract_address", launches), chain_id=chain.chain_id)
     locked = known.order_by("contract_address").select_for_update(no_key=True)
     before = list(locked.only("contract_address", "pool_address", "unindexed"))
-    fids: set[int] = set()
-    rows = copy_text(_rows(launches.values(), chain, fids))
+    made = [lines.get(launch_key(launch)) or make_line(launch, chain=chain) for launch in launches.values()]
+    rows = CopyText(made[0].columns, b"".join([each.line for each in made]))
     columns = [name for name in rows.columns if name != "facts"]
     statement = _UPSERT.format(
         columns=names(columns),
@@ -117,16 +122,5 @@ def _write_launches(launches: Mapping[str, Launch], chain: ChainInfo) -> list[in
         cursor.execute(statement, {"now": timezone.now()})
         rewritten = [pk for (pk,) in cursor.fetchall()]
     follow_relaunched(before, launches=launches)
-    profiles.want(fids)
+    profiles.want(each.requestor_fid for each in made if each.requestor_fid is not None)
     return rewritten
-
-
-def _rows(launches: Iterable[Launch], chain: ChainInfo, fids: set[int]) -> Iterator[dict[str, Any]]:
-    """The columns of tokens and their facts, one after the other; `fids` gets who asked for them."""
-    presets = tuple(registry().presets.values())
-    for launch in launches:
-        row = token_columns(launch, chain=chain, presets=presets)
-        if row["requestor_fid"] is not None:
-            fids.add(row["requestor_fid"])
-        row["facts"] = launch_facts(launch)
-        yield row

@@ -1,8 +1,7 @@
 """The past of a chain: its blocks read in ranges, several at a time, and written in order with their progress."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import groupby
 from threading import Event
 
@@ -14,6 +13,7 @@ from tokens.chains.blocks import Reading
 from tokens.chains.chain import Chain
 from tokens.following import coverage as progress
 from tokens.following.ahead import Watch, Work, reading_ahead
+from tokens.launch_lines import LaunchKey, LaunchLine, make_lines
 from tokens.models import Coverage, FollowedBlock
 
 # So many transactions are written at a time, in one transaction of the database: those of a block stay together.
@@ -32,6 +32,14 @@ class Step:
     transactions: int
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Read:
+    """A reading, and the lines of its launches, which its thread made while the database was waited for."""
+
+    reading: Reading
+    lines: Mapping[LaunchKey, LaunchLine]
+
+
 def read_history(coverage: Coverage, *, chain: Chain, target: Callable[[], int], watch: Watch) -> Iterator[Step]:
     """Read and write all blocks that the row lacks up to `target()`, which must be final; a step for each write.
 
@@ -40,18 +48,19 @@ def read_history(coverage: Coverage, *, chain: Chain, target: Callable[[], int],
     Raises Overtaken, and what `Chain.read_range` raises beside NodeUnavailable.
     """
     coverage.refresh_from_db()
-    work = Work[Reading](
+    work = Work[_Read](
         read=_reader(coverage, chain),
-        count=lambda reading: len(reading.transactions),
+        count=lambda read: len(read.reading.transactions),
         longest=chain.range_blocks,
         target=target,
         watch=watch,
     )
     with reading_ahead(work, first=coverage.followed_to + 1) as ahead:
-        while readings := ahead.take(most=WRITTEN_AT_ONCE):
-            transactions = [facts for reading in readings for facts in reading.transactions]
-            for to, part in parts(transactions, last=readings[-1].last):
-                yield _write(coverage, part, chain=chain, to=to)
+        while taken := ahead.take(most=WRITTEN_AT_ONCE):
+            transactions = [facts for read in taken for facts in read.reading.transactions]
+            lines = {key: line for read in taken for key, line in read.lines.items()}
+            for to, part in parts(transactions, last=taken[-1].reading.last):
+                yield _write(coverage, part, chain=chain, to=to, lines=lines)
 
 
 def join(coverage: Coverage, *, chain: Chain, stop: Event) -> bool:
@@ -96,26 +105,39 @@ def parts(transactions: Sequence[TransactionFacts], *, last: int) -> Iterator[tu
     yield last, part
 
 
-def _reader(coverage: Coverage, chain: Chain) -> Callable[[int, int], Reading]:
+def _reader(coverage: Coverage, chain: Chain) -> Callable[[int, int], _Read]:
     if progress.wants_launches(coverage, chain.info):
-        return partial(chain.read_range, addresses=frozenset(coverage.addresses))
+        addresses = frozenset(coverage.addresses)
 
-    def read_events(first: int, last: int) -> Reading:
+        def read_launches(first: int, last: int) -> _Read:
+            reading = chain.read_range(first, last, addresses=addresses)
+            return _Read(reading=reading, lines=make_lines(reading.transactions, chain=chain.info))
+
+        return read_launches
+
+    def read_events(first: int, last: int) -> _Read:
         # Of all contracts: a factory tells of claims, too.
         reading = chain.read_range(first, last)
         with_events = (replace(facts, launches=()) for facts in reading.transactions if facts.event_logs)
-        return replace(reading, transactions=tuple(with_events))
+        return _Read(reading=replace(reading, transactions=tuple(with_events)), lines={})
 
     return read_events
 
 
-def _write(coverage: Coverage, transactions: Sequence[TransactionFacts], *, chain: Chain, to: int) -> Step:
+def _write(
+    coverage: Coverage,
+    transactions: Sequence[TransactionFacts],
+    *,
+    chain: Chain,
+    to: int,
+    lines: Mapping[LaunchKey, LaunchLine],
+) -> Step:
     before = coverage.followed_to
     with transaction.atomic():
         # Progress first: whoever was overtaken waits here for the other one's commit, and has done nothing in vain.
         chain_lock.own(chain.info.chain_id)
         progress.advance(coverage, to=to)
-        writing.write(transactions, chain=chain.info)
+        writing.write(transactions, chain=chain.info, lines=lines)
     return Step(
         to=to,
         blocks=to - before,
