@@ -1,5 +1,5 @@
 # `make run` starts everything, `make test` tests everything; both make what they need.
-.PHONY: run test chromium screenshots lint lock contracts clean
+.PHONY: run test fault-seeds chaos chromium screenshots lint lock contracts clean
 
 PYTHON := $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -9,6 +9,14 @@ run: .venv/installed devchain/node_modules/installed
 
 test: .venv/installed-dev devchain/node_modules/installed chromium
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -q
+
+# As many seeds of the fault simulator as SEEDS says, from FIRST on; each that fails is named with what runs it again.
+fault-seeds: .venv/installed-dev
+	FIRST=$(FIRST) SEEDS=$(or $(SEEDS),500) $(BIN)/python -m pytest tests/test_fault_seeds.py --numprocesses 2 --dist worksteal -q
+
+# Thousands of launches on the development chain, which reorganises while its follower is killed again and again.
+chaos: .venv/installed-dev devchain/node_modules/installed
+	$(BIN)/python -m benchmarks.chaos
 
 # The browser that tests drive over the operators' site: the one that CHROMIUM names, one on the PATH, or Debian's.
 chromium:

@@ -1,7 +1,6 @@
 """`manage.py backfill`: a run of past blocks becomes rows, once, whatever its nodes do."""
 
 import logging
-import signal
 import threading
 from io import StringIO
 
@@ -12,6 +11,9 @@ from tests.following_chain import final, install, launched, wrong_rows
 from tests.simulator import Faults, Limits, SimulatedChain, Traffic, serve
 from tests.simulator.faults import ALL
 from tests.waiting import wait_for
+from tokens import chain_lock
+from tokens.following import coverage, leadership
+from tokens.installed_chains import installed_chain
 from tokens.models import Coverage, CoverageAlarm, Token
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -38,11 +40,7 @@ def node(chain, settings, forget_chains, tmp_path):
 def backfill(first: int, last: int, *more: str) -> str:
     """What the command says."""
     said = StringIO()
-    try:
-        call_command("backfill", f"--chain={CHAIN}", f"--from={first}", f"--to={last}", *more, stdout=said)
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else signal.default_int_handler)
+    call_command("backfill", f"--chain={CHAIN}", f"--from={first}", f"--to={last}", *more, stdout=said)
     return said.getvalue()
 
 
@@ -79,6 +77,18 @@ def test_nodes_out_of_reach_are_told_of_without_their_url(node, settings, forget
     forget_chains()
     said = refusal(0, 5)
     assert "out of reach" in said and "secret" not in said
+
+
+def test_blocks_that_another_process_reads_are_left_to_it(node):
+    run = coverage.open_run(installed_chain(CHAIN).info, first=0, last=40)
+    with (
+        leadership.held(chain_lock.key(chain_lock.Purpose.BACKFILLING, run.pk)),
+        pytest.raises(CommandError, match="^another process reads the same blocks$"),
+    ):
+        backfill(0, 40)
+    assert not Token.objects.exists()
+    backfill(0, 40)
+    assert Token.objects.exists()
 
 
 def test_all_launches_and_events_of_a_run_become_rows(node, chain):

@@ -47,6 +47,13 @@ def test_progress_of_a_row_that_is_gone_is_not_moved():
         coverage.advance_verified(row, to=120)
 
 
+def test_what_is_not_followed_any_more_does_not_count_as_checked():
+    row = followed(to=149)
+    Coverage.objects.update(followed_to=130)
+    with pytest.raises(Overtaken):
+        coverage.advance_verified(row, to=140)
+
+
 def test_progress_moves_in_the_row_and_in_memory():
     row = followed()
     coverage.advance(row, to=160)

@@ -16,13 +16,14 @@ from tests.chain import SENDER, Launchpad
 from tests.followed import Followed, listed
 from tests.on_devchain import OTHER
 from tests.relay import relay
-from tests.waiting import wait_for
+from tests.waiting import wait_for as wait_some_seconds
 from tokens import indexing
-from tokens.following import reorgs, window
-from tokens.following.coverage import open_live
+from tokens.following import reorgs
+from tokens.following.coverage import open_live, open_run
 from tokens.following.halts import Halted
 from tokens.following.head import OtherBranch
 from tokens.following.head_loop import HEAD, follow_head
+from tokens.following.history_loop import have_voted
 from tokens.following.term import Term
 from tokens.models import Coverage, IndexRequest, Token, TokenEvent
 
@@ -53,6 +54,23 @@ def followed(own_launchpad):
     followed = Followed(CHAIN_ID)
     followed.catch_up()
     return followed
+
+
+def wait_for(condition):
+    """As `tests.waiting` does, with patience for a machine that has much else to do."""
+    return wait_some_seconds(condition, seconds=60)
+
+
+@contextmanager
+def looping():
+    """The head's loop, as a thread while the block runs; gives its turn."""
+    term = Term(CHAIN_ID)
+    loop = term.start(HEAD, follow_head)
+    try:
+        yield term
+    finally:
+        term.ended.set()
+        loop.join()
 
 
 def send_again(launchpad, signed):
@@ -279,21 +297,35 @@ def test_one_node_on_a_wrong_fork_is_not_followed(own_launchpad, followed, nodes
     assert_is_the_chains(own_launchpad, followed)
 
 
+def test_a_branch_that_is_no_longer_is_followed_where_most_nodes_have_it(own_launchpad, followed, nodes):
+    newest = own_launchpad.web3.eth.block_number
+    nodes(newest + 1, None, None)
+    followed.restart()
+    followed.head.patience = 3_600.0
+    own_launchpad.mine(2)
+    followed.catch_up()
+    assert followed.window()[newest + 2].startswith("0xffff")
+    followed.head.ask_others()
+    followed.catch_up()
+    assert_is_the_chains(own_launchpad, followed)
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_node_that_goes_astray_at_the_head_is_left_for_the_others(own_launchpad, followed, nodes):
     newest = own_launchpad.web3.eth.block_number
     nodes(newest + 1, None, None)
     followed.restart()
     launched = own_launchpad.launch()
-    followed.catch_up()
-    wrong = window.read_newest(CHAIN_ID)
-    assert wrong.hash.startswith("0xffff")
-    assert reorgs.is_outvoted(followed.head.chain, window.header_of(wrong))
-    followed.head.ask_others()
-    own_launchpad.mine()
-    followed.catch_up()
+    with looping() as term:
+        wait_for(lambda: launched in listed())
+        assert followed.window()[newest + 1].startswith("0xffff")
+        have_voted(term)
+        own_launchpad.mine()
+        right = own_launchpad.web3.eth.get_block(newest + 1)["hash"].to_0x_hex()
+        wait_for(lambda: followed.window()[newest + 1] == right)
+        have_voted(term)
+        assert not term.outvoted.is_set()
     assert list(listed()) == [launched]
-    assert_is_the_chains(own_launchpad, followed)
-    assert not reorgs.is_outvoted(followed.head.chain, window.header_of(window.read_newest(CHAIN_ID)))
 
 
 def test_of_two_nodes_the_first_one_is_followed(own_launchpad, followed, nodes):
@@ -361,11 +393,9 @@ def test_it_halts_where_what_is_final_was_dropped(own_launchpad, followed):
 @pytest.mark.django_db(transaction=True)
 def test_a_halted_chain_stays_so_and_calls_for_an_operator(own_launchpad, followed, caplog):
     halt(own_launchpad, followed)
-    before, term = followed.window(), Term(CHAIN_ID)
-    loop = term.start(HEAD, follow_head)
-    wait_for(lambda: f"manage.py rewind --chain {CHAIN_ID} --to" in caplog.text)
-    term.ended.set()
-    loop.join()
+    before = followed.window()
+    with looping():
+        wait_for(lambda: f"manage.py rewind --chain {CHAIN_ID} --to" in caplog.text)
     assert followed.window() == before
     assert caplog.text.count("CRITICAL") == 1
 
@@ -379,12 +409,25 @@ def test_an_operator_lets_a_halted_chain_go_on(own_launchpad, followed):
     (row,) = open_live(followed.head.chain.info, final=followed.row().final)
     Coverage.objects.filter(pk=row.pk).update(first_block=0, followed_to=followed.row().followed)
     block = Token.objects.get().block_number
+    with pytest.raises(CommandError, match=f"has another block {block} now"):
+        rewind(min(followed.window()) - 1)
     rewind(block - 1)
     row.refresh_from_db()
     assert (followed.row().halted, row.followed_to, launched in listed()) == ("", block - 1, False)
     followed.restart()
     followed.catch_up()
     assert_is_the_chains(own_launchpad, followed)
+
+
+def test_rewind_names_the_runs_that_are_to_be_read_again(own_launchpad, followed, capsys):
+    for first, last in ((0, 3), (2, 7)):
+        row = open_run(followed.head.chain.info, first=first, last=last)
+        Coverage.objects.filter(pk=row.pk).update(followed_to=last)
+    rewind(5)
+    said = capsys.readouterr().out
+    assert f"manage.py backfill --chain {CHAIN_ID} --from 2 --to 7" in said
+    assert "--from 0" not in said
+    assert Coverage.objects.get(last_block=7).followed_to == 5
 
 
 @pytest.mark.parametrize("beyond", [-10_000, 1, 10_000])

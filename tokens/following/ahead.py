@@ -73,6 +73,7 @@ class Ahead(Generic[Result]):
     pool: ThreadPoolExecutor = field(kw_only=True)
     planned_to: int = field(kw_only=True)
     _asked: "deque[_Asked[Result]]" = field(default_factory=deque, init=False)
+    _knows_density: bool = field(default=False, init=False)
     _length: int = field(default_factory=lambda: settings.FOLLOW_RANGE_BLOCKS, init=False)
 
     def take(self, *, most: int) -> list[Result]:
@@ -97,9 +98,12 @@ class Ahead(Generic[Result]):
         return taken
 
     def _ask(self) -> None:
-        """Ask for what comes next; as many wait in all as are read at a time, and the one that is written."""
-        target = self.work.target()
-        while len(self._asked) <= settings.FOLLOW_CONCURRENCY and self.planned_to < target:
+        """Ask for what comes next; as many wait in all as are read at a time, and the one that is written.
+
+        The first one goes alone: only its result tells how much the next ones may hold.
+        """
+        target, most = self.work.target(), settings.FOLLOW_CONCURRENCY + 1 if self._knows_density else 1
+        while len(self._asked) < most and self.planned_to < target:
             length = min(self._length, self.work.longest())
             first, last = self.planned_to + 1, min(self.planned_to + length, target)
             self._asked.append(_Asked(first, last, self.pool.submit(self.work.read, first, last)))
@@ -134,4 +138,5 @@ class Ahead(Generic[Result]):
     def _resize(self, blocks: int, count: int) -> None:
         """Make the next ranges as long as this one's density allows, and at most double."""
         fitting = blocks * WANTED // max(count, 1)
+        self._knows_density = True
         self._length = max(1, min(fitting, 2 * self._length, settings.FOLLOW_LONGEST_RANGE_BLOCKS))

@@ -10,6 +10,7 @@ from collections.abc import Collection
 
 from django.conf import settings
 from django.db.models import Max, QuerySet
+from django.utils import timezone
 
 from config.http import Permanent
 from tokens.chains.registry import ChainInfo
@@ -83,12 +84,13 @@ def advance(coverage: Coverage, *, to: int) -> None:
 
     Raises Overtaken. After a transaction that was rolled back, the row in memory is to be read again.
     """
-    _move(coverage, "followed_to", to)
+    _move(coverage, "followed_to", to, of=Coverage.objects.all())
 
 
 def advance_verified(coverage: Coverage, *, to: int) -> None:
     """Note that every block up to `to` was checked; to be called in the transaction that repairs. Raises Overtaken."""
-    _move(coverage, "verified_to", to)
+    # What an operator took back meanwhile is to be read anew before it counts as checked.
+    _move(coverage, "verified_to", to, of=Coverage.objects.filter(followed_to__gte=to))
 
 
 def advance_joined(chain_id: int, *, first: int, last: int) -> None:
@@ -98,12 +100,12 @@ def advance_joined(chain_id: int, *, first: int, last: int) -> None:
     on its way reads them by itself, later: it may find tokens that they are about.
     """
     joined = live_rows(chain_id).filter(followed_to__gte=first - 1, followed_to__lt=last)
-    joined.update(followed_to=last)
+    joined.update(followed_to=last, updated_at=timezone.now())
 
 
-def _move(coverage: Coverage, column: str, to: int) -> None:
+def _move(coverage: Coverage, column: str, to: int, *, of: QuerySet[Coverage]) -> None:
     now = getattr(coverage, column)
-    moved = Coverage.objects.filter(pk=coverage.pk, **{column: now}).update(**{column: to})
+    moved = of.filter(pk=coverage.pk, **{column: now}).update(**{column: to, "updated_at": timezone.now()})
     if not moved:
         raise Overtaken(f"{coverage}: somebody else moved its {column} from {now}")
     setattr(coverage, column, to)

@@ -36,15 +36,19 @@ def _take_turns(chain_id: int, stop: Event) -> None:
     leadership = Leadership(chain_lock.key(chain_lock.Purpose.FOLLOWING, chain_id))
     stands_by = False
     while not stop.is_set():
-        if leadership.claim():
-            stands_by = False
-            logger.info("chain=%s leads: this process follows it", chain_id)
-            _lead(chain_id, leadership, stop)
-            # Only now may another process begin.
-            leadership.give_up()
-        elif not stands_by:
-            stands_by = True
-            logger.info("chain=%s stands by: another process follows it", chain_id)
+        try:
+            if leadership.claim():
+                stands_by = False
+                logger.info("chain=%s leads: this process follows it", chain_id)
+                _lead(chain_id, leadership, stop)
+            elif not stands_by:
+                stands_by = True
+                logger.info("chain=%s stands by: another process follows it", chain_id)
+        except Exception:
+            # Whatever it is, the chain must not be without a follower from now on.
+            logger.exception("chain=%s the turn failed", chain_id)
+        # No other process may begin before.
+        leadership.give_up()
         stop.wait(_LOOK_SECONDS)
 
 

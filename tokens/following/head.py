@@ -22,7 +22,8 @@ logger = logging.getLogger(__name__)
 # Following goes on from the stored window while no more than so many blocks above it are final. Where there are more,
 # it is for history to read them, and the newest are not kept waiting.
 LONGEST_GAP = 500
-# A branch that is no longer than ours is taken once no node has had our newest block for so many seconds.
+# A branch that is no longer than ours is taken when most nodes have it, or once no node has had our newest block for so
+# many seconds.
 UNVOUCHED_SECONDS = 2.0
 # How often it is noted that the newest block is still the same.
 _TOUCH_SECONDS = 2.0
@@ -158,7 +159,7 @@ class Head:
             return
         if branch is None:
             raise BlockGone(f"chain {self.chain_id}: no node has blocks that lead to block {newest.number}")
-        if newest.number <= last.number and self._is_vouched(last):
+        if newest.number <= last.number and self._is_vouched(last) and not self._is_outvoted(branch.dropped):
             raise OtherBranch(f"chain {self.chain_id}: a node has another branch, no longer than ours")
         self._check_votes(ours=branch.dropped, theirs=branch.headers[0])
         self._exchange(last, branch, newest=newest)
@@ -176,6 +177,11 @@ class Head:
         if having:
             self._vouched_at = time.monotonic()
         return time.monotonic() - self._vouched_at < self.patience
+
+    def _is_outvoted(self, block: FollowedBlock) -> bool:
+        """Whether some nodes have our block, and more of them another one: the few may stay where they are for long."""
+        having, differing = self.chain.count_nodes_with(window.header_of(block))
+        return 0 < having < differing
 
     def _check_votes(self, *, ours: FollowedBlock, theirs: BlockHeader) -> None:
         """Raise OtherBranch where more nodes have our block, and ask others from now on."""

@@ -15,6 +15,7 @@ from tokens.following import coverage as progress
 from tokens.following.ahead import Watch, Work, reading_ahead
 from tokens.launch_lines import LaunchKey, LaunchLine, make_lines
 from tokens.models import Coverage, FollowedBlock
+from tokens.staging import commit_lazily
 
 # So many transactions are written at a time, in one transaction of the database: those of a block stay together.
 WRITTEN_AT_ONCE = 2000
@@ -134,6 +135,7 @@ def _write(
 ) -> Step:
     before = coverage.followed_to
     with transaction.atomic():
+        commit_lazily()
         # Progress first: whoever was overtaken waits here for the other one's commit, and has done nothing in vain.
         chain_lock.own(chain.info.chain_id)
         progress.advance(coverage, to=to)

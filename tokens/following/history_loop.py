@@ -35,11 +35,11 @@ def follow_history(term: Term) -> None:
                 _go_on(row, term)
         if time.monotonic() - asked_at >= _VOTE_SECONDS:
             asked_at = time.monotonic()
-            _have_voted(term)
+            have_voted(term)
         term.ended.wait(_LOOK_SECONDS)
 
 
-def _have_voted(term: Term) -> None:
+def have_voted(term: Term) -> None:
     """Ask all nodes whether they have the head's newest block: it reads from one of them, which may be the wrong one.
 
     Here, because the head must not wait for a node that hangs.

@@ -47,14 +47,6 @@ def find_rows(coverage: Coverage, first: int, last: int) -> Mapping[LogId, int]:
     }
 
 
-def find_unattributed(coverage: Coverage, first: int, last: int) -> set[str]:
-    """Transactions with claims in a currency that was no known token then, and may be one by now."""
-    claims = TokenEvent.objects.filter(
-        chain_id=coverage.chain_id, block_number__range=(first, last), token__isnull=True
-    )
-    return set(claims.values_list("tx_hash", flat=True))
-
-
 def find_altered(coverage: Coverage, transactions: Collection[TransactionFacts]) -> set[str]:
     """Transactions whose rows say otherwise than these what a launch or an event was."""
     launches = {launch.token: launch for facts in transactions for launch in facts.launches}

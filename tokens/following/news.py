@@ -69,7 +69,10 @@ class News:
     def _wait(self, ended: Event) -> BlockHeader | None:
         """Wait for the subscription where it is live, at most for the longest pause; else for the next look."""
         try:
-            subscription = self._subscribed()
+            if self._subscribe():
+                # It tells of nothing that came before it: nodes are asked once.
+                return None
+            subscription = self._subscription
             deadline = time.monotonic() + settings.FOLLOW_POLL_SECONDS
             while subscription and not ended.is_set() and (seconds := deadline - time.monotonic()) > 0:
                 header = subscription.wait(seconds=min(seconds, _SLICE_SECONDS))
@@ -86,13 +89,14 @@ class News:
             ended.wait(self.pace.pause(now=time.monotonic()))
         return None
 
-    def _subscribed(self) -> Subscription | None:
-        """The subscription, begun anew where that is due. Raises SubscriptionLost."""
-        if self._subscription is None and self.url and time.monotonic() >= self._open_after:
-            begun = subscribe(self.url, chain_id=self.chain_id, timeout=_OPEN_SECONDS)
-            self._subscription = self._opened.enter_context(begun)
-            logger.info("chain=%s a node tells of new blocks by itself", self.chain_id)
-        return self._subscription
+    def _subscribe(self) -> bool:
+        """Whether a subscription was begun just now, because it was due. Raises SubscriptionLost."""
+        if self._subscription is not None or not self.url or time.monotonic() < self._open_after:
+            return False
+        begun = subscribe(self.url, chain_id=self.chain_id, timeout=_OPEN_SECONDS)
+        self._subscription = self._opened.enter_context(begun)
+        logger.info("chain=%s a node tells of new blocks by itself", self.chain_id)
+        return True
 
     def _lose(self, error: SubscriptionLost) -> None:
         self.close()

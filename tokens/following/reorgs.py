@@ -62,7 +62,10 @@ def has_more_nodes(chain: Chain, *, ours: BlockHeader, theirs: BlockHeader) -> b
 
     Raises NodeUnavailable.
     """
-    with_theirs, _ = chain.count_nodes_with(theirs)
+    with_theirs, without = chain.count_nodes_with(theirs)
+    if with_theirs > without:
+        # Whoever has ours is among those without.
+        return True
     with_ours, _ = chain.count_nodes_with(ours)
     if with_theirs != with_ours:
         return with_theirs > with_ours

@@ -1,6 +1,7 @@
 """What goes wrong while a chain is followed: said once in the log, shown in the chain's row, and waited out."""
 
 import logging
+import re
 import time
 from dataclasses import dataclass, field
 from threading import Lock
@@ -15,7 +16,8 @@ logger = logging.getLogger(__name__)
 # Seconds until the next try: doubled from the first on.
 _FIRST_PAUSE = 0.05
 # What is expected and over within so many seconds, such as a node that is a block behind, is not worth a word.
-_GRACE_SECONDS = 2.0
+GRACE_SECONDS = 2.0
+_NUMBERS = re.compile("[0-9]+")
 
 
 @dataclass(kw_only=True)
@@ -32,6 +34,8 @@ class Troubles:
     """What the loops of one chain suffer from at the moment, each by its name."""
 
     chain_id: int
+    # Seconds.
+    grace: float = GRACE_SECONDS
     _of_parts: dict[str, _Trouble] = field(default_factory=dict, init=False)
     # Whether the chain's row is known to show these, and not those of a process before.
     _is_shown: bool = field(default=False, init=False)
@@ -40,17 +44,18 @@ class Troubles:
     def note(self, part: str, error: Exception, *, longest_pause: float) -> float:
         """Keep why a loop can't go on; returns for how many seconds it should pause.
 
-        A reason is logged when it is new, one that nobody expected with its traceback. The texts of Retryable errors
-        hold no URL; those of others may, so that only their kind is shown.
+        A reason is logged when it is new, whatever its numbers, and one that nobody expected with its traceback. The
+        texts of Retryable errors hold no URL; those of others may, so that only their kind is shown.
         """
         expected = isinstance(error, Retryable)
         with self._lock:
             trouble = self._of_parts.setdefault(part, _Trouble(since=time.monotonic()))
             pause = min(trouble.pause, longest_pause)
             trouble.pause = min(2 * trouble.pause, longest_pause)
-            lasts = time.monotonic() - trouble.since >= _GRACE_SECONDS
-            said, trouble.said = trouble.said, f"{type(error).__name__}: {error}" if lasts or not expected else ""
-            is_new = trouble.said not in ("", said)
+            lasts = time.monotonic() - trouble.since >= self.grace
+            reason = _NUMBERS.sub("", f"{type(error).__name__}: {error}") if lasts or not expected else ""
+            is_new = reason not in ("", trouble.said)
+            trouble.said = reason
             if is_new:
                 trouble.shown = f"{part}: {error if expected else type(error).__name__}"
         if is_new:

@@ -13,12 +13,14 @@ from tokens import chain_lock, unwinding, writing
 from tokens.chains.chain import Chain
 from tokens.following import coverage as progress
 from tokens.following.ahead import Watch, Work, reading_ahead
-from tokens.following.log_rows import LogId, find_altered, find_rows, find_unattributed, log_ids, was_learned
+from tokens.following.log_rows import LogId, find_altered, find_rows, log_ids, was_learned
 from tokens.following.second_reading import SecondReading, prove, read_again
 from tokens.models import Coverage, CoverageAlarm
 
 logger = logging.getLogger(__name__)
 
+# So many blocks make a run at the most: their headers are in memory, and an alarm should lead to a place.
+CHECKED_AT_ONCE = 2000
 # An alarm names so many transactions at the most.
 NAMED = 100
 
@@ -46,7 +48,7 @@ def verify(
     work = Work[SecondReading](
         read=partial(read_again, chain, otherwise, addresses=addresses, how=settings.FOLLOW_VERIFY),
         count=lambda reading: len(reading.transactions),
-        longest=otherwise.range_blocks,
+        longest=lambda: min(otherwise.range_blocks(), CHECKED_AT_ONCE),
         target=lambda: min(target(), coverage.followed_to),
         watch=watch,
     )
@@ -92,8 +94,7 @@ def _settle(coverage: Coverage, reading: SecondReading) -> Checked:
     if foreign:
         unwinding.unwind_transactions(coverage.chain_id, sorted(foreign))
     # Whoever has all its rows is not written again; logs that nobody believes have none.
-    again = foreign | find_unattributed(coverage, reading.first, reading.last)
-    again |= find_altered(coverage, reading.transactions)
+    again = foreign | find_altered(coverage, reading.transactions)
     news = [facts for facts in reading.transactions if facts.tx_hash in again or not before.keys() >= log_ids([facts])]
     after = before
     if news or foreign:

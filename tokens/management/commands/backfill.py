@@ -1,6 +1,8 @@
 """Read a run of past blocks of a chain: all their launches, and what happened to their tokens since."""
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Event
 from typing import Any
 
@@ -29,15 +31,12 @@ class Command(BaseCommand):
             raise CommandError("--from must be at least 0")
         if last < first:
             raise CommandError(f"--to must be at least --from, which is {first}")
-        stop = Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stop.set())
-        patience = Patience()
-        watch = Watch(stop=stop, note=patience.note, clear=patience.clear)
         try:
             chain, otherwise = installed_chain(chain_id), installed_chain_otherwise(chain_id)
-            backfill = Backfill(chain=chain, otherwise=otherwise, watch=watch)
-            with garbage.searched_seldom():
+            with _stopped_by_signals() as stop, garbage.searched_seldom():
+                patience = Patience()
+                watch = Watch(stop=stop, note=patience.note, clear=patience.clear)
+                backfill = Backfill(chain=chain, otherwise=otherwise, watch=watch)
                 complete = backfill.run(first=first, last=last, verified=options["verify"])
         except UnsupportedChain as error:
             raise CommandError(f"--chain: {error}") from error
@@ -51,3 +50,15 @@ class Command(BaseCommand):
         )
         if not complete:
             raise CommandError("stopped before the end; the same command goes on from there")
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[Event]:
+    """Set when the process is told to end, which then has to end by itself: what is in work is written first."""
+    stop = Event()
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -66,5 +66,7 @@ def _check_tables() -> None:
         is_there = ChainHead._meta.db_table in connection.introspection.table_names()
     except Error as error:
         raise CommandError(f"the database does not answer: {' '.join(str(error).split())}") from error
+    # The threads have their own.
+    connection.close()
     if not is_there:
         raise CommandError("the database lacks the tables of this version: run manage.py migrate first")

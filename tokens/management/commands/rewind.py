@@ -24,13 +24,16 @@ class Command(BaseCommand):
             halts.check_rewind(chain, to=to)
             if not options["yes"] and not self._confirms(chain_id, to):
                 raise CommandError("Nothing was changed.")
-            unwound = halts.rewind(chain, to=to)
+            rewound = halts.rewind(chain, to=to)
         except (UnsupportedChain, NodeUnavailable, halts.NotRewindable) as error:
             raise CommandError(str(error)) from error
+        unwound = rewound.unwound
         self.stdout.write(
             f"chain {chain_id} is back at block {to}: {unwound.tokens} tokens hidden, {unwound.events} events deleted,"
             f" {unwound.requests} transactions looked for again"
         )
+        for first, last in rewound.runs:
+            self.stdout.write(f"to be read again: manage.py backfill --chain {chain_id} --from {first} --to {last}")
 
     def _confirms(self, chain_id: int, to: int) -> bool:
         """Whether somebody at the terminal says so."""
