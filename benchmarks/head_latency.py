@@ -145,6 +145,12 @@ def _watching(url: str, port: int) -> Iterator[Clock]:
     for thread in threads:
         thread.start()
     try:
+        # A block that is mined before the subscription begins is never told.
+        deadline = time.monotonic() + _START_SECONDS
+        while not clock.told:
+            if time.monotonic() > deadline:
+                raise RuntimeError("the node tells of no blocks")
+            time.sleep(0.01)
         yield clock
     finally:
         clock.stop.set()
