@@ -19,6 +19,8 @@ from tests import chaos
 from tests.chain import Launchpad
 
 _DATABASE = "chaos"
+# Of how many blocks the node keeps the state: those of dropped blocks are among them.
+_STATES = 200
 
 
 def main() -> None:
@@ -28,7 +30,7 @@ def main() -> None:
     dataset.start_server()
     dataset.make_empty(_DATABASE)
     dataset.manage(_DATABASE, "migrate", "--verbosity", "0")
-    with tempfile.TemporaryDirectory() as place, start(states=2 * chaos.DEEPEST) as url:
+    with tempfile.TemporaryDirectory() as place, start(states=_STATES) as url:
         chains, finality = Path(place) / "chains.toml", Path(place) / "finality.toml"
         launchpad = Launchpad(prepare(url, chains_file=chains))
         chaos.write_finality(finality, CHAIN_ID)

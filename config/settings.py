@@ -155,6 +155,8 @@ FOLLOW_LONGEST_RANGE_BLOCKS = env_int("FOLLOW_LONGEST_RANGE_BLOCKS", 20_000, min
 # How what was read is checked once it is final: `logs` asks a second time (another URL where there is one), `bloom`
 # also looks for blocks whose bloom filter promises more, and `receipts` reads the receipts of every block.
 FOLLOW_VERIFY = env_choice("FOLLOW_VERIFY", "bloom", choices=("logs", "bloom", "receipts"))
+# How often what became final is checked; the longer, the fewer calls a node gets for it.
+FOLLOW_VERIFY_SECONDS = env_float("FOLLOW_VERIFY_SECONDS", 10.0, minimum=0.1, maximum=3600.0)
 # The longest pause between two looks for a new block, where no WebSocket tells of it; it adapts to the chain's pace.
 FOLLOW_POLL_SECONDS = env_float("FOLLOW_POLL_SECONDS", 2.0, minimum=0.05, maximum=60.0)
 # From this lag on, a chain counts as not ready and the dashboard raises an alarm.

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,8 @@ class Outcome:
     lost: int = 0
     blocks: int = 0
     seconds: float = 0.0
+    # The part of the launches that was there already, at the most.
+    done: float = 0.0
 
 
 def write_finality(path: Path, chain_id: int) -> None:
@@ -87,7 +89,7 @@ class _Driver:
         self.rng = random.Random(plan.seed)
         self.started = time.monotonic()
         # The contracts stay.
-        self.first = self.head
+        self.first = self.highest = self.head
         # Block number -> the tokens that it launches.
         self.blocks: dict[int, list[str]] = {}
         # The mark to go back to, and the block after which that will be.
@@ -98,15 +100,16 @@ class _Driver:
         return sum(map(len, self.blocks.values()))
 
     def drive(self, killed_enough: threading.Event) -> None:
-        while (
-            self.launched < self.plan.launches or self.outcome.reorgs < self.plan.reorgs or not killed_enough.is_set()
-        ):
-            done = min(1.0, self.launched / self.plan.launches)
+        """Until there is as much of everything as planned."""
+        plan = self.plan
+        while self.launched < plan.launches or self.outcome.reorgs < plan.reorgs or not killed_enough.is_set():
+            self.outcome.done = done = max(self.outcome.done, self.launched / plan.launches)
             if self.mark and self.head >= self.mark[1]:
                 self._revert()
-            elif not self.mark and self.outcome.reorgs < self.plan.reorgs * done:
+            elif not self.mark and self.outcome.reorgs < plan.reorgs * done:
                 self._begin_reorg()
             self._act()
+            self.highest = max(self.highest, self.head)
         self._top_up()
 
     def _act(self) -> None:
@@ -161,14 +164,19 @@ class _Driver:
             )
         )
         data = node.contract(url, name, contract).encode_abi(function, arguments)
-        node.send(url, sender=SENDER, to=contract, data=data)
+        # A token that is verified can't be once more.
+        with suppress(node.TransactionReverted):
+            node.wait(url, node.send(url, sender=SENDER, to=contract, data=data))
 
     def _begin_reorg(self) -> None:
         depth = self.rng.randrange(1, DEEPEST + 1)
         if self.rng.random() < 0.5:
             self.mark = (self.launchpad.snapshot(), self.head + depth)
-        elif self.head - depth >= self.first:
-            self._reorganise(depth)
+        else:
+            # Followers may have seen a higher head than there is now, below which nothing final is dropped.
+            lowest = max(self.first, self.highest - FINALITY_DEPTH + 1)
+            if self.head > lowest:
+                self._reorganise(min(depth, self.head - lowest))
 
     def _revert(self) -> None:
         assert self.mark
@@ -211,6 +219,10 @@ def _killing(environment: Mapping[str, str], plan: Plan, outcome: Outcome) -> It
         # The kernel ends what this thread has started when it ends itself, however that happens.
         process = _start(environment)
         while outcome.kills < plan.kills and not over.is_set():
+            if outcome.kills > plan.kills * outcome.done:
+                # Kills go on until the last launch.
+                over.wait(_PAUSE_SECONDS)
+                continue
             if rng.random() < 0.8:
                 _wait_until_it_follows(process, environment["DATABASE_URL"], over)
             # Others end while they start.

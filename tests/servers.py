@@ -22,6 +22,9 @@ os.environ["LAUNCHBOARD_REDIS_DB"] = str(int(_worker.removeprefix("gw")) + 1 if 
 # On a busy machine a search takes as long as it takes; those of the time limit set it.
 os.environ["SEARCH_TIMEOUT_MS"] = "60000"
 
+# Nobody waits for a check of final blocks longer than it takes.
+os.environ["FOLLOW_VERIFY_SECONDS"] = "0.1"
+
 # Tests of market data and profiles name a stand-in; nothing else asks a provider on the Internet.
 os.environ["MARKET_DATA"] = "false"
 os.environ["SOCIAL_API_KEY"] = os.environ["FARCASTER_HUB_URL"] = ""

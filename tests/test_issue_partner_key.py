@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from accounts import keys
 from accounts.models import PartnerKey
+from config.env import BASE_DIR
 
 pytestmark = pytest.mark.django_db
 
@@ -65,7 +66,7 @@ def test_the_command_line_prints_the_key_alone_on_standard_output():
     }
     ended = subprocess.run(
         [sys.executable, "manage.py", "issue_partner_key", "Acme"],
-        cwd=settings.BASE_DIR,
+        cwd=BASE_DIR,
         env=os.environ | configured,
         capture_output=True,
         text=True,

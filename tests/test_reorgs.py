@@ -23,8 +23,8 @@ from tokens.following.coverage import open_live, open_run
 from tokens.following.halts import Halted
 from tokens.following.head import OtherBranch
 from tokens.following.head_loop import HEAD, follow_head
-from tokens.following.history_loop import have_voted
 from tokens.following.term import Term
+from tokens.following.vote_loop import have_voted
 from tokens.models import Coverage, IndexRequest, Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
@@ -479,9 +479,7 @@ def test_a_follower_at_work_goes_on_after_a_rewind_on_a_chain_that_has_lost_its_
     own_launchpad.mine(2 * DEPTH)
     followed.catch_up()
     own_launchpad.rpc("evm_revert", snapshot)
-    term = Term(CHAIN_ID)
-    loop = term.start(HEAD, follow_head)
-    try:
+    with looping():
         # Whoever is shorter may only lag, which is no reason to halt.
         wait_for(lambda: "lacks the blocks" in followed.row().trouble)
         rewind(block)
@@ -489,6 +487,3 @@ def test_a_follower_at_work_goes_on_after_a_rewind_on_a_chain_that_has_lost_its_
         assert followed.row().final <= block
         launched = own_launchpad.launch()
         wait_for(lambda: launched in listed())
-    finally:
-        term.ended.set()
-        loop.join()

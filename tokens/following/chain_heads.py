@@ -39,3 +39,8 @@ def touch(chain_id: int) -> None:
 def follower_name() -> str:
     """Which process this is: host name and process id."""
     return f"{socket.gethostname()}:{os.getpid()}"[:200]
+
+
+def read_final(chain_id: int) -> int | None:
+    """The newest final block; None before the head has begun, and while the chain is halted."""
+    return ChainHead.objects.filter(pk=chain_id, halted="").values_list("final", flat=True).first()

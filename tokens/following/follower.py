@@ -1,4 +1,4 @@
-"""The process that follows chains: for each one a turn at leading it, with a thread at its head and one in its past."""
+"""The process that follows chains: for each one a turn at leading it, with a thread for each of its loops."""
 
 import logging
 import time
@@ -6,10 +6,12 @@ from collections.abc import Iterable, Sequence
 from threading import Event, Thread
 
 from tokens import chain_lock
+from tokens.following.check_loop import CHECKS, check_final
 from tokens.following.head_loop import HEAD, follow_head
 from tokens.following.history_loop import HISTORY, follow_history
 from tokens.following.leadership import Leadership
 from tokens.following.term import Term
+from tokens.following.vote_loop import VOTES, take_votes
 
 logger = logging.getLogger(__name__)
 
@@ -17,6 +19,8 @@ logger = logging.getLogger(__name__)
 _LOOK_SECONDS = 1.0
 # How long all threads may take to end by themselves. What they are at is undone by the database when they are killed.
 _PATIENCE_SECONDS = 1.5
+
+_LOOPS = {HEAD: follow_head, HISTORY: follow_history, CHECKS: check_final, VOTES: take_votes}
 
 
 def follow(chain_ids: Sequence[int], *, stop: Event) -> bool:
@@ -54,7 +58,7 @@ def _take_turns(chain_id: int, stop: Event) -> None:
 
 def _lead(chain_id: int, leadership: Leadership, stop: Event) -> None:
     term = Term(chain_id)
-    threads = [term.start(HEAD, follow_head), term.start(HISTORY, follow_history)]
+    threads = [term.start(part, loop) for part, loop in _LOOPS.items()]
     while not stop.wait(_LOOK_SECONDS):
         if not leadership.holds():
             logger.warning("chain=%s leads no more: the connection that held its lock is gone", chain_id)

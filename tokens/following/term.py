@@ -6,9 +6,10 @@ from threading import Event, Thread
 
 from django.db import close_old_connections, connections
 
+from tokens.following.ahead import Watch
 from tokens.following.trouble import Troubles
 
-# The longest pause before a loop that failed starts again, in seconds.
+# The longest pause after trouble, and before a loop that failed starts again, in seconds.
 _LONGEST_PAUSE = 10.0
 
 
@@ -24,6 +25,14 @@ class Term:
 
     def __post_init__(self) -> None:
         self.troubles = Troubles(self.chain_id)
+
+    def watch(self, part: str) -> Watch:
+        """What a loop of this name gives to work that may take for ever."""
+        return Watch(
+            stop=self.ended,
+            note=lambda error: self.troubles.note(part, error, longest_pause=_LONGEST_PAUSE),
+            clear=lambda: self.troubles.clear(part),
+        )
 
     def start(self, part: str, loop: "Callable[[Term], None]") -> Thread:
         """Run a loop in a thread of its own; `part` is what troubles call it."""
