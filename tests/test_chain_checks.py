@@ -52,3 +52,15 @@ def test_it_is_content_with_chains_of_the_operators_files(check, deployment, cha
 def test_only_the_check_for_deployment_misses_nodes(check):
     assert check(rpc_urls={}) == []
     assert [number for number, _ in check(rpc_urls={}, deploy=True)] == ["tokens.W001"]
+
+
+def test_it_names_settings_of_following_for_a_chain_without_a_node(check, settings):
+    settings.RPC_WS_URLS, settings.FOLLOW_FROM = {8453: "ws://127.0.0.1:9"}, {84532: 5}
+    found = check(rpc_urls={84532: ("http://127.0.0.1:9",)})
+    assert found == [("tokens.W002", "RPC_WS_URL_8453 is set, and RPC_URLS_8453 is not: the chain is not followed.")]
+
+
+def test_it_refuses_a_first_range_that_is_longer_than_the_longest(check, settings):
+    settings.FOLLOW_RANGE_BLOCKS, settings.FOLLOW_LONGEST_RANGE_BLOCKS = 101, 100
+    ((number, text),) = check(rpc_urls={})
+    assert number == "tokens.E003" and "FOLLOW_RANGE_BLOCKS is larger" in text

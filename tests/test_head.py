@@ -245,12 +245,13 @@ def test_blocks_that_dont_build_on_each_other_are_not_written(launchpad, relayed
     assert followed.window() == before
 
 
-def test_a_block_whose_logs_are_left_out_is_read_again(launchpad, relayed):
+def test_a_block_whose_logs_are_left_out_is_read_again(launchpad, relayed, caplog):
     followed = relayed(changing("eth_getLogs", lambda params, logs: []))
     followed.catch_up()
     launched = launchpad.launch()
     followed.catch_up()
     assert list(listed()) == [launched]
+    assert "a node had left its logs out" in caplog.text
 
 
 def test_a_block_whose_logs_are_left_out_is_read_of_another_node(launchpad, relayed):

@@ -26,6 +26,24 @@ def check_chains(**_: Any) -> list[CheckMessage]:
     ]
 
 
+def check_following(**_: Any) -> list[CheckMessage]:
+    """Settings of following that can't mean what they say."""
+    lonely = [
+        Warning(
+            f"{name}_{chain_id} is set, and RPC_URLS_{chain_id} is not: the chain is not followed.", id="tokens.W002"
+        )
+        for name, chains in (("RPC_WS_URL", settings.RPC_WS_URLS), ("FOLLOW_FROM", settings.FOLLOW_FROM))
+        for chain_id in chains
+        if chain_id not in settings.RPC_URLS
+    ]
+    if settings.FOLLOW_RANGE_BLOCKS <= settings.FOLLOW_LONGEST_RANGE_BLOCKS:
+        return [*lonely]
+    return [
+        *lonely,
+        Error("FOLLOW_RANGE_BLOCKS is larger than FOLLOW_LONGEST_RANGE_BLOCKS, which is the most.", id="tokens.E003"),
+    ]
+
+
 def check_nodes(**_: Any) -> list[CheckMessage]:
     """For `check --deploy`: what works is no reason for every command to speak."""
     if settings.RPC_URLS:

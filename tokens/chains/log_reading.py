@@ -159,7 +159,7 @@ class LogReader:
                 found = _read_receipts(receipts, header)
                 _check_of_block(found, header, block=block)
                 if bloom_of(found) != header.logs_bloom:
-                    raise Retryable("receipts that don't make the block's bloom filter")
+                    raise Retryable(f"receipts that don't make the bloom filter of block {header.number}")
                 logs += found
             return logs
 
@@ -194,7 +194,9 @@ class LogReader:
             part = hashes[start : start + self.rpc.batch_size]
             logs += self.rpc.ask([("eth_getTransactionReceipt", (tx_hash,)) for tx_hash in part], read=read)
         if bloom_of(logs) != header.logs_bloom:
-            raise NodeUnavailable(f"chain {self.chain.chain_id}: receipts that don't make their block's bloom filter")
+            raise NodeUnavailable(
+                f"chain {self.chain.chain_id}: receipts that don't make the bloom filter of block {header.number}"
+            )
         return logs
 
     def _decode(self, logs: Sequence[Log]) -> list[TransactionFacts]:

@@ -28,9 +28,14 @@ def read(headers: Sequence[BlockHeader], *, chain: Chain, otherwise: Chain) -> t
 def _read_again(suspects: Sequence[BlockHeader], *, chain: Chain, otherwise: Chain) -> tuple[TransactionFacts, ...]:
     for asked in (otherwise, chain):
         try:
-            return asked.read_receipts(suspects).transactions
+            found = asked.read_receipts(suspects).transactions
         except Retryable as error:
             logger.info("chain=%s receipts of a block are not to be had: %s", chain.info.chain_id, error)
+            continue
+        for number in sorted({facts.block_number for facts in found}):
+            # Nothing is lost for it; whoever pays for the node should know all the same.
+            logger.warning("chain=%s block=%s a node had left its logs out", chain.info.chain_id, number)
+        return found
     # Nodes that lag must not hold up the head. What is left out is found when the block is checked, once it is final.
     return ()
 
