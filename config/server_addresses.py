@@ -24,6 +24,9 @@ _REDIS = "redis://host:port/number, rediss:// alike, or unix:///path"
 _PATIENCE_SECONDS = 2
 # How statements go to the server is decided here, for each kind of them.
 _OWN_OPTIONS = {"prepare_threshold", "server_side_binding"}
+# A server whose host is gone says nothing: by the system's own times, who waits for its answer does so for two hours.
+# In seconds, the last in milliseconds; they mean nothing on a local socket.
+_NOTICE = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
 
 
 def read_database_url(text: str) -> Any:
@@ -38,7 +41,7 @@ def read_database_url(text: str) -> Any:
     if options.keys() & _OWN_OPTIONS:
         raise refused("DATABASE_URL", f"{_DATABASE} without {' or '.join(sorted(_OWN_OPTIONS))}")
     # Of statements that are meant to be prepared: every other one goes as text.
-    return database | {"ENGINE": "config.postgresql", "OPTIONS": options | {"prepare_threshold": 3}}
+    return database | {"ENGINE": "config.postgresql", "OPTIONS": _NOTICE | options | {"prepare_threshold": 3}}
 
 
 def read_redis_url(text: str) -> str:

@@ -260,6 +260,12 @@ def test_it_refuses_a_database_address_without_showing_it(address: str) -> None:
     )
 
 
+def test_connections_notice_a_database_whose_host_is_gone_unless_the_address_says_otherwise() -> None:
+    options = server_addresses.read_database_url("postgres://host/name?keepalives_idle=99")["OPTIONS"]
+    assert str(options.pop("keepalives_idle")) == "99"
+    assert options.keys() >= {"keepalives_interval", "keepalives_count", "tcp_user_timeout"}
+
+
 @pytest.mark.parametrize(
     "address",
     [

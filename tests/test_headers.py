@@ -123,6 +123,14 @@ def test_many_headers_are_asked_for_in_batches(node):
     assert [len(body) for body in node.received if isinstance(body, list)] == [50, 50, 20]
 
 
+def test_the_highest_of_all_nodes_blocks_is_told(node, second_node, unused_port):
+    second_node.answers["eth_blockNumber"] = lambda: hex(HEAD + 7)
+    assert chain(node, second_node, f"http://127.0.0.1:{unused_port}/").read_highest() == HEAD + 7
+    second_node.answers["eth_blockNumber"] = lambda: None
+    assert chain(second_node, node).read_highest() == HEAD
+    assert chain(second_node).read_highest() is None
+
+
 # How many nodes have a block.
 
 

@@ -64,6 +64,18 @@ def of_block(number: int, count: int) -> list[TransactionFacts]:
     return [TransactionFacts(tx_hash=f"0x{n}", launches=(), event_logs=(), **place) for n in range(count)]
 
 
+def test_what_was_asked_for_before_the_chain_was_taken_back_is_not_written(chain, node):
+    row, target = live(chain), [final(chain)]
+    steps = read_history(row, chain=installed_chain(CHAIN), target=lambda: target[0], watch=watch())
+    # The next ranges are being read by then.
+    target[0] = next(steps).to
+    with pytest.raises(Overtaken):
+        next(steps)
+    row.refresh_from_db()
+    assert row.followed_to == target[0]
+    assert wrong_rows(chain, to=target[0]) == []
+
+
 def test_what_is_too_much_for_one_write_is_cut_between_blocks():
     most = history.WRITTEN_AT_ONCE
     found = [*of_block(3, most - 1), *of_block(7, 2), *of_block(8, most + 5), *of_block(11, 1)]

@@ -294,10 +294,34 @@ def test_a_node_that_leaves_logs_out_hides_nothing_that_its_block_holds(launchpa
     assert status_of(tx_hash) == "indexed"
 
 
+def test_a_node_that_leaves_all_logs_out_hides_nothing_that_the_follower_has_found(launchpad, settings, forget_chains):
+    tx_hash = launchpad.launch()
+    index(tx_hash)
+    # Nobody has asked for it yet.
+    IndexRequest.objects.all().delete()
+    with relay(launchpad.deployment.rpc_url, change=without_logs(0)) as url:
+        settings.RPC_URLS = {CHAIN_ID: (url,)}
+        forget_chains()
+        with pytest.raises(indexing.Postponed, match="half an answer"):
+            index(tx_hash)
+    assert Token.objects.on_chain().count() == 1
+    assert status_of(tx_hash) == "pending"
+
+
+def test_what_the_follower_has_found_in_another_block_meanwhile_is_kept(launchpad):
+    tx_hash = launchpad.launch()
+    index(tx_hash)
+    launchpad.mine(10)
+    IndexRequest.objects.update(block_hash="0xdropped")
+    assert indexing.confirm_indexed(CHAIN_ID) == 0
+    assert status_of(tx_hash) == "pending"
+    assert Token.objects.on_chain().count() == 1
+
+
 def test_a_launch_whose_transaction_now_fails_is_orphaned_and_hidden(launchpad):
     tx_hash = launchpad.transfer()
     IndexRequestFactory(chain_id=CHAIN_ID, tx_hash=tx_hash, status="indexed", block_number=1, block_hash="0xold")
-    TokenFactory(chain_id=CHAIN_ID, tx_hash=tx_hash)
+    TokenFactory(chain_id=CHAIN_ID, tx_hash=tx_hash, block_number=1, block_hash="0xold")
     with pytest.raises(LaunchNotFound):
         index(tx_hash)
     assert status_of(tx_hash) == "orphaned"

@@ -6,6 +6,7 @@ import json
 from contextlib import ExitStack, contextmanager
 
 import pytest
+import requests
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
@@ -326,6 +327,43 @@ def test_a_node_that_goes_astray_at_the_head_is_left_for_the_others(own_launchpa
         have_voted(term)
         assert not term.outvoted.is_set()
     assert list(listed()) == [launched]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_node_that_has_stopped_and_answers_all_the_same_is_left_for_another(
+    own_launchpad, followed, settings, forget_chains
+):
+    url, last = own_launchpad.deployment.rpc_url, own_launchpad.web3.eth.block_number
+    question = {"jsonrpc": "2.0", "id": 1, "method": "eth_getBlockByNumber", "params": [hex(last), False]}
+    newest = requests.post(url, json=question, timeout=30).json()["result"]
+
+    def stopped(call, answer):
+        if call["method"] == "eth_blockNumber":
+            return answer | {"result": hex(last)}
+        if call["method"] == "eth_getBlockByNumber" and call["params"][0] == "latest":
+            return answer | {"result": newest}
+        if call["method"] == "eth_getBlockByNumber" and int(call["params"][0], 16) > last:
+            return answer | {"result": None}
+        return answer
+
+    def change(asked, answered):
+        if not isinstance(asked, list):
+            return stopped(asked, answered)
+        calls = {call["id"]: call for call in asked}
+        return [stopped(calls[answer["id"]], answer) for answer in answered]
+
+    with relay(url, change=change) as first:
+        settings.RPC_URLS = {CHAIN_ID: (first, url)}
+        forget_chains()
+        launched = own_launchpad.launch()
+        own_launchpad.mine()
+        with looping() as term:
+            wait_for(lambda: followed.row().trouble == "")
+            behind = have_voted(term)
+            assert not term.outvoted.is_set()
+            have_voted(term, behind=behind)
+            wait_for(lambda: launched in listed())
+        assert have_voted(term) is None
 
 
 def test_of_two_nodes_the_first_one_is_followed(own_launchpad, followed, nodes):

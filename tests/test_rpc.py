@@ -634,6 +634,20 @@ def test_every_node_is_asked_and_nothing_held_against_it(node, second_node):
     assert node.asked("eth_blockNumber") == 2
 
 
+def test_a_node_that_hangs_is_not_waited_for_again_where_every_node_is_asked(node, second_node):
+    def hang(_body):
+        node.closed.wait()
+
+    node.behave = hang
+    asking = client(node, second_node, timeout=0.2, breaker_seconds=3600)
+    for _ in range(3):
+        assert asking.ask_every([("eth_blockNumber", ())]) == [None, [HEAD]]
+    assert len(node.received) == 1
+    node.behave = None
+    assert asking.call("eth_blockNumber") == HEAD
+    assert node.asked("eth_blockNumber") == 1
+
+
 # What is never told.
 
 

@@ -9,6 +9,7 @@ from eth_utils.crypto import keccak
 
 from tests.following_chain import final, install, launched, watch, wrong_rows
 from tests.simulator import Faults, SimulatedChain, Traffic, serve
+from tests.simulator.addresses import FACTORY
 from tests.simulator.bloom import bloom
 from tests.simulator.chain import Block
 from tests.simulator.transactions import TransactionMaker
@@ -215,6 +216,26 @@ def other_branch(chain: SimulatedChain, *, after: int) -> list[Block]:
     return blocks
 
 
+def test_an_empty_filter_is_no_proof_that_rows_are_made_up(chain, node, honest):
+    """Some chains leave their filters empty: what another node leaves out may be there all the same."""
+    run = read(chain)
+    before = set(TokenEvent.objects.values_list("pk", flat=True)), launched()
+    # By which a simulated node chooses blocks, too: it leaves out all logs.
+    node.pinned = honest.pinned = [replace(block, logs_bloom=0) for block in chain.blocks]
+    watching = watch()
+
+    def note(_error: Exception) -> float:
+        watching.stop.set()
+        return 0.0
+
+    installed, otherwise = installed_chain(CHAIN), installed_chain_otherwise(CHAIN)
+    stopped = replace(watching, note=note)
+    steps = list(verify(run, chain=installed, otherwise=otherwise, target=lambda: final(chain), watch=stopped))
+    assert sum(step.invented for step in steps) == 0
+    assert (set(TokenEvent.objects.values_list("pk", flat=True)), launched()) == before
+    assert not CoverageAlarm.objects.exists()
+
+
 def test_rows_that_say_otherwise_than_the_chain_are_written_again_without_an_alarm(chain, node):
     run = read(chain)
     token = Token.objects.filter(generation="v4").first()
@@ -226,6 +247,25 @@ def test_rows_that_say_otherwise_than_the_chain_are_written_again_without_an_ala
     check(run)
     assert wrong_rows(chain, to=final(chain)) == []
     assert LaunchFacts.objects.get(token=token).facts["name"] != "Altered"
+    assert not CoverageAlarm.objects.exists()
+
+
+def test_an_event_of_a_factory_that_the_registry_gained_later_is_written_without_an_alarm(chain, node):
+    """Its tokens lie within the run: when the run was read, nobody looked for them."""
+    installed = installed_chain(CHAIN)
+    addresses = sorted(installed.info.emitters - {FACTORY.lower()})
+    run = Coverage.objects.create(
+        chain_id=CHAIN, addresses=addresses, address_set="", first_block=0, followed_to=-1, verified_to=-1
+    )
+    half = coverage.open_run(installed.info, first=0, last=final(chain) // 2)
+    for row, last in ((run, final(chain)), (half, final(chain) // 2)):
+        for _ in read_history(row, chain=installed, target=lambda last=last: last, watch=watch()):
+            pass
+    events = TokenEvent.objects.count()
+    otherwise = installed_chain_otherwise(CHAIN)
+    steps = list(verify(run, chain=installed, otherwise=otherwise, target=lambda: final(chain), watch=watch()))
+    assert TokenEvent.objects.count() > events
+    assert sum(step.missing for step in steps) == 0
     assert not CoverageAlarm.objects.exists()
 
 

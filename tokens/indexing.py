@@ -131,7 +131,8 @@ def unwind(request: IndexRequest) -> None:
     with transaction.atomic():
         chain_lock.share(request.chain_id)
         if _unchanged(request).select_for_update().exists():
-            unwind_transactions(request.chain_id, [request.tx_hash])
+            # The follower may have found it in another block meanwhile.
+            unwind_transactions(request.chain_id, [request.tx_hash], block_hash=request.block_hash)
 
 
 def _read_and_write(request: IndexRequest, chain: Chain) -> tuple[str, ...]:
@@ -143,11 +144,11 @@ def _read_and_write(request: IndexRequest, chain: Chain) -> tuple[str, ...]:
     try:
         return _write(request, chain.info, chain.read_transaction(request.tx_hash))
     except LaunchNotFound as error:
-        if request.block_number is None:
+        number, block_hash = _block_of(request)
+        if number is None:
             raise
-        canonical = chain.read_headers([request.block_number])
-        header = canonical.get(request.block_number)
-        if header is None or header.hash == request.block_hash:
+        header = chain.read_headers([number]).get(number)
+        if header is None or header.hash == block_hash:
             raise NodeUnavailable(
                 f"chain {chain.info.chain_id}: half an answer, without what the block held"
             ) from error
@@ -246,6 +247,14 @@ def _check_followed(facts: TransactionFacts, chain: ChainInfo) -> None:
     there = FollowedBlock.objects.filter(chain_id=chain.chain_id, number=facts.block_number)
     if there.exclude(hash=facts.block_hash).exists():
         raise NodeUnavailable(f"chain {chain.chain_id}: its node tells of a block that the chain has dropped")
+
+
+def _block_of(request: IndexRequest) -> tuple[int | None, str]:
+    """Number and hash of the block in which the transaction is known to be: the follower may know it better."""
+    launched = Token.objects.launched_in(chain_id=request.chain_id, tx_hash=request.tx_hash).on_chain()
+    kept = TokenEvent.objects.filter(chain_id=request.chain_id, tx_hash=request.tx_hash)
+    held = launched.values_list("block_number", "block_hash").union(kept.values_list("block_number", "block_hash"))
+    return next(iter(held), (request.block_number, request.block_hash))
 
 
 def _has_written(request: IndexRequest) -> bool:

@@ -59,12 +59,15 @@ def unwind_rivals(chain_id: int, *, blocks: Mapping[int, str]) -> Unwound:
     return unwind_transactions(chain_id, hashes) if hashes else Unwound()
 
 
-def unwind_transactions(chain_id: int, tx_hashes: Iterable[str]) -> Unwound:
+def unwind_transactions(chain_id: int, tx_hashes: Iterable[str], *, block_hash: str | None = None) -> Unwound:
     """Take back everything of these transactions, which the chain does not have, or not where we have it.
 
-    To be called in a database transaction that shares or owns the chain (`chain_lock`).
+    `block_hash` is that of the block in which it does not have them; None is any. To be called in a database
+    transaction that shares or owns the chain (`chain_lock`).
     """
     held = Q(chain_id=chain_id, tx_hash__in=list(tx_hashes))
+    if block_hash is not None:
+        held &= Q(block_hash=block_hash)
     requests, (tokens, deleted) = _reopen(held), take_back(held)
     return Unwound(tokens=tokens, events=deleted, requests=requests)
 

@@ -11,7 +11,7 @@ from eth_utils.crypto import keccak
 from tokens.chains.abi import Log
 
 BITS = 2048
-# From so many bits on, more than one block in eight would promise something that it does not hold.
+# From so many bits on, one address or topic in eight would seem to be there that is not, and of many looked for some.
 _TOO_FULL = BITS // 2
 
 

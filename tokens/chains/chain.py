@@ -40,6 +40,13 @@ class Chain(Protocol):
         """The newest block of the first node that answers. Raises NodeUnavailable."""
         ...
 
+    def read_highest(self) -> int | None:
+        """The highest of the numbers that all nodes give their newest blocks; None where none answers.
+
+        Each is asked once, but for one that hung lately. Raises nothing.
+        """
+        ...
+
     def read_headers(self, numbers: Collection[int]) -> dict[int, BlockHeader]:
         """Block number -> the block on the chain as it is now, without those that the node lacks.
 
@@ -80,7 +87,7 @@ class Chain(Protocol):
     def count_nodes_with(self, header: BlockHeader) -> tuple[int, int]:
         """How many of all nodes have this very block at its number, and how many another one.
 
-        A node that is out of reach, or has not come to the number, counts for neither. Raises nothing.
+        A node that is out of reach, hung lately, or has not come to the number, counts for neither. Raises nothing.
         """
         ...
 

@@ -50,6 +50,10 @@ class EvmChain:
         """As in `Chain`. Raises NodeUnavailable."""
         return headers.read_newest(self.rpc)
 
+    def read_highest(self) -> int | None:
+        """As in `Chain`."""
+        return headers.read_highest(self.rpc)
+
     def read_headers(self, numbers: Collection[int]) -> dict[int, BlockHeader]:
         """As in `Chain`. Raises NodeUnavailable."""
         return headers.read_headers(self.rpc, numbers)

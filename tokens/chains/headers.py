@@ -94,6 +94,17 @@ def require_on_chain(rpc: RpcClient, headers: Sequence[BlockHeader]) -> None:
             raise BlockGone(f"chain {rpc.chain_id} has {other} at number {header.number}")
 
 
+def read_highest(rpc: RpcClient) -> int | None:
+    """As `Chain.read_highest`."""
+    told = []
+    for answers in rpc.ask_every([("eth_blockNumber", ())]):
+        try:
+            told.append(read_number(answers and answers[0]))
+        except Malformed:
+            continue
+    return max(told, default=None)
+
+
 def count_nodes_with(rpc: RpcClient, header: BlockHeader) -> tuple[int, int]:
     """As `Chain.count_nodes_with`."""
     have, differ = 0, 0

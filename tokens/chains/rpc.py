@@ -142,16 +142,23 @@ class RpcClient:
     def ask_every(self, calls: Sequence[Call]) -> list[list[Any] | None]:
         """The results of the calls by each node, in the setting's order; None where a node gives no answer.
 
-        Each is asked once, whatever its circuit, and nothing is held against it.
+        Each is asked once, whatever its circuit, and nothing is held against it; but one that let us wait is left out
+        here for `breaker_seconds`, because callers have others to hear.
         """
         found: list[list[Any] | None] = []
         for endpoint in self._endpoints:
+            if endpoint.lets_wait():
+                found.append(None)
+                continue
+            begun = time.monotonic()
             try:
                 found.append(self._ask(endpoint, calls, timeout=self.timeout))
             except (http.Retryable, http.Permanent) as error:
                 reason = endpoint.censor(str(error))
                 logger.warning("chain %s, node %s: %s", self.chain_id, endpoint.number, reason)
                 found.append(None)
+                if time.monotonic() - begun >= self.timeout / 2:
+                    endpoint.note_wait(seconds=self.breaker_seconds)
         return found
 
     def _in_parts(self, calls: Sequence[Call], ask: Callable[[Sequence[Call]], list[Any]]) -> list[Any]:

@@ -28,6 +28,8 @@ class Endpoint:
     probe_after: float = 0.0
     # Until when it asked to be left alone.
     rests_until: float = 0.0
+    # Until when it is left out where all nodes are asked one after the other.
+    heard_after: float = 0.0
     # Method -> when it may be asked for again.
     _lacks: dict[str, float] = field(default_factory=dict)
 
@@ -54,6 +56,14 @@ class Endpoint:
     def note_rest(self, seconds: float) -> None:
         """It asked to be left alone for so many seconds."""
         self.rests_until = time.monotonic() + seconds
+
+    def lets_wait(self) -> bool:
+        """Whether it lately kept everybody waiting for the answers of all nodes."""
+        return time.monotonic() < self.heard_after
+
+    def note_wait(self, *, seconds: float) -> None:
+        """It kept everybody waiting: not to be asked for so many seconds where all are."""
+        self.heard_after = time.monotonic() + seconds
 
     def lacks(self, method: str) -> bool:
         """Whether it said lately that it does not offer a method."""

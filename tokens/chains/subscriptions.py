@@ -40,12 +40,6 @@ class Subscription:
         self._name: object = None
         # What was told since it was last asked for; None is a head that can't be read.
         self._told: list[BlockHeader | None] = []
-        self._live = True
-
-    @property
-    def is_live(self) -> bool:
-        """Whether it tells of blocks, as far as is known: a connection that is dead shows when it is waited for."""
-        return self._live
 
     def begin(self, *, chain_id: int) -> None:
         """Subscribe, once the node has named this chain. Raises SubscriptionLost."""
@@ -71,11 +65,6 @@ class Subscription:
             return None
         newest, self._told = self._told[-1], []
         return newest or self._read_newest()
-
-    def __iter__(self) -> Iterator[BlockHeader | None]:
-        """Block after block, with a None after each second without one. Raises SubscriptionLost."""
-        while True:
-            yield self.wait(seconds=1.0)
 
     def _read_newest(self) -> BlockHeader:
         """The newest block, by a question on the same connection: some nodes leave out parts of what they tell."""
@@ -124,7 +113,6 @@ class Subscription:
             self._told.append(None)
 
     def _lost(self, reason: str) -> SubscriptionLost:
-        self._live = False
         return SubscriptionLost(f"no new blocks are told: {self._endpoint.censor(reason)}")
 
 

@@ -32,7 +32,8 @@ def check_final(term: Term) -> None:
         rows = [row for row in coverage.live_rows(term.chain_id) if row.followed_to >= final]
         waiting = max((final - row.verified_to for row in rows), default=0)
         due = time.monotonic() - checked_at >= settings.FOLLOW_VERIFY_SECONDS
-        if waiting >= MANY_BLOCKS or (waiting and due):
+        # Below 0 where the first block to be read lies ahead.
+        if waiting >= MANY_BLOCKS or (waiting > 0 and due):
             for row in rows:
                 _check(row, term)
             checked_at = time.monotonic()

@@ -61,7 +61,7 @@ def read_history(coverage: Coverage, *, chain: Chain, target: Callable[[], int],
             transactions = [facts for read in taken for facts in read.reading.transactions]
             lines = {key: line for read in taken for key, line in read.lines.items()}
             for to, part in parts(transactions, last=taken[-1].reading.last):
-                yield _write(coverage, part, chain=chain, to=to, lines=lines)
+                yield _write(coverage, part, chain=chain, to=to, lines=lines, target=target)
 
 
 def join(coverage: Coverage, *, chain: Chain, stop: Event) -> bool:
@@ -132,12 +132,15 @@ def _write(
     chain: Chain,
     to: int,
     lines: Mapping[LaunchKey, LaunchLine],
+    target: Callable[[], int],
 ) -> Step:
     before = coverage.followed_to
     with transaction.atomic():
         commit_lazily()
         # Progress first: whoever was overtaken waits here for the other one's commit, and has done nothing in vain.
         chain_lock.own(chain.info.chain_id)
+        if to > target():
+            raise progress.Overtaken(f"{coverage}: block {to} was read before the chain was halted or taken back")
         progress.advance(coverage, to=to)
         writing.write(transactions, chain=chain.info, lines=lines)
     return Step(

@@ -76,12 +76,16 @@ def _arguments(log: EventLog) -> Json | None:
 def was_learned(coverage: Coverage, log: LogId) -> bool:
     """Whether nobody could have written the log when its block was followed: its token became known only later.
 
-    Such a token was launched before the coverage begins, and its launch was indexed since.
+    Such a token was launched before the coverage begins, or by a factory that it does not have, and its launch was
+    indexed since.
     """
-    return TokenEvent.objects.filter(
+    of_new_token = TokenEvent.objects.filter(
         chain_id=coverage.chain_id,
         tx_hash=log.tx_hash,
         log_index=log.log_index,
-        token__block_number__lt=coverage.first_block,
         token__created_at__gt=coverage.created_at,
-    ).exists()
+    )
+    return any(
+        block_number < coverage.first_block or factory.lower() not in coverage.addresses
+        for block_number, factory in of_new_token.values_list("token__block_number", "token__factory_address")
+    )

@@ -20,7 +20,7 @@ class SecondReading:
     last_hash: str
     transactions: tuple[TransactionFacts, ...]
     # Blocks of which it is certain that they hold this and nothing else: their receipts make their bloom filter, or it
-    # promises nothing.
+    # has bits and promises nothing.
     proven: frozenset[int]
 
 
@@ -53,7 +53,9 @@ def read_again(
     nothing = {number for number, promise in promises.items() if promise is False} - holding
     # Also what is told to be there, and cannot be.
     doubtful = {number for number, promise in promises.items() if promise is not None} - nothing
-    reading = replace(reading, proven=frozenset(nothing))
+    # An empty filter may be one that its chain never fills: no proof against rows.
+    proven = frozenset(number for number in nothing if headers[number].logs_bloom)
+    reading = replace(reading, proven=proven)
     return _replace_by_receipts(reading, [headers[number] for number in sorted(doubtful)], addresses=addresses)
 
 

@@ -19,7 +19,8 @@ class Term:
 
     chain_id: int
     ended: Event = field(default_factory=Event)
-    # Set by whoever finds that most nodes have another newest block than the one that is followed.
+    # Set by whoever finds that most nodes have another newest block than the one that is followed, or that a node has
+    # newer ones for long.
     outvoted: Event = field(default_factory=Event)
     troubles: Troubles = field(init=False)
 

@@ -17,11 +17,6 @@ def read_newest(chain_id: int) -> FollowedBlock | None:
     return FollowedBlock.objects.filter(chain_id=chain_id).order_by("-number").first()
 
 
-def read_anchor(chain_id: int) -> FollowedBlock | None:
-    """The lowest block of the window, below which nothing is taken back."""
-    return FollowedBlock.objects.filter(chain_id=chain_id).order_by("number").first()
-
-
 def read_blocks(chain_id: int, numbers: Iterable[int]) -> dict[int, FollowedBlock]:
     """Number -> block, without those that the window doesn't have."""
     found = FollowedBlock.objects.filter(chain_id=chain_id, number__in=list(numbers))
