@@ -45,7 +45,8 @@ _POSTGRES_SETTINGS = {
     "shared_buffers": f"{_shared_buffers()}MB",
     # Its own processes for reading cost more than they save where data are in memory, which they are here.
     "io_method": "sync",
-    "max_connections": "100",
+    # A chain's follower takes five, a standby one, and each thread of the web server and each worker one.
+    "max_connections": "200",
     # Compiling a plan costs more than any query of this service gains by it.
     "jit": "off",
     "timezone": "UTC",

@@ -4,6 +4,8 @@ The head reads from one of them, which may be the wrong one, or have stopped and
 wait for another that hangs.
 """
 
+from django.db import connections
+
 from tokens.following import reorgs, window
 from tokens.following.term import Term
 from tokens.installed_chains import installed_chain
@@ -19,6 +21,8 @@ def take_votes(term: Term) -> None:
     behind = None
     while not term.ended.wait(_EVERY_SECONDS):
         behind = have_voted(term, behind=behind)
+        # Not kept for the next time: a database has few connections, and this loop needs one for a moment.
+        connections.close_all()
 
 
 def have_voted(term: Term, *, behind: str | None = None) -> str | None:
