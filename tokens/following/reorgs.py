@@ -53,7 +53,10 @@ def find_branch(chain: Chain, *, last: FollowedBlock, newest: BlockHeader) -> Br
                 return _branch(chain, ancestor=ours, dropped=below, theirs=theirs, newest=newest)
         high, step = high - step, min(2 * step, LONGEST_LOOK)
     if ours is None or ours.number not in theirs:
-        raise BlockGone(f"chain {chain_id}: its node lacks the blocks that were followed")
+        raise BlockGone(
+            f"chain {chain_id}: its node lacks the blocks that were followed; "
+            "where the chain itself was set back for good, `manage.py rewind` lets it be followed again"
+        )
     raise TooDeep(ours, theirs[ours.number])
 
 

@@ -55,14 +55,14 @@ def verify(
     with reading_ahead(work, first=coverage.verified_to + 1) as ahead:
         while readings := ahead.take(most=1):
             for reading in readings:
-                checked = _check(coverage, reading, watch=watch)
+                checked = _check(coverage, reading, target=target, watch=watch)
                 if checked is None:
                     return
                 yield checked
 
 
-def _check(coverage: Coverage, reading: SecondReading, *, watch: Watch) -> Checked | None:
-    """Put right what the run lacks or has too much; None when all is to stop."""
+def _check(coverage: Coverage, reading: SecondReading, *, target: Callable[[], int], watch: Watch) -> Checked | None:
+    """Put right what the run lacks or has too much; None when all is to stop, or the chain was taken back."""
     while not watch.stop.is_set():
         with transaction.atomic():
             chain_lock.own(coverage.chain_id)
@@ -73,6 +73,8 @@ def _check(coverage: Coverage, reading: SecondReading, *, watch: Watch) -> Check
         try:
             reading = prove(reading, doubtful, addresses=coverage.addresses)
         except Retryable as error:
+            if reading.last > target():
+                return None
             watch.stop.wait(watch.note(error))
         else:
             watch.clear()
