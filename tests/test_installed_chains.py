@@ -23,6 +23,16 @@ def test_a_second_opinion_is_the_second_nodes(settings, forget_chains, node, sec
     assert installed_chain_otherwise(8453).read_newest().number == 209
 
 
+def test_a_second_opinion_names_nodes_by_their_places_in_the_setting(
+    settings, forget_chains, node, second_node, caplog
+):
+    settings.RPC_URLS = {8453: (node.url, second_node.url)}
+    forget_chains()
+    second_node.answers["eth_chainId"] = lambda *_: "0x1"
+    installed_chain_otherwise(8453).read_newest()
+    assert [record.getMessage() for record in caplog.records] == ["chain 8453, node 2: it is a node of another chain"]
+
+
 def test_a_second_opinion_of_one_node_is_its_own(settings, forget_chains, node):
     settings.RPC_URLS = {8453: (node.url,)}
     forget_chains()

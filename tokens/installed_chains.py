@@ -1,5 +1,6 @@
 """The chains as this installation has them: the registry with the operator's file, and the nodes of the settings."""
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -52,7 +53,8 @@ def quote_symbol(address: str, *, chain_id: int | None) -> str | None:
 @cache
 def installed_chain(chain_id: int) -> Chain:
     """The chain with its nodes, made once per process. Raises UnsupportedChain."""
-    return _build_chain(chain_id, _urls(chain_id))
+    urls = _urls(chain_id)
+    return _build_chain(chain_id, urls, places=range(1, len(urls) + 1))
 
 
 @cache
@@ -62,7 +64,8 @@ def installed_chain_otherwise(chain_id: int) -> Chain:
     Where there is one node alone, it is asked again. Raises UnsupportedChain.
     """
     first, *others = _urls(chain_id)
-    return _build_chain(chain_id, (*others, first))
+    # Each is named by its place in the setting here too: a log that blames the second one for the first helps nobody.
+    return _build_chain(chain_id, (*others, first), places=(*range(2, len(others) + 2), 1))
 
 
 def _urls(chain_id: int) -> tuple[str, ...]:
@@ -74,10 +77,11 @@ def _urls(chain_id: int) -> tuple[str, ...]:
     return urls
 
 
-def _build_chain(chain_id: int, urls: tuple[str, ...]) -> Chain:
+def _build_chain(chain_id: int, urls: tuple[str, ...], *, places: Iterable[int]) -> Chain:
     client = RpcClient(
         chain_id=chain_id,
         urls=urls,
+        places=tuple(places),
         timeout=settings.RPC_TIMEOUT_SECONDS,
         batch_size=settings.RPC_BATCH_SIZE,
         attempts=settings.RPC_ATTEMPTS,

@@ -50,6 +50,8 @@ class RpcClient:
 
     chain_id: int
     urls: tuple[str, ...]
+    # The place of each in the setting, where they are asked in another order than the setting's; else 1, 2, ...
+    places: tuple[int, ...] = ()
     # Seconds, as `config.http.post_json` takes them.
     timeout: float = 10.0
     # The most calls in one HTTP request.
@@ -73,7 +75,8 @@ class RpcClient:
     _ids: Iterator[int] = field(init=False, default_factory=lambda: itertools.count(1))
 
     def __post_init__(self) -> None:
-        self._endpoints = tuple(Endpoint(url=url, number=number) for number, url in enumerate(self.urls, 1))
+        places = self.places or range(1, len(self.urls) + 1)
+        self._endpoints = tuple(Endpoint(url=url, number=place) for url, place in zip(self.urls, places, strict=True))
 
     def call(self, method: str, *params: Any) -> Any:
         """The result of one call.

@@ -79,7 +79,8 @@ class Ahead(Generic[Result]):
     def take(self, *, most: int) -> list[Result]:
         """The next results: at least one, and further ones that are there already, up to so many transactions.
 
-        None are left when the target is reached, or all is to stop. Raises what `read` raises, but for Retryable.
+        None are left when the target is reached or went back behind them, or all is to stop. Raises what `read` raises,
+        but for Retryable.
         """
         self._ask()
         taken: list[Result] = []
@@ -111,7 +112,7 @@ class Ahead(Generic[Result]):
 
     def _is_done(self, *, wait_for_it: bool) -> bool:
         """Whether the oldest one has its result; those that failed are asked for again."""
-        while not self.work.watch.stop.is_set():
+        while self._asked and not self.work.watch.stop.is_set():
             future = self._asked[0].future
             if not future.done():
                 if not wait_for_it:
@@ -131,6 +132,11 @@ class Ahead(Generic[Result]):
 
     def _try_again(self, error: Retryable) -> None:
         self.work.watch.stop.wait(self.work.watch.note(error))
+        if self._asked[0].last > self.work.target():
+            # The chain was taken back meanwhile, and may never have these blocks: whoever comes next begins anew.
+            self.planned_to = self._asked[0].first - 1
+            self._asked.clear()
+            return
         for asked in self._asked:
             if asked.future.done() and isinstance(asked.future.exception(), Retryable):
                 asked.future = self.pool.submit(self.work.read, asked.first, asked.last)

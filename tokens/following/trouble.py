@@ -69,7 +69,7 @@ class Troubles:
         with self._lock:
             trouble = self._of_parts.pop(part, None)
         if trouble and trouble.shown:
-            logger.info("chain=%s the %s goes on", self.chain_id, part)
+            logger.info("chain=%s trouble with the %s is over", self.chain_id, part)
         if not self._is_shown or (trouble and trouble.shown):
             self._show()
 

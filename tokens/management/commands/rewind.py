@@ -40,4 +40,9 @@ class Command(BaseCommand):
         self.stdout.write(
             f"Everything that chain {chain_id} held in blocks above {to} is taken back, and read again from its nodes."
         )
-        return input("Go on? [y/N] ").strip().lower() in ("y", "yes")
+        try:
+            answer = input("Go on? [y/N] ")
+        except EOFError:
+            # Nobody is there to ask: a script, or a container without a terminal.
+            raise CommandError("Nothing was changed: nobody answered. --yes does not ask.") from None
+        return answer.strip().lower() in ("y", "yes")
