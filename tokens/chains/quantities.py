@@ -1,6 +1,7 @@
 """Numbers and bytes as JSON-RPC writes them, read strictly: what is not well formed is no answer. Pure."""
 
 import re
+from functools import lru_cache
 
 from config.http import Retryable
 
@@ -19,12 +20,18 @@ class Malformed(Retryable):
 
 def read_number(text: object, *, below: int = 2**63) -> int:
     """A quantity: hex without leading zeros. Raises Malformed."""
-    if not isinstance(text, str) or not _NUMBER.fullmatch(text):
+    number = _number_of(text) if isinstance(text, str) else None
+    if number is None:
         raise Malformed("something else in the place of a number")
-    number = int(text, 16)
     if number >= below:
         raise Malformed("a number out of range")
     return number
+
+
+@lru_cache(maxsize=16_384)
+def _number_of(text: str) -> int | None:
+    """None of what is no quantity. The logs of a block repeat the same few numbers."""
+    return int(text, 16) if _NUMBER.fullmatch(text) else None
 
 
 def read_hash(text: object) -> str:
@@ -36,9 +43,15 @@ def read_hash(text: object) -> str:
 
 def read_address(text: object) -> str:
     """20 bytes, as they are written. Raises Malformed."""
-    if not isinstance(text, str) or not _ADDRESS.fullmatch(text):
+    if not isinstance(text, str) or not _is_address(text):
         raise Malformed("something else in the place of an address")
     return text
+
+
+@lru_cache(maxsize=16_384)
+def _is_address(text: str) -> bool:
+    """Most logs are of the same few contracts."""
+    return bool(_ADDRESS.fullmatch(text))
 
 
 def read_bloom(text: object) -> int:
