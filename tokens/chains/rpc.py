@@ -256,22 +256,13 @@ class RpcClient:
             return self._post_batch(endpoint, calls, timeout=timeout)
         except BatchRefused as refused:
             half = (len(calls) + 1) // 2
-            results = [
-                result
-                for part in (calls[:half], calls[half:])
-                for result in self._post_part(endpoint, part, timeout=timeout)
-            ]
+            halves = (calls[:half], calls[half:])
+            results = [result for part in halves for result in self._post_part(endpoint, part, timeout=timeout)]
             # Else it was about the range, and not about the batch.
             if not any(isinstance(result, CallFailed) and result.kind is Refusal.RANGE for result in results):
                 endpoint.most_calls = min(endpoint.most_calls, half)
-                reason = endpoint.censor(str(refused))
-                logger.warning(
-                    "chain %s, node %s takes no %s calls at once: %s",
-                    self.chain_id,
-                    endpoint.number,
-                    len(calls),
-                    reason,
-                )
+                refusal = f"takes no {len(calls)} calls at once: {endpoint.censor(str(refused))}"
+                logger.warning("chain %s, node %s %s", self.chain_id, endpoint.number, refusal)
             return results
 
     def _post_part(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
