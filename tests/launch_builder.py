@@ -196,8 +196,12 @@ def v4_launch(*extra: Json, to: str = STRANGER, minted: int | None = SUPPLY, **c
 
 
 def _types(signature: str) -> list[str]:
-    """The arguments' types: a signature split at the commas outside of tuples."""
-    inside = signature[signature.index("(") + 1 : -1]
+    """The arguments' types."""
+    return split_types(signature[signature.index("(") + 1 : -1])
+
+
+def split_types(inside: str) -> list[str]:
+    """The types of a list of arguments, split at the commas outside of tuples."""
     depth, types = 0, [""]
     for char in inside:
         depth += (char == "(") - (char == ")")

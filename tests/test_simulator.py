@@ -9,9 +9,10 @@ import requests
 from eth_utils.crypto import keccak
 from websockets.sync.client import connect
 
+from tests.launch_builder import split_types
 from tests.simulator import Faults, Limits, SimulatedChain, Traffic, serve
 from tests.simulator.comparing import differences
-from tests.simulator.encoding import call, split
+from tests.simulator.encoding import call
 from tests.waiting import wait_for
 from tokens.indexing import index_transaction
 
@@ -141,7 +142,7 @@ ENCODED: list[tuple[str, list[Any]]] = [
 
 @pytest.mark.parametrize(("signature", "values"), ENCODED)
 def test_calls_are_encoded_as_eth_abi_does(signature, values):
-    types = split(signature[2:-1])
+    types = split_types(signature[2:-1])
     assert call(signature, *values)[10:] == eth_abi.encode(types, values).hex()
 
 

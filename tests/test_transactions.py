@@ -14,6 +14,7 @@ from tests.test_log_decoding import at, whole_launch
 from tokens.chains.base import LaunchNotFound, NodeUnavailable, TransactionNotFound
 from tokens.chains.evm import EvmChain
 from tokens.chains.rpc import RpcClient
+from tokens.chains.transactions import read_transactions
 
 
 def chain(*nodes: Node, batch_size=50) -> EvmChain:
@@ -21,6 +22,10 @@ def chain(*nodes: Node, batch_size=50) -> EvmChain:
         info=base(),
         rpc=RpcClient(chain_id=8453, urls=tuple(node.url for node in nodes), attempts=1, batch_size=batch_size),
     )
+
+
+def read_many(chain, hashes):
+    return read_transactions(chain.rpc, chain.info, hashes)
 
 
 def tx_hash(number):
@@ -45,13 +50,13 @@ def test_the_recorded_chain_is_read_as_one_by_one(node):
             alone.append(read.read_transaction(one))
         except LaunchNotFound:
             continue
-    assert chain(node).read_transactions(hashes) == alone
+    assert read_many(chain(node), hashes) == alone
     assert len(alone) == 38
 
 
 def test_each_transaction_and_block_is_asked_for_once_in_two_requests(node):
     hashes = [mined(label).hash for label in V4_LAUNCHES]
-    chain(node).read_transactions([*hashes, *hashes])
+    read_many(chain(node), [*hashes, *hashes])
     assert node.asked("eth_getTransactionByHash") == node.asked("eth_getTransactionReceipt") == len(hashes)
     assert node.asked("eth_getBlockByNumber") == len(hashes)
     # After the one for the chain's id.
@@ -64,7 +69,7 @@ def test_a_block_that_several_share_is_asked_for_once(node):
         shared = at(whole_launch(), 101, tx_hash=one)
         shared.block["transactions"] = hashes
         node.hold(shared)
-    assert [facts.tx_hash for facts in chain(node).read_transactions(hashes)] == hashes
+    assert [facts.tx_hash for facts in read_many(chain(node), hashes)] == hashes
     assert node.asked("eth_getBlockByNumber") == 1
 
 
@@ -72,13 +77,13 @@ def test_a_block_that_several_share_is_asked_for_once(node):
 def test_batches_of_any_size_give_the_same(node, batch_size):
     hashes = launches_at(node, 101, 102, 103)
     changes_its_image(node, keeps=True)
-    read = chain(node, batch_size=batch_size).read_transactions(hashes)
+    read = read_many(chain(node, batch_size=batch_size), hashes)
     assert [facts.tx_hash for facts in read] == hashes
     assert images(read) == ["ipfs://of-block-101", "ipfs://of-block-102", "ipfs://of-block-103"]
 
 
 def test_nothing_asked_for_is_nothing(node):
-    assert chain(node).read_transactions([]) == []
+    assert read_many(chain(node), []) == []
     assert node.received == []
 
 
@@ -87,7 +92,7 @@ def test_nothing_asked_for_is_nothing(node):
 
 def test_what_holds_nothing_is_left_out(node):
     labels = ("deploy-reverted", "deploy-plain", "unrelated-transfer")
-    (facts,) = chain(node).read_transactions([mined(label).hash for label in labels])
+    (facts,) = read_many(chain(node), [mined(label).hash for label in labels])
     assert facts.tx_hash == mined("deploy-plain").hash
 
 
@@ -96,14 +101,14 @@ def test_a_malformed_launch_is_left_out_aloud(node, caplog):
     broken.receipt["logs"][-1] = BROKEN["no data"](broken.logs[-1])
     node.hold(broken)
     with caplog.at_level(logging.ERROR):
-        (facts,) = chain(node).read_transactions([broken.hash, mined("deploy-plain").hash])
+        (facts,) = read_many(chain(node), [broken.hash, mined("deploy-plain").hash])
     assert facts.tx_hash == mined("deploy-plain").hash
     assert broken.hash in caplog.text
 
 
 def test_an_unknown_transaction_postpones_all(node):
     with pytest.raises(TransactionNotFound):
-        chain(node).read_transactions([mined("deploy-plain").hash, tx_hash(1)])
+        read_many(chain(node), [mined("deploy-plain").hash, tx_hash(1)])
 
 
 def test_a_transaction_that_is_not_mined_postpones_all(node):
@@ -111,7 +116,7 @@ def test_a_transaction_that_is_not_mined_postpones_all(node):
     pending.transaction["blockHash"] = None
     node.hold(pending)
     with pytest.raises(TransactionNotFound):
-        chain(node).read_transactions([mined("deploy-vault").hash, pending.hash])
+        read_many(chain(node), [mined("deploy-vault").hash, pending.hash])
 
 
 @pytest.mark.parametrize("number", [None, 5, {}, "0xfffff"])
@@ -120,7 +125,7 @@ def test_a_receipt_of_no_block_postpones_all(node, number):
     half.receipt["blockNumber"] = number
     node.hold(half)
     with pytest.raises(NodeUnavailable):
-        chain(node).read_transactions([mined("deploy-vault").hash, half.hash])
+        read_many(chain(node), [mined("deploy-vault").hash, half.hash])
 
 
 def test_a_block_on_another_fork_postpones_all(node):
@@ -128,7 +133,7 @@ def test_a_block_on_another_fork_postpones_all(node):
     forked.block["hash"] = "0x" + "ee" * 32
     node.hold(forked)
     with pytest.raises(NodeUnavailable, match="agree"):
-        chain(node).read_transactions([mined("deploy-vault").hash, mined("deploy-plain").hash])
+        read_many(chain(node), [mined("deploy-vault").hash, mined("deploy-plain").hash])
 
 
 # What contracts must tell.
@@ -137,7 +142,7 @@ def test_a_block_on_another_fork_postpones_all(node):
 def test_all_views_are_asked_for_in_one_request(node):
     hashes = launches_at(node, 101, 102, 103)
     changes_its_image(node, keeps=True)
-    read = chain(node).read_transactions(hashes)
+    read = read_many(chain(node), hashes)
     assert images(read) == ["ipfs://of-block-101", "ipfs://of-block-102", "ipfs://of-block-103"]
     requests = [body for body in node.received if isinstance(body, list) and body[0]["method"] == "eth_call"]
     assert len(requests) == 1
@@ -159,7 +164,7 @@ def test_only_the_launches_whose_state_is_forgotten_are_asked_for_as_of_now(node
 
     node.answers["eth_call"] = forgetful
     node.answers["eth_blockNumber"] = lambda: hex(300)
-    read = chain(node).read_transactions(hashes)
+    read = read_many(chain(node), hashes)
     assert images(read) == [f"ipfs://of-block-{n}" if n >= kept_from else "ipfs://now" for n in numbers]
 
 
@@ -169,7 +174,7 @@ def test_a_node_that_has_not_come_to_the_newest_launch_postpones_all(node, batch
     changes_its_image(node, keeps=False, refusal=(-32000, "header not found"))
     node.answers["eth_blockNumber"] = lambda: hex(106)
     with pytest.raises(NodeUnavailable, match="behind"):
-        chain(node, batch_size=batch_size).read_transactions(hashes)
+        read_many(chain(node, batch_size=batch_size), hashes)
 
 
 def test_each_launch_gets_its_own_answers(node):
@@ -179,7 +184,7 @@ def test_each_launch_gets_its_own_answers(node):
     hashes = [
         node.hold(at(v4_launch(paired=paired), number, tx_hash=tx_hash(number))) for number, paired in numbers.items()
     ]
-    read = chain(node).read_transactions(hashes)
+    read = read_many(chain(node), hashes)
     assert [facts.launches[0].pool.pair_symbol for facts in read] == ["ODD", "WETH", "ODD"]
     assert [facts.launches[0].pool.pair_decimals for facts in read] == [6, 18, 6]
     assert read == [chain(node).read_transaction(one) for one in hashes]

@@ -12,6 +12,8 @@ from typing import Any
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
+from tests.launch_builder import split_types
+
 Encode = Callable[[Any], bytes]
 
 ZERO = "0x" + "00" * 20
@@ -60,7 +62,7 @@ def checksum(address: str) -> str:
 
 @cache
 def _encoders(signature: str, indexed: tuple[int, ...]) -> tuple[list[tuple[int, Encode]], tuple[list[int], Encode]]:
-    types = split(signature[signature.index("(") + 1 : -1])
+    types = split_types(signature[signature.index("(") + 1 : -1])
     places = [place for place in range(len(types)) if place not in indexed]
     words = [(place, _tuple((types[place],))) for place in indexed]
     return words, (places, _tuple(tuple(types[place] for place in places)))
@@ -91,7 +93,7 @@ def _encoder(kind: str) -> Encode:
     if kind.endswith("[]"):
         return lambda values: len(values).to_bytes(32, "big") + _tuple((kind[:-2],) * len(values))(values)
     if kind.startswith("("):
-        return _tuple(tuple(split(kind[1:-1])))
+        return _tuple(tuple(split_types(kind[1:-1])))
     if kind == "address":
         return lambda address: bytes(12) + bytes.fromhex(address[2:])
     if kind in ("bytes", "string"):
@@ -109,22 +111,10 @@ def _text(value: str | bytes) -> bytes:
 
 def _is_dynamic(kind: str) -> bool:
     if kind.startswith("(") and kind.endswith(")"):
-        return any(map(_is_dynamic, split(kind[1:-1])))
+        return any(map(_is_dynamic, split_types(kind[1:-1])))
     return kind.endswith("[]") or kind in ("bytes", "string")
 
 
 def _size(kind: str) -> int:
     """The bytes that a value of a static type takes."""
-    return sum(map(_size, split(kind[1:-1]))) if kind.startswith("(") else 32
-
-
-def split(inside: str) -> list[str]:
-    """The types of a list of arguments, split at the commas outside of tuples."""
-    depth, types = 0, [""]
-    for char in inside:
-        depth += (char == "(") - (char == ")")
-        if char == "," and not depth:
-            types.append("")
-        else:
-            types[-1] += char
-    return types if inside else []
+    return sum(map(_size, split_types(kind[1:-1]))) if kind.startswith("(") else 32

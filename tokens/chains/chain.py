@@ -24,14 +24,6 @@ class Chain(Protocol):
         """
         ...
 
-    def read_transactions(self, tx_hashes: Sequence[str]) -> list[TransactionFacts]:
-        """Many at once, each once, in the order given.
-
-        Left out are those that hold nothing for us, and, with an error in the log, those of which a factory's launch is
-        malformed. Raises TransactionNotFound where one is unknown, NodeUnavailable.
-        """
-        ...
-
     def read_head(self) -> int:
         """The number of the newest block. Raises NodeUnavailable."""
         ...

@@ -35,10 +35,6 @@ class EvmChain:
         """
         return transactions.read_transaction(self.rpc, self.info, tx_hash)
 
-    def read_transactions(self, tx_hashes: Sequence[str]) -> list[TransactionFacts]:
-        """As in `Chain`. Raises TransactionNotFound, NodeUnavailable."""
-        return transactions.read_transactions(self.rpc, self.info, tx_hashes)
-
     def read_head(self) -> int:
         """The number of the newest block. Raises NodeUnavailable."""
         try:
