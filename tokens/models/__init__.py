@@ -1,5 +1,15 @@
-"""What was launched, what became of it, what it is worth, and which transactions were asked about."""
+"""What was launched and is to be launched, what became of it, what it is worth, and what was asked about."""
 
+from tokens.models.deployment import (
+    AirdropEntry,
+    AirdropTree,
+    DeployAttempt,
+    Deployment,
+    DeployQuota,
+    DeploySwitch,
+    DeployWallet,
+    SignedTransaction,
+)
 from tokens.models.event import CHANGES, FeeClaim, LaunchFacts, TokenEvent
 from tokens.models.following import ChainHead, Coverage, CoverageAlarm, FollowedBlock
 from tokens.models.index_request import IndexRequest
@@ -9,10 +19,17 @@ from tokens.models.token import ADDRESS_LENGTH, Token
 
 __all__ = [
     "ADDRESS_LENGTH",
+    "AirdropEntry",
+    "AirdropTree",
     "CHANGES",
     "ChainHead",
     "Coverage",
     "CoverageAlarm",
+    "DeployAttempt",
+    "DeployQuota",
+    "DeploySwitch",
+    "DeployWallet",
+    "Deployment",
     "FeeClaim",
     "FollowedBlock",
     "IndexRequest",
@@ -20,6 +37,7 @@ __all__ = [
     "Market",
     "MarketPoint",
     "SearchEntry",
+    "SignedTransaction",
     "Token",
     "TokenEvent",
 ]
