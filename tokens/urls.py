@@ -1,6 +1,7 @@
 """The token endpoints, in the contract's order."""
 
 from config.api.routing import endpoint
+from tokens.views.airdrops import AirdropClaimView
 from tokens.views.claimed_fees import ClaimedFeesView
 from tokens.views.indexing import IndexTransactionView
 from tokens.views.liquidity import ClaimInfoView, LpInfoView, RewardsEstimateView
@@ -36,4 +37,5 @@ urlpatterns = [
     endpoint("get-claim-info", ClaimInfoView.as_view(), name="claim-info"),
     endpoint("tokens/index", IndexTransactionView.as_view(), name="token-index"),
     endpoint("get-uncollected-fees/<str:address>", UncollectedFeesView.as_view(), name="uncollected-fees"),
+    endpoint("airdrops/claim", AirdropClaimView.as_view(), name="airdrop-claim"),
 ]
