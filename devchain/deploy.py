@@ -38,17 +38,17 @@ _CONTRACTS = (
     "MevModule",
     "BatchLauncher",
 )
-# Contract name -> its role in the registry.
+# Contract name -> its role in the registry, and the layout of its data where launches name it.
 _ROLES = {
-    "Factory": "factory",
-    "Locker": "locker",
-    "FeeLocker": "fee_locker",
-    "Vault": "vault",
-    "Airdrop": "airdrop",
-    "DevBuy": "dev_buy",
-    "StaticHook": "static_hook",
-    "DynamicHook": "dynamic_hook",
-    "MevModule": "mev_module",
+    "Factory": ("factory", "v4"),
+    "Locker": ("locker", "preferences"),
+    "FeeLocker": ("fee_locker", None),
+    "Vault": ("vault", "v4"),
+    "Airdrop": ("airdrop", "v4"),
+    "DevBuy": ("dev_buy", "v4"),
+    "StaticHook": ("static_hook", "wrapped"),
+    "DynamicHook": ("dynamic_hook", "wrapped"),
+    "MevModule": ("mev_module", "descending"),
 }
 # 0.05 % and its usual spacing: the pool in which dev buys exchange native currency for the dollar.
 _DOLLAR_POOL_FEE, _DOLLAR_POOL_SPACING = 500, 10
@@ -211,7 +211,9 @@ def _write(chains_file: Path, at: Deployment) -> None:
     """Whole or not at all, because the service may read the file at any moment."""
     addresses = _addresses()
     contracts = [
-        f'  {{ role = "{role}", generation = "v4", address = "{addresses[name]}" }},' for name, role in _ROLES.items()
+        f'  {{ role = "{role}", generation = "v4", address = "{addresses[name]}"'
+        + (f', deploy = "{layout}" }},' if layout else " },")
+        for name, (role, layout) in _ROLES.items()
     ]
     lines = [
         "# Written by devchain.deploy; changes are lost.",

@@ -53,6 +53,19 @@ WRAPPED = {
     2741: "0x3439153EB7AF838Ad19d56E1571FBD09333C2809",
     10143: "0x760AfE86e5de5fa0Ee542fc7B7B713e1c5425701",
 }
+# The layouts of what the SDK sends: hooks for static and dynamic fees, and the module against snipers.
+LAUNCHES = {
+    8453: ("wrapped", "wrapped", "descending", True),
+    84532: ("wrapped", "wrapped", "none", False),
+    1: ("wrapped", None, "descending", True),
+    42161: ("bare", "bare", "none", False),
+    130: ("bare", "bare", "none", False),
+    143: ("wrapped", None, "descending", False),
+    56: ("wrapped", "wrapped", "descending", False),
+    4663: ("wrapped", "wrapped", "descending", False),
+    2741: (None, None, None, False),
+    10143: (None, None, None, False),
+}
 TYPES = {
     "v0": ("proxy", "v0"),
     "v1": ("clanker", "v1"),
@@ -129,6 +142,9 @@ def test_it_refuses_a_table_and_names_the_place(tmp_path: Path, text: str, place
         (f'role = "vault", generation = [], address = "{ADDRESS}"', "generation", "unknown generation"),
         (f'role = "factory", address = "{ADDRESS}"', "generation", "a factory belongs to a generation"),
         (f'role = "vault", adress = "{OTHER}", address = "{ADDRESS}"', "adress", "unknown key"),
+        (f'role = "vault", address = "{ADDRESS}", deploy = "v5"', "deploy", "unknown layout"),
+        (f'role = "vault", address = "{ADDRESS}", deploy = "bare"', "deploy", "layout of a vault: expected one of v4"),
+        (f'role = "fee_locker", address = "{ADDRESS}", deploy = "v4"', "deploy", "takes no part in launches"),
     ],
 )
 def test_it_refuses_a_contract_and_names_the_entry(tmp_path: Path, entry: str, key: str, rule: str) -> None:
@@ -138,6 +154,19 @@ def test_it_refuses_a_contract_and_names_the_entry(tmp_path: Path, entry: str, k
 
     assert [where for where, _ in found] == [f"chains.1.contracts[1].{key}"]
     assert rule in found[0][1]
+
+
+def test_it_refuses_two_contracts_for_launches_in_one_role(tmp_path: Path) -> None:
+    listed = ", ".join(
+        f'{{ role = "static_hook", generation = "v4", address = "{address}", deploy = "{layout}" }}'
+        for address, layout in ((ADDRESS, "bare"), (OTHER, "wrapped"))
+    )
+
+    found = mistakes(write(tmp_path, f"[chains.1]\ncontracts = [{listed}]"))
+
+    assert found == [
+        ("chains.1.contracts[1].deploy", "launches use one static_hook, and this list has another one before")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -272,6 +301,34 @@ def test_every_chain_of_v4_can_read_pools_and_positions(chain_id: int) -> None:
     assert chain.v4_pool_manager and chain.v4_position_manager and chain.v4_state_view
     for role in ("locker", "vault", "airdrop", "dev_buy", "static_hook", "mev_module"):
         assert chain.addresses(role, "v4"), role
+
+
+@pytest.mark.parametrize(("chain_id", "layouts"), LAUNCHES.items())
+def test_every_chain_of_v4_has_what_launches_use(chain_id: int, layouts: tuple[str | None, ...]) -> None:
+    def deploy(role: str) -> str | None:
+        contract = load().chain(chain_id).deploying(role)
+        return contract.deploy if contract else None
+
+    *modules, presale = layouts
+    assert [deploy(role) for role in ("static_hook", "dynamic_hook", "mev_module")] == modules
+    for role in ("presale", "presale_allowlist"):
+        assert deploy(role) == ("v4" if presale else None), role
+    of_all = {"factory": "v4", "locker": "preferences", "vault": "v4", "airdrop": "v4", "dev_buy": "v4"}
+    for role, layout in of_all.items():
+        assert deploy(role) == (layout if layouts[0] else None), role
+
+
+def test_base_launches_with_the_contracts_that_the_sdk_names() -> None:
+    base = load().chain(8453)
+
+    found = {role: base.deploying(role) for role in ("locker", "airdrop", "static_hook", "dynamic_hook", "mev_module")}
+    assert {role: contract.address for role, contract in found.items() if contract} == {
+        "locker": "0x63D2DfEA64b3433F4071A98665bcD7Ca14d93496",
+        "airdrop": "0xf652B3610D75D81871bf96DB50825d9af28391E0",
+        "static_hook": "0xb429d62f8f3bFFb98CdB9569533eA23bF0Ba28CC",
+        "dynamic_hook": "0xd60D6B218116cFd801E28F78d011a203D2b068Cc",
+        "mev_module": "0xebB25BB797D82CB78E1bc70406b13233c0854413",
+    }
 
 
 @pytest.mark.parametrize("chain_id", [8453, 84532, 2741, 10143])
@@ -409,6 +466,17 @@ def test_an_operator_adds_a_chain_after_the_others(tmp_path: Path) -> None:
     chain = registry.chain(31337)
     assert (chain.name, chain.finality_depth, chain.explorer, chain.wrapped_native) == ("Local", 1, None, None)
     assert {key: generation.name for key, generation in chain.factories.items()} == {ADDRESS: "v4"}
+
+
+def test_an_operators_contract_takes_launches_over_from_the_built_in_one(tmp_path: Path) -> None:
+    entry = f'{{ role = "static_hook", generation = "v4", address = "{ADDRESS}", deploy = "bare" }}'
+
+    base = load(write(tmp_path, f"[chains.8453]\ncontracts = [{entry}]")).chain(8453)
+
+    hook = base.deploying("static_hook")
+    assert hook is not None and (hook.address, hook.deploy) == (ADDRESS, "bare")
+    other = base.deploying("dynamic_hook")
+    assert other is not None and other.deploy == "wrapped"
 
 
 def test_an_operator_adds_a_generation_and_its_factory_in_any_order_of_files(tmp_path: Path) -> None:

@@ -49,6 +49,14 @@ class FeesUnreadable(Permanent):
     """The chain has no answer to what fees a position has, or to whom they belong."""
 
 
+class NotOffered(Permanent):
+    """The chain has no contract for what is to be launched; `field` is the part of an order that asks for it."""
+
+    def __init__(self, field: str, text: str) -> None:
+        super().__init__(text)
+        self.field = field
+
+
 class ContractUnknown(FeesUnreadable):
     """The registry lacks a contract of the chain that would have to be asked; `key` is its name there."""
 
@@ -236,6 +244,11 @@ def bps(parts_per_million: int) -> float:
 def fee_currency(preference: int) -> FeeCurrency:
     """What the v4 locker pays to a recipient with this preference; an unknown one changes nothing, and is both."""
     return _FEE_PREFERENCES[preference] if 0 <= preference < len(_FEE_PREFERENCES) else "Both"
+
+
+def fee_preference(currency: FeeCurrency) -> int:
+    """How the v4 locker numbers this currency: the inverse of `fee_currency`."""
+    return _FEE_PREFERENCES.index(currency)
 
 
 def starting_market_cap(tick: int, *, supply: int, quote_decimals: int) -> float | None:

@@ -67,12 +67,17 @@ class Generation:
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
-    """A contract of a launchpad; `generation` is None where several generations share it."""
+    """A contract of a launchpad; `generation` is None where several generations share it.
+
+    `deploy` is None unless our own launches use the contract in its role: then it is the layout of the data that it
+    takes, one of registry_rules.DEPLOY_LAYOUTS.
+    """
 
     chain_id: int
     address: str
     role: str
     generation: Generation | None
+    deploy: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +160,11 @@ class ChainInfo:
         contract = self.contracts.get(address_lower)
         return contract.role if contract else None
 
+    def deploying(self, role: str) -> Contract | None:
+        """The contract that our own launches use in this role; None where the registry names none."""
+        found = (contract for contract in self.contracts.values() if contract.role == role and contract.deploy)
+        return next(found, None)
+
     def addresses(self, role: str, generation: str | None = None) -> tuple[str, ...]:
         """EIP-55 addresses of the contracts in a role, all or those of one generation's name, in the file's order."""
         return tuple(
@@ -191,7 +201,7 @@ def load(*files: Path) -> Registry:
 
     A chain's scalars replace the earlier ones. Its entries of `contracts` and `quote_tokens` are added, or replace the
     entry with the same address; its `known_deployers` are added. A generation or preset of the same name is replaced.
-    What is new is appended.
+    What is new is appended. A contract that is marked for launches takes its role over from an earlier file's.
     Raises RegistryError, which lists every mistake of every file.
     """
     merged = _merge(read_files(BUILT_IN_FILE, *files))
@@ -216,6 +226,10 @@ def _merge(files: list[RegistryFile]) -> RegistryFile:
 
 
 def _merge_chain(chain: dict[str, Any], fields: dict[str, Any]) -> None:
+    launching = {entry["role"] for entry in fields.get("contracts", {}).values() if "deploy" in entry}
+    for entry in chain.get("contracts", {}).values():
+        if entry["role"] in launching:
+            entry.pop("deploy", None)
     for key, value in fields.items():
         # Lists of entries arrive keyed by lower-case address, so that adding and replacing are the same step.
         if isinstance(value, dict):
@@ -236,6 +250,7 @@ def _build_chain(chain_id: int, fields: dict[str, Any], generations: Mapping[str
             address=entry["address"],
             role=entry["role"],
             generation=generations[entry["generation"]] if "generation" in entry else None,
+            deploy=entry.get("deploy"),
         )
         for key, entry in fields.get("contracts", {}).items()
     }

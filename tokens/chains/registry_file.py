@@ -162,7 +162,22 @@ class _Reader:
             for index, given in enumerate(value):
                 if isinstance(given, dict) and given.get("role") == "factory" and "generation" not in given:
                     self._refuse(f"{place}[{index}].generation", "missing: a factory belongs to a generation")
+        self._check_deploying(entries)
         return self._by_address(entries)
+
+    def _check_deploying(self, entries: list[tuple[str, dict[str, Any]]]) -> None:
+        taken = set[str]()
+        for place, entry in entries:
+            role = entry.get("role")
+            if "deploy" not in entry or role is None:
+                continue
+            layouts = rules.DEPLOY_LAYOUTS.get(role, ())
+            if entry["deploy"] not in layouts:
+                expected = f"expected one of {', '.join(layouts)}" if layouts else "this role takes no part in launches"
+                self._refuse(f"{place}.deploy", f"unknown layout of a {role}: {expected}")
+            if role in taken:
+                self._refuse(f"{place}.deploy", f"launches use one {role}, and this list has another one before")
+            taken.add(role)
 
     def _deployers(self, value: Any, place: str) -> dict[str, str]:
         if not isinstance(value, list):

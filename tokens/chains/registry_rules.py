@@ -29,6 +29,23 @@ ROLES = (
     "pool_extension_allowlist",
 )
 
+# Role -> the layouts of data that the launching side knows for it; `deploy` of a contract is one of its role's.
+DEPLOY_LAYOUTS: Mapping[str, tuple[str, ...]] = {
+    "factory": ("v4",),
+    # The enumeration of fee currencies is encoded for the newer locker; the older one ignores its data.
+    "locker": ("preferences", "plain"),
+    # The fees alone up to v4.0; from v4.1 on wrapped together with a pool extension, of which we have none.
+    "static_hook": ("bare", "wrapped"),
+    "dynamic_hook": ("bare", "wrapped"),
+    # No data for an auction of v4.0 or a delay by blocks; for fees that descend the first, the last and the seconds.
+    "mev_module": ("none", "descending"),
+    "vault": ("v4",),
+    "airdrop": ("v4",),
+    "dev_buy": ("v4",),
+    "presale": ("v4",),
+    "presale_allowlist": ("v4",),
+}
+
 # Uniswap's TickMath.MAX_TICK: prices beyond it don't exist.
 MAX_TICK = 887272
 # The v4 locker takes at most this many positions, and their shares add up to all of it.
@@ -116,4 +133,5 @@ CONTRACT: Mapping[str, Rule] = {"role": _choice("role", ROLES), "address": evm_a
 
 def contract_optional(generations: Collection[str]) -> Mapping[str, Rule]:
     """What a contract may have besides CONTRACT, where these generations exist."""
-    return {"generation": _choice("generation", generations), "note": _text}
+    layouts = {layout for known in DEPLOY_LAYOUTS.values() for layout in known}
+    return {"generation": _choice("generation", generations), "note": _text, "deploy": _choice("layout", layouts)}
