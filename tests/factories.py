@@ -11,7 +11,20 @@ from django.utils import timezone
 from accounts.models import PartnerKey, PartnerKeySecret, Scope, SocialProfile
 from config.api.fields import checksum
 from tokens.metadata import copy_key, parse_context, parse_metadata
-from tokens.models import ChainHead, Coverage, CoverageAlarm, FeeClaim, FollowedBlock, IndexRequest, Token, TokenEvent
+from tokens.models import (
+    ChainHead,
+    Coverage,
+    CoverageAlarm,
+    DeployAttempt,
+    Deployment,
+    DeployWallet,
+    FeeClaim,
+    FollowedBlock,
+    IndexRequest,
+    SignedTransaction,
+    Token,
+    TokenEvent,
+)
 
 
 class PartnerKeyFactory(factory.django.DjangoModelFactory[PartnerKey]):
@@ -203,3 +216,59 @@ class CoverageAlarmFactory(factory.django.DjangoModelFactory[CoverageAlarm]):
     invented = 0
     tx_hashes = factory.LazyFunction(lambda: [_hash()])
     repaired = True
+
+
+class DeploymentFactory(factory.django.DjangoModelFactory[Deployment]):
+    """A partner's order on Base, of which nothing is signed yet."""
+
+    class Meta:
+        model = Deployment
+
+    partner_key = factory.SubFactory(PartnerKeyFactory)
+    request_key = factory.LazyFunction(lambda: secrets.token_hex(16))
+    body_digest = factory.LazyFunction(lambda: secrets.token_hex(32))
+    chain_id = 8453
+    config = factory.LazyFunction(lambda: {"token": {"name": "Dog", "symbol": "DOG"}})
+    salt = factory.LazyFunction(_hash)
+    to_address = TokenFactory.factory_address
+    calldata = bytes.fromhex("df40224a")
+    value = Decimal(0)
+    gas = 5_000_000
+    expected_address = factory.LazyFunction(_address)
+
+
+class DeployWalletFactory(factory.django.DjangoModelFactory[DeployWallet]):
+    """A wallet of Base that can send, with one ether."""
+
+    class Meta:
+        model = DeployWallet
+
+    chain_id = 8453
+    address = factory.LazyFunction(_address)
+    signable = True
+    balance = Decimal(10**18)
+    balance_at = factory.LazyFunction(timezone.now)
+
+
+class DeployAttemptFactory(factory.django.DjangoModelFactory[DeployAttempt]):
+    """An open attempt of a deployment that was sent."""
+
+    class Meta:
+        model = DeployAttempt
+
+    deployment = factory.SubFactory(DeploymentFactory, status=Deployment.Status.SUBMITTED, attempts=1)
+    wallet = factory.SubFactory(DeployWalletFactory)
+    nonce = factory.Sequence(lambda n: n)
+
+
+class SignedTransactionFactory(factory.django.DjangoModelFactory[SignedTransaction]):
+    """A signed version that no node was handed yet; its bytes are no transaction."""
+
+    class Meta:
+        model = SignedTransaction
+
+    attempt = factory.SubFactory(DeployAttemptFactory)
+    tx_hash = factory.LazyFunction(_hash)
+    raw = b"\x02"
+    max_fee = 2_000_000_000
+    priority_fee = 1_000_000

@@ -7,8 +7,10 @@ import pytest
 from django.urls import reverse
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError
 
-from tests.factories import FeeClaimFactory, SocialProfileFactory, TokenFactory
+from tests.factories import DeploymentFactory, FeeClaimFactory, SocialProfileFactory, TokenFactory
 from tests.token_lists import price
+from tokens import airdrops
+from tokens.chains.merkle import build_tree
 from tokens.metadata import parse_metadata
 
 pytestmark = pytest.mark.django_db
@@ -164,6 +166,7 @@ def test_tokens_by_pools_are_as_described(client, tokens, description):
         ("tokens-by-fid", {}, 400),
         ("tokens-by-admin", {"admin": WALLET, "limit": 0}, 400),
         ("token-blocked", {}, 400),
+        ("airdrop-claim", {"tokenAddress": WALLET}, 400),
         ("claim-info", {"address": POOL[:42]}, 404),
     ],
 )
@@ -179,6 +182,17 @@ def test_claimed_fees_are_as_described(client, read_key, description, count):
     answer = client.get(f"/api/get-claimed-fees/{WALLET}/{WALLET}", headers=read_key)
     assert answer.json()["claimCount"] == count
     check(description, "/api/get-claimed-fees/{tokenAddress}/{feeRecipient}", answer.json())
+
+
+@pytest.mark.parametrize("claimer", [WALLET, POOL[:42]])
+def test_airdrop_proofs_are_as_described(client, description, claimer):
+    entries = [(WALLET, 10), (POOL[:41] + "c", 20)]
+    deployment = DeploymentFactory(expected_address=WALLET, status="mined")
+    airdrops.store_tree(deployment, tree=build_tree(entries), entries=entries)
+    path = reverse("airdrop-claim")
+    answer = client.get(path, {"tokenAddress": WALLET, "claimerAddress": claimer})
+    assert len(answer.json()["proofs"]) == (claimer == WALLET)
+    check(description, path, answer.json())
 
 
 def leaves(value, path=()):
