@@ -19,9 +19,11 @@ from devchain.artifact import load
 
 # The first account that anvil makes from its well-known mnemonic; it owns the contracts.
 OWNER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+# The last of its ten accounts, which the service may have as a wallet: it may start presales.
+DEPLOYER = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
 # What the stand-in of the market-data provider calls the chain; that answers for any network.
 MARKET_NETWORK = "development"
-# In the order of their nonces. New contracts go to the end, so that the others keep their addresses.
+# In the order of their nonces, of which the steps of the dollar's pool take the next ones.
 _CONTRACTS = (
     "WrappedNative",
     "UsdStandIn",
@@ -38,6 +40,9 @@ _CONTRACTS = (
     "MevModule",
     "BatchLauncher",
 )
+_DOLLAR_POOL_STEPS = 4
+# Behind those steps. New contracts go to the end, so that the others keep their addresses and an older chain gets them.
+_LATER_CONTRACTS = ("Presale", "PresaleAllowlist")
 # Contract name -> its role in the registry, and the layout of its data where launches name it.
 _ROLES = {
     "Factory": ("factory", "v4"),
@@ -49,6 +54,8 @@ _ROLES = {
     "StaticHook": ("static_hook", "wrapped"),
     "DynamicHook": ("dynamic_hook", "wrapped"),
     "MevModule": ("mev_module", "descending"),
+    "Presale": ("presale", "v4"),
+    "PresaleAllowlist": ("presale_allowlist", "v4"),
 }
 # 0.05 % and its usual spacing: the pool in which dev buys exchange native currency for the dollar.
 _DOLLAR_POOL_FEE, _DOLLAR_POOL_SPACING = 500, 10
@@ -86,6 +93,8 @@ class Deployment:
     dynamic_hook: str
     mev_module: str
     batch_launcher: str
+    presale: str
+    presale_allowlist: str
 
     @property
     def dollar_pool_key(self) -> tuple[str, str, int, int, str]:
@@ -136,7 +145,9 @@ def locate(rpc_url: str) -> Deployment:
 
 
 def _addresses() -> dict[str, str]:
-    return {name: _created_address(nonce) for nonce, name in enumerate(_CONTRACTS)}
+    later = len(_CONTRACTS) + _DOLLAR_POOL_STEPS
+    nonces = [*enumerate(_CONTRACTS), *enumerate(_LATER_CONTRACTS, start=later)]
+    return {name: _created_address(nonce) for nonce, name in nonces}
 
 
 def _created_address(nonce: int) -> str:
@@ -164,6 +175,8 @@ def _describe(rpc_url: str, chain_id: int) -> Deployment:
         dynamic_hook=at["DynamicHook"],
         mev_module=at["MevModule"],
         batch_launcher=at["BatchLauncher"],
+        presale=at["Presale"],
+        presale_allowlist=at["PresaleAllowlist"],
     )
 
 
@@ -184,11 +197,14 @@ def _steps(at: Deployment) -> list[_Step]:
         "StaticHook": (["address"] * 2, [at.factory, at.pool_manager]),
         "DynamicHook": (["address"] * 2, [at.factory, at.pool_manager]),
         "MevModule": (["address"], [at.factory]),
+        "Presale": (["address"] * 3, [OWNER, at.factory, OWNER]),
+        "PresaleAllowlist": (["address"], [at.presale]),
     }
-    creations = [
-        _Step(to=None, data=load(name).bytecode + encode(*arguments.get(name, ([], []))).hex()) for name in _CONTRACTS
-    ]
-    return creations + _dollar_pool(at)
+    first, later = (
+        [_Step(to=None, data=load(name).bytecode + encode(*arguments.get(name, ([], []))).hex()) for name in names]
+        for names in (_CONTRACTS, _LATER_CONTRACTS)
+    )
+    return first + _dollar_pool(at) + later + _presale(at)
 
 
 def _dollar_pool(at: Deployment) -> list[_Step]:
@@ -204,6 +220,18 @@ def _dollar_pool(at: Deployment) -> list[_Step]:
         _Step(to=at.usd, data=usd.encode_abi("approve", [at.pool_manager, _DOLLAR_RESERVE])),
         _Step(to=at.pool_manager, data=pools.encode_abi("initialize", [key, tick])),
         _Step(to=at.pool_manager, data=pools.encode_abi("modifyLiquidity", [key, -887270, 887270, *amounts, 0])),
+    ]
+
+
+def _presale(at: Deployment) -> list[_Step]:
+    """Lets the factory launch with presales, and one account beside the owner start them."""
+    factory = node.contract(at.rpc_url, "Factory", at.factory)
+    presale = node.contract(at.rpc_url, "Presale", at.presale)
+    return [
+        _Step(to=at.factory, data=factory.encode_abi("setEnabled", [at.presale, True])),
+        _Step(to=at.presale, data=presale.encode_abi("setAllowlist", [at.presale_allowlist, True])),
+        _Step(to=at.presale, data=presale.encode_abi("setAdmin", [OWNER, True])),
+        _Step(to=at.presale, data=presale.encode_abi("setAdmin", [DEPLOYER, True])),
     ]
 
 

@@ -35,6 +35,7 @@ _CONTRACTS = (
     "DynamicHook",
     "MevModule",
     "PoolManager",
+    "Presale",
 )
 
 

@@ -114,6 +114,14 @@ interface IExtension {
     ) external payable;
 }
 
+interface IPresaleAllowlist {
+    function initialize(uint256 presaleId, address presaleOwner, bytes calldata initializationData) external;
+    function getAllowedAmountForBuyer(uint256 presaleId, address buyer, bytes calldata proof)
+        external
+        view
+        returns (uint256);
+}
+
 interface IMevModule {
     function initialize(PoolKey calldata poolKey, bytes calldata mevModuleData) external;
 }
