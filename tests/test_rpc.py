@@ -272,7 +272,8 @@ FAILED_EXECUTIONS = [
 def test_an_execution_that_failed_is_an_answer_of_the_contracts(node, second_node, code, message, more):
     node.answers["eth_call"] = refuse(code, message, **more)
     (failed,) = client(node, second_node).execute([("eth_call", ({}, "latest"))])
-    assert failed == CallFailed(message, kind=Refusal.EXECUTION)
+    data = more.get("data", "").removeprefix("Reverted ")
+    assert failed == CallFailed(message, kind=Refusal.EXECUTION, data=data)
     assert second_node.received == []
 
 
@@ -353,7 +354,7 @@ def test_one_refused_call_does_not_spoil_the_batch(node):
     calls = [CALLS[0], ("eth_call", ({"to": "0x" + "11" * 20, "data": "0x"}, "latest")), CALLS[1]]
     first, refused, second = client(node).batch(calls)
     assert numbers([first, second]) == [60, 61]
-    assert refused == CallFailed("execution reverted", kind=Refusal.EXECUTION)
+    assert refused == CallFailed("execution reverted", kind=Refusal.EXECUTION, data="0x")
 
 
 SPOILT = {

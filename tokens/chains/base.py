@@ -30,6 +30,19 @@ class NodeRefused(Permanent):
     """A node understood the call and answered with an error that will not go away, such as a revert."""
 
 
+class WouldRevert(Permanent):
+    """A transaction would be undone; `reason` is in words, `data` what the contract returned, as hex, maybe nothing."""
+
+    def __init__(self, reason: str, *, data: str) -> None:
+        super().__init__(f"the transaction would be reverted: {reason}")
+        self.reason = reason
+        self.data = data
+
+
+class SenderTooPoor(Retryable):
+    """Who is to send a transaction lacks the coins for it; nothing follows about the call itself."""
+
+
 class TransactionNotFound(Retryable):
     """The chain does not know the transaction, or has not mined it yet."""
 

@@ -5,7 +5,9 @@ from typing import Protocol
 
 from tokens.chains.base import TransactionFacts, UncollectedFees
 from tokens.chains.blocks import BlockHeader, Reading
+from tokens.chains.launch_config import ContractCall
 from tokens.chains.registry import ChainInfo
+from tokens.chains.sending import Account, FeeQuote, Outcome, Sent, Simulation
 from tokens.chains.token_fees import TokenFees
 
 
@@ -103,4 +105,54 @@ class Chain(Protocol):
 
         Raises NodeUnavailable, FeesUnreadable.
         """
+        ...
+
+    def simulate(self, call: ContractCall, *, sender: str) -> Simulation:
+        """What the call would do on top of the newest block, sent by this account; nothing is signed or sent.
+
+        Raises WouldRevert, with the contract's error in words; SenderTooPoor where the account has less than the
+        call's value; NodeUnavailable.
+        """
+        ...
+
+    def explain(self, call: ContractCall, *, sender: str, block: int, gas: int) -> str:
+        """Why the call, sent by this account with this limit of gas, was reverted in a block; empty where unknown.
+
+        It is called again on the block before and on the block itself, whose states many nodes drop after some
+        minutes; what came before it within its own block may make a difference. Raises nothing.
+        """
+        ...
+
+    def read_accounts(self, addresses: Sequence[str]) -> dict[str, Account]:
+        """Address, as given -> its next nonce and its balance as of the newest block. Raises NodeUnavailable."""
+        ...
+
+    def read_fees(self) -> FeeQuote:
+        """What gas costs now. Raises NodeUnavailable."""
+        ...
+
+    def read_outcomes(self, tx_hashes: Sequence[str]) -> dict[str, Outcome]:
+        """Hash -> what became of the transaction, without those of which the node has no receipt.
+
+        Raises NodeUnavailable.
+        """
+        ...
+
+    def find_outcomes(self, tx_hashes: Sequence[str]) -> dict[str, Outcome]:
+        """As `read_outcomes`, by every node that does not hang: for transactions that seem lost.
+
+        Raises NodeUnavailable where not one of them answers.
+        """
+        ...
+
+    def broadcast(self, raws: Sequence[bytes]) -> list[Sent]:
+        """Hand signed transactions to every node; what came of each, in their order. Raises nothing."""
+        ...
+
+    def has_code(self, address: str) -> bool:
+        """Whether there is a contract at the address, as of the newest block. Raises NodeUnavailable."""
+        ...
+
+    def read_decimals(self, address: str) -> int | None:
+        """The decimals of an ERC-20, None where the address does not tell any. Raises NodeUnavailable."""
         ...

@@ -3,7 +3,18 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from tokens.chains import headers, lockers, log_filters, transactions, v3_fees, v4_fees
+from tokens.chains import (
+    accounts,
+    broadcasting,
+    headers,
+    lockers,
+    log_filters,
+    outcomes,
+    rehearsal,
+    transactions,
+    v3_fees,
+    v4_fees,
+)
 from tokens.chains.base import (
     ContractUnknown,
     NodeRefused,
@@ -12,10 +23,12 @@ from tokens.chains.base import (
     UncollectedFees,
 )
 from tokens.chains.blocks import BlockHeader, Reading
+from tokens.chains.launch_config import ContractCall
 from tokens.chains.log_ranges import RangeSize
 from tokens.chains.log_reading import LogReader
 from tokens.chains.registry import ChainInfo
 from tokens.chains.rpc import RpcClient
+from tokens.chains.sending import Account, FeeQuote, Outcome, Sent, Simulation
 from tokens.chains.token_fees import TokenFees
 
 
@@ -100,6 +113,42 @@ class EvmChain:
         return v4_fees.read_v4_fees(
             self.rpc, info=self.info, block=self.read_head(), token=token, locker=locker, owner=owner
         )
+
+    def simulate(self, call: ContractCall, *, sender: str) -> Simulation:
+        """As in `Chain`. Raises WouldRevert, SenderTooPoor, NodeUnavailable."""
+        return rehearsal.simulate(self.rpc, call, sender=sender)
+
+    def explain(self, call: ContractCall, *, sender: str, block: int, gas: int) -> str:
+        """As in `Chain`."""
+        return rehearsal.explain(self.rpc, call, sender=sender, block=block, gas=gas)
+
+    def read_accounts(self, addresses: Sequence[str]) -> dict[str, Account]:
+        """As in `Chain`. Raises NodeUnavailable."""
+        return accounts.read_accounts(self.rpc, addresses)
+
+    def read_fees(self) -> FeeQuote:
+        """As in `Chain`. Raises NodeUnavailable."""
+        return accounts.read_fees(self.rpc)
+
+    def read_outcomes(self, tx_hashes: Sequence[str]) -> dict[str, Outcome]:
+        """As in `Chain`. Raises NodeUnavailable."""
+        return outcomes.read_outcomes(self.rpc, tx_hashes)
+
+    def find_outcomes(self, tx_hashes: Sequence[str]) -> dict[str, Outcome]:
+        """As in `Chain`. Raises NodeUnavailable."""
+        return outcomes.find_outcomes(self.rpc, tx_hashes)
+
+    def broadcast(self, raws: Sequence[bytes]) -> list[Sent]:
+        """As in `Chain`."""
+        return broadcasting.broadcast(self.rpc, raws)
+
+    def has_code(self, address: str) -> bool:
+        """As in `Chain`. Raises NodeUnavailable."""
+        return accounts.has_code(self.rpc, address)
+
+    def read_decimals(self, address: str) -> int | None:
+        """As in `Chain`. Raises NodeUnavailable."""
+        return accounts.read_decimals(self.rpc, address)
 
     def _v3_manager(self) -> str:
         if self.info.v3_position_manager is None:

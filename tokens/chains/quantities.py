@@ -9,6 +9,7 @@ from config.http import Retryable
 YEAR_10000 = 253_402_300_800
 
 _NUMBER = re.compile(r"0x(?:0|[1-9a-f][0-9a-f]{0,15})")
+_AMOUNT = re.compile(r"0x(?:0|[1-9a-f][0-9a-f]{0,63})")
 _HASH = re.compile(r"0x[0-9a-f]{64}")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _BLOOM = re.compile(r"0x[0-9a-fA-F]{512}")
@@ -32,6 +33,13 @@ def read_number(text: object, *, below: int = 2**63) -> int:
 def _number_of(text: str) -> int | None:
     """None of what is no quantity. The logs of a block repeat the same few numbers."""
     return int(text, 16) if _NUMBER.fullmatch(text) else None
+
+
+def read_amount(text: object) -> int:
+    """A quantity of up to 256 bits, such as a balance in wei. Raises Malformed."""
+    if not isinstance(text, str) or not _AMOUNT.fullmatch(text):
+        raise Malformed("something else in the place of an amount")
+    return int(text, 16)
 
 
 def read_hash(text: object) -> str:

@@ -1,30 +1,17 @@
 """JSON-RPC to the nodes of one chain: batches, retries with jitter, failover, and a circuit breaker per URL."""
 
-import itertools
 import logging
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from config import http
 from tokens.chains.base import AskedTooMuch, NodeRefused, NodeUnavailable
-from tokens.chains.rpc_answers import (
-    BatchRefused,
-    Call,
-    CallFailed,
-    Refusal,
-    asks_for_ranges,
-    read_any,
-    read_batch,
-    read_executed,
-    read_single,
-    read_unrefused,
-    refuse_lacks,
-    refuses_call,
-)
+from tokens.chains.rpc_answers import Call, CallFailed, read_any, read_executed, read_unrefused, refuse_lacks
 from tokens.chains.rpc_endpoint import Endpoint
+from tokens.chains.rpc_exchange import exchange
 
 __all__ = ["Call", "CallFailed", "RpcClient"]
 
@@ -69,10 +56,11 @@ class RpcClient:
     # While every circuit is open, each URL is asked at most once in so many seconds, so that recovery is noticed and
     # callers don't queue up behind nodes that hang.
     probe_seconds: float = 3.0
+    # Seconds that one node may take where all are handed something, one after the other.
+    handing_seconds: float = 4.0
     # For how many seconds a URL is not asked for a method that it does not offer.
     lacking_seconds: float = 600.0
     _endpoints: tuple[Endpoint, ...] = field(init=False)
-    _ids: Iterator[int] = field(init=False, default_factory=lambda: itertools.count(1))
 
     def __post_init__(self) -> None:
         places = self.places or range(1, len(self.urls) + 1)
@@ -148,21 +136,40 @@ class RpcClient:
         Each is asked once, whatever its circuit, and nothing is held against it; but one that let us wait is left out
         here for `breaker_seconds`, because callers have others to hear.
         """
-        found: list[list[Any] | None] = []
-        for endpoint in self._endpoints:
-            if endpoint.lets_wait():
-                found.append(None)
-                continue
-            begun = time.monotonic()
-            try:
-                found.append(self._ask(endpoint, calls, timeout=self.timeout))
-            except (http.Retryable, http.Permanent) as error:
-                reason = endpoint.censor(str(error))
-                logger.warning("chain %s, node %s: %s", self.chain_id, endpoint.number, reason)
-                found.append(None)
-                if time.monotonic() - begun >= self.timeout / 2:
-                    endpoint.note_wait(seconds=self.breaker_seconds)
-        return found
+        return [
+            None if endpoint.lets_wait() else self._hear(endpoint, calls, timeout=self.timeout)
+            for endpoint in self._endpoints
+        ]
+
+    def hand_out(self, calls: Sequence[Call]) -> list[list[Any] | None]:
+        """As `ask_every`, with what as many nodes as possible should get, and one of them must.
+
+        None of them may take longer than `handing_seconds`, and where no other gives an answer, those that lately let
+        us wait are asked, too.
+        """
+        timeout = min(self.timeout, self.handing_seconds)
+        late = [endpoint.lets_wait() for endpoint in self._endpoints]
+        found = [
+            None if waits else self._hear(endpoint, calls, timeout=timeout)
+            for endpoint, waits in zip(self._endpoints, late, strict=True)
+        ]
+        if any(results is not None for results in found):
+            return found
+        return [
+            self._hear(endpoint, calls, timeout=timeout) if waits else None
+            for endpoint, waits in zip(self._endpoints, late, strict=True)
+        ]
+
+    def _hear(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any] | None:
+        begun = time.monotonic()
+        try:
+            return self._ask(endpoint, calls, timeout=timeout)
+        except (http.Retryable, http.Permanent) as error:
+            reason = endpoint.censor(str(error))
+            logger.warning("chain %s, node %s: %s", self.chain_id, endpoint.number, reason)
+            if time.monotonic() - begun >= timeout / 2:
+                endpoint.note_wait(seconds=self.breaker_seconds)
+            return None
 
     def _in_parts(self, calls: Sequence[Call], ask: Callable[[Sequence[Call]], list[Any]]) -> list[Any]:
         results: list[Any] = []
@@ -237,74 +244,7 @@ class RpcClient:
         return healthy or [endpoint for endpoint in awake if endpoint.claim_probe(every=self.probe_seconds)]
 
     def _ask(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
-        if not endpoint.verified:
-            answer = self._post_single(endpoint, ("eth_chainId", ()), timeout=timeout)
-            if answer != hex(self.chain_id):
-                raise http.Permanent("it is a node of another chain")
-            endpoint.verified = True
-        return self._post(endpoint, calls, timeout=timeout)
-
-    def _post(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
-        """The results of calls in batches as large as the node takes, or one by one."""
-        if len(calls) == 1:
-            return [self._post_single(endpoint, calls[0], timeout=timeout)]
-        if len(calls) > endpoint.most_calls:
-            size = endpoint.most_calls
-            parts = [calls[start : start + size] for start in range(0, len(calls), size)]
-            return [result for part in parts for result in self._post_part(endpoint, part, timeout=timeout)]
-        try:
-            return self._post_batch(endpoint, calls, timeout=timeout)
-        except BatchRefused as refused:
-            half = (len(calls) + 1) // 2
-            halves = (calls[:half], calls[half:])
-            results = [result for part in halves for result in self._post_part(endpoint, part, timeout=timeout)]
-            # Else it was about the range, and not about the batch.
-            if not any(isinstance(result, CallFailed) and result.kind is Refusal.RANGE for result in results):
-                endpoint.most_calls = min(endpoint.most_calls, half)
-                refusal = f"takes no {len(calls)} calls at once: {endpoint.censor(str(refused))}"
-                logger.warning("chain %s, node %s %s", self.chain_id, endpoint.number, refusal)
-            return results
-
-    def _post_part(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
-        """As `_post`, and once more where it failed: with it, the answers to all other parts would be lost."""
-        try:
-            return self._post(endpoint, calls, timeout=timeout)
-        except http.RateLimited:
-            raise
-        except http.Retryable:
-            return self._post(endpoint, calls, timeout=timeout)
-
-    def _post_batch(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
-        requests = [self._request(call) for call in calls]
-        try:
-            answer = http.post_json(endpoint.url, requests, timeout=timeout)
-        except http.StatusRefused as refused:
-            raise BatchRefused(str(refused)) from refused
-        numbers = [request["id"] for request in requests]
-        return _censor_refusals(endpoint, read_batch(numbers, answer, of_ranges=asks_for_ranges(calls)))
-
-    def _post_single(self, endpoint: Endpoint, call: Call, *, timeout: float) -> Any:
-        request, of_ranges = self._request(call), asks_for_ranges([call])
-        try:
-            answer = http.post_json(endpoint.url, request, timeout=timeout)
-        except http.StatusRefused as refused:
-            # Some providers send the refusal of a call with a status of its own, mostly 400.
-            if not refuses_call(refused.answer, of_ranges=of_ranges):
-                raise
-            answer = refused.answer
-        (result,) = _censor_refusals(endpoint, [read_single(request["id"], answer, of_ranges=of_ranges)])
-        return result
-
-    def _request(self, call: Call) -> dict[str, Any]:
-        method, params = call
-        return {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": list(params)}
-
-
-def _censor_refusals(endpoint: Endpoint, results: list[Any]) -> list[Any]:
-    return [
-        replace(result, message=endpoint.censor(result.message)) if isinstance(result, CallFailed) else result
-        for result in results
-    ]
+        return exchange(endpoint, calls, chain_id=self.chain_id, timeout=timeout)
 
 
 def _is_too_much(error: Exception) -> bool:

@@ -1,7 +1,7 @@
 """What a JSON-RPC answer says: results in order, refusals of a call, and failures of the node. Pure."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
@@ -14,6 +14,8 @@ Call = tuple[str, Sequence[Any]]
 
 # The method whose refusals may be about the range that it asks for.
 _OF_RANGES = "eth_getLogs"
+# The method whose refusals are about the transaction, or what the node takes now: whoever sends it reads them all.
+_OF_TRANSACTIONS = "eth_sendRawTransaction"
 
 _HEX = re.compile("0x[0-9a-fA-F]*")
 
@@ -30,7 +32,9 @@ _EXECUTION_STARTS = re.compile(
     r"evm error:? (?!fatal|database))"
 )
 # What a revert returned: Solidity's begins with four bytes that name the error.
-_REVERT_DATA = re.compile(r"(?:Reverted )?0x[0-9a-fA-F]{8}")
+_REVERT_DATA = re.compile(r"0x[0-9a-fA-F]{8}")
+# Nethermind and its forebears write it before the data.
+_REVERTED = "Reverted "
 
 # A method that the node does not offer: JSON-RPC's and EIP-1474's codes, and providers' words.
 _METHOD_CODES = frozenset({-32601, -32004})
@@ -86,6 +90,8 @@ class CallFailed:
     kind: Refusal = Refusal.OTHER
     # For a range: how many blocks the node would take, None where it does not say.
     blocks: int | None = None
+    # What came with the words: for an execution mostly what it returned, as hex; empty where nothing did.
+    data: str = ""
 
 
 def refuse_failures(results: Iterable[Any]) -> None:
@@ -119,74 +125,86 @@ def read_executed(results: list[Any]) -> list[Any]:
         if isinstance(result, CallFailed):
             if result.kind is not Refusal.EXECUTION:
                 raise http.Retryable(f"it refused: {result.message}")
-        elif not isinstance(result, str) or not _HEX.fullmatch(result):
+        elif not is_hex(result):
             raise http.Retryable("an answer to eth_call that is no hex")
     return results
 
 
-def asks_for_ranges(calls: Iterable[Call]) -> bool:
-    """Whether the refusal of one of these calls may be about a range of logs."""
-    return any(method == _OF_RANGES for method, _ in calls)
+def is_hex(result: Any) -> bool:
+    """Whether it is bytes as JSON-RPC writes them, or a number."""
+    return isinstance(result, str) and _HEX.fullmatch(result) is not None
 
 
-def read_single(number: int, answer: Any, *, of_ranges: bool = False) -> Any:
-    """The result of the call with this id, or a CallFailed. Raises Retryable for anything else.
-
-    `of_ranges`: the call asks for a range of logs.
-    """
+def read_single(number: int, answer: Any, *, method: str) -> Any:
+    """The result of the call of the method with this id, or a CallFailed. Raises Retryable for anything else."""
     if not isinstance(answer, dict):
         raise http.Retryable("an answer that is not JSON-RPC")
     # Nodes leave the id out of errors about requests that they could not read.
     if answer.get("error") is None and answer.get("id") != number:
         raise http.Retryable("an answer to another call")
-    return _result(answer, of_ranges=of_ranges)
+    return _result(answer, method=method)
 
 
-def read_batch(numbers: list[int], answer: Any, *, of_ranges: bool = False) -> list[Any]:
-    """The results in the order of the ids; batches may be answered in any order. Raises BatchRefused, Retryable."""
+def read_batch(methods: Mapping[int, str], answer: Any) -> list[Any]:
+    """The results in the order of the calls, whose methods are given by id; batches may be answered in any order.
+
+    Raises BatchRefused, Retryable.
+    """
+    # A refusal of all is about the batch, unless it is about a range of logs.
+    of_all = _OF_RANGES if _OF_RANGES in methods.values() else ""
     if isinstance(answer, dict) and answer.get("error") is not None:
-        raise BatchRefused(_refusal(answer["error"], of_ranges=of_ranges).message)
+        raise BatchRefused(_refusal(answer["error"], method=of_all).message)
     if not isinstance(answer, list) or not all(isinstance(reply, dict) for reply in answer):
         raise http.Retryable("an answer that is not JSON-RPC")
     replies = {reply["id"]: reply for reply in answer if type(reply.get("id")) is int}
     for reply in answer:
         if reply.get("id") is None and reply.get("error") is not None:
-            raise BatchRefused(_refusal(reply["error"], of_ranges=of_ranges).message)
-    if not replies.keys() >= set(numbers):
+            raise BatchRefused(_refusal(reply["error"], method=of_all).message)
+    if not replies.keys() >= methods.keys():
         raise http.Retryable("an answer without all of the results")
-    return [_result(replies[number], of_ranges=of_ranges) for number in numbers]
+    return [_result(replies[number], method=method) for number, method in methods.items()]
 
 
-def refuses_call(answer: Any, *, of_ranges: bool = False) -> bool:
+def refuses_call(answer: Any, *, method: str) -> bool:
     """Whether the body of an HTTP error is a refusal of the call itself, and not of the caller."""
     error = answer.get("error") if isinstance(answer, dict) else None
     if not isinstance(error, dict):
         return False
-    return _is_final(error) or (of_ranges and read_refusal(error) is not None)
+    if method == _OF_TRANSACTIONS or _is_final(error):
+        return True
+    return method == _OF_RANGES and read_refusal(error) is not None
 
 
-def _result(reply: dict[str, Any], *, of_ranges: bool) -> Any:
+def _result(reply: dict[str, Any], *, method: str) -> Any:
     if reply.get("error") is not None:
-        return _refusal(reply["error"], of_ranges=of_ranges)
+        return _refusal(reply["error"], method=method)
     if "result" not in reply:
         raise http.Retryable("an answer without a result")
     return reply["result"]
 
 
-def _refusal(error: Any, *, of_ranges: bool) -> CallFailed:
+def _refusal(error: Any, *, method: str) -> CallFailed:
     """Raises Retryable where the error tells of the node's trouble and not of the call's."""
     if not isinstance(error, dict):
         raise http.Retryable("an error that is not JSON-RPC")
     message = str(error.get("message") or "the node refused without a reason")
     # Before the words of rates, which limits of ranges share.
-    too_long = read_refusal(error) if of_ranges else None
+    too_long = read_refusal(error) if method == _OF_RANGES else None
     if too_long is not None:
         return CallFailed(message, kind=Refusal.RANGE, blocks=too_long.blocks)
-    if not _is_final(error):
+    if method != _OF_TRANSACTIONS and not _is_final(error):
         words = message.lower()
         if _has_code(error, _RETRYABLE_CODES) or any(word in words for word in _RETRYABLE_WORDS):
             raise http.Retryable(f"refused for now: {message}")
-    return CallFailed(message, kind=_kind(error))
+    return CallFailed(message, kind=_kind(error), data=_data(error))
+
+
+def _data(error: dict[str, Any]) -> str:
+    """What came with the words: a text, or one in an object of that name, where some providers put it."""
+    data = error.get("data")
+    if isinstance(data, dict):
+        data = data.get("data")
+    return data.removeprefix(_REVERTED) if isinstance(data, str) else ""
 
 
 def _is_final(error: dict[str, Any]) -> bool:
@@ -194,11 +212,9 @@ def _is_final(error: dict[str, Any]) -> bool:
 
 
 def _kind(error: dict[str, Any]) -> Refusal:
-    message, data = str(error.get("message", "")).lower(), error.get("data")
+    message = str(error.get("message", "")).lower()
     executed = (
-        _has_code(error, _EXECUTION_CODES)
-        or _EXECUTION_STARTS.match(message)
-        or (isinstance(data, str) and _REVERT_DATA.match(data))
+        _has_code(error, _EXECUTION_CODES) or _EXECUTION_STARTS.match(message) or _REVERT_DATA.match(_data(error))
     )
     if executed:
         return Refusal.EXECUTION
