@@ -1,7 +1,8 @@
 """Why a call was undone: what a contract returns with a revert, in words. Pure.
 
-`abis/errors.json` lists the errors of the launchpad's contracts of all generations, and of those that they call, each
-with where it is declared.
+`errors.json` lists the errors of the launchpad's contracts of all generations and of those that they call, each
+with where it is declared: the ABIs of the npm package clanker-sdk 4.2.18, the interfaces of the public repository
+v4-contracts, Uniswap v4 with its router and Permit2, OpenZeppelin's, and our development contracts.
 """
 
 import json
@@ -16,12 +17,14 @@ from eth_utils.crypto import keccak
 
 from tokens.chains.abi_values import checksum, clean_text
 
-_FILE = Path(__file__).parent / "abis" / "errors.json"
+_FILE = Path(__file__).parent / "errors.json"
 
-# Solidity's own two, and Uniswap v4's around what a hook returned: (target, its function, its revert, details).
+# Solidity's own two.
 _TEXT = "Error(string)"
 _PANIC = "Panic(uint256)"
-_WRAPPED = "WrappedError(address,bytes4,bytes,bytes)"
+# What another contract returned, within the error of the one that called it: the place of that among the arguments, of
+# which the first tells where it was. Of Uniswap v4's pools around their hooks (ERC-7751), and of its router.
+_NESTING = {"WrappedError(address,bytes4,bytes,bytes)": 2, "ExecutionFailed(uint256,bytes)": 1}
 
 # Source: docs.soliditylang.org, "Panic via assert and Error via require".
 _PANICS = {
@@ -36,17 +39,16 @@ _PANICS = {
     0x41: "too much memory",
     0x51: "a call of an unset function",
 }
-# Wrapped errors may be wrapped again, by whoever likes.
+# Contracts may return what they like: one error within another, and texts of any length.
 _DEEPEST = 4
-# Contracts may return what they like; nobody reads more.
 _LONGEST_TEXT = 300
-_LONGEST_DATA = 64
+_LONGEST_HEX = 64
 
 
 def read_revert(data: str) -> str | None:
     """What a reverted call returned, such as `WrongTick(-230401)`; None where it is nothing, or no hex.
 
-    An error that is not known is told by its four bytes; bytes that follow no error at all, as they are.
+    An error that is not known is told by its first four bytes.
     """
     try:
         raw = bytes.fromhex(data.removeprefix("0x"))
@@ -56,63 +58,48 @@ def read_revert(data: str) -> str | None:
 
 
 @cache
-def known_errors() -> dict[bytes, tuple[str, ...]]:
-    """Selector -> signatures of the errors that have it, more than one where they collide."""
-    found: dict[bytes, tuple[str, ...]] = {}
-    for item in json.loads(_FILE.read_text(encoding="utf-8")):
-        signature: str = item["signature"]
-        selector = keccak(signature.encode())[:4]
-        found[selector] = (*found.get(selector, ()), signature)
-    return found
+def known_errors() -> dict[bytes, str]:
+    """Selector -> signature of the error; a test tells where two would share one."""
+    items = json.loads(_FILE.read_text(encoding="utf-8"))
+    return {keccak(item["signature"].encode())[:4]: item["signature"] for item in items}
 
 
 def _describe(raw: bytes, *, depth: int) -> str:
-    for signature in known_errors().get(raw[:4], ()):
-        try:
-            values = eth_abi.decode(_types(signature), raw[4:], strict=False)
-        except (DecodingError, ValueError, OverflowError):
-            continue
-        return _tell(signature, values, depth=depth)
-    return f"an unknown error 0x{raw[:4].hex()}"
-
-
-def _types(signature: str) -> tuple[str, ...]:
-    # `bytes` has the layout of `string` and leaves the text's encoding to us.
-    inputs = signature[signature.index("(") :].replace("string", "bytes")
-    arguments = parse(inputs)
-    return tuple(part.to_type_str() for part in arguments.components) if isinstance(arguments, TupleType) else ()
-
-
-def _tell(signature: str, values: tuple[Any, ...], *, depth: int) -> str:
+    signature = known_errors().get(raw[:4])
+    if signature is None:
+        return f"an unknown error 0x{raw[:4].hex()}"
+    name, _, inputs = signature.partition("(")
+    kinds = _kinds(f"({inputs}")
+    try:
+        # `bytes` has the layout of `string` and leaves the text's encoding to us.
+        values = eth_abi.decode([kind.replace("string", "bytes") for kind in kinds], raw[4:], strict=False)
+    except (DecodingError, ValueError, OverflowError):
+        return f"{name} with arguments that are no {inputs.rstrip(')')}"
     if signature == _TEXT:
         return f"Error(string): {_text(values[0])}"
     if signature == _PANIC:
         return f"Panic(0x{values[0]:02x}): {_PANICS.get(values[0], 'unknown')}"
-    name = signature[: signature.index("(")]
-    if signature == _WRAPPED and depth < _DEEPEST:
-        target, _, reason, _ = values
+    if signature in _NESTING and depth < _DEEPEST:
+        where, reason = values[0], values[_NESTING[signature]]
         inner = _describe(reason, depth=depth + 1) if reason else "no reason"
-        return f"{name}({checksum(target)}): {inner}"
-    kinds = _kinds(signature)
+        return f"{name}({_value(kinds[0], where)}): {inner}"
     return f"{name}({', '.join(_value(kind, value) for kind, value in zip(kinds, values, strict=True))})"
 
 
-def _kinds(signature: str) -> list[str]:
-    arguments = parse(signature[signature.index("(") :])
+def _kinds(inputs: str) -> list[str]:
+    arguments = parse(inputs)
     return [part.to_type_str() for part in arguments.components] if isinstance(arguments, TupleType) else []
 
 
 def _value(kind: str, value: Any) -> str:
     if kind == "string":
         return f'"{_text(value)}"'
+    if kind == "address":
+        return checksum(value)
     if isinstance(value, bytes):
         text = value.hex()
-        return f"0x{text}" if len(text) <= _LONGEST_DATA else f"0x{text[:_LONGEST_DATA]}..."
-    if isinstance(value, str):
-        return checksum(value)
-    if isinstance(value, tuple):
-        return f"({', '.join(_value('', part) for part in value)})"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+        return f"0x{text}" if len(text) <= _LONGEST_HEX else f"0x{text[:_LONGEST_HEX]}..."
+    return str(value)
 
 
 def _text(raw: bytes) -> str:
