@@ -5,6 +5,7 @@ import ipaddress
 import os
 import re
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -15,7 +16,7 @@ from dotenv.parser import parse_stream
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-Number = TypeVar("Number", int, float)
+Number = TypeVar("Number", int, float, Decimal)
 
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 # Python's own readers also take digits of other scripts, and underscores between digits.
@@ -78,10 +79,26 @@ def env_float(name: str, default: float, *, minimum: float, maximum: float) -> f
     return _number(name, default, float, _DECIMAL_NUMBER, f"a number from {minimum} to {maximum}", minimum, maximum)
 
 
+def env_decimal(name: str, default: Decimal, *, minimum: Decimal, maximum: Decimal) -> Decimal:
+    """A number within the two limits, both included, as exact as it is written: for amounts of money."""
+    return read_decimal(name, env_str(name), minimum=minimum, maximum=maximum) if env_str(name) else default
+
+
+def read_decimal(name: str, text: str, *, minimum: Decimal, maximum: Decimal) -> Decimal:
+    """The text of the variable as a number within the two limits, both included. Raises ImproperlyConfigured."""
+    expected = f"a number from {minimum} to {maximum}"
+    return _read_number(name, text, Decimal, _DECIMAL_NUMBER, expected, minimum, maximum)
+
+
 def env_list(name: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Parts between commas, blanks stripped, empty parts dropped. A comma within a part is written `\\,`."""
-    parts = (part.strip().replace("\\,", ",") for part in re.split(r"(?<!\\),", env_str(name)))
-    return tuple(part for part in parts if part) or default
+    return split_list(env_str(name)) or default
+
+
+def split_list(text: str) -> tuple[str, ...]:
+    """The parts of such a text."""
+    parts = (part.strip().replace("\\,", ",") for part in re.split(r"(?<!\\),", text))
+    return tuple(part for part in parts if part)
 
 
 def join_list(parts: Iterable[str]) -> str:
@@ -159,10 +176,15 @@ def _read_secret(name: str) -> str:
         return env_str(name)
     if env_str(name):
         raise refused(name, f"either {name} or {name}_FILE, not both")
+    return read_secret_file(f"{name}_FILE", path)
+
+
+def read_secret_file(name: str, path: str) -> str:
+    """The content of the file that the variable names, without surrounding blanks. Raises ImproperlyConfigured."""
     try:
         return Path(path).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise refused(f"{name}_FILE", "the path of a readable text file") from error
+        raise refused(name, "the path of a readable text file") from error
 
 
 def env_url(name: str, default: str = "") -> str:
@@ -197,17 +219,27 @@ def _number(
     read: Callable[[str], Number],
     form: re.Pattern[str],
     expected: str,
-    minimum: float,
-    maximum: float,
+    minimum: Number,
+    maximum: Number,
 ) -> Number:
     text = env_str(name)
-    if not text:
-        return default
+    return _read_number(name, text, read, form, expected, minimum, maximum) if text else default
+
+
+def _read_number(
+    name: str,
+    text: str,
+    read: Callable[[str], Number],
+    form: re.Pattern[str],
+    expected: str,
+    minimum: Number,
+    maximum: Number,
+) -> Number:
     if not form.fullmatch(text):
         raise refused(name, expected)
     try:
         value = read(text)
-    except ValueError as error:
+    except (ValueError, ArithmeticError) as error:
         # Python reads at most 4300 digits.
         raise refused(name, expected) from error
     if not minimum <= value <= maximum:

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from urllib.parse import urlsplit
 
-from config import composition, embedded, login, logs
+from config import composition, deploy_settings, embedded, login, logs
 from config.api import framework
 from config.env import (
     env_api_key,
@@ -176,6 +176,20 @@ INDEX_MAX_ATTEMPTS = env_int("INDEX_MAX_ATTEMPTS", 12, minimum=1, maximum=100)
 # How long a request may lie without a sign of its worker before the sweeper enqueues it again.
 INDEX_LEASE_SECONDS = env_int("INDEX_LEASE_SECONDS", 60, minimum=1, maximum=3600)
 
+# Deployments; what each is for stands in `config.deploy_settings`.
+
+DEPLOYER_KEYS = deploy_settings.DEPLOYER_KEYS
+DEPLOYER_KEYSTORES = deploy_settings.DEPLOYER_KEYSTORES
+DEPLOYER_KEYSTORE_PASSWORD = deploy_settings.DEPLOYER_KEYSTORE_PASSWORD
+DEPLOYER_REMOTE = deploy_settings.DEPLOYER_REMOTE
+DEPLOYER_SIGNER_URL = deploy_settings.DEPLOYER_SIGNER_URL
+DEPLOYER_SIGNER_TIMEOUT_SECONDS = deploy_settings.DEPLOYER_SIGNER_TIMEOUT_SECONDS
+DEPLOY_MAX_FEE_GWEI = deploy_settings.DEPLOY_MAX_FEE_GWEI
+DEPLOY_MAX_FEES_GWEI = deploy_settings.DEPLOY_MAX_FEES_GWEI
+DEPLOY_STUCK_SECONDS = deploy_settings.DEPLOY_STUCK_SECONDS
+DEPLOY_LOW_BALANCE_ETH = deploy_settings.DEPLOY_LOW_BALANCE_ETH
+DEPLOY_MAX_DEV_BUY_ETH = deploy_settings.DEPLOY_MAX_DEV_BUY_ETH
+
 # Social profiles.
 
 # Neynar's API or one of the same shape: asked where there is a key for it.
@@ -223,6 +237,8 @@ RATE_LIMIT_PUBLIC = env_int("RATE_LIMIT_PUBLIC", 120, minimum=0, maximum=1_000_0
 RATE_LIMIT_KEYED = env_int("RATE_LIMIT_KEYED", 600, minimum=0, maximum=1_000_000)
 # Of each partner key, for indexing a transaction, which counts by itself:
 RATE_LIMIT_INDEX = env_int("RATE_LIMIT_INDEX", 10, minimum=0, maximum=1_000_000)
+# Of each partner key, for having tokens deployed, in a day:
+RATE_LIMIT_DEPLOY = env_int("RATE_LIMIT_DEPLOY", 10_000, minimum=0, maximum=1_000_000)
 
 # How many days it is kept how often each partner key called each endpoint.
 KEY_USAGE_DAYS = env_int("KEY_USAGE_DAYS", 400, minimum=1, maximum=3650)

@@ -13,7 +13,7 @@ from config.api.client_ip import client_address
 from config.api.errors import Unavailable
 from config.rate_limits import CountersUnavailable, Verdict, take
 
-_MINUTE = 60
+_MINUTE, _DAY = 60, 86_400
 
 
 class Limit(BaseThrottle):
@@ -110,6 +110,16 @@ class IndexLimit(KeyLimit):
     """Indexing on request, each of which asks a node."""
 
     setting, seconds = "RATE_LIMIT_INDEX", _MINUTE
+
+
+class DeployLimit(KeyLimit):
+    """Ordering launches: every call of a partner key in a day, also those that repeat an order or only rehearse one.
+
+    It bounds what our nodes are asked. What may be spent is bounded by quotas, which are counted in the database, so
+    that calls which can't be counted here do no harm.
+    """
+
+    setting, seconds = "RATE_LIMIT_DEPLOY", _DAY
 
 
 def rate_limit_headers(verdicts: tuple[Verdict, ...]) -> dict[str, str]:

@@ -78,6 +78,14 @@ class ContractUnknown(FeesUnreadable):
         self.key = key
 
 
+class SignerUnavailable(Retryable):
+    """The signer of a wallet gave no answer, or asks for patience."""
+
+
+class SignerRefused(Permanent):
+    """There is no usable key of the wallet, or the signer did not sign what it was asked to."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pool:
     """Where a token trades. `tick` is the starting tick as if the launched token were token0."""

@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import PartnerKey
+from tokens.deploy_querysets import DeployAttemptQuerySet, DeploymentQuerySet
 from tokens.models.token import ADDRESS_LENGTH, Token
 
 # 0x and the 64 digits of a hash, or of a salt.
@@ -57,6 +58,8 @@ class Deployment(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
     # When its block was too deep to be dropped; from then on nobody looks after it.
     final_at = models.DateTimeField(null=True, blank=True)
+
+    objects = DeploymentQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -134,7 +137,8 @@ class DeployAttempt(models.Model):
     nonce = models.BigIntegerField()
     state = models.CharField(max_length=16, choices=State, default=State.OPEN)
     reason = models.TextField(blank=True)
-    # The version that was mined, where, and what it cost: gas, and wei for each.
+    # The version that was mined, where, and what it cost: gas, and wei for each. Of a lost one, the newest block as of
+    # which the nonce was seen used.
     tx_hash = models.CharField(max_length=HASH_LENGTH, blank=True)
     block_number = models.BigIntegerField(null=True, blank=True)
     block_hash = models.CharField(max_length=HASH_LENGTH, blank=True)
@@ -146,6 +150,8 @@ class DeployAttempt(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
     # When its block was too deep to be dropped.
     final_at = models.DateTimeField(null=True, blank=True)
+
+    objects = DeployAttemptQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -1,0 +1,112 @@
+"""A remote signer on loopback, which answers as web3signer does, with signatures by eth-account; a test may hold it up.
+
+A worker that asks it waits within its transaction, after the nonce is taken and before anything is stored.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from eth_account import Account
+
+# A JSON-RPC answer without its envelope: {"result": ...} or {"error": ...}.
+Answer = dict[str, Any]
+
+
+def refusal(message: str, *, code: int = -32000) -> Answer:
+    """What a signer says whose policy forbids a transaction, or that has no such key."""
+    return {"error": {"code": code, "message": message}}
+
+
+class RemoteSignerStandIn:
+    """The keys behind a URL.
+
+    `hold` has everybody wait who asks from then on, until `release`; `waiting` says how many do. `change` sees what is
+    asked and the regular answer, and gives the answer to send; `status` is that of HTTP.
+    """
+
+    def __init__(self, url: str, private_keys: Iterable[str]) -> None:
+        self.url = url
+        # The parameters of every request, in order of arrival.
+        self.asked: list[dict[str, str]] = []
+        self.change: Callable[[dict[str, str], Answer], Answer] = lambda asked, answer: answer
+        self.status = 200
+        self.waiting = 0
+        self._keys = {Account.from_key(key).address: key for key in private_keys}
+        self._open = threading.Event()
+        self._open.set()
+        self._lock = threading.Lock()
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return tuple(self._keys)
+
+    def hold(self) -> None:
+        self._open.clear()
+
+    def release(self) -> None:
+        self._open.set()
+
+    def answer(self, body: dict[str, Any]) -> Answer:
+        (asked,) = body["params"]
+        self.asked.append(asked)
+        with self._lock:
+            self.waiting += 1
+        self._open.wait()
+        with self._lock:
+            self.waiting -= 1
+        if body["method"] != "eth_signTransaction":
+            return refusal("Method not found", code=-32601)
+        return self.change(asked, self.sign(asked))
+
+    def sign(self, asked: dict[str, str]) -> Answer:
+        """The regular answer: the raw transaction."""
+        key = self._keys.get(asked["from"])
+        if key is None:
+            return refusal("Signing from is not an unlocked account")
+        numbers = ("chainId", "nonce", "value", "gas", "maxFeePerGas", "maxPriorityFeePerGas")
+        transaction = {name: int(asked[name], 16) for name in numbers} | {"to": asked["to"], "data": asked["data"]}
+        return {"result": Account.sign_transaction(transaction | {"type": 2}, key).raw_transaction.to_0x_hex()}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    # Head and body go out in two writes; the second would wait for the caller's delayed acknowledgement.
+    disable_nagle_algorithm = True
+    signer: RemoteSignerStandIn
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        content = json.dumps({"jsonrpc": "2.0", "id": body["id"]} | self.signer.answer(body)).encode()
+        try:
+            self.send_response(self.signer.status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+        except ConnectionError:
+            # Who asked gave up, or was killed meanwhile.
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Tests read their own output."""
+
+
+@contextmanager
+def remote_signer(*private_keys: str) -> Iterator[RemoteSignerStandIn]:
+    """A signer with these keys, in hex, while the block runs, on a free port."""
+    handler = type("Handler", (_Handler,), {})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        url = f"http://127.0.0.1:{server.server_port}"
+        handler.signer = signer = RemoteSignerStandIn(url, private_keys)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        try:
+            yield signer
+        finally:
+            signer.release()
+            server.shutdown()
+            thread.join()

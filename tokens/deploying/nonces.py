@@ -1,0 +1,86 @@
+"""Which wallet sends an order, and with which nonce: taken under the lock of the wallet's row, one at a time."""
+
+from collections.abc import Mapping
+from contextlib import contextmanager
+from collections.abc import Iterator
+from decimal import Decimal
+
+from django.db import OperationalError, connection
+from django.db.models import Count, F, Max, Q, Sum
+from psycopg.errors import LockNotAvailable
+
+from config.http import Retryable
+from tokens.chains.sending import Account
+from tokens.models import DeployAttempt, Deployment, DeployWallet
+
+# How long an order waits for a wallet, while all of them are held by others' signers.
+PATIENCE_SECONDS = 30
+
+
+class WalletBusy(Retryable):
+    """Somebody else is taking a nonce of the wallet, or it was switched off."""
+
+
+class WalletPoor(Retryable):
+    """The wallet can't pay for the order besides what it has in flight; `lacks` is how many wei short it is."""
+
+    def __init__(self, lacks: int) -> None:
+        super().__init__(f"{lacks} wei short")
+        self.lacks = lacks
+
+
+def candidates(chain_id: int) -> list[DeployWallet]:
+    """The wallets that may send, those without a trouble first, then those with the least in flight."""
+    in_flight = Count("tries", filter=Q(tries__final_at__isnull=True, tries__state=DeployAttempt.State.OPEN))
+    wallets = DeployWallet.objects.filter(chain_id=chain_id, enabled=True, signable=True)
+    return sorted(
+        wallets.annotate(in_flight=in_flight), key=lambda wallet: (bool(wallet.trouble), wallet.in_flight, wallet.pk)
+    )
+
+
+def take(wallet: DeployWallet, *, accounts: Mapping[str, Account], cost: int, wait: bool) -> int:
+    """The wallet's next nonce, which nobody else gets; the wallet is locked until the database transaction ends.
+
+    `cost` is in wei. Without `wait`, a wallet that somebody has locked is left alone. `accounts` were read before, so
+    that no lock waits for a node: whatever was sent since is in the rows. Raises WalletBusy, WalletPoor.
+    """
+    rows = DeployWallet.objects.filter(pk=wallet.pk, enabled=True, signable=True)
+    with _patience():
+        locked = rows.select_for_update(no_key=True, skip_locked=not wait).first()
+    if locked is None:
+        raise WalletBusy
+    account = accounts[wallet.address]
+    lacks = cost + spoken_for(wallet, since=account.nonce) - account.balance
+    if lacks > 0:
+        raise WalletPoor(lacks)
+    # The rows are asked, too: next_nonce may be an older backup's.
+    given = DeployAttempt.objects.filter(wallet=wallet).aggregate(last=Max("nonce"))["last"]
+    nonce = max(locked.next_nonce, account.nonce, -1 if given is None else given + 1)
+    DeployWallet.objects.filter(pk=wallet.pk).update(next_nonce=nonce + 1)
+    return nonce
+
+
+def spoken_for(wallet: DeployWallet, *, since: int) -> int:
+    """Wei that the wallet's attempts may cost from this nonce on, which a balance read with it does not show yet."""
+    attempts = DeployAttempt.objects.filter(wallet=wallet, nonce__gte=since, deployment__isnull=False)
+    costs = attempts.annotate(fee=Max("versions__max_fee"), most=F("deployment__value") + F("deployment__gas") * F("fee"))
+    total: Decimal | None = costs.aggregate(total=Sum("most"))["total"]
+    return int(total or 0)
+
+
+def cost_of(order: Deployment, *, max_fee: int) -> int:
+    """Wei that an order may cost at the most: what it sends, and all of its gas."""
+    return int(order.value) + order.gas * max_fee
+
+
+@contextmanager
+def _patience() -> Iterator[None]:
+    """Locks are waited for so long in this database transaction, and no longer. Raises WalletBusy."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{PATIENCE_SECONDS}s"])
+    try:
+        yield
+    except OperationalError as error:
+        if isinstance(error.__cause__, LockNotAvailable):
+            raise WalletBusy from error
+        raise

@@ -1,0 +1,184 @@
+"""From an order that waits to bytes that are signed, stored and then sent.
+
+A crash before the one commit leaves the order as it was; after it, the watcher sends the stored bytes.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from config.http import Permanent, Retryable
+from tokens.chains.base import NodeUnavailable, SenderTooPoor, SignerRefused, SignerUnavailable, WouldRevert
+from tokens.chains.chain import Chain
+from tokens.chains.sending import Account
+from tokens.deploying import broadcasting, moves, nonces, versions
+from tokens.deploying.fees import Fees, FeesTooHigh, first_fees
+from tokens.deploying.switches import is_paused
+from tokens.deploying.troubles import Trouble, note
+from tokens.installed_chains import installed_chain
+from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction
+
+logger = logging.getLogger(__name__)
+
+# An order that waited for longer is simulated again before it is signed.
+FRESH_SECONDS = 60
+# Whatever waits for longer than this has lost its message.
+MESSAGE_SECONDS = 2
+# A sweep takes on so many orders at a time.
+BATCH = 200
+
+
+class Hindered(Retryable):
+    """The order can't be signed now, and waits on; the text is for the partner.
+
+    `chain_wide` says that no other order of the chain could be signed either.
+    """
+
+    def __init__(self, words: str, *, chain_wide: bool) -> None:
+        super().__init__(words)
+        self.chain_wide = chain_wide
+
+
+def submit(deployment_id: int) -> bool:
+    """Sign and send an order that waits; False where it doesn't, or somebody else is at it, or it comes to nothing.
+
+    Raises Hindered, and then tells the partner.
+    """
+    order = Deployment.objects.filter(pk=deployment_id, status=Deployment.Status.ENQUEUED).first()
+    if order is None:
+        return False
+    try:
+        return _submit(order)
+    except Hindered as hindered:
+        moves.say(order, str(hindered))
+        raise
+
+
+def submit_waiting(chain_id: int) -> int:
+    """Submit what waits on a chain and has lost its message, oldest first; how many were signed.
+
+    Raises Hindered where none can be.
+    """
+    lost = Deployment.objects.waiting(chain_id).filter(
+        updated_at__lt=timezone.now() - timedelta(seconds=MESSAGE_SECONDS)
+    )
+    signed = 0
+    for deployment_id in list(lost.values_list("pk", flat=True)[:BATCH]):
+        try:
+            signed += submit(deployment_id)
+        except Hindered as hindered:
+            if hindered.chain_wide:
+                raise
+    return signed
+
+
+def chains_with_waiting() -> list[int]:
+    """The chains that have orders to be signed."""
+    waiting = Deployment.objects.filter(status=Deployment.Status.ENQUEUED)
+    return sorted(waiting.values_list("chain_id", flat=True).distinct())
+
+
+def _submit(order: Deployment) -> bool:
+    if is_paused(order.chain_id):
+        raise Hindered(moves.PAUSED, chain_wide=True)
+    wallets = nonces.candidates(order.chain_id)
+    if not wallets:
+        raise Hindered(moves.NO_WALLET, chain_wide=True)
+    try:
+        chain = installed_chain(order.chain_id)
+        fees = first_fees(order.chain_id, chain.read_fees())
+        accounts = chain.read_accounts([wallet.address for wallet in wallets])
+        if not _is_fresh(order) and not _is_still_to_be_done(order, chain, sender=wallets[0].address):
+            return False
+    except FeesTooHigh as error:
+        for wallet in wallets:
+            note(wallet.pk, Trouble.FEES, str(error))
+        raise Hindered(moves.FEES, chain_wide=True) from error
+    except SenderTooPoor as error:
+        raise Hindered(moves.NO_FUNDS, chain_wide=False) from error
+    except (NodeUnavailable, Permanent) as error:
+        logger.warning("chain %s: can't prepare a deployment: %s", order.chain_id, error)
+        raise Hindered(moves.NO_NODE, chain_wide=True) from error
+    version = _sign_with_any(order, wallets, accounts=accounts, fees=fees)
+    if version is None:
+        return False
+    broadcasting.send(chain, [version])
+    return True
+
+
+def _is_fresh(order: Deployment) -> bool:
+    """Whether the order was simulated just now, and nothing of it was ever sent."""
+    return not order.attempts and timezone.now() - order.created_at < timedelta(seconds=FRESH_SECONDS)
+
+
+def _is_still_to_be_done(order: Deployment, chain: Chain, *, sender: str) -> bool:
+    """Look whether the token is there already, and whether the call still works: neither costs any gas."""
+    if order.expected_address and chain.has_code(order.expected_address):
+        moves.count_as_mined(order, tx_hash="")
+        return False
+    try:
+        simulation = chain.simulate(versions.call_of(order), sender=sender)
+    except WouldRevert as error:
+        moves.fail(order, error.reason)
+        return False
+    # What ran out of gas once would do so again.
+    order.gas = max(order.gas, versions.with_reserve(simulation.gas))
+    return True
+
+
+def _sign_with_any(
+    order: Deployment, wallets: Sequence[DeployWallet], *, accounts: Mapping[str, Account], fees: Fees
+) -> SignedTransaction | None:
+    """A stored version of the order by the first wallet that can; None where somebody else took the order.
+
+    Only when every wallet is held is one of them waited for. Raises Hindered.
+    """
+    poor = 0
+    for wait in (False, True):
+        busy = []
+        for wallet in wallets:
+            try:
+                return _sign_with(wallet, order, accounts=accounts, fees=fees, wait=wait)
+            except nonces.WalletBusy:
+                busy.append(wallet)
+            except nonces.WalletPoor as error:
+                poor += 1
+                note(wallet.pk, Trouble.SENDING, f"it lacks {error.lacks} wei for a deployment that waits")
+            except (SignerUnavailable, SignerRefused) as error:
+                note(wallet.pk, Trouble.SIGNER, str(error))
+        wallets = busy
+        if not wallets:
+            break
+    raise Hindered(moves.NO_FUNDS if poor else moves.NO_WALLET, chain_wide=not poor)
+
+
+def _sign_with(
+    wallet: DeployWallet, order: Deployment, *, accounts: Mapping[str, Account], fees: Fees, wait: bool
+) -> SignedTransaction | None:
+    """Nonce, attempt, signature, bytes and status in one database transaction; None where the order is taken.
+
+    Raises WalletBusy, WalletPoor, SignerUnavailable, SignerRefused.
+    """
+    mine = Deployment.objects.filter(pk=order.pk, status=Deployment.Status.ENQUEUED, attempts=order.attempts)
+    with transaction.atomic():
+        if mine.select_for_update(no_key=True, skip_locked=True, of=("self",)).first() is None:
+            return None
+        cost = nonces.cost_of(order, max_fee=fees.max_fee)
+        nonce = nonces.take(wallet, accounts=accounts, cost=cost, wait=wait)
+        attempt = DeployAttempt.objects.create(deployment=order, wallet=wallet, nonce=nonce)
+        version = versions.sign(attempt, wallet=wallet, order=order, fees=fees, gas=order.gas)
+        mine.move(
+            status=Deployment.Status.SUBMITTED,
+            attempts=order.attempts + 1,
+            tx_hash=version.tx_hash,
+            gas=order.gas,
+            error="",
+            final_at=None,
+        )
+    if wallet.trouble:
+        for kind in (Trouble.SIGNER, Trouble.FEES):
+            note(wallet.pk, kind, "")
+    return version

@@ -1,0 +1,80 @@
+"""The wallets that send deployments: which there are, what they own, and whom a simulation comes from."""
+
+from decimal import Decimal
+
+from django.conf import settings
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from config.http import Retryable
+from tokens.deploying import troubles
+from tokens.deploying.troubles import Trouble
+from tokens.installed_chains import installed_chain
+from tokens.installed_signers import installed_signer, signing_chains
+from tokens.models import DeployWallet
+
+_WEI_PER_COIN = 10**18
+
+
+class NoWallet(Retryable):
+    """No wallet can send on the chain now: there is none, an operator switched it off, or nobody has its key."""
+
+
+def note_wallets(chain_id: int) -> int:
+    """Have a row for each address that the chain's signer has, with its present balance; how many they are.
+
+    Rows of other addresses are no longer `signable`. A balance below DEPLOY_LOW_BALANCE_ETH is a trouble of the wallet
+    until it is higher. Raises UnsupportedChain and NodeUnavailable, after the rows are there.
+    """
+    addresses = installed_signer(chain_id).addresses
+    rows = [DeployWallet(chain_id=chain_id, address=address, signable=True) for address in sorted(addresses)]
+    DeployWallet.objects.bulk_create(rows, ignore_conflicts=True)
+    wallets = DeployWallet.objects.filter(chain_id=chain_id)
+    wallets.filter(address__in=addresses, signable=False).update(signable=True)
+    wallets.filter(signable=True).exclude(address__in=addresses).update(signable=False)
+    # With those whose key is gone: they may have transactions in flight, and somebody may miss what is left there.
+    known = {wallet.address: wallet for wallet in wallets}
+    if known:
+        for address, account in installed_chain(chain_id).read_accounts(tuple(known)).items():
+            _note_balance(known[address], account.balance)
+    return len(addresses)
+
+
+def noted_chains() -> set[int]:
+    """The chains whose wallets are to be noted: those that have a signer, and those that had one."""
+    return signing_chains() | set(DeployWallet.objects.values_list("chain_id", flat=True).distinct())
+
+
+def usable_wallets(chain_id: int) -> QuerySet[DeployWallet]:
+    """The wallets that an operator has not switched off and that somebody can sign for, the richest first."""
+    usable = DeployWallet.objects.filter(chain_id=chain_id, enabled=True, signable=True)
+    return usable.order_by(F("balance").desc(nulls_last=True), "pk")
+
+
+def sender_for(chain_id: int) -> str:
+    """The address (EIP-55) that a simulation comes from: that of the richest wallet. Raises NoWallet.
+
+    A chain none of whose wallets was ever noted has them noted now, with the errors of `note_wallets`: the first
+    deployment of an installation does not wait for a worker.
+    """
+    if not DeployWallet.objects.filter(chain_id=chain_id).exists():
+        note_wallets(chain_id)
+    address = usable_wallets(chain_id).values_list("address", flat=True).first()
+    if address is None:
+        raise NoWallet(f"no wallet can send on chain {chain_id}")
+    return address
+
+
+def is_low(balance: Decimal | int | None) -> bool:
+    """Whether a balance in wei wants an operator; an unknown one does not yet."""
+    low: Decimal = settings.DEPLOY_LOW_BALANCE_ETH
+    return balance is not None and balance < low * _WEI_PER_COIN
+
+
+def _note_balance(wallet: DeployWallet, balance: int) -> None:
+    DeployWallet.objects.filter(pk=wallet.pk).update(balance=balance, balance_at=timezone.now())
+    # One that sends nothing needs nothing.
+    low = wallet.signable and is_low(balance)
+    # Without the balance itself, which changes with each deployment: a trouble is said once.
+    words = f"less than {settings.DEPLOY_LOW_BALANCE_ETH.normalize():f} of the native coin is left" if low else ""
+    troubles.note(wallet.pk, Trouble.BALANCE, words)
