@@ -24,6 +24,15 @@ def registry() -> Registry:
     return load(*map(Path, settings.CHAINS_FILES))
 
 
+def launching_chains() -> dict[int, ChainInfo]:
+    """Chain id -> what is known of each chain where we can launch tokens: it has a node and a factory."""
+    return {
+        chain_id: chain
+        for chain_id, chain in registry().chains.items()
+        if chain_id in settings.RPC_URLS and chain.deploying("factory")
+    }
+
+
 def default_market_chain() -> ChainInfo:
     """The chain whose market is meant where a caller names none: the first that the market-data provider knows.
 

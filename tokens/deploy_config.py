@@ -1,0 +1,254 @@
+"""The configuration of a deployment: from the body that orders one to what is to be launched.
+
+This is its one definition. The rules for single values and for its parts are in `deploy_rules`, where pretokens find
+them too; here is which keys a body has, what its parts must keep between them, and how they become a launch.
+"""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from rest_framework.exceptions import ValidationError
+from rest_framework.settings import api_settings
+
+from tokens import deploy_checks
+from tokens.chains.chain import Chain
+from tokens.chains.launch_config import (
+    AirdropShare,
+    DynamicFee,
+    LaunchConfig,
+    OwnBuy,
+    PresaleTerms,
+    Reward,
+    StaticFee,
+    VaultShare,
+)
+from tokens.chains.merkle import MerkleTree
+from tokens.chains.registry import ChainInfo
+from tokens.deploy_rules import fees, shares, texts, together, values
+from tokens.deploy_rules.airdrops import Entries, bps_of
+from tokens.deploy_rules.objects import Key, Problem, object_of, read_object
+from tokens.installed_chains import launching_chains, registry
+
+_PRESETS = ("standard", "project")
+_LARGEST_CHAIN_ID = 2**63 - 1
+
+TOKEN = {
+    "name": Key(rule=texts.name),
+    "symbol": Key(rule=texts.symbol),
+    "tokenAdmin": Key(rule=values.address),
+    "image": Key(rule=texts.image, default=""),
+    **texts.METADATA,
+    "requestKey": Key(rule=values.request_key),
+}
+POOL = {
+    "type": Key(rule=values.choice(*_PRESETS), default="standard"),
+    "pairedToken": Key(rule=together.paired_token, default=together.WRAPPED_NATIVE),
+    "initialMarketCap": Key(rule=values.market_cap, default=Decimal(10)),
+}
+_POOL = object_of(POOL)
+
+
+def _body(default_chain: int) -> dict[str, Key]:
+    return {
+        "token": Key(rule=object_of(TOKEN)),
+        "rewards": Key(rule=shares.rewards, default=None),
+        "pool": Key(rule=_POOL, default=_POOL({})),
+        "fees": Key(rule=fees.fees, default=fees.STANDARD),
+        "vault": Key(rule=shares.vault, default=None),
+        "airdrop": Key(rule=shares.airdrop, default=None),
+        "presale": Key(rule=shares.presale, default=None),
+        "devBuy": Key(rule=shares.dev_buy, default=None),
+        "context": Key(rule=texts.context, default=texts.context({})),
+        "chainId": Key(rule=values.whole(least=1, most=_LARGEST_CHAIN_ID, unit="EIP-155's ids"), default=default_chain),
+        "dryRun": Key(rule=values.flag, default=False),
+    }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AirdropOrder:
+    """What is to be dropped: (EIP-55 account, wei) pairs as they came, their sum in wei, times in seconds."""
+
+    # A hundred thousand of them are nothing to print.
+    entries: Entries = field(repr=False)
+    total: int
+    bps: int
+    lockup: int
+    vesting: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeployOrder:
+    """An order to launch a token that keeps every rule; units are those of LaunchConfig."""
+
+    chain_id: int
+    request_key: str
+    dry_run: bool
+    name: str
+    symbol: str
+    admin: str
+    image: str
+    # By the SDK's keys, in its order; None where a key was not given.
+    metadata: dict[str, Any]
+    context: dict[str, str | None]
+    rewards: tuple[Reward, ...]
+    preset: str
+    # EIP-55.
+    paired_token: str
+    # Whole units of the paired token.
+    market_cap: Decimal
+    fees: StaticFee | DynamicFee
+    vault: VaultShare | None
+    airdrop: AirdropOrder | None
+    presale: PresaleTerms | None
+    own_buy: OwnBuy | None
+
+
+def read(body: Any) -> DeployOrder:
+    """What a parsed JSON body orders. Raises ValidationError (400), which names all rules that it breaks, by field.
+
+    The order of a token whose pair is not in the registry may still be refused by `build`.
+    """
+    taken, problems = read_object(body, _body(registry().default_chain.chain_id))
+    if isinstance(body, dict) and "token" not in body:
+        problems = [("token", "is required: name, symbol, tokenAdmin and requestKey are keys of this object")] + [
+            problem for problem in problems if problem[0] != "token"
+        ]
+    info = launching_chains().get(taken["chainId"]) if "chainId" in taken else None
+    if "chainId" in taken and info is None:
+        names = ", ".join(map(str, launching_chains())) or "none is set up"
+        problems.append(("chainId", f"must be a chain where this service launches tokens: {names}"))
+    problems += deploy_checks.find_problems(taken, info=info)
+    if problems or info is None:
+        raise _refuse(problems)
+    return _order(taken, info)
+
+
+def build(order: DeployOrder, *, chain: Chain, tree: MerkleTree | None) -> LaunchConfig:
+    """What an order launches; `tree` is that of its airdrop's entries, where it has one.
+
+    Where the registry doesn't know the paired token the chain is asked for its decimals. Raises ValidationError where
+    it has none or the market cap is beyond all prices, NodeUnavailable.
+    """
+    if (order.airdrop is None) != (tree is None):
+        raise ValueError("the tree is that of the airdrop")
+    info = chain.info
+    decimals = together.known_decimals(order.paired_token, info=info)
+    if decimals is None:
+        decimals = chain.read_decimals(order.paired_token)
+    if decimals is None:
+        raise _refuse([("pool.pairedToken", f"must be an ERC-20 token on {info.name} that tells its decimals")])
+    try:
+        tick, positions = together.place(order.market_cap, decimals=decimals, preset=registry().presets[order.preset])
+    except ValueError as error:
+        raise _refuse([("pool.initialMarketCap", str(error))]) from error
+    return LaunchConfig(
+        chain_id=order.chain_id,
+        name=order.name,
+        symbol=order.symbol,
+        admin=order.admin,
+        image=order.image,
+        metadata=texts.on_chain_json(order.metadata),
+        context=texts.on_chain_json(order.context),
+        paired_token=order.paired_token,
+        tick=tick,
+        positions=positions,
+        fees=order.fees,
+        rewards=order.rewards,
+        vault=order.vault,
+        airdrop=_airdrop_share(order, tree),
+        own_buy=order.own_buy,
+        presale=order.presale,
+    )
+
+
+def _airdrop_share(order: DeployOrder, tree: MerkleTree | None) -> AirdropShare | None:
+    if order.airdrop is None or tree is None:
+        return None
+    return AirdropShare(
+        admin=order.admin,
+        bps=order.airdrop.bps,
+        merkle_root=tree.root,
+        lockup=order.airdrop.lockup,
+        vesting=order.airdrop.vesting,
+    )
+
+
+def normalised(order: DeployOrder, *, tree: MerkleTree | None = None) -> dict[str, Any]:
+    """The order as JSON in the keys and units of its body, with every default filled in.
+
+    Of the airdrop's entries it has their number, their sum in wei, and the root of their tree where that is given.
+    """
+    token = {"name": order.name, "symbol": order.symbol, "tokenAdmin": order.admin, "image": order.image}
+    pool = {
+        "type": order.preset,
+        "pairedToken": order.paired_token,
+        "initialMarketCap": values.in_units(order.market_cap, 1),
+    }
+    return {
+        "token": token | order.metadata | {"requestKey": order.request_key},
+        "rewards": shares.show_rewards(order.rewards),
+        "pool": pool,
+        "fees": fees.show(order.fees),
+        "vault": order.vault and shares.show_vault(order.vault),
+        "airdrop": order.airdrop and _show_airdrop(order.airdrop, tree),
+        "presale": order.presale and shares.show_presale(order.presale),
+        "devBuy": order.own_buy and shares.show_own_buy(order.own_buy),
+        "context": order.context,
+        "chainId": order.chain_id,
+    }
+
+
+def _show_airdrop(airdrop: AirdropOrder, tree: MerkleTree | None) -> dict[str, Any]:
+    return {
+        "count": len(airdrop.entries),
+        "total": str(airdrop.total),
+        "merkleRoot": tree and tree.root,
+        **shares.show_times(lockup=airdrop.lockup, vesting=airdrop.vesting),
+    }
+
+
+def _order(taken: dict[str, Any], info: ChainInfo) -> DeployOrder:
+    token, pool = taken["token"], taken["pool"]
+    admin = token["tokenAdmin"]
+    return DeployOrder(
+        chain_id=info.chain_id,
+        request_key=token["requestKey"],
+        dry_run=taken["dryRun"],
+        name=token["name"],
+        symbol=token["symbol"],
+        admin=admin,
+        image=token["image"],
+        metadata={key: token[key] for key in texts.METADATA},
+        context=taken["context"],
+        rewards=taken["rewards"] or shares.all_to(admin),
+        preset=pool["type"],
+        paired_token=together.pair_address(pool["pairedToken"], info=info),
+        market_cap=pool["initialMarketCap"],
+        fees=taken["fees"],
+        vault=shares.vault_share(taken["vault"], admin=admin),
+        airdrop=_airdrop_order(taken["airdrop"]),
+        presale=shares.presale_terms(taken["presale"], admin=admin),
+        own_buy=shares.own_buy(taken["devBuy"], admin=admin),
+    )
+
+
+def _airdrop_order(taken: dict[str, Any] | None) -> AirdropOrder | None:
+    if taken is None:
+        return None
+    total = sum(wei for _, wei in taken["entries"])
+    return AirdropOrder(
+        entries=taken["entries"],
+        total=total,
+        bps=bps_of(total),
+        lockup=taken["lockupDuration"],
+        vesting=taken["vestingDuration"],
+    )
+
+
+def _refuse(problems: list[Problem]) -> ValidationError:
+    """The 400 that names them; those of the body as a whole are under the framework's own name for it."""
+    details: dict[str, list[str]] = {}
+    for path, words in problems:
+        details.setdefault(path or api_settings.NON_FIELD_ERRORS_KEY, []).append(words)
+    return ValidationError(details)

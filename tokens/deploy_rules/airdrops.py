@@ -1,0 +1,84 @@
+"""The entries of an airdrop, of which there may be a hundred thousand."""
+
+import re
+from typing import Any
+
+from tokens.chains.abi_values import address_text
+from tokens.chains.launch_config import ALL_BPS, MAX_EXTENSION_BPS, TOKEN_SUPPLY
+from tokens.deploy_rules import values
+from tokens.deploy_rules.objects import Key, Problem, Refused, below, cut, object_of
+
+MAX_ENTRIES = 100_000
+# 0.25 %, the least that the SDK takes.
+MIN_BPS = 25
+_WEI_PER_BPS = TOKEN_SUPPLY // ALL_BPS
+# More than the supply has no digits.
+_WEI = re.compile(f"[0-9]{{1,{len(str(TOKEN_SUPPLY))}}}")
+
+_AMOUNT = values.whole(least=1, most=TOKEN_SUPPLY, unit="wei (digits in a text, or a JSON number)")
+
+Entries = tuple[tuple[str, int], ...]
+
+
+def bps_of(wei: int) -> int:
+    """The share of the supply that holds this many wei: rounded up, since every entry must be paid."""
+    return -(-wei // _WEI_PER_BPS)
+
+
+def amount(value: Any) -> int:
+    """Wei, as a text of digits or a whole JSON number -> the same."""
+    return int(_AMOUNT(int(value) if isinstance(value, str) and _WEI.fullmatch(value) else value))
+
+
+_ENTRY = object_of({"account": Key(rule=values.address), "amount": Key(rule=amount)})
+
+
+def entries(value: Any) -> Entries:
+    """(EIP-55 account, wei) in the order in which they came; each account once, and together within the limits."""
+    if not isinstance(value, list) or not 1 <= len(value) <= MAX_ENTRIES:
+        raise ValueError(f"must be a list of 1 to {MAX_ENTRIES} entries")
+    taken: dict[str, int] = {}
+    problems: list[Problem] = []
+    for index, entry in enumerate(value):
+        read = _read_plain(entry)
+        if read is None:
+            try:
+                found = _ENTRY(entry)
+            except ValueError as error:
+                problems += below(f"[{index}]", error)
+                continue
+            read = found["account"], found["amount"]
+        account, wei = read
+        if account in taken:
+            problems.append((f"[{index}].account", "is in the list twice"))
+        taken[account] = wei
+    if problems:
+        raise Refused(cut(problems))
+    _check_total(sum(taken.values()))
+    return tuple(taken.items())
+
+
+def _read_plain(entry: Any) -> tuple[str, int] | None:
+    """An entry as nearly all are; None where the rules have to look at it one by one, which takes ten times as long."""
+    if type(entry) is not dict or len(entry) != 2:
+        return None
+    account, digits = entry.get("account"), entry.get("amount")
+    if type(account) is not str or type(digits) is not str or len(account) != 42 or not _WEI.fullmatch(digits):
+        return None
+    if not account.startswith("0x"):
+        return None
+    try:
+        raw = bytes.fromhex(account[2:])
+    except ValueError:
+        return None
+    wei = int(digits)
+    return (address_text(raw), wei) if len(raw) == 20 and any(raw) and 0 < wei <= TOKEN_SUPPLY else None
+
+
+def _check_total(wei: int) -> None:
+    least, most = MIN_BPS * _WEI_PER_BPS, MAX_EXTENSION_BPS * _WEI_PER_BPS
+    if not least <= wei <= most:
+        raise ValueError(
+            f"must have amounts of 0.25 to 90 percent of the supply together, which is {least} to {most} wei:"
+            f" these sum to {wei} wei"
+        )

@@ -1,0 +1,88 @@
+"""The fees of a launch's pool: percent in, parts per million out."""
+
+from typing import Any
+
+from tokens.chains.launch_config import DynamicFee, StaticFee
+from tokens.deploy_rules import values
+from tokens.deploy_rules.objects import Key, Refused, read_object
+
+MAX_FEE_PERCENT = "5"
+# The dynamic hook takes no less.
+MIN_BASE_FEE_PERCENT = "0.25"
+_PPM_PER_PERCENT = 10_000
+# Longer than any period of the hook makes sense; a swap has to come within it.
+_MAX_PERIOD = values.SECONDS_PER_DAY
+# Uniswap's TickMath.MAX_TICK: prices don't move by more.
+_MAX_TICKS = 887_272
+# With volatility, which the hook squares, it is far from what 256 bits hold: a larger one could make swaps fail.
+_MAX_NUMERATOR = 10**18
+
+_FEE = values.percent_in_ppm(most=MAX_FEE_PERCENT)
+_PERIOD = values.whole(least=0, most=_MAX_PERIOD, unit="seconds")
+_TYPE = Key(rule=values.choice("static", "dynamic"), default="static")
+_STATIC = {
+    "type": _TYPE,
+    "clankerFee": Key(rule=_FEE, default=_PPM_PER_PERCENT),
+    "pairedFee": Key(rule=_FEE, default=_PPM_PER_PERCENT),
+}
+# The defaults are what the SDK calls Dynamic5 or launches with.
+_DYNAMIC = {
+    "type": _TYPE,
+    "baseFee": Key(
+        rule=values.percent_in_ppm(least=MIN_BASE_FEE_PERCENT, most=MAX_FEE_PERCENT), default=_PPM_PER_PERCENT
+    ),
+    "maxLpFee": Key(rule=_FEE, default=5 * _PPM_PER_PERCENT, alias="maxFee"),
+    "referenceTickFilterPeriod": Key(rule=_PERIOD, default=30),
+    "resetPeriod": Key(rule=_PERIOD, default=120),
+    "resetTickFilter": Key(rule=values.whole(least=0, most=_MAX_TICKS, unit="ticks"), default=200),
+    "feeControlNumerator": Key(
+        rule=values.whole(least=0, most=_MAX_NUMERATOR, unit="parts of the hook's scale"), default=500_000_000
+    ),
+    "decayFilterBps": Key(rule=values.whole(least=0, most=10_000, unit="bps"), default=7_500),
+}
+
+
+def fees(value: Any) -> StaticFee | DynamicFee:
+    """What the rules of `fees` make of an object; keys of the other type are unknown."""
+    kind = value.get("type", "static") if isinstance(value, dict) else None
+    keys, others = (_DYNAMIC, _STATIC) if kind == "dynamic" else (_STATIC, _DYNAMIC)
+    taken, problems = read_object(value, keys)
+    if {"baseFee", "maxLpFee"} <= taken.keys() and taken["baseFee"] > taken["maxLpFee"]:
+        problems.append(("baseFee", "must be at most maxLpFee, in percent"))
+    if problems:
+        foreign = {name for key, rule in others.items() for name in (key, rule.alias)} - {*keys, ""}
+        raise Refused([(at, f"is no key of {kind} fees" if at in foreign else words) for at, words in problems])
+    if kind != "dynamic":
+        return StaticFee(clanker=taken["clankerFee"], paired=taken["pairedFee"])
+    return DynamicFee(
+        base=taken["baseFee"],
+        maximum=taken["maxLpFee"],
+        reference_tick_filter_period=taken["referenceTickFilterPeriod"],
+        reset_period=taken["resetPeriod"],
+        reset_tick_filter=taken["resetTickFilter"],
+        fee_control_numerator=taken["feeControlNumerator"],
+        decay_filter_bps=taken["decayFilterBps"],
+    )
+
+
+STANDARD = fees({})
+
+
+def show(given: StaticFee | DynamicFee) -> dict[str, Any]:
+    """The fees in the keys and units that `fees` takes."""
+    if isinstance(given, StaticFee):
+        return {"type": "static", "clankerFee": _percent(given.clanker), "pairedFee": _percent(given.paired)}
+    return {
+        "type": "dynamic",
+        "baseFee": _percent(given.base),
+        "maxLpFee": _percent(given.maximum),
+        "referenceTickFilterPeriod": given.reference_tick_filter_period,
+        "resetPeriod": given.reset_period,
+        "resetTickFilter": given.reset_tick_filter,
+        "feeControlNumerator": given.fee_control_numerator,
+        "decayFilterBps": given.decay_filter_bps,
+    }
+
+
+def _percent(ppm: int) -> int | float:
+    return values.in_units(ppm, _PPM_PER_PERCENT)

@@ -1,0 +1,163 @@
+"""Who gets what: the rewards of the liquidity, and the parts of the supply that don't go into the pool."""
+
+from typing import Any
+
+from tokens.chains.launch_config import ALL_BPS, MAX_EXTENSION_BPS, OwnBuy, PresaleTerms, Reward, VaultShare
+from tokens.deploy_rules import values
+from tokens.deploy_rules.airdrops import entries
+from tokens.deploy_rules.objects import Key, list_of, object_of
+
+MAX_REWARDS = 7
+MAX_ALLOWED = 10_000
+# The contracts' own.
+VAULT_LOCKUP_DAYS = 7
+AIRDROP_LOCKUP_DAYS = 1
+PRESALE_LOCKUP_DAYS = 7
+_MAX_PRESALE_SECONDS = 6 * 7 * values.SECONDS_PER_DAY
+
+_MAX_PERCENT = str(MAX_EXTENSION_BPS // 100)
+_VESTING = Key(rule=values.days_in_seconds(least=0), default=0)
+
+_REWARD = object_of(
+    {
+        "admin": Key(rule=values.address),
+        "recipient": Key(rule=values.address),
+        "allocation": Key(rule=values.positive(values.percent_in_bps(), unit="percent")),
+        "rewardsToken": Key(rule=values.choice("Both", "Clanker", "Paired"), default="Both"),
+    }
+)
+_REWARDS = list_of(_REWARD, least=1, most=MAX_REWARDS)
+
+
+def rewards(value: Any) -> tuple[Reward, ...]:
+    """1 to 7 recipients, whose allocations are all there is."""
+    taken = tuple(
+        Reward(
+            admin=reward["admin"],
+            recipient=reward["recipient"],
+            bps=reward["allocation"],
+            currency=reward["rewardsToken"],
+        )
+        for reward in _REWARDS(value)
+    )
+    total = sum(reward.bps for reward in taken)
+    if total != ALL_BPS:
+        raise ValueError(f"must have allocations that sum to exactly 100 percent, and these sum to {total / 100:g}")
+    return taken
+
+
+# None as a recipient is the token's admin.
+vault = object_of(
+    {
+        "percentage": Key(rule=values.percent_in_bps(most=_MAX_PERCENT)),
+        "lockupDuration": Key(rule=values.days_in_seconds(least=VAULT_LOCKUP_DAYS)),
+        "vestingDuration": _VESTING,
+        "recipient": Key(rule=values.address, default=None),
+    }
+)
+airdrop = object_of(
+    {
+        "entries": Key(rule=entries),
+        "lockupDuration": Key(rule=values.days_in_seconds(least=AIRDROP_LOCKUP_DAYS)),
+        "vestingDuration": _VESTING,
+    }
+)
+presale = object_of(
+    {
+        "minEthGoal": Key(rule=values.coins_in_wei()),
+        "maxEthGoal": Key(rule=values.coins_in_wei()),
+        "presaleDuration": Key(rule=values.whole(least=60, most=_MAX_PRESALE_SECONDS, unit="seconds")),
+        "recipient": Key(rule=values.address, default=None),
+        "lockupDuration": Key(
+            rule=values.days_in_seconds(least=PRESALE_LOCKUP_DAYS),
+            default=PRESALE_LOCKUP_DAYS * values.SECONDS_PER_DAY,
+        ),
+        "vestingDuration": _VESTING,
+        "presaleSupplyBps": Key(rule=values.whole(least=1, most=MAX_EXTENSION_BPS, unit="bps"), default=5_000),
+        "allowlist": Key(rule=list_of(values.address, most=MAX_ALLOWED), default=()),
+    }
+)
+dev_buy = object_of({"ethAmount": Key(rule=values.coins_in_wei()), "recipient": Key(rule=values.address, default=None)})
+
+
+def all_to(admin: str) -> tuple[Reward, ...]:
+    """The rewards of a launch that says nothing of them."""
+    return (Reward(admin=admin, recipient=admin, bps=ALL_BPS, currency="Both"),)
+
+
+def vault_share(taken: dict[str, Any] | None, *, admin: str) -> VaultShare | None:
+    """What `vault` took; none for none of the supply, which the contract would refuse."""
+    if not taken or not taken["percentage"]:
+        return None
+    return VaultShare(
+        admin=taken["recipient"] or admin,
+        bps=taken["percentage"],
+        lockup=taken["lockupDuration"],
+        vesting=taken["vestingDuration"],
+    )
+
+
+def presale_terms(taken: dict[str, Any] | None, *, admin: str) -> PresaleTerms | None:
+    """What `presale` took."""
+    if not taken:
+        return None
+    return PresaleTerms(
+        bps=taken["presaleSupplyBps"],
+        min_goal=taken["minEthGoal"],
+        max_goal=taken["maxEthGoal"],
+        duration=taken["presaleDuration"],
+        recipient=taken["recipient"] or admin,
+        lockup=taken["lockupDuration"],
+        vesting=taken["vestingDuration"],
+        allowlist=taken["allowlist"],
+    )
+
+
+def own_buy(taken: dict[str, Any] | None, *, admin: str) -> OwnBuy | None:
+    """What `dev_buy` took."""
+    return OwnBuy(wei=taken["ethAmount"], recipient=taken["recipient"] or admin) if taken else None
+
+
+def show_rewards(given: tuple[Reward, ...]) -> list[dict[str, Any]]:
+    """The rewards in the keys and units that `rewards` takes; so do those below for theirs."""
+    return [
+        {
+            "admin": reward.admin,
+            "recipient": reward.recipient,
+            "allocation": values.in_units(reward.bps, values.BPS_PER_PERCENT),
+            "rewardsToken": reward.currency,
+        }
+        for reward in given
+    ]
+
+
+def show_vault(given: VaultShare) -> dict[str, Any]:
+    return {
+        "percentage": values.in_units(given.bps, values.BPS_PER_PERCENT),
+        **show_times(lockup=given.lockup, vesting=given.vesting),
+        "recipient": given.admin,
+    }
+
+
+def show_presale(given: PresaleTerms) -> dict[str, Any]:
+    return {
+        "minEthGoal": values.in_units(given.min_goal, values.WEI_PER_COIN),
+        "maxEthGoal": values.in_units(given.max_goal, values.WEI_PER_COIN),
+        "presaleDuration": given.duration,
+        "recipient": given.recipient,
+        **show_times(lockup=given.lockup, vesting=given.vesting),
+        "presaleSupplyBps": given.bps,
+        "allowlist": list(given.allowlist),
+    }
+
+
+def show_own_buy(given: OwnBuy) -> dict[str, Any]:
+    return {"ethAmount": values.in_units(given.wei, values.WEI_PER_COIN), "recipient": given.recipient}
+
+
+def show_times(*, lockup: int, vesting: int) -> dict[str, Any]:
+    """Both from seconds to days."""
+    return {
+        "lockupDuration": values.in_units(lockup, values.SECONDS_PER_DAY),
+        "vestingDuration": values.in_units(vesting, values.SECONDS_PER_DAY),
+    }
