@@ -15,10 +15,12 @@ Entry = tuple[str, int]
 
 @dataclass(frozen=True)
 class PeerTree:
-    """A tree of the npm package `@openzeppelin/merkle-tree`: root, and a proof for each entry, as hex."""
+    """A tree of the npm package `@openzeppelin/merkle-tree`: root and a proof for each entry, as hex, and its time."""
 
     root: str
-    proofs: list[list[str]]
+    # None are made where they are not wanted.
+    proofs: list[list[str]] | None
+    seconds: float
 
 
 def sample_entries(count: int) -> list[Entry]:
@@ -27,14 +29,14 @@ def sample_entries(count: int) -> list[Entry]:
     return [(address_text(digest[:20]), int.from_bytes(digest[20:])) for digest in digests]
 
 
-def build_by_peer(lists: Sequence[Sequence[Entry]]) -> list[PeerTree]:
+def build_by_peer(lists: Sequence[Sequence[Entry]], *, roots_alone: bool = False) -> list[PeerTree]:
     """The tree of each list, by the package."""
     program = shutil.which("node")
     assert program, "OpenZeppelin's package needs node"
     text = json.dumps([[(account, str(amount)) for account, amount in entries] for entries in lists])
-    command = [program, "merkle_trees.mjs"]
+    command = [program, "merkle_trees.mjs", *(["--roots"] if roots_alone else [])]
     done = subprocess.run(
-        command, cwd=BASE_DIR / "devchain", input=text, capture_output=True, text=True, check=True, timeout=60
+        command, cwd=BASE_DIR / "devchain", input=text, capture_output=True, text=True, check=True, timeout=120
     )
     answers = map(json.loads, done.stdout.splitlines())
-    return [PeerTree(root=answer["root"], proofs=answer["proofs"]) for answer in answers]
+    return [PeerTree(answer["root"], answer.get("proofs"), answer["seconds"]) for answer in answers]

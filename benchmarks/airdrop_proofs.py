@@ -1,0 +1,116 @@
+"""An airdrop of 100,000 entries: how long its tree takes, and how soon a claimer has his proof.
+
+    python -m benchmarks.airdrop_proofs [--entries 100000] [--proofs 5000]
+
+The tree by `tokens.chains.merkle` against OpenZeppelin's own npm package on the same entries, whose root it must equal.
+Then `GET /api/airdrops/claim` for accounts drawn at random, by the production server's command line without the cache
+of public answers, one at a time; each proof is hashed up to the root.
+
+Ends with code 1 where the tree takes longer than the package's, or where the 99th percentile is over 20 ms.
+"""
+
+import argparse
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Sequence
+from importlib import import_module
+from urllib.parse import urlencode
+
+import django
+from django.apps import apps
+from eth_abi.abi import encode
+from eth_utils.crypto import keccak
+
+from benchmarks import dataset
+from benchmarks.http_load import ask, open_connection, percentile
+from benchmarks.processes import web_server
+from benchmarks.tables import Limits, print_table
+from tests.airdrop_entries import Entry, build_by_peer, sample_entries
+from tokens.chains.merkle import MerkleTree, build_tree
+
+_DATABASE = "airdrop_proofs"
+# Any token's: the service only knows that it was launched.
+_LAUNCHED = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
+_PERCENTS = (("p50", 50), ("p99", 99), ("slowest", 100))
+_WARM_UP = 500
+
+
+def main() -> int:
+    """Print all times; 1 where one is beyond its limit."""
+    options = _parse_arguments()
+    dataset.start_server()
+    os.environ["DATABASE_URL"] = dataset.database_url(_DATABASE)
+    dataset.make_empty(_DATABASE)
+    dataset.manage(_DATABASE, "migrate", "--verbosity", "0")
+    django.setup()
+
+    entries = sample_entries(options.entries)
+    started = time.perf_counter()
+    tree = build_tree(entries)
+    built = time.perf_counter()
+    _store(tree, entries)
+    stored = time.perf_counter()
+    (peer,) = build_by_peer([entries], roots_alone=True)
+    if peer.root != tree.root:
+        raise RuntimeError(f"the package's root is {peer.root}, ours {tree.root}")
+    times = _ask_for_proofs(tree, random.Random(5).choices(entries, k=options.proofs))
+
+    rows = [
+        ("tree, ours", f"{(built - started) * 1000:,.0f}"),
+        ("tree, `@openzeppelin/merkle-tree`", f"{peer.seconds * 1000:,.0f}"),
+        ("tree and entries into PostgreSQL", f"{(stored - built) * 1000:,.0f}"),
+        *((f"proof through HTTP, {name}", f"{percentile(times, percent) * 1000:.1f}") for name, percent in _PERCENTS),
+    ]
+    print_table((f"{options.entries:,} entries", "ms"), rows)
+    limits = Limits()
+    limits.at_most("time of the tree, the package's = 1", (built - started) / peer.seconds, 1)
+    limits.at_most("proof, 99th percentile", percentile(times, 99) * 1000, 20, "ms")
+    return 0 if limits.are_kept else 1
+
+
+def _store(tree: MerkleTree, entries: Sequence[Entry]) -> None:
+    """A deployment that was mined, with its airdrop."""
+    deployment = apps.get_model("tokens", "Deployment").objects.create(
+        request_key="benchmark", chain_id=8453, config={}, value=0, gas=0, expected_address=_LAUNCHED, status="mined"
+    )
+    # It imports models, for which Django is to be set up.
+    import_module("tokens.airdrops").store_tree(deployment, tree=tree, entries=entries)
+
+
+def _ask_for_proofs(tree: MerkleTree, entries: Sequence[Entry]) -> list[float]:
+    """The times of all requests, sorted. Raises RuntimeError where a proof does not lead to the root."""
+    times = []
+    with web_server(dataset.environment(_DATABASE), EDGE_CACHE_SECONDS="0") as port:
+        client = open_connection(port)
+        # At first processes import and compile, and the database's pages come into memory.
+        first = entries[:_WARM_UP]
+        for account, amount in (*first, *entries):
+            path = "/api/airdrops/claim?" + urlencode({"tokenAddress": _LAUNCHED, "claimerAddress": account})
+            spent, answer = ask(path, client)
+            if answer[9:12] != b"200" or _proved_root(answer, account, amount) != tree.root:
+                raise RuntimeError(f"{account}: {answer[:300]!r}")
+            times.append(spent)
+    return sorted(times[len(first) :])
+
+
+def _proved_root(answer: bytes, account: str, amount: int) -> str:
+    """What the hashes of an answer lead to, from the leaf of this entry."""
+    (found,) = json.loads(answer.partition(b"\r\n\r\n")[2])["proofs"]
+    node = keccak(keccak(encode(["address", "uint256"], [account, amount])))
+    for text in found["proof"]:
+        node = keccak(b"".join(sorted((node, bytes.fromhex(text[2:])))))
+    return f"0x{node.hex()}"
+
+
+def _parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Measure an airdrop's tree and proofs.")
+    parser.add_argument("--entries", type=int, default=100_000)
+    parser.add_argument("--proofs", type=int, default=5_000)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
