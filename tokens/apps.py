@@ -1,7 +1,7 @@
 from django.apps import AppConfig
 from django.core import checks
 
-from tokens.checks import check_chains, check_following, check_nodes
+from tokens.checks import check_chains, check_following, check_nodes, check_signers
 
 
 class TokensConfig(AppConfig):
@@ -10,4 +10,5 @@ class TokensConfig(AppConfig):
     def ready(self) -> None:
         checks.register(check_chains)
         checks.register(check_following)
+        checks.register(check_signers)
         checks.register(check_nodes, deploy=True)

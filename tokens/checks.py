@@ -1,10 +1,14 @@
 """Checks of the chain registry and the nodes, which run before anything else starts."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
+from eth_utils.address import is_checksum_address
 
+from tokens.chains.base import SignerRefused
+from tokens.chains.keystores import read_keystore
 from tokens.chains.registry import RegistryError
 from tokens.installed_chains import registry
 
@@ -42,6 +46,49 @@ def check_following(**_: Any) -> list[CheckMessage]:
         *lonely,
         Error("FOLLOW_RANGE_BLOCKS is larger than FOLLOW_LONGEST_RANGE_BLOCKS, which is the most.", id="tokens.E003"),
     ]
+
+
+def check_signers(**_: Any) -> list[CheckMessage]:
+    """Settings by which nobody could sign deployments.
+
+    Key files are read and not opened, which takes a second or more for each: whether the password fits is seen when the
+    first deployment needs it, and said in the log.
+    """
+    kinds = {
+        "DEPLOYER_KEYS": settings.DEPLOYER_KEYS,
+        "DEPLOYER_KEYSTORES": settings.DEPLOYER_KEYSTORES,
+        "DEPLOYER_REMOTE": settings.DEPLOYER_REMOTE,
+    }
+    lonely = [
+        Warning(f"{name}_{chain_id} is set, and RPC_URLS_{chain_id} is not: nothing is sent there.", id="tokens.W003")
+        for name, chains in kinds.items()
+        for chain_id in chains
+        if chain_id not in settings.RPC_URLS
+    ]
+    return [*lonely, *_check_keystores(), *_check_remote_signer()]
+
+
+def _check_keystores() -> Iterator[CheckMessage]:
+    for chain_id, paths in settings.DEPLOYER_KEYSTORES.items():
+        for place, path in enumerate(paths, 1):
+            try:
+                read_keystore(path)
+            except SignerRefused as error:
+                yield Error(f"DEPLOYER_KEYSTORES_{chain_id}, file {place}: {error}", id="tokens.E004")
+    if settings.DEPLOYER_KEYSTORES and not settings.DEPLOYER_KEYSTORE_PASSWORD:
+        yield Error("There are DEPLOYER_KEYSTORES, and no DEPLOYER_KEYSTORE_PASSWORD.", id="tokens.E005")
+
+
+def _check_remote_signer() -> Iterator[CheckMessage]:
+    for chain_id, addresses in settings.DEPLOYER_REMOTE.items():
+        for address in addresses:
+            digits = address[2:]
+            if digits not in (digits.lower(), digits.upper()) and not is_checksum_address(address):
+                yield Error(
+                    f"DEPLOYER_REMOTE_{chain_id} has an address with a wrong checksum: {address}", id="tokens.E006"
+                )
+    if settings.DEPLOYER_REMOTE and not settings.DEPLOYER_SIGNER_URL:
+        yield Error("There are addresses in DEPLOYER_REMOTE, and no DEPLOYER_SIGNER_URL.", id="tokens.E007")
 
 
 def check_nodes(**_: Any) -> list[CheckMessage]:
