@@ -2,7 +2,6 @@
 
 import base64
 import json
-import os
 import signal
 import socket
 import tempfile
@@ -10,7 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from django.db import connection
@@ -18,20 +16,18 @@ from redis import Redis
 
 from accounts import keys, profiles
 from accounts.models import Scope
-from config import embedded, redis_connection
+from config import redis_connection
 from config.celery import app as celery_app
 from devchain.anvil import CHAIN_ID, start
 from devchain.deploy import Deployment, prepare
 from standins.market import MarketStandIn
 from standins.social import SocialStandIn
 from tests.chain import Launchpad
+from tests.own_environment import environment_on
 from tests.own_valkey import OwnServer
 from tokens import installed_chains
 
 pytest_plugins = ["tests.recorded_node"]
-
-# Numbered databases of Valkey from here on are the brokers of processes that tests start.
-_OWN_BROKER = 128
 
 
 @pytest.fixture(scope="session")
@@ -193,24 +189,6 @@ def unused_port() -> int:
 @pytest.fixture
 def service_environment(transactional_db: None, settings: Any) -> dict[str, str]:
     """The environment of a process of the service on this test's database, with a broker of its own, empty."""
-    database = connection.settings_dict
-    address = f"postgres://{database['USER']}@{quote(database['HOST'], safe='')}/{database['NAME']}"
-    redis_url = f"unix://{embedded.socket_directory() / 'valkey.sock'}?db={_OWN_BROKER + broker_number()}"
-    Redis.from_url(redis_url).flushdb()
     nodes = {f"RPC_URLS_{chain_id}": ",".join(urls) for chain_id, urls in settings.RPC_URLS.items()}
-    return (
-        dict(os.environ)
-        | nodes
-        | {
-            "DATABASE_URL": address,
-            "REDIS_URL": redis_url,
-            "SECRET_KEY": settings.SECRET_KEY,
-            "CHAINS_FILE": ",".join(settings.CHAINS_FILES),
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-        }
-    )
-
-
-def broker_number() -> int:
-    """The number of this process's database of Valkey, which differs between pytest-xdist's workers."""
-    return int(os.environ["LAUNCHBOARD_REDIS_DB"])
+    own = {"SECRET_KEY": settings.SECRET_KEY, "CHAINS_FILE": ",".join(settings.CHAINS_FILES)}
+    return environment_on(str(connection.settings_dict["NAME"])) | nodes | own

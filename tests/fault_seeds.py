@@ -15,7 +15,7 @@ from typing import Any
 from django.db import connections
 
 from config.env import BASE_DIR
-from tests.nursery import Follower, Nursery
+from tests.nursery import Forked, Nursery
 from tests.simulator import ALL, Faults, Limits, Node, SimulatedChain, Traffic, serve
 from tests.simulator.comparing import differences
 from tests.waiting import wait_for
@@ -205,7 +205,7 @@ class _Followers:
         if not self.running:
             self.running.append(self._start())
 
-    def _start(self) -> Follower:
+    def _start(self) -> Forked:
         settings: dict[str, Any] = {
             "RPC_URLS": {self._planned.chain_id: [node.url for node in self._nodes]},
             "RPC_WS_URLS": {},
@@ -220,7 +220,7 @@ class _Followers:
         }
         if self._planned.websocket:
             settings["RPC_WS_URLS"] = {self._planned.chain_id: self._nodes[0].websocket_url}
-        return self._nursery.start(self._planned.chain_id, settings=settings)
+        return self._nursery.follow(self._planned.chain_id, settings=settings)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Followers that start in a moment, and can be killed at any: forked from a process that has loaded everything."""
+"""Followers and workers that start in a moment, and can be killed at any: forked from a process that has loaded all."""
 
 import json
 import os
@@ -15,18 +15,17 @@ from config.env import BASE_DIR
 from config.processes import die_with_parent
 from tests.waiting import wait_for
 
-_COMMAND = "import django; django.setup(); from tests.forked_follower import main; main()"
-
 
 @dataclass(frozen=True)
-class Follower:
-    """A running follower."""
+class Forked:
+    """A running process; `leads` says whether it is the first of a group of its own, which is killed as a whole."""
 
     process_id: int
+    leads: bool = False
 
     def kill(self) -> None:
         """End it as `kill -9` does, wherever it is."""
-        os.kill(self.process_id, signal.SIGKILL)
+        (os.killpg if self.leads else os.kill)(self.process_id, signal.SIGKILL)
         wait_for(lambda: not self.is_alive())
 
     def is_alive(self) -> bool:
@@ -38,25 +37,33 @@ class Follower:
 
 
 class Nursery:
-    """The process from which followers are forked."""
+    """The process from which others are forked."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process, self._lock = process, threading.Lock()
 
-    def start(self, *chain_ids: int, settings: Mapping[str, Any]) -> Follower:
+    def follow(self, *chain_ids: int, settings: Mapping[str, Any]) -> Forked:
         """A new follower of these chains, with settings other than those of the environment."""
+        return Forked(self._fork({"chain_ids": chain_ids, "settings": settings}))
+
+    def celery(self, *words: str) -> Forked:
+        """A new process of Celery, such as a worker, with the words of its command line."""
+        return Forked(self._fork(words), leads=True)
+
+    def _fork(self, wanted: Any) -> int:
         assert self._process.stdin and self._process.stdout
         with self._lock:
-            self._process.stdin.write(json.dumps({"chain_ids": chain_ids, "settings": settings}) + "\n")
+            self._process.stdin.write(json.dumps(wanted) + "\n")
             self._process.stdin.flush()
-            return Follower(int(self._process.stdout.readline()))
+            return int(self._process.stdout.readline())
 
 
 @contextmanager
-def nursery(environment: Mapping[str, str]) -> Iterator[Nursery]:
-    """A nursery while the block runs; its followers end with it."""
+def nursery(environment: Mapping[str, str], *, of: str) -> Iterator[Nursery]:
+    """A nursery while the block runs; what it forks ends with it. `of` is the module that forks, and says what."""
+    command = f"import django; django.setup(); from {of} import main; main()"
     with subprocess.Popen(
-        [sys.executable, "-c", _COMMAND],
+        [sys.executable, "-c", command],
         cwd=BASE_DIR,
         env=dict(environment),
         stdin=subprocess.PIPE,

@@ -9,10 +9,10 @@ from tests.waiting import wait_for
 
 
 class OwnServer:
-    """It listens on a socket in a directory of the test's."""
+    """It listens on a socket in a directory of the test's; one that is durable finds its data again when killed."""
 
-    def __init__(self, place: Path) -> None:
-        self._valkey = Valkey(place / "data", place, durable=False)
+    def __init__(self, place: Path, *, durable: bool = False) -> None:
+        self._valkey = Valkey(place / "data", place, durable=durable)
         self._valkey.prepare()
         self.url = f"unix://{place / 'valkey.sock'}?db=0"
         self.start()
@@ -24,6 +24,10 @@ class OwnServer:
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
         self._process.send_signal(number)
         self._process.wait(10)
+
+    def kill(self) -> None:
+        """End it as `kill -9` does."""
+        self.stop(signal.SIGKILL)
 
     def hold_up(self) -> None:
         """It takes connections and commands from now on, and answers nothing."""

@@ -8,9 +8,22 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import requests
+from requests.adapters import HTTPAdapter
 
+# How many connections to the real node are kept.
+_CONNECTIONS = 32
 # A JSON-RPC call or answer, or a list of them.
 Body = Any
+# Asks the real node.
+Forward = Callable[[Body], Body]
+
+
+class NoAnswer(Exception):
+    """Whoever asked gets none: the connection ends."""
+
+
+def _just_forward(asked: Body, forward: Forward) -> Body:
+    return forward(asked)
 
 
 @contextmanager
@@ -19,14 +32,27 @@ def relay(
     *,
     before: Callable[[Body], None] = lambda asked: None,
     change: Callable[[Body, Body], Body] = lambda asked, answer: answer,
+    instead: Callable[[Body, Forward], Body] = _just_forward,
 ) -> Iterator[str]:
-    """The URL of the relay. `before` sees what is asked and may wait; `change` gives the answer to pass back."""
+    """The URL of the relay. `before` sees what is asked and may wait; `change` gives the answer to pass back.
+
+    `instead` does what lies between, and so may leave out or repeat the asking itself; it may raise NoAnswer.
+    """
+    node = requests.Session()
+    node.mount("http://", HTTPAdapter(pool_connections=1, pool_maxsize=_CONNECTIONS))
+
+    def forward(asked: Body) -> Body:
+        return node.post(rpc_url, json=asked, timeout=30).json()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             before(asked)
-            answer = change(asked, requests.post(rpc_url, json=asked, timeout=30).json())
+            try:
+                answer = change(asked, instead(asked, forward))
+            except NoAnswer:
+                self.close_connection = True
+                return
             content = json.dumps(answer).encode()
             try:
                 self.send_response(200)
@@ -48,3 +74,4 @@ def relay(
         finally:
             server.shutdown()
             thread.join()
+            node.close()

@@ -28,7 +28,7 @@ def test_the_rows_are_the_truth_in_the_end(seeds, service_environment, tmp_path)
         "CHAINS_FILE": str(registry),
         "LOG_LEVEL": os.environ.get("LOG_LEVEL", "ERROR"),
     }
-    with nursery(environment) as young, ThreadPoolExecutor(AT_ONCE) as threads:
+    with nursery(environment, of="tests.forked_follower") as young, ThreadPoolExecutor(AT_ONCE) as threads:
         wrong = dict(zip(seeds, threads.map(lambda seed: fault_seeds.run(seed, young), seeds), strict=True))
     failed = [
         f"seed {seed} (make fault-seeds FIRST={seed} SEEDS=1), {fault_seeds.plan(seed)}:\n  " + "\n  ".join(lines[:20])

@@ -1,0 +1,170 @@
+"""An order becomes exactly one token, wherever what carries it out is killed: at every step, and with no one's help.
+
+All points are made from outside, by the node's relay, the signer, and triggers in PostgreSQL; the service has no hooks.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pytest
+from django.conf import settings
+from django.db import connection, connections
+
+from devchain.anvil import CHAIN_ID, start
+from devchain.deploy import prepare
+from tests.database_gates import database_gate
+from tests.deploy_clients import issue_keys, order
+from tests.deploy_stand import WALLETS, Stand, stand
+from tests.own_environment import copy_of, environment_on
+from tests.remote_signer import RemoteSignerStandIn, remote_signer
+from tests.troubled_node import BROADCAST, TroubledNode
+from tests.waiting import wait_for
+
+CLIENTS = 8
+
+
+class Gate(Protocol):
+    """A point at which somebody can be held up."""
+
+    def wait(self) -> None:
+        """Until somebody is."""
+
+    def lose(self) -> None:
+        """Whoever was held up is dead."""
+
+
+class SignerGate:
+    """The signer, which answers nobody."""
+
+    def __init__(self, signer: RemoteSignerStandIn) -> None:
+        self._signer = signer
+        signer.hold()
+
+    def wait(self) -> None:
+        wait_for(lambda: self._signer.waiting, seconds=30)
+
+    def lose(self) -> None:
+        self._signer.release()
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where `victim` is held up and killed."""
+
+    name: str
+    victim: str
+    gate: Callable[["Ground"], AbstractContextManager[Gate]]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What points are made of."""
+
+    service: Stand
+    signer: RemoteSignerStandIn
+
+
+def node_gate(method: str, *, answered: bool = False) -> Callable[[Ground], AbstractContextManager[Gate]]:
+    return lambda ground: ground.service.node.gate(method, answered=answered)
+
+
+def row_gate(table: str, **how: Any) -> Callable[[Ground], AbstractContextManager[Gate]]:
+    return lambda ground: database_gate(ground.service.environment["DATABASE_URL"], table, **how)
+
+
+@contextmanager
+def signer_gate(ground: Ground) -> Iterator[Gate]:
+    gate = SignerGate(ground.signer)
+    try:
+        yield gate
+    finally:
+        gate.lose()
+
+
+WEB, WORKER = "web", "worker"
+POINTS = [
+    Point("while it is simulated", WEB, node_gate("eth_call")),
+    Point("before the order is stored", WEB, row_gate("tokens_deployment")),
+    Point("when the order is stored and its message is not sent", WEB, row_gate("tokens_deployment", commit=True)),
+    Point("before it has a nonce", WORKER, node_gate("eth_maxPriorityFeePerGas")),
+    Point("before it is signed", WORKER, signer_gate),
+    Point("when it is signed and not stored", WORKER, row_gate("tokens_signedtransaction")),
+    Point("when it is stored and the worker does not know", WORKER, row_gate("tokens_signedtransaction", commit=True)),
+    Point("before it is broadcast", WORKER, node_gate(BROADCAST)),
+    Point("when it is broadcast and the worker does not know", WORKER, node_gate(BROADCAST, answered=True)),
+    Point("before its receipt is read", WORKER, node_gate("eth_getTransactionReceipt")),
+    Point("when its receipt is read", WORKER, node_gate("eth_getTransactionReceipt", answered=True)),
+    Point(
+        "before it is noted as mined",
+        WORKER,
+        row_gate("tokens_deployment", on="UPDATE OF status", when="NEW.status = 'mined'"),
+    ),
+    Point("before it is indexed", WORKER, node_gate("eth_getTransactionByHash")),
+    Point("while it is indexed", WORKER, row_gate("tokens_token")),
+    Point(
+        "before it is noted as indexed",
+        WORKER,
+        row_gate("tokens_deployment", on="UPDATE OF status", when="NEW.status = 'indexed'"),
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def ground(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[Ground]:
+    """The service on a chain and a database of its own, with wallets of a remote signer."""
+    chains_file = tmp_path_factory.mktemp("crashes") / "chains.toml"
+    with (
+        copy_of(_empty_database(django_db_blocker)) as database,
+        start() as rpc_url,
+        remote_signer(*WALLETS.values()) as signer,
+        TroubledNode(rpc_url).running() as node,
+    ):
+        deployment = prepare(rpc_url, chains_file=chains_file)
+        environment = environment_on(database) | {
+            "SECRET_KEY": settings.SECRET_KEY,
+            "CHAINS_FILE": str(chains_file),
+            f"RPC_URLS_{CHAIN_ID}": node.url,
+            f"DEPLOYER_REMOTE_{CHAIN_ID}": ",".join(WALLETS),
+            "DEPLOYER_SIGNER_URL": signer.url,
+            # Whom a gate holds up must not try again.
+            "DEPLOYER_SIGNER_TIMEOUT_SECONDS": "60",
+            "RPC_TIMEOUT_SECONDS": "60",
+        }
+        (key,) = issue_keys(environment, ["Partner"])
+        with stand(
+            environment, node=node, factory=deployment.factory, wallets=tuple(WALLETS), partner_key=key
+        ) as service:
+            yield Ground(service, signer)
+
+
+def _empty_database(blocker: Any) -> str:
+    """The name of this process's test database, from which no connection is left."""
+    with blocker.unblock():
+        connections.close_all()
+    return str(connection.settings_dict["NAME"])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("point", POINTS, ids=str)
+def test_an_order_becomes_one_token_though_its_process_is_killed(ground, point):
+    service = ground.service
+    service.forget()
+    partner, body = service.partner(), order(f"Killed {point}"[:50])
+    with ThreadPoolExecutor(1) as pool:
+        with point.gate(ground) as gate:
+            first = pool.submit(partner.insist, body)
+            gate.wait()
+            service.kill(point.victim)
+            gate.lose()
+        service.start(point.victim)
+        answers = [first.result(), *partner.insist_at_once(body, CLIENTS)]
+    wait_for(lambda: partner.is_over(body["token"]["requestKey"]), seconds=30)
+
+    assert service.judge() == []
+    assert len(answers) == CLIENTS + 1
