@@ -6,6 +6,7 @@ from typing import Protocol
 from tokens.chains.base import TransactionFacts, UncollectedFees
 from tokens.chains.blocks import BlockHeader, Reading
 from tokens.chains.launch_config import ContractCall
+from tokens.chains.presales import Presale
 from tokens.chains.registry import ChainInfo
 from tokens.chains.sending import Account, FeeQuote, Outcome, Sent, Simulation
 from tokens.chains.token_fees import TokenFees
@@ -155,4 +156,24 @@ class Chain(Protocol):
 
     def read_decimals(self, address: str) -> int | None:
         """The decimals of an ERC-20, None where the address does not tell any. Raises NodeUnavailable."""
+        ...
+
+    def read_started_presale(self, tx_hash: str, *, contract: str) -> int | None:
+        """The id of the sale that a transaction started at the presale contract; None where it started none, or is
+        not mined as far as the node knows. Raises NodeUnavailable.
+        """
+        ...
+
+    def read_presale(self, presale_id: int, *, contract: str) -> Presale | None:
+        """A sale of the presale contract as of the newest block; None where it has none of the id.
+
+        Raises NodeUnavailable.
+        """
+        ...
+
+    def find_presale(self, salt: str, *, contract: str) -> int | None:
+        """The id of the newest sale that was started with this salt (0x-prefixed hex), of the contract's last 256.
+
+        One that has been ended has another salt. Raises NodeUnavailable.
+        """
         ...

@@ -10,6 +10,7 @@ from tokens.chains import (
     lockers,
     log_filters,
     outcomes,
+    presales,
     rehearsal,
     transactions,
     v3_fees,
@@ -26,6 +27,7 @@ from tokens.chains.blocks import BlockHeader, Reading
 from tokens.chains.launch_config import ContractCall
 from tokens.chains.log_ranges import RangeSize
 from tokens.chains.log_reading import LogReader
+from tokens.chains.presales import Presale
 from tokens.chains.registry import ChainInfo
 from tokens.chains.rpc import RpcClient
 from tokens.chains.sending import Account, FeeQuote, Outcome, Sent, Simulation
@@ -149,6 +151,18 @@ class EvmChain:
     def read_decimals(self, address: str) -> int | None:
         """As in `Chain`. Raises NodeUnavailable."""
         return accounts.read_decimals(self.rpc, address)
+
+    def read_started_presale(self, tx_hash: str, *, contract: str) -> int | None:
+        """As in `Chain`. Raises NodeUnavailable."""
+        return presales.read_started(self.rpc, tx_hash, contract=contract)
+
+    def read_presale(self, presale_id: int, *, contract: str) -> Presale | None:
+        """As in `Chain`. Raises NodeUnavailable."""
+        return presales.read_presale(self.rpc, presale_id, contract=contract)
+
+    def find_presale(self, salt: str, *, contract: str) -> int | None:
+        """As in `Chain`. Raises NodeUnavailable."""
+        return presales.find_presale(self.rpc, salt, contract=contract)
 
     def _v3_manager(self) -> str:
         if self.info.v3_position_manager is None:
