@@ -36,6 +36,7 @@ _CONTRACTS = (
     "MevModule",
     "PoolManager",
     "Presale",
+    "PresaleAllowlist",
 )
 
 
