@@ -10,7 +10,6 @@ from tokens.chains.reverts import read_revert
 from tokens.chains.rpc import CallFailed, RpcClient
 from tokens.chains.rpc_answers import Refusal
 from tokens.chains.sending import Simulation
-from tokens.chains.verdicts import is_too_poor
 
 # What one transaction may use at most (EIP-7825). A deployment takes 4 to 6 million; without a limit, a call that
 # never ends would keep the node busy.
@@ -56,7 +55,7 @@ def _transaction(call: ContractCall, *, sender: str, gas: int) -> dict[str, str]
 
 def _read_failure(failed: CallFailed) -> WouldRevert | SenderTooPoor:
     """Raises Retryable where nothing follows about the call."""
-    if is_too_poor(failed):
+    if failed.kind is Refusal.SENDER:
         return SenderTooPoor("the sender has less than the value of the call")
     if failed.kind is not Refusal.EXECUTION:
         raise Retryable(f"it refused: {failed.message}")

@@ -87,7 +87,8 @@ def _describe(raw: bytes, *, depth: int) -> str:
 
 
 def _kinds(inputs: str) -> list[str]:
-    arguments = parse(inputs)
+    # The grammar knows no empty tuple.
+    arguments = parse(inputs) if inputs != "()" else None
     return [part.to_type_str() for part in arguments.components] if isinstance(arguments, TupleType) else []
 
 

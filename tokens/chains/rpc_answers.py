@@ -36,6 +36,14 @@ _REVERT_DATA = re.compile(r"0x[0-9a-fA-F]{8}")
 # Nethermind and its forebears write it before the data.
 _REVERTED = "Reverted "
 
+# What a contract wrote comes after one of these, and may be any words.
+_REVERTED_STARTS = re.compile(r"(?:err(?:or)?: )?(?:execution reverted|transaction reverted|reverted\b|vm exception)")
+# Who is to send a transaction has less than it gives away, or may cost.
+_POOR_WORDS = re.compile(
+    r"insufficient ?funds|insufficient (?:sender )?balance|up-?front cost .{0,80}\bexceeds|upfront cost exceeds|"
+    r"doesn't have enough funds|not enough (?:balance|funds)|would cause overdraft|for sender balance"
+)
+
 # A method that the node does not offer: JSON-RPC's and EIP-1474's codes, and providers' words.
 _METHOD_CODES = frozenset({-32601, -32004})
 _METHOD_WORDS = re.compile(
@@ -74,6 +82,8 @@ class Refusal(Enum):
 
     # The contract's: it ran, and failed.
     EXECUTION = auto()
+    # The sender's: its balance is too low to try.
+    SENDER = auto()
     # The node's: it does not offer the method.
     METHOD = auto()
     # The node's: the range of logs is too long for it, or holds too many.
@@ -212,10 +222,15 @@ def _is_final(error: dict[str, Any]) -> bool:
 
 
 def _kind(error: dict[str, Any]) -> Refusal:
-    message = str(error.get("message", "")).lower()
-    executed = (
-        _has_code(error, _EXECUTION_CODES) or _EXECUTION_STARTS.match(message) or _REVERT_DATA.match(_data(error))
-    )
+    message, data = str(error.get("message", "")).lower(), _data(error)
+    # Nethermind and its forebears say it beside the message, with the code of an execution.
+    if (
+        not _REVERTED_STARTS.match(message)
+        and not _REVERT_DATA.match(data)
+        and _POOR_WORDS.search(f"{message} {data.lower()}")
+    ):
+        return Refusal.SENDER
+    executed = _has_code(error, _EXECUTION_CODES) or _EXECUTION_STARTS.match(message) or _REVERT_DATA.match(data)
     if executed:
         return Refusal.EXECUTION
     lacking = _has_code(error, _METHOD_CODES) or _METHOD_WORDS.search(message)

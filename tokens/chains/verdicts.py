@@ -6,61 +6,54 @@ nethermind, besu, monad and anvil, which providers hand on. The tests list them.
 
 import re
 
-from tokens.chains.rpc_answers import CallFailed
+from tokens.chains.rpc_answers import CallFailed, Refusal
 from tokens.chains.sending import Verdict
 
-_TOO_POOR = re.compile(
-    r"insufficient ?funds|insufficient (?:sender )?balance|upfront cost exceeds|doesn't have enough funds|"
-    r"not enough (?:balance|funds)|would cause overdraft|for sender balance"
+_REFUSED = (
+    # Its form, and its signature.
+    r"failed to decode|rlp: |rlp decod|rlp is too long|rlp_too_long|typed transaction too short|empty transaction data",
+    r"(?:unsupported|invalid) (?:transaction|tx) type|(?:transaction|tx) type (?:is )?not supported",
+    r"invalid sender|failed ?to ?(?:recover|resolve) ?sender|invalid (?:transaction )?signature|signature is invalid",
+    r"invalid transaction v, r, s|replay.protected",
+    r"(?:wrong|invalid|incorrect|mismatch\w*).{0,12}chain.?id",
+    r"chain.?id.{0,12}(?:mismatch|not supported|required|invalid|does not match)",
+    # Its gas, and its size.
+    r"intrinsic ?gas|floor data gas|gas ?uint(?:64)? ?overflow",
+    r"exceeds (?:the )?block gas limit|block gas limit exceeded|gas ?limit ?(?:is )?(?:too high|exceeded)",
+    r"oversized data|transaction size|init ?code",
+    # Fees and a nonce that no chain takes.
+    r"priority fee per gas (?:is )?(?:higher than|exceeds)|tip (?:is )?(?:higher|above)|nonce has max value",
 )
 # In this order, because some words are part of others'.
-_WORDS = (
-    (
-        Verdict.KNOWN,
-        re.compile(
-            r"already ?known|known transaction|already imported|already exists|already_exists|"
-            r"already in (?:the )?(?:mem)?pool"
+_WORDS = tuple(
+    (verdict, re.compile("|".join(patterns)))
+    for verdict, patterns in (
+        (
+            Verdict.KNOWN,
+            (
+                r"already ?known|known transaction|already imported|already exists|already_exists",
+                r"existing tx with same hash|already in (?:the )?(?:tx|mem)?pool",
+            ),
         ),
-    ),
-    (Verdict.NONCE_SPENT, re.compile(r"nonce (?:is )?too low|old ?nonce|nonce_too_low")),
-    (
-        Verdict.UNDERPRICED,
-        re.compile(
-            r"replacement transaction|replacement ?not ?allowed|could not replace|not_replaced|"
-            r"another transaction with same nonce|an existing transaction had higher priority"
+        (Verdict.NONCE_SPENT, (r"nonce (?:is )?too low|nonce_too_low|old ?nonce|lower than the current nonce",)),
+        (
+            Verdict.UNDERPRICED,
+            (
+                r"replacement transaction|replacement ?not ?allowed|could not replace|not_replaced",
+                r"another transaction with same nonce|an existing transaction had higher priority",
+            ),
         ),
-    ),
-    (Verdict.TOO_POOR, _TOO_POOR),
-    # Before the fees, whose words are part of some of these.
-    (
-        Verdict.REFUSED,
-        re.compile(
-            # Its form, and its signature.
-            r"invalid sender|invalid (?:transaction )?(?:v, r, s )?signature|replay.protected|"
-            r"chain ?id (?:mismatch|invalid)|(?:wrong|invalid|incorrect|mismatching) ?(?:tx)?chain ?id|"
-            r"(?:transaction|tx) type (?:is )?not supported|failed to decode|empty transaction data|"
-            r"rlp: |rlp decod|typed transaction too short|"
-            # Its gas.
-            r"intrinsic ?gas|floor data gas|gas uint64 overflow|"
-            r"exceeds (?:the )?block gas limit|block gas limit exceeded|gas ?limit ?(?:is )?(?:too high|exceeded)|"
-            r"gas limit exceeds|gas ?limit is higher than|"
-            # Its size.
-            r"oversized data|transaction size|initcode|init code|rlp_too_long|"
-            # Fees and a nonce that no chain takes.
-            r"priority fee per gas higher than|tip (?:is )?(?:higher|above)|tip above fee cap|nonce has max value|"
-            r"maxpriorityfeepergas (?:cannot|must not) exceed"
+        # Before fees that are too low, whose words are part of some of these.
+        (Verdict.REFUSED, _REFUSED),
+        (
+            Verdict.FEE_TOO_LOW,
+            (
+                r"underpriced|less than (?:the )?(?:current )?(?:block )?base ?fee|fee ?too ?low|feepergas too low",
+                r"gas ?price (?:supplied )?(?:is )?(?:too low|below|less than)|tip too low",
+            ),
         ),
-    ),
-    (
-        Verdict.FEE_TOO_LOW,
-        re.compile(
-            r"underpriced|less than (?:the )?(?:current )?(?:block )?base ?fee|fee ?too ?low|feepergas too low|"
-            r"gas ?price (?:is )?(?:too low|below|less than)|below (?:the )?(?:configured )?minimum|tip too low"
-        ),
-    ),
+    )
 )
-# What contracts write comes after one of these, and could be any of the words above.
-_REVERTED = re.compile(r"(?:err(?:or)?: )?(?:execution reverted|transaction reverted|reverted\b|vm exception)")
 
 
 def verdict_of(refusal: CallFailed) -> Verdict:
@@ -69,15 +62,7 @@ def verdict_of(refusal: CallFailed) -> Verdict:
     Limits of a node's own (its pool is full, its caller too fast, fees above its cap) say nothing: another one, or
     the same one later, may take it.
     """
-    words = _words(refusal)
+    if refusal.kind is Refusal.SENDER:
+        return Verdict.TOO_POOR
+    words = refusal.message.lower()
     return next((verdict for verdict, pattern in _WORDS if pattern.search(words)), Verdict.UNANSWERED)
-
-
-def is_too_poor(refusal: CallFailed) -> bool:
-    """Whether a node refused to try a call because its sender has less than it would give away."""
-    return not _REVERTED.match(refusal.message.lower()) and _TOO_POOR.search(_words(refusal)) is not None
-
-
-def _words(refusal: CallFailed) -> str:
-    # Nethermind's forebears, and some providers, write what it is about beside the message.
-    return f"{refusal.message} {refusal.data[:200]}".lower()
