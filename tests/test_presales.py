@@ -1,0 +1,299 @@
+"""Orders with a presale: tried, started, and followed to their launch or their failure."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from secrets import token_hex
+
+import pytest
+from hexbytes import HexBytes
+from web3.types import RPCEndpoint
+
+from devchain import anvil, node
+from devchain.anvil import CHAIN_ID
+from devchain.deploy import DEPLOYER, Deployment, prepare
+from tests.chain import UNKNOWN_HASH
+from tests.factories import DeploymentFactory
+from tests.on_devchain import OTHER, SENDER
+from tokens import models
+from tokens.chains.base import NotOffered, WouldRevert
+from tokens.chains.chain import Chain
+from tokens.chains.launch_config import LaunchConfig, PresaleTerms, Reward, StaticFee, VaultShare
+from tokens.chains.registry import Position
+from tokens.deploying import presales
+from tokens.indexing import index_transaction
+from tokens.installed_chains import installed_chain
+from tokens.models import Token
+
+# Account 6 of the node, whom the presale contract does not know.
+STRANGER = "0x976EA74026E726554dB657fA54763abd0C3a0aa9"
+DAY = 86_400
+HOUR = 3_600
+ETHER = 10**18
+Status = models.Deployment.Status
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def moving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Deployment, Path]]:
+    """Contracts on a node whose clock these tests may move, and the registry file."""
+    path = tmp_path_factory.mktemp("presales") / "chains.toml"
+    with anvil.start() as url:
+        yield prepare(url, chains_file=path), path
+
+
+@pytest.fixture
+def contracts(moving, settings, forget_chains) -> Deployment:
+    deployment, path = moving
+    settings.CHAINS_FILES, settings.RPC_URLS = (str(path),), {CHAIN_ID: (deployment.rpc_url,)}
+    forget_chains()
+    return deployment
+
+
+@pytest.fixture
+def chain(contracts) -> Chain:
+    return installed_chain(CHAIN_ID)
+
+
+TERMS = PresaleTerms(
+    bps=5_000,
+    min_goal=ETHER,
+    max_goal=2 * ETHER,
+    duration=HOUR,
+    recipient=SENDER,
+    lockup=7 * DAY,
+    vesting=0,
+    allowlist=(),
+)
+
+
+def launch(chain: Chain, **changes) -> LaunchConfig:
+    return LaunchConfig(
+        **{
+            "chain_id": CHAIN_ID,
+            "name": "Presold",
+            "symbol": "PRE",
+            "admin": SENDER,
+            "image": "",
+            "metadata": "",
+            "context": '{"interface":"SDK"}',
+            "paired_token": chain.info.wrapped_native,
+            "tick": -230_400,
+            "positions": (Position(tick_lower=-230_400, tick_upper=-120_000, bps=10_000),),
+            "fees": StaticFee(clanker=10_000, paired=10_000),
+            "rewards": (Reward(admin=SENDER, recipient=SENDER, bps=10_000, currency="Both"),),
+            "presale": TERMS,
+        }
+        | changes
+    )
+
+
+def start(chain: Chain, contracts: Deployment, *, max_goal: int = TERMS.max_goal) -> tuple[models.Deployment, str]:
+    """An order whose presale is started by a wallet of ours, as whoever watches it leaves it; and the transaction."""
+    config = launch(chain, presale=replace(TERMS, max_goal=max_goal))
+    salt = "0x" + token_hex(32)
+    call, gas = presales.rehearse(chain, config, salt=salt, sender=DEPLOYER)
+    sent = node.send(contracts.rpc_url, sender=DEPLOYER, to=call.to, data=call.data, value=call.value, gas=gas * 2)
+    node.wait(contracts.rpc_url, sent)
+    order = DeploymentFactory(
+        chain_id=CHAIN_ID,
+        config={"presale": {"presaleDuration": HOUR}},
+        salt=salt,
+        to_address=call.to,
+        expected_address="",
+        status=Status.MINED,
+        tx_hash=sent.to_0x_hex(),
+    )
+    order.presale_id = presales.note_started(chain, order, tx_hash=order.tx_hash)
+    order.save()
+    return order, sent.to_0x_hex()
+
+
+def let_pass(contracts: Deployment, seconds: int) -> None:
+    web3 = node.connect(contracts.rpc_url)
+    web3.provider.make_request(RPCEndpoint("evm_increaseTime"), [seconds])
+    web3.provider.make_request(RPCEndpoint("evm_mine"), [])
+
+
+def buy(contracts: Deployment, order: models.Deployment, *, value: int) -> None:
+    presale = node.contract(contracts.rpc_url, "Presale", contracts.presale)
+    node.transact(contracts.rpc_url, presale.functions.buyIntoPresale(int(order.presale_id)), sender=OTHER, value=value)
+
+
+def end(contracts: Deployment, order: models.Deployment) -> str:
+    """Have a buyer end the sale, a day after it; the transaction."""
+    let_pass(contracts, HOUR + DAY)
+    presale = node.contract(contracts.rpc_url, "Presale", contracts.presale)
+    call = presale.functions.endPresale(int(order.presale_id), HexBytes(token_hex(32)))
+    return node.transact(contracts.rpc_url, call, sender=OTHER)["transactionHash"].to_0x_hex()
+
+
+def state(order: models.Deployment) -> tuple:
+    order.refresh_from_db()
+    return order.status, order.error, order.expected_address, order.final_at is not None
+
+
+# Trying
+
+
+def test_a_wallet_that_may_start_none_is_told_so(chain):
+    with pytest.raises(NotOffered, match="does not let us start presales") as caught:
+        presales.rehearse(chain, launch(chain), salt="0x" + token_hex(32), sender=STRANGER)
+    assert caught.value.field == "presale"
+
+
+def test_a_launch_that_would_fail_after_the_sale_is_refused_before_it(chain):
+    short = VaultShare(admin=SENDER, bps=1_000, lockup=7 * DAY - 1, vesting=0)
+    with pytest.raises(WouldRevert) as caught:
+        presales.rehearse(chain, launch(chain, vault=short), salt="0x" + token_hex(32), sender=DEPLOYER)
+    assert caught.value.reason == "VaultLockupDurationTooShort()"
+
+
+def test_terms_that_the_contract_does_not_take_are_refused_in_its_words(chain):
+    short = launch(chain, presale=replace(TERMS, lockup=7 * DAY - 1))
+    with pytest.raises(WouldRevert) as caught:
+        presales.rehearse(chain, short, salt="0x" + token_hex(32), sender=DEPLOYER)
+    assert caught.value.reason == "LockupDurationTooShort()"
+
+
+def test_a_call_that_would_start_it_comes_with_its_gas(chain, contracts):
+    listed = replace(TERMS, allowlist=(OTHER, STRANGER))
+    call, gas = presales.rehearse(chain, launch(chain, presale=listed), salt="0x" + token_hex(32), sender=DEPLOYER)
+    assert (call.to, call.value) == (contracts.presale, 0)
+    assert 500_000 < gas < 5_000_000
+
+
+# Finding what was started
+
+
+def test_a_sale_is_known_by_its_receipt_and_by_its_salt(chain, contracts):
+    orders = [start(chain, contracts)[0] for _ in range(3)]
+    ids = [int(order.presale_id) for order in orders]
+    assert ids == list(range(ids[0], ids[0] + 3))
+    assert [presales.find_started(chain, order) for order in orders] == ids
+
+
+def test_nothing_was_started_by_other_transactions_and_salts(chain, contracts):
+    order, _ = start(chain, contracts)
+    assert presales.note_started(chain, order, tx_hash=UNKNOWN_HASH) is None
+    buy(contracts, order, value=1)
+    bought = node.connect(contracts.rpc_url).eth.get_block("latest")["transactions"][0].to_0x_hex()
+    assert presales.note_started(chain, order, tx_hash=bought) is None
+    order.salt = "0x" + token_hex(32)
+    assert presales.find_started(chain, order) is None
+    order.to_address = contracts.factory
+    assert presales.note_started(chain, order, tx_hash=order.tx_hash) is None
+
+
+# Following
+
+
+def test_a_sale_that_runs_leaves_its_order_mined(chain, contracts):
+    order, _ = start(chain, contracts)
+    buy(contracts, order, value=ETHER)
+    assert presales.settle(chain) == 0
+    assert state(order) == ("mined", "", "", False)
+
+
+def test_an_order_is_indexed_with_the_token_that_a_buyer_launched(chain, contracts):
+    order, _ = start(chain, contracts)
+    other, _ = start(chain, contracts)
+    buy(contracts, order, value=2 * ETHER)
+    launched = end(contracts, order)
+    assert presales.settle(chain) == 1
+    assert state(order) == ("mined", "", "", False)
+    assert state(other)[0] == "failed"
+
+    (address,) = index_transaction(chain_id=CHAIN_ID, tx_hash=launched)
+    assert presales.settle(chain) == 1
+    assert state(order) == ("indexed", "", address, False)
+    assert order.token == Token.objects.get(contract_address=address)
+    assert (order.token.presale_id, order.token.admin) == (str(order.presale_id), SENDER)
+
+    # It is left alone once its block is too deep to be dropped.
+    assert presales.settle(chain) == 0
+    node.connect(contracts.rpc_url).provider.make_request(RPCEndpoint("anvil_mine"), ["0x5"])
+    assert presales.settle(chain) == 1
+    assert state(order) == ("indexed", "", address, True)
+    assert presales.settle(chain) == 0
+
+
+def test_a_launch_that_was_dropped_takes_its_order_back(chain, contracts):
+    order, _ = start(chain, contracts)
+    buy(contracts, order, value=2 * ETHER)
+    (address,) = index_transaction(chain_id=CHAIN_ID, tx_hash=end(contracts, order))
+    presales.settle(chain)
+    assert state(order)[0] == "indexed"
+
+    # As a reorganisation leaves it.
+    Token.objects.filter(contract_address=address).update(unindexed=True)
+    assert presales.settle(chain) == 1
+    assert state(order) == ("mined", "", "", False)
+    assert order.token is None
+
+    Token.objects.filter(contract_address=address).update(unindexed=False)
+    assert presales.settle(chain) == 1
+    assert state(order) == ("indexed", "", address, False)
+
+
+def test_a_token_of_another_sender_with_the_same_id_is_none_of_it(chain, contracts):
+    order, _ = start(chain, contracts)
+    buy(contracts, order, value=2 * ETHER)
+    (address,) = index_transaction(chain_id=CHAIN_ID, tx_hash=end(contracts, order))
+    Token.objects.filter(contract_address=address).update(msg_sender=STRANGER)
+    assert presales.settle(chain) == 0
+    Token.objects.filter(contract_address=address).update(msg_sender=contracts.presale, chain_id=8453)
+    assert presales.settle(chain) == 0
+    assert state(order)[0] == "mined"
+
+
+def test_an_order_fails_with_a_sale_that_ended_below_its_goal(chain, contracts):
+    order, _ = start(chain, contracts)
+    buy(contracts, order, value=ETHER - 1)
+    let_pass(contracts, HOUR)
+
+    assert presales.settle(chain) == 1
+    assert state(order) == ("failed", "the presale has failed: it ended below its minEthGoal", "", False)
+    assert presales.settle(chain) == 0
+    let_pass(contracts, 3 * DAY + 1)
+    assert presales.settle(chain) == 1
+    assert state(order)[3]
+
+
+def test_an_order_fails_with_a_sale_whose_token_nobody_launched(chain, contracts):
+    order, _ = start(chain, contracts)
+    buy(contracts, order, value=2 * ETHER)
+    let_pass(contracts, HOUR + 3 * DAY)
+    assert presales.settle(chain) == 0
+    let_pass(contracts, 1)
+
+    assert presales.settle(chain) == 1
+    assert state(order) == ("failed", "the presale has failed: nobody launched its token in time", "", True)
+
+
+def test_a_failure_that_was_dropped_is_taken_back(chain, contracts):
+    order, _ = start(chain, contracts)
+    buy(contracts, order, value=ETHER)
+    # As a reorganisation leaves it: another block holds what was bought.
+    models.Deployment.objects.filter(pk=order.pk).update(status=Status.FAILED, error="below")
+    let_pass(contracts, HOUR)
+
+    assert presales.settle(chain) == 1
+    assert state(order) == ("mined", "", "", False)
+
+
+def test_a_sale_that_the_node_does_not_know_says_nothing(chain, contracts):
+    order, _ = start(chain, contracts)
+    models.Deployment.objects.filter(pk=order.pk).update(presale_id=10**6)
+    let_pass(contracts, HOUR)
+    assert presales.settle(chain) == 0
+    assert state(order)[0] == "mined"
+
+
+def test_the_chain_is_not_asked_while_there_is_no_sale(contracts, settings, forget_chains):
+    # Nobody listens there.
+    settings.RPC_URLS = {CHAIN_ID: ("http://127.0.0.1:9",)}
+    forget_chains()
+    DeploymentFactory(chain_id=CHAIN_ID, status=Status.MINED)
+    assert presales.settle(installed_chain(CHAIN_ID)) == 0
