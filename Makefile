@@ -1,5 +1,5 @@
 # `make run` starts everything, `make test` tests everything; both make what they need.
-.PHONY: run test fault-seeds chaos chromium screenshots lint lock contracts clean
+.PHONY: run test fault-seeds chaos deploy-chaos chromium screenshots lint lock contracts clean
 
 PYTHON := $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -17,6 +17,10 @@ fault-seeds: .venv/installed-dev
 # Thousands of launches on the development chain, which reorganises while its follower is killed again and again.
 chaos: .venv/installed-dev devchain/node_modules/installed
 	$(BIN)/python -m benchmarks.chaos
+
+# Orders to deploy on the development chain, while the service's processes and servers are killed again and again.
+deploy-chaos: .venv/installed-dev devchain/node_modules/installed
+	$(BIN)/python -m benchmarks.deploy_chaos
 
 # The browser that tests drive over the operators' site: the one that CHROMIUM names, one on the PATH, or Debian's.
 chromium:

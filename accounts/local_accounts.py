@@ -10,6 +10,7 @@ from accounts.models import Scope
 from config import private_files
 
 ADMINISTRATOR = "admin"
+_SCOPES = (Scope.READ, Scope.INDEX, Scope.DEPLOY)
 
 
 def ensure_administrator(path: Path) -> str:
@@ -28,10 +29,10 @@ def ensure_administrator(path: Path) -> str:
 
 
 def ensure_partner_key(path: Path) -> str:
-    """The key that the file keeps, or a new one with the scopes read and index where that is no longer accepted."""
+    """The key that the file keeps, or a new one where that is no longer accepted or lacks a scope."""
     text = private_files.read(path)
     key = keys.verify(text)
-    if key is None or not {Scope.READ, Scope.INDEX} <= set(key.scopes):
-        text = keys.issue("make run", scopes=(Scope.READ, Scope.INDEX))
+    if key is None or not set(_SCOPES) <= set(key.scopes):
+        text = keys.issue("make run", scopes=_SCOPES)
         private_files.replace(path, text)
     return text

@@ -27,8 +27,15 @@ def web_server(environment: Mapping[str, str], **settings: str) -> Iterator[int]
 
 @contextmanager
 def worker(environment: Mapping[str, str]) -> Iterator[None]:
-    """The worker, which counts what lists ask to be counted."""
+    """The worker, which counts what lists ask to be counted, and carries deployments out."""
     with _process("worker", environment):
+        yield
+
+
+@contextmanager
+def beat(environment: Mapping[str, str]) -> Iterator[None]:
+    """The process that enqueues what is done again and again."""
+    with _process("beat", environment):
         yield
 
 

@@ -1,6 +1,8 @@
-"""What beat enqueues, and how often."""
+"""What beat enqueues, how often, and in which queue tasks wait."""
 
 from typing import Any
+
+from kombu import Queue
 
 
 def _every(seconds: float, task: str) -> dict[str, Any]:
@@ -11,6 +13,10 @@ def _every(seconds: float, task: str) -> dict[str, Any]:
 SCHEDULE = {
     "sweep-index-requests": _every(5.0, "tokens.tasks.sweep_index_requests"),
     "confirm-index-requests": _every(30.0, "tokens.tasks.confirm_index_requests"),
+    "sweep-deployments": _every(5.0, "tokens.tasks.sweep_deployments"),
+    "watch-deployments": _every(1.0, "tokens.tasks.watch_deployments"),
+    "confirm-deployments": _every(10.0, "tokens.tasks.confirm_deployments"),
+    "note-deploy-wallets": _every(30.0, "tokens.tasks.note_deploy_wallets"),
     "refresh-social-profiles": _every(10.0, "accounts.tasks.refresh_social_profiles"),
     "store-key-usage": _every(60.0, "accounts.tasks.store_key_usage"),
     "prune-key-usage": _every(3600.0, "accounts.tasks.prune_key_usage"),
@@ -18,3 +24,21 @@ SCHEDULE = {
     "refresh-markets": _every(2.0, "tokens.tasks.refresh_markets"),
     "prune-market-history": _every(600.0, "tokens.tasks.prune_market_history"),
 }
+
+# Workers take from both in turn, so that a backlog in one holds up nothing in the other. With `--queues` a worker takes
+# from one alone.
+QUEUES = (Queue("celery", routing_key="celery"), Queue("deploy", routing_key="deploy"))
+
+_DEPLOYING = (
+    "submit_deployment",
+    "sweep_deployments",
+    "submit_waiting",
+    "watch_deployments",
+    "watch_chain",
+    "confirm_deployments",
+    "confirm_deployed",
+    "note_deploy_wallets",
+    "note_wallets_of_chain",
+)
+# All other tasks wait in the first queue.
+ROUTES = {f"tokens.tasks.{task}": {"queue": "deploy"} for task in _DEPLOYING}

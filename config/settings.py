@@ -24,7 +24,7 @@ from config.env import (
 )
 from config.env_chains import env_first_blocks, env_rpc_urls, env_websocket_urls
 from config.operators import site
-from config.schedule import SCHEDULE
+from config.schedule import QUEUES, ROUTES, SCHEDULE
 from config.server_addresses import read_database_url, read_redis_url
 
 load_env_file()
@@ -100,6 +100,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_SOFT_TIME_LIMIT = 120
 CELERY_TASK_TIME_LIMIT = 150
 CELERY_BEAT_SCHEDULE = SCHEDULE
+CELERY_TASK_QUEUES, CELERY_TASK_ROUTES = QUEUES, ROUTES
 
 # The cache of public answers before Django (`config.edge`), in each process of the web server.
 
@@ -120,6 +121,8 @@ METRICS_COLLECTORS = (
     "tokens.metrics.coverage",
     "tokens.metrics.indexing",
     "tokens.metrics.listed",
+    "tokens.deploying.metrics.deployments",
+    "tokens.deploying.metrics.wallets",
 )
 # What `GET /readyz` tells more of, by parameter: what reads it.
 READINESS_DETAILS = {"chain": "tokens.readiness.chain"}

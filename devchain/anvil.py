@@ -15,6 +15,10 @@ from config.processes import die_with_parent
 
 CHAIN_ID = 31337
 HOST = "127.0.0.1"
+# The last of the accounts that every anvil has, and its private key, which stands in anvil's documentation: whatever is
+# sent there on a real chain is anybody's. Nothing but the service sends from it here.
+DEPLOYER = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
+DEPLOYER_KEY = "2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6"
 # Seconds between two writings of the chain. All of it is written each time, some 85 kB a launch.
 SAVE_EVERY = 10
 # How long a node may take until it answers; it takes about 0.1 s on an idle machine.

@@ -15,6 +15,7 @@ from web3.exceptions import TimeExhausted, Web3RPCError
 from web3.logs import DISCARD
 
 from devchain import node
+from devchain.anvil import DEPLOYER
 from devchain.deploy import NotDeployed, locate
 from devchain.launches import launch
 from devchain.samples import sample
@@ -68,7 +69,8 @@ def _launch(rpc_url: str) -> str:
     """Launch one sample from one of the node's accounts; its symbol and address. Raises NotYet."""
     try:
         deployment = locate(rpc_url)
-        accounts = node.connect(rpc_url).eth.accounts
+        # Two senders would be in each other's way.
+        accounts = [account for account in node.connect(rpc_url).eth.accounts if account != DEPLOYER]
         sender = secrets.choice(accounts)
         config = sample(deployment, sender=sender, accounts=accounts)
         receipt = node.wait(rpc_url, launch(deployment, config, sender=sender), seconds=_TIMEOUT)

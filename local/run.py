@@ -30,7 +30,7 @@ from config.env import BASE_DIR, env_secret, join_list, load_env_file
 from config.processes import end_with_parent
 from config.server_addresses import ask_database, ask_redis, web_server_answers
 from devchain import anvil
-from local import stand_ins
+from local import deployments, stand_ins
 from local.supervisor import StartFailed, Supervisor
 
 _START_SECONDS = 90.0
@@ -191,12 +191,16 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
         _CHAIN_FROM: "0",
         # Beside the operator's own, which may describe other chains.
         "CHAINS_FILE": join_list((*settings.CHAINS_FILES, str(chains_file))),
-    }
+    } | deployments.environment()
 
 
 def _chain_ids(environment: Mapping[str, str]) -> list[int]:
     """The chains that have a node."""
     return list(settings.RPC_URLS) or [anvil.CHAIN_ID] * (_CHAIN_URLS in environment)
+
+
+def _has_our_chain(environment: Mapping[str, str]) -> bool:
+    return not settings.RPC_URLS and _CHAIN_URLS in environment
 
 
 def _start_stand_ins(supervisor: Supervisor, environment: Mapping[str, str]) -> dict[str, int]:
@@ -210,21 +214,21 @@ def _start_stand_ins(supervisor: Supervisor, environment: Mapping[str, str]) -> 
 
 def _start_launcher(supervisor: Supervisor, environment: Mapping[str, str]) -> None:
     """Have samples launched, where the chain is ours."""
-    if settings.RPC_URLS or _CHAIN_URLS not in environment:
+    if not _has_our_chain(environment):
         return
     options = ["--rpc-url", environment[_CHAIN_URLS], "--every", environment["LAUNCH_EVERY_SECONDS"]]
     supervisor.start("launcher", [sys.executable, "-m", "devchain.launcher", *options], environment=environment)
 
 
 def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], services: str) -> str:
-    address, local = _address(environment), embedded.local_directory()
+    address, local, ours = _address(environment), embedded.local_directory(), _has_our_chain(environment)
     if "password" not in accounts:
         login = "make one with `manage.py createsuperuser`"
     else:
         login = f"admin, password {accounts['password'] or 'as you have set it'}"
     if settings.RPC_URLS:
         chain = "chain " + ", ".join(str(chain_id) for chain_id in settings.RPC_URLS)
-    elif _CHAIN_URLS in environment:
+    elif ours:
         every = environment["LAUNCH_EVERY_SECONDS"].removesuffix(".0")
         chain = f"development chain {anvil.CHAIN_ID} at {environment[_CHAIN_URLS]}, a launch every {every} s"
     else:
@@ -232,6 +236,7 @@ def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], servi
             "none: install Node 20 and `make run` again for a development chain,\n"
             "                  or set RPC_URLS_<chainId>, such as RPC_URLS_8453=https://..."
         )
+    deploying = deployments.greet(address, partner_key=accounts["partnerKey"]) if ours else ""
     followed = " ".join(f"{address}/readyz?chain={chain_id}" for chain_id in _chain_ids(environment))
     return f"""
   Launchboard       {address}  (documentation: {address}/api/docs)
@@ -242,7 +247,7 @@ def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], servi
 {services}
   Data, keys, logs  {local}
   Try               curl {shlex.quote(f"{address}/api/tokens?limit=3")}
-  Ctrl-C stops everything.
+{deploying}  Ctrl-C stops everything.
 """
 
 

@@ -18,6 +18,7 @@ from accounts import keys, profiles
 from accounts.models import Scope
 from config import redis_connection
 from config.celery import app as celery_app
+from config.schedule import QUEUES
 from devchain.anvil import CHAIN_ID, start
 from devchain.deploy import Deployment, prepare
 from standins.market import MarketStandIn
@@ -25,9 +26,9 @@ from standins.social import SocialStandIn
 from tests.chain import Launchpad
 from tests.own_environment import environment_on
 from tests.own_valkey import OwnServer
-from tokens import installed_chains
+from tokens import installed_chains, installed_signers
 
-pytest_plugins = ["tests.recorded_node"]
+pytest_plugins = ["tests.deploying", "tests.recorded_node"]
 
 
 @pytest.fixture(scope="session")
@@ -51,12 +52,13 @@ def deployment(anvil: str, chains_file: Path) -> Deployment:
 
 @pytest.fixture
 def forget_chains() -> Iterator[Callable[[], None]]:
-    """To be called when a test has changed the settings of chains: they are read once per process."""
+    """To be called when a test has changed the settings of chains or signers: they are read once per process."""
 
     def forget() -> None:
         installed_chains.registry.cache_clear()
         installed_chains.installed_chain.cache_clear()
         installed_chains.installed_chain_otherwise.cache_clear()
+        installed_signers.installed_signer.cache_clear()
 
     forget()
     yield forget
@@ -93,6 +95,12 @@ def read_key(db: None) -> dict[str, str]:
 def index_key(db: None) -> dict[str, str]:
     """The header of a partner who may have transactions indexed, and nothing else."""
     return {"x-api-key": keys.issue("Indexer", scopes=[Scope.INDEX])}
+
+
+@pytest.fixture
+def deploy_key(db: None) -> dict[str, str]:
+    """The header of a partner who may have tokens launched, and nothing else."""
+    return {"x-api-key": keys.issue("Launcher", scopes=[Scope.DEPLOY])}
 
 
 @pytest.fixture
@@ -137,12 +145,13 @@ class Message:
 
 @pytest.fixture
 def queue() -> Iterator[Callable[[], list[Message]]]:
-    """What waits in the broker, oldest first; empty at the start."""
+    """What waits in the broker, each queue's oldest first; empty at the start."""
+    names = [queue.name for queue in QUEUES]
     with celery_app.connection_for_write() as broker:
         client = broker.default_channel.client
 
         def messages() -> list[Message]:
-            found = [json.loads(text) for text in reversed(client.lrange("celery", 0, -1))]
+            found = [json.loads(text) for name in names for text in reversed(client.lrange(name, 0, -1))]
             return [
                 Message(
                     task=message["headers"]["task"],
@@ -152,9 +161,9 @@ def queue() -> Iterator[Callable[[], list[Message]]]:
                 for message in found
             ]
 
-        client.delete("celery")
+        client.delete(*names)
         yield messages
-        client.delete("celery")
+        client.delete(*names)
 
 
 @pytest.fixture

@@ -1,6 +1,10 @@
 """Ordering deployments while everything that carries them out is killed at random, and broadcasts get lost."""
 
+import os
 import random
+import secrets
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,9 +14,13 @@ from pathlib import Path
 
 import psycopg
 
+from config.env import BASE_DIR
 from config.server_addresses import web_server_answers
+from devchain.anvil import CHAIN_ID, start
+from devchain.deploy import prepare
 from tests.deploy_check import judge, read_chain, read_rows
 from tests.deploy_clients import Answers, Partner, issue_keys, order
+from tests.deploy_stand import WALLETS
 from tests.own_postgresql import OwnPostgres
 from tests.own_valkey import OwnServer
 from tests.service_processes import HOST, Service, free_port
@@ -75,6 +83,32 @@ class Ground:
 
 
 @contextmanager
+def ground(place: Path, *, block_time: float) -> Iterator[Ground]:
+    """Servers in a directory, a node that makes a block every so many seconds, contracts, and an empty database."""
+    with servers(place) as (postgres, valkey), start(block_time=block_time) as rpc_url:
+        deployment = prepare(rpc_url, chains_file=place / "chains.toml")
+        environment = dict(os.environ) | {
+            "CHAINS_FILE": str(place / "chains.toml"),
+            "SECRET_KEY": secrets.token_urlsafe(50),
+            f"DEPLOYER_KEYS_{CHAIN_ID}": ",".join(WALLETS.values()),
+            "LOG_LEVEL": "ERROR",
+            "MARKET_DATA": "false",
+            # What comes late is given up now and then, though the node has taken it.
+            "RPC_TIMEOUT_SECONDS": "2",
+            "RATE_LIMIT_KEYED": "0",
+            "PYTHONWARNINGS": "ignore:You're running the worker with superuser",
+        }
+        yield Ground(
+            postgres=postgres,
+            valkey=valkey,
+            rpc_url=rpc_url,
+            factory=deployment.factory,
+            wallets=tuple(WALLETS),
+            environment=environment,
+        )
+
+
+@contextmanager
 def servers(place: Path) -> Iterator[tuple[OwnPostgres, OwnServer]]:
     """A PostgreSQL and a Valkey of one's own that find their data again when they were killed."""
     (place / "postgres").mkdir()
@@ -95,7 +129,8 @@ def run(ground: Ground, plan: Plan) -> Outcome:
     outcome, started = Outcome(), time.monotonic()
     losses = Losses(seed=plan.seed, lost=plan.lost, late=plan.late, late_seconds=plan.late_seconds)
     with TroubledNode(ground.rpc_url, losses).running() as node, ExitStack() as stack:
-        processes = _Processes(ground, node.url, plan, stack)
+        processes = _Processes(ground, node.url, plan)
+        processes.start(stack)
         keys = issue_keys(processes.environment, [f"Partner {number}" for number in range(plan.partners)])
         partners = [
             Partner(f"Partner {number}", key, processes.port, outcome.answers) for number, key in enumerate(keys)
@@ -151,19 +186,24 @@ def _wait_for_the_end(partners: Sequence[Partner], ground: Ground, plan: Plan) -
 class _Processes:
     """The service's processes and its servers, all of which may be killed."""
 
-    def __init__(self, ground: Ground, node_url: str, plan: Plan, stack: ExitStack) -> None:
+    def __init__(self, ground: Ground, node_url: str, plan: Plan) -> None:
         self._ground, self._plan, self._rng = ground, plan, random.Random(plan.seed)
         self.port = free_port()
         self.environment = dict(ground.environment) | {
             "DATABASE_URL": ground.postgres.url,
             "REDIS_URL": ground.valkey.url,
-            "RPC_URLS_31337": node_url,
+            f"RPC_URLS_{CHAIN_ID}": node_url,
             "PORT": str(self.port),
             "WEB_HOST": HOST,
             "WORKER_PROCESSES": str(min(_TASKS, plan.workers)),
         }
+
+    def start(self, stack: ExitStack) -> None:
+        """Make the tables, start everything, and wait until the web server answers."""
+        command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+        subprocess.run(command, cwd=BASE_DIR, env=self.environment, check=True)
         self._web = self._start("web", stack)
-        self._workers = [self._start("worker", stack) for _ in range(max(1, plan.workers // _TASKS))]
+        self._workers = [self._start("worker", stack) for _ in range(max(1, self._plan.workers // _TASKS))]
         self._beat = self._start("beat", stack)
         wait_for(lambda: web_server_answers(HOST, self.port), seconds=_START_SECONDS)
 

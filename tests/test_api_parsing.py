@@ -95,6 +95,26 @@ def test_it_refuses_what_is_not_json(post, body):
     assert (response.status_code, response.json()) == (400, {"error": "Malformed JSON"})
 
 
+@pytest.mark.parametrize(
+    "number",
+    ["0.1000000000000000001", "-1.00000000000000000001e0", "1e-400", "12345678901234567.5", "4e-324", "0e" + "9" * 30],
+)
+@pytest.mark.parametrize("body", ["%s", "[1,%s]", '{"a": %s}', '{"a":\n%s}', "[1 ,%s]"])
+def test_it_refuses_a_number_that_a_double_would_change(post, body, number):
+    response = post((body % number).encode())
+    assert (response.status_code, response.json()) == (
+        400,
+        {"error": f"A number with more digits than a double has is not accepted: {number}"},
+    )
+
+
+@pytest.mark.parametrize(
+    "number", ["0.30000000000000004", "1.0000000000000000000000", "1E+23", "2.5e26", "0.1", "5e-324", "0e999999"]
+)
+def test_it_takes_a_number_that_a_double_has_exactly(post, number):
+    assert post(f"[{number}]".encode()).json() == {"got": [float(number)]}
+
+
 @pytest.mark.parametrize(("depth", "status"), [(64, 200), (65, 400)])
 def test_it_refuses_more_levels_than_it_could_answer_with(post, depth, status):
     assert post(b"[" * depth + b"]" * depth).status_code == status

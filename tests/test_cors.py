@@ -85,6 +85,7 @@ def test_a_page_of_any_origin_may_read_what_is_public(address, status, origin):
     assert set(answer.headers["Access-Control-Expose-Headers"].split(", ")) == {
         "Deprecation",
         "ETag",
+        "Idempotency-Replayed",
         "Link",
         "RateLimit-Limit",
         "RateLimit-Remaining",

@@ -10,17 +10,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pytest
-from django.conf import settings
-from django.db import connection, connections
 
-from devchain.anvil import CHAIN_ID, start
-from devchain.deploy import prepare
 from tests.database_gates import database_gate
-from tests.deploy_clients import issue_keys, order
-from tests.deploy_stand import WALLETS, Stand, stand
-from tests.own_environment import copy_of, environment_on
-from tests.remote_signer import RemoteSignerStandIn, remote_signer
-from tests.troubled_node import BROADCAST, TroubledNode
+from tests.deploy_clients import order
+from tests.deploy_stand import Stand, own_stand
+from tests.remote_signer import RemoteSignerStandIn
+from tests.troubled_node import BROADCAST
 from tests.waiting import wait_for
 
 CLIENTS = 8
@@ -56,31 +51,23 @@ class Point:
 
     name: str
     victim: str
-    gate: Callable[["Ground"], AbstractContextManager[Gate]]
+    gate: Callable[[Stand], AbstractContextManager[Gate]]
 
     def __str__(self) -> str:
         return self.name
 
 
-@dataclass(frozen=True)
-class Ground:
-    """What points are made of."""
-
-    service: Stand
-    signer: RemoteSignerStandIn
+def node_gate(method: str, *, answered: bool = False) -> Callable[[Stand], AbstractContextManager[Gate]]:
+    return lambda service: service.node.gate(method, answered=answered)
 
 
-def node_gate(method: str, *, answered: bool = False) -> Callable[[Ground], AbstractContextManager[Gate]]:
-    return lambda ground: ground.service.node.gate(method, answered=answered)
-
-
-def row_gate(table: str, **how: Any) -> Callable[[Ground], AbstractContextManager[Gate]]:
-    return lambda ground: database_gate(ground.service.environment["DATABASE_URL"], table, **how)
+def row_gate(table: str, **how: Any) -> Callable[[Stand], AbstractContextManager[Gate]]:
+    return lambda service: database_gate(service.database_url, table, **how)
 
 
 @contextmanager
-def signer_gate(ground: Ground) -> Iterator[Gate]:
-    gate = SignerGate(ground.signer)
+def signer_gate(service: Stand) -> Iterator[Gate]:
+    gate = SignerGate(service.signer)
     try:
         yield gate
     finally:
@@ -89,7 +76,6 @@ def signer_gate(ground: Ground) -> Iterator[Gate]:
 
 WEB, WORKER = "web", "worker"
 POINTS = [
-    Point("while it is simulated", WEB, node_gate("eth_call")),
     Point("before the order is stored", WEB, row_gate("tokens_deployment")),
     Point("when the order is stored and its message is not sent", WEB, row_gate("tokens_deployment", commit=True)),
     Point("before it has a nonce", WORKER, node_gate("eth_maxPriorityFeePerGas")),
@@ -116,48 +102,18 @@ POINTS = [
 
 
 @pytest.fixture(scope="module")
-def ground(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[Ground]:
-    """The service on a chain and a database of its own, with wallets of a remote signer."""
-    chains_file = tmp_path_factory.mktemp("crashes") / "chains.toml"
-    with (
-        copy_of(_empty_database(django_db_blocker)) as database,
-        start() as rpc_url,
-        remote_signer(*WALLETS.values()) as signer,
-        TroubledNode(rpc_url).running() as node,
-    ):
-        deployment = prepare(rpc_url, chains_file=chains_file)
-        environment = environment_on(database) | {
-            "SECRET_KEY": settings.SECRET_KEY,
-            "CHAINS_FILE": str(chains_file),
-            f"RPC_URLS_{CHAIN_ID}": node.url,
-            f"DEPLOYER_REMOTE_{CHAIN_ID}": ",".join(WALLETS),
-            "DEPLOYER_SIGNER_URL": signer.url,
-            # Whom a gate holds up must not try again.
-            "DEPLOYER_SIGNER_TIMEOUT_SECONDS": "60",
-            "RPC_TIMEOUT_SECONDS": "60",
-        }
-        (key,) = issue_keys(environment, ["Partner"])
-        with stand(
-            environment, node=node, factory=deployment.factory, wallets=tuple(WALLETS), partner_key=key
-        ) as service:
-            yield Ground(service, signer)
-
-
-def _empty_database(blocker: Any) -> str:
-    """The name of this process's test database, from which no connection is left."""
-    with blocker.unblock():
-        connections.close_all()
-    return str(connection.settings_dict["NAME"])
+def service(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[Stand]:
+    with own_stand(django_db_blocker, tmp_path_factory.mktemp("crashes") / "chains.toml") as running:
+        yield running
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("point", POINTS, ids=str)
-def test_an_order_becomes_one_token_though_its_process_is_killed(ground, point):
-    service = ground.service
+def test_an_order_becomes_one_token_though_its_process_is_killed(service, point):
     service.forget()
     partner, body = service.partner(), order(f"Killed {point}"[:50])
     with ThreadPoolExecutor(1) as pool:
-        with point.gate(ground) as gate:
+        with point.gate(service) as gate:
             first = pool.submit(partner.insist, body)
             gate.wait()
             service.kill(point.victim)

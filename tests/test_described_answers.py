@@ -7,7 +7,11 @@ import pytest
 from django.urls import reverse
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError
 
-from tests.factories import DeploymentFactory, FeeClaimFactory, SocialProfileFactory, TokenFactory
+from accounts.models import PartnerKey
+from devchain.anvil import CHAIN_ID
+from tests.factories import DeploymentFactory, DeployWalletFactory, FeeClaimFactory, SocialProfileFactory, TokenFactory
+from tests.orders import WALLET as ORDERING_WALLET
+from tests.orders import order
 from tests.token_lists import price
 from tokens import airdrops
 from tokens.chains.merkle import build_tree
@@ -174,6 +178,29 @@ def test_an_error_is_as_described(client, read_key, description, name, parameter
     answer = client.get(reverse(name), parameters, headers=read_key)
     assert answer.status_code == status
     check(description, reverse(name), answer.json(), status=status)
+
+
+@pytest.mark.parametrize("parts", [{}, {"dryRun": True}, {"chainId": 5}])
+def test_an_order_is_as_described(client, launchpad, deploy_key, description, parts):
+    DeployWalletFactory(chain_id=CHAIN_ID, address=ORDERING_WALLET)
+    body = order(**parts)
+    bodies = description["paths"]["/api/tokens/deploy"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    Draft202012Validator({"components": description["components"]} | bodies).validate(body)
+    answer = client.post("/api/tokens/deploy", json.dumps(body), content_type="application/json", headers=deploy_key)
+    assert answer.status_code == (400 if "chainId" in parts else 200)
+    for path in ("/api/tokens/deploy", "/api/tokens/deploy/v4"):
+        check(description, path, answer.json(), method="post", status=answer.status_code)
+
+
+@pytest.mark.parametrize(
+    ("columns", "status"),
+    [({}, 200), ({"status": "mined", "tx_hash": POOL, "error": "e"}, 200), ({"request_key": "x"}, 404)],
+)
+def test_how_far_an_order_is_is_as_described(client, deploy_key, description, columns, status):
+    stored = DeploymentFactory(partner_key=PartnerKey.objects.get(), expected_address=WALLET, **columns)
+    answer = client.get(f"/api/tokens/deploy/status/{stored.request_key}", headers=deploy_key)
+    assert answer.status_code == status
+    check(description, "/api/tokens/deploy/status/{requestKey}", answer.json(), status=status)
 
 
 @pytest.mark.parametrize("count", [0, 1])

@@ -7,10 +7,14 @@ from django.db import connections
 from jsonschema import Draft202012Validator
 
 from config.redis_connection import redis
+from devchain.anvil import CHAIN_ID
 from standins.server import Mode
-from tests.factories import TokenFactory
+from tests.factories import DeployWalletFactory, TokenFactory
+from tests.orders import WALLET as ORDERING_WALLET
+from tests.orders import order
 from tests.test_trending import grow_stale, launch
 from tokens import market_pace
+from tokens.models import DeploySwitch
 
 pytestmark = pytest.mark.django_db
 
@@ -19,6 +23,7 @@ LIMITS = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
 TOLD = LIMITS | {
     "Deprecation",
     "ETag",
+    "Idempotency-Replayed",
     "Link",
     "Retry-After",
     "Warning",
@@ -27,6 +32,7 @@ TOLD = LIMITS | {
     "X-Total-Approximate",
 }
 LIST, TRENDING, SEARCH = "/api/tokens", "/api/tokens/trending", "/api/tokens/search"
+DEPLOY = "/api/tokens/deploy"
 PARTNERS, DETAIL, POOLS = (
     "/api/tokens/authenticated",
     "/api/get-token-by-address",
@@ -47,7 +53,7 @@ LOOKUPS = {
 @pytest.fixture(autouse=True)
 def limits(settings):
     """Wide enough for all of these tests."""
-    settings.RATE_LIMIT_PUBLIC = settings.RATE_LIMIT_KEYED = 1_000_000
+    settings.RATE_LIMIT_PUBLIC = settings.RATE_LIMIT_KEYED = settings.RATE_LIMIT_DEPLOY = 1_000_000
 
 
 @pytest.fixture
@@ -158,6 +164,22 @@ def test_an_upstream_that_fails_or_can_not_be_asked(client, told, market, settin
     answer = client.get(TRENDING)
     assert (answer.status_code, told(TRENDING, answer)) == (503, LIMITS | {"Retry-After"})
     redis().delete(market_pace.PAUSE_KEY)
+
+
+def test_an_order_and_its_repetition(client, told, launchpad, deploy_key):
+    DeployWalletFactory(chain_id=CHAIN_ID, address=ORDERING_WALLET)
+    body = json.dumps(order())
+    for further in (set(), {"Idempotency-Replayed"}):
+        answer = client.post(f"{DEPLOY}?page=1", body, content_type="application/json", headers=deploy_key)
+        assert answer.status_code == 200
+        assert told(DEPLOY, answer, method="post") == LIMITS | {"X-Ignored-Params"} | further
+
+
+def test_an_order_while_they_are_paused(client, told, launchpad, deploy_key):
+    DeployWalletFactory(chain_id=CHAIN_ID, address=ORDERING_WALLET)
+    DeploySwitch.objects.create(chain_id=CHAIN_ID, paused=True)
+    answer = client.post(DEPLOY, json.dumps(order()), content_type="application/json", headers=deploy_key)
+    assert (answer.status_code, told(DEPLOY, answer, method="post")) == (503, LIMITS | {"Retry-After"})
 
 
 @pytest.fixture

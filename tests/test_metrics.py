@@ -13,11 +13,14 @@ from tests.factories import (
     ChainHeadFactory,
     CoverageAlarmFactory,
     CoverageFactory,
+    DeploymentFactory,
+    DeployWalletFactory,
     FollowedBlockFactory,
     IndexRequestFactory,
     TokenFactory,
 )
 from tests.waiting import wait_for
+from tokens.models import DeploySwitch
 
 pytestmark = pytest.mark.django_db
 
@@ -133,7 +136,7 @@ def test_it_does_not_wait_for_a_locked_table(caplog):
 def test_an_empty_installation_has_numbers():
     found = numbers()
     assert found["tokens_listed", ""] == found["index_requests_pending", ""] == 0
-    assert not any(name.startswith(("chain_", "coverage_")) for name, _ in found)
+    assert not any(name.startswith(("chain_", "coverage_", "deploy_wallet")) for name, _ in found)
 
 
 def test_each_chain_has_its_blocks_and_its_lag():
@@ -215,12 +218,49 @@ def test_index_requests_and_tokens_are_counted():
     assert found["tokens_listed", ""] == 2
 
 
+def test_deployments_are_counted_by_what_is_left_to_do():
+    now = timezone.now()
+    DeploymentFactory(chain_id=1, created_at=now - timedelta(seconds=100))
+    DeploymentFactory(chain_id=1, status="submitted", created_at=now - timedelta(seconds=300))
+    # A presale is in a block, and sells for days.
+    DeploymentFactory(chain_id=1, status="mined", created_at=now - timedelta(days=3))
+    DeploymentFactory(chain_id=1, status="failed", created_at=now - timedelta(days=3))
+    DeploymentFactory(chain_id=8453, status="indexed", final_at=now)
+    DeploySwitch.objects.create(chain_id=8453, paused=True)
+    by_status, found = numbers("status"), numbers()
+    assert {status: by_status["deployments_newest", status] for status in ("enqueued", "mined", "failed")} == {
+        "enqueued": 1,
+        "mined": 1,
+        "failed": 1,
+    }
+    assert 300 <= found["deployments_oldest_seconds", "1"] < 400
+    assert found["deployments_oldest_seconds", "8453"] == 0
+    assert (found["deployments_paused", "1"], found["deployments_paused", "8453"]) == (0, 1)
+    assert 'launchboard_deployments_open{chain="1",status="submitted"} 1.0' in scrape().text
+    assert 'launchboard_deployments_open{chain="8453",status="submitted"} 0.0' in scrape().text
+
+
+def test_wallets_tell_what_they_own_and_what_is_wrong():
+    rich = DeployWalletFactory(balance=10**18)
+    poor = DeployWalletFactory(balance=1, trouble="balance: less than 0.05 of the native coin is left")
+    new = DeployWalletFactory(balance=None)
+    lost = DeployWalletFactory(signable=False)
+    found = numbers("address")
+    names = ("deploy_wallet_balance_wei", "deploy_wallet_low", "deploy_wallet_trouble")
+    assert [found[name, rich.address] for name in names] == [10**18, 0, 0]
+    assert [found[name, poor.address] for name in names] == [1, 1, 1]
+    assert [found[name, new.address] for name in names[1:]] == [0, 0]
+    assert (names[0], new.address) not in found and (names[1], lost.address) not in found
+
+
 def test_it_takes_few_queries_whatever_there_is(django_assert_max_num_queries):
     for chain_id in range(1, 20):
         ChainHeadFactory(chain_id=chain_id)
         CoverageFactory.create_batch(3, chain_id=chain_id)
         CoverageAlarmFactory.create_batch(3, chain_id=chain_id)
+        DeploymentFactory(chain_id=chain_id)
+        DeployWalletFactory(chain_id=chain_id)
     IndexRequestFactory.create_batch(20)
     # Two of them are a savepoint's.
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(14):
         scrape()

@@ -27,10 +27,22 @@ READS = (
     "/api/get-uncollected-fees/nonsense",
 )
 INDEX = "/api/tokens/index"
+DEPLOYS = ("/api/tokens/deploy", "/api/tokens/deploy/v4", "/api/tokens/deploy/status/nonsense")
+ALL = (*READS, INDEX, *DEPLOYS)
+POSTS = (INDEX, *DEPLOYS[:2])
 
 
 def call(client, address, **headers):
-    return client.post(address, headers=headers) if address == INDEX else client.get(address, headers=headers)
+    return client.post(address, headers=headers) if address in POSTS else client.get(address, headers=headers)
+
+
+def refused(answer, address, status, text):
+    """As `assert_refused`; orders have keys of their own in errors."""
+    if address in DEPLOYS:
+        assert (answer.status_code, answer.json()) == (status, {"success": False, "error": text, "message": text})
+        assert answer.headers["Cache-Control"] == "no-store"
+    else:
+        assert_refused(answer, status, text)
 
 
 def routes(resolver: Any) -> Iterator[URLPattern]:
@@ -44,21 +56,21 @@ def routes(resolver: Any) -> Iterator[URLPattern]:
 def test_all_such_endpoints_are_looked_at_here():
     views = [getattr(route.callback, "cls", None) for route in routes(get_resolver())]
     wanted = {view for view in views if view and HasScope in view.permission_classes}
-    assert wanted == {resolve(address.partition("?")[0]).func.cls for address in (*READS, INDEX)}
+    assert wanted == {resolve(address.partition("?")[0]).func.cls for address in ALL}
 
 
-@pytest.mark.parametrize("address", [*READS, INDEX])
+@pytest.mark.parametrize("address", ALL)
 def test_it_asks_for_a_key_before_anything_else(client, address):
     answer = call(client, address)
-    assert_refused(answer, 401, "API key is required")
+    refused(answer, address, 401, "API key is required")
     assert "WWW-Authenticate" in answer.headers
 
 
-@pytest.mark.parametrize("address", [*READS, INDEX])
+@pytest.mark.parametrize("address", ALL)
 def test_it_refuses_a_revoked_key(client, address):
     text = keys.issue("Both", scopes=list(Scope))
     keys.revoke(PartnerKey.objects.get())
-    assert_refused(call(client, address, **{"x-api-key": text}), 401, "Unauthorized")
+    refused(call(client, address, **{"x-api-key": text}), address, 401, "Unauthorized")
 
 
 @pytest.mark.parametrize("address", READS)
@@ -68,6 +80,11 @@ def test_a_read_names_the_scope_that_a_key_lacks(client, index_key, address):
 
 def test_indexing_names_the_scope_that_a_key_lacks(client, read_key):
     assert_refused(call(client, INDEX, **read_key), 403, f"This key lacks the scope {Scope.INDEX}")
+
+
+@pytest.mark.parametrize("address", DEPLOYS)
+def test_ordering_names_the_scope_that_a_key_lacks(client, index_key, address):
+    refused(call(client, address, **index_key), address, 403, f"This key lacks the scope {Scope.DEPLOY}")
 
 
 @pytest.mark.parametrize("address", READS)

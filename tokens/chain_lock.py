@@ -15,6 +15,8 @@ class Purpose(StrEnum):
     FOLLOWING = "following"
     # Reading one run of past blocks; the number is its coverage row's, of which a chain has many.
     BACKFILLING = "backfilling"
+    # Looking after what we have in flight on the chain.
+    DEPLOYING = "deploying"
 
 
 def key(purpose: Purpose, number: int) -> int:

@@ -1,6 +1,6 @@
 """Checks of the chain registry and the nodes, which run before anything else starts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.conf import settings
@@ -54,7 +54,7 @@ def check_signers(**_: Any) -> list[CheckMessage]:
     Key files are read and not opened, which takes a second or more for each: whether the password fits is seen when the
     first deployment needs it, and said in the log.
     """
-    kinds = {
+    kinds: dict[str, Iterable[int]] = {
         "DEPLOYER_KEYS": settings.DEPLOYER_KEYS,
         "DEPLOYER_KEYSTORES": settings.DEPLOYER_KEYSTORES,
         "DEPLOYER_REMOTE": settings.DEPLOYER_REMOTE,

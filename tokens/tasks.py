@@ -1,4 +1,7 @@
-"""Celery's doors to indexing and market data. The truth is in rows: a lost message costs one lease, never a token."""
+"""Celery's doors to indexing, deploying and market data.
+
+The truth is in rows: a lost message costs one lease, never a token.
+"""
 
 import logging
 from typing import Any
@@ -12,12 +15,20 @@ from config.celery import app
 from config.http import Permanent, Retryable
 from config.redis_connection import redis
 from tokens import indexing, market, market_history, totals
+from tokens.deploying import submitting, wallets, watching
+from tokens.following.leadership import HeldElsewhere
 from tokens.selections import Selection
 
 logger = logging.getLogger(__name__)
 
 # The next round comes by then.
 CONFIRM_EXPIRES_SECONDS = 30
+# From then on the sweeper sees to an order.
+SUBMIT_EXPIRES_SECONDS = 30
+# The next ones are about to come, and would find the same.
+SWEEP_EXPIRES_SECONDS = 5
+WATCH_EXPIRES_SECONDS = 1
+NOTE_EXPIRES_SECONDS = 30
 
 
 @app.task
@@ -129,3 +140,100 @@ def prune_market_history() -> None:
     pruned = market_history.prune()
     if pruned:
         logger.info("pruned %s points of market history", pruned)
+
+
+def enqueue_deployment(deployment_id: int) -> None:
+    """Have a worker sign and send an order that waits; to be called once it is committed.
+
+    A broker that is away is no error: the sweeper finds what waits.
+    """
+    try:
+        _send(submit_deployment, deployment_id, expires=SUBMIT_EXPIRES_SECONDS)
+    except RedisError as error:
+        logger.warning("can't enqueue deployment %s: %s", deployment_id, error)
+
+
+@app.task
+def submit_deployment(deployment_id: int) -> None:
+    """Sign and send one order; a message that comes late or twice does nothing."""
+    try:
+        submitting.submit(deployment_id)
+    except submitting.Hindered as hindered:
+        logger.warning("deployment %s is not signed: %s", deployment_id, hindered)
+
+
+@app.task
+def sweep_deployments() -> None:
+    """Have what waits on each chain submitted; by tasks of their own, because a node or a signer may hang."""
+    for chain_id in submitting.chains_with_waiting():
+        submit_waiting.apply_async((chain_id,), expires=SWEEP_EXPIRES_SECONDS)
+
+
+@app.task
+def submit_waiting(chain_id: int) -> None:
+    """Submit orders of a chain whose message was lost, or that something hindered."""
+    try:
+        submitted = submitting.submit_waiting(chain_id)
+    except submitting.Hindered as hindered:
+        logger.warning("nothing is signed on chain %s: %s", chain_id, hindered)
+        return
+    if submitted:
+        logger.info("submitted %s deployments that waited on chain %s", submitted, chain_id)
+
+
+@app.task
+def watch_deployments() -> None:
+    """Have each chain on which something is in flight looked after; each by a task of its own."""
+    for chain_id in watching.chains_in_flight():
+        watch_chain.apply_async((chain_id,), expires=WATCH_EXPIRES_SECONDS)
+
+
+@app.task
+def watch_chain(chain_id: int) -> None:
+    """Settle, finish and push on what is in flight on a chain, unless somebody is at it."""
+    try:
+        back = watching.watch(chain_id)
+    except HeldElsewhere:
+        return
+    except (Retryable, Permanent) as error:
+        logger.warning("can't look after deployments on chain %s: %s", chain_id, error)
+        return
+    for deployment_id in back:
+        enqueue_deployment(deployment_id)
+
+
+@app.task
+def confirm_deployments() -> None:
+    """Have the blocks of deployments looked at on each chain where some are not final; each by a task of its own."""
+    for chain_id in watching.chains_unsettled():
+        confirm_deployed.apply_async((chain_id,), expires=CONFIRM_EXPIRES_SECONDS)
+
+
+@app.task
+def confirm_deployed(chain_id: int) -> None:
+    """Take deployments back whose block was dropped, and leave alone what is final."""
+    try:
+        back = watching.confirm(chain_id)
+    except (Retryable, Permanent) as error:
+        logger.warning("can't confirm deployments on chain %s: %s", chain_id, error)
+        return
+    for deployment_id in back:
+        enqueue_deployment(deployment_id)
+
+
+@app.task
+def note_deploy_wallets() -> None:
+    """Have the deploy wallets of each chain noted; each by a task of its own, because a node may hang."""
+    for chain_id in wallets.noted_chains():
+        note_wallets_of_chain.apply_async((chain_id,), expires=NOTE_EXPIRES_SECONDS)
+
+
+@app.task
+def note_wallets_of_chain(chain_id: int) -> None:
+    """Note whose keys there are and what the wallets own."""
+    try:
+        number = wallets.note_wallets(chain_id)
+    except (Retryable, Permanent) as error:
+        logger.warning("can't note the deploy wallets of chain %s: %s", chain_id, error)
+        return
+    logger.debug("noted %s deploy wallets of chain %s", number, chain_id)

@@ -3,6 +3,7 @@
 from config.api.routing import endpoint
 from tokens.views.airdrops import AirdropClaimView
 from tokens.views.claimed_fees import ClaimedFeesView
+from tokens.views.deployment import DeployStatusView, DeployV4View, DeployView
 from tokens.views.indexing import IndexTransactionView
 from tokens.views.liquidity import ClaimInfoView, LpInfoView, RewardsEstimateView
 from tokens.views.listing import (
@@ -36,6 +37,9 @@ urlpatterns = [
     endpoint("get-claimed-fees/<str:tokenAddress>/<str:feeRecipient>", ClaimedFeesView.as_view(), name="claimed-fees"),
     endpoint("get-claim-info", ClaimInfoView.as_view(), name="claim-info"),
     endpoint("tokens/index", IndexTransactionView.as_view(), name="token-index"),
+    endpoint("tokens/deploy", DeployView.as_view(), name="deploy"),
+    endpoint("tokens/deploy/v4", DeployV4View.as_view(), name="deploy-v4"),
+    endpoint("tokens/deploy/status/<path:requestKey>", DeployStatusView.as_view(), name="deploy-status"),
     endpoint("get-uncollected-fees/<str:address>", UncollectedFeesView.as_view(), name="uncollected-fees"),
     endpoint("airdrops/claim", AirdropClaimView.as_view(), name="airdrop-claim"),
 ]

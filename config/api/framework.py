@@ -47,6 +47,7 @@ CROSS_ORIGIN = {
     "CORS_EXPOSE_HEADERS": (
         "Deprecation",
         "ETag",
+        "Idempotency-Replayed",
         "Link",
         "RateLimit-Limit",
         "RateLimit-Remaining",

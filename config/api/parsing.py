@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
 from typing import IO, Any
 
 import orjson
@@ -17,8 +18,10 @@ MAX_BODY_BYTES = 1024 * 1024
 # No body of the contract nests deeper than a tenth of this, and the renderer stops at 254 levels.
 MAX_DEPTH = 64
 
-# A number that may be beyond 64 bits; digits within a string stand after a quote.
-_LONG_NUMBER = re.compile(rb"(?:^|[\[:,\s])-?[0-9]{19}")
+_MAX_SHOWN_DIGITS = 40
+
+# A number that may be beyond 64 bits, or have more digits than a double; digits within a string stand after a quote.
+_LONG_NUMBER = re.compile(rb"(?:^|[\[:,\s])-?(?:[0-9]{19}|[0-9.]{17}|[0-9.]+[eE])")
 
 
 class LimitedJSONParser(BaseParser):
@@ -32,7 +35,7 @@ class LimitedJSONParser(BaseParser):
         """The parsed body. Raises PayloadTooLarge (413), or ParseError (400) for what is not JSON."""
         context = parser_context or {}
         limit = getattr(context.get("view"), "max_body_bytes", MAX_BODY_BYTES)
-        if _declared_length(context.get("request")) > limit:
+        if declared_length(context.get("request")) > limit:
             raise PayloadTooLarge(f"Request body is over {limit} bytes")
         body = stream.read(limit + 1)
         if len(body) > limit:
@@ -41,11 +44,14 @@ class LimitedJSONParser(BaseParser):
 
 
 def parse_json(body: bytes) -> Any:
-    """Strict JSON: UTF-8, finite numbers, whole numbers kept exact, at most MAX_DEPTH levels.
+    """Strict JSON: UTF-8, finite numbers, whole numbers kept exact and others refused where a double changes them.
+
+    At most MAX_DEPTH levels.
 
     orjson goes first because its depth is bounded: the standard library recurses as far as `sys.setrecursionlimit`
     allows, which libraries raise (py_ecc, behind web3, to 100,000), and a body of brackets would then end the process.
-    But orjson turns whole numbers beyond 64 bits into floats, and an amount in wei must not change on its way in.
+    But orjson turns whole numbers beyond 64 bits into floats, and an amount in wei must not change on its way in; nor
+    must a fraction, whose float has to read as it was written.
     Raises ParseError.
     """
     try:
@@ -55,10 +61,23 @@ def parse_json(body: bytes) -> Any:
     # Neither can hide without one of these bytes, so that almost every body is spared the walk.
     if b"\\u0000" in body or body.count(b"[") + body.count(b"{") > MAX_DEPTH:
         _check(value)
-    return json.loads(body.decode("utf-8")) if _LONG_NUMBER.search(body) else value
+    return json.loads(body.decode("utf-8"), parse_float=_exact_float) if _LONG_NUMBER.search(body) else value
 
 
-def _declared_length(request: Any) -> int:
+def _exact_float(text: str) -> float:
+    number = float(text)
+    try:
+        exact = Decimal(repr(number)) == Decimal(text)
+    except InvalidOperation:
+        # An exponent beyond all use.
+        exact = False
+    if not exact:
+        raise ParseError(f"A number with more digits than a double has is not accepted: {text[:_MAX_SHOWN_DIGITS]}")
+    return number
+
+
+def declared_length(request: Any) -> int:
+    """What the caller says of the body's length in bytes, 0 where nothing is said."""
     text = "" if request is None else str(request.META.get("CONTENT_LENGTH") or "")
     return int(text) if text.isascii() and text.isdigit() else 0
 

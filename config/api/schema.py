@@ -16,6 +16,8 @@ _ERROR = {
     "required": ["error"],
     "properties": {
         "error": {"type": "string", "description": "A sentence for people."},
+        "success": {"const": False, "description": "Of orders alone, whose other answers say true."},
+        "message": {"type": "string", "description": "Of orders alone: the same sentence."},
         "details": {
             "type": "array",
             "description": "What was refused, on 400.",

@@ -15,9 +15,9 @@ _seats = BoundedSemaphore(SEATS)
 
 
 @contextmanager
-def seat() -> Iterator[None]:
-    """Around what asks a node. Raises UpstreamUnavailable (503) at once where all seats are taken."""
-    if not _seats.acquire(blocking=False):
+def seat(*, patience: float = 0) -> Iterator[None]:
+    """Around what asks a node. Raises UpstreamUnavailable (503) where all seats are taken for `patience` seconds."""
+    if not _seats.acquire(timeout=patience):
         raise UpstreamUnavailable("Too many calls wait for the chain", wait=1)
     try:
         yield

@@ -18,6 +18,7 @@ _MAX_TICKS = 887_272
 _MAX_NUMERATOR = 10**18
 
 _FEE = values.percent_in_ppm(most=MAX_FEE_PERCENT)
+_DYNAMIC_FEE = values.percent_in_ppm(least=MIN_BASE_FEE_PERCENT, most=MAX_FEE_PERCENT)
 _PERIOD = values.whole(least=0, most=_MAX_PERIOD, unit="seconds")
 _TYPE = Key(rule=values.choice("static", "dynamic"), default="static")
 _STATIC = {
@@ -28,27 +29,25 @@ _STATIC = {
 # The defaults are what the SDK calls Dynamic5 or launches with.
 _DYNAMIC = {
     "type": _TYPE,
-    "baseFee": Key(
-        rule=values.percent_in_ppm(least=MIN_BASE_FEE_PERCENT, most=MAX_FEE_PERCENT), default=_PPM_PER_PERCENT
-    ),
-    "maxLpFee": Key(rule=_FEE, default=5 * _PPM_PER_PERCENT, alias="maxFee"),
+    "baseFee": Key(rule=_DYNAMIC_FEE, default=_PPM_PER_PERCENT),
+    "maxLpFee": Key(rule=_DYNAMIC_FEE, default=5 * _PPM_PER_PERCENT, alias="maxFee"),
     "referenceTickFilterPeriod": Key(rule=_PERIOD, default=30),
     "resetPeriod": Key(rule=_PERIOD, default=120),
     "resetTickFilter": Key(rule=values.whole(least=0, most=_MAX_TICKS, unit="ticks"), default=200),
     "feeControlNumerator": Key(
-        rule=values.whole(least=0, most=_MAX_NUMERATOR, unit="parts of the hook's scale"), default=500_000_000
+        rule=values.whole(least=0, most=_MAX_NUMERATOR, unit="the hook's own scale"), default=500_000_000
     ),
     "decayFilterBps": Key(rule=values.whole(least=0, most=10_000, unit="bps"), default=7_500),
 }
 
 
 def fees(value: Any) -> StaticFee | DynamicFee:
-    """What the rules of `fees` make of an object; keys of the other type are unknown."""
-    kind = value.get("type", "static") if isinstance(value, dict) else None
+    """What the rules of `fees` make of an object; those of the other type are refused."""
+    kind = "dynamic" if isinstance(value, dict) and value.get("type") == "dynamic" else "static"
     keys, others = (_DYNAMIC, _STATIC) if kind == "dynamic" else (_STATIC, _DYNAMIC)
     taken, problems = read_object(value, keys)
     if {"baseFee", "maxLpFee"} <= taken.keys() and taken["baseFee"] > taken["maxLpFee"]:
-        problems.append(("baseFee", "must be at most maxLpFee, in percent"))
+        problems.append(("maxLpFee", "must be at least baseFee, which is 1 percent where it isn't given"))
     if problems:
         foreign = {name for key, rule in others.items() for name in (key, rule.alias)} - {*keys, ""}
         raise Refused([(at, f"is no key of {kind} fees" if at in foreign else words) for at, words in problems])

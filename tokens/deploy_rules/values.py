@@ -21,19 +21,23 @@ MAX_DAYS = 36_500
 # Above all there is of any native coin; a number of wei in its place is refused by it.
 MAX_COINS = 10**12
 
-# A double has these many decimal digits for sure: of a number with more, the caller may have meant another one.
-_EXACT_DIGITS = 15
+# Of a request key.
+KEY_LENGTH = 32
+
 _PERCENT_TO_BPS = 2
 _PERCENT_TO_PPM = 4
 _COIN_TO_WEI = 18
-_VISIBLE_KEY = re.compile("[!-~]{32}")
+_VISIBLE_KEY = re.compile(f"[!-~]{{{KEY_LENGTH}}}")
 # Controls, blanks, and what would end an attribute of a page.
 _NOT_IN_URL = r"\s\x00-\x1f\x7f<>\"'`\\"
 MAX_URL = 2_048
 
 
 def number(value: Any, *, words: str) -> Decimal:
-    """A JSON number, exactly as it was written; `words` is the rule, for what is none: text, a boolean, infinity."""
+    """A JSON number, as it was written; `words` is the rule for what is none: text, a boolean, infinity.
+
+    The parser of bodies lets no float in that reads otherwise than the caller wrote it.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(words)
     if isinstance(value, int):
@@ -41,8 +45,6 @@ def number(value: Any, *, words: str) -> Decimal:
     exact = Decimal(repr(value))
     if not exact.is_finite():
         raise ValueError(words)
-    if len(exact.normalize().as_tuple().digits) > _EXACT_DIGITS:
-        raise ValueError(f"{words}: of more than {_EXACT_DIGITS} digits JSON clients change the last ones")
     return exact
 
 
@@ -169,9 +171,14 @@ def web_address(*schemes: str) -> Rule:
 
 def request_key(value: Any) -> str:
     """The idempotency key."""
-    if not isinstance(value, str) or not _VISIBLE_KEY.fullmatch(value):
-        raise ValueError("must be 32 visible ASCII characters")
-    return value
+    if not is_request_key(value):
+        raise ValueError(f"must be a text of {KEY_LENGTH} visible ASCII characters")
+    return str(value)
+
+
+def is_request_key(value: Any) -> bool:
+    """Whether a value, of any type, is 32 visible ASCII characters: no blank, no control."""
+    return isinstance(value, str) and _VISIBLE_KEY.fullmatch(value) is not None
 
 
 def flag(value: Any) -> bool:
@@ -182,7 +189,7 @@ def flag(value: Any) -> bool:
 def in_units(amount: int | Decimal, unit: int) -> int | float:
     """The way back: how many units an amount is, as a whole JSON number where it is one.
 
-    Exact for what a body gave: `number` takes no more digits than a double has.
+    Exact for what a body gave, which had no more digits than a double.
     """
     exact = Fraction(amount) / unit
     return exact.numerator if exact.denominator == 1 else float(exact)

@@ -47,8 +47,7 @@ def reopen(attempt: DeployAttempt) -> None:
     """Count a decided attempt as in flight again: its stored bytes are sent anew, or what mined it again is found."""
     order = attempt.deployment
     with transaction.atomic():
-        if order is not None:
-            Deployment.objects.locked(order.pk)
+        locked = Deployment.objects.locked(order.pk) if order is not None else None
         same = DeployAttempt.objects.filter(pk=attempt.pk, state=attempt.state, block_hash=attempt.block_hash)
         moved = same.move(
             state=State.OPEN,
@@ -61,8 +60,8 @@ def reopen(attempt: DeployAttempt) -> None:
             missing_since=None,
             final_at=None,
         )
-        if moved and order is not None:
-            _follow_back(order, attempt)
+        if moved and locked is not None:
+            _follow_back(locked, attempt)
     if moved:
         logger.warning(
             "chain %s: nonce %s of %s is open again: block %s was dropped",
@@ -102,6 +101,8 @@ def _finish(chain: Chain, kept: Sequence[int], *, final: int) -> None:
         chain_id=chain.info.chain_id,
         status__in=(Deployment.Status.INDEXED, Deployment.Status.FAILED),
         final_at__isnull=True,
+        # Those are seen to by `presales`.
+        presale_id__isnull=True,
     )
     in_doubt = DeployAttempt.objects.filter(deployment=OuterRef("pk"), final_at__isnull=True)
     settled.filter(~Exists(in_doubt)).update(final_at=now)

@@ -1,9 +1,12 @@
 """Moves of orders from one status to the next: guarded, so that of several that try, one does."""
 
 import logging
+from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
+from tokens.deploying.presales import is_presale
 from tokens.models import DeployAttempt, Deployment
 
 logger = logging.getLogger(__name__)
@@ -36,11 +39,16 @@ def fail(order: Deployment, reason: str) -> bool:
         return bool(Deployment.objects.filter(pk=order.pk).move(status=Status.FAILED, error=reason))
 
 
-def count_as_mined(order: Deployment, *, tx_hash: str) -> bool:
-    """Note that an order is carried out, by this transaction; "" is one that is still to be found."""
-    doubtful = (Status.ENQUEUED, Status.SUBMITTED, Status.FAILED)
-    moved = Deployment.objects.filter(pk=order.pk, status__in=doubtful).move(
-        status=Status.MINED, tx_hash=tx_hash, error="", final_at=None
+def count_as_mined(order: Deployment, *, tx_hash: str, presale_id: int | None = None) -> bool:
+    """Note that an order is carried out, by this transaction, "" is one that is still to be found.
+
+    `presale_id` is that of the presale which it started.
+    """
+    doubtful = Q(status__in=(Status.ENQUEUED, Status.SUBMITTED, Status.FAILED))
+    # Its token was there, and now it is known how.
+    unexplained = Q(status=Status.MINED, tx_hash="")
+    moved = Deployment.objects.filter(doubtful | unexplained, pk=order.pk).move(
+        status=Status.MINED, tx_hash=tx_hash, presale_id=presale_id, error="", final_at=None
     )
     if moved:
         _log(order, f"mined: {tx_hash or 'its token is there'}")
@@ -48,13 +56,13 @@ def count_as_mined(order: Deployment, *, tx_hash: str) -> bool:
 
 
 def put_back(order: Deployment) -> bool:
-    """Have a new attempt made of an order that no attempt carries out any more; False where one does, or it moved on."""
+    """Have a new attempt made of an order that none carries out any more; False where one does, or it moved on."""
     with transaction.atomic():
         locked = Deployment.objects.locked(order.pk)
         if locked is None or locked.status != Status.SUBMITTED or DeployAttempt.objects.live(order.pk).exists():
             return False
         # Two starts of a presale make two presales: none of its attempts may come back by a reorg.
-        if not locked.expected_address and order_is_unsettled(order.pk):
+        if is_presale(locked) and order_is_unsettled(order.pk):
             return False
         _log(order, "back in line: its nonce was used by another transaction", logging.WARNING)
         return bool(Deployment.objects.filter(pk=order.pk).move(status=Status.ENQUEUED, tx_hash="", error=""))
@@ -67,11 +75,11 @@ def order_is_unsettled(deployment_id: int) -> bool:
 
 def back_to_submitted(order: Deployment) -> bool:
     """Note that an attempt of an order is in flight again, because its block was dropped."""
-    moved = (
-        Deployment.objects.filter(pk=order.pk)
-        .exclude(status=Status.SUBMITTED)
-        .move(status=Status.SUBMITTED, error="", token=None, final_at=None)
-    )
+    changes: dict[str, Any] = {"status": Status.SUBMITTED, "error": "", "token": None, "final_at": None}
+    if is_presale(order):
+        # Another start has another id, and its launch another address.
+        changes |= {"presale_id": None, "expected_address": ""}
+    moved = Deployment.objects.filter(pk=order.pk).exclude(status=Status.SUBMITTED).move(**changes)
     if moved:
         _log(order, "back to submitted: its block was dropped by a reorg", logging.WARNING)
     return bool(moved)

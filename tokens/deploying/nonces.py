@@ -1,16 +1,16 @@
 """Which wallet sends an order, and with which nonce: taken under the lock of the wallet's row, one at a time."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from collections.abc import Iterator
 from decimal import Decimal
 
 from django.db import OperationalError, connection
-from django.db.models import Count, F, Max, Q, Sum
+from django.db.models import Case, Count, F, Max, Q, Sum, When
 from psycopg.errors import LockNotAvailable
 
 from config.http import Retryable
 from tokens.chains.sending import Account
+from tokens.deploying.wallets import usable_wallets
 from tokens.models import DeployAttempt, Deployment, DeployWallet
 
 # How long an order waits for a wallet, while all of them are held by others' signers.
@@ -32,10 +32,8 @@ class WalletPoor(Retryable):
 def candidates(chain_id: int) -> list[DeployWallet]:
     """The wallets that may send, those without a trouble first, then those with the least in flight."""
     in_flight = Count("tries", filter=Q(tries__final_at__isnull=True, tries__state=DeployAttempt.State.OPEN))
-    wallets = DeployWallet.objects.filter(chain_id=chain_id, enabled=True, signable=True)
-    return sorted(
-        wallets.annotate(in_flight=in_flight), key=lambda wallet: (bool(wallet.trouble), wallet.in_flight, wallet.pk)
-    )
+    troubled = Case(When(trouble="", then=0), default=1)
+    return list(usable_wallets(chain_id).annotate(in_flight=in_flight).order_by(troubled, "in_flight", "pk"))
 
 
 def take(wallet: DeployWallet, *, accounts: Mapping[str, Account], cost: int, wait: bool) -> int:
@@ -63,7 +61,9 @@ def take(wallet: DeployWallet, *, accounts: Mapping[str, Account], cost: int, wa
 def spoken_for(wallet: DeployWallet, *, since: int) -> int:
     """Wei that the wallet's attempts may cost from this nonce on, which a balance read with it does not show yet."""
     attempts = DeployAttempt.objects.filter(wallet=wallet, nonce__gte=since, deployment__isnull=False)
-    costs = attempts.annotate(fee=Max("versions__max_fee"), most=F("deployment__value") + F("deployment__gas") * F("fee"))
+    costs = attempts.annotate(
+        fee=Max("versions__max_fee"), most=F("deployment__value") + F("deployment__gas") * F("fee")
+    )
     total: Decimal | None = costs.aggregate(total=Sum("most"))["total"]
     return int(total or 0)
 

@@ -1,7 +1,7 @@
 """How many orders of a partner key are taken on one chain in a day (UTC).
 
-They are counted in PostgreSQL, where the orders are: whatever becomes of Redis, no order too many is taken. Dry runs and
-repeated calls are no orders.
+They are counted in PostgreSQL, where the orders are: whatever becomes of Redis, no order too many is taken. Dry runs
+and repeated calls are no orders.
 """
 
 from datetime import datetime, time, timedelta

@@ -6,6 +6,7 @@ from django.db import transaction
 
 from config.http import Permanent
 from tokens.deploying.moves import order_is_unsettled
+from tokens.deploying.presales import is_presale
 from tokens.models import Deployment
 
 logger = logging.getLogger(__name__)
@@ -16,7 +17,7 @@ class NotRetryable(Permanent):
 
 
 def retry(deployment_id: int) -> None:
-    """Put a failed deployment back in line; whoever calls has it submitted (`tasks.enqueue_deployment`) after the commit.
+    """Put a failed deployment back in line; the caller has it submitted (`tasks.enqueue_deployment`) after the commit.
 
     It is looked at and simulated anew before anything is signed: where its token is there, no gas is spent.
     Raises NotRetryable.
@@ -25,7 +26,9 @@ def retry(deployment_id: int) -> None:
         order = Deployment.objects.locked(deployment_id)
         if order is None or order.status != Deployment.Status.FAILED:
             raise NotRetryable("only a deployment that failed can be tried again")
-        if not order.expected_address and order_is_unsettled(order.pk):
+        if order.presale_id is not None:
+            raise NotRetryable("its presale was held, and failed")
+        if is_presale(order) and order_is_unsettled(order.pk):
             raise NotRetryable("a presale could be started twice: try again when its last transaction is final")
         Deployment.objects.filter(pk=order.pk).move(
             status=Deployment.Status.ENQUEUED, error="", tx_hash="", final_at=None

@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from tokens.chains.chain import Chain
 from tokens.chains.sending import Account, Outcome
-from tokens.deploying import moves
+from tokens.deploying import moves, presales
+from tokens.deploying.presales import is_presale
 from tokens.deploying.versions import call_of
 from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction
 
@@ -22,8 +23,6 @@ State = DeployAttempt.State
 MISSING_SECONDS = 10
 # So many attempts are settled at a time.
 BATCH = 200
-# They are large, and nothing here reads them.
-_HEAVY = ("deployment__config",)
 
 
 def settle(chain: Chain, wallets: Sequence[DeployWallet], *, accounts: Mapping[str, Account]) -> list[int]:
@@ -37,7 +36,7 @@ def settle(chain: Chain, wallets: Sequence[DeployWallet], *, accounts: Mapping[s
     if not used:
         return []
     open_ones = DeployAttempt.objects.in_flight(chain.info.chain_id).filter(used).order_by("wallet", "nonce")
-    attempts = list(open_ones.select_related("deployment", "wallet").defer(*_HEAVY)[:BATCH])
+    attempts = list(open_ones.select_related("deployment", "wallet")[:BATCH])
     signed = _versions(attempts)
     outcomes = chain.read_outcomes([version.tx_hash for versions in signed.values() for version in versions])
     back = []
@@ -47,11 +46,30 @@ def settle(chain: Chain, wallets: Sequence[DeployWallet], *, accounts: Mapping[s
     return back
 
 
-def lost_for_good(chain_id: int) -> list[int]:
-    """Orders that no attempt carries out any more go back in line; their ids."""
-    idle = Deployment.objects.filter(chain_id=chain_id, status=Deployment.Status.SUBMITTED, final_at__isnull=True)
-    idle = idle.exclude(tries__state__in=(State.OPEN, State.MINED))
-    return [order.pk for order in idle.defer("config", "calldata")[:BATCH] if moves.put_back(order)]
+def put_back_lost(chain: Chain) -> list[int]:
+    """Orders that no attempt carries out any more go back in line; their ids. Raises NodeUnavailable."""
+    submitted = Deployment.objects.filter(chain_id=chain.info.chain_id, status=Deployment.Status.SUBMITTED)
+    idle = submitted.filter(final_at__isnull=True).exclude(tries__state__in=(State.OPEN, State.MINED))
+    back = []
+    for order in idle.defer("calldata")[:BATCH]:
+        last = order.tries.order_by("-pk").first()
+        if last is not None and last.state == State.REVERTED:
+            # Who noted the revert did not come to say what follows.
+            _follow(chain, order, State.REVERTED, last.reason)
+        elif not note_done(chain, order) and moves.put_back(order):
+            back.append(order.pk)
+    return back
+
+
+def note_done(chain: Chain, order: Deployment) -> bool:
+    """Whether the order's token is there, or its presale began, whoever did it; then it counts as mined.
+
+    Raises NodeUnavailable.
+    """
+    if is_presale(order):
+        presale_id = presales.find_started(chain, order)
+        return presale_id is not None and moves.count_as_mined(order, tx_hash="", presale_id=presale_id)
+    return chain.has_code(order.expected_address) and moves.count_as_mined(order, tx_hash="")
 
 
 def _versions(attempts: Sequence[DeployAttempt]) -> dict[int, list[SignedTransaction]]:
@@ -74,16 +92,17 @@ def _record_any(
 
 
 def _record(chain: Chain, attempt: DeployAttempt, version: SignedTransaction, outcome: Outcome) -> None:
-    order, reason, is_there = attempt.deployment, "", False
-    if version.purpose == SignedTransaction.Purpose.CANCEL:
+    order, reason, presale_id = attempt.deployment, "", None
+    if order is None or version.purpose == SignedTransaction.Purpose.CANCEL:
         state = State.CANCELLED
     elif outcome.succeeded:
         state = State.MINED
+        if is_presale(order):
+            presale_id = presales.note_started(chain, order, tx_hash=outcome.tx_hash)
     else:
         state = State.REVERTED
-        if order is not None:
-            reason = chain.explain(call_of(order), sender=attempt.wallet.address, block=outcome.block_number)
-            is_there = bool(order.expected_address) and chain.has_code(order.expected_address)
+        sender, block = attempt.wallet.address, outcome.block_number
+        reason = chain.explain(call_of(order), sender=sender, block=block, gas=order.gas)
     with transaction.atomic():
         if order is not None:
             Deployment.objects.locked(order.pk)
@@ -97,26 +116,23 @@ def _record(chain: Chain, attempt: DeployAttempt, version: SignedTransaction, ou
             gas_price=outcome.gas_price,
             missing_since=None,
         )
-        if moved:
-            _log(attempt, f"{state.value} in block {outcome.block_number}: {outcome.tx_hash} {reason}".rstrip())
-            if order is not None:
-                _follow(order, state, tx_hash=outcome.tx_hash, reason=reason, is_there=is_there)
+        if moved and order is not None and state is State.MINED:
+            moves.count_as_mined(order, tx_hash=outcome.tx_hash, presale_id=presale_id)
+    if moved:
+        _log(attempt, f"{state.value} in block {outcome.block_number}: {outcome.tx_hash} {reason}".rstrip())
+    if order is not None and state is not State.MINED:
+        _follow(chain, order, state, reason)
 
 
-def _follow(order: Deployment, state: DeployAttempt.State, *, tx_hash: str, reason: str, is_there: bool) -> None:
-    """Move the order, which is locked, as its attempt went."""
-    if state is State.MINED:
-        moves.count_as_mined(order, tx_hash=tx_hash)
+def _follow(chain: Chain, order: Deployment, state: DeployAttempt.State, reason: str) -> None:
+    """Say what becomes of an order whose attempt came to nothing. After a crash, `put_back_lost` says it."""
+    if DeployAttempt.objects.live(order.pk).exists():
+        logger.info("chain %s: another attempt of deployment %s goes on", order.chain_id, order.request_key)
     elif state is State.CANCELLED:
         moves.put_back(order)
-    elif DeployAttempt.objects.live(order.pk).exists():
-        logger.info("chain %s: another attempt of deployment %s goes on", order.chain_id, order.request_key)
-    elif is_there:
-        # The same salt: an earlier attempt or version of it launched the token.
-        moves.count_as_mined(order, tx_hash="")
-    else:
+    elif not note_done(chain, order):
+        # With the same salt an earlier attempt or version would have launched the token.
         moves.fail(order, f"the transaction was reverted: {reason}" if reason else "the transaction was reverted")
-        Deployment.objects.filter(pk=order.pk, status=Deployment.Status.FAILED).move(tx_hash=tx_hash)
 
 
 def _miss(chain: Chain, attempt: DeployAttempt, versions: Sequence[SignedTransaction]) -> bool:

@@ -14,11 +14,13 @@ from config.http import Permanent, Retryable
 from tokens.chains.base import NodeUnavailable, SenderTooPoor, SignerRefused, SignerUnavailable, WouldRevert
 from tokens.chains.chain import Chain
 from tokens.chains.sending import Account
-from tokens.deploying import broadcasting, moves, nonces, versions
+from tokens.deploying import broadcasting, moves, nonces, settling, versions
 from tokens.deploying.fees import Fees, FeesTooHigh, first_fees
+from tokens.deploying.gas import with_reserve
 from tokens.deploying.switches import is_paused
 from tokens.deploying.troubles import Trouble, note
 from tokens.installed_chains import installed_chain
+from tokens.installed_signers import installed_signer
 from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction
 
 logger = logging.getLogger(__name__)
@@ -87,6 +89,8 @@ def _submit(order: Deployment) -> bool:
     wallets = nonces.candidates(order.chain_id)
     if not wallets:
         raise Hindered(moves.NO_WALLET, chain_wide=True)
+    # Opened once per process, which takes a while with key files: no lock is to wait for it.
+    installed_signer(order.chain_id)
     try:
         chain = installed_chain(order.chain_id)
         fees = first_fees(order.chain_id, chain.read_fees())
@@ -116,8 +120,7 @@ def _is_fresh(order: Deployment) -> bool:
 
 def _is_still_to_be_done(order: Deployment, chain: Chain, *, sender: str) -> bool:
     """Look whether the token is there already, and whether the call still works: neither costs any gas."""
-    if order.expected_address and chain.has_code(order.expected_address):
-        moves.count_as_mined(order, tx_hash="")
+    if settling.note_done(chain, order):
         return False
     try:
         simulation = chain.simulate(versions.call_of(order), sender=sender)
@@ -125,7 +128,7 @@ def _is_still_to_be_done(order: Deployment, chain: Chain, *, sender: str) -> boo
         moves.fail(order, error.reason)
         return False
     # What ran out of gas once would do so again.
-    order.gas = max(order.gas, versions.with_reserve(simulation.gas))
+    order.gas = max(order.gas, with_reserve(simulation.gas))
     return True
 
 

@@ -61,8 +61,3 @@ def sign(
         version.tx_hash,
     )
     return version
-
-
-def with_reserve(gas: int) -> int:
-    """A gas limit for what needed so much when it was simulated: a fifth more, as the launchpad's SDK has it."""
-    return gas * 6 // 5

@@ -54,10 +54,10 @@ def usable_wallets(chain_id: int) -> QuerySet[DeployWallet]:
 def sender_for(chain_id: int) -> str:
     """The address (EIP-55) that a simulation comes from: that of the richest wallet. Raises NoWallet.
 
-    A chain none of whose wallets was ever noted has them noted now, with the errors of `note_wallets`: the first
-    deployment of an installation does not wait for a worker.
+    Where no wallet of the chain can be signed for, they are noted now, with the errors of `note_wallets`: the first
+    deployment of an installation does not wait for a worker to do so.
     """
-    if not DeployWallet.objects.filter(chain_id=chain_id).exists():
+    if not DeployWallet.objects.filter(chain_id=chain_id, signable=True).exists():
         note_wallets(chain_id)
     address = usable_wallets(chain_id).values_list("address", flat=True).first()
     if address is None:

@@ -1,0 +1,107 @@
+"""The line of a wallet: its nonces from the chain's next one on, of which only the first can be mined.
+
+Where none of ours is at a nonce, an empty transaction fills it; what nobody wants any more becomes empty; what no block
+takes pays more; and what nodes may have forgotten is handed to them again.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Max
+from django.utils import timezone
+
+from tokens.chains.chain import Chain
+from tokens.deploying import broadcasting, replacing
+from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction
+
+logger = logging.getLogger(__name__)
+
+State = DeployAttempt.State
+
+# Nodes keep so many transactions of one sender, and the first ones are all that matters.
+FRONT = 16
+# How often those are handed to the nodes.
+RESEND_SECONDS = 5
+# For which orders an attempt in flight is needed.
+_WANTED = (Deployment.Status.SUBMITTED, Deployment.Status.ENQUEUED)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """An attempt in its wallet's line, with its newest version; None where that was never stored."""
+
+    attempt: DeployAttempt
+    version: SignedTransaction | None
+
+
+def tend(chain: Chain, wallet: DeployWallet, *, count: int) -> None:
+    """Look after the front of a wallet's line; `count` is the chain's next nonce. Raises NodeUnavailable."""
+    line = _front(wallet, count)
+    if not line:
+        return
+    taken = {place.attempt.nonce for place in line}
+    gaps = [nonce for nonce in range(count, line[-1].attempt.nonce) if nonce not in taken][:FRONT]
+    if gaps:
+        replacing.fill(chain, wallet, gaps)
+    for place in line:
+        if not _is_wanted(place):
+            replacing.cancel(chain, place.attempt, newest=place.version)
+        elif place.attempt.nonce == count:
+            _push(chain, place)
+    resend(chain, wallet, count=count)
+
+
+def resend(chain: Chain, wallet: DeployWallet, *, count: int) -> None:
+    """Hand the newest versions of the front to the nodes, those that were not sent for some seconds."""
+    due = timezone.now() - timedelta(seconds=RESEND_SECONDS)
+    versions = [place.version for place in _front(wallet, count) if place.version]
+    late = [version.pk for version in versions if version.sent_at is None or version.sent_at < due]
+    known = SignedTransaction.objects.filter(pk__in=late).select_related("attempt__wallet", "attempt__deployment")
+    broadcasting.send(chain, list(known.defer("attempt__deployment__config", "attempt__deployment__calldata")))
+
+
+def _front(wallet: DeployWallet, count: int) -> list[Place]:
+    """The first attempts of the line, in the order of their nonces."""
+    line = DeployAttempt.objects.filter(wallet=wallet, nonce__gte=count, state=State.OPEN, final_at__isnull=True)
+    attempts = list(
+        line.select_related("deployment", "wallet")
+        .defer("deployment__config", "deployment__calldata")
+        .order_by("nonce")[:FRONT]
+    )
+    newest = SignedTransaction.objects.filter(attempt__in=attempts).values("attempt").annotate(last=Max("pk"))
+    versions = SignedTransaction.objects.filter(pk__in=newest.values("last")).defer("raw")
+    by_attempt = {version.attempt_id: version for version in versions}
+    return [Place(attempt=attempt, version=by_attempt.get(attempt.pk)) for attempt in attempts]
+
+
+def _is_wanted(place: Place) -> bool:
+    """Whether what would be mined is what should be: an empty transaction where no order is, the order where one is."""
+    attempt, order = place.attempt, place.attempt.deployment
+    if place.version is not None and place.version.purpose == SignedTransaction.Purpose.CANCEL:
+        return True
+    if order is None or order.status not in _WANTED:
+        return False
+    # One that was lost, and came back by a reorg when the order already had another one.
+    return not DeployAttempt.objects.live(order.pk).filter(pk__gt=attempt.pk).exists()
+
+
+def _push(chain: Chain, first: Place) -> None:
+    """Have the first of the line pay more, where blocks came and did not take it for as long as they may."""
+    if first.version is None:
+        return
+    since = _at_front_since(first.attempt, first.version)
+    if timezone.now() - since < timedelta(seconds=settings.DEPLOY_STUCK_SECONDS):
+        return
+    # While a chain makes no blocks, paying more helps nobody.
+    if chain.read_newest().time >= since.timestamp():
+        replacing.replace(chain, first.attempt, newest=first.version)
+
+
+def _at_front_since(attempt: DeployAttempt, version: SignedTransaction) -> datetime:
+    """When the version was signed, or what was before it in the line was mined, if that was later."""
+    before = DeployAttempt.objects.filter(wallet=attempt.wallet_id, nonce=attempt.nonce - 1).exclude(state=State.OPEN)
+    times: Sequence[datetime] = list(before.values_list("updated_at", flat=True))
+    return max([version.signed_at, *times])
