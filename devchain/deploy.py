@@ -15,12 +15,11 @@ from eth_utils.crypto import keccak
 from web3 import Web3
 
 from devchain import node
+from devchain.anvil import DEPLOYER
 from devchain.artifact import load
 
 # The first account that anvil makes from its well-known mnemonic; it owns the contracts.
 OWNER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
-# The last of its ten accounts, which the service may have as a wallet: it may start presales.
-DEPLOYER = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
 # What the stand-in of the market-data provider calls the chain; that answers for any network.
 MARKET_NETWORK = "development"
 # In the order of their nonces, of which the steps of the dollar's pool take the next ones.

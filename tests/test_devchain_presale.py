@@ -13,8 +13,9 @@ from web3.exceptions import ContractCustomError
 from web3.types import RPCEndpoint
 
 from devchain import anvil, node
+from devchain.anvil import DEPLOYER
 from devchain.artifact import load
-from devchain.deploy import DEPLOYER, OWNER, Deployment, prepare
+from devchain.deploy import OWNER, Deployment, prepare
 from devchain.launches import DAY, TOKEN_SUPPLY, ZERO_ADDRESS, LaunchConfig, OwnBuy, deployment_config
 from devchain.merkle import merkle_proof, merkle_root
 from tests.on_devchain import OTHER, SENDER, events_of, refused, token_at

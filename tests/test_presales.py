@@ -1,17 +1,20 @@
 """Orders with a presale: tried, started, and followed to their launch or their failure."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
+from typing import Any
 
 import pytest
 from hexbytes import HexBytes
 from web3.types import RPCEndpoint
 
+from config.secret import Secret
 from devchain import anvil, node
-from devchain.anvil import CHAIN_ID
-from devchain.deploy import DEPLOYER, Deployment, prepare
+from devchain.anvil import CHAIN_ID, DEPLOYER, DEPLOYER_KEY
+from devchain.deploy import Deployment, prepare
+from tests import orders
 from tests.chain import UNKNOWN_HASH
 from tests.factories import DeploymentFactory
 from tests.on_devchain import OTHER, SENDER
@@ -21,8 +24,11 @@ from tokens.chains.chain import Chain
 from tokens.chains.launch_config import LaunchConfig, PresaleTerms, Reward, StaticFee, VaultShare
 from tokens.chains.registry import Position
 from tokens.deploying import presales
+from tokens.deploying.submitting import submit
+from tokens.deploying.watching import confirm, watch
 from tokens.indexing import index_transaction
 from tokens.installed_chains import installed_chain
+from tokens.installed_signers import installed_signer
 from tokens.models import Token
 
 # Account 6 of the node, whom the presale contract does not know.
@@ -110,6 +116,35 @@ def start(chain: Chain, contracts: Deployment, *, max_goal: int = TERMS.max_goal
     return order, sent.to_0x_hex()
 
 
+@pytest.fixture
+def ask(client, deploy_key, contracts, settings) -> Iterator[Callable[..., dict[str, Any]]]:
+    """Asks the API with a partner's key, a body by POST, while the deployer's wallet is ours; the answer, parsed."""
+    settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(DEPLOYER_KEY),)}
+    settings.DEPLOYER_KEYSTORES, settings.DEPLOYER_REMOTE = {}, {}
+    installed_signer.cache_clear()
+
+    def answer(path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        if body is None:
+            found = client.get(path, headers=deploy_key)
+        else:
+            found = client.post(path, body, content_type="application/json", headers=deploy_key)
+        parsed: dict[str, Any] = found.json()
+        return parsed
+
+    yield answer
+    installed_signer.cache_clear()
+
+
+SALE = {
+    "minEthGoal": 1,
+    "maxEthGoal": 2,
+    "presaleDuration": HOUR,
+    "recipient": SENDER,
+    "lockupDuration": 7,
+    "vestingDuration": 0,
+}
+
+
 def let_pass(contracts: Deployment, seconds: int) -> None:
     web3 = node.connect(contracts.rpc_url)
     web3.provider.make_request(RPCEndpoint("evm_increaseTime"), [seconds])
@@ -162,6 +197,58 @@ def test_a_call_that_would_start_it_comes_with_its_gas(chain, contracts):
     call, gas = presales.rehearse(chain, launch(chain, presale=listed), salt="0x" + token_hex(32), sender=DEPLOYER)
     assert (call.to, call.value) == (contracts.presale, 0)
     assert 500_000 < gas < 5_000_000
+
+
+# The whole way
+
+
+def test_an_order_goes_from_its_body_to_the_token_that_a_buyer_launched(ask, chain, contracts):
+    body = orders.order(presale=SALE)
+    accepted = ask("/api/tokens/deploy", body)
+    assert (accepted["success"], accepted["expectedAddress"]) == (True, None), accepted
+    path = f"/api/tokens/deploy/status/{accepted['requestKey']}"
+    row = models.Deployment.objects.get()
+
+    assert submit(row.pk)
+    watch(CHAIN_ID)
+    told = ask(path)
+    assert (told["status"], told["address"], told["error"]) == ("mined", None, None)
+    row.refresh_from_db()
+    sold = chain.read_presale(int(row.presale_id), contract=contracts.presale)
+    assert (sold.min_goal, sold.raised, sold.salt) == (ETHER, 0, row.salt)
+
+    buy(contracts, row, value=2 * ETHER)
+    (address,) = index_transaction(chain_id=CHAIN_ID, tx_hash=end(contracts, row))
+    confirm(CHAIN_ID)
+    assert (ask(path)["status"], ask(path)["address"]) == ("indexed", address)
+    # An order has one answer for ever.
+    assert ask("/api/tokens/deploy", body) == accepted
+    assert models.DeployAttempt.objects.count() == 1
+
+
+def test_a_start_that_was_dropped_is_started_again_once(ask, contracts):
+    accepted = ask("/api/tokens/deploy", orders.order(presale=SALE))
+    row = models.Deployment.objects.get()
+    web3 = node.connect(contracts.rpc_url)
+    mark = web3.provider.make_request(RPCEndpoint("evm_snapshot"), [])["result"]
+    assert submit(row.pk)
+    watch(CHAIN_ID)
+    row.refresh_from_db()
+    started = int(row.presale_id)
+
+    web3.provider.make_request(RPCEndpoint("evm_revert"), [mark])
+    web3.provider.make_request(RPCEndpoint("evm_increaseTime"), [60])
+    web3.provider.make_request(RPCEndpoint("evm_mine"), [])
+    confirm(CHAIN_ID)
+    row.refresh_from_db()
+    assert (row.status, row.presale_id) == ("submitted", None)
+    # The bytes that were signed are handed to the node again.
+    models.SignedTransaction.objects.update(sent_at=None)
+    watch(CHAIN_ID)
+    watch(CHAIN_ID)
+    row.refresh_from_db()
+    assert (row.status, row.presale_id, row.attempts) == ("mined", started, 1)
+    assert ask(f"/api/tokens/deploy/status/{accepted['requestKey']}")["status"] == "mined"
 
 
 # Finding what was started
