@@ -276,6 +276,15 @@ def test_nothing_was_started_by_other_transactions_and_salts(chain, contracts):
 # Following
 
 
+def test_a_sale_whose_receipt_was_not_at_hand_is_found_by_its_salt(chain, contracts):
+    row, _ = start(chain, contracts)
+    presale_id = row.presale_id
+    models.Deployment.objects.update(presale_id=None)
+    assert presales.settle(chain) == 1
+    row.refresh_from_db()
+    assert (row.status, row.presale_id) == ("mined", presale_id)
+
+
 def test_a_sale_that_runs_leaves_its_order_mined(chain, contracts):
     order, _ = start(chain, contracts)
     buy(contracts, order, value=ETHER)

@@ -84,6 +84,7 @@ def settle(chain: Chain) -> int:
     Listed launch: indexed. Launch dropped by a reorganisation: mined again. Sale failed: failed, with the reason.
     Returns how many orders moved. Safe to repeat, and by several at once. Raises NodeUnavailable.
     """
+    moved = _note_ids(chain)
     started = Deployment.objects.filter(
         chain_id=chain.info.chain_id,
         presale_id__isnull=False,
@@ -92,10 +93,9 @@ def settle(chain: Chain) -> int:
     )
     deployments = list(started.defer("calldata"))
     if not deployments:
-        return 0
+        return moved
     newest = chain.read_newest()
     tokens = _launched(chain.info.chain_id, deployments)
-    moved = 0
     for deployment in deployments:
         token = tokens.get(_key(deployment.to_address, str(deployment.presale_id)))
         if token is not None:
@@ -104,6 +104,18 @@ def settle(chain: Chain) -> int:
             moved += _move(deployment, status=_Status.MINED, token=None, expected_address="")
         elif newest.time >= _earliest_end(deployment):
             moved += _judge(chain, deployment)
+    return moved
+
+
+def _note_ids(chain: Chain) -> int:
+    """Find the presales of mined orders whose receipt was not at hand when they were counted as mined."""
+    mined = Deployment.objects.filter(chain_id=chain.info.chain_id, status=_Status.MINED, final_at__isnull=True)
+    unnamed = mined.filter(expected_address="", presale_id__isnull=True)
+    moved = 0
+    for deployment in unnamed.defer("calldata"):
+        presale_id = find_started(chain, deployment)
+        if presale_id is not None:
+            moved += _move(deployment, presale_id=presale_id)
     return moved
 
 
@@ -123,7 +135,7 @@ def _launched(chain_id: int, deployments: Iterable[Deployment]) -> dict[tuple[st
 
 
 def _of_presales(chain_id: int, contract: str, ids: Collection[str]) -> Iterable[Token]:
-    tokens = Token.objects.filter(chain_id=chain_id, msg_sender=contract, presale_id__in=ids, unindexed=False)
+    tokens = Token.objects.on_chain().filter(chain_id=chain_id, msg_sender=contract, presale_id__in=ids)
     return tokens.only("contract_address", "presale_id", "block_number")
 
 
@@ -172,4 +184,4 @@ def _move(deployment: Deployment, **changes: Any) -> int:
     unchanged = Deployment.objects.filter(
         pk=deployment.pk, status=deployment.status, presale_id=deployment.presale_id, final_at__isnull=True
     )
-    return unchanged.update(**changes, updated_at=timezone.now())
+    return unchanged.move(**changes)
