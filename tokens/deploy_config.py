@@ -33,25 +33,28 @@ from tokens.installed_chains import launching_chains, registry
 _PRESETS = ("standard", "project")
 _LARGEST_CHAIN_ID = 2**63 - 1
 
-TOKEN = {
-    "name": Key(rule=texts.name),
-    "symbol": Key(rule=texts.symbol),
-    "tokenAdmin": Key(rule=values.address),
-    "image": Key(rule=texts.image, default=""),
-    **texts.METADATA,
-    "requestKey": Key(rule=values.request_key),
-}
-POOL = {
-    "type": Key(rule=values.choice(*_PRESETS), default="standard"),
-    "pairedToken": Key(rule=together.paired_token, default=together.WRAPPED_NATIVE),
-    "initialMarketCap": Key(rule=values.market_cap, default=Decimal(10)),
-}
-_POOL = object_of(POOL)
+_TOKEN = object_of(
+    {
+        "name": Key(rule=texts.name),
+        "symbol": Key(rule=texts.symbol),
+        "tokenAdmin": Key(rule=values.address),
+        "image": Key(rule=texts.image, default=""),
+        **texts.METADATA,
+        "requestKey": Key(rule=values.request_key),
+    }
+)
+_POOL = object_of(
+    {
+        "type": Key(rule=values.choice(*_PRESETS), default="standard"),
+        "pairedToken": Key(rule=together.paired_token, default=together.WRAPPED_NATIVE),
+        "initialMarketCap": Key(rule=values.market_cap, default=Decimal(10)),
+    }
+)
 
 
 def _body(default_chain: int) -> dict[str, Key]:
     return {
-        "token": Key(rule=object_of(TOKEN)),
+        "token": Key(rule=_TOKEN),
         "rewards": Key(rule=shares.rewards, default=None),
         "pool": Key(rule=_POOL, default=_POOL({})),
         "fees": Key(rule=fees.fees, default=fees.STANDARD),
@@ -175,7 +178,7 @@ def _airdrop_share(order: DeployOrder, tree: MerkleTree | None) -> AirdropShare 
 
 
 def normalised(order: DeployOrder, *, tree: MerkleTree | None = None) -> dict[str, Any]:
-    """The order as JSON in the keys and units of its body, with every default filled in.
+    """The order as JSON in the keys and units of its body, with every default filled in; null is what there is none of.
 
     Of the airdrop's entries it has their number, their sum in wei, and the root of their tree where that is given.
     """
@@ -186,7 +189,7 @@ def normalised(order: DeployOrder, *, tree: MerkleTree | None = None) -> dict[st
         "initialMarketCap": values.in_units(order.market_cap, 1),
     }
     return {
-        "token": token | order.metadata | {"requestKey": order.request_key},
+        "token": token | texts.show(order.metadata) | {"requestKey": order.request_key},
         "rewards": shares.show_rewards(order.rewards),
         "pool": pool,
         "fees": fees.show(order.fees),

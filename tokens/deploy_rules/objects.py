@@ -61,7 +61,7 @@ def read_object(value: Any, keys: Mapping[str, Key]) -> tuple[dict[str, Any], li
     taken: dict[str, Any] = {}
     problems: list[Problem] = []
     for name, key in keys.items():
-        at = key.alias if key.alias in given else name
+        at = key.alias if key.alias and key.alias in given else name
         if at != name and name in given:
             problems.append((at, f"is another name for {name}, and only one of them may be given"))
         if at not in given:
@@ -116,6 +116,6 @@ def cut(problems: list[Problem]) -> list[Problem]:
 
 
 def _unknown(value: dict[str, Any], keys: Mapping[str, Key]) -> list[Problem]:
-    known = set(keys) | {key.alias for key in keys.values()}
+    known = set(keys) | {key.alias for key in keys.values() if key.alias}
     names = ", ".join(keys)
     return cut([(name[:_MAX_KEY] or '""', f"is not known; known are {names}") for name in value if name not in known])

@@ -9,7 +9,7 @@ from tokens.deploy_rules.objects import Key, list_of, object_of
 
 MAX_REWARDS = 7
 MAX_ALLOWED = 10_000
-# The contracts' own.
+# The contracts' own, as is the longest presale.
 VAULT_LOCKUP_DAYS = 7
 AIRDROP_LOCKUP_DAYS = 1
 PRESALE_LOCKUP_DAYS = 7
@@ -64,8 +64,8 @@ airdrop = object_of(
 )
 presale = object_of(
     {
-        "minEthGoal": Key(rule=values.coins_in_wei()),
-        "maxEthGoal": Key(rule=values.coins_in_wei()),
+        "minEthGoal": Key(rule=values.ether_in_wei()),
+        "maxEthGoal": Key(rule=values.ether_in_wei()),
         "presaleDuration": Key(rule=values.whole(least=60, most=_MAX_PRESALE_SECONDS, unit="seconds")),
         "recipient": Key(rule=values.address, default=None),
         "lockupDuration": Key(
@@ -74,10 +74,11 @@ presale = object_of(
         ),
         "vestingDuration": _VESTING,
         "presaleSupplyBps": Key(rule=values.whole(least=1, most=MAX_EXTENSION_BPS, unit="bps"), default=5_000),
-        "allowlist": Key(rule=list_of(values.address, most=MAX_ALLOWED), default=()),
+        # An empty one would let nobody buy, and no one means that.
+        "allowlist": Key(rule=list_of(values.address, least=1, most=MAX_ALLOWED), default=()),
     }
 )
-dev_buy = object_of({"ethAmount": Key(rule=values.coins_in_wei()), "recipient": Key(rule=values.address, default=None)})
+dev_buy = object_of({"ethAmount": Key(rule=values.ether_in_wei()), "recipient": Key(rule=values.address, default=None)})
 
 
 def all_to(admin: str) -> tuple[Reward, ...]:

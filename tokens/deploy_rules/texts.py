@@ -53,6 +53,11 @@ def on_chain_json(given: Mapping[str, Any]) -> str:
     return json.dumps(present, ensure_ascii=False, separators=(",", ":")) if present else ""
 
 
+def show(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata in the keys that METADATA has, as JSON; null for what was not given."""
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in given.items()}
+
+
 def check_length(*texts: str) -> None:
     """Raise ValueError where the texts that a token keeps on chain are too long together."""
     if sum(len(text.encode()) for text in texts) > MAX_ON_CHAIN_BYTES:

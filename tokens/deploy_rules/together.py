@@ -7,8 +7,8 @@ from tokens.chains.launch_ticks import BeyondTicks, shifted_positions, starting_
 from tokens.chains.registry import ChainInfo, Position, Preset
 from tokens.deploy_rules import values
 
-# Each launched token's decimals, and those of any wrapped native coin.
-NATIVE_DECIMALS = 18
+# Those of any wrapped native coin.
+_NATIVE_DECIMALS = 18
 WRAPPED_NATIVE = "WETH"
 
 
@@ -36,7 +36,7 @@ def known_decimals(pair: str, *, info: ChainInfo) -> int | None:
     quote = info.quote_tokens.get(pair.lower())
     if quote:
         return quote.decimals
-    return NATIVE_DECIMALS if pair == info.wrapped_native else None
+    return _NATIVE_DECIMALS if pair == info.wrapped_native else None
 
 
 def place(market_cap: Decimal, *, decimals: int, preset: Preset) -> tuple[int, tuple[Position, ...]]:
@@ -65,7 +65,7 @@ def check_goals(least: int, most: int) -> None:
 
 def check_own_buy(wei: int, *, most: Decimal) -> None:
     """What our wallet pays for within a launch; `most` is in native coins."""
-    if wei > most * 10**NATIVE_DECIMALS:
+    if wei > most * values.WEI_PER_COIN:
         raise ValueError(f"must be at most {most.normalize():f}, in ETH: this service pays no more for one launch")
 
 

@@ -83,10 +83,9 @@ def positive(rule: Rule, *, unit: str) -> Rule:
     return above_zero
 
 
-def coins_in_wei(*, unit: str = "ETH") -> Rule:
-    """Whole native coins, more than none, with 18 decimals at most -> wei."""
-    rule = _scaled(least="0", most=str(MAX_COINS), unit=unit, decimals=_COIN_TO_WEI)
-    return positive(rule, unit=unit)
+def ether_in_wei() -> Rule:
+    """Native coins, which the body calls ETH on every chain: more than none, with 18 decimals at most -> wei."""
+    return positive(_scaled(least="0", most=str(MAX_COINS), unit="ETH", decimals=_COIN_TO_WEI), unit="ETH")
 
 
 def days_in_seconds(*, least: int) -> Rule:
