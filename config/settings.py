@@ -240,7 +240,7 @@ RATE_LIMIT_PUBLIC = env_int("RATE_LIMIT_PUBLIC", 120, minimum=0, maximum=1_000_0
 RATE_LIMIT_KEYED = env_int("RATE_LIMIT_KEYED", 600, minimum=0, maximum=1_000_000)
 # Of each partner key, for indexing a transaction, which counts by itself:
 RATE_LIMIT_INDEX = env_int("RATE_LIMIT_INDEX", 10, minimum=0, maximum=1_000_000)
-# Of each partner key, for having tokens deployed, in a day:
+# Of each partner key, for ordering launches, in a day; without a quota also its orders on one chain in a day by UTC:
 RATE_LIMIT_DEPLOY = env_int("RATE_LIMIT_DEPLOY", 10_000, minimum=0, maximum=1_000_000)
 
 # How many days it is kept how often each partner key called each endpoint.

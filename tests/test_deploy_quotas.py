@@ -17,6 +17,7 @@ from config.redis_connection import redis
 from devchain.anvil import CHAIN_ID
 from tests.factories import DeploymentFactory, DeployWalletFactory
 from tests.orders import WALLET, order
+from tests.waiting import wait_for
 from tokens.deploying import quotas, switches
 from tokens.models import Deployment, DeployQuota, DeploySwitch
 
@@ -134,6 +135,34 @@ def test_of_orders_at_once_exactly_the_quota_passes(post, partner, deploy_key):
     assert sorted(statuses[:7]) == [200] * 3 + [429] * 4
     assert statuses[7] == 200
     assert Deployment.objects.filter(partner_key=partner).count() == 3
+
+
+def waiting():
+    """How many connections wait for another one's transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return cursor.fetchone()[0]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_order_is_counted_after_those_that_are_being_stored(partner):
+    DeployQuota.objects.create(partner_key=partner, chain_id=CHAIN_ID, per_day=1)
+
+    def take():
+        try:
+            with transaction.atomic():
+                quotas.check(DeploymentFactory(partner_key=partner, chain_id=CHAIN_ID), partner=partner)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            quotas.check(DeploymentFactory(partner_key=partner, chain_id=CHAIN_ID), partner=partner)
+            other = pool.submit(take)
+            wait_for(lambda: other.done() or waiting())
+        with pytest.raises(quotas.QuotaExceeded):
+            other.result()
+    assert Deployment.objects.count() == 1
 
 
 @pytest.mark.parametrize(("columns", "paused"), [({"paused": True}, True), ({"paused": False}, False), (None, False)])

@@ -100,9 +100,10 @@ def test_a_presale_has_no_address_before_its_launch(ask, order):
 
 
 # The last looks like an address that is meant without its slash.
-@pytest.mark.parametrize(
-    "request_key", ["a/b?c#d%2F&=;\"'<>\\^`{|}~!0123456", "../../../../../../../../../../ab", KEY[1:] + "/"]
-)
+STRANGE_KEYS = ["a/b?c#d%2F&=;\"'<>\\^`{|}~!0123456", "../../../../../../../../../../ab", KEY[1:] + "/"]
+
+
+@pytest.mark.parametrize("request_key", STRANGE_KEYS)
 @pytest.mark.parametrize("ending", ["", "/"])
 def test_the_address_that_orders_are_told_leads_here(client, deploy_key, settings, order, request_key, ending):
     settings.SITE_URL = "http://testserver"

@@ -92,7 +92,7 @@ def _find_order(body: Any, *, partner: PartnerKey | None) -> Deployment | None:
     request_key = request_keys.read_key(body)
     if request_key is None:
         return None
-    # The call and the raw row of a large order are read when they are sent.
+    # No answer shows the call.
     orders = Deployment.objects.defer("calldata")
     stored = orders.filter(partner_key=partner, request_key=request_key).first()
     if stored is not None and stored.body_digest != request_keys.digest(body):
