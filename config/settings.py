@@ -259,6 +259,7 @@ UNFOLD = site.UNFOLD
 # The dashboard's panels in their order: who may see them, and what makes them (config/operators/dashboard.py).
 DASHBOARD_PANELS = (
     ("tokens.view_token", "tokens.dashboard.launches"),
+    ("tokens.view_deployment", "tokens.deploying_dashboard.deployments"),
     ("tokens.view_chainhead", "tokens.following_dashboard.following"),
     ("tokens.view_indexrequest", "tokens.dashboard.indexing"),
     ("tokens.view_token", "tokens.dashboard.market_data"),

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -18,14 +18,20 @@ from tests.factories import (
     ChainHeadFactory,
     CoverageAlarmFactory,
     CoverageFactory,
+    DeployAttemptFactory,
+    DeploymentFactory,
+    DeployWalletFactory,
     IndexRequestFactory,
     PartnerKeyFactory,
+    SignedTransactionFactory,
     SocialProfileFactory,
     TokenFactory,
 )
-from tokens.models import Market
+from tokens.models import DeployAttempt, Market
 
 PASSWORD = "correct horse battery staple"
+# The request key of a deployment that failed.
+FAILED = "acme-2026-11-21-higher-000000001"
 # So many launches in each hour until now, the oldest first.
 BY_HOUR = [(hour * 7) % 5 + (3 if hour % 12 > 8 else 0) for hour in range(48)]
 
@@ -45,6 +51,7 @@ def data(transactional_db: None, settings: Any) -> None:
     IndexRequestFactory.create_batch(2, due_at=now + timedelta(seconds=30))
     Market.objects.filter(token=token).update(price_usd=0.00042, market_cap=42_000_000, updated_at=now)
     SocialProfileFactory.create_batch(3)
+    deploy(now)
     ChainHeadFactory()
     CoverageFactory()
     CoverageAlarmFactory()
@@ -53,6 +60,22 @@ def data(transactional_db: None, settings: Any) -> None:
         for back in range(14):
             day = now.date() - timedelta(days=back)
             KeyUsage.objects.create(partner_key=key, day=day, endpoint="token-list", calls=calls // (back % 5 + 2))
+
+
+def deploy(now: datetime) -> None:
+    """A deployment that was replaced once and reverted, and one in flight."""
+    partner = PartnerKeyFactory(name="Frames")
+    wallet = DeployWalletFactory(next_nonce=42)
+    config = {"token": {"name": "Higher", "symbol": "HIGHER"}, "fees": {"type": "static", "clankerFee": 1}}
+    order = {"partner_key": partner, "config": config, "calldata": bytes(2_596)}
+    failed = DeploymentFactory(**order, request_key=FAILED, status="failed", error="HookNotEnabled()", attempts=1)
+    mined = {"state": "reverted", "reason": "HookNotEnabled()", "block_number": 31_415_926, "gas_used": 5_104_233}
+    attempt = DeployAttemptFactory(deployment=failed, wallet=wallet, nonce=40, gas_price=1_125_000, **mined)
+    for max_fee, answer in ((2_000_000_000, "taken"), (2_250_000_000, "taken")):
+        sent = {"max_fee": max_fee, "sent_at": now, "answer": answer}
+        version = SignedTransactionFactory(attempt=attempt, **sent)
+    DeployAttempt.objects.update(tx_hash=version.tx_hash)
+    DeployAttemptFactory(deployment=DeploymentFactory(**order, status="submitted"), wallet=wallet, nonce=41)
 
 
 @pytest.fixture
@@ -103,6 +126,7 @@ def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_anot
     titles = site.page.locator("section[aria-label] h2").all_inner_texts()
     assert titles == [
         "Launches",
+        "Deployments in flight",
         "Following",
         "Index requests",
         "Nodes",
@@ -118,6 +142,10 @@ def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_anot
         "Fees paid",
         "Index requests",
         "Deployers' profiles",
+        "Deployments",
+        "Wallets",
+        "Pauses",
+        "Quotas",
         "Chains",
         "Coverage",
         "Coverage alarms",
@@ -175,6 +203,20 @@ def test_a_key_is_issued_used_rotated_and_revoked(site):
     page.get_by_role("button", name="Yes, revoke it").click()
     page.get_by_text("The key of Acme, for its trading app is revoked.").wait_for()
     assert [answers(site, address, **{"x-api-key": key}).status_code for key in texts] == [401, 401, 401]
+    assert_clean(site)
+
+
+def test_a_deployment_that_failed_is_tried_again(site):
+    page = site.page
+    open_list(site, "Deployments")
+    page.get_by_role("link", name=FAILED).click()
+    page.wait_for_load_state("networkidle")
+    page.get_by_role("heading", name="As ordered").evaluate("heading => heading.scrollIntoView()")
+    site.photograph("deployment")
+    page.get_by_role("link", name="Try again").click()
+    page.get_by_role("button", name="Yes, try again").click()
+    page.get_by_text("1 back in line.").wait_for()
+    assert page.get_by_role("link", name="Try again").count() == 0
     assert_clean(site)
 
 

@@ -17,6 +17,8 @@ from tests.factories import (
     ChainHeadFactory,
     CoverageAlarmFactory,
     CoverageFactory,
+    DeployAttemptFactory,
+    DeploymentFactory,
     IndexRequestFactory,
     PartnerKeyFactory,
     TokenFactory,
@@ -59,6 +61,7 @@ def test_strangers_see_the_login(client):
         ("view_token", ["Launches", "Market data"]),
         ("view_indexrequest", ["Index requests"]),
         ("view_chainhead", ["Following"]),
+        ("view_deployment", ["Deployments in flight"]),
         ("view_socialprofile", ["Deployers' profiles"]),
         ("view_partnerkey", ["Calls with partner keys"]),
         ("view_group", []),
@@ -68,6 +71,7 @@ def test_panels_are_for_those_who_may_see_their_rows(client, settings, permissio
     settings.RPC_URLS = {}
     called(PartnerKeyFactory(), timezone.now().date(), 1)
     ChainHeadFactory()
+    DeploymentFactory()
     user = User.objects.create_user("support", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename=permission))
     client.force_login(user)
@@ -253,8 +257,9 @@ def test_it_takes_few_queries_whatever_there_is(client, settings, django_assert_
         ChainHeadFactory(chain_id=chain_id)
         CoverageFactory.create_batch(5, chain_id=chain_id)
         CoverageAlarmFactory.create_batch(5, chain_id=chain_id)
+        DeployAttemptFactory(deployment__chain_id=chain_id, wallet__chain_id=chain_id)
     user = User.objects.create_user("reader", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client.force_login(user)
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(16):
         client.get(DASHBOARD)

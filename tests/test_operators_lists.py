@@ -12,6 +12,9 @@ from tests.factories import (
     ChainHeadFactory,
     CoverageAlarmFactory,
     CoverageFactory,
+    DeployAttemptFactory,
+    DeploymentFactory,
+    DeployWalletFactory,
     FeeClaimFactory,
     IndexRequestFactory,
     PartnerKeyFactory,
@@ -20,7 +23,19 @@ from tests.factories import (
     TokenEventFactory,
     TokenFactory,
 )
-from tokens.models import ChainHead, Coverage, CoverageAlarm, FeeClaim, IndexRequest, Token, TokenEvent
+from tokens.models import (
+    ChainHead,
+    Coverage,
+    CoverageAlarm,
+    Deployment,
+    DeployQuota,
+    DeploySwitch,
+    DeployWallet,
+    FeeClaim,
+    IndexRequest,
+    Token,
+    TokenEvent,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -68,6 +83,11 @@ def note(user, row, message, *, flag=CHANGE):
     )
 
 
+def make_quotas():
+    for key in PartnerKeyFactory.create_batch(ROWS):
+        DeployQuota.objects.create(partner_key=key, chain_id=8453, per_day=5)
+
+
 MAKERS = {
     Token: lambda: TokenFactory.create_batch(ROWS),
     TokenEvent: lambda: [TokenEventFactory(token=token) for token in TokenFactory.create_batch(ROWS)],
@@ -76,6 +96,10 @@ MAKERS = {
     ChainHead: lambda: [ChainHeadFactory(chain_id=number) for number in range(1, ROWS + 1)],
     Coverage: lambda: CoverageFactory.create_batch(ROWS),
     CoverageAlarm: lambda: CoverageAlarmFactory.create_batch(ROWS),
+    Deployment: lambda: [DeploymentFactory(token=token) for token in TokenFactory.create_batch(ROWS)],
+    DeployWallet: lambda: [DeployAttemptFactory(wallet=wallet) for wallet in DeployWalletFactory.create_batch(ROWS)],
+    DeploySwitch: lambda: [DeploySwitch.objects.create(chain_id=number) for number in range(1, ROWS + 1)],
+    DeployQuota: make_quotas,
     PartnerKey: make_keys,
     SocialProfile: lambda: SocialProfileFactory.create_batch(ROWS),
     User: make_users,

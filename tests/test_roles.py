@@ -21,16 +21,19 @@ from tests.factories import (
     ChainHeadFactory,
     CoverageAlarmFactory,
     CoverageFactory,
+    DeployAttemptFactory,
     IndexRequestFactory,
     PartnerKeyFactory,
     SocialProfileFactory,
     TokenFactory,
 )
+from tokens.models import DeployQuota, DeploySwitch
 
 pytestmark = pytest.mark.django_db
 
 KEYS, TOKENS, REQUESTS = "/admin/accounts/partnerkey/", "/admin/tokens/token/", "/admin/tokens/indexrequest/"
 PROFILES = "/admin/accounts/socialprofile/"
+DEPLOYING = [f"/admin/tokens/{name}/" for name in ("deployment", "deploywallet", "deployswitch", "deployquota")]
 FOLLOWING = "/admin/tokens/chainhead/", "/admin/tokens/coverage/", "/admin/tokens/coveragealarm/"
 MIGRATIONS = [
     import_module(name)
@@ -38,6 +41,7 @@ MIGRATIONS = [
         "accounts.migrations.0004_roles",
         "tokens.migrations.0006_roles",
         "tokens.migrations.0008_roles_of_following",
+        "tokens.migrations.0010_roles_of_deploying",
     )
 ]
 
@@ -55,6 +59,15 @@ def client_in(group: str) -> Client:
     client = Client()
     client.force_login(user)
     return client
+
+
+def deploying_rows():
+    """A row of each list about deploying, in the lists' order."""
+    attempt = DeployAttemptFactory()
+    key = attempt.deployment.partner_key
+    switch = DeploySwitch.objects.create(chain_id=8453, paused=True)
+    quota = DeployQuota.objects.create(partner_key=key, chain_id=8453, per_day=5)
+    return attempt.deployment, attempt.wallet, switch, quota
 
 
 @pytest.fixture
@@ -124,6 +137,7 @@ def test_both_see_all_lists(groups, group):
     client = client_in(group)
     rows = {KEYS: PartnerKeyFactory(), TOKENS: TokenFactory(), REQUESTS: IndexRequestFactory()}
     rows |= dict(zip(FOLLOWING, (ChainHeadFactory(), CoverageFactory(), CoverageAlarmFactory()), strict=True))
+    rows |= dict(zip(DEPLOYING, deploying_rows(), strict=True))
     for address, row in (rows | {PROFILES: SocialProfileFactory()}).items():
         assert client.get(address).status_code == 200
         assert client.get(f"{address}{row.pk}/change/").status_code == 200

@@ -37,6 +37,16 @@ _NAVIGATION = [
         ],
     },
     {
+        "title": "Deploying",
+        "separator": True,
+        "items": [
+            _list("Deployments", "rocket", "tokens.deployment"),
+            _list("Wallets", "account_balance_wallet", "tokens.deploywallet"),
+            _list("Pauses", "pause_circle", "tokens.deployswitch"),
+            _list("Quotas", "speed", "tokens.deployquota"),
+        ],
+    },
+    {
         "title": "Following",
         "separator": True,
         "items": [

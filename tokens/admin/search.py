@@ -9,10 +9,11 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
+from accounts.models import PartnerKey
 from config.api.fields import parse_address, parse_transaction_hash
 from tokens import search
 from tokens.installed_chains import registry
-from tokens.models import SearchEntry, Token, TokenEvent
+from tokens.models import SearchEntry, SignedTransaction, Token, TokenEvent
 
 
 class IndexedSearch:
@@ -86,6 +87,27 @@ def alarms_of(text: str) -> Q:
         return Q(tx_hashes__contains=[parse_transaction_hash(text)])
     except ValueError:
         return Q(tx_hashes__contains=[text])
+
+
+def deployments_of(text: str) -> Q:
+    """Deployments of a token, by its address, of a transaction, by the hash of any version, or of a request key."""
+    address = _address(text)
+    if address is not None:
+        return Q(expected_address=address)
+    try:
+        tx_hash = parse_transaction_hash(text)
+    except ValueError:
+        # Partners are named because the index begins with them.
+        partners = list(PartnerKey.objects.values_list("pk", flat=True))
+        return Q(request_key=text) & (Q(partner_key__in=partners) | Q(partner_key__isnull=True))
+    versions = SignedTransaction.objects.filter(tx_hash=tx_hash)
+    return Q(pk__in=list(versions.values_list("attempt__deployment", flat=True)))
+
+
+def wallets_of(text: str) -> Q:
+    """The wallets with an address, or those of a chain."""
+    address = _address(text)
+    return of_chain(text) if address is None else Q(address=address)
 
 
 def _on_any_chain() -> Q:

@@ -149,7 +149,7 @@ def events(token: ShownToken) -> str:
 @admin.display(description="decoded launch")
 def launch(token: ShownToken) -> str:
     """What the transaction told, before anything changed."""
-    return "not kept" if token.facts.launch is None else _json(token.facts.launch.facts)
+    return "not kept" if token.facts.launch is None else pretty_json(token.facts.launch.facts)
 
 
 @cache
@@ -158,12 +158,13 @@ def json_line(column: str) -> Callable[[Token], str]:
 
     @admin.display(description=column.replace("_", " "))
     def line(token: Token) -> str:
-        return _json(getattr(token, column))
+        return pretty_json(getattr(token, column))
 
     return line
 
 
-def _json(value: Any) -> str:
+def pretty_json(value: Any) -> str:
+    """A value as indented JSON, in a box that scrolls."""
     return format_html('<pre class="overflow-auto text-xs">{}</pre>', json.dumps(value, indent=2, ensure_ascii=False))
 
 

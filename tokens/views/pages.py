@@ -11,8 +11,10 @@ from django.views.decorators.http import require_safe
 
 from config.api.caching import shared_for
 from config.api.fields import parse_address
+from tokens import explorers
+from tokens.chain_states import chain_name
 from tokens.chains.base import WEI_PER_TOKEN
-from tokens.installed_chains import generation_label, registry
+from tokens.installed_chains import generation_label
 from tokens.metadata import social_links
 from tokens.models import Token
 from tokens.views_seen import note_viewed
@@ -59,13 +61,11 @@ def _find(chain_id: int, address: str) -> Token:
 
 def _describe(token: Token) -> dict[str, Any]:
     """What both pages show of a token."""
-    chain = registry().chains.get(token.chain_id)
-    explorer = chain.explorer if chain else None
     return {
         "token": token,
         "type": generation_label(token.generation),
-        "chain": chain.name if chain else f"Chain {token.chain_id}",
-        "explorer_page": f"{explorer.rstrip('/')}/token/{token.contract_address}" if explorer else None,
+        "chain": chain_name(token.chain_id),
+        "explorer_page": explorers.token_page(token.chain_id, token.contract_address),
     }
 
 

@@ -1,0 +1,61 @@
+"""The operators' pages for what holds deployments back: the switch of a chain, and quotas of partner keys."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Q
+from django.http import HttpRequest
+from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminSelectWidget
+
+from tokens.admin.filters import ChainFilter
+from tokens.admin.following import OnAChain
+from tokens.admin.search import IndexedSearch, of_chain
+from tokens.installed_chains import registry
+from tokens.models import DeployQuota, DeploySwitch
+
+
+class OfAChain(OnAChain, ModelAdmin):
+    """Rows that operators make for a chain, which they choose from those of this installation, once."""
+
+    list_per_page = 50
+    list_filter = (ChainFilter,)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> tuple[str, ...]:
+        return ("chain",) if obj else ()
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        if db_field.name != "chain_id":
+            return super().formfield_for_dbfield(db_field, request, **options)
+        chains = [(chain.chain_id, f"{chain.name} ({chain.chain_id})") for chain in registry().chains.values()]
+        return forms.TypedChoiceField(label="Chain", coerce=int, choices=chains, widget=UnfoldAdminSelectWidget)
+
+
+@admin.register(DeploySwitch)
+class DeploySwitchAdmin(IndexedSearch, OfAChain):
+    list_display = ("chain", "paused", "reason")
+    search_fields = ("chain_id",)
+    search_help_text = "A chain's id, or part of its name."
+    ordering = ("chain_id",)
+
+    def match(self, text: str) -> Q:
+        return of_chain(text)
+
+    def get_fields(self, request: HttpRequest, obj: object = None) -> tuple[str, ...]:
+        return ("chain" if obj else "chain_id", "paused", "reason")
+
+
+@admin.register(DeployQuota)
+class DeployQuotaAdmin(OfAChain):
+    list_display = ("partner_key", "chain", "per_day")
+    list_select_related = ("partner_key",)
+    search_fields = ("partner_key__name",)
+    search_help_text = "Part of a partner's name."
+    ordering = ("partner_key__name", "chain_id")
+
+    def get_fields(self, request: HttpRequest, obj: object = None) -> tuple[str, ...]:
+        return ("partner_key", "chain" if obj else "chain_id", "per_day")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> tuple[str, ...]:
+        return ("partner_key", "chain") if obj else ()

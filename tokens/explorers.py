@@ -1,0 +1,23 @@
+"""Pages of block explorers, by the addresses that the registry has of them."""
+
+from tokens.installed_chains import registry
+
+
+def token_page(chain_id: int, address: str) -> str | None:
+    """The explorer's page of a token; None where the chain has no explorer."""
+    return _page(chain_id, "token", address)
+
+
+def transaction_page(chain_id: int, tx_hash: str) -> str | None:
+    """The explorer's page of a transaction; None where the chain has no explorer."""
+    return _page(chain_id, "tx", tx_hash)
+
+
+def address_page(chain_id: int, address: str) -> str | None:
+    """The explorer's page of a wallet or contract; None where the chain has no explorer."""
+    return _page(chain_id, "address", address)
+
+
+def _page(chain_id: int, kind: str, name: str) -> str | None:
+    chain = registry().chains.get(chain_id)
+    return f"{chain.explorer.rstrip('/')}/{kind}/{name}" if chain and chain.explorer else None
