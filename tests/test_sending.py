@@ -196,6 +196,17 @@ def test_a_sender_who_has_less_than_the_value_is_no_revert(deployment, launchpad
     assert bench.chain.simulate(ContractCall(to=poor.address, data="0x", value=10), sender=poor.address).gas == 21_000
 
 
+def test_what_the_sender_has_waiting_makes_no_difference_to_a_simulation(bench):
+    sender = bench.wallet(balance=ETHER)
+    call = ContractCall(to=bench.contract(reverting("0x")[:-2] + "f3"), data="0x", value=ETHER // 2)
+    alone = bench.chain.simulate(call, sender=sender.address)
+    bench.chain.broadcast([sender.sign(to=Key.create().address, value=ETHER * 9 // 10).raw])
+    assert bench.chain.simulate(call, sender=sender.address) == alone
+    bench.mine()
+    with pytest.raises(SenderTooPoor):
+        bench.chain.simulate(call, sender=sender.address)
+
+
 # Why a transaction was reverted.
 
 

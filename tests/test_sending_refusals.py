@@ -346,7 +346,7 @@ def test_both_questions_are_of_one_request_and_of_the_same_transaction(node):
     transaction = {"from": STRANGER, "to": TOKEN, "data": "0x12345678", "value": "0x7", "gas": hex(2**24)}
     assert [(call["method"], call["params"]) for call in request] == [
         ("eth_call", [transaction, "latest"]),
-        ("eth_estimateGas", [transaction]),
+        ("eth_estimateGas", [transaction, "latest"]),
     ]
 
 

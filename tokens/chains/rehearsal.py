@@ -27,7 +27,8 @@ def simulate(rpc: RpcClient, call: ContractCall, *, sender: str) -> Simulation:
         output, gas = results
         return Simulation(output=read_data(output), gas=read_number(gas, below=MAX_GAS + 1))
 
-    calls = [("eth_call", (transaction, "latest")), ("eth_estimateGas", (transaction,))]
+    # Without a block some nodes estimate on top of what waits, which is another state than that of the call.
+    calls = [("eth_call", (transaction, "latest")), ("eth_estimateGas", (transaction, "latest"))]
     found = rpc.ask(calls, read=read)
     if isinstance(found, Simulation):
         return found
