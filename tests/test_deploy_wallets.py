@@ -6,10 +6,12 @@ import secrets
 from decimal import Decimal
 
 import pytest
+from django.core.management import call_command
 from eth_account import Account
 
 from config.secret import Secret
 from devchain.anvil import CHAIN_ID
+from tests.factories import DeployAttemptFactory, DeployWalletFactory
 from tests.remote_signer import remote_signer
 from tokens import tasks
 from tokens.chains.base import NodeUnavailable, SignerRefused
@@ -206,3 +208,34 @@ def test_the_task_says_what_stands_in_the_way(signed_by, caplog):
     assert caplog.messages == [
         f"can't note the deploy wallets of chain {CHAIN_ID}: chain {CHAIN_ID} is not in the registry"
     ]
+
+
+def test_the_command_says_that_there_is_no_wallet(capsys):
+    call_command("deploy_wallets")
+    assert capsys.readouterr().out == "No wallet was noted yet: set DEPLOYER_KEYS_<chainId> or one of its like.\n"
+
+
+def test_the_command_shows_what_operators_ask_about_a_wallet_and_no_key(launchpad, signed_by, capsys):
+    signed_by(KEY)
+    fund(launchpad, ADDRESS, COIN // 100)
+    call_command("deploy_wallets", note=True)
+    assert capsys.readouterr() == (f"chain {CHAIN_ID}  {ADDRESS}  balance 0.01  next nonce 0  in flight 0  {LOW}\n", "")
+    wallet = DeployWalletFactory(
+        chain_id=1, address=OTHER, balance=None, next_nonce=7, enabled=False, signable=False, trouble="fees: high"
+    )
+    DeployAttemptFactory(wallet=wallet)
+    DeployAttemptFactory(wallet=wallet, state="mined")
+    call_command("deploy_wallets")
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == (
+        f"chain 1  {OTHER}  balance unknown  next nonce 7  in flight 1  switched off  nobody has its key  fees: high"
+    )
+    assert second.startswith(f"chain {CHAIN_ID}  {ADDRESS}  ")
+
+
+def test_the_command_says_what_stands_in_the_way(signed_by, capsys):
+    signed_by(KEY)
+    call_command("deploy_wallets", note=True)
+    said = capsys.readouterr()
+    assert said.err == f"chain {CHAIN_ID}: chain {CHAIN_ID} is not in the registry\n"
+    assert said.out == f"chain {CHAIN_ID}  {ADDRESS}  balance unknown  next nonce 0  in flight 0\n"

@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from decimal import Decimal
 
 from django.db import OperationalError, connection
-from django.db.models import Case, Count, F, Max, Q, Sum, When
+from django.db.models import Case, F, Max, Sum, When
 from psycopg.errors import LockNotAvailable
 
 from config.http import Retryable
 from tokens.chains.sending import Account
-from tokens.deploying.wallets import usable_wallets
+from tokens.deploying.wallets import IN_FLIGHT, usable_wallets
 from tokens.models import DeployAttempt, Deployment, DeployWallet
 
 # How long an order waits for a wallet, while all of them are held by others' signers.
@@ -31,9 +31,8 @@ class WalletPoor(Retryable):
 
 def candidates(chain_id: int) -> list[DeployWallet]:
     """The wallets that may send, those without a trouble first, then those with the least in flight."""
-    in_flight = Count("tries", filter=Q(tries__final_at__isnull=True, tries__state=DeployAttempt.State.OPEN))
     troubled = Case(When(trouble="", then=0), default=1)
-    return list(usable_wallets(chain_id).annotate(in_flight=in_flight).order_by(troubled, "in_flight", "pk"))
+    return list(usable_wallets(chain_id).annotate(in_flight=IN_FLIGHT).order_by(troubled, "in_flight", "pk"))
 
 
 def take(wallet: DeployWallet, *, accounts: Mapping[str, Account], cost: int, wait: bool) -> int:

@@ -1,9 +1,10 @@
 """The wallets that send deployments: which there are, what they own, and whom a simulation comes from."""
 
+from dataclasses import dataclass, fields
 from decimal import Decimal
 
 from django.conf import settings
-from django.db.models import F, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
 from config.http import Retryable
@@ -11,9 +12,27 @@ from tokens.deploying import troubles
 from tokens.deploying.troubles import Trouble
 from tokens.installed_chains import installed_chain
 from tokens.installed_signers import installed_signer, signing_chains
-from tokens.models import DeployWallet
+from tokens.models import DeployAttempt, DeployWallet
 
 _WEI_PER_COIN = 10**18
+
+
+# How many nonces of a wallet wait for a receipt.
+IN_FLIGHT = Count("tries", filter=Q(tries__final_at=None, tries__state=DeployAttempt.State.OPEN))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WalletState:
+    """A wallet as its row has it: `balance` is in wei, None before a node was asked."""
+
+    chain_id: int
+    address: str
+    balance: Decimal | None
+    next_nonce: int
+    in_flight: int
+    enabled: bool
+    signable: bool
+    trouble: str
 
 
 class NoWallet(Retryable):
@@ -43,6 +62,12 @@ def note_wallets(chain_id: int) -> int:
 def noted_chains() -> set[int]:
     """The chains whose wallets are to be noted: those that have a signer, and those that had one."""
     return signing_chains() | set(DeployWallet.objects.values_list("chain_id", flat=True).distinct())
+
+
+def read_wallets() -> list[WalletState]:
+    """All wallets that were ever noted, chain by chain."""
+    rows = DeployWallet.objects.annotate(in_flight=IN_FLIGHT).order_by("chain_id", "address")
+    return [WalletState(**{field.name: getattr(row, field.name) for field in fields(WalletState)}) for row in rows]
 
 
 def usable_wallets(chain_id: int) -> QuerySet[DeployWallet]:
