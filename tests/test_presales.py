@@ -19,7 +19,7 @@ from tests.chain import UNKNOWN_HASH
 from tests.factories import DeploymentFactory
 from tests.on_devchain import OTHER, SENDER
 from tokens import models
-from tokens.chains.base import NotOffered, WouldRevert
+from tokens.chains.base import NodeUnavailable, NotOffered, WouldRevert
 from tokens.chains.chain import Chain
 from tokens.chains.launch_config import LaunchConfig, PresaleTerms, Reward, StaticFee, VaultShare
 from tokens.chains.registry import Position
@@ -273,16 +273,25 @@ def test_nothing_was_started_by_other_transactions_and_salts(chain, contracts):
     assert presales.note_started(chain, order, tx_hash=order.tx_hash) is None
 
 
+def test_a_contract_that_holds_no_sales_is_asked_without_harm(chain, contracts):
+    # The factory has none of these functions.
+    assert chain.read_presale(1, contract=contracts.factory) is None
+    with pytest.raises(NodeUnavailable, match="does not tell of its sales"):
+        chain.find_presale("0x" + "00" * 32, contract=contracts.factory)
+    assert chain.read_head() > 0
+
+
 # Following
 
 
-def test_a_sale_whose_receipt_was_not_at_hand_is_found_by_its_salt(chain, contracts):
+def test_a_sale_whose_receipt_was_not_at_hand_is_found_later(chain, contracts):
     row, _ = start(chain, contracts)
     presale_id = row.presale_id
-    models.Deployment.objects.update(presale_id=None)
-    assert presales.settle(chain) == 1
-    row.refresh_from_db()
-    assert (row.status, row.presale_id) == ("mined", presale_id)
+    for known in ({}, {"tx_hash": ""}):
+        models.Deployment.objects.update(presale_id=None, **known)
+        assert presales.settle(chain) == 1
+        row.refresh_from_db()
+        assert (row.status, row.presale_id) == ("mined", presale_id)
 
 
 def test_a_sale_that_runs_leaves_its_order_mined(chain, contracts):

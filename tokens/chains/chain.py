@@ -165,7 +165,7 @@ class Chain(Protocol):
         ...
 
     def read_presale(self, presale_id: int, *, contract: str) -> Presale | None:
-        """A sale of the presale contract as of the newest block; None where it has none of the id.
+        """A sale of the presale contract as of the newest block; None where it tells of none with the id.
 
         Raises NodeUnavailable.
         """

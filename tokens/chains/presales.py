@@ -6,12 +6,9 @@ Source: the ABI of the presale contract in the launchpad's SDK; its rules as the
 from dataclasses import dataclass
 from typing import Any
 
-import eth_abi
-
 from tokens.chains import abi
 from tokens.chains.base import NodeUnavailable
 from tokens.chains.eth_calls import Question, ask
-from tokens.chains.headers import read_header
 from tokens.chains.quantities import Malformed, read_data, read_object
 from tokens.chains.rpc import RpcClient
 from tokens.chains.rpc_answers import refuse_failures
@@ -34,7 +31,7 @@ _SEARCHED = 256
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Presale:
-    """A sale as of the newest block: times are Unix seconds, amounts wei of the native coin."""
+    """A sale as of the newest block; times are Unix seconds, amounts wei of the native coin."""
 
     presale_id: int
     status: int
@@ -43,26 +40,25 @@ class Presale:
     raised: int
     min_goal: int
     ends_at: int
-    # Until when a launch may come of it.
-    launches_until: int
-    # The time of the block.
-    as_of: int
+    # Until when a launch may come of it; None where the contract does not tell.
+    launches_until: int | None
 
-    @property
-    def failure(self) -> str:
+    def failure(self, *, at: int) -> str:
         """Why no launch can come of it any more, in words for the partner; empty where one can, or has.
 
-        The contract notes it only when somebody calls it, so that the time counts as well.
+        The contract notes it only when somebody calls it, so that the time (Unix seconds) counts as well.
         """
         if self.status == _CLAIMABLE:
             return ""
         if self.status == _FAILED:
             return "the presale has failed"
-        if self.status == _ACTIVE and self.as_of >= self.ends_at and self.raised < self.min_goal:
+        if self.status == _ACTIVE and at >= self.ends_at and self.raised < self.min_goal:
             return "the presale has failed: it ended below its minEthGoal"
-        if self.as_of > self.launches_until:
-            return "the presale has failed: nobody launched its token in time"
-        return ""
+        return "the presale has failed: nobody launched its token in time" if self.is_over(at=at) else ""
+
+    def is_over(self, *, at: int) -> bool:
+        """Whether its time is over at all events."""
+        return self.launches_until is not None and at > self.launches_until
 
 
 def read_started(rpc: RpcClient, tx_hash: str, *, contract: str) -> int | None:
@@ -94,30 +90,18 @@ def _started_id(receipt: object, *, contract: str) -> int | None:
 
 def read_presale(rpc: RpcClient, presale_id: int, *, contract: str) -> Presale | None:
     """As `Chain.read_presale`."""
-    questions = [_question(contract, presale_id), Question(contract=contract, function=_BUFFER)]
-    calls = [*(question.call("latest") for question in questions), ("eth_getBlockByNumber", ("latest", False))]
-
-    def read(results: list[Any]) -> Presale | None:
-        refuse_failures(results)
-        state, buffer, block = results
-        told = _STATE.decode_output(read_data(state))
-        (seconds,) = eth_abi.decode(["uint256"], bytes.fromhex(read_data(buffer)[2:]))
-        if told is None:
-            raise Malformed("something else in the place of a presale")
-        if not told["status"]:
-            return None
-        return Presale(
-            presale_id=presale_id,
-            status=told["status"],
-            salt=_salt(told),
-            raised=told["ethRaised"],
-            min_goal=told["minEthGoal"],
-            ends_at=told["endTime"],
-            launches_until=told["endTime"] + seconds,
-            as_of=read_header(block).time,
-        )
-
-    return rpc.ask(calls, read=read)
+    told, buffer = ask(rpc, [_question(contract, presale_id), Question(contract=contract, function=_BUFFER)])
+    if told is None or not told["status"]:
+        return None
+    return Presale(
+        presale_id=presale_id,
+        status=told["status"],
+        salt=_salt(told),
+        raised=told["ethRaised"],
+        min_goal=told["minEthGoal"],
+        ends_at=told["endTime"],
+        launches_until=told["endTime"] + next(iter(buffer.values())) if buffer else None,
+    )
 
 
 def find_presale(rpc: RpcClient, salt: str, *, contract: str) -> int | None:

@@ -103,7 +103,7 @@ def settle(chain: Chain) -> int:
         elif deployment.status == _Status.INDEXED:
             moved += _move(deployment, status=_Status.MINED, token=None, expected_address="")
         elif newest.time >= _earliest_end(deployment):
-            moved += _judge(chain, deployment)
+            moved += _judge(chain, deployment, now=newest.time)
     return moved
 
 
@@ -113,7 +113,8 @@ def _note_ids(chain: Chain) -> int:
     unnamed = mined.filter(expected_address="", presale_id__isnull=True)
     moved = 0
     for deployment in unnamed.defer("calldata"):
-        presale_id = find_started(chain, deployment)
+        presale_id = note_started(chain, deployment, tx_hash=deployment.tx_hash) if deployment.tx_hash else None
+        presale_id = presale_id or find_started(chain, deployment)
         if presale_id is not None:
             moved += _move(deployment, presale_id=presale_id)
     return moved
@@ -163,18 +164,19 @@ def _index(deployment: Deployment, token: Token, *, final: bool) -> int:
     return _move(deployment, **changes) if changes else 0
 
 
-def _judge(chain: Chain, deployment: Deployment) -> int:
-    """Let an order fail whose sale has, and take that back where a reorganisation undid it."""
+def _judge(chain: Chain, deployment: Deployment, *, now: int) -> int:
+    """Let an order fail whose sale has, by the time of the newest block; take that back where a reorg undid it."""
     presale = chain.read_presale(int(deployment.presale_id or 0), contract=deployment.to_address)
     if presale is None:
         # Its start is in no block that this node knows: whoever watches our transactions sees to that.
         return 0
-    if not presale.failure:
+    failure = presale.failure(at=now)
+    if not failure:
         return _move(deployment, status=_Status.MINED, error="") if deployment.status == _Status.FAILED else 0
     changes: dict[str, Any] = {}
     if deployment.status != _Status.FAILED:
-        changes = {"status": _Status.FAILED, "error": presale.failure}
-    if presale.as_of > presale.launches_until:
+        changes = {"status": _Status.FAILED, "error": failure}
+    if presale.is_over(at=now):
         changes["final_at"] = timezone.now()
     return _move(deployment, **changes) if changes else 0
 
