@@ -4,15 +4,23 @@
 
 Real processes by the lines of the Procfile, a PostgreSQL, a Valkey and a node of its own; a tenth of the orders is sent
 twice, and a relay loses 5 % of the broadcasts and holds up 5 % of all calls. In the end a check that shares no code
-with the service compares the chain with what clients were told. Ends with code 1 where something is wrong.
+with the service compares the chain with what clients were told. Ends with code 1 where something is wrong. What the
+processes say is in `.local/deploy-chaos.log`.
 """
 
 import argparse
+import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from config.env import BASE_DIR
 from tests.deploy_chaos import Plan, ground, run
+
+# Standard output and standard error.
+_OUTPUTS = (1, 2)
 
 
 def main() -> None:
@@ -27,7 +35,11 @@ def main() -> None:
         clients=options.clients,
         patience=options.patience,
     )
-    with tempfile.TemporaryDirectory() as place, ground(Path(place), block_time=options.block_time) as prepared:
+    with (
+        _saying_to(BASE_DIR / ".local" / "deploy-chaos.log"),
+        tempfile.TemporaryDirectory() as place,
+        ground(Path(place), block_time=options.block_time) as prepared,
+    ):
         outcome = run(prepared, plan)
     killed = ", ".join(f"{kind} {count}" for kind, count in outcome.kills.items())
     print(
@@ -38,6 +50,23 @@ def main() -> None:
     )
     print("\n".join(outcome.wrong) or "every order became exactly one token")
     sys.exit(1 if outcome.wrong or outcome.launched != plan.orders else 0)
+
+
+@contextmanager
+def _saying_to(log: Path) -> Iterator[None]:
+    """What this process and those that it starts say goes to a file: whoever loses its servers has a lot to say."""
+    log.parent.mkdir(exist_ok=True)
+    sys.stdout.flush()
+    kept = [os.dup(number) for number in _OUTPUTS]
+    with log.open("wb") as file:
+        for number in _OUTPUTS:
+            os.dup2(file.fileno(), number)
+    try:
+        yield
+    finally:
+        for number, own in zip(_OUTPUTS, kept, strict=True):
+            os.dup2(own, number)
+            os.close(own)
 
 
 def _options() -> argparse.Namespace:

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,12 @@ class Ground:
     def watch(self) -> list[int]:
         return watching.watch(CHAIN_ID)
 
+    def set_base_fee(self, wei: int) -> None:
+        """Mine an empty block with this base fee; that of the next one is about the same."""
+        self.drop_all()
+        self.rpc("anvil_setNextBlockBaseFeePerGas", hex(wei))
+        self.mine()
+
     def drop_all(self) -> None:
         """Have the node forget what waits to be mined."""
         self.rpc("anvil_dropAllTransactions")
@@ -106,6 +112,17 @@ class Ground:
             self.contracts.rpc_url, sender=sender, to=order.to_address, data="0x" + bytes(order.calldata).hex()
         )
         return sent.to_0x_hex()
+
+    def own(self, address: str) -> None:
+        """Have another wallet of ours, which sends nothing now."""
+        DeployWallet.objects.get_or_create(chain_id=CHAIN_ID, address=address)
+
+    def block_hash(self, number: int) -> str:
+        return str(self.rpc("eth_getBlockByNumber", hex(number), False)["hash"])
+
+    def time(self, seconds: int) -> datetime:
+        """A time of the chain, in Unix seconds."""
+        return datetime.fromtimestamp(seconds, UTC)
 
     def confirm(self) -> list[int]:
         return watching.confirm(CHAIN_ID)
@@ -153,6 +170,11 @@ def long_ago(*rows: Any, seconds: int = 3600) -> None:
         )
 
 
+def unsent(*signed: SignedTransaction) -> None:
+    """As if nobody had been handed these versions yet."""
+    SignedTransaction.objects.filter(pk__in=[version.pk for version in signed]).update(sent_at=None)
+
+
 @pytest.fixture(scope="module")
 def chain_under_control(chains_file: Path) -> Iterator[Contracts]:
     """A node of this module alone, with the contracts."""
@@ -189,6 +211,7 @@ def ground(
     there = Ground(chain_under_control)
     there.rpc("evm_setAutomine", False)
     there.drop_all()
+    there.set_base_fee(10**9)
     mark = there.rpc("evm_snapshot")
     use_wallets([WALLET])
     yield there

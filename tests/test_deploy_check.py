@@ -49,7 +49,6 @@ def test_it_finds_wrong_answers(said, finding):
         ({"launches": CHAIN.launches * 2}, "became 2 tokens"),
         ({"launches": (*CHAIN.launches, Launch(token=OTHER, tx_hash="0x5"))}, "nobody was promised 0xOther"),
         ({"with_waiting": {WALLET: 7}}, "waits with nonces 5 to 6"),
-        ({"mined": {WALLET: 6}, "with_waiting": {WALLET: 6}}, "its row says 5"),
         ({"waiting": 2}, "2 transactions wait"),
         ({"sent": (replace(DEPLOYED, nonce=3), replace(DEPLOYED, succeeded=False))}, "was reverted"),
         ({"sent": (replace(DEPLOYED, nonce=2), DEPLOYED)}, "and the blocks hold [2, 4]"),

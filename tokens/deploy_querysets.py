@@ -47,9 +47,9 @@ class DeployAttemptQuerySet(QuerySet["DeployAttempt"]):
         """Those that a block has decided which may still be dropped."""
         return self.filter(wallet__chain_id=chain_id, final_at__isnull=True).exclude(state="open")
 
-    def live(self, deployment_id: int) -> Self:
-        """Those by which an order is carried out, or may be: mined, or with a version of it still to be mined."""
+    def live(self, *deployment_ids: int) -> Self:
+        """Those by which orders are carried out, or may be: mined, or with a version that is still to be mined."""
         # An attempt that only uses up its nonce has an empty transaction among its versions.
-        return self.filter(deployment_id=deployment_id, state__in=("mined", "open")).exclude(
+        return self.filter(deployment_id__in=deployment_ids, state__in=("mined", "open")).exclude(
             state="open", versions__purpose="cancel"
         )

@@ -30,7 +30,7 @@ def send(chain: Chain, versions: Sequence[SignedTransaction]) -> None:
     for version, sent in zip(versions, answers, strict=True):
         words = "" if sent.verdict in _THERE else f"{sent.verdict.value}: {sent.words}"
         SignedTransaction.objects.filter(pk=version.pk).update(sent_at=timezone.now(), answer=words)
-        if words and words != version.answer:
+        if words and words != version.answer and sent.verdict is not Verdict.NONCE_SPENT:
             logger.warning("chain %s: %s is not taken: %s", chain.info.chain_id, version.tx_hash, words)
         _conclude(version, sent)
 

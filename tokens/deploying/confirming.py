@@ -15,21 +15,19 @@ logger = logging.getLogger(__name__)
 
 State = DeployAttempt.State
 
-# So many attempts are looked at in one go, the oldest first.
-BATCH = 2_000
-
 
 def confirm(chain: Chain) -> None:
     """Look at the blocks of all that may still be dropped; each is asked for once. Raises NodeUnavailable."""
-    unsettled = DeployAttempt.objects.unsettled(chain.info.chain_id).filter(block_number__isnull=False)
-    attempts = list(_with_order(unsettled.order_by("block_number", "pk"))[:BATCH])
     final = chain.read_head() - chain.info.finality_depth
-    dropped = find_dropped(chain, attempts)
-    for attempt in attempts:
-        if attempt.pk in dropped:
-            reopen(attempt)
-    kept = [attempt.pk for attempt in attempts if attempt.pk not in dropped]
-    _finish(chain, kept, final=final)
+    unsettled = DeployAttempt.objects.unsettled(chain.info.chain_id).filter(block_number__isnull=False)
+    found = unsettled.values_list("block_number", "block_hash").distinct()
+    blocks = {(number, block_hash) for number, block_hash in found if number is not None}
+    canonical = chain.read_headers({number for number, _ in blocks}) if blocks else {}
+    known = {(number, block_hash) for number, block_hash in blocks if number in canonical}
+    kept = {(number, block_hash) for number, block_hash in known if canonical[number].hash == block_hash}
+    for attempt in _with_order(unsettled.filter(block_hash__in=[block_hash for _, block_hash in known - kept])):
+        reopen(attempt)
+    _finish(chain, [block_hash for number, block_hash in kept if number <= final])
 
 
 def find_dropped(chain: Chain, attempts: Sequence[DeployAttempt]) -> set[int]:
@@ -93,12 +91,12 @@ def _follow_back(order: Deployment, attempt: DeployAttempt) -> None:
         moves.back_to_submitted(order)
 
 
-def _finish(chain: Chain, kept: Sequence[int], *, final: int) -> None:
-    """Leave alone what is deep enough, and orders of which all is."""
-    now = timezone.now()
-    DeployAttempt.objects.filter(pk__in=kept, block_number__lte=final).exclude(state=State.OPEN).update(final_at=now)
+def _finish(chain: Chain, final_blocks: Sequence[str]) -> None:
+    """Leave alone what is in blocks that are deep enough, and orders of which all is."""
+    now, chain_id = timezone.now(), chain.info.chain_id
+    DeployAttempt.objects.unsettled(chain_id).filter(block_hash__in=final_blocks).update(final_at=now)
     settled = Deployment.objects.filter(
-        chain_id=chain.info.chain_id,
+        chain_id=chain_id,
         status__in=(Deployment.Status.INDEXED, Deployment.Status.FAILED),
         final_at__isnull=True,
         # Those are seen to by `presales`.

@@ -8,6 +8,8 @@ from django.utils import timezone
 from config.http import Permanent, Retryable
 from tokens import indexing
 from tokens.chains.chain import Chain
+from tokens.deploy_querysets import DeploymentQuerySet
+from tokens.deploying import moves
 from tokens.models import Deployment, DeployWallet, SignedTransaction, Token
 
 logger = logging.getLogger(__name__)
@@ -19,34 +21,44 @@ HASTE_SECONDS = 30
 
 
 def finish(chain: Chain) -> int:
-    """Have the tokens of what was mined just now listed; how many orders are done. Raises NodeUnavailable."""
-    return _finish(chain, since=HASTE_SECONDS)
+    """Have the tokens of what was mined just now listed; how many orders are done."""
+    recently = timezone.now() - timedelta(seconds=HASTE_SECONDS)
+    mined = _unlisted(chain).filter(updated_at__gt=recently).exclude(tx_hash="")
+    return sum(_finish_one(order) for order in list(mined[:BATCH]))
 
 
 def finish_all(chain: Chain) -> int:
-    """As `finish`, with those that could not be finished for long."""
-    return _finish(chain, since=None)
+    """As `finish`, with what could not be finished for long, and tokens that are there without our knowing how.
+
+    Raises NodeUnavailable.
+    """
+    done = 0
+    for order in list(_unlisted(chain)[:BATCH]):
+        if not order.tx_hash and not _link(order):
+            found = _find_launch(chain, order)
+            if found and moves.count_as_mined(order, tx_hash=found):
+                order.tx_hash = found
+        done += _finish_one(order)
+    return done
 
 
-def _finish(chain: Chain, *, since: int | None) -> int:
-    orders = Deployment.objects.unlisted(chain.info.chain_id).exclude(expected_address="")
-    if since is not None:
-        orders = orders.filter(updated_at__gt=timezone.now() - timedelta(seconds=since))
-    return sum(_finish_one(chain, order) for order in list(orders.defer("config", "calldata")[:BATCH]))
+def _unlisted(chain: Chain) -> DeploymentQuerySet:
+    return Deployment.objects.unlisted(chain.info.chain_id).exclude(expected_address="").defer("config", "calldata")
 
 
-def _finish_one(chain: Chain, order: Deployment) -> bool:
+def _finish_one(order: Deployment) -> bool:
     # The follower may have been first.
     if _link(order):
         return True
-    tx_hash = order.tx_hash or _find_launch(chain, order)
-    if not tx_hash:
+    if not order.tx_hash:
         return False
     try:
-        indexing.index_transaction(chain_id=order.chain_id, tx_hash=tx_hash)
+        indexing.index_transaction(chain_id=order.chain_id, tx_hash=order.tx_hash)
     except (Retryable, Permanent) as error:
         # The request of the transaction says the same to operators.
-        logger.warning("chain %s: can't index %s of %s yet: %s", order.chain_id, tx_hash, order.request_key, error)
+        logger.warning(
+            "chain %s: can't index %s of %s yet: %s", order.chain_id, order.tx_hash, order.request_key, error
+        )
         return False
     return _link(order)
 
@@ -58,7 +70,7 @@ def _link(order: Deployment) -> bool:
     if token is None or order.tx_hash and token.tx_hash != order.tx_hash:
         return False
     mined = Deployment.objects.filter(pk=order.pk, status=Deployment.Status.MINED)
-    if not order.tx_hash and not _is_ours(order, token):
+    if not _is_ours(order, token):
         mined.move(
             status=Deployment.Status.FAILED, error=f"somebody else launched at its address, with {token.tx_hash}"
         )

@@ -14,6 +14,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from tokens.chains.chain import Chain
+from tokens.chains.sending import Verdict
 from tokens.deploying import broadcasting, replacing
 from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction
 
@@ -35,6 +36,8 @@ class Place:
 
     attempt: DeployAttempt
     version: SignedTransaction | None
+    # Whether a newer attempt carries out the same order.
+    outdated: bool
 
 
 def tend(chain: Chain, wallet: DeployWallet, *, count: int) -> None:
@@ -46,6 +49,7 @@ def tend(chain: Chain, wallet: DeployWallet, *, count: int) -> None:
     gaps = [nonce for nonce in range(count, line[-1].attempt.nonce) if nonce not in taken][:FRONT]
     if gaps:
         replacing.fill(chain, wallet, gaps)
+        line = _front(wallet, count)
     for place in line:
         if not _is_wanted(place):
             replacing.cancel(chain, place.attempt, newest=place.version)
@@ -74,23 +78,33 @@ def _front(wallet: DeployWallet, count: int) -> list[Place]:
     newest = SignedTransaction.objects.filter(attempt__in=attempts).values("attempt").annotate(last=Max("pk"))
     versions = SignedTransaction.objects.filter(pk__in=newest.values("last")).defer("raw")
     by_attempt = {version.attempt_id: version for version in versions}
-    return [Place(attempt=attempt, version=by_attempt.get(attempt.pk)) for attempt in attempts]
+    live = DeployAttempt.objects.live(*(attempt.deployment_id for attempt in attempts if attempt.deployment_id))
+    latest = dict(live.values("deployment").annotate(last=Max("pk")).values_list("deployment", "last"))
+    return [
+        Place(
+            attempt=attempt,
+            version=by_attempt.get(attempt.pk),
+            outdated=latest.get(attempt.deployment_id or 0, 0) > attempt.pk,
+        )
+        for attempt in attempts
+    ]
 
 
 def _is_wanted(place: Place) -> bool:
     """Whether what would be mined is what should be: an empty transaction where no order is, the order where one is."""
-    attempt, order = place.attempt, place.attempt.deployment
+    order = place.attempt.deployment
     if place.version is not None and place.version.purpose == SignedTransaction.Purpose.CANCEL:
         return True
     if order is None or order.status not in _WANTED:
         return False
-    # One that was lost, and came back by a reorg when the order already had another one.
-    return not DeployAttempt.objects.live(order.pk).filter(pk__gt=attempt.pk).exists()
+    # One that was lost, and came back by a reorg when the order already had another one, is outdated.
+    return not place.outdated
 
 
 def _push(chain: Chain, first: Place) -> None:
     """Have the first of the line pay more, where blocks came and did not take it for as long as they may."""
-    if first.version is None:
+    # Nor does paying more help where there is too little to pay with.
+    if first.version is None or first.version.answer.startswith(Verdict.TOO_POOR.value):
         return
     since = _at_front_since(first.attempt, first.version)
     if timezone.now() - since < timedelta(seconds=settings.DEPLOY_STUCK_SECONDS):

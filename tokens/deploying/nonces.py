@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from decimal import Decimal
 
 from django.db import OperationalError, connection
-from django.db.models import Case, F, Max, Sum, When
+from django.db.models import Case, DecimalField, F, Max, Sum, When
+from django.db.models.functions import Cast
 from psycopg.errors import LockNotAvailable
 
 from config.http import Retryable
@@ -13,8 +14,8 @@ from tokens.chains.sending import Account
 from tokens.deploying.wallets import IN_FLIGHT, usable_wallets
 from tokens.models import DeployAttempt, Deployment, DeployWallet
 
-# How long an order waits for a wallet, while all of them are held by others' signers.
-PATIENCE_SECONDS = 30
+# How long a wallet is waited for at a time, while all of them are held by others' signers.
+PATIENCE_MS = 500
 
 
 class WalletBusy(Retryable):
@@ -60,9 +61,10 @@ def take(wallet: DeployWallet, *, accounts: Mapping[str, Account], cost: int, wa
 def spoken_for(wallet: DeployWallet, *, since: int) -> int:
     """Wei that the wallet's attempts may cost from this nonce on, which a balance read with it does not show yet."""
     attempts = DeployAttempt.objects.filter(wallet=wallet, nonce__gte=since, deployment__isnull=False)
-    costs = attempts.annotate(
-        fee=Max("versions__max_fee"), most=F("deployment__value") + F("deployment__gas") * F("fee")
-    )
+    # Wei don't fit into the integers of gas and fees.
+    gas = Cast("deployment__gas", DecimalField(max_digits=78, decimal_places=0))
+    most = F("deployment__value") + gas * F("fee")
+    costs = attempts.annotate(fee=Max("versions__max_fee"), most=most)
     total: Decimal | None = costs.aggregate(total=Sum("most"))["total"]
     return int(total or 0)
 
@@ -76,7 +78,7 @@ def cost_of(order: Deployment, *, max_fee: int) -> int:
 def _patience() -> Iterator[None]:
     """Locks are waited for so long in this database transaction, and no longer. Raises WalletBusy."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{PATIENCE_SECONDS}s"])
+        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{PATIENCE_MS}ms"])
     try:
         yield
     except OperationalError as error:

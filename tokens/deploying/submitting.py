@@ -4,6 +4,7 @@ A crash before the one commit leaves the order as it was; after it, the watcher 
 """
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
@@ -29,6 +30,8 @@ logger = logging.getLogger(__name__)
 FRESH_SECONDS = 60
 # Whatever waits for longer than this has lost its message.
 MESSAGE_SECONDS = 2
+# How long an order waits for a wallet, while all of them are held by others' signers.
+PATIENCE_SECONDS = 30
 # A sweep takes on so many orders at a time.
 BATCH = 200
 
@@ -139,8 +142,8 @@ def _sign_with_any(
 
     Only when every wallet is held is one of them waited for. Raises Hindered.
     """
-    poor = 0
-    for wait in (False, True):
+    poor, wait, deadline = 0, False, time.monotonic() + PATIENCE_SECONDS
+    while wallets and time.monotonic() < deadline:
         busy = []
         for wallet in wallets:
             try:
@@ -152,9 +155,7 @@ def _sign_with_any(
                 note(wallet.pk, Trouble.SENDING, f"it lacks {error.lacks} wei for a deployment that waits")
             except (SignerUnavailable, SignerRefused) as error:
                 note(wallet.pk, Trouble.SIGNER, str(error))
-        wallets = busy
-        if not wallets:
-            break
+        wallets, wait = busy, True
     raise Hindered(moves.NO_FUNDS if poor else moves.NO_WALLET, chain_wide=not poor)
 
 
