@@ -162,8 +162,9 @@ def test_one_that_seemed_lost_and_was_mined_is_found_before_a_second_is_signed(g
     assert len(versions(order)) == 1
 
 
+@pytest.mark.parametrize("hidden", [True, False])
 @pytest.mark.parametrize("again", [True, False])
-def test_a_reorg_puts_it_back_and_sends_the_same_bytes(ground, again):
+def test_a_reorg_puts_it_back_and_sends_the_same_bytes(ground, again, hidden):
     order = ground.submitted()
     ground.mine()
     ground.watch()
@@ -172,8 +173,9 @@ def test_a_reorg_puts_it_back_and_sends_the_same_bytes(ground, again):
     ground.reorg(1, *([("0x" + bytes(version.raw).hex(), 0)] if again else []))
     ground.confirm()
     assert (row(order).status, row(order).token, attempt().state) == ("submitted", None, "open")
-    # The token's row is the follower's and the confirmer's to hide.
-    unwinding.unwind_transactions(CHAIN_ID, [order.tx_hash], block_hash=dropped)
+    if hidden:
+        # As the follower does, or whoever confirms.
+        unwinding.unwind_transactions(CHAIN_ID, [order.tx_hash], block_hash=dropped)
     unsent(version)
     ground.watch()
     if not again:

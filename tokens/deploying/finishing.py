@@ -10,7 +10,7 @@ from tokens import indexing
 from tokens.chains.chain import Chain
 from tokens.deploy_querysets import DeploymentQuerySet
 from tokens.deploying import moves
-from tokens.models import Deployment, DeployWallet, SignedTransaction, Token
+from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction, Token
 
 logger = logging.getLogger(__name__)
 
@@ -66,8 +66,7 @@ def _finish_one(order: Deployment) -> bool:
 def _link(order: Deployment) -> bool:
     """Tie the order to its token, if that is listed and ours."""
     token = Token.objects.on_chain().filter(chain_id=order.chain_id, contract_address=order.expected_address).first()
-    # Listed by another transaction than the one that was mined: it will be listed anew, or its block was dropped.
-    if token is None or order.tx_hash and token.tx_hash != order.tx_hash:
+    if token is None or not _is_up_to_date(order, token):
         return False
     mined = Deployment.objects.filter(pk=order.pk, status=Deployment.Status.MINED)
     if not _is_ours(order, token):
@@ -79,6 +78,17 @@ def _link(order: Deployment) -> bool:
     if linked:
         logger.info("chain %s: deployment %s indexed: %s", order.chain_id, order.request_key, order.expected_address)
     return bool(linked)
+
+
+def _is_up_to_date(order: Deployment, token: Token) -> bool:
+    """Whether the token is listed with the order's transaction, if that is known, and with its block.
+
+    Else the chain has dropped the block that the list knows, and it is indexed anew.
+    """
+    if order.tx_hash and token.tx_hash != order.tx_hash:
+        return False
+    mined = DeployAttempt.objects.filter(deployment=order, tx_hash=token.tx_hash)
+    return not mined.exclude(block_hash=token.block_hash).exists()
 
 
 def _is_ours(order: Deployment, token: Token) -> bool:

@@ -99,6 +99,9 @@ def _record(chain: Chain, attempt: DeployAttempt, version: SignedTransaction, ou
         state = State.MINED
         if is_presale(order):
             presale_id = presales.note_started(chain, order, tx_hash=outcome.tx_hash)
+            if presale_id is None:
+                # Another node answered, which is behind.
+                return
     else:
         state = State.REVERTED
         sender, block = attempt.wallet.address, outcome.block_number

@@ -18,6 +18,7 @@ from tokens.chains.sending import Account
 from tokens.deploying import broadcasting, moves, nonces, settling, versions
 from tokens.deploying.fees import Fees, FeesTooHigh, first_fees
 from tokens.deploying.gas import with_reserve
+from tokens.deploying.presales import is_presale
 from tokens.deploying.switches import is_paused
 from tokens.deploying.troubles import Trouble, note
 from tokens.installed_chains import installed_chain
@@ -98,8 +99,7 @@ def _submit(order: Deployment) -> bool:
         chain = installed_chain(order.chain_id)
         fees = first_fees(order.chain_id, chain.read_fees())
         accounts = chain.read_accounts([wallet.address for wallet in wallets])
-        if not _is_fresh(order) and not _is_still_to_be_done(order, chain, sender=wallets[0].address):
-            return False
+        wallets = _who_may(order, chain, wallets)
     except FeesTooHigh as error:
         for wallet in wallets:
             note(wallet.pk, Trouble.FEES, str(error))
@@ -109,7 +109,7 @@ def _submit(order: Deployment) -> bool:
     except (NodeUnavailable, Permanent) as error:
         logger.warning("chain %s: can't prepare a deployment: %s", order.chain_id, error)
         raise Hindered(moves.NO_NODE, chain_wide=True) from error
-    version = _sign_with_any(order, wallets, accounts=accounts, fees=fees)
+    version = _sign_with_any(order, wallets, accounts=accounts, fees=fees) if wallets else None
     if version is None:
         return False
     broadcasting.send(chain, [version])
@@ -121,18 +121,30 @@ def _is_fresh(order: Deployment) -> bool:
     return not order.attempts and timezone.now() - order.created_at < timedelta(seconds=FRESH_SECONDS)
 
 
-def _is_still_to_be_done(order: Deployment, chain: Chain, *, sender: str) -> bool:
-    """Look whether the token is there already, and whether the call still works: neither costs any gas."""
-    if settling.note_done(chain, order):
-        return False
-    try:
-        simulation = chain.simulate(versions.call_of(order), sender=sender)
-    except WouldRevert as error:
-        moves.fail(order, error.reason)
-        return False
-    # What ran out of gas once would do so again.
-    order.gas = max(order.gas, with_reserve(simulation.gas))
-    return True
+def _who_may(order: Deployment, chain: Chain, wallets: list[DeployWallet]) -> list[DeployWallet]:
+    """The wallets whose call would work; none where the order comes to nothing, or its token is there already.
+
+    What waited, or was tried before, is looked at again, which costs no gas. Anybody may launch, but not every wallet
+    may start presales. Raises SenderTooPoor, NodeUnavailable.
+    """
+    fresh, presale = _is_fresh(order), is_presale(order)
+    if fresh and not presale:
+        return wallets
+    if not fresh and settling.note_done(chain, order):
+        return []
+    able, refusal = [], None
+    for wallet in wallets if presale else wallets[:1]:
+        try:
+            simulation = chain.simulate(versions.call_of(order), sender=wallet.address)
+        except WouldRevert as error:
+            refusal = error
+        else:
+            able.append(wallet)
+            # What ran out of gas once would do so again.
+            order.gas = max(order.gas, with_reserve(simulation.gas))
+    if refusal is not None and not able:
+        moves.fail(order, refusal.reason)
+    return wallets if able and not presale else able
 
 
 def _sign_with_any(
