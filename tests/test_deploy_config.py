@@ -219,6 +219,7 @@ REFUSED = [
     ("airdrop.entries.1", {"account": OTHER}, "airdrop.entries[1].amount", "is required"),
     ("airdrop.entries.1.account", "0x12", "airdrop.entries[1].account", "20-byte hex address"),
     ("airdrop.entries.1.account", "0x" + "a " * 20, "airdrop.entries[1].account", "20-byte hex address"),
+    ("airdrop.entries.1.account", "0x" + "aa " * 13 + " ", "airdrop.entries[1].account", "20-byte hex address"),
     ("airdrop.entries.1.account", ZERO, "airdrop.entries[1].account", "zero address"),
     ("airdrop.entries.1.account", None, "airdrop.entries[1].account", "is required"),
     ("airdrop.entries.1.account", THIRD.lower(), "airdrop.entries[1].account", "twice"),
@@ -345,6 +346,12 @@ def test_the_first_twenty_bad_entries_are_told_and_how_many_more_there_are():
     found = refusals(body(airdrop={"entries": entries, "lockupDuration": 1}))
     assert list(found)[:20] == [f"airdrop.entries[{index}].amount" for index in range(20)]
     assert list(found.items())[20:] == [("airdrop.entries", "breaks rules in 980 more places")]
+
+
+def test_a_long_allowlist_is_told_in_part():
+    found = refusals(body(presale=PRESALE | {"allowlist": ["0x1"] * 30}))
+    assert list(found)[:20] == [f"presale.allowlist[{index}]" for index in range(20)]
+    assert list(found.items())[20:] == [("presale.allowlist", "breaks rules in 10 more places")]
 
 
 def test_unknown_keys_without_end_are_told_in_part():

@@ -2,15 +2,13 @@
 
 import hashlib
 import json
-import re
 from typing import Any
 
 from django.utils.crypto import salted_hmac
 
 from accounts.models import PartnerKey
+from tokens.deploy_rules.values import is_request_key
 
-KEY_LENGTH = 32
-_KEY = re.compile(f"[!-~]{{{KEY_LENGTH}}}")
 # What makes no other order of a body: the same one, rehearsed first, is the same order.
 _DRY_RUN = "dryRun"
 
@@ -19,12 +17,7 @@ def read_key(body: Any) -> str | None:
     """The request key of a body that may be anything; None where it has none of the right form."""
     token = body.get("token") if isinstance(body, dict) else None
     text = token.get("requestKey") if isinstance(token, dict) else None
-    return text if isinstance(text, str) and is_key(text) else None
-
-
-def is_key(text: str) -> bool:
-    """Whether the text is 32 visible ASCII characters."""
-    return _KEY.fullmatch(text) is not None
+    return str(text) if is_request_key(text) else None
 
 
 def digest(body: dict[str, Any]) -> str:

@@ -26,7 +26,8 @@ from config.api.throttling import DeployLimit
 from config.api.views import LimitedView, QueryView
 from tokens import tasks
 from tokens.chains.base import NodeUnavailable, NotOffered, WouldRevert
-from tokens.deploying import accepting, answers, quotas, request_keys
+from tokens.deploy_rules.values import is_request_key
+from tokens.deploying import accepting, answers, quotas
 from tokens.deploying.answer_shapes import DeployAnswer, DeployStatusAnswer
 from tokens.deploying.body_shape import DEPLOY_BODY
 from tokens.installed_chains import UnsupportedChain
@@ -97,10 +98,10 @@ class DeployStatusView(OrderView, QueryView):
     def get(self, request: Request, requestKey: str) -> Response:
         """Tell how far an order is. Keys that you haven't used are not found, also where they are others'."""
         # A key may end in a slash, as an address may that is meant without it.
-        text = requestKey if request_keys.is_key(requestKey) else requestKey.removesuffix("/")
+        text = requestKey if is_request_key(requestKey) else requestKey.removesuffix("/")
         partner: Any = request.auth
         orders = Deployment.objects.select_related("token").defer("calldata", "config")
-        found = orders.filter(partner_key=partner, request_key=text).first() if request_keys.is_key(text) else None
+        found = orders.filter(partner_key=partner, request_key=text).first() if is_request_key(text) else None
         if found is None:
             raise NotFound("Deployment not found")
         return Response(answers.status(found))
