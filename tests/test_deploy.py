@@ -3,6 +3,7 @@
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 from django.db import connection
@@ -12,9 +13,10 @@ from web3 import Web3
 
 from accounts import keys
 from accounts.models import PartnerKey, Scope
+from config.api.seats import SEATS, seat
 from config.redis_connection import redis
 from devchain import node
-from devchain.anvil import CHAIN_ID
+from devchain.anvil import CHAIN_ID, DEPLOYER
 from devchain.deploy import OWNER
 from tests.factories import DeployWalletFactory, PartnerKeyFactory
 from tests.orders import ADMIN, WALLET, order
@@ -25,6 +27,7 @@ pytestmark = pytest.mark.django_db
 
 PATH = "/api/tokens/deploy"
 MEBIBYTE = 2**20
+PRESALE = {"minEthGoal": 1, "maxEthGoal": 2, "presaleDuration": 60}
 
 
 def send(client, headers, body, path=PATH):
@@ -119,15 +122,7 @@ def test_it_refuses_a_chain_that_is_not_installed(ready, post):
 
 
 def test_it_refuses_what_the_chain_does_not_offer_us(ready, post):
-    presale = {
-        "minEthGoal": 1,
-        "maxEthGoal": 2,
-        "presaleDuration": 60,
-        "recipient": ADMIN,
-        "lockupDuration": 7,
-        "vestingDuration": 0,
-    }
-    answer = post(order(presale=presale))
+    answer = post(order(presale=PRESALE))
     assert failed(answer, 400)
     assert answer.json()["details"][0]["field"] == "presale"
     assert not Deployment.objects.exists()
@@ -266,6 +261,18 @@ def test_the_tree_of_an_airdrop_is_kept_with_the_order(ready, post):
     assert WALLET not in json.dumps(stored.config)
 
 
+def test_a_presale_has_no_address_and_is_never_told_one(launchpad, post):
+    DeployWalletFactory(chain_id=CHAIN_ID, address=DEPLOYER)
+    body = order(presale=PRESALE)
+    answer = post(body)
+    assert (answer.status_code, answer.json()["expectedAddress"]) == (200, None), answer.json()
+    stored = Deployment.objects.get()
+    assert (stored.to_address, stored.expected_address) == (launchpad.deployment.presale, "")
+    # As when its launch is listed, long after.
+    Deployment.objects.update(status="indexed", expected_address=ADMIN)
+    assert post(body).content == answer.content
+
+
 def test_a_repeated_order_has_the_same_answer_and_is_not_sent_again(ready, post, queue, nowhere):
     body = order()
     first = post(body)
@@ -279,6 +286,33 @@ def test_a_repeated_order_has_the_same_answer_and_is_not_sent_again(ready, post,
         assert (answer.status_code, answer.content) == (200, first.content)
         assert answer.headers["Idempotency-Replayed"] == "true"
     assert (Deployment.objects.count(), len(queue())) == (1, 1)
+
+
+def test_a_repeated_order_waits_for_nobody_at_the_nodes(ready, post):
+    body = order()
+    first = post(body)
+    with ExitStack() as taken:
+        for _ in range(SEATS):
+            taken.enter_context(seat())
+        assert post(body).content == first.content
+
+
+def test_who_is_patient_gets_a_seat_once_one_is_free():
+    asks = threading.Event()
+
+    def wait():
+        asks.set()
+        with seat(patience=30):
+            return True
+
+    with ThreadPoolExecutor(1) as pool, ExitStack() as taken:
+        for _ in range(SEATS):
+            taken.enter_context(seat())
+        waiting = pool.submit(wait)
+        assert asks.wait(30)
+        assert not waiting.done()
+        taken.close()
+        assert waiting.result()
 
 
 @pytest.mark.parametrize("change", [{"token": {"name": "Cat"}}, {"chainId": 1}, {"vault": {}}, {"more": None}])
@@ -362,31 +396,44 @@ def test_a_broker_that_is_away_costs_no_order(ready, post, settings, unused_port
     assert post(body).content == answer.content
 
 
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("times", [1, 2])
-def test_clients_at_once_order_one_launch_for_each_key(ready, deploy_key, queue, times):
-    """Eight with one key, or two times four."""
-    bodies = [order() for _ in range(times)]
-    barrier = threading.Barrier(8)
+def at_once(bodies, headers):
+    """The answers to orders that are sent at the same time, each by a client of its own."""
+    barrier = threading.Barrier(len(bodies))
 
-    def post(number):
+    def post(body):
         client = Client()
         barrier.wait()
         try:
-            return number % times, send(client, deploy_key, bodies[number % times])
+            return send(client, headers, body)
         finally:
             connection.close()
 
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(post, range(8)))
-    assert [answer.status_code for _, answer in answers] == [200] * 8
-    assert len({(number, answer.content) for number, answer in answers}) == times
-    replayed = [answer for _, answer in answers if "Idempotency-Replayed" in answer.headers]
-    assert (Deployment.objects.count(), len(queue()), len(replayed)) == (times, times, 8 - times)
+    with ThreadPoolExecutor(len(bodies)) as pool:
+        return list(pool.map(post, bodies))
 
 
-@pytest.mark.parametrize("partner", [True, False])
-def test_a_salt_is_of_one_partner_and_key(partner):
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("count", [1, 2])
+def test_clients_at_once_order_one_launch_for_each_key(ready, deploy_key, queue, count):
+    bodies = [order() for _ in range(count)] * (8 // count)
+    answers = at_once(bodies, deploy_key)
+    assert [answer.status_code for answer in answers] == [200] * 8
+    told = {(body["token"]["requestKey"], answer.content) for body, answer in zip(bodies, answers, strict=True)}
+    replayed = [answer for answer in answers if "Idempotency-Replayed" in answer.headers]
+    assert (len(told), len(replayed)) == (count, 8 - count)
+    assert (Deployment.objects.count(), len(queue())) == (count, count)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_bodies_that_come_at_once_under_one_key_one_is_taken(ready, deploy_key, queue):
+    bodies = [order(token={"name": name, "requestKey": "k" * 32}) for name in ("Dog", "Cat") * 3]
+    answers = at_once(bodies, deploy_key)
+    taken = Deployment.objects.get().config["token"]["name"]
+    expected = [200 if body["token"]["name"] == taken else 409 for body in bodies]
+    assert ([answer.status_code for answer in answers], len(queue())) == (expected, 1)
+
+
+def test_a_salt_is_of_one_partner_and_key():
     first, second = PartnerKeyFactory(), PartnerKeyFactory()
     salts = [request_keys.salt(text, partner=owner) for owner in (first, second, None) for text in ("a" * 32, "b" * 32)]
     assert len(set(salts)) == 6

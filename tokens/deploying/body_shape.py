@@ -5,10 +5,10 @@ Durations are days, fees and shares percent, as the interface has always had the
 
 from typing import Any
 
-from drf_spectacular.utils import inline_serializer
+from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import AddressField, WeiField
+from config.api.fields import AddressField
 
 
 class SocialPageShape(serializers.Serializer[Any]):
@@ -74,11 +74,18 @@ class VaultShape(serializers.Serializer[Any]):
     recipient = AddressField(required=False, help_text="Default: the token's admin.")
 
 
+@extend_schema_field({"oneOf": [{"type": "string", "pattern": "^[0-9]+$"}, {"type": "integer", "minimum": 1}]})
+class DroppedAmountField(serializers.JSONField):
+    """Either notation of an amount."""
+
+
 class AirdropEntryShape(serializers.Serializer[Any]):
     """What one account may claim."""
 
     account = AddressField()
-    amount = WeiField(help_text="Wei, as a decimal text.")
+    amount = DroppedAmountField(
+        help_text="Wei as a text of digits, or whole tokens as a JSON number; all entries in the same way."
+    )
 
 
 class AirdropShape(serializers.Serializer[Any]):
