@@ -325,7 +325,8 @@ def test_what_nodes_say_holds_no_part_of_their_url(node, caplog):
         (sent,) = asking.broadcast([RAW])
         with pytest.raises(WouldRevert) as caught:
             asking.simulate(CALL, sender=STRANGER)
-    told = f"{sent} {caught.value} {caught.value.reason} {caught.value.data} {caplog.text}"
+        results = asking.rpc.execute([("eth_call", ({}, "latest"))])
+    told = f"{sent} {caught.value} {caught.value.reason} {caught.value.data} {results} {caplog.text}"
     assert SECRET not in told
     assert "rejected by" in told
 
@@ -356,6 +357,7 @@ REVERTS = {
     "nethermind of today": (3, "execution reverted: no", {"data": TEXT}),
     "besu": (-32000, "Execution reverted", {"data": TEXT}),
     "openethereum": (-32015, "VM execution error.", {"data": f"Reverted {TEXT}"}),
+    "a contract that speaks as nodes do": (-32000, "insufficient funds for transfer", {"data": TEXT}),
     "a provider's object": (-32000, "execution reverted", {"data": {"data": TEXT, "code": 3}}),
     "hardhat": (-32603, "VM Exception while processing transaction: reverted", {"data": {"data": TEXT}}),
 }

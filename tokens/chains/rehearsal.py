@@ -8,7 +8,7 @@ from tokens.chains.launch_config import ContractCall
 from tokens.chains.quantities import read_data, read_number
 from tokens.chains.reverts import read_revert
 from tokens.chains.rpc import CallFailed, RpcClient
-from tokens.chains.rpc_answers import Refusal
+from tokens.chains.rpc_answers import Refusal, is_hex
 from tokens.chains.sending import Simulation
 
 # What one transaction may use at most (EIP-7825). A deployment takes 4 to 6 million; without a limit, a call that
@@ -60,7 +60,7 @@ def _read_failure(failed: CallFailed) -> WouldRevert | SenderTooPoor:
         return SenderTooPoor("the sender has less than the value of the call")
     if failed.kind is not Refusal.EXECUTION:
         raise Retryable(f"it refused: {failed.message}")
-    return WouldRevert(_reason(failed), data=failed.data if failed.data.startswith("0x") else "0x")
+    return WouldRevert(_reason(failed), data=failed.data if is_hex(failed.data) else "0x")
 
 
 def _reason(failed: CallFailed) -> str:
