@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -16,6 +17,7 @@ from typing import Any
 
 import psutil
 import pytest
+import requests
 
 from config.env import BASE_DIR
 from devchain.anvil import CHAIN_ID
@@ -92,6 +94,19 @@ class Run:
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
         return answer.status, answer.read().decode()
+
+    def paste(self, title: str) -> Any:
+        """The answer, as Python, to the curl command that the greeting has under the title."""
+        found = re.search(rf"^  {title} +(curl (?:.*\\\n)*.*)$", self.said(), re.MULTILINE)
+        assert found
+        # Of a line that goes on shells know more than shlex.
+        _, url, *options = shlex.split(found[1].replace("\\\n", ""))
+        given = [(option, value) for option, value in zip(options[::2], options[1::2], strict=True)]
+        headers = dict(value.split(": ", 1) for option, value in given if option == "-H")
+        content = next((value for option, value in given if option == "-d"), None)
+        return requests.request(
+            "GET" if content is None else "POST", url, headers=headers, data=content, timeout=30
+        ).json()
 
     def end(self, number: signal.Signals) -> int:
         self.process.send_signal(number)
@@ -253,6 +268,10 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
     checked = rf'launchboard_chain_verified_block\{{chain="{CHAIN_ID}"\}} [1-9]'
     wait_for(lambda: re.search(checked, sample_run.get("/metrics")[1]))
     trending = json.loads(sample_run.get("/api/tokens/trending")[1])
+    # The example deploys a token, once however often it is pasted.
+    ordered = sample_run.paste("Deploy a token")
+    assert (ordered["success"], sample_run.paste("Deploy a token")) == (True, ordered)
+    assert wait_for(lambda: sample_run.paste("What became of it")["address"], seconds=60) == ordered["expectedAddress"]
     # The stand-in knows the tokens that it was asked for, which are those of the samples.
     assert trending["trending"]
     assert all(token["chain_id"] == CHAIN_ID for token in trending["tokens"].values())
