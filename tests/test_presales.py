@@ -23,7 +23,7 @@ from tokens.chains.base import NodeUnavailable, NotOffered, WouldRevert
 from tokens.chains.chain import Chain
 from tokens.chains.launch_config import LaunchConfig, PresaleTerms, Reward, StaticFee, VaultShare
 from tokens.chains.registry import Position
-from tokens.deploying import presales
+from tokens.deploying import presales, wallets
 from tokens.deploying.submitting import submit
 from tokens.deploying.watching import confirm, watch
 from tokens.indexing import index_transaction
@@ -33,6 +33,7 @@ from tokens.models import Token
 
 # Account 6 of the node, whom the presale contract does not know.
 STRANGER = "0x976EA74026E726554dB657fA54763abd0C3a0aa9"
+STRANGER_KEY = "92db14e403b83dfe3df233f83dfa3a0d7096f21ca9b0d6d6b8d88b2b4ec1564e"
 DAY = 86_400
 HOUR = 3_600
 ETHER = 10**18
@@ -249,6 +250,30 @@ def test_a_start_that_was_dropped_is_started_again_once(ask, contracts):
     row.refresh_from_db()
     assert (row.status, row.presale_id, row.attempts) == ("mined", started, 1)
     assert ask(f"/api/tokens/deploy/status/{accepted['requestKey']}")["status"] == "mined"
+
+
+def test_of_several_wallets_one_that_may_start_it_signs(ask, contracts, settings):
+    ask("/api/tokens/deploy", orders.order(presale=SALE))
+    row = models.Deployment.objects.get()
+    settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY), Secret(DEPLOYER_KEY))}
+    installed_signer.cache_clear()
+    wallets.note_wallets(CHAIN_ID)
+    # The stranger would be the first choice.
+    models.DeployWallet.objects.filter(address=DEPLOYER).update(trouble="fees: high")
+    assert submit(row.pk)
+    assert models.DeployAttempt.objects.get().wallet.address == DEPLOYER
+
+
+def test_a_presale_that_no_wallet_may_start_any_more_fails_without_gas(ask, contracts, settings):
+    ask("/api/tokens/deploy", orders.order(presale=SALE))
+    row = models.Deployment.objects.get()
+    settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY),)}
+    installed_signer.cache_clear()
+    wallets.note_wallets(CHAIN_ID)
+    assert not submit(row.pk)
+    row.refresh_from_db()
+    assert (row.status, row.error) == ("failed", "Unauthorized()")
+    assert not models.DeployAttempt.objects.exists()
 
 
 # Finding what was started

@@ -16,6 +16,7 @@ Status = Deployment.Status
 # Words for the partner, who is told what the matter is and nothing of how this installation is made.
 PAUSED = "waiting: deployments on this chain are paused"
 NO_WALLET = "waiting: the service can't send transactions on this chain now"
+BUSY = "waiting: other deployments go first"
 NO_FUNDS = "waiting: the service can't pay for it on this chain now"
 NO_NODE = "waiting: the chain can't be reached now"
 FEES = "waiting: the chain's fees are higher than the service pays"

@@ -31,8 +31,8 @@ logger = logging.getLogger(__name__)
 FRESH_SECONDS = 60
 # Whatever waits for longer than this has lost its message.
 MESSAGE_SECONDS = 2
-# How long an order waits for a wallet, while all of them are held by others' signers.
-PATIENCE_SECONDS = 30
+# How long an order waits for a wallet while all of them are held by others' signers; the sweeper takes it up again.
+PATIENCE_SECONDS = 5
 # A sweep takes on so many orders at a time.
 BATCH = 200
 
@@ -168,6 +168,8 @@ def _sign_with_any(
             except (SignerUnavailable, SignerRefused) as error:
                 note(wallet.pk, Trouble.SIGNER, str(error))
         wallets, wait = busy, True
+    if wallets:
+        raise Hindered(moves.BUSY, chain_wide=True)
     raise Hindered(moves.NO_FUNDS if poor else moves.NO_WALLET, chain_wide=not poor)
 
 
