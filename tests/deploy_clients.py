@@ -21,6 +21,8 @@ ADMIN = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
 # What a program tries again for: nobody listens, a limit, an outage.
 _AGAIN = frozenset({429, 500, 502, 503, 504})
 _PAUSE_SECONDS = 0.1
+# Between two looks at an order.
+_LOOK_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -98,10 +100,15 @@ class Partner:
         self.answers.statuses[self.name, request_key] = status
         return status
 
-    def is_over(self, request_key: str) -> bool:
-        """Whether the order is indexed, or failed."""
-        status = self.status(request_key)
-        return status is not None and status["status"] in ("indexed", "failed")
+    def wait(self, request_key: str, *, seconds: float = 30.0) -> dict[str, Any]:
+        """What the order has come to, once it is indexed or failed. Fails after the seconds."""
+        deadline = time.monotonic() + seconds
+        while True:
+            status = self.status(request_key)
+            if status is not None and status["status"] in ("indexed", "failed"):
+                return status
+            assert time.monotonic() < deadline, f"after {seconds} s the order is {status}"
+            time.sleep(_LOOK_SECONDS)
 
 
 def order(name: str, *, request_key: str | None = None, **parts: Any) -> dict[str, Any]:

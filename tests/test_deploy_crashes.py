@@ -120,7 +120,7 @@ def test_an_order_becomes_one_token_though_its_process_is_killed(service, point)
             gate.lose()
         service.start(point.victim)
         answers = [first.result(), *partner.insist_at_once(body, CLIENTS)]
-    wait_for(lambda: partner.is_over(body["token"]["requestKey"]), seconds=30)
+    partner.wait(body["token"]["requestKey"])
 
     assert service.judge() == []
     assert len(answers) == CLIENTS + 1

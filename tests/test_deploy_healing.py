@@ -63,7 +63,7 @@ def test_an_order_comes_through_though_somebody_else_has_used_the_next_nonces(se
         use_outside(service, wallet)
     body = order("After others")
     partner.insist(body)
-    wait_for(lambda: partner.is_over(body["token"]["requestKey"]), seconds=30)
+    partner.wait(body["token"]["requestKey"])
     assert service.judge() == []
 
 
@@ -76,7 +76,7 @@ def test_an_order_gets_another_nonce_where_somebody_else_was_quicker_with_its_ow
         gate.wait()
         for wallet in WALLETS:
             use_outside(service, wallet)
-    wait_for(lambda: partner.is_over(request_key), seconds=30)
+    partner.wait(request_key)
     assert service.judge() == []
     assert partner.status(request_key)["attempts"] == 2
 
@@ -101,7 +101,7 @@ def test_a_transaction_that_offers_too_little_is_replaced_by_one_with_the_same_n
         wait_for(mine, seconds=STUCK_SECONDS + 15)
     finally:
         rpc(service, "evm_setAutomine", True)
-    wait_for(lambda: partner.is_over(request_key), seconds=15)
+    partner.wait(request_key)
     assert service.judge() == []
     fees = versions_of(service, request_key)
     assert len(fees) > 1
@@ -114,12 +114,14 @@ def test_a_launch_that_the_chain_takes_back_is_launched_again_at_the_same_addres
     body = order("Taken back")
     request_key = body["token"]["requestKey"]
     expected = partner.insist(body).body["expectedAddress"]
-    wait_for(lambda: partner.is_over(request_key), seconds=30)
+    partner.wait(request_key)
     block = "SELECT block_hash FROM tokens_token WHERE contract_address = %s"
     before = select(service, block, expected)
     # The node forgets the transactions of the blocks, which others may not.
     rpc(service, "anvil_reorg", 1, [])
     rpc(service, "anvil_mine", "0x1")
 
-    wait_for(lambda: select(service, block, expected) != before and partner.is_over(request_key), seconds=30)
+    wait_for(lambda: status_of(service, request_key) != "indexed", seconds=30)
+    partner.wait(request_key)
+    assert select(service, block, expected) not in ([], before)
     assert service.judge() == []
