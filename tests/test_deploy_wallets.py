@@ -150,6 +150,22 @@ def test_a_key_file_that_does_not_open_is_left_out_and_said(settings, signed_by,
     assert len(caplog.records) == 2
 
 
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [(("kdf",), "none"), (("mac",), None), (("kdfparams", "prf"), 1), (("kdfparams",), {}), (("ciphertext",), "zz")],
+)
+def test_a_key_file_that_is_damaged_is_left_out(settings, signed_by, tmp_path, caplog, path, value):
+    file, content = tmp_path / "keystore.json", Account.encrypt(KEY, "s3cret", kdf="pbkdf2", iterations=2)
+    place = content["crypto"] if len(path) == 1 else content["crypto"]["kdfparams"]
+    place[path[-1]] = value
+    file.write_text(json.dumps(content))
+    settings.DEPLOYER_KEYSTORES = {CHAIN_ID: (file,)}
+    settings.DEPLOYER_KEYSTORE_PASSWORD = Secret("s3cret")
+    signed_by()
+    assert installed_signer(CHAIN_ID).addresses == set()
+    assert "does not open with the password" in caplog.text
+
+
 def test_a_key_file_that_holds_another_key_than_it_says_is_left_out(settings, signed_by, tmp_path, caplog):
     file = tmp_path / "keystore.json"
     file.write_text(json.dumps(Account.encrypt(KEY, "s3cret", kdf="pbkdf2", iterations=2) | {"address": OTHER[2:]}))

@@ -7,8 +7,16 @@ from typing import Any
 
 from eth_account import Account
 from eth_utils.address import is_hex_address, to_checksum_address
+from eth_utils.exceptions import ValidationError
 
 from tokens.chains.base import SignerRefused
+
+
+# What the libraries raise for a wrong password, and for a file in which anything else than it should be.
+_UNUSABLE = (
+    *(ValueError, TypeError, KeyError, AttributeError, ArithmeticError),
+    *(AssertionError, NotImplementedError, ValidationError),
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,9 +48,10 @@ def unlock(keystore: Keystore, *, password: str) -> bytes:
     """The private key of 32 bytes. It takes seconds by design. Raises SignerRefused."""
     try:
         private_key = bytes(Account.decrypt(keystore.content, password))
-    except (ValueError, TypeError, KeyError, NotImplementedError):
+        address = Account.from_key(private_key).address
+    except _UNUSABLE:
         # `from None`: what is told of a wrong password is nobody's business.
         raise SignerRefused(f"the keystore of {keystore.address} does not open with the password") from None
-    if Account.from_key(private_key).address != keystore.address:
+    if address != keystore.address:
         raise SignerRefused(f"the keystore of {keystore.address} holds the key of another address")
     return private_key

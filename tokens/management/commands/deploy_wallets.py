@@ -6,7 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from config.http import Permanent, Retryable
-from tokens.deploying.wallets import WalletState, note_wallets, noted_chains, read_wallets
+from tokens.deploying.wallets import WalletState, note_wallets, read_wallets
+from tokens.installed_signers import signing_chains
 
 
 class Command(BaseCommand):
@@ -20,7 +21,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for chain_id in sorted(noted_chains()) if options["note"] else ():
+        # Where this process has no keys, others may.
+        for chain_id in sorted(signing_chains()) if options["note"] else ():
             try:
                 note_wallets(chain_id)
             except (Retryable, Permanent) as error:
