@@ -11,7 +11,6 @@ from eth_utils.exceptions import ValidationError
 
 from tokens.chains.base import SignerRefused
 
-
 # What the libraries raise for a wrong password, and for a file in which anything else than it should be.
 _UNUSABLE = (
     *(ValueError, TypeError, KeyError, AttributeError, ArithmeticError),

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from tokens.chains.abi_values import address_text
+from tokens.chains.base import WEI_PER_TOKEN
 from tokens.chains.launch_config import ALL_BPS, MAX_EXTENSION_BPS, TOKEN_SUPPLY
 from tokens.deploy_rules import values
 from tokens.deploy_rules.objects import Key, Problem, Refused, below, cut, object_of
@@ -15,7 +16,11 @@ _WEI_PER_BPS = TOKEN_SUPPLY // ALL_BPS
 # More than the supply has no digits.
 _WEI = re.compile(f"[0-9]{{1,{len(str(TOKEN_SUPPLY))}}}")
 
-_AMOUNT = values.whole(least=1, most=TOKEN_SUPPLY, unit="wei (digits in a text, or a JSON number)")
+# The SDK's way of writing an amount: a hundred thousand of them fit into a body, which as many in wei do not.
+_IN_TOKENS = values.whole(
+    least=1, most=TOKEN_SUPPLY // WEI_PER_TOKEN, unit="whole tokens (a JSON number; wei are digits in a text)"
+)
+_IN_WEI = values.whole(least=1, most=TOKEN_SUPPLY, unit="wei (digits in a text; whole tokens are a JSON number)")
 
 Entries = tuple[tuple[str, int], ...]
 
@@ -26,8 +31,10 @@ def bps_of(wei: int) -> int:
 
 
 def amount(value: Any) -> int:
-    """Wei, as a text of digits or a whole JSON number -> the same."""
-    return int(_AMOUNT(int(value) if isinstance(value, str) and _WEI.fullmatch(value) else value))
+    """Wei as a text of digits, or whole tokens as a JSON number -> wei."""
+    if isinstance(value, str) and _WEI.fullmatch(value):
+        return int(_IN_WEI(int(value)))
+    return int(_IN_TOKENS(value)) * WEI_PER_TOKEN
 
 
 _ENTRY = object_of({"account": Key(rule=values.address), "amount": Key(rule=amount)})
@@ -52,6 +59,8 @@ def entries(value: Any) -> Entries:
         if account in taken:
             problems.append((f"[{index}].account", "is in the list twice"))
         taken[account] = wei
+    if not problems:
+        problems = _find_other_notation(value)
     if problems:
         raise Refused(cut(problems))
     _check_total(sum(taken.values()))
@@ -67,13 +76,28 @@ def _read_plain(entry: Any) -> tuple[str, int] | None:
         return None
     if type(wei) is str and _WEI.fullmatch(wei):
         wei = int(wei)
-    if type(wei) is not int or not 0 < wei <= TOKEN_SUPPLY:
+    elif type(wei) is int:
+        wei *= WEI_PER_TOKEN
+    else:
+        return None
+    if not 0 < wei <= TOKEN_SUPPLY:
         return None
     try:
         raw = bytes.fromhex(account[2:])
     except ValueError:
         return None
     return (address_text(raw), wei) if len(raw) == 20 and any(raw) else None
+
+
+def _find_other_notation(entries: list[dict[str, Any]]) -> list[Problem]:
+    """The first entry whose amount is not in the unit of the first one's: nobody means both."""
+    in_wei = isinstance(entries[0]["amount"], str)
+    for index, entry in enumerate(entries):
+        if isinstance(entry["amount"], str) is not in_wei:
+            return [
+                (f"[{index}].amount", "must be in the unit of the other entries: all in wei, or all in whole tokens")
+            ]
+    return []
 
 
 def _check_total(wei: int) -> None:
