@@ -16,7 +16,7 @@ from tests.remote_signer import remote_signer
 from tokens import tasks
 from tokens.chains.base import NodeUnavailable, SignerRefused
 from tokens.chains.signing import UnsignedTransaction
-from tokens.deploying.wallets import NoWallet, note_wallets, noted_chains, sender_for
+from tokens.deploying.wallets import NoWallet, note_wallets, noted_chains, senders_for
 from tokens.installed_signers import installed_signer
 from tokens.models import DeployWallet
 
@@ -52,7 +52,7 @@ def rows():
 
 def test_nobody_sends_where_no_signer_is_set(launchpad):
     with pytest.raises(NoWallet, match=f"^no wallet can send on chain {CHAIN_ID}$"):
-        sender_for(CHAIN_ID)
+        senders_for(CHAIN_ID)
     assert rows() == {}
 
 
@@ -62,7 +62,7 @@ def test_nobody_sends_from_a_wallet_that_is_switched_off_or_without_a_key(launch
     DeployWallet.objects.filter(address=ADDRESS).update(enabled=False)
     DeployWallet.objects.filter(address=OTHER).update(signable=False)
     with pytest.raises(NoWallet):
-        sender_for(CHAIN_ID)
+        senders_for(CHAIN_ID)
 
 
 def test_rows_are_there_though_no_node_answers(launchpad, settings, signed_by, unused_port):
@@ -72,12 +72,12 @@ def test_rows_are_there_though_no_node_answers(launchpad, settings, signed_by, u
     with pytest.raises(NodeUnavailable):
         note_wallets(CHAIN_ID)
     assert rows() == {ADDRESS: (True, None, "")}
-    assert sender_for(CHAIN_ID) == ADDRESS
+    assert senders_for(CHAIN_ID)[0] == ADDRESS
 
 
 def test_the_first_need_notes_the_wallets(launchpad, signed_by):
     signed_by(KEY)
-    assert sender_for(CHAIN_ID) == ADDRESS
+    assert senders_for(CHAIN_ID)[0] == ADDRESS
     assert rows().keys() == {ADDRESS}
 
 
@@ -85,10 +85,10 @@ def test_a_simulation_comes_from_the_richest(launchpad, signed_by):
     signed_by(KEY, OTHER_KEY)
     fund(launchpad, ADDRESS, 2 * COIN)
     fund(launchpad, OTHER, 3 * COIN)
-    assert sender_for(CHAIN_ID) == OTHER
+    assert senders_for(CHAIN_ID)[0] == OTHER
     fund(launchpad, ADDRESS, 4 * COIN)
     assert note_wallets(CHAIN_ID) == 2
-    assert sender_for(CHAIN_ID) == ADDRESS
+    assert senders_for(CHAIN_ID)[0] == ADDRESS
 
 
 def test_a_balance_that_is_low_is_told_once_until_it_is_higher(launchpad, signed_by, caplog):
@@ -113,14 +113,14 @@ def test_a_wallet_whose_key_is_gone_is_kept_and_sends_no_more(launchpad, signed_
     signed_by(OTHER_KEY)
     note_wallets(CHAIN_ID)
     assert rows() == {ADDRESS: (False, Decimal(0), ""), OTHER: (True, Decimal(COIN), "")}
-    assert sender_for(CHAIN_ID) == OTHER
+    assert senders_for(CHAIN_ID)[0] == OTHER
     signed_by()
     assert noted_chains() == {CHAIN_ID}
     note_wallets(CHAIN_ID)
     with pytest.raises(NoWallet):
-        sender_for(CHAIN_ID)
+        senders_for(CHAIN_ID)
     signed_by(KEY)
-    assert sender_for(CHAIN_ID) == ADDRESS
+    assert senders_for(CHAIN_ID)[0] == ADDRESS
 
 
 def test_noting_leaves_alone_what_operators_and_senders_wrote(launchpad, signed_by):

@@ -100,7 +100,7 @@ def start(chain: Chain, contracts: Deployment, *, max_goal: int = TERMS.max_goal
     """An order whose presale is started by a wallet of ours, as whoever watches it leaves it; and the transaction."""
     config = launch(chain, presale=replace(TERMS, max_goal=max_goal))
     salt = "0x" + token_hex(32)
-    call, gas = presales.rehearse(chain, config, salt=salt, sender=DEPLOYER)
+    call, gas = presales.rehearse(chain, config, salt=salt, senders=[DEPLOYER])
     sent = node.send(contracts.rpc_url, sender=DEPLOYER, to=call.to, data=call.data, value=call.value, gas=gas * 2)
     node.wait(contracts.rpc_url, sent)
     order = DeploymentFactory(
@@ -175,27 +175,27 @@ def state(order: models.Deployment) -> tuple:
 
 def test_a_wallet_that_may_start_none_is_told_so(chain):
     with pytest.raises(NotOffered, match="does not let us start presales") as caught:
-        presales.rehearse(chain, launch(chain), salt="0x" + token_hex(32), sender=STRANGER)
+        presales.rehearse(chain, launch(chain), salt="0x" + token_hex(32), senders=[STRANGER])
     assert caught.value.field == "presale"
 
 
 def test_a_launch_that_would_fail_after_the_sale_is_refused_before_it(chain):
     short = VaultShare(admin=SENDER, bps=1_000, lockup=7 * DAY - 1, vesting=0)
     with pytest.raises(WouldRevert) as caught:
-        presales.rehearse(chain, launch(chain, vault=short), salt="0x" + token_hex(32), sender=DEPLOYER)
+        presales.rehearse(chain, launch(chain, vault=short), salt="0x" + token_hex(32), senders=[DEPLOYER])
     assert caught.value.reason == "VaultLockupDurationTooShort()"
 
 
 def test_terms_that_the_contract_does_not_take_are_refused_in_its_words(chain):
     short = launch(chain, presale=replace(TERMS, lockup=7 * DAY - 1))
     with pytest.raises(WouldRevert) as caught:
-        presales.rehearse(chain, short, salt="0x" + token_hex(32), sender=DEPLOYER)
+        presales.rehearse(chain, short, salt="0x" + token_hex(32), senders=[DEPLOYER])
     assert caught.value.reason == "LockupDurationTooShort()"
 
 
 def test_a_call_that_would_start_it_comes_with_its_gas(chain, contracts):
     listed = replace(TERMS, allowlist=(OTHER, STRANGER))
-    call, gas = presales.rehearse(chain, launch(chain, presale=listed), salt="0x" + token_hex(32), sender=DEPLOYER)
+    call, gas = presales.rehearse(chain, launch(chain, presale=listed), salt="0x" + token_hex(32), senders=[DEPLOYER])
     assert (call.to, call.value) == (contracts.presale, 0)
     assert 500_000 < gas < 5_000_000
 
@@ -225,6 +225,29 @@ def test_an_order_goes_from_its_body_to_the_token_that_a_buyer_launched(ask, cha
     # An order has one answer for ever.
     assert ask("/api/tokens/deploy", body) == accepted
     assert models.DeployAttempt.objects.count() == 1
+
+
+def test_whichever_wallet_may_start_presales_does(ask, contracts, settings):
+    # The contract knows one of the two; both are as rich.
+    settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY), Secret(DEPLOYER_KEY))}
+    installed_signer.cache_clear()
+    wallets.note_wallets(CHAIN_ID)
+    models.DeployWallet.objects.filter(address=STRANGER).update(balance=10**24)
+    accepted = ask("/api/tokens/deploy", orders.order(presale=SALE))
+    assert accepted["success"], accepted
+
+    assert submit(models.Deployment.objects.get().pk)
+    assert models.DeployAttempt.objects.get().wallet.address == DEPLOYER
+    watch(CHAIN_ID)
+    assert ask(f"/api/tokens/deploy/status/{accepted['requestKey']}")["status"] == "mined"
+
+
+def test_an_order_is_refused_where_no_wallet_may_start_presales(ask, settings):
+    settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY),)}
+    installed_signer.cache_clear()
+    refused = ask("/api/tokens/deploy", orders.order(presale=SALE))
+    assert (refused["success"], refused["details"][0]["field"]) == (False, "presale")
+    assert not models.Deployment.objects.exists()
 
 
 def test_a_start_that_was_dropped_is_started_again_once(ask, contracts):
@@ -309,16 +332,6 @@ def test_a_contract_that_holds_no_sales_is_asked_without_harm(chain, contracts):
 # Following
 
 
-def test_a_sale_whose_receipt_was_not_at_hand_is_found_later(chain, contracts):
-    row, _ = start(chain, contracts)
-    presale_id = row.presale_id
-    for known in ({}, {"tx_hash": ""}):
-        models.Deployment.objects.update(presale_id=None, **known)
-        assert presales.settle(chain) == 1
-        row.refresh_from_db()
-        assert (row.status, row.presale_id) == ("mined", presale_id)
-
-
 def test_a_sale_that_runs_leaves_its_order_mined(chain, contracts):
     order, _ = start(chain, contracts)
     buy(contracts, order, value=ETHER)
@@ -335,6 +348,10 @@ def test_an_order_is_indexed_with_the_token_that_a_buyer_launched(chain, contrac
     assert state(order) == ("mined", "", "", False)
     assert state(other)[0] == "failed"
 
+    # The follower reads it from the block's logs, to the same effect.
+    block = chain.read_head()
+    (read,) = chain.read_range(block, block).transactions
+    assert [launch.presale_id for launch in read.launches] == [int(order.presale_id)]
     (address,) = index_transaction(chain_id=CHAIN_ID, tx_hash=launched)
     assert presales.settle(chain) == 1
     assert state(order) == ("indexed", "", address, False)

@@ -5,6 +5,7 @@ wallets; the row. Nothing is signed here, and what is refused or can't be simula
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,8 +116,8 @@ def _simulate(order: deploy_config.DeployOrder, *, tree: MerkleTree | None, part
     config = deploy_config.build(order, chain=chain, tree=tree)
     salt = request_keys.salt(order.request_key, partner=partner)
     try:
-        sender = wallets.sender_for(order.chain_id)
-        call, estimate, address = _rehearse(chain, config, salt=salt, sender=sender)
+        senders = wallets.senders_for(order.chain_id)
+        call, estimate, address = _rehearse(chain, config, salt=salt, senders=senders)
     except (wallets.NoWallet, SenderTooPoor) as error:
         raise NobodySends(f"no wallet of chain {order.chain_id} can send a deployment: {error}") from error
     return Deployment(
@@ -133,13 +134,15 @@ def _simulate(order: deploy_config.DeployOrder, *, tree: MerkleTree | None, part
     )
 
 
-def _rehearse(chain: Chain, config: LaunchConfig, *, salt: str, sender: str) -> tuple[ContractCall, int, str]:
+def _rehearse(
+    chain: Chain, config: LaunchConfig, *, salt: str, senders: Sequence[str]
+) -> tuple[ContractCall, int, str]:
     """The call that carries the order out, its gas, and the token's address; of a presale that is not known yet."""
     if config.presale is not None:
-        call, estimate = presales.rehearse(chain, config, salt=salt, sender=sender)
+        call, estimate = presales.rehearse(chain, config, salt=salt, senders=senders)
         return call, estimate, ""
     call = launch_calls.deploy_call(chain.info, config, salt=salt)
-    simulation = chain.simulate(call, sender=sender)
+    simulation = chain.simulate(call, sender=senders[0])
     found = _ADDRESS_WORD.fullmatch(simulation.output)
     if found is None or int(found[1], 16) == 0:
         raise StrangeAnswer(f"chain {chain.info.chain_id} simulates a launch whose token has no address")

@@ -4,7 +4,7 @@ Starting the sale is all that we send. Whoever may ends it weeks later, and the 
 a salt of his choice; so such an order stays mined until its launch is listed, or the sale has failed.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from django.utils import timezone
@@ -27,23 +27,22 @@ _NO_ADMIN = tuple(
 )
 
 
-def rehearse(chain: Chain, config: LaunchConfig, *, salt: str, sender: str) -> tuple[ContractCall, int]:
-    """The call that starts the presale, and the gas that it needs, without any reserve.
+def rehearse(chain: Chain, config: LaunchConfig, *, salt: str, senders: Sequence[str]) -> tuple[ContractCall, int]:
+    """The call that starts the presale, and the gas that the first of these who may start one needs; without reserve.
 
     The launch itself is tried first, up to where the presale contract objects, because nobody will when the sale is
-    over. Raises NotOffered where the chain has no presales or `sender` may start none, WouldRevert, SenderTooPoor,
-    NodeUnavailable.
+    over. Raises NotOffered where the chain has no presales or none of `senders` may start one, WouldRevert,
+    SenderTooPoor, NodeUnavailable.
     """
-    _probe(chain, config, salt=salt, sender=sender)
+    _probe(chain, config, salt=salt, sender=senders[0])
     call = launch_calls.start_presale_call(chain.info, config, salt=salt)
-    try:
-        return call, chain.simulate(call, sender=sender).gas
-    except WouldRevert as error:
-        if error.data.startswith(_NO_ADMIN):
-            raise NotOffered(
-                "presale", f"the presale contract of chain {chain.info.chain_id} does not let us start presales"
-            ) from error
-        raise
+    for sender in senders:
+        try:
+            return call, chain.simulate(call, sender=sender).gas
+        except WouldRevert as error:
+            if not error.data.startswith(_NO_ADMIN):
+                raise
+    raise NotOffered("presale", f"the presale contract of chain {chain.info.chain_id} does not let us start presales")
 
 
 def _probe(chain: Chain, config: LaunchConfig, *, salt: str, sender: str) -> None:
@@ -84,7 +83,6 @@ def settle(chain: Chain) -> int:
     Listed launch: indexed. Launch dropped by a reorganisation: mined again. Sale failed: failed, with the reason.
     Returns how many orders moved. Safe to repeat, and by several at once. Raises NodeUnavailable.
     """
-    moved = _note_ids(chain)
     started = Deployment.objects.filter(
         chain_id=chain.info.chain_id,
         presale_id__isnull=False,
@@ -93,9 +91,10 @@ def settle(chain: Chain) -> int:
     )
     deployments = list(started.defer("calldata"))
     if not deployments:
-        return moved
+        return 0
     newest = chain.read_newest()
     tokens = _launched(chain.info.chain_id, deployments)
+    moved = 0
     for deployment in deployments:
         token = tokens.get(_key(deployment.to_address, str(deployment.presale_id)))
         if token is not None:
@@ -104,19 +103,6 @@ def settle(chain: Chain) -> int:
             moved += _move(deployment, status=_Status.MINED, token=None, expected_address="")
         elif newest.time >= _earliest_end(deployment):
             moved += _judge(chain, deployment, now=newest.time)
-    return moved
-
-
-def _note_ids(chain: Chain) -> int:
-    """Find the presales of mined orders whose receipt was not at hand when they were counted as mined."""
-    mined = Deployment.objects.filter(chain_id=chain.info.chain_id, status=_Status.MINED, final_at__isnull=True)
-    unnamed = mined.filter(expected_address="", presale_id__isnull=True)
-    moved = 0
-    for deployment in unnamed.defer("calldata"):
-        presale_id = note_started(chain, deployment, tx_hash=deployment.tx_hash) if deployment.tx_hash else None
-        presale_id = presale_id or find_started(chain, deployment)
-        if presale_id is not None:
-            moved += _move(deployment, presale_id=presale_id)
     return moved
 
 

@@ -76,18 +76,18 @@ def usable_wallets(chain_id: int) -> QuerySet[DeployWallet]:
     return usable.order_by(F("balance").desc(nulls_last=True), "pk")
 
 
-def sender_for(chain_id: int) -> str:
-    """The address (EIP-55) that a simulation comes from: that of the richest wallet. Raises NoWallet.
+def senders_for(chain_id: int) -> list[str]:
+    """The addresses (EIP-55) that simulations may come from, one at least: the richest wallet's first. Raises NoWallet.
 
     Where no wallet of the chain can be signed for, they are noted now, with the errors of `note_wallets`: the first
     deployment of an installation does not wait for a worker to do so.
     """
     if not DeployWallet.objects.filter(chain_id=chain_id, signable=True).exists():
         note_wallets(chain_id)
-    address = usable_wallets(chain_id).values_list("address", flat=True).first()
-    if address is None:
+    addresses = list(usable_wallets(chain_id).values_list("address", flat=True))
+    if not addresses:
         raise NoWallet(f"no wallet can send on chain {chain_id}")
-    return address
+    return addresses
 
 
 def is_low(balance: Decimal | int | None) -> bool:
