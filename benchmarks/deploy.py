@@ -98,8 +98,11 @@ def main() -> None:
         (key,) = issue_keys(environment, ["Benchmark"])
         with web_server(environment) as port, worker(environment), beat(environment):
             client = _Client(port, key)
+            # The worker takes longer to start than the web server.
+            _order(client, 1, 1, None)
             served = {name: _order(client, count, options.clients, pace) for name, (count, pace) in phases.items()}
         calls = _calls()
+        next(calls)
         # The same tokens can be launched once more.
         assert _rpc(url, "evm_revert", mark)
         bare = {name: _send(url, [next(calls) for _ in range(count)], pace) for name, (count, pace) in phases.items()}
