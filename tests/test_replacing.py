@@ -123,15 +123,22 @@ def test_it_is_replaced_again_and_again_up_to_the_cap(ground, settings):
 
 def test_nothing_is_replaced_before_its_time(ground):
     order = ground.submitted()
+    long_ago(*versions(order), seconds=14)
+    ground.set_base_fee(versions(order)[0].max_fee * 2)
     ground.watch()
-    # No block came.
-    long_ago(*versions(order), seconds=16)
-    DeployAttempt.objects.update(updated_at=order.created_at)
-    ground.rpc("anvil_dropAllTransactions")
+    assert len(versions(order)) == 1
+
+
+def test_nothing_is_replaced_while_the_chain_makes_no_blocks(ground, settings):
+    settings.DEPLOY_STUCK_SECONDS = 0
+    order = ground.submitted()
     newest = int(ground.rpc("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
     SignedTransaction.objects.update(signed_at=ground.time(newest + 1))
     ground.watch()
     assert len(versions(order)) == 1
+    stick(ground, order)
+    ground.watch()
+    assert len(versions(order)) == 2
 
 
 def test_who_has_just_come_to_the_head_of_the_line_has_time(ground):

@@ -117,6 +117,15 @@ def test_a_signer_that_refuses_one_wallet_is_asked_for_another(ground, signer, s
     assert Counter(asked["from"] for asked in signer.asked) == {WALLET: 1, SECOND: 2}
 
 
+def test_a_wallet_in_trouble_gets_a_chance_now_and_then(ground, use_wallets):
+    use_wallets([WALLET, SECOND])
+    DeployWallet.objects.filter(address=WALLET).update(trouble="signer: it was away")
+    for number in range(1, 9):
+        ground.submitted(pk=8000 + number)
+    assert Counter(address for address, _, _ in attempts()) == {SECOND: 7, WALLET: 1}
+    assert wallet().trouble == ""
+
+
 def test_it_stores_exactly_what_the_node_gets(ground, caplog):
     with caplog.at_level(logging.INFO):
         order = ground.submitted()

@@ -4,6 +4,7 @@ import pytest
 
 from devchain.anvil import CHAIN_ID
 from tests.deploying import SECOND, WALLET, attempts, long_ago, row, unsent, versions
+from tests.relay import relay
 from tokens import tasks, unwinding
 from tokens.chain_lock import Purpose, key
 from tokens.deploying import watching
@@ -131,8 +132,9 @@ def test_a_nonce_that_somebody_else_used_is_replaced_by_a_new_one(ground):
     ground.send_outside(0)
     ground.mine()
     ground.watch()
+    ground.watch()
     assert attempt().missing_since and attempt().state == "open"
-    long_ago(attempt())
+    long_ago(attempt(), seconds=11)
     assert ground.watch() == [order.pk]
     assert (row(order).status, row(order).error, decided(order)) == ("enqueued", "", {(0, "lost")})
     assert submit(order.pk)
@@ -148,6 +150,29 @@ def test_a_receipt_that_comes_late_is_not_lost(ground):
     DeployAttempt.objects.update(missing_since=order.created_at)
     ground.watch()
     assert (row(order).status, attempt().missing_since) == ("indexed", None)
+
+
+def without_receipts(asked, answer):
+    """What a node says that has not come to the block yet."""
+    calls, answers = (asked, answer) if isinstance(asked, list) else ([asked], [answer])
+    for call, said in zip(calls, answers, strict=True):
+        if call["method"] == "eth_getTransactionReceipt":
+            said["result"] = None
+    return answer
+
+
+def test_a_receipt_is_asked_of_every_node_before_a_nonce_counts_as_lost(ground, settings, forget_chains):
+    order = ground.submitted()
+    ground.mine()
+    (url,) = settings.RPC_URLS[CHAIN_ID]
+    with relay(url, change=without_receipts) as behind:
+        settings.RPC_URLS = {CHAIN_ID: (behind, url)}
+        forget_chains()
+        ground.watch()
+        assert attempt().missing_since and row(order).status == "submitted"
+        long_ago(attempt(), seconds=11)
+        assert ground.watch() == []
+    assert (row(order).status, attempt().state) == ("mined", "mined")
 
 
 def test_one_that_seemed_lost_and_was_mined_is_found_before_a_second_is_signed(ground):
@@ -236,6 +261,19 @@ def test_a_lost_one_that_comes_back_beside_a_new_one_is_emptied(ground):
     ground.watch()
     assert decided(order) == {(0, "cancelled"), (1, "mined")}
     assert (row(order).status, Token.objects.count()) == ("indexed", 1)
+
+
+def test_a_lost_one_whose_nonce_is_free_is_in_flight_again_though_its_block_is_there(ground):
+    order = ground.submitted()
+    ground.submitted()
+    # As told by a node that was behind: the block is older than the foreign transaction.
+    DeployAttempt.objects.filter(deployment=order).update(state="lost", block_number=1, block_hash=ground.block_hash(1))
+    Deployment.objects.filter(pk=order.pk).update(status="enqueued", tx_hash="")
+    ground.watch()
+    assert (row(order).status, decided(order)) == ("submitted", {(0, "open")})
+    ground.mine()
+    ground.watch()
+    assert attempts() == [(WALLET, 0, "mined"), (WALLET, 1, "mined")]
 
 
 def test_what_is_dropped_beyond_finality_is_sent_again_where_others_wait_for_it(ground):

@@ -8,7 +8,7 @@ from django.utils import timezone
 from tokens.chains.chain import Chain
 from tokens.chains.sending import Sent, Verdict
 from tokens.deploying import moves
-from tokens.deploying.troubles import Trouble, note
+from tokens.deploying.troubles import Trouble, note, settled
 from tokens.models import SignedTransaction
 
 logger = logging.getLogger(__name__)
@@ -38,8 +38,7 @@ def send(chain: Chain, versions: Sequence[SignedTransaction]) -> None:
 def _conclude(version: SignedTransaction, sent: Sent) -> None:
     attempt = version.attempt
     if sent.verdict in _THERE:
-        if attempt.wallet.trouble:
-            note(attempt.wallet_id, Trouble.SENDING, "")
+        settled(attempt.wallet, Trouble.SENDING)
     elif sent.verdict in _TROUBLES:
         note(attempt.wallet_id, Trouble.SENDING, f"nonce {attempt.nonce} is {sent.verdict.value}: {sent.words}")
     elif sent.verdict is Verdict.REFUSED:

@@ -30,9 +30,9 @@ class WalletPoor(Retryable):
         self.lacks = lacks
 
 
-def candidates(chain_id: int) -> list[DeployWallet]:
-    """The wallets that may send, those without a trouble first, then those with the least in flight."""
-    troubled = Case(When(trouble="", then=0), default=1)
+def candidates(chain_id: int, *, troubled_last: bool) -> list[DeployWallet]:
+    """The wallets that may send, those with the least in flight first; and before them, those without a trouble."""
+    troubled = Case(When(trouble="", then=0), default=1 if troubled_last else 0)
     return list(usable_wallets(chain_id).annotate(in_flight=IN_FLIGHT).order_by(troubled, "in_flight", "pk"))
 
 

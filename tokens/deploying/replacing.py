@@ -13,7 +13,7 @@ from tokens.chains.chain import Chain
 from tokens.deploying import confirming, versions
 from tokens.deploying.fees import Fees, FeesTooHigh, first_fees, raised_fees
 from tokens.deploying.gas import with_reserve
-from tokens.deploying.troubles import Trouble, note
+from tokens.deploying.troubles import Trouble, note, settled
 from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction
 
 logger = logging.getLogger(__name__)
@@ -44,7 +44,8 @@ def fill(chain: Chain, wallet: DeployWallet, nonces: Sequence[int]) -> None:
     decided = confirming.by_nonce(wallet.pk, nonces)
     dropped = confirming.find_dropped(chain, decided)
     for attempt in decided:
-        if attempt.pk in dropped:
+        # Of a lost one, the block is but that of the moment; the nonce itself says that it is free.
+        if attempt.pk in dropped or attempt.state == State.LOST:
             confirming.reopen(attempt)
     known = {attempt.nonce for attempt in decided}
     for nonce in nonces:
@@ -65,6 +66,7 @@ def _open(wallet: DeployWallet, nonce: int) -> None:
 def _sign_anew(
     chain: Chain, attempt: DeployAttempt, *, newest: SignedTransaction | None, empty: bool
 ) -> SignedTransaction | None:
+    """Raises NodeUnavailable."""
     wallet, quote = attempt.wallet, chain.read_fees()
     try:
         if newest is None:
@@ -73,13 +75,16 @@ def _sign_anew(
             over = Fees(max_fee=newest.max_fee, priority_fee=newest.priority_fee)
             fees = raised_fees(wallet.chain_id, quote, over=over)
         gas = _gas_of_nothing(chain, wallet) if empty else None
-        return _sign_under_lock(attempt, newest=newest, fees=fees, gas_of_nothing=gas)
+        version = _sign_under_lock(attempt, newest=newest, fees=fees, gas_of_nothing=gas)
     except FeesTooHigh as error:
         note(wallet.pk, Trouble.FEES, f"nonce {attempt.nonce} waits: {error}")
     except (SignerUnavailable, SignerRefused) as error:
         note(wallet.pk, Trouble.SIGNER, str(error))
     except (SenderTooPoor, WouldRevert) as error:
         note(wallet.pk, Trouble.SENDING, f"nonce {attempt.nonce} waits: {error}")
+    else:
+        settled(wallet, Trouble.FEES, Trouble.SIGNER)
+        return version
     return None
 
 

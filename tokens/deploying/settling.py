@@ -12,6 +12,7 @@ from tokens.chains.chain import Chain
 from tokens.chains.sending import Account, Outcome
 from tokens.deploying import moves, presales
 from tokens.deploying.presales import is_presale
+from tokens.deploying.troubles import Trouble, settled
 from tokens.deploying.versions import call_of
 from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction
 
@@ -122,6 +123,7 @@ def _record(chain: Chain, attempt: DeployAttempt, version: SignedTransaction, ou
         if moved and order is not None and state is State.MINED:
             moves.count_as_mined(order, tx_hash=outcome.tx_hash, presale_id=presale_id)
     if moved:
+        settled(attempt.wallet, Trouble.FEES, Trouble.SENDING)
         _log(attempt, f"{state.value} in block {outcome.block_number}: {outcome.tx_hash} {reason}".rstrip())
     if order is not None and state is not State.MINED:
         _follow(chain, order, state, reason)

@@ -20,7 +20,7 @@ from tokens.deploying.fees import Fees, FeesTooHigh, first_fees
 from tokens.deploying.gas import with_reserve
 from tokens.deploying.presales import is_presale
 from tokens.deploying.switches import is_paused
-from tokens.deploying.troubles import Trouble, note
+from tokens.deploying.troubles import Trouble, note, settled
 from tokens.installed_chains import installed_chain
 from tokens.installed_signers import installed_signer
 from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction
@@ -33,6 +33,8 @@ FRESH_SECONDS = 60
 MESSAGE_SECONDS = 2
 # How long an order waits for a wallet while all of them are held by others' signers; the sweeper takes it up again.
 PATIENCE_SECONDS = 5
+# One of so many orders goes to a wallet though that is in trouble.
+CHANCE_FOR_TROUBLED = 8
 # A sweep takes on so many orders at a time.
 BATCH = 200
 
@@ -90,7 +92,8 @@ def chains_with_waiting() -> list[int]:
 def _submit(order: Deployment) -> bool:
     if is_paused(order.chain_id):
         raise Hindered(moves.PAUSED, chain_wide=True)
-    wallets = nonces.candidates(order.chain_id)
+    # Now and then one in trouble gets a chance, lest it is over and nobody knows.
+    wallets = nonces.candidates(order.chain_id, troubled_last=order.pk % CHANCE_FOR_TROUBLED != 0)
     if not wallets:
         raise Hindered(moves.NO_WALLET, chain_wide=True)
     # Opened once per process, which takes a while with key files: no lock is to wait for it.
@@ -196,7 +199,5 @@ def _sign_with(
             error="",
             final_at=None,
         )
-    if wallet.trouble:
-        for kind in (Trouble.SIGNER, Trouble.FEES):
-            note(wallet.pk, kind, "")
+    settled(wallet, Trouble.SIGNER, Trouble.FEES)
     return version

@@ -37,6 +37,13 @@ def note(wallet_id: int, kind: Trouble, words: str) -> None:
         logger.warning("chain %s, wallet %s: %s", wallet.chain_id, wallet.address, line)
 
 
+def settled(wallet: DeployWallet, *kinds: Trouble) -> None:
+    """Say that this is over, where the row as it was read says that there is anything."""
+    if wallet.trouble:
+        for kind in kinds:
+            note(wallet.pk, kind, "")
+
+
 def _with(trouble: str, kind: Trouble, line: str) -> str:
     others = [other for other in trouble.splitlines() if not other.startswith(f"{kind}:")]
     return "\n".join([*others, line] if line else others)
