@@ -18,8 +18,8 @@ from tests.service_processes import HOST
 
 # Account 9 of the node: it only ever receives.
 ADMIN = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
-# What a program tries again for: nobody listens, a limit, an outage.
-_AGAIN = frozenset({429, 500, 502, 503, 504})
+# What a program tries again for: a limit, an outage. Any other error of the service is final.
+_AGAIN = frozenset({429, 502, 503, 504})
 _PAUSE_SECONDS = 0.1
 # Between two looks at an order.
 _LOOK_SECONDS = 0.05

@@ -111,6 +111,17 @@ def with_high_s(raw: bytes) -> bytes:
         changed(max_fee=1),
         changed(priority_fee=0),
         spoiled(lambda raw: raw + b"\0"),
+        # The same fields, spelled longer than they need be: two bytes of the list's length, and one of the signature's.
+        spoiled(lambda raw: raw[:1] + b"\xfa\0" + raw[2:]),
+        spoiled(
+            lambda raw: (
+                raw[:2]
+                + (int.from_bytes(raw[2:4], "big") + 1).to_bytes(2, "big")
+                + raw[4:-33]
+                + b"\xb8\x20"
+                + raw[-32:]
+            )
+        ),
         spoiled(lambda raw: b"\x01" + raw[1:]),
         spoiled(lambda raw: raw[:-1]),
         spoiled(lambda raw: raw[1:]),
