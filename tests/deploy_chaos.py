@@ -136,6 +136,7 @@ def run(ground: Ground, plan: Plan) -> Outcome:
             Partner(f"Partner {number}", key, processes.port, outcome.answers) for number, key in enumerate(keys)
         ]
         bodies = _bodies(plan)
+        processes.wait()
         with ThreadPoolExecutor(plan.clients) as pool:
             tasks = [pool.submit(partners[number].insist, body, seconds=plan.patience) for number, body in bodies]
             # Here, and not in a thread: what a thread has started ends with it.
@@ -199,12 +200,15 @@ class _Processes:
         }
 
     def start(self, stack: ExitStack) -> None:
-        """Make the tables, start everything, and wait until the web server answers."""
+        """Make the tables, and start everything."""
         command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
         subprocess.run(command, cwd=BASE_DIR, env=self.environment, check=True)
         self._web = self._start("web", stack)
         self._workers = [self._start("worker", stack) for _ in range(max(1, self._plan.workers // _TASKS))]
         self._beat = self._start("beat", stack)
+
+    def wait(self) -> None:
+        """Until the web server answers."""
         wait_for(lambda: web_server_answers(HOST, self.port), seconds=_START_SECONDS)
 
     def _start(self, name: str, stack: ExitStack) -> Service:

@@ -58,6 +58,19 @@ def status_of(service: Stand, request_key: str) -> str:
 
 
 @pytest.mark.django_db
+def test_a_repeated_order_is_answered_as_the_first_whose_token_came_while_it_was_tried(service, partner):
+    body = order("Twice")
+    with ThreadPoolExecutor(1) as pool, service.node.gate("eth_call", most=1) as gate:
+        late = pool.submit(partner.order, body)
+        gate.wait()
+        first = partner.order(body)
+        partner.wait(body["token"]["requestKey"])
+        gate.open()
+        assert late.result() == first
+    assert service.judge() == []
+
+
+@pytest.mark.django_db
 def test_an_order_comes_through_though_somebody_else_has_used_the_next_nonces(service, partner):
     for wallet in WALLETS:
         use_outside(service, wallet)

@@ -22,8 +22,8 @@ BROADCAST = "eth_sendRawTransaction"
 class Gate:
     """Holds up the calls of one method, before the node gets them or before its answer is given."""
 
-    def __init__(self, method: str, *, answered: bool) -> None:
-        self.method, self.answered = method, answered
+    def __init__(self, method: str, *, answered: bool, most: int | None) -> None:
+        self.method, self.answered, self._most = method, answered, most
         # What is held up, or was.
         self.held: list[Any] = []
         self._opened = threading.Event()
@@ -45,7 +45,7 @@ class Gate:
     def pass_through(self, calls: list[Any]) -> None:
         """Wait, if one of the calls is meant. Raises NoAnswer where they are lost."""
         meant = [call for call in calls if call["method"] == self.method]
-        if not meant or self._opened.is_set():
+        if not meant or self._opened.is_set() or self._most is not None and len(self.held) >= self._most:
             return
         self.held += meant
         self._opened.wait()
@@ -117,9 +117,12 @@ class TroubledNode:
                     gate.lose()
 
     @contextmanager
-    def gate(self, method: str, *, answered: bool = False) -> Iterator[Gate]:
-        """Holds up calls of the method: before the node gets them, or once it has answered. Opens at the end."""
-        gate = Gate(method, answered=answered)
+    def gate(self, method: str, *, answered: bool = False, most: int | None = None) -> Iterator[Gate]:
+        """Holds up calls of the method: before the node gets them, or once it has answered. Opens at the end.
+
+        Only so many of them, and later ones pass, where `most` says so.
+        """
+        gate = Gate(method, answered=answered, most=most)
         self._gates.append(gate)
         try:
             yield gate

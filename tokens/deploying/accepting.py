@@ -71,6 +71,19 @@ def accept(body: Any, *, partner: PartnerKey | None) -> Accepted:
     if stored is not None and dry_run is not None:
         return Accepted(deployment=stored, dry_run=dry_run, replayed=True)
     order = deploy_config.read(body)
+    try:
+        return Accepted(deployment=_take(order, body, partner=partner), dry_run=order.dry_run, replayed=False)
+    except (IntegrityError, Permanent, Retryable):
+        # Another call with this key may have been sooner, whose order counts: its row is there, or even its token, so
+        # that the simulation of a second one is reverted.
+        stored = _find_order(body, partner=partner)
+        if stored is None:
+            raise
+        return Accepted(deployment=stored, dry_run=order.dry_run, replayed=True)
+
+
+def _take(order: deploy_config.DeployOrder, body: Any, *, partner: PartnerKey | None) -> Deployment:
+    """Simulate an order, and store it unless it is a dry run; raises IntegrityError where its key has a row by then."""
     tree = build_tree(order.airdrop.entries) if order.airdrop else None
     try:
         with seat(patience=_SEAT_SECONDS):
@@ -82,17 +95,9 @@ def accept(body: Any, *, partner: PartnerKey | None) -> Accepted:
             raise
         return Accepted(deployment=stored, dry_run=order.dry_run, replayed=True)
     deployment.body_digest = request_keys.digest(body)
-    if order.dry_run:
-        return Accepted(deployment=deployment, dry_run=True, replayed=False)
-    try:
+    if not order.dry_run:
         _store(deployment, order=order, tree=tree)
-    except IntegrityError:
-        # Another call with this key was sooner, whose order counts.
-        stored = _find_order(body, partner=partner)
-        if stored is None:
-            raise
-        return Accepted(deployment=stored, dry_run=False, replayed=True)
-    return Accepted(deployment=deployment, dry_run=False, replayed=False)
+    return deployment
 
 
 def _find_order(body: Any, *, partner: PartnerKey | None) -> Deployment | None:
