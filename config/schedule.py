@@ -25,14 +25,14 @@ SCHEDULE = {
     "prune-market-history": _every(600.0, "tokens.tasks.prune_market_history"),
 }
 
-# Workers take from both in turn, so that a backlog in one holds up nothing in the other. With `--queues` a worker takes
-# from one alone.
-QUEUES = (Queue("celery", routing_key="celery"), Queue("deploy", routing_key="deploy"))
+# Workers take from all in turn, so that a backlog in one holds up nothing in the others. With `--queues` a worker takes
+# from some alone.
+QUEUES = tuple(Queue(name, routing_key=name) for name in ("celery", "deploy", "watch"))
 
-_DEPLOYING = (
-    "submit_deployment",
+_SUBMITTING = ("submit_deployment", "submit_waiting")
+# What is sent is looked after every second, however many orders wait to be sent.
+_WATCHING = (
     "sweep_deployments",
-    "submit_waiting",
     "watch_deployments",
     "watch_chain",
     "confirm_deployments",
@@ -41,4 +41,8 @@ _DEPLOYING = (
     "note_wallets_of_chain",
 )
 # All other tasks wait in the first queue.
-ROUTES = {f"tokens.tasks.{task}": {"queue": "deploy"} for task in _DEPLOYING}
+ROUTES = {
+    f"tokens.tasks.{task}": {"queue": queue}
+    for queue, tasks in (("deploy", _SUBMITTING), ("watch", _WATCHING))
+    for task in tasks
+}

@@ -30,6 +30,12 @@ def test_it_refuses_a_market_cap_for_which_uniswap_has_no_tick(decimals):
             starting_tick(beyond, decimals=decimals)
 
 
+def test_it_works_out_no_logarithm_of_a_number_of_any_length():
+    # It would take hours.
+    with pytest.raises(BeyondTicks, match="no pool can start"):
+        starting_tick(Decimal("9" * 200_000), decimals=18)
+
+
 def test_it_refuses_positions_that_would_reach_beyond_all_prices():
     standard = load().presets["standard"]
     (highest,) = shifted_positions(standard, tick=LAST_TICK - 110_400)

@@ -160,6 +160,56 @@ def test_who_is_not_at_the_head_is_not_replaced(ground):
     assert len(versions(second)) == 1
 
 
+def test_those_behind_one_that_is_stuck_are_replaced_with_it_where_they_offer_too_little(ground):
+    orders = [ground.submitted() for _ in range(3)]
+    enough = versions(orders[2])[-1].max_fee * 3
+    SignedTransaction.objects.filter(attempt__deployment=orders[2]).update(max_fee=enough)
+    stick(ground, orders[0])
+    ground.watch()
+    assert [len(versions(order)) for order in orders] == [2, 2, 1]
+    ground.mine()
+    ground.watch()
+    assert [row(order).status for order in orders[:2]] == ["indexed", "indexed"]
+
+
+def test_a_signer_that_is_away_is_asked_once_for_a_line(ground, settings):
+    orders = [ground.submitted() for _ in range(3)]
+    Deployment.objects.update(status="failed")
+    with remote_signer() as there:
+        settings.DEPLOYER_KEYS, settings.DEPLOYER_REMOTE = {}, {CHAIN_ID: (WALLET,)}
+        settings.DEPLOYER_SIGNER_URL = there.url
+        there.status = 503
+        installed_signer.cache_clear()
+        ground.watch()
+        assert len(there.asked) == 1
+    assert [len(versions(order)) for order in orders] == [1, 1, 1]
+
+
+def test_a_nonce_that_only_a_node_took_for_used_holds_up_nobody(ground):
+    order = ground.submitted()
+    ground.drop_all()
+    head = int(ground.rpc("eth_blockNumber"), 16)
+    DeployAttempt.objects.update(state="lost", block_number=head, block_hash=ground.block_hash(head))
+    Deployment.objects.update(status="enqueued")
+    assert submit(order.pk)
+    ground.watch()
+    # Whoever answers may be a node that is behind.
+    assert attempts() == [(WALLET, 0, "lost"), (WALLET, 1, "open")]
+    long_ago(*DeployAttempt.objects.all())
+    ground.watch()
+    ground.mine()
+    ground.watch()
+    assert attempts() == [(WALLET, 0, "cancelled"), (WALLET, 1, "mined")]
+    assert row(order).status == "indexed"
+
+
+def test_gaps_without_end_are_filled_from_the_front(ground):
+    ground.submitted()
+    DeployAttempt.objects.update(nonce=2**62)
+    ground.watch()
+    assert sorted(nonce for _, nonce, _ in attempts()) == [*range(16), 2**62]
+
+
 def test_what_is_in_flight_is_replaced_while_the_chain_is_paused(ground):
     order = ground.submitted()
     DeploySwitch.objects.create(chain_id=CHAIN_ID, paused=True)

@@ -18,7 +18,7 @@ from tests.remote_signer import refusal, remote_signer
 from tests.waiting import wait_for
 from tokens import tasks
 from tokens.deploying.retrying import NotRetryable, retry
-from tokens.deploying.submitting import Hindered, chains_with_waiting, submit, submit_waiting
+from tokens.deploying.submitting import BATCH, Hindered, chains_with_waiting, submit, submit_waiting
 from tokens.installed_signers import installed_signer
 from tokens.models import Deployment, DeploySwitch, DeployWallet, SignedTransaction
 
@@ -213,6 +213,42 @@ def test_the_sweeper_passes_over_an_order_that_is_too_dear(ground):
     assert (row(dear).status, row(cheap).status) == ("enqueued", "submitted")
 
 
+def test_the_sweeper_comes_to_what_can_be_paid_for_however_much_can_not(ground):
+    dear = LaunchConfig(own_buy=OwnBuy(recipient=WALLET, value=ETHER))
+    first, last = ground.order(config=dear), ground.order()
+    many = [Deployment(**copied(first, request_key=f"{number:032}")) for number in range(BATCH)]
+    Deployment.objects.bulk_create(many)
+    Deployment.objects.filter(pk=last.pk).update(id=many[-1].pk + 1)
+    ground.rpc("anvil_setBalance", WALLET, hex(ETHER))
+    Deployment.objects.update(updated_at=first.updated_at.replace(year=2020))
+    assert submit_waiting(CHAIN_ID) == 1
+    assert attempts() == [(WALLET, 0, "open")]
+
+
+def copied(order, **changes):
+    """The values of an order's columns, for another row."""
+    names = [field.attname for field in order._meta.concrete_fields if not field.primary_key]
+    return {name: getattr(order, name) for name in names} | changes
+
+
+def test_the_sweeper_passes_over_an_order_that_the_signer_refuses(ground, signer):
+    signer.change = lambda asked, answer: refusal("too much") if int(asked["value"], 16) else answer
+    dear = ground.order(config=LaunchConfig(own_buy=OwnBuy(recipient=WALLET, value=ETHER)))
+    cheap = ground.order()
+    long_ago(dear, cheap)
+    assert submit_waiting(CHAIN_ID) == 1
+    assert (row(dear).status, row(cheap).status) == ("enqueued", "submitted")
+
+
+def test_what_waited_for_long_is_tried_by_a_wallet_that_has_its_value(ground, use_wallets):
+    use_wallets([WALLET, SECOND])
+    order = ground.order(config=LaunchConfig(own_buy=OwnBuy(recipient=WALLET, value=ETHER)))
+    ground.rpc("anvil_setBalance", WALLET, hex(ETHER // 2))
+    long_ago(order)
+    assert submit(order.pk)
+    assert attempts() == [(SECOND, 0, "open")]
+
+
 def test_a_failed_order_is_tried_again_under_its_key(ground):
     order = ground.order(status="failed", error="out of luck", tx_hash="0x01")
     retry(order.pk)
@@ -233,15 +269,17 @@ def test_a_presale_is_not_started_twice(ground, changes, words):
         retry(order.pk)
 
 
-def test_messages_wait_in_a_queue_of_their_own(ground, queue):
+def test_what_is_to_be_sent_holds_up_neither_other_work_nor_whoever_looks_after_what_was_sent(ground, queue):
     order = ground.order()
     tasks.enqueue_deployment(order.pk)
     tasks.enqueue(CHAIN_ID, "0x01")
+    tasks.watch_chain.apply_async((CHAIN_ID,))
     with tasks.app.connection_for_write() as broker:
         client = broker.default_channel.client
-        waiting = client.llen("deploy"), client.llen("celery")
-        client.delete("deploy")
-    assert waiting == (1, 1)
+        names = ("deploy", "celery", "watch")
+        waiting = [client.llen(name) for name in names]
+        client.delete(*names)
+    assert waiting == [1, 1, 1]
 
 
 def at_once(number, ids):

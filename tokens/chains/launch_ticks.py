@@ -14,6 +14,8 @@ from tokens.chains.registry_rules import MAX_TICK
 # What every launch gives as its pool's spacing; ticks of positions are multiples of it.
 TICK_SPACING = 200
 _LAST_TICK = MAX_TICK // TICK_SPACING * TICK_SPACING
+# The highest price has 39 digits.
+_MOST_DIGITS = 39
 # A market cap of many digits can lie that near to a border, and no nearer.
 _SPARE_DIGITS = 40
 
@@ -31,6 +33,9 @@ def starting_tick(market_cap: Decimal, *, decimals: int) -> int:
     with localcontext() as context:
         context.prec = len(market_cap.as_tuple().digits) + _SPARE_DIGITS
         price = market_cap.scaleb(decimals) / TOKEN_SUPPLY
+        # The logarithm of thousands of digits would take seconds.
+        if abs(price.adjusted()) > _MOST_DIGITS:
+            raise BeyondTicks("no pool can start at this market cap")
         steps = price.ln() / Decimal("1.0001").ln() / TICK_SPACING
         tick = int(steps.to_integral_value(ROUND_FLOOR)) * TICK_SPACING
     if abs(tick) > _LAST_TICK:

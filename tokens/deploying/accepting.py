@@ -17,7 +17,7 @@ from config.api.seats import seat
 from config.http import Permanent, Retryable
 from tokens import airdrops, deploy_config
 from tokens.chains import launch_calls
-from tokens.chains.base import SenderTooPoor, WouldRevert
+from tokens.chains.base import SenderTooPoor
 from tokens.chains.chain import Chain
 from tokens.chains.launch_config import ContractCall, LaunchConfig
 from tokens.chains.merkle import MerkleTree, build_tree
@@ -85,15 +85,8 @@ def accept(body: Any, *, partner: PartnerKey | None) -> Accepted:
 def _take(order: deploy_config.DeployOrder, body: Any, *, partner: PartnerKey | None) -> Deployment:
     """Simulate an order, and store it unless it is a dry run; raises IntegrityError where its key has a row by then."""
     tree = build_tree(order.airdrop.entries) if order.airdrop else None
-    try:
-        with seat(patience=_SEAT_SECONDS):
-            deployment = _simulate(order, tree=tree, partner=partner)
-    except WouldRevert:
-        # Another call with this key may have been so much sooner that its token is there already.
-        stored = _find_order(body, partner=partner)
-        if stored is None:
-            raise
-        return Accepted(deployment=stored, dry_run=order.dry_run, replayed=True)
+    with seat(patience=_SEAT_SECONDS):
+        deployment = _simulate(order, tree=tree, partner=partner)
     deployment.body_digest = request_keys.digest(body)
     if not order.dry_run:
         _store(deployment, order=order, tree=tree)

@@ -62,7 +62,7 @@ def reopen(attempt: DeployAttempt) -> None:
             _follow_back(locked, attempt)
     if moved:
         logger.warning(
-            "chain %s: nonce %s of %s is open again: block %s was dropped",
+            "chain %s: nonce %s of %s is open again: it is not used as of block %s any more",
             attempt.wallet.chain_id,
             attempt.nonce,
             attempt.wallet.address,

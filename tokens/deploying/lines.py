@@ -8,6 +8,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 
 from django.conf import settings
 from django.db.models import Max
@@ -46,15 +47,17 @@ def tend(chain: Chain, wallet: DeployWallet, *, count: int) -> None:
     if not line:
         return
     taken = {place.attempt.nonce for place in line}
-    gaps = [nonce for nonce in range(count, line[-1].attempt.nonce) if nonce not in taken][:FRONT]
+    # There may be millions of them, where a node told of a nonce that is none.
+    gaps = list(islice((nonce for nonce in range(count, line[-1].attempt.nonce) if nonce not in taken), FRONT))
     if gaps:
         replacing.fill(chain, wallet, gaps)
         line = _front(wallet, count)
     for place in line:
-        if not _is_wanted(place):
-            replacing.cancel(chain, place.attempt, newest=place.version)
-        elif place.attempt.nonce == count:
-            _push(chain, place)
+        if not _is_wanted(place) and not replacing.cancel(chain, place.attempt, newest=place.version):
+            # Each of the others would wait as long for a signer that hangs, and so would other wallets.
+            break
+    else:
+        _push(chain, [place for place in line if _is_wanted(place)], count=count)
     resend(chain, wallet, count=count)
 
 
@@ -101,17 +104,34 @@ def _is_wanted(place: Place) -> bool:
     return not place.outdated
 
 
-def _push(chain: Chain, first: Place) -> None:
-    """Have the first of the line pay more, where blocks came and did not take it for as long as they may."""
-    # Nor does paying more help where there is too little to pay with.
-    if first.version is None or first.version.answer.startswith(Verdict.TOO_POOR.value):
+def _push(chain: Chain, line: Sequence[Place], *, count: int) -> None:
+    """Have the first of the line pay more, where blocks came and did not take it for as long as they may.
+
+    Then those behind it, too, whom no block can take at what they offer: each would wait as long in its turn.
+    """
+    if not line or line[0].attempt.nonce != count or not _is_stuck(chain, line[0]):
         return
+    if not _replace(chain, line[0]):
+        return
+    base_fee = chain.read_fees().base_fee
+    for place in line[1:]:
+        if place.version is not None and place.version.max_fee < base_fee and not _replace(chain, place):
+            return
+
+
+def _replace(chain: Chain, place: Place) -> bool:
+    return place.version is not None and replacing.replace(chain, place.attempt, newest=place.version) is not None
+
+
+def _is_stuck(chain: Chain, first: Place) -> bool:
+    # Paying more does not help where there is too little to pay with.
+    if first.version is None or first.version.answer.startswith(Verdict.TOO_POOR.value):
+        return False
     since = _at_front_since(first.attempt, first.version)
     if timezone.now() - since < timedelta(seconds=settings.DEPLOY_STUCK_SECONDS):
-        return
+        return False
     # While a chain makes no blocks, paying more helps nobody.
-    if chain.read_newest().time >= since.timestamp():
-        replacing.replace(chain, first.attempt, newest=first.version)
+    return chain.read_newest().time >= since.timestamp()
 
 
 def _at_front_since(attempt: DeployAttempt, version: SignedTransaction) -> datetime:

@@ -50,6 +50,14 @@ class Hindered(Retryable):
         self.chain_wide = chain_wide
 
 
+class TooDear(Hindered):
+    """No wallet can pay for the order besides what it has in flight; at most `affordable` wei are there for one."""
+
+    def __init__(self, affordable: int) -> None:
+        super().__init__(moves.NO_FUNDS, chain_wide=False)
+        self.affordable = affordable
+
+
 def submit(deployment_id: int) -> bool:
     """Sign and send an order that waits; False where it doesn't, or somebody else is at it, or it comes to nothing.
 
@@ -73,10 +81,17 @@ def submit_waiting(chain_id: int) -> int:
     lost = Deployment.objects.waiting(chain_id).filter(
         updated_at__lt=timezone.now() - timedelta(seconds=MESSAGE_SECONDS)
     )
-    signed = 0
-    for deployment_id in list(lost.values_list("pk", flat=True)[:BATCH]):
+    signed, last = 0, 0
+    for _ in range(BATCH):
+        found = lost.filter(pk__gt=last).values_list("pk", flat=True).first()
+        if found is None:
+            break
+        last = found
         try:
-            signed += submit(deployment_id)
+            signed += submit(last)
+        except TooDear as dear:
+            # However many there are, those behind them that can be paid for have their turn.
+            lost = lost.filter(value__lt=dear.affordable)
         except Hindered as hindered:
             if hindered.chain_wide:
                 raise
@@ -102,13 +117,13 @@ def _submit(order: Deployment) -> bool:
         chain = installed_chain(order.chain_id)
         fees = first_fees(order.chain_id, chain.read_fees())
         accounts = chain.read_accounts([wallet.address for wallet in wallets])
-        wallets = _who_may(order, chain, wallets)
+        wallets = _who_may(order, chain, wallets, accounts=accounts)
     except FeesTooHigh as error:
         for wallet in wallets:
             note(wallet.pk, Trouble.FEES, str(error))
         raise Hindered(moves.FEES, chain_wide=True) from error
     except SenderTooPoor as error:
-        raise Hindered(moves.NO_FUNDS, chain_wide=False) from error
+        raise TooDear(max(account.balance for account in accounts.values())) from error
     except (NodeUnavailable, Permanent) as error:
         logger.warning("chain %s: can't prepare a deployment: %s", order.chain_id, error)
         raise Hindered(moves.NO_NODE, chain_wide=True) from error
@@ -124,7 +139,9 @@ def _is_fresh(order: Deployment) -> bool:
     return not order.attempts and timezone.now() - order.created_at < timedelta(seconds=FRESH_SECONDS)
 
 
-def _who_may(order: Deployment, chain: Chain, wallets: list[DeployWallet]) -> list[DeployWallet]:
+def _who_may(
+    order: Deployment, chain: Chain, wallets: list[DeployWallet], *, accounts: Mapping[str, Account]
+) -> list[DeployWallet]:
     """The wallets whose call would work; none where the order comes to nothing, or its token is there already.
 
     What waited, or was tried before, is looked at again, which costs no gas. Anybody may launch, but not every wallet
@@ -136,7 +153,9 @@ def _who_may(order: Deployment, chain: Chain, wallets: list[DeployWallet]) -> li
     if not fresh and settling.note_done(chain, order):
         return []
     able, refusal = [], None
-    for wallet in wallets if presale else wallets[:1]:
+    # Only a wallet that has the value of the call can try it.
+    richest = max(wallets, key=lambda wallet: accounts[wallet.address].balance)
+    for wallet in wallets if presale else [richest]:
         try:
             simulation = chain.simulate(versions.call_of(order), sender=wallet.address)
         except WouldRevert as error:
@@ -157,7 +176,8 @@ def _sign_with_any(
 
     Only when every wallet is held is one of them waited for. Raises Hindered.
     """
-    poor, wait, deadline = 0, False, time.monotonic() + PATIENCE_SECONDS
+    affordable: int | None = None
+    refused, wait, deadline = False, False, time.monotonic() + PATIENCE_SECONDS
     while wallets and time.monotonic() < deadline:
         busy = []
         for wallet in wallets:
@@ -166,14 +186,18 @@ def _sign_with_any(
             except nonces.WalletBusy:
                 busy.append(wallet)
             except nonces.WalletPoor as error:
-                poor += 1
+                affordable = max(affordable or 0, nonces.cost_of(order, max_fee=fees.max_fee) - error.lacks)
                 note(wallet.pk, Trouble.SENDING, f"it lacks {error.lacks} wei for a deployment that waits")
             except (SignerUnavailable, SignerRefused) as error:
+                # It may sign another order: some have rules of their own.
+                refused = refused or isinstance(error, SignerRefused)
                 note(wallet.pk, Trouble.SIGNER, str(error))
         wallets, wait = busy, True
     if wallets:
         raise Hindered(moves.BUSY, chain_wide=True)
-    raise Hindered(moves.NO_FUNDS if poor else moves.NO_WALLET, chain_wide=not poor)
+    if affordable is not None:
+        raise TooDear(affordable)
+    raise Hindered(moves.NO_WALLET, chain_wide=not refused)
 
 
 def _sign_with(
