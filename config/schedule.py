@@ -25,24 +25,13 @@ SCHEDULE = {
     "prune-market-history": _every(600.0, "tokens.tasks.prune_market_history"),
 }
 
-# Workers take from all in turn, so that a backlog in one holds up nothing in the others. With `--queues` a worker takes
-# from some alone.
+# Workers take from all in turn, so that a backlog in one holds up nothing in the others: what is in flight is looked
+# after while many orders wait to be signed. With `--queues` a worker takes from some alone.
 QUEUES = tuple(Queue(name, routing_key=name) for name in ("celery", "deploy", "watch"))
 
-_SUBMITTING = ("submit_deployment", "submit_waiting")
-# What is sent is looked after every second, however many orders wait to be sent.
-_WATCHING = (
-    "sweep_deployments",
-    "watch_deployments",
-    "watch_chain",
-    "confirm_deployments",
-    "confirm_deployed",
-    "note_deploy_wallets",
-    "note_wallets_of_chain",
-)
-# All other tasks wait in the first queue.
-ROUTES = {
-    f"tokens.tasks.{task}": {"queue": queue}
-    for queue, tasks in (("deploy", _SUBMITTING), ("watch", _WATCHING))
-    for task in tasks
+# Whatever is not named waits in the first queue.
+_QUEUED = {
+    "deploy": ("submit_deployment", "submit_waiting", "note_deploy_wallets", "note_wallets_of_chain"),
+    "watch": ("sweep_deployments", "watch_deployments", "watch_chain", "confirm_deployments", "confirm_deployed"),
 }
+ROUTES = {f"tokens.tasks.{task}": {"queue": queue} for queue, tasks in _QUEUED.items() for task in tasks}

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import pytest
+from django.conf import settings
 from django.db import connection, transaction
 from eth_account import Account
 from eth_account.typed_transactions import TypedTransaction
@@ -269,17 +270,22 @@ def test_a_presale_is_not_started_twice(ground, changes, words):
         retry(order.pk)
 
 
-def test_what_is_to_be_sent_holds_up_neither_other_work_nor_whoever_looks_after_what_was_sent(ground, queue):
-    order = ground.order()
-    tasks.enqueue_deployment(order.pk)
-    tasks.enqueue(CHAIN_ID, "0x01")
+def test_no_backlog_holds_up_another_queue(queue):
+    for number in range(5):
+        tasks.enqueue(CHAIN_ID, f"0x{number}")
+        tasks.enqueue_deployment(number)
     tasks.watch_chain.apply_async((CHAIN_ID,))
-    with tasks.app.connection_for_write() as broker:
-        client = broker.default_channel.client
-        names = ("deploy", "celery", "watch")
-        waiting = [client.llen(name) for name in names]
-        client.delete(*names)
-    assert waiting == [1, 1, 1]
+    taken = []
+    with tasks.app.connection_for_read() as broker, tasks.app.amqp.TaskConsumer(broker) as consumer:
+        consumer.qos(prefetch_count=1)
+        consumer.register_callback(lambda body, message: (taken.append(message.headers["task"]), message.ack()))
+        for _ in range(3):
+            broker.drain_events(timeout=5)
+    assert set(taken) == {f"tokens.tasks.{name}" for name in ("index_transaction", "submit_deployment", "watch_chain")}
+
+
+def test_every_task_with_a_queue_of_its_own_is_there():
+    assert set(settings.CELERY_TASK_ROUTES) <= set(tasks.app.tasks)
 
 
 def at_once(number, ids):

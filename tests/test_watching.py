@@ -1,6 +1,9 @@
 """What is in flight, until its token is listed and its block final: mined, reverted, lost, dropped, found again."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from devchain.anvil import CHAIN_ID
 from tests.deploying import SECOND, WALLET, attempts, long_ago, row, unsent, versions
