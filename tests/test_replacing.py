@@ -185,24 +185,6 @@ def test_a_signer_that_is_away_is_asked_once_for_a_line(ground, settings):
     assert [len(versions(order)) for order in orders] == [1, 1, 1]
 
 
-def test_a_nonce_that_only_a_node_took_for_used_holds_up_nobody(ground):
-    order = ground.submitted()
-    ground.drop_all()
-    head = int(ground.rpc("eth_blockNumber"), 16)
-    DeployAttempt.objects.update(state="lost", block_number=head, block_hash=ground.block_hash(head))
-    Deployment.objects.update(status="enqueued")
-    assert submit(order.pk)
-    ground.watch()
-    # Whoever answers may be a node that is behind.
-    assert attempts() == [(WALLET, 0, "lost"), (WALLET, 1, "open")]
-    long_ago(*DeployAttempt.objects.all())
-    ground.watch()
-    ground.mine()
-    ground.watch()
-    assert attempts() == [(WALLET, 0, "cancelled"), (WALLET, 1, "mined")]
-    assert row(order).status == "indexed"
-
-
 def test_gaps_without_end_are_filled_from_the_front(ground):
     ground.submitted()
     DeployAttempt.objects.update(nonce=2**62)

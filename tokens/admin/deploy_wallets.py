@@ -4,8 +4,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db import transaction
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 
@@ -15,6 +14,7 @@ from tokens.admin.deploy_facts import coins, outward, purpose
 from tokens.admin.filters import ChainFilter
 from tokens.admin.following import OnAChain
 from tokens.admin.search import IndexedSearch, wallets_of
+from tokens.deploying.wallets import IN_FLIGHT
 from tokens.models import DeployAttempt, DeployWallet
 
 _ATTEMPTS_SHOWN = 20
@@ -48,11 +48,8 @@ class DeployWalletAdmin(OnAChain, IndexedSearch, WrittenRows):
         return wallets_of(text)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DeployWallet]:
-        # By the index of what is not final: a wallet has many attempts that are.
-        attempts = _open().filter(wallet=OuterRef("pk")).order_by().values("wallet")
-        counted = attempts.annotate(count=Count("pk")).values("count")
         rows: QuerySet[DeployWallet] = super().get_queryset(request)
-        return rows.annotate(open_count=Coalesce(Subquery(counted), 0))
+        return rows.annotate(open_count=IN_FLIGHT)
 
     def save_model(self, request: HttpRequest, obj: DeployWallet, form: Any, change: bool) -> None:
         # Only the switch: the row as it was read may be older than a nonce that was given away.
@@ -74,7 +71,8 @@ class DeployWalletAdmin(OnAChain, IndexedSearch, WrittenRows):
     @admin.display(description="next to be mined")
     def open_attempts(self, wallet: DeployWallet) -> str:
         """The lowest nonces in flight, with what they are for."""
-        attempts = _open().filter(wallet=wallet).order_by("nonce").select_related("deployment")
+        waiting = DeployAttempt.objects.filter(wallet=wallet, state=DeployAttempt.State.OPEN, final_at__isnull=True)
+        attempts = waiting.order_by("nonce").select_related("deployment")
         light = attempts.defer("deployment__calldata", "deployment__config")
         rows = format_html_join(
             "",
@@ -100,7 +98,3 @@ class DeployWalletAdmin(OnAChain, IndexedSearch, WrittenRows):
             DeployWallet.objects.filter(pk__in=[wallet.pk for wallet in changed]).update(enabled=on)
             note(request, changed, f"enabled = {on}")
         self.message_user(request, f"{len(changed)} changed.", messages.SUCCESS)
-
-
-def _open() -> QuerySet[DeployAttempt]:
-    return DeployAttempt.objects.filter(state=DeployAttempt.State.OPEN, final_at__isnull=True)

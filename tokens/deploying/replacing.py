@@ -5,10 +5,8 @@ Stored before they are sent, as every version. Either version may be mined, so t
 
 import logging
 from collections.abc import Sequence
-from datetime import timedelta
 
 from django.db import transaction
-from django.utils import timezone
 
 from tokens.chains.base import SenderTooPoor, SignerRefused, SignerUnavailable, WouldRevert
 from tokens.chains.chain import Chain
@@ -21,9 +19,6 @@ from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransac
 logger = logging.getLogger(__name__)
 
 State = DeployAttempt.State
-
-# From then on, a chain that does not count a lost nonce as used is believed.
-DOUBT_SECONDS = 60
 
 
 def replace(chain: Chain, attempt: DeployAttempt, *, newest: SignedTransaction) -> SignedTransaction | None:
@@ -43,8 +38,8 @@ def cancel(chain: Chain, attempt: DeployAttempt, *, newest: SignedTransaction | 
 def fill(chain: Chain, wallet: DeployWallet, nonces: Sequence[int]) -> None:
     """Have these nonces of a wallet used, which nothing in flight uses, and for which later ones wait.
 
-    What was decided of them once and was dropped is in flight again, and what was lost by a node's mistake; the others
-    get an empty transaction each. Raises NodeUnavailable.
+    What was decided of them once and was dropped is in flight again; the others get an empty transaction each.
+    Raises NodeUnavailable.
     """
     decided = confirming.by_nonce(wallet.pk, nonces)
     dropped = confirming.find_dropped(chain, decided)
@@ -55,14 +50,6 @@ def fill(chain: Chain, wallet: DeployWallet, nonces: Sequence[int]) -> None:
     for nonce in nonces:
         if nonce not in known:
             _open(wallet, nonce)
-
-
-def _is_lost_no_more(attempt: DeployAttempt) -> bool:
-    """Whether a nonce that is not used counts as used by somebody else for longer than a node lags behind.
-
-    Where it is used all the same, the attempt is lost once more.
-    """
-    return attempt.state == State.LOST and timezone.now() - attempt.updated_at >= timedelta(seconds=DOUBT_SECONDS)
 
 
 def _open(wallet: DeployWallet, nonce: int) -> None:

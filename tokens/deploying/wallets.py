@@ -4,7 +4,8 @@ from dataclasses import dataclass, fields
 from decimal import Decimal
 
 from django.conf import settings
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from config.http import Retryable
@@ -17,8 +18,9 @@ from tokens.models import DeployAttempt, DeployWallet
 _WEI_PER_COIN = 10**18
 
 
-# How many nonces of a wallet wait for a receipt.
-IN_FLIGHT = Count("tries", filter=Q(tries__final_at=None, tries__state=DeployAttempt.State.OPEN))
+_OPEN = DeployAttempt.objects.filter(wallet=OuterRef("pk"), state=DeployAttempt.State.OPEN, final_at__isnull=True)
+# How many nonces of a wallet wait for a receipt: by the index of what is not final, for a wallet has many that are.
+IN_FLIGHT = Coalesce(Subquery(_OPEN.order_by().values("wallet").annotate(count=Count("pk")).values("count")), 0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
