@@ -1,9 +1,6 @@
 """What is in flight, until its token is listed and its block final: mined, reverted, lost, dropped, found again."""
 
-from datetime import timedelta
-
 import pytest
-from django.utils import timezone
 
 from devchain.anvil import CHAIN_ID
 from tests.deploying import SECOND, WALLET, attempts, long_ago, row, unsent, versions
@@ -270,9 +267,7 @@ def test_a_lost_one_whose_nonce_is_free_is_in_flight_again_though_its_block_is_t
     order = ground.submitted()
     ground.submitted()
     # As told by a node that was behind: the block is older than the foreign transaction.
-    DeployAttempt.objects.filter(deployment=order).update(
-        state="lost", block_number=1, block_hash=ground.block_hash(1), updated_at=timezone.now() - timedelta(minutes=2)
-    )
+    DeployAttempt.objects.filter(deployment=order).update(state="lost", block_number=1, block_hash=ground.block_hash(1))
     Deployment.objects.filter(pk=order.pk).update(status="enqueued", tx_hash="")
     ground.watch()
     assert (row(order).status, decided(order)) == ("submitted", {(0, "open")})

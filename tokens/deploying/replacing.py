@@ -44,7 +44,8 @@ def fill(chain: Chain, wallet: DeployWallet, nonces: Sequence[int]) -> None:
     decided = confirming.by_nonce(wallet.pk, nonces)
     dropped = confirming.find_dropped(chain, decided)
     for attempt in decided:
-        if attempt.pk in dropped or _is_lost_no_more(attempt):
+        # Of a lost one, the block is but that of the moment; the nonce itself says that it is free.
+        if attempt.pk in dropped or attempt.state == State.LOST:
             confirming.reopen(attempt)
     known = {attempt.nonce for attempt in decided}
     for nonce in nonces:
