@@ -20,7 +20,6 @@ from devchain.anvil import CHAIN_ID, DEPLOYER
 from devchain.deploy import OWNER
 from tests.factories import DeployWalletFactory, PartnerKeyFactory
 from tests.orders import ADMIN, WALLET, order
-from tests.relay import relay
 from tokens.deploying import request_keys
 from tokens.models import AirdropEntry, AirdropTree, Deployment, DeploySwitch, DeployWallet
 
@@ -432,33 +431,6 @@ def test_of_bodies_that_come_at_once_under_one_key_one_is_taken(ready, deploy_ke
     taken = Deployment.objects.get().config["token"]["name"]
     expected = [200 if body["token"]["name"] == taken else 409 for body in bodies]
     assert ([answer.status_code for answer in answers], len(queue())) == (expected, 1)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_who_comes_second_is_answered_as_the_first_though_the_token_is_there_by_then(
-    ready, deploy_key, queue, settings, forget_chains
-):
-    body, held, go_on = order(), threading.Event(), threading.Event()
-
-    def hold_first(asked):
-        if "eth_estimateGas" in json.dumps(asked) and not held.is_set():
-            held.set()
-            assert go_on.wait(30)
-
-    url = ready.deployment.rpc_url
-    with relay(url, before=hold_first) as slow, ThreadPoolExecutor(1) as pool:
-        settings.RPC_URLS = {CHAIN_ID: (slow,)}
-        forget_chains()
-        second = pool.submit(at_once, [body], deploy_key)
-        assert held.wait(30)
-        (first,) = at_once([body], deploy_key)
-        stored = Deployment.objects.get()
-        call = {"to": stored.to_address, "data": "0x" + bytes(stored.calldata).hex()}
-        node.wait(url, node.send(url, sender=ADMIN, gas=stored.gas, **call))
-        go_on.set()
-        (answer,) = second.result()
-    assert (first.status_code, answer.status_code, answer.content) == (200, 200, first.content)
-    assert len(queue()) == 1
 
 
 def test_a_salt_is_of_one_partner_and_key():
