@@ -110,8 +110,9 @@ def test_a_signer_that_refuses_one_wallet_is_asked_for_another(ground, signer, s
     installed_signer.cache_clear()
     DeployWallet.objects.create(chain_id=CHAIN_ID, address=SECOND, signable=True)
     signer.change = lambda asked, answer: refusal("not today") if asked["from"] == WALLET else answer
-    ground.submitted()
-    ground.submitted()
+    # Every eighth order goes to a wallet in trouble.
+    ground.submitted(id=1)
+    ground.submitted(id=2)
     assert attempts() == [(SECOND, 0, "open"), (SECOND, 1, "open")]
     assert "not today" in wallet().trouble
     # Who is in trouble is asked last.
