@@ -222,6 +222,27 @@ def test_a_reorg_takes_a_failure_back(ground):
     assert (row(order).status, row(order).error, attempt().state, attempt().reason) == ("submitted", "", "open", "")
 
 
+def test_a_node_that_is_behind_is_not_asked_whether_its_token_is_there(ground, settings, forget_chains):
+    order = ground.submitted()
+    ground.mine(3)
+    number = int(ground.rpc("eth_blockNumber"), 16)
+    DeployAttempt.objects.update(state="lost", block_number=number, block_hash=ground.block_hash(number))
+    Deployment.objects.update(status="enqueued")
+
+    def behind(asked, answer):
+        calls, answers = (asked, answer) if isinstance(asked, list) else ([asked], [answer])
+        said = {"eth_getCode": "0x", "eth_blockNumber": hex(number - 1)}
+        for call, told in zip(calls, answers, strict=True):
+            told["result"] = said.get(call["method"], told.get("result"))
+        return answer
+
+    with relay(ground.contracts.rpc_url, change=behind) as late:
+        settings.RPC_URLS, settings.RPC_ATTEMPTS = {CHAIN_ID: (late, ground.contracts.rpc_url)}, 1
+        forget_chains()
+        assert not submit(order.pk)
+    assert (row(order).status, attempts()) == ("mined", [(WALLET, 0, "lost")])
+
+
 def test_a_lost_one_that_a_reorg_brings_back_goes_on_where_nothing_else_was_signed(ground):
     order = ground.submitted()
     ground.drop_all()

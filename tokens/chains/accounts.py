@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from config.http import Retryable
 from tokens.chains import abi
 from tokens.chains.eth_calls import Question, ask
 from tokens.chains.quantities import read_amount, read_data, read_number, read_object
@@ -63,14 +64,17 @@ def _read_fees(results: list[Any]) -> FeeQuote:
     return FeeQuote(base_fee=base_fee + -(-base_fee // _GROWTH), priority_fee=priority_fee)
 
 
-def has_code(rpc: RpcClient, address: str) -> bool:
+def has_code(rpc: RpcClient, address: str, *, since: int) -> bool:
     """As `Chain.has_code`."""
 
     def read(results: list[Any]) -> bool:
         refuse_failures(results)
-        return read_data(results[0]) != "0x"
+        head, code = results
+        if read_number(head) < since:
+            raise Retryable(f"it is behind: it lacks block {since}")
+        return read_data(code) != "0x"
 
-    return rpc.ask([("eth_getCode", (address, "latest"))], read=read)
+    return rpc.ask([("eth_blockNumber", ()), ("eth_getCode", (address, "latest"))], read=read)
 
 
 def read_decimals(rpc: RpcClient, address: str) -> int | None:

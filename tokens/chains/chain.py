@@ -150,8 +150,11 @@ class Chain(Protocol):
         """Hand signed transactions to every node; what came of each, in their order. Raises nothing."""
         ...
 
-    def has_code(self, address: str) -> bool:
-        """Whether there is a contract at the address, as of the newest block. Raises NodeUnavailable."""
+    def has_code(self, address: str, *, since: int = 0) -> bool:
+        """Whether there is a contract at the address, as of the newest block of a node that has block `since`.
+
+        Raises NodeUnavailable.
+        """
         ...
 
     def read_decimals(self, address: str) -> int | None:

@@ -144,9 +144,9 @@ class EvmChain:
         """As in `Chain`."""
         return broadcasting.broadcast(self.rpc, raws)
 
-    def has_code(self, address: str) -> bool:
+    def has_code(self, address: str, *, since: int = 0) -> bool:
         """As in `Chain`. Raises NodeUnavailable."""
-        return accounts.has_code(self.rpc, address)
+        return accounts.has_code(self.rpc, address, since=since)
 
     def read_decimals(self, address: str) -> int | None:
         """As in `Chain`. Raises NodeUnavailable."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Max, Q
 from django.utils import timezone
 
 from tokens.chains.chain import Chain
@@ -70,7 +70,9 @@ def note_done(chain: Chain, order: Deployment) -> bool:
     if is_presale(order):
         presale_id = presales.find_started(chain, order)
         return presale_id is not None and moves.count_as_mined(order, tx_hash="", presale_id=presale_id)
-    return chain.has_code(order.expected_address) and moves.count_as_mined(order, tx_hash="")
+    # A node that is behind would tell of the time before.
+    decided = order.tries.aggregate(newest=Max("block_number"))["newest"] or 0
+    return chain.has_code(order.expected_address, since=decided) and moves.count_as_mined(order, tx_hash="")
 
 
 def _versions(attempts: Sequence[DeployAttempt]) -> dict[int, list[SignedTransaction]]:
