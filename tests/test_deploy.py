@@ -337,6 +337,11 @@ def test_keys_are_each_partners_own(ready, post, client):
     assert Deployment.objects.count() == 2
 
 
+def test_a_dry_run_shows_numbers_of_any_size(ready, post):
+    told = post(order(pool={"initialMarketCap": 10**25}, dryRun=True)).json()
+    assert told["config"]["pool"]["initialMarketCap"] == 1e25
+
+
 def test_a_dry_run_stores_nothing_and_uses_no_key_up(ready, post, queue):
     body = order()
     request_key = body["token"]["requestKey"]

@@ -275,6 +275,7 @@ REFUSED = [
     ("presale", PRESALE | {"recipient": "me"}, "presale.recipient", "20-byte hex address"),
     ("presale", PRESALE | {"allowlist": [ADMIN, "0x1"]}, "presale.allowlist[1]", "20-byte hex address"),
     ("presale", PRESALE | {"allowlist": []}, "presale.allowlist", "list of 1 to 10000 entries"),
+    ("presale", PRESALE | {"allowlist": [ADMIN, ADMIN.lower()]}, "presale.allowlist", "each address once"),
     ("presale", {"minEthGoal": 1, "maxEthGoal": 5}, "presale.presaleDuration", "is required"),
     ("devBuy", {}, "devBuy.ethAmount", "is required"),
     ("devBuy", {"ethAmount": 0}, "devBuy.ethAmount", "above 0, in ETH"),

@@ -62,6 +62,17 @@ airdrop = object_of(
         "vestingDuration": _VESTING,
     }
 )
+_addresses = list_of(values.address, least=1, most=MAX_ALLOWED)
+
+
+def _allowlist(value: Any) -> tuple[str, ...]:
+    """EIP-55 addresses, each once: a second one would look as if it could pay twice."""
+    allowed: tuple[str, ...] = _addresses(value)
+    if len(set(allowed)) < len(allowed):
+        raise ValueError("must have each address once")
+    return allowed
+
+
 presale = object_of(
     {
         "minEthGoal": Key(rule=values.ether_in_wei()),
@@ -75,7 +86,7 @@ presale = object_of(
         "vestingDuration": _VESTING,
         "presaleSupplyBps": Key(rule=values.whole(least=1, most=MAX_EXTENSION_BPS, unit="bps"), default=5_000),
         # An empty one would let nobody buy, and no one means that.
-        "allowlist": Key(rule=list_of(values.address, least=1, most=MAX_ALLOWED), default=()),
+        "allowlist": Key(rule=_allowlist, default=()),
     }
 )
 dev_buy = object_of({"ethAmount": Key(rule=values.ether_in_wei()), "recipient": Key(rule=values.address, default=None)})

@@ -186,12 +186,13 @@ def flag(value: Any) -> bool:
 
 
 def in_units(amount: int | Decimal, unit: int) -> int | float:
-    """The way back: how many units an amount is, as a whole JSON number where it is one.
+    """The way back: how many units an amount is, as a whole JSON number where it is one that every reader keeps.
 
     Exact for what a body gave, which had no more digits than a double.
     """
     exact = Fraction(amount) / unit
-    return exact.numerator if exact.denominator == 1 else float(exact)
+    # Beyond this, readers of JSON round whole numbers, and some writers refuse them.
+    return exact.numerator if exact.denominator == 1 and abs(exact) < 2**53 else float(exact)
 
 
 def _scaled(*, least: str, most: str, unit: str, decimals: int) -> Rule:
