@@ -24,7 +24,7 @@ from tokens.chains.chain import Chain
 from tokens.chains.launch_config import LaunchConfig, PresaleTerms, Reward, StaticFee, VaultShare
 from tokens.chains.registry import Position
 from tokens.deploying import presales, wallets
-from tokens.deploying.submitting import submit
+from tokens.deploying.submitting import Hindered, submit
 from tokens.deploying.watching import confirm, watch
 from tokens.indexing import index_transaction
 from tokens.installed_chains import installed_chain
@@ -240,6 +240,20 @@ def test_whichever_wallet_may_start_presales_does(ask, contracts, settings):
     assert models.DeployAttempt.objects.get().wallet.address == DEPLOYER
     watch(CHAIN_ID)
     assert ask(f"/api/tokens/deploy/status/{accepted['requestKey']}")["status"] == "mined"
+
+
+def test_an_order_waits_while_the_only_wallet_that_may_start_presales_is_switched_off(ask, contracts, settings):
+    settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY), Secret(DEPLOYER_KEY))}
+    installed_signer.cache_clear()
+    wallets.note_wallets(CHAIN_ID)
+    accepted = ask("/api/tokens/deploy", orders.order(presale=SALE))
+    able = models.DeployWallet.objects.filter(address=DEPLOYER)
+    able.update(enabled=False)
+    with pytest.raises(Hindered):
+        submit(models.Deployment.objects.get().pk)
+    assert ask(f"/api/tokens/deploy/status/{accepted['requestKey']}")["status"] == "enqueued"
+    able.update(enabled=True)
+    assert submit(models.Deployment.objects.get().pk)
 
 
 def test_an_order_is_refused_where_no_wallet_may_start_presales(ask, settings):

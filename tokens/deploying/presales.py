@@ -40,7 +40,7 @@ def rehearse(chain: Chain, config: LaunchConfig, *, salt: str, senders: Sequence
         try:
             return call, chain.simulate(call, sender=sender).gas
         except WouldRevert as error:
-            if not error.data.startswith(_NO_ADMIN):
+            if not is_not_ours_to_start(error):
                 raise
     raise NotOffered("presale", f"the presale contract of chain {chain.info.chain_id} does not let us start presales")
 
@@ -53,6 +53,11 @@ def _probe(chain: Chain, config: LaunchConfig, *, salt: str, sender: str) -> Non
             raise
     else:
         raise NotOffered("presale", f"the presale contract of chain {chain.info.chain_id} takes launches from anybody")
+
+
+def is_not_ours_to_start(error: WouldRevert) -> bool:
+    """Whether the presale contract objects to nothing but who calls it."""
+    return error.data.startswith(_NO_ADMIN)
 
 
 def is_presale(deployment: Deployment) -> bool:

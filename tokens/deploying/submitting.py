@@ -18,9 +18,10 @@ from tokens.chains.sending import Account
 from tokens.deploying import broadcasting, moves, nonces, settling, versions
 from tokens.deploying.fees import Fees, FeesTooHigh, first_fees
 from tokens.deploying.gas import with_reserve
-from tokens.deploying.presales import is_presale
+from tokens.deploying.presales import is_not_ours_to_start, is_presale
 from tokens.deploying.switches import is_paused
 from tokens.deploying.troubles import Trouble, note, settled
+from tokens.deploying.wallets import is_any_switched_off
 from tokens.installed_chains import installed_chain
 from tokens.installed_signers import installed_signer
 from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction
@@ -145,7 +146,7 @@ def _who_may(
     """The wallets whose call would work; none where the order comes to nothing, or its token is there already.
 
     What waited, or was tried before, is looked at again, which costs no gas. Anybody may launch, but not every wallet
-    may start presales. Raises SenderTooPoor, NodeUnavailable.
+    may start presales. Raises Hindered, SenderTooPoor, NodeUnavailable.
     """
     fresh, presale = _is_fresh(order), is_presale(order)
     if fresh and not presale:
@@ -165,6 +166,9 @@ def _who_may(
             # What ran out of gas once would do so again.
             order.gas = max(order.gas, with_reserve(simulation.gas))
     if refusal is not None and not able:
+        if presale and is_not_ours_to_start(refusal) and is_any_switched_off(order.chain_id):
+            # It was a wallet's when the order was taken, which may be one that is to be switched on again.
+            raise Hindered(moves.NO_WALLET, chain_wide=False)
         moves.fail(order, refusal.reason)
     return wallets if able and not presale else able
 

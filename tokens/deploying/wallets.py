@@ -72,6 +72,11 @@ def read_wallets() -> list[WalletState]:
     return [WalletState(**{field.name: getattr(row, field.name) for field in fields(WalletState)}) for row in rows]
 
 
+def is_any_switched_off(chain_id: int) -> bool:
+    """Whether an operator has switched a wallet off that could send."""
+    return DeployWallet.objects.filter(chain_id=chain_id, enabled=False, signable=True).exists()
+
+
 def usable_wallets(chain_id: int) -> QuerySet[DeployWallet]:
     """The wallets that an operator has not switched off and that somebody can sign for, the richest first."""
     usable = DeployWallet.objects.filter(chain_id=chain_id, enabled=True, signable=True)
