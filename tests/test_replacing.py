@@ -185,6 +185,20 @@ def test_a_signer_that_is_away_is_asked_once_for_a_line(ground, settings):
     assert [len(versions(order)) for order in orders] == [1, 1, 1]
 
 
+def test_what_a_wallet_can_pay_for_is_sent_where_its_replacement_is_too_dear(ground):
+    order = ground.submitted()
+    (first,) = versions(order)
+    ground.rpc("anvil_setBalance", WALLET, hex(order.gas * first.max_fee))
+    stick(ground, order)
+    ground.watch()
+    assert versions(order)[1].answer.startswith("too poor: ")
+    ground.set_base_fee(10**8)
+    ground.watch()
+    ground.mine()
+    ground.watch()
+    assert (row(order).status, row(order).tx_hash) == ("indexed", first.tx_hash)
+
+
 def test_gaps_without_end_are_filled_from_the_front(ground):
     ground.submitted()
     DeployAttempt.objects.update(nonce=2**62)

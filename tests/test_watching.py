@@ -222,6 +222,18 @@ def test_a_reorg_takes_a_failure_back(ground):
     assert (row(order).status, row(order).error, attempt().state, attempt().reason) == ("submitted", "", "open", "")
 
 
+def test_a_token_that_was_there_without_any_attempt_and_is_gone_is_launched(ground):
+    order = ground.order()
+    ground.launch_outside(order, sender=WALLET)
+    ground.mine()
+    long_ago(order)
+    assert not submit(order.pk)
+    assert (row(order).status, attempts()) == ("mined", [])
+    ground.reorg(1)
+    assert ground.confirm() == [order.pk]
+    assert row(order).status == "enqueued"
+
+
 def test_a_node_that_is_behind_is_not_asked_whether_its_token_is_there(ground, settings, forget_chains):
     order = ground.submitted()
     ground.mine(3)

@@ -22,7 +22,8 @@ _TROUBLES = (Verdict.TOO_POOR, Verdict.UNDERPRICED, Verdict.FEE_TOO_LOW)
 def send(chain: Chain, versions: Sequence[SignedTransaction]) -> None:
     """Send versions, each of which is committed; twice is as good as once.
 
-    What every node refuses for good fails its order here. All else is found out by looking at the chain.
+    What a node refuses for good, and none takes or may take later, fails its order here. All else is found out by
+    looking at the chain.
     """
     if not versions:
         return

@@ -38,6 +38,8 @@ def finish_all(chain: Chain) -> int:
             found = _find_launch(chain, order)
             if found and moves.count_as_mined(order, tx_hash=found):
                 order.tx_hash = found
+            elif not found and not chain.has_code(order.expected_address):
+                moves.doubt(order)
         done += _finish_one(order)
     return done
 

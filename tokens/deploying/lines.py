@@ -8,10 +8,12 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import reduce
 from itertools import islice
+from operator import or_
 
 from django.conf import settings
-from django.db.models import Max
+from django.db.models import Max, Q
 from django.utils import timezone
 
 from tokens.chains.chain import Chain
@@ -63,11 +65,22 @@ def tend(chain: Chain, wallet: DeployWallet, *, count: int) -> None:
 
 def resend(chain: Chain, wallet: DeployWallet, *, count: int) -> None:
     """Hand the newest versions of the front to the nodes, those that were not sent for some seconds."""
-    due = timezone.now() - timedelta(seconds=RESEND_SECONDS)
-    versions = [place.version for place in _front(wallet, count) if place.version]
-    late = [version.pk for version in versions if version.sent_at is None or version.sent_at < due]
-    known = SignedTransaction.objects.filter(pk__in=late).select_related("attempt__wallet", "attempt__deployment")
-    broadcasting.send(chain, list(known.defer("attempt__deployment__config", "attempt__deployment__calldata")))
+    newest = [place.version for place in _front(wallet, count) if place.version]
+    wanted = Q(pk__in=[version.pk for version in newest]) | _cheaper(newest)
+    due = Q(sent_at__isnull=True) | Q(sent_at__lt=timezone.now() - timedelta(seconds=RESEND_SECONDS))
+    known = SignedTransaction.objects.filter(wanted, due).select_related("attempt__wallet", "attempt__deployment")
+    light = known.defer("attempt__deployment__config", "attempt__deployment__calldata")
+    broadcasting.send(chain, list(light.order_by("pk")))
+
+
+def _cheaper(versions: Sequence[SignedTransaction]) -> Q:
+    """What those took the place of that the wallet can't pay for: it may be mined after all, once fees have fallen."""
+    before = [
+        Q(attempt=version.attempt_id, purpose=version.purpose, pk__lt=version.pk)
+        for version in versions
+        if version.answer.startswith(Verdict.TOO_POOR.value)
+    ]
+    return reduce(or_, before, Q(pk__in=()))
 
 
 def _front(wallet: DeployWallet, count: int) -> list[Place]:

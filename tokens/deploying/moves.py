@@ -56,6 +56,14 @@ def count_as_mined(order: Deployment, *, tx_hash: str, presale_id: int | None = 
     return bool(moved)
 
 
+def doubt(order: Deployment) -> bool:
+    """Note that the token of an order is gone, which was there by whatever transaction: its block was dropped."""
+    moved = Deployment.objects.filter(pk=order.pk, status=Status.MINED, tx_hash="").move(status=Status.SUBMITTED)
+    if moved:
+        _log(order, "back to submitted: its token is gone", logging.WARNING)
+    return bool(moved)
+
+
 def put_back(order: Deployment) -> bool:
     """Have a new attempt made of an order that none carries out any more; False where one does, or it moved on."""
     with transaction.atomic():
