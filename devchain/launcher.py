@@ -6,6 +6,7 @@ python -m devchain.launcher --rpc-url URL --every SECONDS [--count N]
 import argparse
 import secrets
 import signal
+import threading
 import time
 from types import FrameType
 from typing import NoReturn
@@ -40,6 +41,7 @@ def main() -> None:
     options = parser.parse_args()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)
+    threading.Thread(target=_keep_mining, args=(options.rpc_url,), daemon=True).start()
     done = 0
     while options.count is None or done < options.count:
         if done >= _AT_ONCE:
@@ -50,6 +52,17 @@ def main() -> None:
 
 def _leave(number: int, frame: FrameType | None) -> NoReturn:
     raise SystemExit(0)
+
+
+def _keep_mining(rpc_url: str) -> NoReturn:
+    """Have blocks made for what others send in a burst, too; the launches' own thread tells of a node that is away."""
+    while True:
+        try:
+            mined = node.mine_waiting(rpc_url)
+        except (requests.RequestException, Web3RPCError):
+            mined = False
+        if not mined:
+            time.sleep(_PATIENCE)
 
 
 def _launch_patiently(rpc_url: str) -> str:

@@ -65,6 +65,18 @@ def wait(rpc_url: str, transaction: HexBytes, *, seconds: float = 30.0) -> TxRec
     return receipt
 
 
+def mine_waiting(rpc_url: str) -> bool:
+    """Have a block made where transactions wait; whether some did.
+
+    A transaction that arrives makes one block, and what has no room in that waits for whoever comes next.
+    """
+    request = connect(rpc_url).manager.request_blocking
+    waiting = int(request(RPCEndpoint("txpool_status"), [])["pending"], 16) > 0
+    if waiting:
+        request(RPCEndpoint("evm_mine"), [])
+    return waiting
+
+
 def transact(rpc_url: str, call: Any, *, sender: str, value: int = 0) -> TxReceipt:
     """Send a bound contract function, such as `token.functions.verify()`, and wait for its receipt as `wait` does."""
     return wait(rpc_url, call.transact({"from": sender, "gas": GAS, "value": value}))

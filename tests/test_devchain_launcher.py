@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from web3 import Web3
+from web3.types import RPCEndpoint
 
 from devchain import node
 from devchain.anvil import start
@@ -93,3 +94,13 @@ def test_samples_are_all_accepted_and_differ(deployment: Deployment) -> None:
             assert sum(amount for _, amount in config.airdrop.entries) <= TOKEN_SUPPLY * config.airdrop.bps // 10_000
     assert len({config.salt for config in samples}) == 40
     assert len({config.name for config in samples}) > 1
+
+
+def test_it_has_blocks_made_for_what_no_block_had_room_for() -> None:
+    with start() as url:
+        chain = node.connect(url)
+        burst = node.BLOCK_GAS // node.GAS + 1
+        chain.manager.request_blocking(RPCEndpoint("evm_setAutomine"), [False])
+        sent = [node.send(url, sender=SENDER, to=OTHER, data="0x", value=1) for _ in range(burst)]
+        with launcher(url, "--every", "3600"):
+            assert [node.wait(url, transaction)["status"] for transaction in sent] == [1] * burst
