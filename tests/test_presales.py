@@ -313,6 +313,26 @@ def test_a_presale_that_no_wallet_may_start_any_more_fails_without_gas(ask, cont
     assert not models.DeployAttempt.objects.exists()
 
 
+def test_a_start_that_seemed_lost_is_found_though_its_sale_has_ended(ask, contracts):
+    ask("/api/tokens/deploy", orders.order(presale=SALE))
+    row = models.Deployment.objects.get()
+    assert submit(row.pk)
+    watch(CHAIN_ID)
+    row.refresh_from_db()
+    started = row.presale_id
+    assert started is not None
+    buy(contracts, row, value=ETHER)
+    end(contracts, row)
+    # All nodes were behind when they were asked, and then the block of that moment was final.
+    models.DeployAttempt.objects.update(state="lost", final_at=row.created_at)
+    models.Deployment.objects.update(status="submitted", presale_id=None)
+
+    assert confirm(CHAIN_ID) == []
+    watch(CHAIN_ID)
+    row.refresh_from_db()
+    assert (row.status, row.presale_id, row.attempts) == ("mined", started, 1)
+
+
 # Finding what was started
 
 

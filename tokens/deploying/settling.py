@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from tokens.chains.chain import Chain
 from tokens.chains.sending import Account, Outcome
-from tokens.deploying import moves, presales
+from tokens.deploying import confirming, moves, presales
 from tokens.deploying.presales import is_presale
 from tokens.deploying.troubles import Trouble, settled
 from tokens.deploying.versions import call_of
@@ -57,9 +57,23 @@ def put_back_lost(chain: Chain) -> list[int]:
         if last is not None and last.state == State.REVERTED:
             # Who noted the revert did not come to say what follows.
             _follow(chain, order, State.REVERTED, last.reason)
-        elif not note_done(chain, order) and moves.put_back(order):
+        elif not note_done(chain, order) and not _find_again(chain, order) and moves.put_back(order):
             back.append(order.pk)
     return back
+
+
+def _find_again(chain: Chain, order: Deployment) -> bool:
+    """Whether an attempt that counts as lost is in a block after all; then it is in flight again, and settled.
+
+    A presale can't be found by its salt any more when its sale has ended, so that another one would be started.
+    """
+    lost = DeployAttempt.objects.filter(deployment=order, state=State.LOST).select_related("deployment", "wallet")
+    signed = _versions(list(lost))
+    outcomes = chain.find_outcomes([version.tx_hash for versions in signed.values() for version in versions])
+    found = [one for one in lost if any(version.tx_hash in outcomes for version in signed[one.pk])]
+    for attempt in found:
+        confirming.reopen(attempt)
+    return bool(found)
 
 
 def note_done(chain: Chain, order: Deployment) -> bool:
