@@ -45,3 +45,5 @@ DEPLOY_STUCK_SECONDS = env_float("DEPLOY_STUCK_SECONDS", 15.0, minimum=1.0, maxi
 DEPLOY_LOW_BALANCE_ETH = env_decimal("DEPLOY_LOW_BALANCE_ETH", Decimal("0.05"), minimum=Decimal(0), maximum=_MOST)
 # The most, in the native coin, that one deployment may have bought within its launch: our wallet pays for it.
 DEPLOY_MAX_DEV_BUY_ETH = env_decimal("DEPLOY_MAX_DEV_BUY_ETH", Decimal(1), minimum=Decimal(0), maximum=_MOST)
+# The most that all of one partner key on one chain may have bought in a day by UTC.
+DEPLOY_DAILY_DEV_BUY_ETH = env_decimal("DEPLOY_DAILY_DEV_BUY_ETH", Decimal(10), minimum=Decimal(0), maximum=_MOST)

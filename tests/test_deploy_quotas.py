@@ -4,6 +4,7 @@ import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import pytest
 from django.db import connection, transaction
@@ -94,6 +95,17 @@ def test_without_a_quota_as_many_orders_pass_as_calls_do(partner, settings, call
             with pytest.raises(quotas.QuotaExceeded) as caught:
                 quotas.check(last, partner=partner)
             assert 0 < caught.value.wait <= 86_400
+
+
+def test_what_is_bought_within_launches_is_bounded_for_each_day(post, partner, settings):
+    settings.RATE_LIMIT_DEPLOY = 0
+    settings.DEPLOY_DAILY_DEV_BUY_ETH = Decimal("0.05")
+    bought = {"ethAmount": 0.02, "recipient": WALLET}
+    assert [post(order(devBuy=bought)).status_code for _ in range(3)] == [200, 200, 429]
+    # What buys nothing goes on, and the next day begins anew.
+    assert post(order()).status_code == 200
+    Deployment.objects.update(created_at=timezone.now() - timedelta(days=1))
+    assert post(order(devBuy=bought)).status_code == 200
 
 
 def test_every_call_counts_against_the_days_limit(post, settings):

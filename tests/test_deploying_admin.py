@@ -295,14 +295,14 @@ def test_the_panel_counts_what_is_in_flight_by_chain(operator):
     assert base.note == "the oldest was ordered just now"
     assert (ethereum.value, ethereum.is_alarming) == ("1 submitted", True)
     assert shown(operator, ethereum.page) == [old.pk]
-    assert (figures["Failed"].value, figures["Failed"].is_alarming) == ("none", False)
+    assert (figures["Failed"].value, figures["Failed"].is_alarming) == ("none in the last day", False)
     assert (figures["Wallets"].value, figures["Wallets"].is_alarming) == ("1 of 1 may send", False)
 
 
 def test_the_panel_alarms_of_failures_of_the_last_day(operator):
     failed = DeploymentFactory(status=STATUS.FAILED)
     figure = panel(operator)["Failed"]
-    assert (figure.value, figure.is_alarming) == ("1 of the last 1,000", True)
+    assert (figure.value, figure.is_alarming) == ("1 in the last day", True)
     assert shown(operator, figure.page) == [failed.pk]
     Deployment.objects.update(updated_at=timezone.now() - timedelta(days=2))
     assert not panel(operator)["Failed"].is_alarming

@@ -233,6 +233,8 @@ def test_deployments_are_counted_by_what_is_left_to_do():
         "mined": 1,
         "failed": 1,
     }
+    # Counted by when it failed.
+    assert (found["deployments_failed", "1"], found["deployments_failed", "8453"]) == (1, 0)
     assert 300 <= found["deployments_oldest_seconds", "1"] < 400
     assert found["deployments_oldest_seconds", "8453"] == 0
     assert (found["deployments_paused", "1"], found["deployments_paused", "8453"]) == (0, 1)
@@ -262,5 +264,5 @@ def test_it_takes_few_queries_whatever_there_is(django_assert_max_num_queries):
         DeployWalletFactory(chain_id=chain_id)
     IndexRequestFactory.create_batch(20)
     # Two of them are a savepoint's.
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         scrape()

@@ -17,8 +17,7 @@ from tokens.models import Deployment, DeploySwitch, DeployWallet
 _Status = Deployment.Status
 # What is sent is mined within seconds, or replaced until it is: so old, it wants somebody.
 _PATIENCE = timedelta(minutes=5)
-# Failures are counted among so many of the newest deployments; of longer ago than a day they alarm nobody.
-_NEWEST = 1_000
+# Failures of longer ago alarm nobody.
 _LATELY = timedelta(days=1)
 _WALLETS_SHOWN = 10
 _WEI = Decimal(10**18)
@@ -35,8 +34,7 @@ class _InFlight:
 def deployments(now: datetime) -> Iterable[Panel]:
     """Chains with something in flight, failures, wallets in trouble, and pauses."""
     wallets = list(DeployWallet.objects.order_by("chain_id", "pk"))
-    newest = Deployment.objects.order_by("-pk").values("pk")[:_NEWEST]
-    if not wallets and not newest.exists():
+    if not wallets and not Deployment.objects.exists():
         return
     chains = (_chain(chain_id, found, now) for chain_id, found in sorted(_in_flight().items()))
     yield Panel(
@@ -72,17 +70,15 @@ def _chain(chain_id: int, found: _InFlight, now: datetime) -> Figure:
 
 
 def _failures(now: datetime) -> Figure:
-    newest = Deployment.objects.order_by("-pk").values("pk")[:_NEWEST]
-    failed = Deployment.objects.filter(pk__in=newest, status=_Status.FAILED).aggregate(
-        count=Count("pk"), last=Max("updated_at")
-    )
+    lately = Deployment.objects.filter(status=_Status.FAILED, updated_at__gte=now - _LATELY)
+    failed = lately.aggregate(count=Count("pk"), last=Max("updated_at"))
     count, last = failed["count"], failed["last"]
     return Figure(
         label="Failed",
-        value=f"{count:,} of the last {_NEWEST:,}" if count else "none",
+        value=f"{count:,} in the last day" if count else "none in the last day",
         note=f"last {ago(last, now)}; an operator can try them again" if count else "",
         page=f"{reverse('admin:tokens_deployment_changelist')}?status__exact={_Status.FAILED}",
-        is_alarming=last is not None and now - last < _LATELY,
+        is_alarming=bool(count),
     )
 
 

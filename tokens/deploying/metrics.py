@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import Count, Min
 from prometheus_client import Metric
@@ -15,6 +15,7 @@ from tokens.models import Deployment, DeploySwitch, DeployWallet
 
 Status = Deployment.Status
 
+_LATELY = timedelta(days=1)
 # What somebody is still to do something about. A presale stays mined for as long as it sells.
 _OPEN = (Status.ENQUEUED, Status.SUBMITTED, Status.MINED)
 
@@ -47,6 +48,14 @@ def deployments(now: datetime) -> Iterator[Metric]:
         f"Of the newest {NEWEST:,} deployments, how many are in each state.",
         ("status",),
         (((status,), newest[status]) for status in Status),
+    )
+    failed = Deployment.objects.filter(status=Status.FAILED, updated_at__gte=now - _LATELY).values_list("chain_id")
+    failures = dict(failed.order_by().annotate(count=Count("pk")))
+    yield _gauge(
+        "launchboard_deployments_failed",
+        "How many deployments failed within a day, and were not tried again since.",
+        ("chain",),
+        (((chain,), failures.get(chain, 0)) for chain in sorted({*chains, *failures})),
     )
     yield _gauge(
         "launchboard_deployments_paused",

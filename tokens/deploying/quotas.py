@@ -1,4 +1,4 @@
-"""How many orders of a partner key are taken on one chain in a day (UTC).
+"""How many orders of a partner key are taken on one chain in a day (UTC), and how many coins they may spend.
 
 They are counted in PostgreSQL, where the orders are: whatever becomes of Redis, no order too many is taken. Dry runs
 and repeated calls are no orders.
@@ -7,10 +7,13 @@ and repeated calls are no orders.
 from datetime import datetime, time, timedelta
 
 from django.conf import settings
+from django.db.models import Count, Sum
 
 from accounts.models import PartnerKey
 from config.http import Retryable
 from tokens.models.deployment import Deployment, DeployQuota
+
+_WEI_PER_COIN = 10**18
 
 
 class QuotaExceeded(Retryable):
@@ -28,7 +31,7 @@ def check(deployment: Deployment, *, partner: PartnerKey) -> None:
     another, each with those that were committed before it.
     """
     allowed = _allowed(partner, deployment.chain_id)
-    if allowed is None:
+    if allowed is None and not deployment.value:
         return
     # Not the whole lock: the stored order refers to this row, as do those of others who wait here.
     PartnerKey.objects.select_for_update(no_key=True).get(pk=partner.pk)
@@ -37,7 +40,10 @@ def check(deployment: Deployment, *, partner: PartnerKey) -> None:
     ordered = Deployment.objects.filter(
         partner_key=partner, chain_id=deployment.chain_id, created_at__gte=begin, created_at__lt=end
     )
-    if ordered.count() > allowed:
+    today = ordered.aggregate(number=Count("pk"), spent=Sum("value"))
+    over = allowed is not None and today["number"] > allowed
+    # What is bought within a launch is the recipient's, and our wallet pays for it.
+    if over or (deployment.value and today["spent"] > settings.DEPLOY_DAILY_DEV_BUY_ETH * _WEI_PER_COIN):
         raise QuotaExceeded((end - deployment.created_at).total_seconds())
 
 

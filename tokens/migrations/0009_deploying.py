@@ -182,6 +182,10 @@ class Migration(migrations.Migration):
             model_name='signedtransaction',
             constraint=models.UniqueConstraint(fields=('tx_hash',), name='signed_transaction_once'),
         ),
+        migrations.AddIndex(
+            model_name='deployment',
+            index=models.Index(condition=models.Q(('status', 'failed')), fields=['updated_at'], name='deployment_failed'),
+        ),
         # A proof is a few nodes out of megabytes: a compressed value would be read and unpacked whole for each of them.
         migrations.RunSQL(
             "ALTER TABLE tokens_airdroptree ALTER COLUMN nodes SET STORAGE EXTERNAL", migrations.RunSQL.noop

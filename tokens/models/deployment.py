@@ -81,6 +81,8 @@ class Deployment(models.Model):
                 name="deployment_in_flight",
                 condition=Q(final_at__isnull=True) & ~Q(status="enqueued"),
             ),
+            # What failed lately, for the dashboard and the metrics.
+            models.Index(fields=["updated_at"], name="deployment_failed", condition=Q(status="failed")),
             # A partner's orders on a chain within a day, for quotas.
             models.Index(fields=["partner_key", "chain_id", "created_at"], name="deployment_quota"),
             # The order behind a token, for airdrop claims and the admin's links.
