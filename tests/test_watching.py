@@ -152,6 +152,13 @@ def test_a_receipt_that_comes_late_is_not_lost(ground):
     assert (row(order).status, attempt().missing_since) == ("indexed", None)
 
 
+def test_what_was_missing_is_forgotten_where_the_nonce_is_free_again(ground):
+    order = ground.submitted()
+    DeployAttempt.objects.update(missing_since=order.created_at)
+    ground.watch()
+    assert (attempt().state, attempt().missing_since) == ("open", None)
+
+
 def without_receipts(asked, answer):
     """What a node says that has not come to the block yet."""
     calls, answers = (asked, answer) if isinstance(asked, list) else ([asked], [answer])

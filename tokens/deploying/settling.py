@@ -31,12 +31,16 @@ def settle(chain: Chain, wallets: Sequence[DeployWallet], *, accounts: Mapping[s
 
     Returns the ids of orders that are back in line, because somebody else used their nonce. Raises NodeUnavailable.
     """
-    used = Q()
+    used, unused = Q(), Q()
     for wallet in wallets:
         used |= Q(wallet=wallet, nonce__lt=accounts[wallet.address].nonce)
+        unused |= Q(wallet=wallet, nonce__gte=accounts[wallet.address].nonce)
     if not used:
         return []
-    open_ones = DeployAttempt.objects.in_flight(chain.info.chain_id).filter(used).order_by("wallet", "nonce")
+    in_flight = DeployAttempt.objects.in_flight(chain.info.chain_id)
+    # A node was ahead, or a block was dropped: what is missing later is missing from then on.
+    in_flight.filter(unused, missing_since__isnull=False).move(missing_since=None)
+    open_ones = in_flight.filter(used).order_by("wallet", "nonce")
     attempts = list(open_ones.select_related("deployment", "wallet")[:BATCH])
     signed = _versions(attempts)
     outcomes = chain.read_outcomes([version.tx_hash for versions in signed.values() for version in versions])
