@@ -1,0 +1,41 @@
+"""What the groups may do about users, administrators and their sessions."""
+
+from django.db import migrations
+
+from accounts import roles
+
+SEE = (
+    "accounts.view_person",
+    "accounts.view_identity",
+    "accounts.view_administrator",
+    "accounts.view_adminsession",
+)
+PERMISSIONS = {
+    roles.OPERATOR: (
+        *SEE,
+        "accounts.add_administrator",
+        "accounts.change_administrator",
+        "accounts.delete_administrator",
+        "accounts.change_adminsession",
+    ),
+    roles.SUPPORT: SEE,
+}
+
+
+def grant(apps, schema_editor):
+    for role, permissions in PERMISSIONS.items():
+        roles.grant(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
+
+
+def withdraw(apps, schema_editor):
+    for role, permissions in PERMISSIONS.items():
+        roles.withdraw(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('accounts', '0005_users_and_administrators'),
+    ]
+
+    operations = [migrations.RunPython(grant, withdraw)]

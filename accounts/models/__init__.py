@@ -1,0 +1,33 @@
+"""Who calls: partners by their keys, users by their tokens, administrators among them. Social profiles: who deploys."""
+
+from accounts.models.partner_keys import (
+    MAX_CALLS_PER_MINUTE,
+    KeyState,
+    KeyUsage,
+    PartnerKey,
+    PartnerKeyQuerySet,
+    PartnerKeySecret,
+    Scope,
+    UsageBatch,
+)
+from accounts.models.profiles import SocialProfile
+from accounts.models.users import MAX_ISSUER, MAX_SUBJECT, Administrator, AdminSession, Identity, Person, SubjectKind
+
+__all__ = [
+    "MAX_CALLS_PER_MINUTE",
+    "MAX_ISSUER",
+    "MAX_SUBJECT",
+    "AdminSession",
+    "Administrator",
+    "Identity",
+    "KeyState",
+    "KeyUsage",
+    "PartnerKey",
+    "PartnerKeyQuerySet",
+    "PartnerKeySecret",
+    "Person",
+    "Scope",
+    "SocialProfile",
+    "SubjectKind",
+    "UsageBatch",
+]

@@ -1,0 +1,137 @@
+"""Users, who come with tokens of an issuer that we trust, and administrators, who see what nobody else does."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+# The longest that are taken of a token or of an operator.
+MAX_ISSUER = 200
+MAX_SUBJECT = 255
+
+
+class SubjectKind(models.TextChoices):
+    """What the subject of an issuer's tokens is."""
+
+    FID = "fid", "FID"
+    ID = "id", "id"
+
+
+class Person(models.Model):
+    """A user, made when his first token comes. What users make points here, not at their identities.
+
+    Where two persons prove to be one, `linked_to` of the one without FID is the one with it: whoever is that person
+    from then on has what both have made, and no token leads to the linked one any more.
+    """
+
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    # Written at most once a minute.
+    last_seen_at = models.DateTimeField(default=timezone.now, editable=False)
+    # His number in the social protocol, once a token has shown it.
+    fid = models.BigIntegerField(null=True, blank=True)
+    # Its index serves each call of a user, who is asked for with those linked to him.
+    linked_to = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="linked")
+
+    class Meta:
+        verbose_name = "user"
+        constraints = [
+            models.UniqueConstraint(name="person_fid_unique", fields=["fid"]),
+            models.CheckConstraint(name="person_fid_positive", condition=Q(fid__isnull=True) | Q(fid__gt=0)),
+            # With this no chain of links is longer than one.
+            models.CheckConstraint(
+                name="person_linked_has_no_fid", condition=Q(linked_to__isnull=True) | Q(fid__isnull=True)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"user {self.pk}" if self.fid is None else f"user {self.pk}, FID {self.fid}"
+
+
+class Identity(models.Model):
+    """A subject of an issuer, and the person behind it. A row is made when its first token comes."""
+
+    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="identities")
+    issuer = models.CharField(max_length=MAX_ISSUER)
+    # Of a FID its decimal digits.
+    subject = models.CharField(max_length=MAX_SUBJECT)
+    kind = models.CharField(max_length=8, choices=SubjectKind.choices)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        verbose_name_plural = "identities"
+        constraints = [
+            # Its index serves each call of a user.
+            models.UniqueConstraint(name="identity_issuer_subject_unique", fields=["issuer", "subject"]),
+            models.CheckConstraint(name="identity_kind_known", condition=Q(kind__in=SubjectKind.values)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject} of {self.issuer}"
+
+
+class Administrator(models.Model):
+    """Somebody who sees what only administrators do: whoever comes with a token of this issuer and subject."""
+
+    name = models.CharField(max_length=100, help_text="Who this is.")
+    issuer = models.CharField(max_length=MAX_ISSUER, help_text="What the issuer's tokens have as iss.")
+    subject = models.CharField(
+        max_length=MAX_SUBJECT, help_text="What the person's tokens have as sub; of the social protocol the FID."
+    )
+    added_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        # No index for the order: an installation has dozens.
+        ordering = ["name", "id"]
+        constraints = [
+            # Its index serves each call in which a token may be an administrator's.
+            models.UniqueConstraint(
+                name="administrator_issuer_subject_unique",
+                fields=["issuer", "subject"],
+                violation_error_message="This person is an administrator already.",
+            ),
+            models.CheckConstraint(
+                name="administrator_name_not_blank",
+                condition=Q(name__regex=r"\S"),
+                violation_error_message="The name must not be blank.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AdminSession(models.Model):
+    """What a cookie `admin_session` stands for: a staff account or an administrator, until it ends or is revoked.
+
+    It ends before its time with the account or the administrator, and with the account's password.
+    """
+
+    # SHA-256 of the cookie's token in lower-case hex. The token, 256 random bits, is stored nowhere.
+    digest = models.CharField(max_length=64)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="+")
+    # The HMAC of the account's password that Django keeps in its own sessions, too.
+    password_hash = models.CharField(max_length=64, blank=True)
+    administrator = models.ForeignKey(Administrator, on_delete=models.CASCADE, null=True, related_name="sessions")
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name = "administrator's session"
+        constraints = [
+            # Its index serves each call with a cookie.
+            models.UniqueConstraint(name="admin_session_digest_unique", fields=["digest"]),
+            models.CheckConstraint(name="admin_session_digest_form", condition=Q(digest__regex="^[0-9a-f]{64}$")),
+            models.CheckConstraint(
+                name="admin_session_of_one",
+                condition=Q(user__isnull=True, administrator__isnull=False, password_hash="")
+                | (Q(user__isnull=False, administrator__isnull=True) & ~Q(password_hash="")),
+            ),
+        ]
+        indexes = [
+            # Serves the end of rows that are past keeping.
+            models.Index(name="admin_session_expiry", fields=["expires_at"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"session of {self.user or self.administrator}"
