@@ -1,4 +1,4 @@
-"""Partner keys in requests: the header `x-api-key`, and how the OpenAPI description names it."""
+"""Credentials in requests, partner keys and users' tokens, and how the OpenAPI description names them."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,12 +9,18 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.request import Request
 
-from accounts import keys
+from accounts import identity, keys, people
+from accounts.identity import BadToken, VerifiedIdentity
+from accounts.key_sets import KeysUnavailable
 from accounts.models import PartnerKey
+from accounts.people import CallingUser
+from config.api.errors import UpstreamUnavailable
 from config.api.throttling import PartnerLimit
 
 HEADER = "x-api-key"
 KEY_REQUIRED = "API key is required"
+# One text for all that is wrong with a token, and for none: a stranger learns nothing about how they are checked.
+UNAUTHORIZED = "Unauthorized"
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,7 @@ class PartnerKeyAuthentication(BaseAuthentication):
         key = keys.verify(text)
         if key is None:
             # One text for unknown, revoked and expired keys: a stranger learns nothing about keys that exist.
-            raise AuthenticationFailed("Unauthorized")
+            raise AuthenticationFailed(UNAUTHORIZED)
         keys.note_use(key)
         return PartnerUser(key), key
 
@@ -63,4 +69,66 @@ class PartnerKeyScheme(OpenApiAuthenticationExtension):
             "in": "header",
             "name": HEADER,
             "description": "A partner key; the operator of this installation issues it, with the scopes it may use.",
+        }
+
+
+def read_bearer(request: Request) -> VerifiedIdentity | None:
+    """What the token in the header `Authorization: Bearer` proves; None without the header.
+
+    Raises AuthenticationFailed for whatever else the header has, and UpstreamUnavailable where nobody can tell whether
+    the token is good, since its issuer has given us no keys yet.
+    """
+    header = request.headers.get("Authorization")
+    if header is None:
+        return None
+    scheme, _, token = header.partition(" ")
+    if scheme.lower() != "bearer":
+        raise AuthenticationFailed(UNAUTHORIZED)
+    try:
+        return identity.verify(token.strip(" "))
+    except BadToken as error:
+        raise AuthenticationFailed(UNAUTHORIZED) from error
+    except KeysUnavailable as error:
+        raise UpstreamUnavailable from error
+
+
+class UserIfAny(BaseAuthentication):
+    """Takes a user's token: `request.user` is then a CallingUser and `request.auth` the VerifiedIdentity.
+
+    Without one the caller is nobody, and both are None; a bad one is 401.
+    """
+
+    def authenticate(self, request: Request) -> tuple[CallingUser, VerifiedIdentity] | None:
+        verified = read_bearer(request)
+        return None if verified is None else (people.recognise(verified), verified)
+
+    def authenticate_header(self, request: Request) -> str:
+        """The challenge in WWW-Authenticate, without which the framework would answer 403 instead of 401."""
+        return 'Bearer realm="users"'
+
+
+class UserAuthentication(UserIfAny):
+    """Demands a user's token. Anything else is 401."""
+
+    def authenticate(self, request: Request) -> tuple[CallingUser, VerifiedIdentity]:
+        found = super().authenticate(request)
+        if found is None:
+            raise NotAuthenticated(UNAUTHORIZED)
+        return found
+
+
+class UserTokenScheme(OpenApiAuthenticationExtension):
+    """Describes the header in the OpenAPI document; drf-spectacular finds this class by its base."""
+
+    target_class = UserIfAny
+    match_subclasses = True
+    name = "userToken"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "bearerFormat": "JWT",
+            "description": "A user's token, of an issuer that this installation believes: Farcaster Quick Auth, Privy "
+            "or another one that the operator has set.",
         }

@@ -1,4 +1,4 @@
-"""What a partner key may be used for."""
+"""What a partner key may be used for, and what asks for a user."""
 
 from typing import Any
 
@@ -7,8 +7,9 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from accounts.authentication import KEY_REQUIRED, PartnerKeyAuthentication
+from accounts.authentication import KEY_REQUIRED, UNAUTHORIZED, PartnerKeyAuthentication, UserAuthentication
 from accounts.models import PartnerKey, Scope
+from accounts.people import CallingUser
 
 
 class HasScope(BasePermission):
@@ -28,3 +29,23 @@ class PartnerAccess(APIView):
     authentication_classes = [PartnerKeyAuthentication]
     permission_classes = [HasScope]
     required_scope = Scope.READ
+
+
+class IsUser(BasePermission):
+    """Lets users pass."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if not isinstance(request.user, CallingUser):
+            raise NotAuthenticated(UNAUTHORIZED)
+        return True
+
+
+class UserAccess(APIView):
+    """What views that are called with a user's token have first among their bases.
+
+    `request.user` is a CallingUser. Views that also take callers without a token have `authentication_classes =
+    [UserIfAny]` instead, and `permission_classes = [AllowAny]`.
+    """
+
+    authentication_classes = [UserAuthentication]
+    permission_classes = [IsUser]

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from urllib.parse import urlsplit
 
-from config import composition, deploy_settings, embedded, login, logs
+from config import composition, deploy_settings, embedded, identity_settings, login, logs, market_settings
 from config.api import framework
 from config.env import (
     env_api_key,
@@ -18,7 +18,6 @@ from config.env import (
     env_origins,
     env_program,
     env_secret,
-    env_slug,
     env_url,
     load_env_file,
 )
@@ -194,6 +193,11 @@ DEPLOY_LOW_BALANCE_ETH = deploy_settings.DEPLOY_LOW_BALANCE_ETH
 DEPLOY_MAX_DEV_BUY_ETH = deploy_settings.DEPLOY_MAX_DEV_BUY_ETH
 DEPLOY_DAILY_DEV_BUY_ETH = deploy_settings.DEPLOY_DAILY_DEV_BUY_ETH
 
+# Users; what each is for stands in `config.identity_settings`.
+
+IDENTITY_ISSUERS = identity_settings.IDENTITY_ISSUERS
+IDENTITY_TIMEOUT_SECONDS = identity_settings.IDENTITY_TIMEOUT_SECONDS
+
 # Social profiles.
 
 # Neynar's API or one of the same shape: asked where there is a key for it.
@@ -206,27 +210,16 @@ SOCIAL_TIMEOUT_SECONDS = env_float("SOCIAL_TIMEOUT_SECONDS", 5.0, minimum=0.1, m
 # How old a profile becomes before it is fetched again.
 SOCIAL_REFRESH_HOURS = env_int("SOCIAL_REFRESH_HOURS", 24, minimum=1, maximum=8760)
 
-# Market data.
+# Market data; what each is for stands in `config.market_settings`.
 
-# Whether the provider is asked at all.
-MARKET_DATA = env_bool("MARKET_DATA", True)
-# A key of CoinGecko's on-chain API; without one the provider is GeckoTerminal, its free twin.
-MARKET_API_KEY = env_api_key("MARKET_API_KEY")
-# The provider's API, or another one of the same shape.
-MARKET_BASE_URL = env_url(
-    "MARKET_BASE_URL",
-    "https://pro-api.coingecko.com/api/v3/onchain" if MARKET_API_KEY else "https://api.geckoterminal.com/api/v2",
-)
-# What the provider allows, over all processes together.
-MARKET_CALLS_PER_MINUTE = env_int("MARKET_CALLS_PER_MINUTE", 30, minimum=1, maximum=10_000)
-# How many pools or tokens go into one call.
-MARKET_ADDRESSES_PER_CALL = env_int("MARKET_ADDRESSES_PER_CALL", 30, minimum=1, maximum=100)
-# How long the connection, an answer's head and its body may take, each.
-MARKET_TIMEOUT_SECONDS = env_float("MARKET_TIMEOUT_SECONDS", 5.0, minimum=0.1, maximum=10.0)
-# The provider's category whose pools are the trending ones, such as a launchpad's own; it takes a key.
-MARKET_CATEGORY = env_slug("MARKET_CATEGORY")
-# How long the points of the tokens' market history are kept.
-MARKET_HISTORY_DAYS = env_int("MARKET_HISTORY_DAYS", 7, minimum=2, maximum=3650)
+MARKET_DATA = market_settings.MARKET_DATA
+MARKET_API_KEY = market_settings.MARKET_API_KEY
+MARKET_BASE_URL = market_settings.MARKET_BASE_URL
+MARKET_CALLS_PER_MINUTE = market_settings.MARKET_CALLS_PER_MINUTE
+MARKET_ADDRESSES_PER_CALL = market_settings.MARKET_ADDRESSES_PER_CALL
+MARKET_TIMEOUT_SECONDS = market_settings.MARKET_TIMEOUT_SECONDS
+MARKET_CATEGORY = market_settings.MARKET_CATEGORY
+MARKET_HISTORY_DAYS = market_settings.MARKET_HISTORY_DAYS
 
 # API.
 

@@ -1,0 +1,147 @@
+"""The public keys with which issuers sign, from their JWKS (RFC 7517), remembered by each process.
+
+A set is fetched when the first token of its issuer comes, and again when it has become old, and for a token whose key
+it lacks: at most once a minute, whatever callers come with. Where the issuer gives no answer, what is known stays.
+"""
+
+import functools
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from jwt import PyJWK
+from jwt.exceptions import PyJWTError
+
+from config.http import Permanent, Retryable, get_json
+from config.identity_settings import Issuer
+
+logger = logging.getLogger(__name__)
+
+# A key that the issuer has withdrawn is believed no longer than this.
+FRESH_SECONDS = 600.0
+# Between two fetches for keys that are not in the set, and after one that failed.
+LOOK_SECONDS = 60.0
+# After one that failed, as long as no keys are known at all.
+FAILED_SECONDS = 10.0
+
+_MAX_BYTES = 256 * 1024
+_MAX_KEYS = 64
+# What a key of a set is for: (kty, crv) -> algorithm. Everything else is left out, secrets (oct) above all.
+_FORMS = {("RSA", None): "RS256", ("EC", "P-256"): "ES256", ("OKP", "Ed25519"): "EdDSA"}
+
+
+class KeysUnavailable(Retryable):
+    """The issuer has given us no keys yet, so that nobody knows whether a token is good."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """A public key, for one algorithm."""
+
+    id: str | None
+    algorithm: str
+    public: PyJWK
+
+
+class KeySet:
+    """The keys of one issuer. `clock` gives seconds that never go back."""
+
+    def __init__(self, issuer: Issuer, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._issuer = issuer
+        self._clock = clock
+        self._keys: tuple[Key, ...] = ()
+        self._fetched_at = self._tried_at = self._looked_at = -float("inf")
+        # Held by who fetches.
+        self._fetching = threading.Lock()
+
+    def find(self, key_id: str | None, *, algorithm: str) -> Key | None:
+        """The key of this id and algorithm; of a token that names none, the only one for the algorithm.
+
+        None where there is no such key. Raises KeysUnavailable.
+        """
+        key = self._known(key_id, algorithm)
+        if key is None:
+            # While somebody fetches, others wait for what comes, though no longer than they would by themselves.
+            self._fetch_if(self._may_look, patience=settings.IDENTITY_TIMEOUT_SECONDS)
+        elif self._is_old():
+            self._fetch_if(self._is_old, patience=0)
+        if not self._keys:
+            raise KeysUnavailable("no keys of this issuer are known")
+        return self._known(key_id, algorithm)
+
+    def _fetch_if(self, is_due: Callable[[], bool], *, patience: float) -> None:
+        """Fetch, unless somebody else has just done so; wait for so many seconds where he is at it."""
+        if not self._fetching.acquire(timeout=patience):
+            return
+        try:
+            if is_due():
+                self._fetch()
+        finally:
+            self._fetching.release()
+
+    def _known(self, key_id: str | None, algorithm: str) -> Key | None:
+        found = [key for key in self._keys if key.algorithm == algorithm and key_id in (None, key.id)]
+        return found[0] if len(found) == 1 else None
+
+    def _may_look(self) -> bool:
+        """Whether a key that is not known is looked for. A set's first fetch doesn't count as a look."""
+        now = self._clock()
+        if not self._keys:
+            return now - self._tried_at >= FAILED_SECONDS
+        if now - self._looked_at < LOOK_SECONDS:
+            return False
+        self._looked_at = now
+        return True
+
+    def _is_old(self) -> bool:
+        now = self._clock()
+        return now - self._fetched_at >= FRESH_SECONDS and now - self._tried_at >= LOOK_SECONDS
+
+    def _fetch(self) -> None:
+        self._tried_at = self._clock()
+        try:
+            answer = get_json(self._issuer.jwks_url, timeout=settings.IDENTITY_TIMEOUT_SECONDS, max_bytes=_MAX_BYTES)
+        except (Retryable, Permanent) as error:
+            logger.warning("the keys of %s can't be fetched: %s", self._issuer.issuer, error)
+            return
+        keys = tuple(_read_keys(answer, self._issuer.algorithms))
+        if not keys:
+            logger.warning("the JWKS of %s has no key that can be used", self._issuer.issuer)
+            return
+        self._keys, self._fetched_at = keys, self._clock()
+
+
+@functools.cache
+def key_set(issuer: Issuer) -> KeySet:
+    """This process's keys of the issuer."""
+    return KeySet(issuer)
+
+
+def _read_keys(answer: Any, algorithms: tuple[str, ...]) -> Iterator[Key]:
+    """Those keys of a JWKS that sign, with one of the algorithms."""
+    listed = answer.get("keys") if isinstance(answer, dict) else None
+    for jwk in listed[:_MAX_KEYS] if isinstance(listed, list) else ():
+        key = _read_key(jwk) if isinstance(jwk, dict) else None
+        if key is not None and key.algorithm in algorithms:
+            yield key
+
+
+def _read_key(jwk: Mapping[str, Any]) -> Key | None:
+    algorithm = _FORMS.get((str(jwk.get("kty")), jwk.get("crv") if jwk.get("kty") != "RSA" else None))
+    key_id, operations = jwk.get("kid"), jwk.get("key_ops", ["verify"])
+    is_meant = jwk.get("alg", algorithm) == algorithm and jwk.get("use", "sig") == "sig"
+    if algorithm is None or not is_meant or not isinstance(operations, list) or "verify" not in operations:
+        return None
+    # What has a private part is public to everybody.
+    if "d" in jwk or not (key_id is None or isinstance(key_id, str)):
+        return None
+    try:
+        public = PyJWK(dict(jwk), algorithm)
+        weakness = public.Algorithm.check_key_length(public.key)
+    except (PyJWTError, ValueError, TypeError):
+        return None
+    return None if weakness else Key(key_id, algorithm, public)
