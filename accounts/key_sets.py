@@ -66,7 +66,10 @@ class KeySet:
         key = self._known(key_id, algorithm)
         if key is None:
             # While somebody fetches, others wait for what comes, though no longer than they would by themselves.
-            self._fetch_if(self._may_look, patience=settings.IDENTITY_TIMEOUT_SECONDS)
+            self._fetch_if(
+                lambda: self._known(key_id, algorithm) is None and self._may_look(),
+                patience=settings.IDENTITY_TIMEOUT_SECONDS,
+            )
         elif self._is_old():
             self._fetch_if(self._is_old, patience=0)
         if not self._keys:

@@ -28,7 +28,7 @@ from tests.own_environment import environment_on
 from tests.own_valkey import OwnServer
 from tokens import installed_chains, installed_signers
 
-pytest_plugins = ["tests.deploying", "tests.recorded_node"]
+pytest_plugins = ["tests.deploying", "tests.recorded_node", "tests.user_tokens"]
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,224 @@
+"""The keys of issuers: how often they are fetched, from where, and what of them is believed."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+
+from accounts.key_sets import FAILED_SECONDS, FRESH_SECONDS, LOOK_SECONDS, KeySet, KeysUnavailable
+from config.identity_settings import ALGORITHMS, Issuer
+from standins.server import Mode
+
+KNOWN = "quick-auth-1"
+RSA = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+class Clock:
+    """Seconds that pass when the test says so."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def keys(issuer, clock) -> KeySet:
+    return key_set(issuer, clock)
+
+
+def key_set(issuer, clock, *, algorithms=ALGORITHMS, url=None):
+    url = url or f"{issuer.url}/.well-known/jwks.json"
+    trusted = Issuer(issuer=issuer.url, audiences=("x",), jwks_url=url, algorithms=algorithms, subject="fid")
+    return KeySet(trusted, clock=clock)
+
+
+def publish(issuer, *jwks):
+    """Let the issuer have other keys from now on."""
+    issuer.change = lambda asked, body: {"keys": list(jwks)}
+
+
+def rsa_jwk(**others):
+    public = RSA.public_key()
+    return {**jwt.algorithms.RSAAlgorithm.to_jwk(public, as_dict=True), "kid": "new", "alg": "RS256"} | others
+
+
+def test_it_fetches_when_the_first_key_is_wanted_and_remembers_all(keys, issuer):
+    assert not issuer.asked
+    for _ in range(3):
+        assert keys.find(KNOWN, algorithm="RS256").id == KNOWN
+    assert [asked.path for asked in issuer.asked] == ["/.well-known/jwks.json"]
+
+
+def test_unknown_ids_cost_one_fetch_a_minute_however_many_they_are(keys, issuer, clock):
+    keys.find(KNOWN, algorithm="RS256")
+    for number in range(100):
+        assert keys.find(f"made-up-{number}", algorithm="RS256") is None
+    assert len(issuer.asked) == 2
+    clock.now += LOOK_SECONDS - 1
+    assert keys.find("made-up", algorithm="RS256") is None
+    assert len(issuer.asked) == 2
+    clock.now += 1
+    for number in range(100):
+        assert keys.find(f"made-up-{number}", algorithm="RS256") is None
+    assert len(issuer.asked) == 3
+
+
+def test_unknown_ids_cost_one_fetch_a_minute_while_the_issuer_gives_no_answer(keys, issuer):
+    keys.find(KNOWN, algorithm="RS256")
+    issuer.behave(Mode.FAIL)
+    for number in range(20):
+        assert keys.find(f"made-up-{number}", algorithm="RS256") is None
+        assert keys.find(KNOWN, algorithm="RS256").id == KNOWN
+    assert len(issuer.asked) == 2
+
+
+def test_many_callers_at_once_cost_one_fetch(keys, issuer):
+    issuer.behave(Mode.STALL, seconds=0.3)
+    with ThreadPoolExecutor(16) as callers:
+        found = list(callers.map(lambda _: keys.find(KNOWN, algorithm="RS256"), range(16)))
+    assert [key.id for key in found] == [KNOWN] * 16
+    assert len(issuer.asked) == 1
+
+
+def test_a_key_that_the_issuer_has_added_is_found_at_once(keys, issuer):
+    keys.find(KNOWN, algorithm="RS256")
+    publish(issuer, rsa_jwk())
+    assert keys.find("new", algorithm="RS256").id == "new"
+    assert keys.find(KNOWN, algorithm="RS256") is None
+
+
+def test_a_key_that_the_issuer_has_withdrawn_is_believed_no_longer_than_the_set_is_fresh(keys, issuer, clock):
+    keys.find(KNOWN, algorithm="RS256")
+    publish(issuer, rsa_jwk())
+    clock.now += FRESH_SECONDS - 1
+    assert keys.find(KNOWN, algorithm="RS256")
+    clock.now += 1
+    assert keys.find(KNOWN, algorithm="RS256") is None
+
+
+@pytest.mark.parametrize(
+    "mode", [Mode.FAIL, Mode.RATE_LIMIT, Mode.WRONG_KEY, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.HUGE, Mode.CUT_SHORT]
+)
+def test_what_is_known_stays_where_the_issuer_answers_badly(keys, issuer, clock, mode):
+    keys.find(KNOWN, algorithm="RS256")
+    issuer.behave(mode)
+    clock.now += 100 * FRESH_SECONDS
+    for _ in range(3):
+        assert keys.find(KNOWN, algorithm="RS256").id == KNOWN
+    assert len(issuer.asked) == 2
+    clock.now += LOOK_SECONDS
+    assert keys.find(KNOWN, algorithm="RS256").id == KNOWN
+    assert len(issuer.asked) == 3
+
+
+def test_what_is_known_stays_where_the_issuer_answers_with_no_keys(keys, issuer, clock):
+    keys.find(KNOWN, algorithm="RS256")
+    publish(issuer)
+    clock.now += FRESH_SECONDS
+    assert keys.find(KNOWN, algorithm="RS256").id == KNOWN
+
+
+def test_nobody_waits_for_an_issuer_that_stalls_longer_than_the_setting_says(keys, issuer, settings):
+    settings.IDENTITY_TIMEOUT_SECONDS = 0.1
+    issuer.behave(Mode.STALL, seconds=30)
+    # Whoever waits for as long gets the key.
+    with pytest.raises(KeysUnavailable):
+        keys.find(KNOWN, algorithm="RS256")
+
+
+def test_an_issuer_that_has_never_answered_is_asked_again_after_a_while(keys, issuer, clock):
+    issuer.behave(Mode.FAIL)
+    for _ in range(3):
+        with pytest.raises(KeysUnavailable):
+            keys.find(KNOWN, algorithm="RS256")
+    assert len(issuer.asked) == 1
+    issuer.behave(Mode.OK)
+    clock.now += FAILED_SECONDS
+    assert keys.find(KNOWN, algorithm="RS256").id == KNOWN
+
+
+def test_an_issuer_that_nobody_answers_for_has_no_keys(issuer, clock, unused_port):
+    keys = key_set(issuer, clock, url=f"http://127.0.0.1:{unused_port}/jwks.json")
+    with pytest.raises(KeysUnavailable):
+        keys.find(KNOWN, algorithm="RS256")
+
+
+def test_a_redirection_is_not_followed(keys, issuer):
+    issuer.refuse = lambda asked: 302
+    with pytest.raises(KeysUnavailable):
+        keys.find(KNOWN, algorithm="RS256")
+    assert len(issuer.asked) == 1
+
+
+def test_keys_of_every_kind_are_found_for_their_algorithm_alone(keys, issuer):
+    edwards = jwt.algorithms.OKPAlgorithm.to_jwk(ed25519.Ed25519PrivateKey.generate().public_key(), as_dict=True)
+    elliptic = jwt.algorithms.ECAlgorithm.to_jwk(ec.generate_private_key(ec.SECP256R1()).public_key(), as_dict=True)
+    # They may even have the same id.
+    publish(issuer, rsa_jwk(kid="a"), edwards | {"kid": "a"}, elliptic | {"kid": "a"})
+    for algorithm in ALGORITHMS:
+        assert keys.find("a", algorithm=algorithm).algorithm == algorithm
+        assert keys.find(None, algorithm=algorithm).algorithm == algorithm
+
+
+def test_a_token_without_an_id_gets_no_key_where_there_are_several(keys, issuer):
+    publish(issuer, rsa_jwk(kid="a"), rsa_jwk(kid="b"))
+    assert keys.find(None, algorithm="RS256") is None
+    assert keys.find("b", algorithm="RS256").id == "b"
+
+
+def private_jwk():
+    return jwt.algorithms.RSAAlgorithm.to_jwk(RSA, as_dict=True) | {"kid": "bad"}
+
+
+def curve_jwk(curve):
+    return jwt.algorithms.ECAlgorithm.to_jwk(ec.generate_private_key(curve()).public_key(), as_dict=True)
+
+
+BAD_KEYS = {
+    "for encryption": lambda: rsa_jwk(use="enc"),
+    "for signing alone": lambda: rsa_jwk(key_ops=["sign"]),
+    "for operations that are no list": lambda: rsa_jwk(key_ops="verify"),
+    "for another algorithm": lambda: rsa_jwk(alg="RS512"),
+    "for none": lambda: rsa_jwk(alg="none"),
+    "for a secret's algorithm": lambda: rsa_jwk(alg="HS256"),
+    "a secret": lambda: {"kty": "oct", "k": "c2VjcmV0", "alg": "HS256"},
+    "a secret in the name of RS256": lambda: {"kty": "oct", "k": "c2VjcmV0", "alg": "RS256"},
+    "with its private part": private_jwk,
+    "another curve": lambda: curve_jwk(ec.SECP384R1),
+    "Bitcoin's curve": lambda: curve_jwk(ec.SECP256K1),
+    "without its numbers": lambda: {"kty": "RSA", "alg": "RS256"},
+    "with numbers that are none": lambda: rsa_jwk(n="!", e=[1]),
+    "of no kind": lambda: {"n": "x"},
+    "of a kind that is a list": lambda: rsa_jwk(kty=["RSA"]),
+    "no object": lambda: "bad",
+    "with an id that is a number": lambda: rsa_jwk(kid=5),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_KEYS)
+def test_it_leaves_a_key_out_that_is(keys, issuer, kind):
+    bad = BAD_KEYS[kind]()
+    bad = bad | {"kid": bad.get("kid") if isinstance(bad.get("kid"), int) else "bad"} if isinstance(bad, dict) else bad
+    publish(issuer, bad, rsa_jwk(kid="good"))
+    assert keys.find("good", algorithm="RS256").id == "good"
+    for algorithm in ALGORITHMS:
+        assert keys.find("bad", algorithm=algorithm) is None
+
+
+def test_it_takes_keys_for_the_issuers_own_algorithms_alone(issuer, clock):
+    keys = key_set(issuer, clock, algorithms=("ES256",))
+    with pytest.raises(KeysUnavailable):
+        keys.find(KNOWN, algorithm="RS256")
+
+
+def test_it_reads_a_set_of_thousands_no_further_than_it_has_to(keys, issuer):
+    publish(issuer, *[{"kty": "RSA", "kid": str(number)} for number in range(2000)], rsa_jwk(kid="last"))
+    with pytest.raises(KeysUnavailable):
+        keys.find("last", algorithm="RS256")

@@ -1,0 +1,47 @@
+"""A pytest plugin: an issuer of users' tokens that the service believes, and tokens of made-up users."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from accounts import key_sets
+from config.identity_settings import env_issuers
+from standins.issuer import IssuerStandIn
+from standins.server import Mode
+
+DOMAIN, APP_ID = "app.example", "sample-app"
+
+
+def as_user(issuer: IssuerStandIn, fid: int) -> dict[str, str]:
+    """The headers of a user who comes with a token of Quick Auth."""
+    return bearer(issuer.quick_auth(fid, domain=DOMAIN))
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+@pytest.fixture(scope="session")
+def _issuer() -> Iterator[IssuerStandIn]:
+    with IssuerStandIn() as running:
+        yield running
+
+
+@pytest.fixture
+def issuer(_issuer: IssuerStandIn, settings: Any) -> Iterator[IssuerStandIn]:
+    """Quick Auth for DOMAIN and Privy for APP_ID; nothing was asked of it yet, and none of its keys is known."""
+    settings.IDENTITY_ISSUERS = env_issuers(
+        {
+            "FARCASTER_AUTH_DOMAINS": DOMAIN,
+            "FARCASTER_AUTH_ORIGIN": _issuer.url,
+            "PRIVY_APP_ID": APP_ID,
+            "PRIVY_JWKS_URL": f"{_issuer.url}/v1/apps/{APP_ID}/jwks.json",
+        }
+    )
+    key_sets.key_set.cache_clear()
+    _issuer.asked.clear()
+    _issuer.behave(Mode.OK)
+    _issuer.change, _issuer.refuse = lambda asked, body: body, lambda asked: None
+    yield _issuer
+    key_sets.key_set.cache_clear()
