@@ -1,9 +1,11 @@
 """The configuration of a deployment: from the body that orders one to what is to be launched.
 
 This is its one definition. The rules for single values and for its parts are in `deploy_rules`, where pretokens find
-them too; here is which keys a body has, what its parts must keep between them, and how they become a launch.
+them too; here is which keys a body has, what its parts must keep between them, and how they become a launch. What has
+other keys for the same values goes the same way from `order_of` on.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -27,11 +29,15 @@ from tokens.chains.merkle import MerkleTree
 from tokens.chains.registry import ChainInfo
 from tokens.deploy_rules import fees, shares, texts, together, values
 from tokens.deploy_rules.airdrops import Entries, bps_of
-from tokens.deploy_rules.objects import Key, Problem, object_of, read_object
+from tokens.deploy_rules.objects import FieldNames, Key, Problem, object_of, read_object
 from tokens.installed_chains import launching_chains, registry
 
 _PRESETS = ("standard", "project")
+# In the paired token.
+USUAL_MARKET_CAP = Decimal(10)
 _LARGEST_CHAIN_ID = 2**63 - 1
+chain_id = values.whole(least=1, most=_LARGEST_CHAIN_ID, unit="EIP-155's ids")
+preset = values.choice(*_PRESETS)
 
 _TOKEN = object_of(
     {
@@ -45,9 +51,9 @@ _TOKEN = object_of(
 )
 _POOL = object_of(
     {
-        "type": Key(rule=values.choice(*_PRESETS), default="standard"),
+        "type": Key(rule=preset, default="standard"),
         "pairedToken": Key(rule=together.paired_token, default=together.WRAPPED_NATIVE),
-        "initialMarketCap": Key(rule=values.market_cap, default=Decimal(10)),
+        "initialMarketCap": Key(rule=values.market_cap, default=USUAL_MARKET_CAP),
     }
 )
 
@@ -63,7 +69,7 @@ def _body(default_chain: int) -> dict[str, Key]:
         "presale": Key(rule=shares.presale, default=None),
         "devBuy": Key(rule=shares.dev_buy, default=None),
         "context": Key(rule=texts.context, default=texts.context({})),
-        "chainId": Key(rule=values.whole(least=1, most=_LARGEST_CHAIN_ID, unit="EIP-155's ids"), default=default_chain),
+        "chainId": Key(rule=chain_id, default=default_chain),
         "dryRun": Key(rule=values.flag, default=False),
     }
 
@@ -105,6 +111,8 @@ class DeployOrder:
     airdrop: AirdropOrder | None
     presale: PresaleTerms | None
     own_buy: OwnBuy | None
+    # What the order's body calls the fields that may still be refused.
+    names: FieldNames
 
 
 def read(body: Any) -> DeployOrder:
@@ -117,14 +125,23 @@ def read(body: Any) -> DeployOrder:
         problems = [("token", "is required: name, symbol, tokenAdmin and requestKey are keys of this object")] + [
             problem for problem in problems if problem[0] != "token"
         ]
+    return order_of(taken, problems, names={})
+
+
+def order_of(taken: Mapping[str, Any], problems: list[Problem], *, names: FieldNames) -> DeployOrder:
+    """What a body orders of which its rules took this, in the shape of `_body`, and found these problems with the rest.
+
+    `names` are the body's for the fields of a deployment. Raises ValidationError as `read`.
+    """
     info = launching_chains().get(taken["chainId"]) if "chainId" in taken else None
+    found = deploy_checks.find_problems(taken, info=info)
     if "chainId" in taken and info is None:
-        names = ", ".join(map(str, launching_chains())) or "none is set up"
-        problems.append(("chainId", f"must be a chain where this service launches tokens: {names}"))
-    problems += deploy_checks.find_problems(taken, info=info)
-    if problems or info is None:
-        raise _refuse(problems)
-    return _order(taken, info)
+        chains = ", ".join(map(str, launching_chains())) or "none is set up"
+        found = [("chainId", f"must be a chain where this service launches tokens: {chains}"), *found]
+    refused = [*problems, *((names.get(at, at), words) for at, words in found)]
+    if refused or info is None:
+        raise _refuse(refused)
+    return _order(taken, info, names)
 
 
 def build(order: DeployOrder, *, chain: Chain, tree: MerkleTree | None) -> LaunchConfig:
@@ -140,11 +157,13 @@ def build(order: DeployOrder, *, chain: Chain, tree: MerkleTree | None) -> Launc
     if decimals is None:
         decimals = chain.read_decimals(order.paired_token)
     if decimals is None:
-        raise _refuse([("pool.pairedToken", f"must be an ERC-20 token on {info.name} that tells its decimals")])
+        at = order.names.get("pool.pairedToken", "pool.pairedToken")
+        raise _refuse([(at, f"must be an ERC-20 token on {info.name} that tells its decimals")])
     try:
         tick, positions = together.place(order.market_cap, decimals=decimals, preset=registry().presets[order.preset])
     except ValueError as error:
-        raise _refuse([("pool.initialMarketCap", str(error))]) from error
+        at = order.names.get("pool.initialMarketCap", "pool.initialMarketCap")
+        raise _refuse([(at, str(error))]) from error
     return LaunchConfig(
         chain_id=order.chain_id,
         name=order.name,
@@ -211,7 +230,7 @@ def _show_airdrop(airdrop: AirdropOrder, tree: MerkleTree | None) -> dict[str, A
     }
 
 
-def _order(taken: dict[str, Any], info: ChainInfo) -> DeployOrder:
+def _order(taken: Mapping[str, Any], info: ChainInfo, names: FieldNames) -> DeployOrder:
     token, pool = taken["token"], taken["pool"]
     admin = token["tokenAdmin"]
     return DeployOrder(
@@ -233,6 +252,7 @@ def _order(taken: dict[str, Any], info: ChainInfo) -> DeployOrder:
         airdrop=_airdrop_order(taken["airdrop"]),
         presale=shares.presale_terms(taken["presale"], admin=admin),
         own_buy=shares.own_buy(taken["devBuy"], admin=admin),
+        names=names,
     )
 
 

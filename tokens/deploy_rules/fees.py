@@ -65,6 +65,12 @@ def fees(value: Any) -> StaticFee | DynamicFee:
 
 
 STANDARD = fees({})
+_BY_KIND = {"static": STANDARD, "dynamic": fees({"type": "dynamic"})}
+
+
+def kind(value: Any) -> StaticFee | DynamicFee:
+    """The fees of a type by its name, with its defaults."""
+    return _BY_KIND[_TYPE.rule(value)]
 
 
 def show(given: StaticFee | DynamicFee) -> dict[str, Any]:

@@ -12,6 +12,9 @@ Rule = Callable[[Any], Any]
 # A path below the value in question, as `recipients[1].share`, empty for the value itself; and the rule it breaks.
 Problem = tuple[str, str]
 
+# A field of a deployment's body -> what another body calls it; what is not in it has the same name there.
+FieldNames = Mapping[str, str]
+
 # So many of a kind are told one by one; nobody reads more, and a body can hold a hundred thousand.
 MAX_TOLD = 20
 # A key of the caller's is named up to here.

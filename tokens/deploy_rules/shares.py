@@ -27,6 +27,17 @@ _REWARD = object_of(
     }
 )
 _REWARDS = list_of(_REWARD, least=1, most=MAX_REWARDS)
+_ADMINS = list_of(
+    object_of(
+        {
+            "admin": Key(rule=values.address),
+            "recipient": Key(rule=values.address),
+            "bps": Key(rule=values.whole(least=1, most=ALL_BPS, unit="bps")),
+        }
+    ),
+    least=1,
+    most=MAX_REWARDS,
+)
 
 
 def rewards(value: Any) -> tuple[Reward, ...]:
@@ -43,6 +54,18 @@ def rewards(value: Any) -> tuple[Reward, ...]:
     total = sum(reward.bps for reward in taken)
     if total != ALL_BPS:
         raise ValueError(f"must have allocations that sum to exactly 100 percent, and these sum to {total / 100:g}")
+    return taken
+
+
+def admins(value: Any) -> tuple[Reward, ...]:
+    """The same in the words of pretokens, which count in bps and pay in both currencies."""
+    taken = tuple(
+        Reward(admin=entry["admin"], recipient=entry["recipient"], bps=entry["bps"], currency="Both")
+        for entry in _ADMINS(value)
+    )
+    total = sum(entry.bps for entry in taken)
+    if total != ALL_BPS:
+        raise ValueError(f"must have bps that sum to exactly {ALL_BPS}, and these sum to {total}")
     return taken
 
 

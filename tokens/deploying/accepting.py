@@ -57,6 +57,15 @@ class Accepted:
     replayed: bool
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rehearsed:
+    """An order that would be carried out at this moment; its deployment is no row yet."""
+
+    deployment: Deployment
+    order: deploy_config.DeployOrder
+    tree: MerkleTree | None
+
+
 def accept(body: Any, *, partner: PartnerKey | None) -> Accepted:
     """Take the order of a request's body, or find the one that its key has; without a partner it is an operator's.
 
@@ -72,7 +81,9 @@ def accept(body: Any, *, partner: PartnerKey | None) -> Accepted:
         return Accepted(deployment=stored, dry_run=dry_run, replayed=True)
     order = deploy_config.read(body)
     try:
-        return Accepted(deployment=_take(order, body, partner=partner), dry_run=order.dry_run, replayed=False)
+        rehearsed = rehearse(order, body=body, partner=partner)
+        if not order.dry_run:
+            store(rehearsed)
     except (IntegrityError, Permanent, Retryable):
         # Another call with this key may have been sooner, whose order counts: its row is there, or even its token, so
         # that the simulation of a second one is reverted.
@@ -80,17 +91,37 @@ def accept(body: Any, *, partner: PartnerKey | None) -> Accepted:
         if stored is None:
             raise
         return Accepted(deployment=stored, dry_run=order.dry_run, replayed=True)
+    return Accepted(deployment=rehearsed.deployment, dry_run=order.dry_run, replayed=False)
 
 
-def _take(order: deploy_config.DeployOrder, body: Any, *, partner: PartnerKey | None) -> Deployment:
-    """Simulate an order, and store it unless it is a dry run; raises IntegrityError where its key has a row by then."""
+def rehearse(
+    order: deploy_config.DeployOrder, *, body: dict[str, Any], partner: PartnerKey | None, sender: str | None = None
+) -> Rehearsed:
+    """Have the chain try the order of a body, sent by this wallet (EIP-55), or by one of ours where none is given.
+
+    Raises what `accept` does for an order that keeps the rules, up to its being stored.
+    """
     tree = build_tree(order.airdrop.entries) if order.airdrop else None
     with seat(patience=_SEAT_SECONDS):
-        deployment = _simulate(order, tree=tree, partner=partner)
+        deployment = _simulate(order, tree=tree, partner=partner, sender=sender)
     deployment.body_digest = request_keys.digest(body)
-    if not order.dry_run:
-        _store(deployment, order=order, tree=tree)
-    return deployment
+    return Rehearsed(deployment=deployment, order=order, tree=tree)
+
+
+def store(rehearsed: Rehearsed) -> None:
+    """Make the row; whoever calls enqueues it after the commit.
+
+    Raises IntegrityError where its key has an order, Paused, QuotaExceeded.
+    """
+    deployment, order, tree = rehearsed.deployment, rehearsed.order, rehearsed.tree
+    with transaction.atomic():
+        if switches.is_paused(deployment.chain_id):
+            raise Paused(f"deployments on chain {deployment.chain_id} are paused")
+        deployment.save(force_insert=True)
+        if order.airdrop is not None and tree is not None:
+            airdrops.store_tree(deployment, tree=tree, entries=order.airdrop.entries)
+        if deployment.partner_key is not None:
+            quotas.check(deployment, partner=deployment.partner_key)
 
 
 def _find_order(body: Any, *, partner: PartnerKey | None) -> Deployment | None:
@@ -115,14 +146,16 @@ def _read_dry_run(body: Any) -> bool | None:
         return None
 
 
-def _simulate(order: deploy_config.DeployOrder, *, tree: MerkleTree | None, partner: PartnerKey | None) -> Deployment:
-    """The order as a row that is not stored: with the call that a wallet of ours could send at this moment."""
+def _simulate(
+    order: deploy_config.DeployOrder, *, tree: MerkleTree | None, partner: PartnerKey | None, sender: str | None
+) -> Deployment:
+    """The order as a row that is not stored: with the call that the sender could send at this moment."""
     chain = installed_chain(order.chain_id)
     config = deploy_config.build(order, chain=chain, tree=tree)
     salt = request_keys.salt(order.request_key, partner=partner)
     try:
-        senders = wallets.senders_for(order.chain_id)
-        call, estimate, address = _rehearse(chain, config, salt=salt, senders=senders)
+        senders = [sender] if sender else wallets.senders_for(order.chain_id)
+        call, estimate, address = _try(chain, config, salt=salt, senders=senders)
     except (wallets.NoWallet, SenderTooPoor) as error:
         raise NobodySends(f"no wallet of chain {order.chain_id} can send a deployment: {error}") from error
     return Deployment(
@@ -139,9 +172,7 @@ def _simulate(order: deploy_config.DeployOrder, *, tree: MerkleTree | None, part
     )
 
 
-def _rehearse(
-    chain: Chain, config: LaunchConfig, *, salt: str, senders: Sequence[str]
-) -> tuple[ContractCall, int, str]:
+def _try(chain: Chain, config: LaunchConfig, *, salt: str, senders: Sequence[str]) -> tuple[ContractCall, int, str]:
     """The call that carries the order out, its gas, and the token's address; of a presale that is not known yet."""
     if config.presale is not None:
         call, estimate = presales.rehearse(chain, config, salt=salt, senders=senders)
@@ -152,14 +183,3 @@ def _rehearse(
     if found is None or int(found[1], 16) == 0:
         raise StrangeAnswer(f"chain {chain.info.chain_id} simulates a launch whose token has no address")
     return call, simulation.gas, checksum(f"0x{found[1]}")
-
-
-def _store(deployment: Deployment, *, order: deploy_config.DeployOrder, tree: MerkleTree | None) -> None:
-    with transaction.atomic():
-        if switches.is_paused(deployment.chain_id):
-            raise Paused(f"deployments on chain {deployment.chain_id} are paused")
-        deployment.save(force_insert=True)
-        if order.airdrop is not None and tree is not None:
-            airdrops.store_tree(deployment, tree=tree, entries=order.airdrop.entries)
-        if deployment.partner_key is not None:
-            quotas.check(deployment, partner=deployment.partner_key)

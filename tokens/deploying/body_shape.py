@@ -10,12 +10,16 @@ from rest_framework import serializers
 
 from config.api.fields import AddressField
 
+_PAGE = {
+    "type": "object",
+    "required": ["platform", "url"],
+    "properties": {"platform": {"type": "string"}, "url": {"type": "string"}},
+}
 
-class SocialPageShape(serializers.Serializer[Any]):
-    """A page of the project; a URL alone is taken, too."""
 
-    platform = serializers.CharField()
-    url = serializers.URLField()
+@extend_schema_field({"oneOf": [{"type": "string"}, _PAGE]})
+class SocialPageField(serializers.JSONField):
+    """A page of the project: its URL, or an object that names the platform, too."""
 
 
 class TokenShape(serializers.Serializer[Any]):
@@ -26,7 +30,9 @@ class TokenShape(serializers.Serializer[Any]):
     tokenAdmin = AddressField(help_text="Who may change the token's image and metadata.")
     image = serializers.CharField(required=False, help_text="An http, https or ipfs URL.")
     description = serializers.CharField(required=False)
-    socialMediaUrls = SocialPageShape(many=True, required=False)
+    socialMediaUrls = serializers.ListField(
+        child=SocialPageField(), required=False, help_text="http or https URLs, or objects that name the platform, too."
+    )
     auditUrls = serializers.ListField(child=serializers.URLField(), required=False)
     requestKey = serializers.RegexField(
         "^[!-~]{32}$", help_text="32 visible ASCII characters, of your choice: one order is taken under each."
