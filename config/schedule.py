@@ -16,6 +16,7 @@ SCHEDULE = {
     "sweep-deployments": _every(5.0, "tokens.tasks.sweep_deployments"),
     "watch-deployments": _every(1.0, "tokens.tasks.watch_deployments"),
     "confirm-deployments": _every(10.0, "tokens.tasks.confirm_deployments"),
+    "expire-pretokens": _every(60.0, "pretokens.tasks.expire_pretokens"),
     "note-deploy-wallets": _every(30.0, "tokens.tasks.note_deploy_wallets"),
     "refresh-social-profiles": _every(10.0, "accounts.tasks.refresh_social_profiles"),
     "store-key-usage": _every(60.0, "accounts.tasks.store_key_usage"),

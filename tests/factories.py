@@ -8,8 +8,10 @@ from decimal import Decimal
 import factory
 from django.utils import timezone
 
-from accounts.models import PartnerKey, PartnerKeySecret, Scope, SocialProfile
+from accounts.models import PartnerKey, PartnerKeySecret, Person, Scope, SocialProfile
 from config.api.fields import checksum
+from pretokens.body import keyword_key
+from pretokens.models import Pretoken, State
 from tokens.metadata import copy_key, parse_context, parse_metadata
 from tokens.models import (
     ChainHead,
@@ -272,3 +274,36 @@ class SignedTransactionFactory(factory.django.DjangoModelFactory[SignedTransacti
     raw = b"\x02"
     max_fee = 2_000_000_000
     priority_fee = 1_000_000
+
+
+class PersonFactory(factory.django.DjangoModelFactory[Person]):
+    """A user with a FID, and no identity."""
+
+    class Meta:
+        model = Person
+
+    fid = factory.Sequence(lambda n: 2_000_000 + n)
+
+
+class PretokenFactory(factory.django.DjangoModelFactory[Pretoken]):
+    """A pending pretoken on Base, made just now."""
+
+    class Meta:
+        model = Pretoken
+
+    class Params:
+        deleted = factory.Trait(state=State.DELETED, deleted_at=factory.LazyFunction(timezone.now))
+        # Its row says nothing of it.
+        overdue = factory.Trait(
+            created_at=factory.LazyFunction(lambda: timezone.now() - timedelta(days=7, seconds=1)),
+        )
+        deployed = factory.Trait(state=State.DEPLOYED, deployment=factory.SubFactory(DeploymentFactory))
+
+    owner = factory.SubFactory(PersonFactory)
+    keyword = factory.Sequence(lambda n: f"Keyword {n}")
+    keyword_key = factory.LazyAttribute(lambda pretoken: keyword_key(pretoken.keyword))
+    chain_id = 8453
+    body = factory.LazyAttribute(lambda pretoken: {"keyword": pretoken.keyword, "chain_id": pretoken.chain_id})
+    size = 100
+    created_at = factory.LazyFunction(timezone.now)
+    expires_at = factory.LazyAttribute(lambda pretoken: pretoken.created_at + timedelta(days=7))

@@ -14,3 +14,10 @@ def order(*, token: dict[str, Any] | None = None, **parts: Any) -> dict[str, Any
     """The smallest order of a launch on the development chain, under a key of its own, with these parts changed."""
     settings = {"name": "Dog", "symbol": "DOG", "tokenAdmin": ADMIN, "requestKey": secrets.token_hex(16)}
     return {"token": settings | (token or {}), "chainId": CHAIN_ID} | parts
+
+
+def pretoken(keyword: str = "doge", *, settings: dict[str, Any] | None = None, **parts: Any) -> dict[str, Any]:
+    """The smallest body of a pretoken on the development chain, with these parts changed."""
+    admins = [{"admin": ADMIN, "recipient": ADMIN, "bps": 10_000}]
+    token = {"name": "Doge", "symbol": "DOGE", "admins": admins} | (settings or {})
+    return {"keyword": keyword, "chain_id": CHAIN_ID, "token_settings": token} | parts

@@ -8,6 +8,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.urls import reverse
 
 from accounts.models import PartnerKey, SocialProfile
+from pretokens.models import Pretoken
 from tests.factories import (
     ChainHeadFactory,
     CoverageAlarmFactory,
@@ -19,6 +20,7 @@ from tests.factories import (
     IndexRequestFactory,
     PartnerKeyFactory,
     PartnerKeySecretFactory,
+    PretokenFactory,
     SocialProfileFactory,
     TokenEventFactory,
     TokenFactory,
@@ -100,6 +102,7 @@ MAKERS = {
     DeployWallet: lambda: [DeployAttemptFactory(wallet=wallet) for wallet in DeployWalletFactory.create_batch(ROWS)],
     DeploySwitch: lambda: [DeploySwitch.objects.create(chain_id=number) for number in range(1, ROWS + 1)],
     DeployQuota: make_quotas,
+    Pretoken: lambda: [PretokenFactory(deployed=number % 2 == 0) for number in range(ROWS)],
     PartnerKey: make_keys,
     SocialProfile: lambda: SocialProfileFactory.create_batch(ROWS),
     User: make_users,
@@ -136,7 +139,11 @@ def test_a_list_is_searchable(operator, model):
 
 
 def test_every_list_of_ours_is_tried_here():
-    ours = {model for model in admin.site._registry if model._meta.app_label in ("accounts", "tokens", "admin", "auth")}
+    ours = {
+        model
+        for model in admin.site._registry
+        if model._meta.app_label in ("accounts", "tokens", "pretokens", "admin", "auth")
+    }
     assert ours <= set(MAKERS)
 
 

@@ -24,6 +24,7 @@ from tests.factories import (
     DeployAttemptFactory,
     IndexRequestFactory,
     PartnerKeyFactory,
+    PretokenFactory,
     SocialProfileFactory,
     TokenFactory,
 )
@@ -34,6 +35,7 @@ pytestmark = pytest.mark.django_db
 KEYS, TOKENS, REQUESTS = "/admin/accounts/partnerkey/", "/admin/tokens/token/", "/admin/tokens/indexrequest/"
 PROFILES = "/admin/accounts/socialprofile/"
 DEPLOYING = [f"/admin/tokens/{name}/" for name in ("deployment", "deploywallet", "deployswitch", "deployquota")]
+PRETOKENS = "/admin/pretokens/pretoken/"
 FOLLOWING = "/admin/tokens/chainhead/", "/admin/tokens/coverage/", "/admin/tokens/coveragealarm/"
 MIGRATIONS = [
     import_module(name)
@@ -42,6 +44,7 @@ MIGRATIONS = [
         "tokens.migrations.0006_roles",
         "tokens.migrations.0008_roles_of_following",
         "tokens.migrations.0010_roles_of_deploying",
+        "pretokens.migrations.0002_roles",
     )
 ]
 
@@ -138,7 +141,8 @@ def test_both_see_all_lists(groups, group):
     rows = {KEYS: PartnerKeyFactory(), TOKENS: TokenFactory(), REQUESTS: IndexRequestFactory()}
     rows |= dict(zip(FOLLOWING, (ChainHeadFactory(), CoverageFactory(), CoverageAlarmFactory()), strict=True))
     rows |= dict(zip(DEPLOYING, deploying_rows(), strict=True))
-    for address, row in (rows | {PROFILES: SocialProfileFactory()}).items():
+    rows |= {PROFILES: SocialProfileFactory(), PRETOKENS: PretokenFactory()}
+    for address, row in rows.items():
         assert client.get(address).status_code == 200
         assert client.get(f"{address}{row.pk}/change/").status_code == 200
 
@@ -231,7 +235,8 @@ def named_otherwise(other: Any) -> list[str]:
     with other.cursor() as cursor:
         cursor.execute(
             "SELECT p.name FROM auth_permission p JOIN django_content_type c ON c.id = p.content_type_id"
-            " WHERE c.app_label IN ('accounts', 'tokens') AND p.name !~ '^Can (add|change|delete|view) [a-z ]+$'"
+            " WHERE c.app_label IN ('accounts', 'tokens', 'pretokens')"
+            " AND p.name !~ '^Can (add|change|delete|view) [a-z ]+$'"
         )
         return [name for (name,) in cursor.fetchall()]
 

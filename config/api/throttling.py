@@ -13,7 +13,7 @@ from config.api.client_ip import client_address
 from config.api.errors import Unavailable
 from config.rate_limits import CountersUnavailable, Verdict, take
 
-_MINUTE, _DAY = 60, 86_400
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
 class Limit(BaseThrottle):
@@ -88,6 +88,15 @@ class KeyLimit(Limit):
         return call_counts.field(day=timezone.now().date(), caller=request.auth.pk, endpoint=endpoint)
 
 
+class UserLimit(Limit):
+    """Counts by user, for views that ask for a user's token."""
+
+    def caller(self, request: Request) -> str:
+        """The person's number: his identities count together."""
+        user: Any = request.user
+        return str(user.person_id)
+
+
 class PublicLimit(AddressLimit):
     """What needs no key, and calls whose credential is refused."""
 
@@ -120,6 +129,12 @@ class DeployLimit(KeyLimit):
     """
 
     setting, seconds = "RATE_LIMIT_DEPLOY", _DAY
+
+
+class PretokenLimit(UserLimit):
+    """Making pretokens, each of which asks a node; every call of a user in an hour, also those that are refused."""
+
+    setting, seconds = "RATE_LIMIT_PRETOKEN", _HOUR
 
 
 def rate_limit_headers(verdicts: tuple[Verdict, ...]) -> dict[str, str]:

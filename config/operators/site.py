@@ -41,6 +41,7 @@ _NAVIGATION = [
         "separator": True,
         "items": [
             _list("Deployments", "rocket", "tokens.deployment"),
+            _list("Pretokens", "pending_actions", "pretokens.pretoken"),
             _list("Wallets", "account_balance_wallet", "tokens.deploywallet"),
             _list("Pauses", "pause_circle", "tokens.deployswitch"),
             _list("Quotas", "speed", "tokens.deployquota"),

@@ -1,0 +1,86 @@
+"""Pretokens from their creation to their end: made, listed, deleted, expired, restored."""
+
+import logging
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import orjson
+from django.db import transaction
+from django.utils import timezone
+
+from config.http import Permanent
+from pretokens import body as bodies
+from pretokens import room
+from pretokens.models import Pretoken, State
+from tokens.deploying import accepting
+
+logger = logging.getLogger(__name__)
+
+LASTS = timedelta(days=7)
+
+
+class NotRestorable(Permanent):
+    """The pretoken can't be pending again; the text says why."""
+
+
+def create(body: Any, *, person_id: int) -> Pretoken:
+    """Keep the configuration of a request's body for a user, once the chain would take its launch.
+
+    It is tried as sent by the owner's wallet, the token's admin: with nothing to pay for, an empty one does.
+    Raises ValidationError by the rules; KeywordTaken and NoRoom (pretokens.room); what `accepting.rehearse` does.
+    """
+    pretoken_id = uuid.uuid4()
+    read = bodies.read(body, request_key=pretoken_id.hex)
+    accepting.rehearse(read.order, body=body, partner=None, sender=read.order.admin)
+    now, kept = timezone.now(), bodies.without_nulls(body)
+    pretoken = Pretoken(
+        pk=pretoken_id,
+        owner_id=person_id,
+        keyword=read.keyword,
+        keyword_key=bodies.keyword_key(read.keyword),
+        chain_id=read.order.chain_id,
+        body=kept,
+        size=len(orjson.dumps(kept)),
+        created_at=now,
+        expires_at=now + LASTS,
+    )
+    with transaction.atomic():
+        room.check(pretoken, person_id=room.hold(person_id))
+        pretoken.save(force_insert=True)
+    return pretoken
+
+
+def delete(pretoken_id: uuid.UUID, *, person_id: int) -> bool:
+    """Mark a user's pending pretoken as deleted; False, whatever the reason, where there is no such one."""
+    found = Pretoken.objects.owned_by(person_id).pending().filter(pk=pretoken_id)
+    return found.update(state=State.DELETED, deleted_at=timezone.now()) == 1
+
+
+def expire_overdue() -> int:
+    """Mark all whose time is past, but those that somebody is at; how many they are."""
+    with transaction.atomic():
+        return room.expire(Pretoken.objects.overdue().select_for_update(no_key=True, skip_locked=True))
+
+
+def restore(pretoken_id: uuid.UUID) -> None:
+    """Make a deleted pretoken pending again, for as long as it had left, where that keeps the rules.
+
+    Raises NotRestorable.
+    """
+    found = Pretoken.objects.defer("body").filter(pk=pretoken_id).first()
+    if found is None:
+        raise NotRestorable("there is no such pretoken")
+    if found.state != State.DELETED:
+        raise NotRestorable("only a pretoken that was deleted can be restored")
+    if found.expires_at <= timezone.now():
+        raise NotRestorable(f"its {LASTS.days} days are over")
+    try:
+        with transaction.atomic():
+            room.check(found, person_id=room.hold(found.owner_id))
+            deleted = Pretoken.objects.filter(pk=found.pk, state=State.DELETED)
+            if not deleted.update(state=State.PENDING, deleted_at=None):
+                raise NotRestorable("somebody else was sooner")
+    except (room.KeywordTaken, room.NoRoom) as error:
+        raise NotRestorable(str(error)) from error
+    logger.info("pretoken %s is restored", found.pk)

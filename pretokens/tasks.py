@@ -1,0 +1,16 @@
+"""Celery's door to pretokens."""
+
+import logging
+
+from config.celery import app
+from pretokens import keeping
+
+logger = logging.getLogger(__name__)
+
+
+@app.task
+def expire_pretokens() -> None:
+    """Mark pretokens whose time is past; they count as expired before, too."""
+    expired = keeping.expire_overdue()
+    if expired:
+        logger.info("%s pretokens expired", expired)
