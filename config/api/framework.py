@@ -31,6 +31,8 @@ DESCRIPTION = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "config.api.schema.describe_errors",
     ],
+    # What has choices is named after its field; these are behind several.
+    "ENUM_NAME_OVERRIDES": {"PoolKind": ["standard", "project"], "FeesKind": ["static", "dynamic"]},
     # The page's default is to send the description to a validator on the Internet.
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
     "SWAGGER_UI_DIST": "SIDECAR",
