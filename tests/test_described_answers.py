@@ -9,10 +9,12 @@ from jsonschema import Draft202012Validator, FormatChecker, ValidationError
 
 from accounts.models import PartnerKey
 from devchain.anvil import CHAIN_ID
+from pretokens.body import without_nulls
 from tests.factories import DeploymentFactory, DeployWalletFactory, FeeClaimFactory, SocialProfileFactory, TokenFactory
 from tests.orders import WALLET as ORDERING_WALLET
-from tests.orders import order
+from tests.orders import order, pretoken
 from tests.token_lists import price
+from tests.user_tokens import as_user
 from tokens import airdrops
 from tokens.chains.merkle import build_tree
 from tokens.metadata import parse_metadata
@@ -201,6 +203,44 @@ def test_how_far_an_order_is_is_as_described(client, deploy_key, description, co
     answer = client.get(f"/api/tokens/deploy/status/{stored.request_key}", headers=deploy_key)
     assert answer.status_code == status
     check(description, "/api/tokens/deploy/status/{requestKey}", answer.json(), status=status)
+
+
+FULL_PRETOKEN = pretoken(
+    vault_settings={"percentage": 10, "lockupDuration": 7.5, "recipient": WALLET},
+    airdrop={"entries": [{"account": WALLET, "amount": 10**9}], "lockupDuration": 1, "vestingDuration": 0},
+    settings={
+        "image_url": "",
+        "description": "Wow",
+        "paired_token": "WETH",
+        "pool_config_type": "project",
+        "starting_market_cap": 12.5,
+        "fee_config_type": "dynamic",
+        "metadata": {
+            "socialMediaUrls": ["https://x.com/a", {"platform": "x", "url": "https://x.com/b"}],
+            "auditUrls": [],
+        },
+        "social_context": {"interface": "App", "platform": None},
+    },
+)
+
+
+@pytest.mark.parametrize("body", [pretoken(), FULL_PRETOKEN, pretoken(vault_settings=None)])
+def test_pretokens_are_as_described(client, launchpad, issuer, description, body):
+    headers = as_user(issuer, 7)
+    shape = description["paths"]["/api/pretoken/v4"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    Draft202012Validator({"components": description["components"]} | shape).validate(without_nulls(body))
+    answer = client.post("/api/pretoken/v4", json.dumps(body), content_type="application/json", headers=headers)
+    assert answer.status_code == 200, answer.content
+    check(description, "/api/pretoken/v4", answer.json(), method="post")
+    again = client.post("/api/pretoken/v4", json.dumps(body), content_type="application/json", headers=headers)
+    check(description, "/api/pretoken/v4", again.json(), method="post", status=409)
+    listed = client.get("/api/pretoken/pending", headers=headers).json()
+    assert len(listed["pendingPretokens"]) == 1
+    check(description, "/api/pretoken/pending", listed)
+    for status in (200, 404):
+        deleted = client.delete(f"/api/pretoken/{answer.json()['id']}", headers=headers)
+        assert deleted.status_code == status
+        check(description, "/api/pretoken/{id}", deleted.json(), method="delete", status=status)
 
 
 @pytest.mark.parametrize("count", [0, 1])
