@@ -19,7 +19,6 @@ pytestmark = pytest.mark.django_db
 PEOPLE = {
     "id": "nextval('accounts_person_id_seq')",
     "fid": "CASE WHEN n % 10 > 0 THEN 3000000 + n END",
-    "linked_to_id": "CASE WHEN n % 1000 = 0 THEN (SELECT max(id) - 1 FROM accounts_person) END",
 }
 # Each user has twenty, of which one is pending; of fifty of those the time is past.
 PRETOKENS = {
