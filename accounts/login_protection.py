@@ -24,7 +24,12 @@ def address_of(request: HttpRequest) -> str:
 
 
 def refuse(request: HttpRequest, response: HttpResponse | None, credentials: Mapping[str, Any] | None) -> HttpResponse:
-    """The page of whoever is locked out: 429, and when it is worth while to come back."""
+    """The page of whoever is locked out: 429, and when it is worth while to come back.
+
+    Endpoints have answered by themselves, in the same words as to a wrong password.
+    """
+    if response is not None and request.path_info.startswith("/api/"):
+        return response
     seconds = _seconds_left((credentials or {}).get("username"), address_of(request))
     context = {"minutes": math.ceil(seconds / 60)}
     refused = render(request, "accounts/locked_out.html", context, status=429)

@@ -2,10 +2,10 @@
 
 from django.urls import path
 
-from accounts import views
+from accounts.views import second_factor
 
 urlpatterns = [
-    path("", views.ask, name="second-factor"),
-    path("set-up/", views.set_up, name="second-factor-set-up"),
-    path("remove/", views.remove, name="second-factor-remove"),
+    path("", second_factor.ask, name="second-factor"),
+    path("set-up/", second_factor.set_up, name="second-factor-set-up"),
+    path("remove/", second_factor.remove, name="second-factor-remove"),
 ]

@@ -6,7 +6,7 @@ import time
 
 from django.contrib.sessions.backends.db import SessionStore
 
-from accounts import profiles, social_provider, usage
+from accounts import administrators, profiles, social_provider, usage
 from config.call_counts import CountsUnavailable
 from config.celery import app
 
@@ -55,5 +55,6 @@ def prune_key_usage() -> None:
 
 @app.task
 def prune_sessions() -> None:
-    """Delete the sessions of log-ins that are over."""
+    """Delete the sessions that are over: of log-ins, and those of administrators."""
     SessionStore.clear_expired()
+    administrators.prune()

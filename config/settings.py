@@ -238,6 +238,8 @@ RATE_LIMIT_INDEX = env_int("RATE_LIMIT_INDEX", 10, minimum=0, maximum=1_000_000)
 RATE_LIMIT_DEPLOY = env_int("RATE_LIMIT_DEPLOY", 10_000, minimum=0, maximum=1_000_000)
 # Of each user, for making a pretoken, in an hour:
 RATE_LIMIT_PRETOKEN = env_int("RATE_LIMIT_PRETOKEN", 20, minimum=0, maximum=1_000_000)
+# Of each client address, to begin an administrator's session:
+RATE_LIMIT_ADMIN_VERIFY = env_int("RATE_LIMIT_ADMIN_VERIFY", 5, minimum=0, maximum=1_000_000)
 
 # How many days it is kept how often each partner key called each endpoint.
 KEY_USAGE_DAYS = env_int("KEY_USAGE_DAYS", 400, minimum=1, maximum=3650)

@@ -11,8 +11,9 @@ from config.env import BASE_DIR
 os.environ.setdefault("LAUNCHBOARD_LOCAL", str(BASE_DIR / ".local" / "test"))
 
 # Tests make more calls in a minute than any client; those of the limits turn them on.
-for _limit in ("RATE_LIMIT_PUBLIC", "RATE_LIMIT_KEYED", "RATE_LIMIT_INDEX", "RATE_LIMIT_DEPLOY", "RATE_LIMIT_PRETOKEN"):
-    os.environ[_limit] = "0"
+_LIMITS = ("PUBLIC", "KEYED", "INDEX", "DEPLOY", "PRETOKEN", "ADMIN_VERIFY")
+for _limit in _LIMITS:
+    os.environ[f"RATE_LIMIT_{_limit}"] = "0"
 
 # pytest-xdist calls its workers gw0, gw1, ...; each has a numbered database of Valkey, as pytest-django gives each a
 # PostgreSQL database. The controlling process keeps number 0.

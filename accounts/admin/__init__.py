@@ -1,6 +1,6 @@
 """The operators' pages for who calls, who deploys and who operates. Django finds them by importing this package."""
 
-from accounts.admin import audit, partner_keys, profiles, staff
+from accounts.admin import administrators, audit, partner_keys, profiles, staff, users
 from accounts.admin.partner_keys import PartnerKeyForm
 
-__all__ = ["PartnerKeyForm", "audit", "partner_keys", "profiles", "staff"]
+__all__ = ["PartnerKeyForm", "administrators", "audit", "partner_keys", "profiles", "staff", "users"]

@@ -103,6 +103,13 @@ class PublicLimit(AddressLimit):
     setting, seconds = "RATE_LIMIT_PUBLIC", _MINUTE
 
 
+class AdminVerifyLimit(AddressLimit):
+    """Guessing at passwords and tokens of administrators; log-ins that fail are counted in the database besides."""
+
+    setting, seconds = "RATE_LIMIT_ADMIN_VERIFY", _MINUTE
+    passes_uncounted = False
+
+
 class PartnerLimit(KeyLimit):
     """What partners call with their keys, each of which may have a number of its own."""
 

@@ -62,10 +62,17 @@ _NAVIGATION = [
         "items": [_list("Partner keys", "key", "accounts.partnerkey")],
     },
     {
+        "title": "Users",
+        "separator": True,
+        "items": [_list("Users", "person", "accounts.person")],
+    },
+    {
         "title": "Operators",
         "separator": True,
         "items": [
             _list("Accounts", "badge", "auth.user"),
+            _list("Administrators", "verified_user", "accounts.administrator"),
+            _list("Administrators' sessions", "cookie", "accounts.adminsession"),
             _list("Roles", "shield_person", "auth.group"),
             _list("Audit log", "history", "admin.logentry"),
         ],

@@ -1,0 +1,1 @@
+"""The API endpoints of administrators, and the pages of the second factor."""

@@ -1,0 +1,89 @@
+"""Who may see what administrators see, in a browser: a session that begins and ends."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
+
+from accounts import administrators
+from accounts.authentication import UNAUTHORIZED, UserIfAny
+from accounts.identity import VerifiedIdentity
+from accounts.serializers import EndAnswer, PasswordBody, SessionAnswer
+from config.api.caching import NEVER_STORED
+from config.api.throttling import AdminVerifyLimit
+from config.api.views import LimitedView
+
+# The endpoints; pages and the admin site never get the cookie.
+_COOKIE_PATH = "/api/"
+# When a cookie that a browser is to forget ends.
+_PAST = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class AdminVerifyView(LimitedView):
+    """A wrong name, password or code, a locked out or unknown account and a token of somebody else are one 401."""
+
+    authentication_classes = [UserIfAny]
+    permission_classes = [AllowAny]
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        """Guesses have a limit of their own, with bad tokens among them."""
+        return [AdminVerifyLimit()] if self.request.method == "POST" else super().get_throttles()
+
+    @extend_schema(operation_id="beginAdminSession", request=PasswordBody, responses={200: SessionAnswer, 401: None})
+    def post(self, request: Request) -> Response:
+        """Begin an administrator's session: its cookie `admin_session` shows what administrators see, and no more.
+
+        With the name and password of a staff account (and `code`, where it has a second factor), or with an
+        administrator's token in the header Authorization, for which no body is read.
+        """
+        session = administrators.begin(_holder(request))
+        response = Response(SessionAnswer(session).data)
+        _set_cookie(response, session.cookie, expires=session.expires_at)
+        return response
+
+    @extend_schema(operation_id="endAdminSession", request=None, responses={200: EndAnswer, 401: None})
+    def delete(self, request: Request) -> Response:
+        """End the session of the cookie, which is refused from then on. Without a live one this is 401."""
+        session = administrators.of_request(request._request)
+        if session is None or not administrators.revoke(session):
+            raise NotAuthenticated(UNAUTHORIZED)
+        return Response(EndAnswer({}).data)
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Nobody keeps an answer; after a session's end, or an attempt at it, the browser forgets the cookie."""
+        response = super().finalize_response(request, response, *args, **kwargs)
+        response["Cache-Control"] = NEVER_STORED
+        if request.method == "DELETE" and response.status_code in (200, 401):
+            _set_cookie(response, "", expires=_PAST)
+        return response
+
+
+def _set_cookie(response: Response, value: str, *, expires: datetime) -> None:
+    response.set_cookie(
+        administrators.COOKIE,
+        value,
+        expires=expires,
+        path=_COOKIE_PATH,
+        secure=not settings.DEBUG,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def _holder(request: Request) -> Any:
+    """The account or the administrator that the call proves. Raises AuthenticationFailed, and ValidationError."""
+    if isinstance(request.auth, VerifiedIdentity):
+        holder: Any = administrators.find(request.auth)
+    else:
+        body = PasswordBody(data=request.data)
+        body.is_valid(raise_exception=True)
+        holder = administrators.check_password(request._request, **body.validated_data)
+    if holder is None:
+        raise AuthenticationFailed(UNAUTHORIZED)
+    return holder
