@@ -15,6 +15,7 @@ from pretokens.models import Pretoken, State
 from tests.airdrop_entries import sample_entries
 from tests.factories import DeployWalletFactory, PersonFactory, PretokenFactory
 from tests.orders import ADMIN, WALLET, pretoken
+from tests.relay import relay
 from tokens.deploying import accepting
 from tokens.models import AirdropTree, Deployment, DeploySwitch
 
@@ -137,6 +138,30 @@ def test_whoever_deploys_it_at_once_it_becomes_one_deployment(ready):
         came = list(pool.map(deploy, range(6)))
     assert sorted(type(result).__name__ for result in came) == ["Deployment"] + ["NotPending"] * 5
     assert Pretoken.objects.get().deployment == Deployment.objects.get()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_somebody_had_first_is_told_as_such_though_its_launch_would_be_reverted_by_now(
+    ready, settings, forget_chains
+):
+    row = kept()
+
+    def have_it_first(asked):
+        keeping.delete(row.pk, person_id=row.owner_id)
+        connection.close()
+
+    def revert(asked, answer):
+        # The simulation is the one batch.
+        if not isinstance(asked, list):
+            return answer
+        error = {"code": 3, "message": "execution reverted", "data": "0x"}
+        return [{"jsonrpc": "2.0", "id": call["id"], "error": error} for call in asked]
+
+    with relay(ready.deployment.rpc_url, before=have_it_first, change=revert) as url:
+        settings.RPC_URLS = {CHAIN_ID: (url,)}
+        forget_chains()
+        with pytest.raises(launching.NotPending):
+            launching.prepare(row.pk)
 
 
 def test_its_key_belongs_to_no_partner(ready, deploy_key):

@@ -10,15 +10,17 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 from rest_framework.exceptions import ValidationError
 
+from config.api.fields import checksum
 from devchain import node
 from devchain.anvil import CHAIN_ID
 from devchain.deploy import OWNER
 from devchain.launches import LaunchConfig
 from pretokens import keeping, room, tasks
 from pretokens.models import Pretoken, State
-from tests.factories import PersonFactory, PretokenFactory
+from tests.factories import DeployWalletFactory, PersonFactory, PretokenFactory
 from tests.on_devchain import launch_token
-from tests.orders import ADMIN, pretoken
+from tests.orders import ADMIN, WALLET, pretoken
+from tests.relay import relay
 from tokens.chains.base import NodeUnavailable, WouldRevert
 from tokens.models import Deployment
 
@@ -142,6 +144,20 @@ def test_an_owners_wallet_needs_no_funds_and_the_service_no_wallet(launchpad, ow
     assert keeping.create(pretoken(settings={"admins": admins}), person_id=owner.pk)
 
 
+def test_it_is_tried_as_sent_by_the_tokens_admin(launchpad, owner, settings, forget_chains):
+    DeployWalletFactory(chain_id=CHAIN_ID, address=WALLET)
+    asked = []
+    admins = [{"admin": PENNILESS, "recipient": ADMIN, "bps": 1}, {"admin": ADMIN, "recipient": ADMIN, "bps": 9_999}]
+    with relay(launchpad.deployment.rpc_url, before=asked.append) as url:
+        settings.RPC_URLS = {CHAIN_ID: (url,)}
+        forget_chains()
+        keeping.create(pretoken(settings={"admins": admins}), person_id=owner.pk)
+    # The simulation is the one batch.
+    [calls] = [body for body in asked if isinstance(body, list)]
+    tried = {call["method"]: call["params"][0]["from"] for call in calls}
+    assert tried == dict.fromkeys(("eth_call", "eth_estimateGas"), checksum(PENNILESS))
+
+
 @pytest.mark.parametrize("keyword", ["doge", "DOGE", " doge  ", "Doge"])
 def test_a_pending_ones_keyword_is_taken_however_it_is_written(launchpad, owner, keyword):
     keeping.create(pretoken("Doge"), person_id=owner.pk)
@@ -203,6 +219,13 @@ def test_those_of_users_who_proved_to_be_one_count_together(launchpad, owner):
         keeping.create(pretoken("doge"), person_id=owner.pk)
     assert keeping.delete(row.pk, person_id=owner.pk)
     assert restored(row).state == State.PENDING
+
+
+def test_what_a_linked_user_deleted_is_not_restored_beside_another_of_its_keyword(owner):
+    row = PretokenFactory(owner=PersonFactory(fid=None, linked_to=owner), keyword="doge", deleted=True)
+    PretokenFactory(owner=owner, keyword="doge")
+    with pytest.raises(keeping.NotRestorable, match="keyword is pending"):
+        keeping.restore(row.pk)
 
 
 @pytest.mark.parametrize("columns", [{"deleted": True}, {"deployed": True}, {"overdue": True}, {"state": "expired"}])
