@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from drf_spectacular.drainage import set_override
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from rest_framework.authentication import BaseAuthentication
@@ -115,6 +116,10 @@ class UserAuthentication(UserIfAny):
         if found is None:
             raise NotAuthenticated(UNAUTHORIZED)
         return found
+
+
+# Both ask for the same token, so that one description is that of either.
+set_override(UserIfAny, "suppress_collision_warning", True)
 
 
 class UserTokenScheme(OpenApiAuthenticationExtension):

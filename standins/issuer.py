@@ -33,7 +33,7 @@ class IssuerStandIn(StandIn):
         self.ec_key = ec.generate_private_key(ec.SECP256R1())
 
     def answer(self, asked: Asked) -> Answer | None:
-        """A JWKS, or a token: `/tokens/quick-auth?fid=&domain=` or `/tokens/privy?subject=&app_id=`, where `fid=` may be."""
+        """A JWKS, or a token: `/tokens/quick-auth?fid=&domain=`, `/tokens/privy?subject=&app_id=` (and `&fid=`)."""
         parts = asked.path.strip("/").split("/")
         try:
             match parts:

@@ -8,7 +8,7 @@ from decimal import Decimal
 import factory
 from django.utils import timezone
 
-from accounts.models import PartnerKey, PartnerKeySecret, Person, Scope, SocialProfile
+from accounts.models import Administrator, AdminSession, PartnerKey, PartnerKeySecret, Person, Scope, SocialProfile
 from config.api.fields import checksum
 from pretokens.body import keyword_key
 from pretokens.models import Pretoken, State
@@ -283,6 +283,28 @@ class PersonFactory(factory.django.DjangoModelFactory[Person]):
         model = Person
 
     fid = factory.Sequence(lambda n: 2_000_000 + n)
+
+
+class AdministratorFactory(factory.django.DjangoModelFactory[Administrator]):
+    """An administrator of Quick Auth's."""
+
+    class Meta:
+        model = Administrator
+
+    name = factory.Sequence(lambda n: f"Administrator {n}")
+    issuer = "https://auth.farcaster.xyz"
+    subject = factory.Sequence(lambda n: str(1 + n))
+
+
+class AdminSessionFactory(factory.django.DjangoModelFactory[AdminSession]):
+    """A live session of an administrator, whose cookie nobody has."""
+
+    class Meta:
+        model = AdminSession
+
+    digest = factory.Sequence(lambda n: f"{n:064x}")
+    administrator = factory.SubFactory(AdministratorFactory)
+    expires_at = factory.LazyFunction(lambda: timezone.now() + timedelta(hours=12))
 
 
 class PretokenFactory(factory.django.DjangoModelFactory[Pretoken]):

@@ -7,9 +7,11 @@ from django.contrib.auth.models import Group, Permission, User
 from django.contrib.contenttypes.models import ContentType
 from django.urls import reverse
 
-from accounts.models import PartnerKey, SocialProfile
+from accounts.models import Administrator, AdminSession, PartnerKey, Person, SocialProfile
 from pretokens.models import Pretoken
 from tests.factories import (
+    AdministratorFactory,
+    AdminSessionFactory,
     ChainHeadFactory,
     CoverageAlarmFactory,
     CoverageFactory,
@@ -20,6 +22,7 @@ from tests.factories import (
     IndexRequestFactory,
     PartnerKeyFactory,
     PartnerKeySecretFactory,
+    PersonFactory,
     PretokenFactory,
     SocialProfileFactory,
     TokenEventFactory,
@@ -104,6 +107,9 @@ MAKERS = {
     DeployQuota: make_quotas,
     Pretoken: lambda: [PretokenFactory(deployed=number % 2 == 0) for number in range(ROWS)],
     PartnerKey: make_keys,
+    Person: lambda: [PersonFactory(fid=None, linked_to=PersonFactory()) for _ in range(ROWS // 2)],
+    Administrator: lambda: AdministratorFactory.create_batch(ROWS),
+    AdminSession: lambda: AdminSessionFactory.create_batch(ROWS),
     SocialProfile: lambda: SocialProfileFactory.create_batch(ROWS),
     User: make_users,
     Group: make_groups,

@@ -15,15 +15,17 @@ from django.db import connection, connections
 from django.test import Client
 
 from accounts import keys, roles
-from accounts.models import KeyState, PartnerKey
+from accounts.models import Administrator, KeyState, PartnerKey
 from config.env import BASE_DIR
 from tests.factories import (
+    AdminSessionFactory,
     ChainHeadFactory,
     CoverageAlarmFactory,
     CoverageFactory,
     DeployAttemptFactory,
     IndexRequestFactory,
     PartnerKeyFactory,
+    PersonFactory,
     PretokenFactory,
     SocialProfileFactory,
     TokenFactory,
@@ -36,11 +38,13 @@ KEYS, TOKENS, REQUESTS = "/admin/accounts/partnerkey/", "/admin/tokens/token/", 
 PROFILES = "/admin/accounts/socialprofile/"
 DEPLOYING = [f"/admin/tokens/{name}/" for name in ("deployment", "deploywallet", "deployswitch", "deployquota")]
 PRETOKENS = "/admin/pretokens/pretoken/"
+USERS = [f"/admin/accounts/{name}/" for name in ("person", "administrator", "adminsession")]
 FOLLOWING = "/admin/tokens/chainhead/", "/admin/tokens/coverage/", "/admin/tokens/coveragealarm/"
 MIGRATIONS = [
     import_module(name)
     for name in (
         "accounts.migrations.0004_roles",
+        "accounts.migrations.0006_roles_of_users",
         "tokens.migrations.0006_roles",
         "tokens.migrations.0008_roles_of_following",
         "tokens.migrations.0010_roles_of_deploying",
@@ -142,6 +146,8 @@ def test_both_see_all_lists(groups, group):
     rows |= dict(zip(FOLLOWING, (ChainHeadFactory(), CoverageFactory(), CoverageAlarmFactory()), strict=True))
     rows |= dict(zip(DEPLOYING, deploying_rows(), strict=True))
     rows |= {PROFILES: SocialProfileFactory(), PRETOKENS: PretokenFactory()}
+    session = AdminSessionFactory()
+    rows |= dict(zip(USERS, (PersonFactory(), session.administrator, session), strict=True))
     for address, row in rows.items():
         assert client.get(address).status_code == 200
         assert client.get(f"{address}{row.pk}/change/").status_code == 200
@@ -172,6 +178,19 @@ def test_an_operator_marks_alarms_as_seen(operator):
     operator.post(FOLLOWING[2], {"action": "see", "_selected_action": [alarm.pk]})
     alarm.refresh_from_db()
     assert alarm.seen_at
+
+
+def test_support_changes_no_administrator_and_revokes_no_session(support, issuer):
+    session = AdminSessionFactory()
+    administrators, sessions = USERS[1:]
+    form = {"name": "Eve", "issuer": issuer.url, "subject": "6"}
+    assert support.post(f"{administrators}add/", form).status_code == 403
+    assert support.post(f"{administrators}{session.administrator_id}/change/", form).status_code == 403
+    assert support.post(f"{administrators}{session.administrator_id}/delete/", {"post": "yes"}).status_code == 403
+    assert support.post(f"{sessions}{session.pk}/revoke/").status_code == 403
+    session.refresh_from_db()
+    assert session.revoked_at is None
+    assert list(Administrator.objects.all()) == [session.administrator]
 
 
 def test_an_operator_deletes_nothing(operator):

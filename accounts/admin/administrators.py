@@ -73,6 +73,8 @@ class AdminSessionAdmin(WrittenRows):
     list_display = ["holder", "state", "created_at", "expires_at", "revoked_at"]
     fields = readonly_fields = ("holder", "state", "created_at", "expires_at", "revoked_at")
     list_select_related = ("user", "administrator")
+    search_fields = ("=user__username", "administrator__name")
+    search_help_text = "A whole user name, or a part of an administrator's name."
     ordering = ("-id",)
     actions_detail = ["revoke"]
 

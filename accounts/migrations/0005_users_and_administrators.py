@@ -68,7 +68,7 @@ class Migration(migrations.Migration):
                 ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                'verbose_name': "administrator's session",
+                'verbose_name': "administrator session",
                 'indexes': [models.Index(fields=['expires_at'], name='admin_session_expiry')],
                 'constraints': [models.UniqueConstraint(fields=('digest',), name='admin_session_digest_unique'), models.CheckConstraint(condition=models.Q(('digest__regex', '^[0-9a-f]{64}$')), name='admin_session_digest_form'), models.CheckConstraint(condition=models.Q(models.Q(('administrator__isnull', False), ('password_hash', ''), ('user__isnull', True)), models.Q(('administrator__isnull', True), ('user__isnull', False), models.Q(('password_hash', ''), _negated=True)), _connector='OR'), name='admin_session_of_one')],
             },

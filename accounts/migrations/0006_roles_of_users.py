@@ -22,12 +22,12 @@ PERMISSIONS = {
 }
 
 
-def grant(apps, schema_editor):
+def make_roles(apps, schema_editor):
     for role, permissions in PERMISSIONS.items():
         roles.grant(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
 
 
-def withdraw(apps, schema_editor):
+def remove_roles(apps, schema_editor):
     for role, permissions in PERMISSIONS.items():
         roles.withdraw(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
 
@@ -38,4 +38,4 @@ class Migration(migrations.Migration):
         ('accounts', '0005_users_and_administrators'),
     ]
 
-    operations = [migrations.RunPython(grant, withdraw)]
+    operations = [migrations.RunPython(make_roles, remove_roles)]

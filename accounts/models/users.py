@@ -117,7 +117,7 @@ class AdminSession(models.Model):
     revoked_at = models.DateTimeField(null=True)
 
     class Meta:
-        verbose_name = "administrator's session"
+        verbose_name = "administrator session"
         constraints = [
             # Its index serves each call with a cookie.
             models.UniqueConstraint(name="admin_session_digest_unique", fields=["digest"]),
