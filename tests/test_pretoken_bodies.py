@@ -4,11 +4,15 @@ import copy
 from dataclasses import replace
 
 import pytest
+from hypothesis import HealthCheck, example, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 from rest_framework.exceptions import ValidationError
 
 from config.api.error_handling import error_body
 from pretokens import body as bodies
-from tests.test_deploy_config import ABSENT, ADMIN, NOWHERE, OTHER, USDC, WETH, ZERO
+from tests.factories import PretokenFactory
+from tests.test_deploy_config import ABSENT, ADMIN, JSON, NOWHERE, OTHER, USDC, WETH, ZERO
 from tokens import deploy_config
 
 KEY = "k" * 32
@@ -183,3 +187,27 @@ def test_a_description_may_stand_in_either_place():
 @pytest.mark.parametrize(("one", "other"), [("Doge", " dOGE "), ("STRASSE", "straße")])
 def test_keywords_are_told_apart_without_case_and_blanks_around(one, other):
     assert bodies.keyword_key(one) == bodies.keyword_key(other)
+
+
+PLACES = ["keyword", "chain_id", SETTINGS, "vault_settings", "airdrop", "airdrop.entries.0"]
+PLACES += [f"{SETTINGS}.{name}" for name in BODY[SETTINGS]] + [f"{SETTINGS}.admins.0.{name}" for name in ADMINS[0]]
+
+
+@hypothesis_settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(PLACES), JSON)
+@example(f"{SETTINGS}.fee_config_type", [])
+@example(f"{SETTINGS}.metadata", None)
+def test_any_value_in_any_place_is_taken_or_refused_by_name(path, value):
+    try:
+        bodies.read(body_with(path, value), request_key=KEY)
+    except ValidationError as refused:
+        details = error_body(refused)["details"]
+        assert details and all(detail["field"] and detail["message"] for detail in details)
+
+
+@pytest.mark.django_db
+def test_the_longest_keyword_has_its_place():
+    # Of each of its letters, folding case makes three.
+    row = PretokenFactory(keyword="\N{GREEK SMALL LETTER IOTA WITH DIALYTIKA AND TONOS}" * 100)
+    row.refresh_from_db()
+    assert len(row.keyword_key) == 300

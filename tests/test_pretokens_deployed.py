@@ -16,8 +16,8 @@ from tests.airdrop_entries import sample_entries
 from tests.factories import DeployWalletFactory, PersonFactory, PretokenFactory
 from tests.orders import ADMIN, WALLET, pretoken
 from tests.relay import relay
-from tokens.deploying import accepting
-from tokens.models import AirdropTree, Deployment, DeploySwitch
+from tokens.deploying import accepting, submitting
+from tokens.models import AirdropTree, Deployment, DeploySwitch, Token
 
 pytestmark = pytest.mark.django_db
 
@@ -109,6 +109,17 @@ def test_it_becomes_a_deployment_of_the_operators_own(ready, queue, django_captu
     assert [(message.task, message.args) for message in queue()] == [("tokens.tasks.submit_deployment", [order.pk])]
     assert "only a pending pretoken" in refused(row.pk)
     assert Deployment.objects.count() == 1
+
+
+def test_its_token_is_launched_by_one_of_our_wallets_and_listed(ground):
+    row = kept()
+    order = launching.launch(launching.prepare(row.pk))
+    assert submitting.submit(order.pk)
+    ground.mine()
+    ground.watch()
+    token = Token.objects.get()
+    assert (token.contract_address, token.symbol, token.admin) == (order.expected_address, "DOGE", ADMIN)
+    assert Pretoken.objects.get().deployment.status == Deployment.Status.INDEXED
 
 
 def test_its_airdrop_is_kept_for_claims(ready):
