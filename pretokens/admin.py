@@ -11,7 +11,6 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from rest_framework.exceptions import APIException
 from unfold.decorators import action
 
 from accounts.models import Person
@@ -150,7 +149,7 @@ class PretokenAdmin(OnAChain, IndexedSearch, ReadRows):
                 deployment = launching.launch(prepared)
                 note(request, [pretoken], "deploy")
                 transaction.on_commit(partial(tasks.enqueue_deployment, deployment.pk))
-        except (Permanent, Retryable, APIException) as error:
+        except (Permanent, Retryable) as error:
             self.message_user(request, f"Not deployed: {error}", messages.ERROR)
         else:
             self.message_user(request, f"Deployment {deployment.request_key} is enqueued.", messages.SUCCESS)

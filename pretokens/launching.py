@@ -5,7 +5,9 @@ import uuid
 from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
+from rest_framework.exceptions import APIException
 
+from config.api.error_handling import error_body
 from config.http import Permanent, Retryable
 from pretokens import body as bodies
 from pretokens.models import Pretoken, State
@@ -20,6 +22,10 @@ class NotPending(Permanent):
     """The pretoken can't be launched: it is unknown, past its time, deleted or deployed already."""
 
 
+class Refused(Permanent):
+    """The pretoken doesn't keep a deployment's rules any more, or too many wait for the chain; the text says it."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prepared:
     """A pretoken whose launch the chain would take from a wallet of ours at this moment."""
@@ -31,16 +37,18 @@ class Prepared:
 def prepare(pretoken_id: uuid.UUID) -> Prepared:
     """Have the chain try the launch of a pretoken; nothing is written.
 
-    Its rules are read anew: limits and chains may have changed. Raises NotPending, ValidationError, and what
-    `accepting.rehearse` does.
+    Its rules are read anew: limits and chains may have changed. Raises NotPending, Refused, and the Permanent and
+    Retryable errors of `accepting.rehearse`.
     """
     pending = Pretoken.objects.pending().filter(pk=pretoken_id)
     pretoken = pending.first()
     if pretoken is None:
         raise NotPending("only a pending pretoken can be deployed")
-    read = bodies.read(pretoken.body, request_key=pretoken.pk.hex)
     try:
+        read = bodies.read(pretoken.body, request_key=pretoken.pk.hex)
         rehearsed = accepting.rehearse(read.order, body=pretoken.body, partner=None)
+    except APIException as error:
+        raise Refused(error_body(error)["error"]) from error
     except (Permanent, Retryable) as error:
         # Somebody may have been so much sooner that its token is there.
         if not pending.exists():

@@ -68,7 +68,7 @@ def test_what_is_no_id_is_refused(text):
 def test_it_is_read_anew_since_rules_may_have_changed(ready):
     row = kept()
     Pretoken.objects.update(body=pretoken(settings={"admins": []}))
-    assert "1 to 7 entries" in refused(row.pk)
+    assert refused(row.pk) == "Not deployed: token_settings.admins must be a list of 1 to 7 entries"
     assert (Pretoken.objects.get().state, Deployment.objects.count()) == (State.PENDING, 0)
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
-from rest_framework.exceptions import APIException
 
 from config.http import Permanent, Retryable
 from pretokens import launching
@@ -21,7 +20,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             deployment = launching.launch(launching.prepare(options["id"]))
-        except (Permanent, Retryable, APIException) as error:
+        except (Permanent, Retryable) as error:
             raise CommandError(f"Not deployed: {error}") from error
         transaction.on_commit(lambda: tasks.enqueue_deployment(deployment.pk))
         where = f"at {deployment.expected_address} on chain {deployment.chain_id}"
