@@ -1,4 +1,4 @@
-"""How `manage.py` beside `make run` finds the development chain: by the settings of the service's processes."""
+"""How `manage.py` beside `make run` finds the development chain, and who issues made-up users' tokens there."""
 
 import json
 import os
@@ -27,9 +27,17 @@ def withdraw() -> None:
 
 def join() -> None:
     """Take the settings of the development chain into this process's environment, where no node is set."""
+    if not env_rpc_urls():
+        os.environ.update(announced())
+
+
+def announced() -> dict[str, str]:
+    """The settings of the development chain that runs now; empty where none does."""
     # A `make run` that was killed leaves its settings behind, and its lock not.
-    if not env_rpc_urls() and _path().exists() and is_locked(run_lock()):
-        os.environ.update(json.loads(_path().read_text(encoding="utf-8")))
+    if not (_path().exists() and is_locked(run_lock())):
+        return {}
+    settings: dict[str, str] = json.loads(_path().read_text(encoding="utf-8"))
+    return settings
 
 
 def _path() -> Path:

@@ -40,6 +40,9 @@ _CHAIN_WEBSOCKET = f"RPC_WS_URL_{anvil.CHAIN_ID}"
 _CHAIN_FROM = f"FOLLOW_FROM_{anvil.CHAIN_ID}"
 # What the Procfile calls it.
 _FOLLOWER = "follower"
+_TRY_AS_USER = """  As a user         curl {address} \\
+                      -H "Authorization: Bearer $(.venv/bin/python manage.py user_token --fid 12345)"
+"""
 
 
 def main() -> None:
@@ -76,7 +79,7 @@ def _run() -> None:
         chain = _start_chain(supervisor, environment)
         sample_ports = _start_stand_ins(supervisor, environment)
         environment |= chain | stand_ins.environment(sample_ports)
-        development_chain.announce(chain)
+        development_chain.announce(chain | stand_ins.issuer(sample_ports))
         commands = _read_procfile()
         if not _chain_ids(chain):
             # It would end again and again for want of one.
@@ -85,7 +88,8 @@ def _run() -> None:
             supervisor.start(name, ["/bin/sh", "-c", f"exec {command}"], environment=environment)
         supervisor.wait_until(lambda: web_server_answers(host, port), seconds=_START_SECONDS, what="the web server")
         _start_launcher(supervisor, environment)
-        print(_greeting(environment, accounts, stand_ins.greet(sample_ports)), flush=True)
+        services, has_users = stand_ins.greet(sample_ports), bool(stand_ins.issuer(sample_ports))
+        print(_greeting(environment, accounts, services, has_users=has_users), flush=True)
         while True:
             supervisor.attend(seconds=1.0)
             # What has killed a bundled server's keeper is healed here, and costs nothing otherwise.
@@ -220,7 +224,7 @@ def _start_launcher(supervisor: Supervisor, environment: Mapping[str, str]) -> N
     supervisor.start("launcher", [sys.executable, "-m", "devchain.launcher", *options], environment=environment)
 
 
-def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], services: str) -> str:
+def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], services: str, *, has_users: bool) -> str:
     address, local, ours = _address(environment), embedded.local_directory(), _has_our_chain(environment)
     if "password" not in accounts:
         login = "make one with `manage.py createsuperuser`"
@@ -237,6 +241,7 @@ def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], servi
             "                  or set RPC_URLS_<chainId>, such as RPC_URLS_8453=https://..."
         )
     deploying = deployments.greet(address, partner_key=accounts["partnerKey"]) if ours else ""
+    user = _TRY_AS_USER.format(address=shlex.quote(f"{address}/api/pretoken/pending")) if has_users else ""
     followed = " ".join(f"{address}/readyz?chain={chain_id}" for chain_id in _chain_ids(environment))
     return f"""
   Launchboard       {address}  (documentation: {address}/api/docs)
@@ -247,7 +252,7 @@ def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], servi
 {services}
   Data, keys, logs  {local}
   Try               curl {shlex.quote(f"{address}/api/tokens?limit=3")}
-{deploying}  Ctrl-C stops everything.
+{deploying}{user}  Ctrl-C stops everything.
 """
 
 

@@ -46,6 +46,21 @@ def _profiles() -> str:
     return f"from {urlsplit(settings.FARCASTER_HUB_URL).hostname}" if settings.FARCASTER_HUB_URL else ""
 
 
+def _users() -> str:
+    names = ", ".join(issuer.issuer for issuer in settings.IDENTITY_ISSUERS)
+    return f"with tokens of {names}" if names else ""
+
+
+def _believe(url: str) -> dict[str, str]:
+    """Both of the stand-in's issuers, which are believed as long as it runs: its keys end with it."""
+    return {
+        "FARCASTER_AUTH_ORIGIN": url,
+        "FARCASTER_AUTH_DOMAINS": HOST,
+        "PRIVY_APP_ID": "sample",
+        "PRIVY_JWKS_URL": f"{url}/v1/apps/sample/jwks.json",
+    }
+
+
 SERVICES = (
     Service(
         title="Market data",
@@ -62,6 +77,14 @@ SERVICES = (
         decided=_profiles,
         point_at=lambda url: {"SOCIAL_BASE_URL": url, "SOCIAL_API_KEY": "sample"},
         advice="set SOCIAL_API_KEY (Neynar) or FARCASTER_HUB_URL",
+    ),
+    Service(
+        title="Users",
+        name="issuer",
+        port=8602,
+        decided=_users,
+        point_at=_believe,
+        advice="set FARCASTER_AUTH_DOMAINS, PRIVY_APP_ID or OIDC_ISSUERS",
     ),
 )
 
@@ -80,6 +103,11 @@ def environment(ports: Mapping[str, int]) -> dict[str, str]:
         if service.name in ports:
             found |= service.point_at(_url(ports[service.name]))
     return found
+
+
+def issuer(ports: Mapping[str, int]) -> dict[str, str]:
+    """Those of the settings that make the stand-in's tokens believed, by which commands find it; empty without it."""
+    return _believe(_url(ports["issuer"])) if "issuer" in ports else {}
 
 
 def greet(ports: Mapping[str, int]) -> str:

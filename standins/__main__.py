@@ -1,4 +1,4 @@
-"""`python -m standins market=8600 social=8601`: serves the named stand-ins on their ports until Ctrl-C or SIGTERM."""
+"""`python -m standins market=8600 social=8601 issuer=8602`: serves stand-ins on these ports until Ctrl-C or SIGTERM."""
 
 import signal
 import sys
@@ -6,11 +6,16 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from types import FrameType
 
+from standins.issuer import IssuerStandIn
 from standins.market import MarketStandIn
 from standins.server import CONTROL_PATH, StandIn
 from standins.social import SocialStandIn
 
-STAND_INS: dict[str, Callable[[int], StandIn]] = {"market": MarketStandIn, "social": SocialStandIn}
+STAND_INS: dict[str, Callable[[int], StandIn]] = {
+    "market": MarketStandIn,
+    "social": SocialStandIn,
+    "issuer": IssuerStandIn,
+}
 
 
 _USAGE = f"""usage: python -m standins NAME=PORT ...

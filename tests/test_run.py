@@ -108,6 +108,11 @@ class Run:
             "GET" if content is None else "POST", url, headers=headers, data=content, timeout=30
         ).json()
 
+    def manage(self, *words: str) -> str:
+        """What a command of `manage.py` beside it says."""
+        command = [sys.executable, "manage.py", *words]
+        return subprocess.check_output(command, cwd=BASE_DIR, env=self._environment, text=True).strip()
+
     def end(self, number: signal.Signals) -> int:
         self.process.send_signal(number)
         return self.process.wait(60)
@@ -241,7 +246,7 @@ def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -
 
 def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_run: Run) -> None:
     sample_run.wait_for_greeting()
-    for title, name in (("Market data", "market"), ("Profiles", "social")):
+    for title, name in (("Market data", "market"), ("Profiles", "social"), ("Users", "issuer")):
         found = re.search(rf"{title} +SAMPLE DATA of a stand-in at (\S+);\n +for real data set", sample_run.said())
         assert found
         assert f"stand-ins | {name}: sample data at {found[1]}" in sample_run.said()
@@ -272,6 +277,12 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
     ordered = sample_run.paste("Deploy a token")
     assert (ordered["success"], sample_run.paste("Deploy a token")) == (True, ordered)
     assert wait_for(lambda: sample_run.paste("What became of it")["address"], seconds=60) == ordered["expectedAddress"]
+    # Tokens of made-up users let them in.
+    assert "As a user         curl " in sample_run.said()
+    token = sample_run.manage("user_token", "--fid", "12345")
+    status, pending = sample_run.get("/api/pretoken/pending", Authorization=f"Bearer {token}")
+    assert (status, json.loads(pending)) == (200, {"pendingPretokens": []})
+    assert sample_run.get("/api/pretoken/pending", Authorization=f"Bearer {token[:-4]}AAAA")[0] == 401
     # The stand-in knows the tokens that it was asked for, which are those of the samples.
     assert trending["trending"]
     assert all(token["chain_id"] == CHAIN_ID for token in trending["tokens"].values())

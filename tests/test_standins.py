@@ -66,7 +66,7 @@ def start(*words: str) -> "subprocess.CompletedProcess[str]":
 def test_it_refuses_what_is_no_stand_in_with_a_port(word):
     ended = start(word)
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr == "expected NAME=PORT, with a name of market, social\n"
+    assert ended.stderr == "expected NAME=PORT, with a name of market, social, issuer\n"
 
 
 @pytest.mark.parametrize("words", [["--help"], ["-h"], ["market=8600", "--help"]])
@@ -74,7 +74,7 @@ def test_it_tells_how_it_is_used(words):
     ended = start(*words)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.startswith("usage: python -m standins NAME=PORT ...\n")
-    assert "market, social" in ended.stdout
+    assert "market, social, issuer" in ended.stdout
 
 
 def test_it_refuses_what_the_service_does_not_have(sample):
