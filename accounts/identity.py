@@ -23,7 +23,7 @@ HIGHEST_FID = 2**63 - 1
 
 _REQUIRED = ("exp", "iat", "iss", "aud", "sub")
 # What a library raises for claims of other types than they should have.
-_MALFORMED = (PyJWTError, RecursionError, ValueError, TypeError, ArithmeticError)
+_MALFORMED = (PyJWTError, RecursionError, ValueError, TypeError)
 
 
 class BadToken(Exception):

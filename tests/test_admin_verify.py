@@ -11,12 +11,18 @@ from django.contrib.auth import hashers
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.contrib.auth.models import User
 from django.test import Client, RequestFactory
+from django.urls import path
 from django.utils import timezone
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from drf_spectacular.generators import SchemaGenerator
+from rest_framework.permissions import AllowAny
+from rest_framework.response import Response
 
 from accounts import administrators, keys, tasks
+from accounts.authentication import UserIfAny
 from accounts.models import Administrator, AdminSession, Scope
+from config import urls as config_urls
+from config.api.views import LimitedView
 from config.rate_limits import PREFIX
 from config.redis_connection import redis
 from tests.test_second_factor import code_of, wrong_code_of
@@ -348,6 +354,39 @@ def test_no_page_of_another_origin_may_call_it_or_have_its_cookie_sent(client, s
         answer = client.options(VERIFY, headers={"Origin": origin, **asked})
         assert answer.headers.get("Access-Control-Allow-Origin") == allowed
         assert "Access-Control-Allow-Credentials" not in answer.headers
+
+
+class SeesView(LimitedView):
+    """What an endpoint does that shows administrators more."""
+
+    authentication_classes = [UserIfAny]
+    permission_classes = [AllowAny]
+
+    def get(self, request):
+        """Whether the caller is one."""
+        return Response({"sees": administrators.is_by_administrator(request)})
+
+
+urlpatterns = [path("api/sees", SeesView.as_view()), *config_urls.urlpatterns]
+
+
+@pytest.mark.urls(__name__)
+def test_endpoints_tell_administrators_from_others(client, staff, issuer, administrator):
+    def sees(client, **headers):
+        answer = client.get("/api/sees", headers=headers)
+        return answer.json()["sees"] if answer.status_code == 200 else answer.status_code
+
+    assert sees(client) is False
+    assert sees(client, **as_user(issuer, 5)) is True
+    assert sees(client, **as_user(issuer, 6)) is False
+    assert sees(client, **bearer(issuer.privy("did:privy:a", app_id=APP_ID, fid=5))) is False
+    by_password(client)
+    assert sees(client) is sees(client, **as_user(issuer, 6)) is True
+    # A bad token is refused also beside a good cookie; a bad cookie is none.
+    assert sees(client, **bearer("x")) == 401
+    AdminSession.objects.update(expires_at=timezone.now())
+    assert sees(client) is False
+    assert sees(client, **as_user(issuer, 5)) is True
 
 
 def test_guesses_are_limited_by_address_and_bad_tokens_among_them(client, staff, issuer, settings):

@@ -249,6 +249,16 @@ def test_it_refuses_everybody_where_no_issuer_is_set(client, issuer, settings):
     assert not issuer.asked
 
 
+@pytest.mark.parametrize(
+    "attack",
+    ["no algorithm", "the public key as a secret", "another issuer", "a megabyte", "an algorithm that is a list"],
+)
+def test_it_asks_nobody_about_a_token_that_names_no_issuer_of_ours_or_not_its_algorithm(issuer, stranger, attack):
+    with pytest.raises(BadToken):
+        identity.verify(ATTACKS[attack](issuer, stranger))
+    assert not issuer.asked and not stranger.asked
+
+
 def test_it_says_nothing_of_a_token_in_the_log(client, issuer, caplog):
     token = signed(issuer, aud="elsewhere")
     ask(client, token)

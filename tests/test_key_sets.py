@@ -174,7 +174,7 @@ def test_a_token_without_an_id_gets_no_key_where_there_are_several(keys, issuer)
 
 
 def private_jwk():
-    return jwt.algorithms.RSAAlgorithm.to_jwk(RSA, as_dict=True) | {"kid": "bad"}
+    return jwt.algorithms.RSAAlgorithm.to_jwk(RSA, as_dict=True) | {"kid": "bad", "key_ops": ["sign", "verify"]}
 
 
 def curve_jwk(curve):
@@ -216,6 +216,12 @@ def test_it_takes_keys_for_the_issuers_own_algorithms_alone(issuer, clock):
     keys = key_set(issuer, clock, algorithms=("ES256",))
     with pytest.raises(KeysUnavailable):
         keys.find(KNOWN, algorithm="RS256")
+
+
+def test_it_reads_no_set_that_is_larger_than_any(keys, issuer):
+    publish(issuer, rsa_jwk(x5c=["x" * 300_000]))
+    with pytest.raises(KeysUnavailable):
+        keys.find("new", algorithm="RS256")
 
 
 def test_it_reads_a_set_of_thousands_no_further_than_it_has_to(keys, issuer):
