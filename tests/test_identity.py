@@ -21,6 +21,8 @@ from accounts.identity import BadToken
 from accounts.models import Identity, Person, Scope
 from accounts.permissions import UserAccess
 from config.api.views import LimitedView
+from config.rate_limits import PREFIX
+from config.redis_connection import redis
 from standins.issuer import IssuerStandIn
 from standins.server import Mode
 from tests.user_tokens import APP_ID, DOMAIN, as_user, bearer
@@ -270,6 +272,16 @@ def test_it_says_that_it_can_not_tell_where_the_issuer_has_given_no_keys_yet(cli
     answer = client.get("/api/who", headers=as_user(issuer, 5))
     assert (answer.status_code, answer.json()) == (503, {"error": "Upstream is not available"})
     assert "Retry-After" in answer.headers
+
+
+def test_calls_count_whose_token_nobody_can_check(client, issuer, settings):
+    redis().delete(f"{PREFIX}limit:RATE_LIMIT_PUBLIC:127.0.0.1")
+    settings.RATE_LIMIT_PUBLIC = 2
+    issuer.behave(Mode.FAIL)
+    answers = [ask(client, signed(issuer)) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [503, 503, 429]
+    assert [answer.headers["RateLimit-Remaining"] for answer in answers] == ["1", "0", "0"]
+    redis().delete(f"{PREFIX}limit:RATE_LIMIT_PUBLIC:127.0.0.1")
 
 
 def test_it_lets_in_who_is_expired_or_early_by_less_than_the_leeway(issuer):

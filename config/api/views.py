@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 
 from config.api.caching import NEVER_STORED
 from config.api.deprecation import deprecation_headers
+from config.api.errors import UpstreamUnavailable
 from config.api.queries import ignored_names, read_query
 from config.api.throttling import PublicLimit, rate_limit_headers
 from config.rate_limits import Verdict
@@ -48,11 +49,11 @@ class LimitedView(APIView):
     def perform_authentication(self, request: Request) -> None:
         """Count the call as soon as it is known who makes it, so that it counts whatever refuses it then.
 
-        Whose credential is refused is known by his address alone.
+        Whose credential is refused, or can't be checked, is known by his address alone.
         """
         try:
             super().perform_authentication(request)
-        except (NotAuthenticated, AuthenticationFailed):
+        except (NotAuthenticated, AuthenticationFailed, UpstreamUnavailable):
             self.throttle_classes = (PublicLimit,)
             super().check_throttles(request)
             raise
