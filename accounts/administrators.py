@@ -22,7 +22,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from rest_framework.request import Request
 
-from accounts import second_factor
+from accounts import issuers, second_factor
 from accounts.identity import VerifiedIdentity
 from accounts.login_protection import address_of
 from accounts.models import Administrator, AdminSession
@@ -79,9 +79,10 @@ def of_request(request: HttpRequest) -> AdminSession | None:
 
 
 def check_password(request: HttpRequest, *, username: str, password: str, code: str = "") -> User | None:
-    """The active staff account that these words open; None for whatever is wrong, which is counted as a failed log-in.
+    """The active staff account that these words open; None for whatever is wrong.
 
-    Whoever has a second factor has to give its code. Where the account is not there or locked out, as much work is
+    A wrong name or password is counted as a failed log-in. Whoever has a second factor has to give its code; wrong
+    ones make its owner wait, as everywhere. Where the account is not there or locked out, as much work is
     done as where the password is wrong: one hash.
     """
     if not AxesProxyHandler.is_allowed(request, get_credentials(username=username)):
@@ -110,8 +111,7 @@ def begin(holder: User | Administrator) -> NewSession:
 
 def revoke(session: AdminSession) -> bool:
     """End the session before its time. False where it was revoked before."""
-    rows = AdminSession.objects.filter(pk=session.pk, revoked_at__isnull=True)
-    return rows.update(revoked_at=timezone.now()) == 1
+    return AdminSession.objects.filter(pk=session.pk).revoke() == 1
 
 
 def prune() -> int:
@@ -120,11 +120,13 @@ def prune() -> int:
 
 
 def _is_somebodys(session: AdminSession) -> bool:
-    user = session.user
+    user, administrator = session.user, session.administrator
     if user is None:
-        # The row would have gone with the administrator's.
-        return True
+        # The row would have gone with the administrator's, whose issuer may be believed no more.
+        return administrator is not None and issuers.find(administrator.issuer) is not None
     if not (user.is_active and user.is_staff):
+        return False
+    if settings.ADMIN_TOTP_REQUIRED and not second_factor.has_device(user):
         return False
     return hmac.compare_digest(session.password_hash, user.get_session_auth_hash())
 

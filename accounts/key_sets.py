@@ -21,7 +21,7 @@ from config.identity_settings import Issuer
 
 logger = logging.getLogger(__name__)
 
-# A key that the issuer has withdrawn is believed no longer than this.
+# A key that the issuer has withdrawn is believed no longer than this, as long as the issuer answers with others.
 FRESH_SECONDS = 600.0
 # Between two fetches for keys that are not in the set, and after one that failed.
 LOOK_SECONDS = 60.0

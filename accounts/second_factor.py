@@ -21,6 +21,8 @@ from django.utils import timezone
 from django_otp.middleware import is_verified
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from accounts.models import AdminSession
+
 logger = logging.getLogger(__name__)
 
 
@@ -81,6 +83,8 @@ def confirm(user: User, code: str) -> TOTPDevice:
         TOTPDevice.objects.filter(user=user).exclude(pk=device.pk).delete()
         device.confirmed = True
         device.save(update_fields=["confirmed"])
+        # They were begun without it.
+        AdminSession.objects.filter(user=user).revoke()
         _note(user, "second factor set up")
 
     device = _check(user, code, take=take, then=keep)

@@ -18,7 +18,7 @@ from drf_spectacular.generators import SchemaGenerator
 from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
 
-from accounts import administrators, keys, tasks
+from accounts import administrators, keys, second_factor, tasks
 from accounts.authentication import UserIfAny
 from accounts.models import Administrator, AdminSession, Scope
 from config import urls as config_urls
@@ -280,6 +280,44 @@ def test_a_session_is_over_with_the_accounts_password(client, staff):
     staff.set_password("another one")
     staff.save()
     assert session_of(client) is None
+
+
+def test_a_session_is_over_when_the_account_sets_a_second_factor_up(client, staff):
+    by_password(client)
+    other = AdminSession.objects.create(
+        digest="0" * 64, user=User.objects.create_user("other"), password_hash="x", expires_at=timezone.now()
+    )
+    device = TOTPDevice.objects.create(user=staff, name="app", confirmed=False)
+    assert session_of(client)
+    second_factor.confirm(staff, code_of(device))
+    assert session_of(client) is None
+    assert AdminSession.objects.get(revoked_at__isnull=True) == other
+    assert by_password(client, code=code_of(device)).status_code == 200
+    assert session_of(client)
+
+
+def test_a_session_without_a_second_factor_is_over_where_everybody_must_have_one(client, staff, settings):
+    by_password(client)
+    settings.ADMIN_TOTP_REQUIRED = True
+    assert session_of(client) is None
+    device = TOTPDevice.objects.create(user=staff, name="app")
+    assert by_password(client, code=code_of(device)).status_code == 200
+    assert session_of(client)
+
+
+def test_a_session_is_over_when_its_issuer_is_believed_no_more(client, issuer, administrator, settings):
+    client.post(VERIFY, headers=as_user(issuer, 5))
+    assert session_of(client)
+    settings.IDENTITY_ISSUERS = ()
+    assert session_of(client) is None
+
+
+def test_delete_with_a_bad_token_ends_nothing_and_leaves_the_cookie(client, staff):
+    by_password(client)
+    answer = client.delete(VERIFY, headers=bearer("x"))
+    assert seen(answer) == UNAUTHORIZED
+    assert not answer.cookies
+    assert session_of(client)
 
 
 def test_a_session_is_over_with_the_account_or_the_administrator(client, staff, issuer, administrator):

@@ -92,6 +92,19 @@ def test_administrators_and_accounts_go_with_their_sessions(operator):
     assert not AdminSession.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("change", "is_over"), [({"name": "Other"}, False), ({"subject": "77"}, True), ({"issuer": OTHER}, True)]
+)
+def test_sessions_are_over_when_their_administrator_becomes_another_identity(operator, change, is_over):
+    session, other = AdminSessionFactory(administrator__subject="76"), AdminSessionFactory()
+    row = session.administrator
+    fields = {"name": row.name, "issuer": row.issuer, "subject": row.subject} | change
+    assert operator.post(f"{ADMINISTRATORS}{row.pk}/change/", fields).status_code == 302
+    session.refresh_from_db()
+    other.refresh_from_db()
+    assert (session.revoked_at is not None, other.revoked_at) == (is_over, None)
+
+
 def test_a_session_is_shown_and_revoked_and_not_deleted(operator):
     session = AdminSessionFactory()
     AdminSessionFactory(expires_at=timezone.now() - timedelta(seconds=1))

@@ -65,6 +65,12 @@ class AdministratorAdmin(ModelAdmin):
     search_fields = ["name", "subject"]
     list_per_page = 50
 
+    def save_model(self, request: HttpRequest, obj: Administrator, form: Any, change: bool) -> None:
+        """Who was this administrator until now is none any more, nor are his sessions."""
+        super().save_model(request, obj, form, change)
+        if {"issuer", "subject"} & set(form.changed_data):
+            obj.sessions.revoke()
+
 
 @admin.register(AdminSession)
 class AdminSessionAdmin(WrittenRows):

@@ -100,10 +100,17 @@ class Administrator(models.Model):
         return self.name
 
 
+class AdminSessionQuerySet(models.QuerySet["AdminSession"]):
+    def revoke(self) -> int:
+        """End them before their time; how many were not revoked before."""
+        return self.filter(revoked_at__isnull=True).update(revoked_at=timezone.now())
+
+
 class AdminSession(models.Model):
     """What a cookie `admin_session` stands for: a staff account or an administrator, until it ends or is revoked.
 
-    It ends before its time with the account or the administrator, and with the account's password.
+    It ends before its time with the account or the administrator, and with the account's password. When the account
+    sets a second factor up, or the administrator becomes another identity, it is revoked.
     """
 
     # SHA-256 of the cookie's token in lower-case hex. The token, 256 random bits, is stored nowhere.
@@ -115,6 +122,8 @@ class AdminSession(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True)
+
+    objects = AdminSessionQuerySet.as_manager()
 
     class Meta:
         verbose_name = "administrator session"

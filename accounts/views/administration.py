@@ -56,10 +56,14 @@ class AdminVerifyView(LimitedView):
         return Response(EndAnswer({}).data)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Nobody keeps an answer; after a session's end, or an attempt at it, the browser forgets the cookie."""
+        """Nobody keeps an answer; the browser forgets the cookie of a session that is over, and of none.
+
+        That of a live one stays where the call was refused for a bad token: its session is not over.
+        """
         response = super().finalize_response(request, response, *args, **kwargs)
         response["Cache-Control"] = NEVER_STORED
-        if request.method == "DELETE" and response.status_code in (200, 401):
+        is_answered = request.method == "DELETE" and response.status_code in (200, 401)
+        if is_answered and administrators.of_request(request._request) is None:
             _set_cookie(response, "", expires=_PAST)
         return response
 
