@@ -16,6 +16,7 @@ from django.conf import settings
 from jwt import PyJWK
 from jwt.exceptions import PyJWTError
 
+from config.api.seats import SEATS
 from config.http import Permanent, Retryable, get_json
 from config.identity_settings import Issuer
 
@@ -28,6 +29,10 @@ LOOK_SECONDS = 60.0
 # After one that failed, as long as no keys are known at all.
 FAILED_SECONDS = 10.0
 
+# How many threads of a process may be at fetching or wait for it, of all issuers together. One that hangs holds each
+# for seconds, and whoever sends a made-up token would hold them all; some stay free, so that everything else goes on.
+_places = threading.BoundedSemaphore(SEATS)
+
 _MAX_BYTES = 256 * 1024
 _MAX_KEYS = 64
 # What a key of a set is for: (kty, crv) -> algorithm. Everything else is left out, secrets (oct) above all.
@@ -35,7 +40,7 @@ _FORMS = {("RSA", None): "RS256", ("EC", "P-256"): "ES256", ("OKP", "Ed25519"): 
 
 
 class KeysUnavailable(Retryable):
-    """The issuer has given us no keys yet, so that nobody knows whether a token is good."""
+    """The issuer has given us no keys yet, or is being asked for more, so that nobody knows whether a token is good."""
 
 
 @dataclass(frozen=True)
@@ -66,25 +71,36 @@ class KeySet:
         key = self._known(key_id, algorithm)
         if key is None:
             # While somebody fetches, others wait for what comes, though no longer than they would by themselves.
-            self._fetch_if(
+            is_settled = self._fetch_if(
                 lambda: self._known(key_id, algorithm) is None and self._may_look(),
                 patience=settings.IDENTITY_TIMEOUT_SECONDS,
             )
+            if not is_settled:
+                raise KeysUnavailable("the keys of this issuer are still being fetched")
         elif self._is_old():
             self._fetch_if(self._is_old, patience=0)
         if not self._keys:
             raise KeysUnavailable("no keys of this issuer are known")
         return self._known(key_id, algorithm)
 
-    def _fetch_if(self, is_due: Callable[[], bool], *, patience: float) -> None:
-        """Fetch, unless somebody else has just done so; wait for so many seconds where he is at it."""
-        if not self._fetching.acquire(timeout=patience):
-            return
+    def _fetch_if(self, is_due: Callable[[], bool], *, patience: float) -> bool:
+        """Fetch, unless somebody else has just done so; wait for so many seconds where he is at it.
+
+        False where he still is, or where no more threads may wait.
+        """
+        if not _places.acquire(blocking=False):
+            return False
         try:
-            if is_due():
-                self._fetch()
+            if not self._fetching.acquire(timeout=patience):
+                return False
+            try:
+                if is_due():
+                    self._fetch()
+            finally:
+                self._fetching.release()
         finally:
-            self._fetching.release()
+            _places.release()
+        return True
 
     def _known(self, key_id: str | None, algorithm: str) -> Key | None:
         found = [key for key in self._keys if key.algorithm == algorithm and key_id in (None, key.id)]

@@ -1,12 +1,14 @@
 """The keys of issuers: how often they are fetched, from where, and what of them is believed."""
 
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Semaphore
 
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from accounts.key_sets import FAILED_SECONDS, FRESH_SECONDS, LOOK_SECONDS, KeySet, KeysUnavailable
+from config.api.seats import SEATS
 from config.identity_settings import ALGORITHMS, Issuer
 from standins.server import Mode
 
@@ -81,10 +83,36 @@ def test_unknown_ids_cost_one_fetch_a_minute_while_the_issuer_gives_no_answer(ke
 
 def test_many_callers_at_once_cost_one_fetch(keys, issuer):
     issuer.behave(Mode.STALL, seconds=0.3)
-    with ThreadPoolExecutor(16) as callers:
-        found = list(callers.map(lambda _: keys.find(KNOWN, algorithm="RS256"), range(16)))
-    assert [key.id for key in found] == [KNOWN] * 16
+    with ThreadPoolExecutor(SEATS) as callers:
+        found = list(callers.map(lambda _: keys.find(KNOWN, algorithm="RS256"), range(SEATS)))
+    assert [key.id for key in found] == [KNOWN] * SEATS
     assert len(issuer.asked) == 1
+
+
+@pytest.mark.parametrize("wanted", [KNOWN, "made-up"])
+def test_an_issuer_that_hangs_holds_some_threads_and_not_all(issuer, clock, wanted):
+    sets = [key_set(issuer, clock) for _ in range(SEATS)]
+    if wanted != KNOWN:
+        for keys in sets:
+            keys.find(KNOWN, algorithm="RS256")
+    asked, goes_on = Semaphore(0), Event()
+
+    def hang(_):
+        asked.release()
+        goes_on.wait(10)
+
+    issuer.refuse = hang
+    with ThreadPoolExecutor(SEATS) as callers:
+        held = [callers.submit(keys.find, wanted, algorithm="RS256") for keys in sets]
+        try:
+            for _ in held:
+                assert asked.acquire(timeout=10)
+            with pytest.raises(KeysUnavailable):
+                sets[0].find(wanted, algorithm="RS256")
+        finally:
+            goes_on.set()
+        assert [future.result() is not None for future in held] == [wanted == KNOWN] * SEATS
+    assert (sets[0].find(wanted, algorithm="RS256") is not None) == (wanted == KNOWN)
 
 
 def test_a_key_that_the_issuer_has_added_is_found_at_once(keys, issuer):
