@@ -15,6 +15,8 @@ from tokens.deploy_rules.objects import Rule
 ZERO_ADDRESS = "0x" + "00" * 20
 WEI_PER_COIN = 10**18
 BPS_PER_PERCENT = 100
+# JSON's readers keep whole numbers up to 2^53; no token that a pool is paired with has so many units.
+_LARGEST_MARKET_CAP = 10**15
 SECONDS_PER_DAY = 86_400
 # Nobody means a hundred years; and any number of seconds that lasts a day is above it, so that the two can't be mixed.
 MAX_DAYS = 36_500
@@ -107,10 +109,10 @@ def days_in_seconds(*, least: int) -> Rule:
 
 
 def market_cap(value: Any) -> Decimal:
-    """More than none, in whole units of the paired token."""
-    words = "must be a number above 0, in whole units of the paired token"
+    """More than none, in whole units of the paired token, and no more than there are of any."""
+    words = f"must be a number above 0 and at most {_LARGEST_MARKET_CAP}, in whole units of the paired token"
     exact = number(value, words=words)
-    if exact <= 0:
+    if not 0 < exact <= _LARGEST_MARKET_CAP:
         raise ValueError(words)
     return exact
 
@@ -186,13 +188,12 @@ def flag(value: Any) -> bool:
 
 
 def in_units(amount: int | Decimal, unit: int) -> int | float:
-    """The way back: how many units an amount is, as a whole JSON number where it is one that every reader keeps.
+    """The way back: how many units an amount is, as a whole JSON number where it is one.
 
     Exact for what a body gave, which had no more digits than a double.
     """
     exact = Fraction(amount) / unit
-    # Beyond this, readers of JSON round whole numbers, and some writers refuse them.
-    return exact.numerator if exact.denominator == 1 and abs(exact) < 2**53 else float(exact)
+    return exact.numerator if exact.denominator == 1 else float(exact)
 
 
 def _scaled(*, least: str, most: str, unit: str, decimals: int) -> Rule:
