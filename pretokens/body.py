@@ -73,18 +73,6 @@ def without_nulls(value: Any) -> Any:
     return [without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
-def shown(body: dict[str, Any]) -> dict[str, Any]:
-    """A kept body as answers have it: a market cap beyond 2^53 as a double.
-
-    As a whole number our writer of JSON refuses it beyond 64 bits; and PostgreSQL makes one of what came as 1e20, too.
-    """
-    settings = body.get("token_settings", {})
-    cap = settings.get("starting_market_cap")
-    if not isinstance(cap, int):
-        return body
-    return body | {"token_settings": settings | {"starting_market_cap": values.in_units(cap, 1)}}
-
-
 def _parts(taken: dict[str, Any], problems: list[Problem], request_key: str) -> dict[str, Any]:
     """What was taken of a pretoken, as the parts of a deployment's body; those are absent that rest on what was not."""
     parts: dict[str, Any] = {"dryRun": False, "presale": None, "devBuy": None}

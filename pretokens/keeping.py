@@ -41,7 +41,7 @@ def create(body: Any, *, person_id: int) -> Pretoken:
         keyword_key=bodies.keyword_key(read.keyword),
         chain_id=read.order.chain_id,
         body=kept,
-        size=len(orjson.dumps(bodies.shown(kept))),
+        size=len(orjson.dumps(kept)),
         created_at=now,
         expires_at=now + LASTS,
     )

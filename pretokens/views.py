@@ -81,7 +81,7 @@ def _person_id(request: Request) -> int:
 
 def _pending(pretoken: Pretoken) -> dict[str, Any]:
     return {
-        **bodies.shown(pretoken.body),
+        **pretoken.body,
         "id": pretoken.pk,
         "created_at": pretoken.created_at,
         "expires_at": pretoken.expires_at,
