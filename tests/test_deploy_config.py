@@ -13,6 +13,7 @@ from rest_framework.exceptions import ValidationError
 
 from config.api.error_handling import error_body
 from config.api.parsing import parse_json
+from tests.changed_bodies import ABSENT, with_value
 from tokens import deploy_config
 from tokens.chains.launch_config import TOKEN_SUPPLY, OwnBuy, PresaleTerms, Reward, StaticFee, VaultShare
 from tokens.chains.merkle import build_tree
@@ -28,7 +29,6 @@ ZERO = "0x" + "0" * 40
 # No node listens there: reading an order asks none.
 NOWHERE = ("http://127.0.0.1:1",)
 BILLION = str(10**27)
-ABSENT = object()
 
 TOKEN = {"name": "Plain", "symbol": "PLN", "tokenAdmin": ADMIN, "requestKey": "k" * 32}
 REWARD = {"admin": ADMIN, "recipient": OTHER, "allocation": 100}
@@ -59,20 +59,6 @@ def chains(settings, forget_chains):
 
 def body(**parts):
     return copy.deepcopy({"token": TOKEN} | parts)
-
-
-def full_with(path, value):
-    """A body of all parts that can go together, with one value changed, added or, for ABSENT, taken out."""
-    changed = copy.deepcopy(FULL)
-    *way, last = [int(step) if step.isdigit() else step for step in path.split(".")]
-    place = changed
-    for step in way:
-        place = place[step]
-    if value is ABSENT:
-        del place[last]
-    else:
-        place[last] = value
-    return changed
 
 
 def refusals(order):
@@ -303,7 +289,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("path", "value", "field", "words"), REFUSED)
 def test_it_names_the_field_the_rule_and_the_unit(path, value, field, words):
-    found = refusals(full_with(path, value))
+    found = refusals(with_value(FULL, path, value))
     assert list(found) == [field]
     assert words in found[field]
 
@@ -726,13 +712,7 @@ def test_any_body_is_taken_or_refused_by_name(value):
 @example("rewards.0.allocation", -(10**400))
 @example("pool.initialMarketCap", 10**400)
 def test_any_value_in_any_place_is_taken_or_refused_by_name(path, value):
-    changed = copy.deepcopy(EVERYTHING)
-    *way, last = [int(step) if step.isdigit() else step for step in path.split(".")]
-    place = changed
-    for step in way:
-        place = place[step]
-    place[last] = value
-    _take_or_refuse(changed)
+    _take_or_refuse(with_value(EVERYTHING, path, value))
 
 
 def _take_or_refuse(value):

@@ -1,6 +1,5 @@
 """What the body of a pretoken must keep, by the rules of a deployment's, and which launch it describes."""
 
-import copy
 from dataclasses import replace
 
 import pytest
@@ -11,8 +10,9 @@ from rest_framework.exceptions import ValidationError
 
 from config.api.error_handling import error_body
 from pretokens import body as bodies
+from tests.changed_bodies import ABSENT, with_value
 from tests.factories import PretokenFactory
-from tests.test_deploy_config import ABSENT, ADMIN, JSON, NOWHERE, OTHER, USDC, WETH, ZERO
+from tests.test_deploy_config import ADMIN, JSON, NOWHERE, OTHER, USDC, WETH, ZERO
 from tokens import deploy_config
 
 KEY = "k" * 32
@@ -65,20 +65,6 @@ def chains(settings, forget_chains):
     """Base, Ethereum without a dynamic hook, and a chain without a v4 factory."""
     settings.RPC_URLS = {8453: NOWHERE, 1: NOWHERE, 2741: NOWHERE}
     forget_chains()
-
-
-def body_with(path, value):
-    """A body of all parts with one value changed, added or, for ABSENT, taken out."""
-    changed = copy.deepcopy(BODY)
-    *way, last = [int(step) if step.isdigit() else step for step in path.split(".")]
-    place = changed
-    for step in way:
-        place = place[step]
-    if value is ABSENT:
-        del place[last]
-    else:
-        place[last] = value
-    return changed
 
 
 def refusals(body):
@@ -134,7 +120,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("path", "value", "field", "words"), REFUSED)
 def test_it_refuses_by_the_pretokens_own_fields(path, value, field, words):
-    found = refusals(body_with(path, value))
+    found = refusals(with_value(BODY, path, value))
     assert list(found) == [field]
     assert words in found[field]
 
@@ -145,7 +131,7 @@ def test_it_refuses_what_is_no_object(body):
 
 
 def test_it_tells_all_that_is_wrong_at_once():
-    body = body_with("vault_settings.percentage", 90) | {"keyword": "", "chain_id": 5}
+    body = with_value(BODY, "vault_settings.percentage", 90) | {"keyword": "", "chain_id": 5}
     assert set(refusals(body)) == {"keyword", "chain_id", "vault_settings.percentage"}
 
 
@@ -154,7 +140,7 @@ def test_it_names_what_the_chain_does_not_offer():
 
 
 def test_texts_that_are_too_long_together_are_refused_on_the_settings():
-    assert "8192 bytes" in refusals(body_with(f"{SETTINGS}.description", "é" * 5_000))[SETTINGS]
+    assert "8192 bytes" in refusals(with_value(BODY, f"{SETTINGS}.description", "é" * 5_000))[SETTINGS]
 
 
 def test_it_is_the_order_that_a_deployment_of_the_same_would_be():
@@ -174,11 +160,11 @@ def test_what_it_leaves_out_is_what_a_deployment_leaves_out():
 
 @pytest.mark.parametrize(("text", "pair"), [(USDC.lower(), USDC), (WETH, WETH), ("WETH", WETH)])
 def test_a_pair_is_taken_by_its_address(text, pair):
-    assert bodies.read(body_with(f"{SETTINGS}.paired_token", text), request_key=KEY).order.paired_token == pair
+    assert bodies.read(with_value(BODY, f"{SETTINGS}.paired_token", text), request_key=KEY).order.paired_token == pair
 
 
 def test_a_description_may_stand_in_either_place():
-    body = body_with(f"{SETTINGS}.description", ABSENT)
+    body = with_value(BODY, f"{SETTINGS}.description", ABSENT)
     body[SETTINGS]["metadata"]["description"] = "Wow"
     assert bodies.read(body, request_key=KEY).order == bodies.read(BODY, request_key=KEY).order
     body[SETTINGS]["description"] = "Wow"
@@ -200,7 +186,7 @@ PLACES += [f"{SETTINGS}.{name}" for name in BODY[SETTINGS]] + [f"{SETTINGS}.admi
 @example(f"{SETTINGS}.metadata", None)
 def test_any_value_in_any_place_is_taken_or_refused_by_name(path, value):
     try:
-        bodies.read(body_with(path, value), request_key=KEY)
+        bodies.read(with_value(BODY, path, value), request_key=KEY)
     except ValidationError as refused:
         details = error_body(refused)["details"]
         assert details and all(detail["field"] and detail["message"] for detail in details)

@@ -72,7 +72,9 @@ def refused(answer, status):
     return [detail["field"] for detail in answer.json().get("details", [])]
 
 
-CALLS = [("post", CREATE), ("get", PENDING), ("delete", ONE + str(uuid.uuid4())), ("delete", ONE + "x")]
+# One that nobody has.
+UNKNOWN = "7d0c2d0e-6b0f-4f55-9a53-2f8f0a1f6f3b"
+CALLS = [("post", CREATE), ("get", PENDING), ("delete", ONE + UNKNOWN), ("delete", ONE + "x")]
 
 
 @pytest.mark.parametrize(("method", "path"), CALLS)

@@ -1,0 +1,21 @@
+"""Bodies with one value changed: what tables of refusals are made of."""
+
+import copy
+from typing import Any
+
+# In the place of a value: its key is taken out.
+ABSENT = object()
+
+
+def with_value(body: Any, path: str, value: Any) -> Any:
+    """A copy of a body with another value at a dotted path, where numbers are indexes; ABSENT takes its key out."""
+    changed = copy.deepcopy(body)
+    *way, last = [int(step) if step.isdigit() else step for step in path.split(".")]
+    place = changed
+    for step in way:
+        place = place[step]
+    if value is ABSENT:
+        del place[last]
+    else:
+        place[last] = value
+    return changed
