@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.deploy_chaos import Plan, ground, run
 
 # More is lost than in the long form, so that something is among few orders.
-PLAN = Plan(orders=40, workers=2, kills=6, lost=0.1, late_seconds=3.0)
+PLAN = Plan(orders=24, workers=2, kills=6, lost=0.1, late_seconds=3.0)
 
 
 def test_every_order_becomes_one_token_whatever_is_killed():

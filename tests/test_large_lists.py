@@ -229,7 +229,8 @@ def test_one_count_is_made_at_a_time_whatever_is_asked_for(ask, uncounted):
     assert redis().ttl(totals.CLAIM_KEY) > totals.REFRESHED_SECONDS
     count_selection("TokenFilter", [["q", "coin"]])
     wait_for(lambda: ask(q="n") and len(uncounted()) == 2)
-    assert uncounted() == [["TokenFilter", [["q", "coin"]]], ["TokenFilter", [["q", "n"]]]]
+    # Whichever of its two counts the free moment falls to.
+    assert uncounted()[1] in (["TokenFilter", [["q", "n"]]], ["TokenFilter", []])
 
 
 def test_a_count_that_takes_too_long_is_given_up_and_not_made_again_soon(ask, uncounted, locked, caplog):
