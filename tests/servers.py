@@ -4,11 +4,16 @@ They have a directory of their own, so that tests never meet the data of `make r
 """
 
 import os
+import sys
 
 from config import embedded
 from config.env import BASE_DIR
 
 os.environ.setdefault("LAUNCHBOARD_LOCAL", str(BASE_DIR / ".local" / "test"))
+
+# Tests start hundreds of processes: what Python compiled for one, here and in them, is there for the next.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Tests make more calls in a minute than any client; those of the limits turn them on.
 _LIMITS = ("PUBLIC", "KEYED", "INDEX", "DEPLOY", "PRETOKEN", "ADMIN_VERIFY")
