@@ -1,5 +1,5 @@
 # `make run` starts everything, `make test` tests everything; both make what they need.
-.PHONY: run test fault-seeds chaos deploy-chaos chromium screenshots lint lock contracts clean
+.PHONY: run test fault-seeds fuzz chaos deploy-chaos chromium screenshots lint lock contracts clean
 
 PYTHON := $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -13,6 +13,12 @@ test: .venv/installed-dev devchain/node_modules/installed chromium
 # As many seeds of the fault simulator as SEEDS says, from FIRST on; each that fails is named with what runs it again.
 fault-seeds: .venv/installed-dev
 	FIRST=$(FIRST) SEEDS=$(or $(SEEDS),500) $(BIN)/python -m pytest tests/test_fault_seeds.py --numprocesses 2 --dist worksteal -q
+
+# SEEDS times CALLS calls made out of the API's description, by callers of every level; ONLY names one operation, such as
+# "GET /api/tokens". What fails is printed with what runs it again.
+fuzz: .venv/installed-dev devchain/node_modules/installed
+	FIRST=$(FIRST) SEEDS=$(or $(SEEDS),4) CALLS=$(or $(CALLS),2500) ONLY="$(ONLY)" $(BIN)/python -m pytest \
+		tests/test_fuzz.py --numprocesses 2 --dist worksteal -q -rP --show-capture=stdout
 
 # Thousands of launches on the development chain, which reorganises while its follower is killed again and again.
 chaos: .venv/installed-dev devchain/node_modules/installed

@@ -72,6 +72,11 @@ class PartnerKeyScheme(OpenApiAuthenticationExtension):
             "description": "A partner key; the operator of this installation issues it, with the scopes it may use.",
         }
 
+    def get_security_requirement(self, auto_schema: AutoSchema) -> dict[str, list[str]]:
+        """The scope that the key must have stands where OpenAPI has names of roles."""
+        scope = getattr(auto_schema.view, "required_scope", None)
+        return {self.name: [] if scope is None else [str(scope)]}
+
 
 def read_bearer(request: Request) -> VerifiedIdentity | None:
     """What the token in the header `Authorization: Bearer` proves; None without the header.

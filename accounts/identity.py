@@ -6,6 +6,7 @@ token (`alg`, `jwk`, `jku`, `x5u`) chooses nothing. Nothing is asked of the netw
 
 import json
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import jwt
@@ -20,14 +21,24 @@ MAX_LENGTH = 8 * 1024
 # How far the issuer's clock and ours may differ.
 LEEWAY_SECONDS = 60
 HIGHEST_FID = 2**63 - 1
+# What a token tells of its subject's FID is believed no longer than this, however late its issuer has it expire.
+_TOLD_SECONDS = 24 * 3600
 
 _REQUIRED = ("exp", "iat", "iss", "aud", "sub")
-# What a library raises for claims of other types than they should have.
-_MALFORMED = (PyJWTError, RecursionError, ValueError, TypeError)
+# What a library raises for claims of other types than they should have, and for times that no calendar has.
+_MALFORMED = (PyJWTError, RecursionError, ValueError, TypeError, OverflowError, OSError)
 
 
 class BadToken(Exception):
     """The token proves nothing. The text says why, for our own eyes: callers are told nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """That a token tells of its subject's FID, or that there is none: what it says counts from one time to another."""
+
+    at: datetime
+    until: datetime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +51,8 @@ class VerifiedIdentity:
     kind: SubjectKind
     # The user's number in the social protocol, where the token shows it.
     fid: int | None
+    # None where the token is of no kind that tells of a FID beside its subject, as Privy's access tokens.
+    told: Told | None = None
 
 
 def verify(token: str) -> VerifiedIdentity:
@@ -91,8 +104,14 @@ def _identity(issuer: Issuer, claims: dict[str, Any]) -> VerifiedIdentity:
     if issuer.subject == "fid":
         fid = _fid(claims["sub"])
         return VerifiedIdentity(issuer=issuer.issuer, subject=str(fid), kind=SubjectKind.FID, fid=fid)
-    linked = _linked_fid(claims) if issuer.links_accounts else None
-    return VerifiedIdentity(issuer=issuer.issuer, subject=_subject(claims["sub"]), kind=SubjectKind.ID, fid=linked)
+    told = _told(claims) if issuer.links_accounts else None
+    return VerifiedIdentity(
+        issuer=issuer.issuer,
+        subject=_subject(claims["sub"]),
+        kind=SubjectKind.ID,
+        fid=_linked_fid(claims) if told else None,
+        told=told,
+    )
 
 
 def _subject(value: Any) -> str:
@@ -111,10 +130,25 @@ def _fid(value: Any) -> int:
     return value
 
 
-def _linked_fid(claims: dict[str, Any]) -> int | None:
-    """The FID among a Privy user's accounts, which an identity token has as JSON in a text; None in an access token.
+def _told(claims: dict[str, Any]) -> Told | None:
+    """The times of an identity token of Privy, which says of all its subject's accounts; None of an access token.
 
-    Also None where there are several: nothing says which of them is meant.
+    What tells the two apart is what an identity token alone has: the accounts, and when the user was made (`cr`).
+    """
+    if "linked_accounts" not in claims and "cr" not in claims:
+        return None
+    try:
+        at = int(claims["iat"])
+        until = min(int(claims["exp"]) + LEEWAY_SECONDS, at + _TOLD_SECONDS)
+        return Told(at=datetime.fromtimestamp(at, UTC), until=datetime.fromtimestamp(until, UTC))
+    except _MALFORMED as error:
+        raise BadToken("times that are none") from error
+
+
+def _linked_fid(claims: dict[str, Any]) -> int | None:
+    """The FID among a Privy user's accounts, which an identity token has as JSON in a text.
+
+    None where there is none, and where there are several: nothing says which of them is meant.
     """
     text = claims.get("linked_accounts")
     if text is None:

@@ -2,6 +2,8 @@
 
 A set is fetched when the first token of its issuer comes, and again when it has become old, and for a token whose key
 it lacks: at most once a minute, whatever callers come with. Where the issuer gives no answer, what is known stays.
+
+A thread of its own fetches, one at a time for an issuer. Whose key is known goes on meanwhile.
 """
 
 import functools
@@ -22,15 +24,21 @@ from config.identity_settings import Issuer
 
 logger = logging.getLogger(__name__)
 
-# A key that the issuer has withdrawn is believed no longer than this, as long as the issuer answers with others.
+# A set that is older is fetched anew by the next call, which goes on with what is known.
 FRESH_SECONDS = 600.0
+# One that is older still was in use by nobody, or its issuer gave no answer: the call that has it fetched waits, so
+# that a key which was withdrawn in that time is not believed once more.
+STALE_SECONDS = 3600.0
 # Between two fetches for keys that are not in the set, and after one that failed.
 LOOK_SECONDS = 60.0
 # After one that failed, as long as no keys are known at all.
 FAILED_SECONDS = 10.0
 
-# How many threads of a process may be at fetching or wait for it, of all issuers together. One that hangs holds each
-# for seconds, and whoever sends a made-up token would hold them all; some stay free, so that everything else goes on.
+# What the names of the threads begin with that fetch.
+THREADS = "keys of "
+
+# How many calls of a process may wait for keys, of all issuers together. One that hangs holds each for seconds, and
+# whoever sends a made-up token would hold them all; some stay free, so that everything else goes on.
 _places = threading.BoundedSemaphore(SEATS)
 
 _MAX_BYTES = 256 * 1024
@@ -60,47 +68,52 @@ class KeySet:
         self._clock = clock
         self._keys: tuple[Key, ...] = ()
         self._fetched_at = self._tried_at = self._looked_at = -float("inf")
-        # Held by who fetches.
-        self._fetching = threading.Lock()
+        # Held for moments, while it is looked whether somebody fetches, who sets the event when he is done.
+        self._lock = threading.Lock()
+        self._fetching: threading.Event | None = None
 
     def find(self, key_id: str | None, *, algorithm: str) -> Key | None:
         """The key of this id and algorithm; of a token that names none, the only one for the algorithm.
 
-        None where there is no such key. Raises KeysUnavailable.
+        None where there is no such key. Raises KeysUnavailable where that can't be told yet. It waits for the issuer
+        for IDENTITY_TIMEOUT_SECONDS at the most: where nothing of it is known, and of the others one call alone.
         """
-        key = self._known(key_id, algorithm)
-        if key is None:
-            # While somebody fetches, others wait for what comes, though no longer than they would by themselves.
-            is_settled = self._fetch_if(
-                lambda: self._known(key_id, algorithm) is None and self._may_look(),
-                patience=settings.IDENTITY_TIMEOUT_SECONDS,
-            )
-            if not is_settled:
-                raise KeysUnavailable("the keys of this issuer are still being fetched")
-        elif self._is_old():
-            self._fetch_if(self._is_old, patience=0)
+        if self._known(key_id, algorithm) is not None:
+            age = self._clock() - self._fetched_at
+            fetching, is_ours = self._fetch_if(self._is_old)
+            if fetching is not None and is_ours and age >= STALE_SECONDS:
+                _wait(fetching)
+            return self._known(key_id, algorithm)
+        fetching, is_ours = self._fetch_if(lambda: self._known(key_id, algorithm) is None and self._may_look())
+        if fetching is not None and not ((is_ours or not self._keys) and _wait(fetching)):
+            raise KeysUnavailable("the keys of this issuer are still being fetched")
         if not self._keys:
             raise KeysUnavailable("no keys of this issuer are known")
         return self._known(key_id, algorithm)
 
-    def _fetch_if(self, is_due: Callable[[], bool], *, patience: float) -> bool:
-        """Fetch, unless somebody else has just done so; wait for so many seconds where he is at it.
+    def _fetch_if(self, is_due: Callable[[], bool]) -> tuple[threading.Event | None, bool]:
+        """Have the set fetched where that is due, and nobody is at it.
 
-        False where he still is, or where no more threads may wait.
+        Returns the event that is set at the end of the fetch that is under way, and whether it began here.
         """
-        if not _places.acquire(blocking=False):
-            return False
+        with self._lock:
+            if self._fetching is not None:
+                return self._fetching, False
+            if not is_due():
+                return None, False
+            done, name = threading.Event(), f"{THREADS}{self._issuer.issuer}"
+            # It must hold up neither a call nor the end of the process.
+            threading.Thread(target=self._run, args=(done,), name=name, daemon=True).start()
+            self._fetching = done
+            return done, True
+
+    def _run(self, done: threading.Event) -> None:
         try:
-            if not self._fetching.acquire(timeout=patience):
-                return False
-            try:
-                if is_due():
-                    self._fetch()
-            finally:
-                self._fetching.release()
+            self._fetch()
         finally:
-            _places.release()
-        return True
+            with self._lock:
+                self._fetching = None
+            done.set()
 
     def _known(self, key_id: str | None, algorithm: str) -> Key | None:
         found = [key for key in self._keys if key.algorithm == algorithm and key_id in (None, key.id)]
@@ -132,6 +145,16 @@ class KeySet:
             logger.warning("the JWKS of %s has no key that can be used", self._issuer.issuer)
             return
         self._keys, self._fetched_at = keys, self._clock()
+
+
+def _wait(fetching: threading.Event) -> bool:
+    """Whether the fetch ended in time; False, at once, where no more calls may wait."""
+    if not _places.acquire(blocking=False):
+        return False
+    try:
+        return fetching.wait(settings.IDENTITY_TIMEOUT_SECONDS)
+    finally:
+        _places.release()
 
 
 @functools.cache

@@ -1,10 +1,12 @@
 """The knobs of users' tokens, which `config.settings` takes in: whose tokens are believed, and what they say."""
 
+import ipaddress
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import urlsplit
 
 from config.env import check_url, env_float, load_env_file, refused, split_list
 
@@ -104,12 +106,24 @@ def _other(env: Mapping[str, str], name: str) -> Issuer:
 
 
 def _url(env: Mapping[str, str], name: str, default: str) -> str:
+    """Where keys are. Whoever can change them on their way can be any user, so that they come encrypted, or not far."""
     text = env.get(name, "") or default
     check_url(name, text, ("http", "https"))
+    parts = urlsplit(text)
+    if parts.scheme != "https" and not _is_this_machine(parts.hostname or ""):
+        raise refused(name, "an address that starts with https://, or with http:// and names this machine: 127.0.0.1")
     return text.rstrip("/")
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 # Whose tokens are believed: Farcaster's for FARCASTER_AUTH_DOMAINS, Privy's for PRIVY_APP_ID, those of OIDC_ISSUERS.
 IDENTITY_ISSUERS = env_issuers()
-# How long an issuer's keys may take for the connection, the answer's head and its body, each; a caller waits for them.
+# How long an issuer's keys may take for the connection, the answer's head and its body, each; and how long the one call
+# that needs keys which are not known yet waits for all of it.
 IDENTITY_TIMEOUT_SECONDS = env_float("IDENTITY_TIMEOUT_SECONDS", 3.0, minimum=0.1, maximum=10.0)

@@ -17,22 +17,33 @@ SCHEDULE = {
     "watch-deployments": _every(1.0, "tokens.tasks.watch_deployments"),
     "confirm-deployments": _every(10.0, "tokens.tasks.confirm_deployments"),
     "expire-pretokens": _every(60.0, "pretokens.tasks.expire_pretokens"),
+    "prune-pretokens": _every(600.0, "pretokens.tasks.prune_pretokens"),
     "note-deploy-wallets": _every(30.0, "tokens.tasks.note_deploy_wallets"),
     "refresh-social-profiles": _every(10.0, "accounts.tasks.refresh_social_profiles"),
     "store-key-usage": _every(60.0, "accounts.tasks.store_key_usage"),
     "prune-key-usage": _every(3600.0, "accounts.tasks.prune_key_usage"),
     "prune-sessions": _every(3600.0, "accounts.tasks.prune_sessions"),
+    "prune-saved-tokens": _every(3600.0, "tokens.tasks.prune_saved_tokens"),
     "refresh-markets": _every(2.0, "tokens.tasks.refresh_markets"),
+    "pull-hub": _every(15.0, "leaderboard.tasks.pull_hub"),
+    "note-social-scores": _every(600.0, "leaderboard.tasks.note_social_scores"),
+    # It looks what is due.
+    "make-rankings": _every(15.0, "leaderboard.tasks.make_rankings"),
+    "prune-leaderboard": _every(300.0, "leaderboard.tasks.prune_leaderboard"),
     "prune-market-history": _every(600.0, "tokens.tasks.prune_market_history"),
 }
 
 # Workers take from all in turn, so that a backlog in one holds up nothing in the others: what is in flight is looked
 # after while many orders wait to be signed. With `--queues` a worker takes from some alone.
-QUEUES = tuple(Queue(name, routing_key=name) for name in ("celery", "deploy", "watch"))
+QUEUES = tuple(Queue(name, routing_key=name) for name in ("celery", "deploy", "watch", "leaderboard"))
 
 # Whatever is not named waits in the first queue.
 _QUEUED = {
     "deploy": ("submit_deployment", "submit_waiting", "note_deploy_wallets", "note_wallets_of_chain"),
     "watch": ("sweep_deployments", "watch_deployments", "watch_chain", "confirm_deployments", "confirm_deployed"),
 }
-ROUTES = {f"tokens.tasks.{task}": {"queue": queue} for queue, tasks in _QUEUED.items() for task in tasks}
+ROUTES = {f"tokens.tasks.{task}": {"queue": queue} for queue, tasks in _QUEUED.items() for task in tasks} | {
+    # They take long, one at a time, so that one process of the workers is kept busy at the most.
+    f"leaderboard.tasks.{task}": {"queue": "leaderboard"}
+    for task in ("make_rankings", "prune_leaderboard")
+}

@@ -3,8 +3,9 @@
 from datetime import timedelta
 from urllib.parse import urlsplit
 
-from config import composition, deploy_settings, embedded, identity_settings, login, logs, market_settings
+from config import composition, embedded, identity_settings, login, logs
 from config.api import framework
+from config.deploy_settings import *
 from config.env import (
     env_api_key,
     env_bool,
@@ -22,6 +23,9 @@ from config.env import (
     load_env_file,
 )
 from config.env_chains import env_first_blocks, env_rpc_urls, env_websocket_urls
+from config.leaderboard_settings import *
+from config.limit_settings import *
+from config.market_settings import *
 from config.operators import site
 from config.schedule import QUEUES, ROUTES, SCHEDULE
 from config.server_addresses import read_database_url, read_redis_url
@@ -177,21 +181,15 @@ LAUNCH_EVERY_SECONDS = env_float("LAUNCH_EVERY_SECONDS", 15.0, minimum=0.1, maxi
 INDEX_MAX_ATTEMPTS = env_int("INDEX_MAX_ATTEMPTS", 12, minimum=1, maximum=100)
 # How long a request may lie without a sign of its worker before the sweeper enqueues it again.
 INDEX_LEASE_SECONDS = env_int("INDEX_LEASE_SECONDS", 60, minimum=1, maximum=3600)
+# How many days what pages say of launches is kept where the chain doesn't confirm it.
+SAVED_TOKEN_DAYS = env_int("SAVED_TOKEN_DAYS", 30, minimum=1, maximum=3650)
 
-# Deployments; what each is for stands in `config.deploy_settings`.
+# Pretokens.
 
-DEPLOYER_KEYS = deploy_settings.DEPLOYER_KEYS
-DEPLOYER_KEYSTORES = deploy_settings.DEPLOYER_KEYSTORES
-DEPLOYER_KEYSTORE_PASSWORD = deploy_settings.DEPLOYER_KEYSTORE_PASSWORD
-DEPLOYER_REMOTE = deploy_settings.DEPLOYER_REMOTE
-DEPLOYER_SIGNER_URL = deploy_settings.DEPLOYER_SIGNER_URL
-DEPLOYER_SIGNER_TIMEOUT_SECONDS = deploy_settings.DEPLOYER_SIGNER_TIMEOUT_SECONDS
-DEPLOY_MAX_FEE_GWEI = deploy_settings.DEPLOY_MAX_FEE_GWEI
-DEPLOY_MAX_FEES_GWEI = deploy_settings.DEPLOY_MAX_FEES_GWEI
-DEPLOY_STUCK_SECONDS = deploy_settings.DEPLOY_STUCK_SECONDS
-DEPLOY_LOW_BALANCE_ETH = deploy_settings.DEPLOY_LOW_BALANCE_ETH
-DEPLOY_MAX_DEV_BUY_ETH = deploy_settings.DEPLOY_MAX_DEV_BUY_ETH
-DEPLOY_DAILY_DEV_BUY_ETH = deploy_settings.DEPLOY_DAILY_DEV_BUY_ETH
+# How many days after its time a pretoken lies there that is deleted, expired or deployed; a deployed one's row stays.
+PRETOKEN_KEPT_DAYS = env_int("PRETOKEN_KEPT_DAYS", 7, minimum=0, maximum=3650)
+# How many bytes all of a user's pretokens may have together that lie there, whatever became of them.
+PRETOKEN_ROOM_BYTES = env_int("PRETOKEN_ROOM_BYTES", 128 * 2**20, minimum=2**20, maximum=2**40)
 
 # Users; what each is for stands in `config.identity_settings`.
 
@@ -210,17 +208,6 @@ SOCIAL_TIMEOUT_SECONDS = env_float("SOCIAL_TIMEOUT_SECONDS", 5.0, minimum=0.1, m
 # How old a profile becomes before it is fetched again.
 SOCIAL_REFRESH_HOURS = env_int("SOCIAL_REFRESH_HOURS", 24, minimum=1, maximum=8760)
 
-# Market data; what each is for stands in `config.market_settings`.
-
-MARKET_DATA = market_settings.MARKET_DATA
-MARKET_API_KEY = market_settings.MARKET_API_KEY
-MARKET_BASE_URL = market_settings.MARKET_BASE_URL
-MARKET_CALLS_PER_MINUTE = market_settings.MARKET_CALLS_PER_MINUTE
-MARKET_ADDRESSES_PER_CALL = market_settings.MARKET_ADDRESSES_PER_CALL
-MARKET_TIMEOUT_SECONDS = market_settings.MARKET_TIMEOUT_SECONDS
-MARKET_CATEGORY = market_settings.MARKET_CATEGORY
-MARKET_HISTORY_DAYS = market_settings.MARKET_HISTORY_DAYS
-
 # API.
 
 # How long the database may take for one search, in milliseconds.
@@ -228,19 +215,6 @@ SEARCH_TIMEOUT_MS = env_int("SEARCH_TIMEOUT_MS", 1500, minimum=1, maximum=60_000
 
 # How many proxies in front of the web server are trusted to write in X-Forwarded-For whom they were called by.
 TRUSTED_PROXIES = env_int("TRUSTED_PROXIES", 0, minimum=0, maximum=16)
-# How many calls pass in a minute, 0 for any number. Of each client address, without a key or with a bad one:
-RATE_LIMIT_PUBLIC = env_int("RATE_LIMIT_PUBLIC", 120, minimum=0, maximum=1_000_000)
-# Of each partner key:
-RATE_LIMIT_KEYED = env_int("RATE_LIMIT_KEYED", 600, minimum=0, maximum=1_000_000)
-# Of each partner key, for indexing a transaction, which counts by itself:
-RATE_LIMIT_INDEX = env_int("RATE_LIMIT_INDEX", 10, minimum=0, maximum=1_000_000)
-# Of each partner key, for ordering launches, in a day; without a quota also its orders on one chain in a day by UTC:
-RATE_LIMIT_DEPLOY = env_int("RATE_LIMIT_DEPLOY", 10_000, minimum=0, maximum=1_000_000)
-# Of each user, for making a pretoken, in an hour:
-RATE_LIMIT_PRETOKEN = env_int("RATE_LIMIT_PRETOKEN", 20, minimum=0, maximum=1_000_000)
-# Of each client address, to begin an administrator's session:
-RATE_LIMIT_ADMIN_VERIFY = env_int("RATE_LIMIT_ADMIN_VERIFY", 5, minimum=0, maximum=1_000_000)
-
 # How many days it is kept how often each partner key called each endpoint.
 KEY_USAGE_DAYS = env_int("KEY_USAGE_DAYS", 400, minimum=1, maximum=3650)
 

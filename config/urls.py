@@ -11,6 +11,7 @@ urlpatterns = [
     path("", include("tokens.page_urls")),
     path("api/", include("tokens.urls")),
     path("api/", include("pretokens.urls")),
+    path("api/", include("leaderboard.urls")),
     path("api/", include("accounts.urls")),
     endpoint("api/openapi.json", OpenAPIView.as_view(), name="openapi"),
     endpoint("api/docs", DocsView.as_view(), name="docs"),

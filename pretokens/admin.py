@@ -1,6 +1,5 @@
 """The operators' page for pretokens: whose they are, what became of them, deleted ones included, and what to do."""
 
-import re
 import uuid
 from functools import partial
 from typing import Any
@@ -13,7 +12,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from unfold.decorators import action
 
-from accounts.models import Person
+from accounts.admin import owners
 from config.http import Permanent, Retryable
 from config.operators.pages import ReadRows, ask, change_page, choose, find_row, note, without_actions
 from pretokens import body as bodies
@@ -27,7 +26,6 @@ from tokens.admin.search import IndexedSearch
 from tokens.admin.token_facts import pretty_json
 
 _REFUSALS_SHOWN = 5
-_FID = re.compile("[0-9]{1,18}")
 
 
 @admin.register(Pretoken)
@@ -47,9 +45,9 @@ class PretokenAdmin(OnAChain, IndexedSearch, ReadRows):
 
     def match(self, text: str) -> Q:
         found = Q(keyword_key=bodies.keyword_key(text))
-        if _FID.fullmatch(text):
-            people = Person.objects.filter(Q(fid=int(text)) | Q(linked_to__fid=int(text)))
-            found |= Q(owner__in=list(people.values_list("pk", flat=True)))
+        people = owners.with_fid(text)
+        if people is not None:
+            found |= Q(owner__in=people)
         try:
             return found | Q(pk=uuid.UUID(text))
         except ValueError:
@@ -77,7 +75,7 @@ class PretokenAdmin(OnAChain, IndexedSearch, ReadRows):
 
     @admin.display(description="user", ordering="owner")
     def user(self, pretoken: Pretoken) -> str:
-        return str(pretoken.owner.linked_to or pretoken.owner)
+        return owners.shown(pretoken.owner)
 
     @admin.display(description="state", ordering="state")
     def status(self, pretoken: Pretoken) -> str:
@@ -92,6 +90,8 @@ class PretokenAdmin(OnAChain, IndexedSearch, ReadRows):
     @admin.display(description="configuration")
     def configuration(self, pretoken: Pretoken) -> str:
         """With an airdrop's entries counted: nobody reads a hundred thousand."""
+        if pretoken.size == 0:
+            return "Not kept any more."
         body = pretoken.body
         if airdrop := body.get("airdrop"):
             body = body | {"airdrop": airdrop | {"entries": f"{len(airdrop['entries']):,} accounts"}}

@@ -2,10 +2,12 @@
 
 import logging
 import uuid
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 
 import orjson
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -18,6 +20,8 @@ from tokens.deploying import accepting
 logger = logging.getLogger(__name__)
 
 LASTS = timedelta(days=7)
+# A body has up to 8 MiB.
+_PRUNED_AT_ONCE = 100
 
 
 class NotRestorable(Permanent):
@@ -29,10 +33,10 @@ def create(body: Any, *, person_id: int) -> Pretoken:
 
     It is tried as sent by the owner's wallet, the token's admin: with nothing to pay for, an empty one does.
     Raises ValidationError by the rules; KeywordTaken and NoRoom (pretokens.room); what `accepting.rehearse` does.
+    Nothing is asked of the chain for what has no place.
     """
     pretoken_id = uuid.uuid4()
     read = bodies.read(body, request_key=pretoken_id.hex)
-    accepting.rehearse(read.order, body=body, partner=None, sender=read.order.admin)
     now, kept = timezone.now(), bodies.without_nulls(body)
     pretoken = Pretoken(
         pk=pretoken_id,
@@ -45,15 +49,18 @@ def create(body: Any, *, person_id: int) -> Pretoken:
         created_at=now,
         expires_at=now + LASTS,
     )
+    # What would have no place is not worth the chain's time; what came in meanwhile counts, too.
+    _check_place(pretoken)
+    accepting.rehearse(read.order, body=body, partner=None, sender=read.order.admin)
     with transaction.atomic():
-        room.check(pretoken, person_id=room.hold(person_id))
+        _check_place(pretoken)
         pretoken.save(force_insert=True)
     return pretoken
 
 
-def delete(pretoken_id: uuid.UUID, *, person_id: int) -> bool:
+def delete(pretoken_id: uuid.UUID, *, person_ids: Collection[int]) -> bool:
     """Mark a user's pending pretoken as deleted; False, whatever the reason, where there is no such one."""
-    found = Pretoken.objects.owned_by(person_id).pending().filter(pk=pretoken_id)
+    found = Pretoken.objects.owned_by(person_ids).pending().filter(pk=pretoken_id)
     return found.update(state=State.DELETED, deleted_at=timezone.now()) == 1
 
 
@@ -61,6 +68,25 @@ def expire_overdue() -> int:
     """Mark all whose time is past, but those that somebody is at; how many they are."""
     with transaction.atomic():
         return room.expire(Pretoken.objects.overdue().select_for_update(no_key=True, skip_locked=True))
+
+
+def prune(*, at_once: int = _PRUNED_AT_ONCE) -> int:
+    """Delete what ended PRETOKEN_KEPT_DAYS ago or earlier, some at a time; returns how many it were.
+
+    A deployed pretoken loses its body alone: its row tells whose wish a deployment was, and only operators make those.
+    """
+    cutoff = timezone.now() - timedelta(days=settings.PRETOKEN_KEPT_DAYS)
+    pruned = 0
+    while True:
+        with transaction.atomic():
+            locked = Pretoken.objects.past_keeping(cutoff).select_for_update(skip_locked=True)
+            found = dict(locked.order_by("expires_at").values_list("pk", "state")[:at_once])
+            deployed = [pk for pk, state in found.items() if state == State.DEPLOYED]
+            Pretoken.objects.filter(pk__in=deployed).update(body={}, size=0)
+            Pretoken.objects.filter(pk__in=found.keys() - set(deployed)).delete()
+        pruned += len(found)
+        if len(found) < at_once:
+            return pruned
 
 
 def restore(pretoken_id: uuid.UUID) -> None:
@@ -77,10 +103,18 @@ def restore(pretoken_id: uuid.UUID) -> None:
         raise NotRestorable(f"its {LASTS.days} days are over")
     try:
         with transaction.atomic():
-            room.check(found, person_id=room.hold(found.owner_id))
+            room.check(found, person_ids=room.hold(found.owner_id))
             deleted = Pretoken.objects.filter(pk=found.pk, state=State.DELETED)
             if not deleted.update(state=State.PENDING, deleted_at=None):
                 raise NotRestorable("somebody else was sooner")
     except (room.KeywordTaken, room.NoRoom) as error:
         raise NotRestorable(str(error)) from error
     logger.info("pretoken %s is restored", found.pk)
+
+
+def _check_place(pretoken: Pretoken) -> None:
+    """Raise KeywordTaken or NoRoom; within a transaction nobody else of its user makes one pending before that ends."""
+    with transaction.atomic():
+        person_ids = room.hold(pretoken.owner_id)
+        room.check(pretoken, person_ids=person_ids)
+        room.check_bytes(pretoken, person_ids=person_ids)

@@ -34,9 +34,9 @@ class Pretoken(models.Model):
     # to three characters of one.
     keyword_key = models.CharField(max_length=3 * MAX_KEYWORD)
     chain_id = models.BigIntegerField()
-    # As it came, without keys that were null.
+    # As it came, without keys that were null; an empty object once it is past keeping.
     body = models.JSONField()
-    # How many bytes that is as JSON.
+    # How many bytes that is as JSON, and 0 then.
     size = models.PositiveIntegerField()
     state = models.CharField(max_length=16, choices=State, default=State.PENDING)
     created_at = models.DateTimeField(default=timezone.now)
@@ -74,9 +74,16 @@ class Pretoken(models.Model):
         indexes = [
             # What is to expire.
             models.Index(fields=["expires_at"], name="pretoken_expiring", condition=Q(state="pending")),
-            # The operators' list of all; that of one user; and those of a keyword, whoever has it.
+            # The operators' list of all; that of one user, and how many bytes of his lie there; and those of a keyword,
+            # whoever has it.
             models.Index(fields=["-created_at", "-id"], name="pretoken_newest"),
-            models.Index(fields=["owner", "-created_at"], name="pretoken_of_owner"),
+            models.Index(fields=["owner", "-created_at"], include=["size"], name="pretoken_of_owner"),
+            # What is past keeping; a deployed one of size 0 has lost its body.
+            models.Index(
+                fields=["expires_at"],
+                name="pretoken_ended",
+                condition=Q(state__in=["expired", "deleted", "deployed"], size__gt=0),
+            ),
             models.Index(fields=["keyword_key"], name="pretoken_keyword"),
         ]
 

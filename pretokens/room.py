@@ -1,8 +1,11 @@
 """How much an owner may keep: the rules between his pending pretokens, which hold whatever comes at once."""
 
+from collections.abc import Collection
+
+from django.conf import settings
 from django.db.models import Count, QuerySet, Sum
 
-from accounts.models import Person
+from accounts import people
 from config.http import Permanent
 from pretokens.models import Pretoken, State
 
@@ -19,23 +22,19 @@ class NoRoom(Permanent):
     """The owner has as many pending pretokens, or as much in them, as he may; the text is for him."""
 
 
-def hold(person_id: int) -> int:
+def hold(person_id: int) -> tuple[int, ...]:
     """Have whoever else makes a pretoken of this user pending wait until the transaction ends.
 
-    Those whose time is past are marked, so that their keywords are free. Returns the id of the person who he is by now.
+    Those whose time is past are marked, so that their keywords are free. Returns the user's `person_ids` of then.
     """
-    # Not the whole lock: rows that refer to these can still be written.
-    people = Person.objects.select_for_update(no_key=True)
-    person = people.get(pk=person_id)
-    if person.linked_to_id is not None:
-        person = people.get(pk=person.linked_to_id)
-    expire(Pretoken.objects.owned_by(person.pk).overdue().select_for_update(no_key=True, of=("self",)))
-    return person.pk
+    person_ids = people.hold(person_id)
+    expire(Pretoken.objects.owned_by(person_ids).overdue().select_for_update(no_key=True, of=("self",)))
+    return person_ids
 
 
-def check(pretoken: Pretoken, *, person_id: int) -> None:
+def check(pretoken: Pretoken, *, person_ids: Collection[int]) -> None:
     """Raise KeywordTaken or NoRoom where this one, not pending yet, has no place beside those of who is held."""
-    pending = Pretoken.objects.owned_by(person_id).filter(state=State.PENDING)
+    pending = Pretoken.objects.owned_by(person_ids).filter(state=State.PENDING)
     if pending.filter(keyword_key=pretoken.keyword_key).exists():
         raise KeywordTaken("a pretoken with this keyword is pending")
     kept = pending.aggregate(number=Count("pk"), size=Sum("size", default=0))
@@ -43,6 +42,16 @@ def check(pretoken: Pretoken, *, person_id: int) -> None:
         raise NoRoom(f"{MAX_PENDING} pretokens are pending, which is the most: delete one first")
     if kept["size"] + pretoken.size > MAX_PENDING_BYTES:
         raise NoRoom(f"the pending pretokens would have more than {MAX_PENDING_BYTES} bytes together: delete one first")
+
+
+def check_bytes(pretoken: Pretoken, *, person_ids: Collection[int]) -> None:
+    """Raise NoRoom where this one would make more bytes than a user may have lying there, whatever became of them."""
+    kept = Pretoken.objects.owned_by(person_ids).aggregate(size=Sum("size", default=0))["size"]
+    if kept + pretoken.size > settings.PRETOKEN_ROOM_BYTES:
+        raise NoRoom(
+            f"your pretokens would have more than {settings.PRETOKEN_ROOM_BYTES} bytes together, with deleted ones, "
+            f"which lie there until {settings.PRETOKEN_KEPT_DAYS} days after the time at which they would have expired"
+        )
 
 
 def expire(locked: QuerySet[Pretoken]) -> int:

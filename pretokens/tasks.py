@@ -9,6 +9,14 @@ logger = logging.getLogger(__name__)
 
 
 @app.task
+def prune_pretokens() -> None:
+    """Delete what is past keeping."""
+    pruned = keeping.prune()
+    if pruned:
+        logger.info("pruned %s pretokens", pruned)
+
+
+@app.task
 def expire_pretokens() -> None:
     """Mark pretokens whose time is past; they count as expired before, too."""
     expired = keeping.expire_overdue()

@@ -1,13 +1,15 @@
 """What users do with their pretokens."""
 
 import uuid
-from typing import Any
+from typing import Any, cast
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.people import CallingUser
 from accounts.permissions import UserAccess
 from config.api.caching import PRIVATE_NEVER_STORED
 from config.api.errors import Conflict
@@ -18,7 +20,9 @@ from pretokens import keeping, room, shapes
 from pretokens.models import Pretoken
 from tokens.deploying import refusals
 
-_ID = OpenApiParameter("id", str, OpenApiParameter.PATH, description="As it was answered when it was made.")
+_ID = OpenApiParameter(
+    "id", OpenApiTypes.UUID, OpenApiParameter.PATH, description="As it was answered when it was made."
+)
 
 
 class PretokenCreationView(UserAccess, LimitedView):
@@ -36,13 +40,14 @@ class PretokenCreationView(UserAccess, LimitedView):
         """Keep the configuration of a token for seven days, under a keyword.
 
         It is checked as a deployment is, and its transaction simulated as sent by the token's admin, whose wallet needs
-        no funds. 409 where one of your pending pretokens has the keyword, or where you have 25 of them, or more than
-        16 MiB in them.
+        no funds. 409 where one of your pending pretokens has the keyword, where you have 25 of them, or more than
+        16 MiB in them, and where all that you have made has too many bytes: what is deleted or past its time lies there
+        for a while.
         """
         refusals.refuse_large(request)
         try:
             with refusals.told(bodies.NAMES):
-                pretoken = keeping.create(request.data, person_id=_person_id(request))
+                pretoken = keeping.create(request.data, person_id=_user(request).person_id)
         except room.KeywordTaken as error:
             raise Conflict("A pretoken with this keyword is pending") from error
         except room.NoRoom as error:
@@ -58,7 +63,7 @@ class PendingPretokensView(UserAccess, QueryView):
     @extend_schema(operation_id="listPendingPretokens", responses={200: shapes.PENDING})
     def get(self, request: Request) -> Response:
         """List your pretokens that are neither past their time, deleted nor deployed, newest first."""
-        pending = Pretoken.objects.owned_by(_person_id(request)).pending().newest_first()
+        pending = Pretoken.objects.owned_by(_user(request).person_ids).pending().newest_first()
         return Response({"pendingPretokens": [_pending(pretoken) for pretoken in pending]})
 
 
@@ -69,14 +74,13 @@ class PretokenView(UserAccess, LimitedView):
     def delete(self, request: Request, id: str) -> Response:
         """Delete a pending pretoken of yours. What is no such one is not found, whatever else it may be."""
         pretoken_id = _read_id(id)
-        if pretoken_id is None or not keeping.delete(pretoken_id, person_id=_person_id(request)):
+        if pretoken_id is None or not keeping.delete(pretoken_id, person_ids=_user(request).person_ids):
             raise NotFound("Pretoken not found")
         return Response({"success": True})
 
 
-def _person_id(request: Request) -> int:
-    user: Any = request.user
-    return int(user.person_id)
+def _user(request: Request) -> CallingUser:
+    return cast(CallingUser, request.user)
 
 
 def _pending(pretoken: Pretoken) -> dict[str, Any]:

@@ -8,13 +8,12 @@ import hashlib
 import re
 from typing import Any
 
+from standins.hub import EPOCH, Hub
 from standins.server import Answer, Asked, StandIn
 
 MAX_FIDS = 100
 # Neynar's `fid` is an int32.
 _MAX_FID = 2**31 - 1
-# Seconds from 1970 to the start of Farcaster's clock, 2021-01-01.
-_FARCASTER_EPOCH = 1_609_459_200
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 _FIRST = ("Sunny", "Quiet", "Brave", "Tiny", "Clever", "Happy", "Wild", "Calm", "Lucky", "Swift", "Gentle")
@@ -50,6 +49,8 @@ class SocialStandIn(StandIn):
     def __init__(self, port: int = 0, *, api_key: str | None = None) -> None:
         super().__init__(port)
         self._api_key = api_key
+        # What the hub knows beside people.
+        self.hub = Hub()
 
     def answer(self, asked: Asked) -> Answer | None:
         """The answer of whichever provider has the path."""
@@ -57,7 +58,7 @@ class SocialStandIn(StandIn):
             return self._answer_bulk(asked)
         messages = {"/v1/userDataByFid": _user_data, "/v1/verificationsByFid": _verifications}.get(asked.path)
         if messages is None:
-            return None
+            return self.hub.answer(asked.path, asked.query)
         fid = _read_fid(asked.query.get("fid", ""))
         if fid is None:
             return Answer({"errCode": "bad_request.validation_failure", "details": "fid is not a number"}, status=400)
@@ -163,7 +164,7 @@ def _message(fid: int, kind: str, **body: Any) -> dict[str, Any]:
         "data": {
             "type": f"MESSAGE_TYPE_{kind}",
             "fid": fid,
-            "timestamp": 1_700_000_000 + fid % 10_000_000 - _FARCASTER_EPOCH,
+            "timestamp": 1_700_000_000 + fid % 10_000_000 - EPOCH,
             "network": "FARCASTER_NETWORK_MAINNET",
             **body,
         },

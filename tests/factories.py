@@ -23,6 +23,7 @@ from tokens.models import (
     FeeClaim,
     FollowedBlock,
     IndexRequest,
+    SavedToken,
     SignedTransaction,
     Token,
     TokenEvent,
@@ -282,6 +283,14 @@ class PersonFactory(factory.django.DjangoModelFactory[Person]):
     class Meta:
         model = Person
 
+    class Params:
+        # A subject that an identity token has just linked to its FID's person, which is given as `linked_to`.
+        linked = factory.Trait(
+            fid=None,
+            told_at=factory.LazyFunction(timezone.now),
+            linked_until=factory.LazyFunction(lambda: timezone.now() + timedelta(hours=1)),
+        )
+
     fid = factory.Sequence(lambda n: 2_000_000 + n)
 
 
@@ -305,6 +314,18 @@ class AdminSessionFactory(factory.django.DjangoModelFactory[AdminSession]):
     digest = factory.Sequence(lambda n: f"{n:064x}")
     administrator = factory.SubFactory(AdministratorFactory)
     expires_at = factory.LazyFunction(lambda: timezone.now() + timedelta(hours=12))
+
+
+class SavedTokenFactory(factory.django.DjangoModelFactory[SavedToken]):
+    """A token on Base that a user said has been launched; nothing is known of its transaction."""
+
+    class Meta:
+        model = SavedToken
+
+    person = factory.SubFactory(PersonFactory)
+    chain_id = 8453
+    tx_hash = factory.LazyFunction(_hash)
+    contract_address = factory.LazyFunction(_address)
 
 
 class PretokenFactory(factory.django.DjangoModelFactory[Pretoken]):

@@ -67,9 +67,9 @@ def bad_values(schema, name):
     good = good_values(schema)
     if "maxLength" in schema:
         # A search box that is left empty may send its blanks.
-        blank = [] if name == "q" else [" "]
-        assert not any(re.search(schema["pattern"], text) for text in blank)
-        return ["a" * (schema["maxLength"] + 1), " " * (schema["maxLength"] + 1), *blank]
+        unfit = ["\0", "a\0b", *([] if name == "q" else [" "])]
+        assert not any(re.search(schema["pattern"], text) for text in unfit)
+        return ["a" * (schema["maxLength"] + 1), " " * (schema["maxLength"] + 1), *unfit]
     padded = [" ", "\t", "\u3000", *(f" {value}" for value in good), *(f"{value} " for value in good)]
     if "enum" in schema:
         return [*padded, "x"]

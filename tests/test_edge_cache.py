@@ -63,7 +63,7 @@ def test_an_answer_to_who_says_who_he_is_is_not_kept(cache, caller):
         {"Cache-Control": "public, s-maxage=60, no-store"},
         {"Cache-Control": 'public, s-maxage=60, no-cache="set-cookie"'},
         {"Set-Cookie": "a=b"},
-        {"Vary": "Cookie"},
+        {"Vary": "Cookie, Authorization"},
         {"Vary": "Accept-Encoding, Accept-Language"},
         {"Vary": "*"},
         {"Content-Length": None},
@@ -73,6 +73,14 @@ def test_an_answer_to_who_says_who_he_is_is_not_kept(cache, caller):
 def test_it_keeps_nothing_that_the_answer_does_not_offer_to_all(cache, origin, headers):
     origin.headers = headers
     assert [ask(cache).body for _ in range(3)] == [b"run 1", b"run 2", b"run 3"]
+
+
+def test_what_depends_on_the_cookie_is_kept_for_those_who_send_none(cache, origin):
+    origin.headers = {"Vary": "Cookie, Accept-Encoding"}
+    assert [ask(cache).body for _ in range(2)] == [b"run 1", b"run 1"]
+    origin.headers = {"Vary": "Cookie, Accept-Encoding", "Cache-Control": "private, no-store"}
+    assert ask(cache, HTTP_COOKIE="admin_session=x").body == b"run 2"
+    assert ask(cache).body == b"run 1"
 
 
 @pytest.mark.parametrize("status", ["201 Created", "206 Partial Content", "301 Moved Permanently", "404 Not Found"])

@@ -4,12 +4,14 @@ import base64
 import json
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 
 import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from django.urls import path
+from django.utils import timezone
 from drf_spectacular.generators import SchemaGenerator
 from jwt.warnings import InsecureKeyLengthWarning
 from rest_framework.permissions import AllowAny
@@ -23,7 +25,7 @@ from accounts.permissions import UserAccess
 from config.api.views import LimitedView
 from config.rate_limits import PREFIX
 from config.redis_connection import redis
-from standins.issuer import IssuerStandIn
+from standins.issuer import LIFETIME_SECONDS, IssuerStandIn
 from standins.server import Mode
 from tests.user_tokens import APP_ID, DOMAIN, as_user, bearer
 
@@ -179,6 +181,9 @@ ATTACKS = {
     "an id with a NUL": lambda ours, theirs: ours.privy("did:privy:\0", app_id=APP_ID),
     "a long id": lambda ours, theirs: ours.privy("d" * 256, app_id=APP_ID),
     "another app": lambda ours, theirs: ours.privy(SUBJECT, app_id="other-app"),
+    "an identity token of a time before all calendars": lambda ours, theirs: ours.privy(
+        SUBJECT, app_id=APP_ID, fid=5, iat=-(10**18)
+    ),
     "linked accounts that are no JSON": lambda ours, theirs: ours.privy(SUBJECT, app_id=APP_ID, linked_accounts="["),
     "linked accounts that are no list": lambda ours, theirs: ours.privy(SUBJECT, app_id=APP_ID, linked_accounts="{}"),
     "a linked FID that is a text": lambda ours, theirs: ours.privy(
@@ -305,19 +310,28 @@ def test_it_takes_a_token_that_is_for_others_as_well(issuer):
 def test_it_takes_the_id_of_privys_access_tokens_and_the_fid_of_its_identity_tokens(issuer):
     access = identity.verify(issuer.privy(SUBJECT, app_id=APP_ID))
     assert (access.issuer, access.subject, access.kind, access.fid) == ("privy.io", SUBJECT, "id", None)
+    assert access.told is None
     shown = identity.verify(issuer.privy(SUBJECT, app_id=APP_ID, fid=5))
     assert (shown.subject, shown.kind, shown.fid) == (SUBJECT, "id", 5)
+    assert timedelta(0) <= timezone.now() - shown.told.at < timedelta(minutes=1)
+    assert shown.told.until - shown.told.at == timedelta(seconds=LIFETIME_SECONDS + identity.LEEWAY_SECONDS)
+
+
+@pytest.mark.parametrize("accounts", [{"linked_accounts": "[]"}, {"linked_accounts": None}, {"cr": "1"}])
+def test_it_tells_an_identity_token_without_accounts_from_an_access_token(issuer, accounts):
+    verified = identity.verify(issuer.privy(SUBJECT, app_id=APP_ID, **accounts))
+    assert verified.fid is None and verified.told is not None
 
 
 def test_it_takes_no_fid_where_there_are_several_or_none(issuer):
     for accounts in ([], [{"type": "email", "address": "a@example.org"}], [{"type": "farcaster", "fid": 5}] * 2):
         verified = identity.verify(issuer.privy(SUBJECT, app_id=APP_ID, linked_accounts=json.dumps(accounts)))
-        assert verified.fid is None
+        assert verified.fid is None and verified.told is not None
 
 
 def test_it_reads_linked_accounts_of_no_other_issuer(issuer):
     verified = identity.verify(signed(issuer, linked_accounts='[{"type": "farcaster", "fid": 6}]'))
-    assert verified.fid == 5
+    assert (verified.fid, verified.told) == (5, None)
 
 
 def test_it_lets_a_user_in(client, issuer):

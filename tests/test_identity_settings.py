@@ -30,6 +30,14 @@ OTHER = {
         ({"OIDC_ONE_ALGORITHMS": "HS256"}, "OIDC_ONE_ALGORITHMS"),
         ({"OIDC_ONE_ALGORITHMS": "RS256,none"}, "OIDC_ONE_ALGORITHMS"),
         ({"OIDC_ONE_SUBJECT": "number"}, "OIDC_ONE_SUBJECT"),
+        # Whoever can change the answer on its way could be any user.
+        ({"OIDC_ONE_JWKS_URL": "http://auth.example/jwks.json"}, "OIDC_ONE_JWKS_URL"),
+        ({"OIDC_ONE_JWKS_URL": "http://10.0.0.1/jwks.json"}, "OIDC_ONE_JWKS_URL"),
+        ({"OIDC_ONE_JWKS_URL": "http://127.0.0.1@auth.example/jwks.json"}, "OIDC_ONE_JWKS_URL"),
+        ({"OIDC_ONE_JWKS_URL": "http://localhost.auth.example/jwks.json"}, "OIDC_ONE_JWKS_URL"),
+        ({"OIDC_ONE_JWKS_URL": "http://0.0.0.0/jwks.json"}, "OIDC_ONE_JWKS_URL"),
+        ({"PRIVY_APP_ID": "a", "PRIVY_JWKS_URL": "http://api.privy.io/jwks.json"}, "PRIVY_JWKS_URL"),
+        ({"FARCASTER_AUTH_ORIGIN": "http://auth.farcaster.xyz"}, "FARCASTER_AUTH_ORIGIN"),
         # Two whose tokens could not be told apart.
         ({"PRIVY_APP_ID": "a", "OIDC_ONE_ISSUER": "privy.io"}, "OIDC_ISSUERS"),
     ],
@@ -37,6 +45,12 @@ OTHER = {
 def test_it_refuses_and_names(changes, name):
     with pytest.raises(ImproperlyConfigured, match=f"^{name} has a value that can't be used"):
         env_issuers(OTHER | changes)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8700", "127.8.9.1", "[::1]:8700", "localhost", "LOCALHOST:8700"])
+def test_keys_of_this_machine_may_come_without_encryption(host):
+    (issuer,) = env_issuers(OTHER | {"OIDC_ONE_JWKS_URL": f"http://{host}/jwks.json"})
+    assert issuer.jwks_url == f"http://{host}/jwks.json"
 
 
 def test_nobody_is_believed_without_a_setting():

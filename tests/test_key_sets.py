@@ -7,10 +7,19 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
-from accounts.key_sets import FAILED_SECONDS, FRESH_SECONDS, LOOK_SECONDS, KeySet, KeysUnavailable
+from accounts.key_sets import (
+    FAILED_SECONDS,
+    FRESH_SECONDS,
+    LOOK_SECONDS,
+    STALE_SECONDS,
+    KeySet,
+    KeysUnavailable,
+)
 from config.api.seats import SEATS
 from config.identity_settings import ALGORITHMS, Issuer
 from standins.server import Mode
+from tests.user_tokens import fetchers
+from tests.waiting import wait_for
 
 KNOWN = "quick-auth-1"
 RSA = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -122,13 +131,87 @@ def test_a_key_that_the_issuer_has_added_is_found_at_once(keys, issuer):
     assert keys.find(KNOWN, algorithm="RS256") is None
 
 
-def test_a_key_that_the_issuer_has_withdrawn_is_believed_no_longer_than_the_set_is_fresh(keys, issuer, clock):
+@pytest.fixture
+def hanging(issuer, settings):
+    """An issuer that gives no answer until the event is set; the semaphore counts who has asked."""
+    settings.IDENTITY_TIMEOUT_SECONDS = 10
+    asked, goes_on = Semaphore(0), Event()
+
+    def hang(_):
+        asked.release()
+        goes_on.wait(30)
+
+    issuer.refuse = hang
+    yield asked, goes_on
+    goes_on.set()
+
+
+def test_a_key_that_the_issuer_has_withdrawn_is_believed_until_an_old_set_has_been_fetched(keys, issuer, clock):
     keys.find(KNOWN, algorithm="RS256")
     publish(issuer, rsa_jwk())
     clock.now += FRESH_SECONDS - 1
     assert keys.find(KNOWN, algorithm="RS256")
+    assert len(issuer.asked) == 1
     clock.now += 1
+    keys.find(KNOWN, algorithm="RS256")
+    wait_for(lambda: not fetchers())
+    assert keys.find("new", algorithm="RS256").id == "new"
+    assert len(issuer.asked) == 2
     assert keys.find(KNOWN, algorithm="RS256") is None
+
+
+def test_a_key_that_was_withdrawn_while_nobody_came_is_not_believed_once(keys, issuer, clock):
+    keys.find(KNOWN, algorithm="RS256")
+    publish(issuer, rsa_jwk())
+    clock.now += STALE_SECONDS
+    assert keys.find(KNOWN, algorithm="RS256") is None
+
+
+@pytest.mark.parametrize("age", [FRESH_SECONDS, STALE_SECONDS])
+def test_nobody_but_who_finds_a_set_that_nobody_fetched_for_long_waits_while_its_keys_are_known(
+    keys, issuer, clock, hanging, age
+):
+    issuer.refuse, hang = lambda _: None, issuer.refuse
+    keys.find(KNOWN, algorithm="RS256")
+    issuer.refuse = hang
+    asked, goes_on = hanging
+    clock.now += age
+    with ThreadPoolExecutor(9) as callers:
+        first = callers.submit(keys.find, KNOWN, algorithm="RS256")
+        assert asked.acquire(timeout=10)
+        others = [callers.submit(keys.find, KNOWN, algorithm="RS256") for _ in range(8)]
+        # None of them hears of the issuer before it answers.
+        assert [other.result(timeout=10).id for other in others] == [KNOWN] * 8
+        if age == FRESH_SECONDS:
+            assert first.result(timeout=10).id == KNOWN
+        assert (len(issuer.asked), len(fetchers())) == (2, 1)
+        assert not goes_on.is_set()
+        goes_on.set()
+        assert first.result(timeout=10).id == KNOWN
+    wait_for(lambda: not fetchers())
+
+
+def test_an_issuer_that_hangs_makes_one_caller_a_minute_wait_for_a_key_that_is_unknown(
+    keys, issuer, clock, hanging, settings
+):
+    issuer.refuse, hang = lambda _: None, issuer.refuse
+    keys.find(KNOWN, algorithm="RS256")
+    issuer.refuse = hang
+    asked, goes_on = hanging
+    with ThreadPoolExecutor(9) as callers:
+        first = callers.submit(keys.find, "made-up", algorithm="RS256")
+        assert asked.acquire(timeout=10)
+        others = [callers.submit(keys.find, f"made-up-{number}", algorithm="RS256") for number in range(8)]
+        assert {type(other.exception(timeout=10)) for other in others} == {KeysUnavailable}
+        assert keys.find(KNOWN, algorithm="RS256").id == KNOWN
+        # A minute later the fetch may still be under way: nobody begins a second one.
+        clock.now += LOOK_SECONDS
+        with pytest.raises(KeysUnavailable):
+            keys.find("made-up", algorithm="RS256")
+        assert (len(issuer.asked), len(fetchers())) == (2, 1)
+        goes_on.set()
+        assert first.result(timeout=10) is None
+    wait_for(lambda: not fetchers())
 
 
 @pytest.mark.parametrize(

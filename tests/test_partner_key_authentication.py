@@ -95,9 +95,9 @@ def test_it_records_that_the_key_was_used(client):
     assert before <= PartnerKey.objects.get().last_used_at <= timezone.now()
 
 
-def test_the_openapi_description_names_the_header_where_it_is_needed():
+def test_the_openapi_description_names_the_header_and_the_scope_where_they_are_needed():
     described = SchemaGenerator(patterns=urlpatterns).get_schema(request=None, public=True)
     scheme = described["components"]["securitySchemes"]["partnerKey"]
     assert (scheme["type"], scheme["in"], scheme["name"]) == ("apiKey", "header", "x-api-key")
-    assert described["paths"]["/api/who"]["get"]["security"] == [{"partnerKey": []}]
+    assert described["paths"]["/api/who"]["get"]["security"] == [{"partnerKey": ["index"]}]
     assert "security" not in described["paths"]["/api/unguarded"]["get"]

@@ -1,16 +1,17 @@
-"""The users behind tokens: made at first sight, linked where a token proves that two are one."""
+"""The users behind tokens: made at first sight, linked for as long as a token proves that two are one."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
 
 import pytest
+from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from accounts.identity import VerifiedIdentity
+from accounts.identity import Told, VerifiedIdentity
 from accounts.models import Identity, Person, SubjectKind
-from accounts.people import recognise
+from accounts.people import hold, recognise
 
 pytestmark = pytest.mark.django_db
 
@@ -21,8 +22,16 @@ def by_fid(fid, issuer=QUICK_AUTH):
     return VerifiedIdentity(issuer=issuer, subject=str(fid), kind=SubjectKind.FID, fid=fid)
 
 
-def by_subject(subject, *, fid=None, issuer=PRIVY):
-    return VerifiedIdentity(issuer=issuer, subject=subject, kind=SubjectKind.ID, fid=fid)
+def by_subject(subject, *, issuer=PRIVY):
+    """By a token of no kind that tells of FIDs."""
+    return VerifiedIdentity(issuer=issuer, subject=subject, kind=SubjectKind.ID, fid=None)
+
+
+def telling(subject, fid, *, ago=0, lasts=3600):
+    """By a token that says this of the subject's FID, issued so many seconds ago for so many more."""
+    at = timezone.now().replace(microsecond=0) - timedelta(seconds=ago)
+    told = Told(at=at, until=at + timedelta(seconds=ago + lasts))
+    return VerifiedIdentity(issuer=PRIVY, subject=subject, kind=SubjectKind.ID, fid=fid, told=told)
 
 
 def all_at_once(calls):
@@ -66,42 +75,96 @@ def test_digits_of_an_id_are_no_fid():
     assert recognise(by_subject("5", issuer="https://auth.example")).person_id != recognise(by_fid(5)).person_id
 
 
-def test_a_subject_whose_first_token_shows_a_fid_is_the_fids_person():
-    user = recognise(by_fid(5))
-    assert recognise(by_subject("a", fid=5)) == user
-    assert recognise(by_subject("a")) == user
+def test_a_token_that_shows_the_subjects_fid_links_the_two_whoever_was_there_first():
+    for fid, comes_first in ((5, by_fid(5)), (6, by_subject("6")), (7, telling("7", 7))):
+        recognise(comes_first)
+        shown = recognise(telling(str(fid), fid))
+        number, subject = recognise(by_fid(fid)), recognise(by_subject(str(fid)))
+        assert subject == shown
+        assert number.person_id != subject.person_id
+        assert (number.person_ids, subject.person_ids) == (
+            (number.person_id, subject.person_id),
+            (subject.person_id, number.person_id),
+        )
+        assert number.fid == subject.fid == fid
 
 
-def test_a_subject_is_given_its_fid_when_a_token_shows_it():
-    user = recognise(by_subject("a"))
-    assert user.fid is None
-    linked = recognise(by_subject("a", fid=5))
-    assert (linked.person_id, linked.fid) == (user.person_id, 5)
-    assert recognise(by_fid(5)) == recognise(by_subject("a")) == linked
+def test_a_link_lasts_as_long_as_the_token_that_proves_it():
+    number = recognise(by_fid(5))
+    linked = recognise(telling("a", 5, ago=900, lasts=60))
+    assert number.person_id in linked.person_ids
+    Person.objects.filter(linked_to__isnull=False).update(linked_until=timezone.now())
+    for user in (recognise(by_fid(5)), recognise(by_subject("a"))):
+        assert user.person_ids == (user.person_id,)
+    assert recognise(by_subject("a")).fid is None
+    assert recognise(telling("a", 5)).person_ids == linked.person_ids
 
 
-def test_two_people_who_prove_to_be_one_are_linked():
-    subject, number = recognise(by_subject("a")), recognise(by_fid(5))
-    linked = recognise(by_subject("a", fid=5))
-    assert linked.person_id == number.person_id
-    assert linked.person_ids == (number.person_id, subject.person_id)
-    # With whichever of the two tokens, also with one that doesn't show the FID.
-    assert recognise(by_fid(5)) == recognise(by_subject("a")) == recognise(by_subject("a", fid=5)) == linked
-    # A further subject of the same person brings what is its own.
-    other = recognise(by_subject("b"))
-    recognise(by_subject("b", fid=5))
-    assert recognise(by_fid(5)).person_ids == (number.person_id, subject.person_id, other.person_id)
+def test_a_token_without_a_fid_tells_nothing_or_that_there_is_none():
+    linked = recognise(telling("a", 5, ago=900))
+    assert recognise(by_subject("a")) == linked
+    told = recognise(telling("a", None))
+    assert (told.person_ids, told.fid) == ((linked.person_id,), None)
+    assert recognise(by_subject("a")) == told
+    assert len(recognise(by_fid(5)).person_ids) == 1
 
 
-def test_a_subject_that_shows_another_fid_becomes_that_person_and_takes_nothing_along():
-    first = recognise(by_subject("a", fid=5))
-    second = recognise(by_subject("a", fid=6))
-    assert second.person_id != first.person_id
-    assert (second.fid, second.person_ids) == (6, (second.person_id,))
-    assert recognise(by_fid(5)) == first
-    assert recognise(by_subject("a")) == second
-    # And back again.
-    assert recognise(by_subject("a", fid=5)) == first
+def test_a_subject_that_shows_another_fid_leaves_the_old_one_and_takes_its_own_rows_along():
+    first = recognise(telling("a", 5, ago=900))
+    second = recognise(telling("a", 6))
+    assert (second.person_id, second.fid) == (first.person_id, 6)
+    assert set(first.person_ids) & set(second.person_ids) == {first.person_id}
+    assert recognise(by_fid(5)).person_ids == (first.person_ids[1],)
+    assert recognise(by_fid(6)).person_ids == second.person_ids[::-1]
+
+
+def test_a_fid_is_the_subjects_whose_token_showed_it_last():
+    old = recognise(telling("a", 5, ago=900))
+    new = recognise(telling("b", 5, ago=500))
+    assert set(old.person_ids) & set(new.person_ids) == {old.person_ids[1]}
+    # Older tokens, the other's too, and one of a subject that has never come change nothing.
+    for outdated in (telling("a", 5, ago=900), telling("a", 5, ago=600), telling("c", 5, ago=600)):
+        assert len(recognise(outdated).person_ids) == 1
+        assert recognise(by_fid(5)).person_ids == new.person_ids[::-1]
+    # Nor after the newer one has said that he has it no more: whose it is nobody knows.
+    recognise(telling("b", None, ago=200))
+    assert len(recognise(telling("a", 5, ago=600)).person_ids) == len(recognise(by_fid(5)).person_ids) == 1
+    assert recognise(telling("a", 5)).person_ids == old.person_ids
+
+
+def test_a_subject_whose_newest_token_shows_a_fid_that_is_anothers_by_now_has_none():
+    recognise(telling("a", 5, ago=900))
+    recognise(telling("b", 6, ago=300))
+    assert len(recognise(telling("a", 6, ago=500)).person_ids) == 1
+    assert len(recognise(by_fid(5)).person_ids) == 1
+
+
+def test_of_two_tokens_of_one_second_the_last_that_came_counts():
+    recognise(telling("a", 5, ago=900))
+    recognise(telling("b", 5, ago=900))
+    assert len(recognise(by_subject("a")).person_ids) == 1
+    recognise(telling("b", None, ago=900))
+    assert len(recognise(by_fid(5)).person_ids) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_is_linked_is_held_with_the_other():
+    number, subject = recognise(by_fid(5)), recognise(telling("a", 5))
+    with transaction.atomic():
+        assert hold(number.person_id) == (number.person_id, subject.person_id)
+    with transaction.atomic():
+        assert hold(subject.person_id) == (subject.person_id, number.person_id)
+    with transaction.atomic():
+        hold(subject.person_id)
+        (is_free,) = all_at_once([lambda: can_be_held(number.person_id)])
+        assert not is_free
+
+
+def can_be_held(person_id):
+    """Whether nobody holds the row."""
+    with transaction.atomic():
+        rows = Person.objects.select_for_update(no_key=True, skip_locked=True)
+        return rows.filter(pk=person_id).exists()
 
 
 def test_it_records_when_a_user_was_seen_at_most_once_a_minute(django_assert_num_queries):
@@ -115,29 +178,75 @@ def test_it_records_when_a_user_was_seen_at_most_once_a_minute(django_assert_num
     assert Person.objects.get().last_seen_at >= seen
 
 
-@pytest.mark.django_db(transaction=True)
-def test_many_first_calls_at_once_make_one_person():
-    users = all_at_once([lambda: recognise(by_fid(5))] * 6 + [lambda: recognise(by_subject("a", fid=5))] * 6)
-    assert len(set(users)) == 1
-    assert (Person.objects.count(), Identity.objects.count()) == (1, 2)
+def test_one_query_knows_a_user_again_by_any_token(django_assert_num_queries):
+    tokens = [by_fid(5), telling("a", 5), by_subject("a")]
+    users = [recognise(token) for token in tokens]
+    with django_assert_num_queries(len(tokens)):
+        assert [recognise(token).person_id for token in tokens] == [user.person_id for user in users]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_calls_at_once_link_two_people_once():
-    subject, number = recognise(by_subject("a")), recognise(by_fid(5))
-    all_at_once([lambda: recognise(by_subject("a", fid=5))] * 6 + [lambda: recognise(by_fid(5))] * 6)
-    assert recognise(by_subject("a")).person_ids == (number.person_id, subject.person_id)
-    assert Person.objects.count() == 2
+def test_many_first_calls_at_once_make_each_person_once():
+    token = telling("a", 5)
+    users = all_at_once([lambda: recognise(by_fid(5))] * 6 + [lambda: recognise(token)] * 6)
+    assert len({user.person_id for user in users}) == 2
+    assert (Person.objects.count(), Identity.objects.count()) == (2, 2)
+    assert len(recognise(by_fid(5)).person_ids) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_calls_at_once_leave_a_fid_with_the_last_subject_and_each_subject_with_one_fid():
+    """They wait for each other in no circle."""
+    tokens = [telling(subject, fid, ago=ago) for ago in (900, 800) for subject in "abc" for fid in (5, 6, 7, None)]
+    last = [telling("a", 6), telling("b", 5)]
+    all_at_once([lambda token=token: recognise(token) for token in [*tokens, *last]])
+    for token in last:
+        user = recognise(token)
+        assert user.person_ids[1:] == (recognise(by_fid(token.fid)).person_id,)
+    assert all(len(user.person_ids) <= 2 for user in map(recognise, tokens))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_one_pot_before_is_taken_apart_when_the_database_is_brought_up():
+    alone, shared, late = (Person.objects.create(fid=fid) for fid in (5, 6, 7))
+    earlier = Person.objects.create(created_at=timezone.now() - timedelta(hours=1))
+    stranger = Person.objects.create(created_at=timezone.now() - timedelta(days=1))
+    try:
+        call_command("migrate", "accounts", "0007", verbosity=0)
+        came = [("a", alone, 0), ("b", shared, 0), ("c", shared, 0), ("d", late, 3600)]
+        with connection.cursor() as cursor:
+            for subject, person, ago in came:
+                row = [person.pk, PRIVY, subject, "id", timezone.now() - timedelta(seconds=ago)]
+                cursor.execute(
+                    "INSERT INTO accounts_identity (person_id, issuer, subject, kind, created_at) "
+                    "VALUES (%s, %s, %s, %s, %s)",
+                    row,
+                )
+            links = [(late.pk, earlier.pk), (late.pk, stranger.pk)]
+            cursor.executemany("UPDATE accounts_person SET linked_to_id = %s WHERE id = %s", links)
+    finally:
+        call_command("migrate", verbosity=0)
+    people = {row.subject: row.person for row in Identity.objects.select_related("person")}
+    # Who has come alone made all of it; of two nobody can tell.
+    assert people["a"] == alone
+    assert people["d"] == earlier
+    assert len({shared.pk, people["b"].pk, people["c"].pk}) == 3
+    assert {person.fid for person in people.values()} == {None}
+    assert set(Person.objects.values_list("fid", "linked_to")) == {(None, None), (6, None), (7, None)}
 
 
 def test_the_database_keeps_the_rules():
     person = Person.objects.create(fid=5)
     other = Person.objects.create()
     Identity.objects.create(person=person, issuer="a", subject="b", kind="id")
+    link = {"linked_to": person, "linked_until": timezone.now(), "told_at": timezone.now()}
     for broken in (
         lambda: Person.objects.create(fid=5),
         lambda: Person.objects.create(fid=0),
-        lambda: Person.objects.create(fid=6, linked_to=other),
+        lambda: Person.objects.create(fid=6, **link),
+        lambda: Person.objects.create(linked_to=person),
+        lambda: Person.objects.create(linked_until=timezone.now()),
+        lambda: Person.objects.create(**link) and Person.objects.create(**link),
         lambda: Identity.objects.create(person=other, issuer="a", subject="b", kind="id"),
         lambda: Identity.objects.create(person=other, issuer="a", subject="c", kind="key"),
     ):

@@ -59,7 +59,7 @@ def found_by(rows, text):
 
 def test_an_owners_pending_ones_are_at_the_front_of_an_index(rows):
     person = Person.objects.order_by("pk")[70]
-    plan = plan_of(lambda: list(Pretoken.objects.owned_by(person.pk).pending().newest_first()))
+    plan = plan_of(lambda: list(Pretoken.objects.owned_by([person.pk, 0]).pending().newest_first()))
     assert "pretoken_keyword_once_pending" in plan
 
 
@@ -70,9 +70,24 @@ def test_what_is_past_its_time_is_found_among_what_is_pending(rows):
 def test_an_owners_room_is_counted_in_his_index(rows):
     pretoken = Pretoken.objects.first()
     for plan in plans(
-        lambda: room.check(pretoken, person_id=Person.objects.order_by("pk")[70].pk), "pretokens_pretoken"
+        lambda: room.check(pretoken, person_ids=[Person.objects.order_by("pk")[70].pk]), "pretokens_pretoken"
     ):
         assert "pretoken_keyword_once_pending" in plan and "Seq Scan" not in plan
+
+
+def test_how_much_of_an_owner_lies_there_is_read_in_his_index_alone(rows):
+    pretoken, person_ids = Pretoken.objects.first(), [Person.objects.order_by("pk")[70].pk]
+    plan = plan_of(lambda: room.check_bytes(pretoken, person_ids=person_ids))
+    assert "Index Only Scan using pretoken_of_owner" in plan
+
+
+def test_what_is_past_keeping_is_found_among_what_has_ended(rows):
+    Pretoken.objects.filter(keyword_key="keyword 77").update(
+        created_at=timezone.now() - timedelta(days=15), expires_at=timezone.now() - timedelta(days=8)
+    )
+    plans_of_pruning = plans(lambda: keeping.prune(at_once=50), "pretokens_pretoken")
+    assert "pretoken_ended" in plans_of_pruning[0]
+    assert not any("Seq Scan" in plan for plan in plans_of_pruning)
 
 
 def test_the_operators_list_is_a_walk_along_an_index(rows):

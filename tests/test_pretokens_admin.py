@@ -86,7 +86,7 @@ def test_all_states_are_listed_newest_first_and_filtered(operator):
 def test_they_are_found_by_keyword_id_and_user(operator):
     owner = PersonFactory(fid=4321)
     first, second = PretokenFactory(owner=owner, keyword="Doge", deleted=True), PretokenFactory(keyword="4321")
-    linked = PretokenFactory(owner=PersonFactory(fid=None, linked_to=owner))
+    linked = PretokenFactory(owner=PersonFactory(linked=True, linked_to=owner))
     assert shown(operator, q=" dOGE ") == [first.pk]
     assert shown(operator, q=str(second.pk)) == shown(operator, q=second.pk.hex) == [second.pk]
     assert shown(operator, q="4321") == [linked.pk, second.pk, first.pk]

@@ -89,7 +89,7 @@ def test_while_the_chain_is_paused_it_stays_pending(ready, queue):
 def test_what_its_owner_deletes_meanwhile_is_not_deployed(ready):
     row = kept()
     prepared = launching.prepare(row.pk)
-    assert keeping.delete(row.pk, person_id=row.owner_id)
+    assert keeping.delete(row.pk, person_ids=[row.owner_id])
     with pytest.raises(launching.NotPending):
         launching.launch(prepared)
     assert (Pretoken.objects.get().state, Deployment.objects.count()) == (State.DELETED, 0)
@@ -158,7 +158,7 @@ def test_what_somebody_had_first_is_told_as_such_though_its_launch_would_be_reve
     row = kept()
 
     def have_it_first(asked):
-        keeping.delete(row.pk, person_id=row.owner_id)
+        keeping.delete(row.pk, person_ids=[row.owner_id])
         connection.close()
 
     def revert(asked, answer):

@@ -10,6 +10,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 from rest_framework.exceptions import ValidationError
 
+from accounts import people
 from config.api.fields import checksum
 from devchain import node
 from devchain.anvil import CHAIN_ID
@@ -39,7 +40,8 @@ def states():
 
 
 def shown(person):
-    return list(Pretoken.objects.owned_by(person.pk).pending().newest_first())
+    with transaction.atomic():
+        return list(Pretoken.objects.owned_by(people.hold(person.pk)).pending().newest_first())
 
 
 def restored(row):
@@ -189,7 +191,7 @@ def test_all_pending_bodies_of_an_owner_have_a_length_together(launchpad, owner)
     row = PretokenFactory(owner=owner, size=room.MAX_PENDING_BYTES - 100)
     with pytest.raises(room.NoRoom, match="16777216 bytes"):
         keeping.create(pretoken("more"), person_id=owner.pk)
-    assert keeping.delete(row.pk, person_id=owner.pk)
+    assert keeping.delete(row.pk, person_ids=[owner.pk])
     assert keeping.create(pretoken("more"), person_id=owner.pk)
 
 
@@ -211,18 +213,19 @@ def test_creations_at_once_are_as_many_as_there_is_room_for(launchpad):
     assert len(shown(owner)) == 25
 
 
-def test_those_of_users_who_proved_to_be_one_count_together(launchpad, owner):
-    other = PersonFactory(fid=None, linked_to=owner)
+def test_those_of_users_who_are_linked_count_together(launchpad, owner):
+    other = PersonFactory(linked=True, linked_to=owner)
     row = PretokenFactory(owner=other, keyword="doge")
     assert shown(owner) == [row]
-    with pytest.raises(room.KeywordTaken):
-        keeping.create(pretoken("doge"), person_id=owner.pk)
-    assert keeping.delete(row.pk, person_id=owner.pk)
+    for person in (owner, other):
+        with pytest.raises(room.KeywordTaken):
+            keeping.create(pretoken("doge"), person_id=person.pk)
+    assert keeping.delete(row.pk, person_ids=[owner.pk, other.pk])
     assert restored(row).state == State.PENDING
 
 
 def test_what_a_linked_user_deleted_is_not_restored_beside_another_of_its_keyword(owner):
-    row = PretokenFactory(owner=PersonFactory(fid=None, linked_to=owner), keyword="doge", deleted=True)
+    row = PretokenFactory(owner=PersonFactory(linked=True, linked_to=owner), keyword="doge", deleted=True)
     PretokenFactory(owner=owner, keyword="doge")
     with pytest.raises(keeping.NotRestorable, match="keyword is pending"):
         keeping.restore(row.pk)
@@ -232,19 +235,19 @@ def test_what_a_linked_user_deleted_is_not_restored_beside_another_of_its_keywor
 def test_only_what_is_pending_is_deleted(owner, columns):
     row = PretokenFactory(owner=owner, **columns)
     before = Pretoken.objects.values().get()
-    assert not keeping.delete(row.pk, person_id=owner.pk)
+    assert not keeping.delete(row.pk, person_ids=[owner.pk])
     assert Pretoken.objects.values().get() == before
 
 
 def test_nobody_deletes_anothers(owner):
     row = PretokenFactory()
-    assert not keeping.delete(row.pk, person_id=owner.pk)
+    assert not keeping.delete(row.pk, person_ids=[owner.pk])
     assert states() == ["pending"]
 
 
 def test_a_deleted_one_stays_and_says_when(owner):
     row = PretokenFactory(owner=owner)
-    assert keeping.delete(row.pk, person_id=owner.pk)
+    assert keeping.delete(row.pk, person_ids=[owner.pk])
     row.refresh_from_db()
     assert (row.state, row.deleted_at > row.created_at, shown(owner)) == (State.DELETED, True, [])
 
@@ -285,7 +288,7 @@ def test_nothing_is_restored_beside_another_of_its_keyword(owner):
     other = PretokenFactory(owner=owner, keyword="doge")
     with pytest.raises(keeping.NotRestorable, match="keyword is pending"):
         keeping.restore(row.pk)
-    assert keeping.delete(other.pk, person_id=owner.pk)
+    assert keeping.delete(other.pk, person_ids=[owner.pk])
     assert restored(row).state == State.PENDING
 
 

@@ -27,6 +27,7 @@ from tests.factories import (
     PartnerKeyFactory,
     PersonFactory,
     PretokenFactory,
+    SavedTokenFactory,
     SocialProfileFactory,
     TokenFactory,
 )
@@ -37,6 +38,7 @@ pytestmark = pytest.mark.django_db
 KEYS, TOKENS, REQUESTS = "/admin/accounts/partnerkey/", "/admin/tokens/token/", "/admin/tokens/indexrequest/"
 PROFILES = "/admin/accounts/socialprofile/"
 DEPLOYING = [f"/admin/tokens/{name}/" for name in ("deployment", "deploywallet", "deployswitch", "deployquota")]
+SAVED = "/admin/tokens/savedtoken/"
 PRETOKENS = "/admin/pretokens/pretoken/"
 USERS = [f"/admin/accounts/{name}/" for name in ("person", "administrator", "adminsession")]
 FOLLOWING = "/admin/tokens/chainhead/", "/admin/tokens/coverage/", "/admin/tokens/coveragealarm/"
@@ -48,7 +50,9 @@ MIGRATIONS = [
         "tokens.migrations.0006_roles",
         "tokens.migrations.0008_roles_of_following",
         "tokens.migrations.0010_roles_of_deploying",
+        "tokens.migrations.0012_roles_of_saved_tokens",
         "pretokens.migrations.0002_roles",
+        "leaderboard.migrations.0002_roles",
     )
 ]
 
@@ -145,7 +149,7 @@ def test_both_see_all_lists(groups, group):
     rows = {KEYS: PartnerKeyFactory(), TOKENS: TokenFactory(), REQUESTS: IndexRequestFactory()}
     rows |= dict(zip(FOLLOWING, (ChainHeadFactory(), CoverageFactory(), CoverageAlarmFactory()), strict=True))
     rows |= dict(zip(DEPLOYING, deploying_rows(), strict=True))
-    rows |= {PROFILES: SocialProfileFactory(), PRETOKENS: PretokenFactory()}
+    rows |= {PROFILES: SocialProfileFactory(), PRETOKENS: PretokenFactory(), SAVED: SavedTokenFactory()}
     session = AdminSessionFactory()
     rows |= dict(zip(USERS, (PersonFactory(), session.administrator, session), strict=True))
     for address, row in rows.items():
@@ -254,7 +258,7 @@ def named_otherwise(other: Any) -> list[str]:
     with other.cursor() as cursor:
         cursor.execute(
             "SELECT p.name FROM auth_permission p JOIN django_content_type c ON c.id = p.content_type_id"
-            " WHERE c.app_label IN ('accounts', 'tokens', 'pretokens')"
+            " WHERE c.app_label IN ('accounts', 'tokens', 'pretokens', 'leaderboard')"
             " AND p.name !~ '^Can (add|change|delete|view) [a-z ]+$'"
         )
         return [name for (name,) in cursor.fetchall()]

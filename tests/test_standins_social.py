@@ -73,7 +73,7 @@ def test_it_tells_users_as_documented_and_the_same_each_time(social):
 
 def test_the_hub_refuses_what_is_no_fid(social):
     assert hub(social, "userDataByFid", "x").status_code == 400
-    assert hub(social, "castsByFid", 1).status_code == 404
+    assert hub(social, "linksByFid", 1).status_code == 404
 
 
 def test_the_hub_tells_the_same_people_by_messages(social):

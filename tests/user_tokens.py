@@ -1,6 +1,8 @@
 """A pytest plugin: an issuer of users' tokens that the service believes, and tokens of made-up users."""
 
 from collections.abc import Iterator
+from threading import Thread
+from threading import enumerate as enumerate_threads
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from accounts import key_sets
 from config.identity_settings import env_issuers
 from standins.issuer import IssuerStandIn
 from standins.server import Mode
+from tests.waiting import wait_for
 
 DOMAIN, APP_ID = "app.example", "sample-app"
 
@@ -20,6 +23,11 @@ def as_user(issuer: IssuerStandIn, fid: int) -> dict[str, str]:
 
 def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
+
+
+def fetchers() -> list[Thread]:
+    """The threads that are at an issuer's keys."""
+    return [thread for thread in enumerate_threads() if thread.name.startswith(key_sets.THREADS)]
 
 
 @pytest.fixture(scope="session")
@@ -45,3 +53,5 @@ def issuer(_issuer: IssuerStandIn, settings: Any) -> Iterator[IssuerStandIn]:
     _issuer.change, _issuer.refuse = lambda asked, body: body, lambda asked: None
     yield _issuer
     key_sets.key_set.cache_clear()
+    # The next test counts who asks.
+    wait_for(lambda: not fetchers())

@@ -67,7 +67,8 @@ def indexing(now: datetime) -> Iterable[Panel]:
             asked=Min("created_at", filter=_PENDING),
             written=Max("updated_at", filter=_WRITTEN),
             outage=Max("last_error", filter=_OUTAGE),
-            last=Max("updated_at"),
+            # Anybody may ask for any hash from a page.
+            last=Max("updated_at", filter=Q(from_page=False)),
         )
     )
     yield _requests(rows, now)
@@ -101,7 +102,7 @@ def _requests(rows: list[Any], now: datetime) -> Panel:
     overdue = min((row["due"] for row in pending), default=now) < now - _patience()
     oldest = f"the oldest asked for {ago(min(row['asked'] for row in pending), now)}" if pending else ""
     # Those of long ago are what they are: nobody can index a transaction that holds no launch.
-    failed_lately = any(row["status"] == "failed" and now - row["last"] < _LATELY for row in rows)
+    failed_lately = any(row["status"] == "failed" and row["last"] and now - row["last"] < _LATELY for row in rows)
     note = f"{oldest}; due for long: are a worker and beat running?" if overdue else oldest
     notes = {"pending": note, "indexed": "until their block is final", "failed": "an operator can index them again"}
     return Panel(

@@ -81,7 +81,7 @@ class NumbersField(ExactField):
 
 
 class TextField(ExactField):
-    """Text of at most so many characters; blanks around it mean nothing.
+    """Text of at most so many characters and no NUL; blanks around it mean nothing.
 
     Blanks alone are refused, or, with `may_be_blank`, no value.
     """
@@ -90,7 +90,8 @@ class TextField(ExactField):
         super().__init__(**options)
         self.longest = longest
         self.may_be_blank = may_be_blank
-        self.shape = {"type": "string", "maxLength": longest} | ({} if may_be_blank else {"pattern": r"\S"})
+        pattern = r"^[^\x00]*$" if may_be_blank else r"^[^\x00]*[^\s\x00][^\x00]*$"
+        self.shape = {"type": "string", "maxLength": longest, "pattern": pattern}
 
     def to_python(self, value: Any) -> Any:
         text = super().to_python(value) or ""

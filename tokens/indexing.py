@@ -60,7 +60,10 @@ def index_transaction(*, chain_id: int, tx_hash: str, scheduled: bool = False) -
     `scheduled` says that the request's own schedule calls; who else asks in between uses up none of its attempts.
     Raises Permanent (UnsupportedChain, LaunchNotFound, LogUndecodable) where the request failed, and Postponed.
     """
-    request, opened = _open(chain_id, tx_hash)
+    request, opened = _open(chain_id, tx_hash, due_at=_lease_end(timezone.now()))
+    if request.from_page and not scheduled:
+        # Somebody who is known wants it by now, too.
+        IndexRequest.objects.filter(pk=request.pk).update(from_page=False)
     try:
         return _read_and_write(request, installed_chain(chain_id))
     except Retryable as error:
@@ -68,6 +71,17 @@ def index_transaction(*, chain_id: int, tx_hash: str, scheduled: bool = False) -
     except Permanent as error:
         _fail(request, error)
         raise
+
+
+def schedule(*, chain_id: int, tx_hash: str, pause: int) -> None:
+    """Have a transaction of which a page says that it launched something indexed in `pause` seconds.
+
+    What the chain is known to hold of it is left as it is, and so is a schedule. The sweeper enqueues it: with no
+    message of its own there is none to lose. Raises UnsupportedChain.
+    """
+    installed_chain(chain_id)
+    if not Token.objects.launched_in(chain_id=chain_id, tx_hash=tx_hash).on_chain().exists():
+        _open(chain_id, tx_hash, due_at=timezone.now() + timedelta(seconds=pause), from_page=True)
 
 
 def begin(*, chain_id: int, tx_hash: str) -> bool:
@@ -97,7 +111,8 @@ def reopen(requests: Sequence[IndexRequest]) -> list[tuple[int, str]]:
 
     Their tokens stay listed meanwhile.
     """
-    _restart(IndexRequest.objects.filter(pk__in=[request.pk for request in requests]))
+    chosen = IndexRequest.objects.filter(pk__in=[request.pk for request in requests])
+    _restart(chosen, due_at=_lease_end(timezone.now()))
     return [(request.chain_id, request.tx_hash) for request in requests]
 
 
@@ -155,20 +170,19 @@ def _read_and_write(request: IndexRequest, chain: Chain) -> tuple[str, ...]:
         raise
 
 
-def _open(chain_id: int, tx_hash: str) -> tuple[IndexRequest, bool]:
+def _open(chain_id: int, tx_hash: str, *, due_at: datetime, from_page: bool = False) -> tuple[IndexRequest, bool]:
     """The transaction's request, and whether its schedule starts here: it is new, or was given up and starts anew."""
     request, created = IndexRequest.objects.get_or_create(
-        chain_id=chain_id, tx_hash=tx_hash, defaults={"due_at": _lease_end(timezone.now())}
+        chain_id=chain_id, tx_hash=tx_hash, defaults={"due_at": due_at, "from_page": from_page}
     )
     if request.status not in (Status.FAILED, Status.ORPHANED):
         return request, created
-    reopened = _restart(_unchanged(request))
+    reopened = _restart(_unchanged(request), due_at=due_at)
     request.refresh_from_db()
     return request, bool(reopened)
 
 
-def _restart(requests: IndexRequestQuerySet) -> int:
-    due_at = _lease_end(timezone.now())
+def _restart(requests: IndexRequestQuerySet, *, due_at: datetime) -> int:
     return requests.move(status=Status.PENDING, attempts=0, unfinished=0, last_error="", due_at=due_at)
 
 

@@ -181,6 +181,10 @@ class IndexRequestQuerySet(QuerySet["IndexRequest"]):
         """Requests that nobody has worked on for longer than they should wait, oldest first."""
         return self.filter(status="pending", due_at__lte=now).order_by("due_at")
 
+    def failed_of_pages(self, before: datetime) -> Self:
+        """Those that nobody but visitors of pages asked for, and that failed before this time."""
+        return self.filter(status="failed", from_page=True, updated_at__lt=before)
+
     def unconfirmed(self, *, chain_id: int, up_to_block: int) -> Self:
         """Indexed requests of a chain whose block is at most this one, lowest first."""
         unconfirmed = self.filter(status="indexed", chain_id=chain_id, block_number__lte=up_to_block)

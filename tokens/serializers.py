@@ -10,6 +10,7 @@ from config.api.errors import BadRequest
 from config.api.fields import (
     AddressField,
     PoolAddressField,
+    TransactionHashField,
     WeiField,
     WholeNumberField,
     parse_transaction_hash,
@@ -211,7 +212,7 @@ class BlockedAnswer(serializers.Serializer[Any]):
 class IndexBody(serializers.Serializer[Any]):
     """A transaction. The spellings `tx_hash` and `chain_id` are taken, too."""
 
-    txHash = serializers.CharField(help_text="0x followed by 64 hex digits.")
+    txHash = TransactionHashField(help_text="0x followed by 64 hex digits.")
     chainId = serializers.IntegerField(required=False, help_text="Default: the registry's first chain.")
 
     @classmethod

@@ -14,7 +14,7 @@ from redis.exceptions import ConnectionError, RedisError
 from config.celery import app
 from config.http import Permanent, Retryable
 from config.redis_connection import redis
-from tokens import indexing, market, market_history, totals
+from tokens import indexing, market, market_history, saving, totals
 from tokens.deploying import submitting, wallets, watching
 from tokens.following.leadership import HeldElsewhere
 from tokens.selections import Selection
@@ -83,6 +83,14 @@ def sweep_index_requests() -> None:
         enqueue(chain_id, tx_hash)
     if due:
         logger.info("swept %s index requests", len(due))
+
+
+@app.task
+def prune_saved_tokens() -> None:
+    """Delete what pages said of launches and the chain did not confirm."""
+    pruned = saving.prune()
+    if pruned:
+        logger.info("pruned %s rows of what pages had said of launches", pruned)
 
 
 @app.task

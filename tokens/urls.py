@@ -16,6 +16,7 @@ from tokens.views.listing import (
     TokenSearchView,
 )
 from tokens.views.lookup import TokenBlockedView, TokenByAddressView, TokenByPoolView, TokensByPoolsView
+from tokens.views.saving import SaveDeployedTokenView
 from tokens.views.trending import TrendingView
 from tokens.views.uncollected import UncollectedFeesView
 
@@ -40,6 +41,7 @@ urlpatterns = [
     endpoint("tokens/deploy", DeployView.as_view(), name="deploy"),
     endpoint("tokens/deploy/v4", DeployV4View.as_view(), name="deploy-v4"),
     endpoint("tokens/deploy/status/<path:requestKey>", DeployStatusView.as_view(), name="deploy-status"),
+    endpoint("tokens/save-deployed-token/from-ui", SaveDeployedTokenView.as_view(), name="save-deployed-token"),
     endpoint("get-uncollected-fees/<str:address>", UncollectedFeesView.as_view(), name="uncollected-fees"),
     endpoint("airdrops/claim", AirdropClaimView.as_view(), name="airdrop-claim"),
 ]

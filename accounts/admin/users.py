@@ -30,8 +30,8 @@ class IdentityInline(TabularInline):
 class PersonAdmin(ReadRows):
     """Who has come with a token: nobody adds, changes or deletes users by hand."""
 
-    list_display = ["id", "fid", "linked_to", "created_at", "last_seen_at"]
-    fields = ("fid", "linked_to", "created_at", "last_seen_at")
+    list_display = ["id", "fid", "linked_to", "linked_until", "created_at", "last_seen_at"]
+    fields = ("fid", "linked_to", "linked_until", "told_at", "created_at", "last_seen_at")
     list_select_related = ("linked_to",)
     search_fields = ["=fid", "=identities__subject"]
     search_help_text = "A whole FID, or the subject of a token."

@@ -15,6 +15,8 @@ class Scope(models.TextChoices):
     READ = "read"
     INDEX = "index"
     DEPLOY = "deploy"
+    # To report what agents did.
+    AGENTS = "agents"
 
 
 class KeyState(models.TextChoices):
@@ -60,7 +62,7 @@ class PartnerKey(models.Model):
             models.CheckConstraint(
                 name="partner_key_scopes_known",
                 condition=Q(scopes__contained_by=Scope.values, scopes__len__gte=1),
-                violation_error_message="Scopes must be one or more of read, index and deploy.",
+                violation_error_message="Scopes must be one or more of read, index, deploy and agents.",
             ),
             models.CheckConstraint(
                 name="partner_key_name_not_blank",

@@ -18,19 +18,23 @@ class SubjectKind(models.TextChoices):
 
 
 class Person(models.Model):
-    """A user, made when his first token comes. What users make points here, not at their identities.
+    """A user, made when his first token comes: a FID, or a subject of an issuer. What users make points here.
 
-    Where two persons prove to be one, `linked_to` of the one without FID is the one with it: whoever is that person
-    from then on has what both have made, and no token leads to the linked one any more.
+    A subject whose token shows its FID is linked to the FID's person: each has what both have made, for as long as that
+    token proves it, and until a newer one says that the subject has another FID or none, or the FID another subject.
     """
 
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     # Written at most once a minute.
     last_seen_at = models.DateTimeField(default=timezone.now, editable=False)
-    # His number in the social protocol, once a token has shown it.
+    # The number in the social protocol; None of a subject.
     fid = models.BigIntegerField(null=True, blank=True)
-    # Its index serves each call of a user, who is asked for with those linked to him.
-    linked_to = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="linked")
+    # Its index serves each call of a FID, which is asked for with the subject that is linked to it.
+    linked_to = models.OneToOneField("self", on_delete=models.PROTECT, null=True, blank=True, related_name="linked")
+    linked_until = models.DateTimeField(null=True, blank=True)
+    # When the newest token was issued that told of this subject's FID, or that this FID is some subject's: what older
+    # ones say is outdated.
+    told_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         verbose_name = "user"
@@ -40,6 +44,11 @@ class Person(models.Model):
             # With this no chain of links is longer than one.
             models.CheckConstraint(
                 name="person_linked_has_no_fid", condition=Q(linked_to__isnull=True) | Q(fid__isnull=True)
+            ),
+            models.CheckConstraint(
+                name="person_link_ends",
+                condition=Q(linked_to__isnull=True, linked_until__isnull=True)
+                | Q(linked_to__isnull=False, linked_until__isnull=False, told_at__isnull=False),
             ),
         ]
 

@@ -47,7 +47,12 @@ class AdminVerifyView(LimitedView):
         _set_cookie(response, session.cookie, expires=session.expires_at)
         return response
 
-    @extend_schema(operation_id="endAdminSession", request=None, responses={200: EndAnswer, 401: None})
+    @extend_schema(
+        operation_id="endAdminSession",
+        request=None,
+        responses={200: EndAnswer, 401: None},
+        auth=[{"adminSession": []}],  # type: ignore[list-item]
+    )
     def delete(self, request: Request) -> Response:
         """End the session of the cookie, which is refused from then on. Without a live one this is 401."""
         session = administrators.of_request(request._request)

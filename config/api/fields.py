@@ -31,6 +31,7 @@ Shape = dict[str, Any]
 ADDRESS_SHAPE: Shape = {"type": "string", "pattern": f"^{_HEX_ADDRESS.pattern}$"}
 # Of these the base58 ones must have 32 bytes, which no pattern says.
 ADDRESS_OR_MINT_SHAPE: Shape = {"type": "string", "pattern": f"^({_HEX_ADDRESS.pattern}|{_MINT.pattern})$"}
+TRANSACTION_HASH_SHAPE: Shape = {"type": "string", "pattern": f"^{_HEX_HASH.pattern}$"}
 POOL_SHAPE: Shape = {"type": "string", "pattern": f"^({_HEX_ADDRESS.pattern}|{_HEX_HASH.pattern})$"}
 POOL_OR_MINT_SHAPE: Shape = {
     "type": "string",
@@ -143,6 +144,16 @@ class PoolAddressField(ShapedField):
 
     def to_representation(self, value: Any) -> str:
         return parse_pool_address(value)
+
+
+class TransactionHashField(ShapedField):
+    """A transaction's hash, in lower case."""
+
+    rule = _HASH_RULE
+    shape = TRANSACTION_HASH_SHAPE
+
+    def read(self, text: str) -> str:
+        return parse_transaction_hash(text)
 
 
 class FlagField(serializers.BooleanField):

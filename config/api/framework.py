@@ -27,6 +27,17 @@ DESCRIPTION = {
     "SERVE_AUTHENTICATION": [],
     # Endpoints are grouped by the part of the path after this one.
     "SCHEMA_PATH_PREFIX": "/api/",
+    # No authentication class reads it: the endpoints that do name it themselves.
+    "APPEND_COMPONENTS": {
+        "securitySchemes": {
+            "adminSession": {
+                "type": "apiKey",
+                "in": "cookie",
+                "name": "admin_session",
+                "description": "An administrator's session, which POST /api/admin/verify begins.",
+            }
+        }
+    },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "config.api.schema.describe_errors",

@@ -7,8 +7,9 @@ from decimal import Decimal, InvalidOperation
 from typing import IO, Any
 
 import orjson
-from rest_framework.exceptions import ParseError
+from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import BaseParser
+from rest_framework.settings import api_settings
 
 from config.api.errors import PayloadTooLarge
 
@@ -22,6 +23,17 @@ _MAX_SHOWN_DIGITS = 40
 
 # A number that may be beyond 64 bits, or have more digits than a double; digits within a string stand after a quote.
 _LONG_NUMBER = re.compile(rb"(?:^|[\[:,\s])-?(?:[0-9]{19}|[0-9.]{17}|[0-9.]+[eE])")
+
+
+# An escape in a string: a pair of surrogates, one without the other, or any else, whose second byte begins none.
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<unpaired>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+_TEXT_RULE = "must not contain NUL characters or unpaired surrogates"
+
+# Where a value stands: (where its parent stands, its key or index), None for the whole.
+_Place = tuple[Any, str | int] | None
 
 
 class LimitedJSONParser(BaseParser):
@@ -52,11 +64,13 @@ def parse_json(body: bytes) -> Any:
     allows, which libraries raise (py_ecc, behind web3, to 100,000), and a body of brackets would then end the process.
     But orjson turns whole numbers beyond 64 bits into floats, and an amount in wei must not change on its way in; nor
     must a fraction, whose float has to read as it was written.
-    Raises ParseError.
+    Raises ParseError, and ValidationError on the field whose text PostgreSQL can't keep.
     """
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
+        if "surrogate" in str(error):
+            _refuse_surrogates(body)
         raise ParseError("Malformed JSON") from error
     # Neither can hide without one of these bytes, so that almost every body is spared the walk.
     if b"\\u0000" in body or body.count(b"[") + body.count(b"{") > MAX_DEPTH:
@@ -82,15 +96,36 @@ def declared_length(request: Any) -> int:
     return int(text) if text.isascii() and text.isdigit() else 0
 
 
+def _refuse_surrogates(body: bytes) -> None:
+    """Name the field that has a surrogate without its other half; nothing happens where more is wrong with the body."""
+    marked = _ESCAPE.sub(lambda escape: rb"\u0000" if escape["unpaired"] else escape[0], body)
+    try:
+        value = orjson.loads(marked)
+    except orjson.JSONDecodeError:
+        return
+    _check(value)
+
+
 def _check(value: Any) -> None:
     """Refuse nesting that the renderer could not write, and text that PostgreSQL can't keep."""
-    waiting = [(value, 1)]
+    waiting: list[tuple[Any, int, _Place]] = [(value, 1, None)]
     while waiting:
-        item, depth = waiting.pop()
+        item, depth, place = waiting.pop()
         if isinstance(item, str) and "\0" in item:
-            raise ParseError("Text with NUL characters is not accepted")
+            raise _bad_text(place)
         if isinstance(item, (dict, list)):
             if depth > MAX_DEPTH:
                 raise ParseError(f"Malformed JSON: more than {MAX_DEPTH} levels")
-            children = [*item.keys(), *item.values()] if isinstance(item, dict) else item
-            waiting += [(child, depth + 1) for child in children]
+            if isinstance(item, dict) and any("\0" in key for key in item):
+                # Such a key can't be named either.
+                raise _bad_text(place)
+            children = item.items() if isinstance(item, dict) else enumerate(item)
+            waiting += [(child, depth + 1, (place, key)) for key, child in children]
+
+
+def _bad_text(place: _Place) -> ValidationError:
+    path = ""
+    while place is not None:
+        place, key = place
+        path = (f"[{key}]" if isinstance(key, int) else f".{key}") + path
+    return ValidationError({path.removeprefix(".") or api_settings.NON_FIELD_ERRORS_KEY: [_TEXT_RULE]})

@@ -92,9 +92,9 @@ class UserLimit(Limit):
     """Counts by user, for views that ask for a user's token."""
 
     def caller(self, request: Request) -> str:
-        """The person's number: his identities count together."""
+        """The lowest of the numbers by which the user is known: his identities count together."""
         user: Any = request.user
-        return str(user.person_id)
+        return str(min(user.person_ids))
 
 
 class PublicLimit(AddressLimit):
@@ -136,6 +136,25 @@ class DeployLimit(KeyLimit):
     """
 
     setting, seconds = "RATE_LIMIT_DEPLOY", _DAY
+
+
+class SaveLimit(UserLimit):
+    """Saying that a token was launched: users who are known."""
+
+    setting, seconds = "RATE_LIMIT_SAVE_TOKEN", _HOUR
+
+
+class AnonymousSaveLimit(AddressLimit):
+    """The same without a token. Nothing else bounds what nobody answers for, each of which asks a node."""
+
+    setting, seconds = "RATE_LIMIT_SAVE_TOKEN_ANONYMOUS", _HOUR
+    passes_uncounted = False
+
+
+class AgentEventsLimit(KeyLimit):
+    """Telling of events about agents, which are many in a call."""
+
+    setting, seconds = "RATE_LIMIT_AGENT_EVENTS", _MINUTE
 
 
 class PretokenLimit(UserLimit):

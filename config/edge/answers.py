@@ -19,8 +19,8 @@ _ONE_CLIENTS = frozenset({"HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_
 # What belongs to the one who caused the run, or to that moment.
 _NOT_KEPT = frozenset({"age", "connection", "date", "keep-alive", "retry-after"})
 _NOT_KEPT_BEGINNINGS = ("ratelimit", "x-ratelimit")
-# The key of an answer tells these apart.
-_VARIES_BY = frozenset({"", "accept-encoding", "origin"})
+# The key of an answer tells these apart; a request with a cookie never meets the cache.
+_VARIES_BY = frozenset({"", "accept-encoding", "cookie", "origin"})
 _UNSHARED_DIRECTIVES = frozenset({"no-cache", "no-store", "private"})
 
 

@@ -32,6 +32,7 @@ _NAVIGATION = [
             _list("Tokens", "toll", "tokens.token"),
             _list("Events", "timeline", "tokens.tokenevent"),
             _list("Fees paid", "payments", "tokens.feeclaim"),
+            _list("Saved by users", "bookmark", "tokens.savedtoken"),
             _list("Index requests", "manage_search", "tokens.indexrequest"),
             _list("Deployers' profiles", "group", "accounts.socialprofile"),
         ],
@@ -45,6 +46,15 @@ _NAVIGATION = [
             _list("Wallets", "account_balance_wallet", "tokens.deploywallet"),
             _list("Pauses", "pause_circle", "tokens.deployswitch"),
             _list("Quotas", "speed", "tokens.deployquota"),
+        ],
+    },
+    {
+        "title": "Agents",
+        "separator": True,
+        "items": [
+            _list("Agents", "smart_toy", "leaderboard.agent"),
+            _list("Rankings", "leaderboard", "leaderboard.standing"),
+            _list("Imports", "upload_file", "leaderboard.eventimport"),
         ],
     },
     {

@@ -1,5 +1,23 @@
 """The operators' pages for what was launched. Django finds them by importing this package."""
 
-from tokens.admin import deploy_limits, deploy_wallets, deploying, events, following, index_requests, tokens
+from tokens.admin import (
+    deploy_limits,
+    deploy_wallets,
+    deploying,
+    events,
+    following,
+    index_requests,
+    saved_tokens,
+    tokens,
+)
 
-__all__ = ["deploy_limits", "deploy_wallets", "deploying", "events", "following", "index_requests", "tokens"]
+__all__ = [
+    "deploy_limits",
+    "deploy_wallets",
+    "deploying",
+    "events",
+    "following",
+    "index_requests",
+    "saved_tokens",
+    "tokens",
+]

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
+from accounts.admin import owners
 from accounts.models import PartnerKey
 from config.api.fields import parse_address, parse_transaction_hash
 from tokens import search
@@ -63,6 +64,14 @@ def claims_of(text: str) -> Q:
     if address is None:
         return Q(event__in=list(TokenEvent.objects.filter(of_transaction(text)).values_list("pk", flat=True)))
     return _on_any_chain() & Q(recipient=address)
+
+
+def saved_of(text: str) -> Q:
+    """Tokens that users saved, by their address, their transaction, or the user's FID."""
+    address, people = _address(text), owners.with_fid(text)
+    if address is not None:
+        return Q(contract_address=address)
+    return of_transaction(text) if people is None else Q(person__in=people)
 
 
 def of_chain(text: str) -> Q:

@@ -101,8 +101,9 @@ def rehearse(
 
     Raises what `accept` does for an order that keeps the rules, up to its being stored.
     """
-    tree = build_tree(order.airdrop.entries) if order.airdrop else None
     with seat(patience=_SEAT_SECONDS):
+        # A large one takes seconds of the processor's.
+        tree = build_tree(order.airdrop.entries) if order.airdrop else None
         deployment = _simulate(order, tree=tree, partner=partner, sender=sender)
     deployment.body_digest = request_keys.digest(body)
     return Rehearsed(deployment=deployment, order=order, tree=tree)

@@ -10,6 +10,8 @@ from rest_framework import serializers
 
 from config.api.fields import AddressField
 
+REQUEST_KEY_PATTERN = "^[!-~]{32}$"
+
 _PAGE = {
     "type": "object",
     "required": ["platform", "url"],
@@ -35,7 +37,7 @@ class TokenShape(serializers.Serializer[Any]):
     )
     auditUrls = serializers.ListField(child=serializers.URLField(), required=False)
     requestKey = serializers.RegexField(
-        "^[!-~]{32}$", help_text="32 visible ASCII characters, of your choice: one order is taken under each."
+        REQUEST_KEY_PATTERN, help_text="32 visible ASCII characters, of your choice: one order is taken under each."
     )
 
 

@@ -14,6 +14,7 @@ from tokens.models.event import CHANGES, FeeClaim, LaunchFacts, TokenEvent
 from tokens.models.following import ChainHead, Coverage, CoverageAlarm, FollowedBlock
 from tokens.models.index_request import IndexRequest
 from tokens.models.market import Market, MarketPoint
+from tokens.models.saved_token import SavedState, SavedToken
 from tokens.models.search_entry import SearchEntry
 from tokens.models.token import ADDRESS_LENGTH, Token
 
@@ -36,6 +37,8 @@ __all__ = [
     "LaunchFacts",
     "Market",
     "MarketPoint",
+    "SavedState",
+    "SavedToken",
     "SearchEntry",
     "SignedTransaction",
     "Token",

@@ -32,6 +32,8 @@ class IndexRequest(models.Model):
     block_number = models.BigIntegerField(null=True, blank=True)
     block_hash = models.CharField(max_length=66, blank=True)
     due_at = models.DateTimeField()
+    # Only visitors of pages have asked for it, of whom anybody may: that it fails alarms nobody.
+    from_page = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -51,6 +53,10 @@ class IndexRequest(models.Model):
             # The confirmer: what may be final by now.
             models.Index(
                 fields=["chain_id", "block_number"], name="index_request_unconfirmed", condition=Q(status="indexed")
+            ),
+            # What is past keeping.
+            models.Index(
+                fields=["updated_at"], name="index_request_of_page", condition=Q(status="failed", from_page=True)
             ),
         ]
 

@@ -32,7 +32,7 @@ class Token(models.Model):
     contract_address = models.CharField(max_length=ADDRESS_LENGTH)
     # The registry's name of the generation; its label is the API's `type`.
     generation = models.CharField(max_length=LONGEST_GENERATION_NAME)
-    # True while no block that we know of holds the launch: dropped by a reorg, or claimed and not yet seen.
+    # True while no block that we know of holds the launch: a reorg has dropped it.
     unindexed = models.BooleanField(default=False)
 
     tx_hash = models.CharField(max_length=100)

@@ -17,11 +17,16 @@ from tokens import tasks
 from tokens.deploy_rules.values import is_request_key
 from tokens.deploying import accepting, answers, refusals
 from tokens.deploying.answer_shapes import DeployAnswer, DeployStatusAnswer
-from tokens.deploying.body_shape import DEPLOY_BODY
+from tokens.deploying.body_shape import DEPLOY_BODY, REQUEST_KEY_PATTERN
 from tokens.models import Deployment
 
 _REPLAYED = "Idempotency-Replayed"
-_KEY = OpenApiParameter("requestKey", str, OpenApiParameter.PATH, description="That of the order, percent-encoded.")
+_KEY = OpenApiParameter(
+    "requestKey",
+    {"type": "string", "pattern": REQUEST_KEY_PATTERN},
+    OpenApiParameter.PATH,
+    description="That of the order, percent-encoded.",
+)
 
 
 class OrderView(PartnerAccess):

@@ -1,0 +1,86 @@
+"""The operators' pages of current rankings, and of files of events that were taken in."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+
+from config.operators.pages import ReadRows
+from leaderboard.admin.evidence import show
+from leaderboard.models import EventImport, Interval, Standing
+from tokens.admin.deploy_facts import inward
+from tokens.admin.search import IndexedSearch
+
+
+class IntervalFilter(admin.SimpleListFilter):
+    title = "interval"
+    parameter_name = "interval"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(interval.value, interval.value) for interval in Interval]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Standing]) -> QuerySet[Standing]:
+        """One ranking at a time: ranks of several mean nothing beside each other."""
+        value = self.value()
+        return queryset.filter(snapshot__interval=value if value in Interval.values else Interval.DAY)
+
+
+class DoubtFilter(admin.SimpleListFilter):
+    title = "doubt"
+    parameter_name = "doubt"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("flagged", "with a flag"), ("washing", "taken for washing")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Standing]) -> QuerySet[Standing]:
+        if self.value() == "flagged":
+            return queryset.exclude(wash_flags=[])
+        return queryset.filter(wash_confidence__gte=0.5) if self.value() == "washing" else queryset
+
+
+@admin.register(Standing)
+class StandingAdmin(IndexedSearch, ReadRows):
+    """The rankings that callers get now."""
+
+    list_display = ("rank", "agent_link", "composite", "wash_confidence", "flags", "interactions", "last_active_at")
+    list_filter = (IntervalFilter, DoubtFilter)
+    search_fields = ("public_id",)
+    search_help_text = "A whole agent id."
+    ordering = ("rank",)
+
+    def match(self, text: str) -> Q:
+        return Q(agent__agent_id=text)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Standing]:
+        rows: QuerySet[Standing] = super().get_queryset(request)
+        return (
+            rows.filter(snapshot__is_current=True).select_related("snapshot", "agent").defer("evidence", "components")
+        )
+
+    def get_fields(self, request: HttpRequest, obj: Standing | None = None) -> list[str]:
+        made = {"id", "agent", "components", "evidence", "wash_flags"}
+        plain = [field.name for field in Standing._meta.fields if field.name not in made]
+        return ["agent_link", *plain, "why"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Standing | None = None) -> list[str]:
+        return self.get_fields(request, obj)
+
+    @admin.display(description="agent")
+    def agent_link(self, standing: Standing) -> str:
+        return inward(standing.agent, standing.agent_name or standing.public_id)
+
+    @admin.display(description="flags")
+    def flags(self, standing: Standing) -> str:
+        return ", ".join(standing.wash_flags)
+
+    @admin.display(description="why")
+    def why(self, standing: Standing) -> str:
+        return show(standing)
+
+
+@admin.register(EventImport)
+class EventImportAdmin(ReadRows):
+    list_display = ("name", "started_at", "finished_at", "lines_read", "added", "known", "skipped")
+    fields = ("name", "digest", "started_at", "finished_at", "bytes_read", "lines_read", "added", "known", "skipped")
+    ordering = ("-id",)

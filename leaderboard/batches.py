@@ -1,0 +1,37 @@
+"""The body of a call that tells of events."""
+
+from typing import Any
+
+from django.utils import timezone
+
+from leaderboard import events
+from leaderboard.event_rules import latest_time
+from leaderboard.events import Event
+from leaderboard.refusals import BadEvents, Trouble, troubles_of
+from tokens.deploy_rules.objects import Key, Refused, read_object
+
+MAX_EVENTS = 1_000
+_SIZE = f"must be a list of 1 to {MAX_EVENTS} events"
+
+
+def read(body: Any) -> list[Event]:
+    """The events of a parsed JSON body. Raises Refused for the body as such, BadEvents for any of them."""
+    taken, problems = read_object(body, {"events": Key(rule=_listed)})
+    if problems:
+        raise Refused(problems)
+    latest = latest_time(timezone.now())
+    found, troubles = list[Event](), list[Trouble]()
+    for index, value in enumerate(taken["events"]):
+        try:
+            found.append(events.read(value, latest=latest))
+        except Refused as error:
+            troubles += troubles_of(index, error)
+    if troubles:
+        raise BadEvents(troubles)
+    return found
+
+
+def _listed(value: Any) -> list[Any]:
+    if not isinstance(value, list) or not 1 <= len(value) <= MAX_EVENTS:
+        raise ValueError(_SIZE)
+    return value

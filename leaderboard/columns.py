@@ -1,0 +1,93 @@
+"""The facts of an interval as columns: what rankings are made of. No database and no Django from here to the score.
+
+Times are whole seconds since 1970, UTC. `agent` is an index into `Agents`, in int32. Order of rows means nothing.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Whole = npt.NDArray[np.int64]
+Index = npt.NDArray[np.int32]
+Small = npt.NDArray[np.int8]
+Truth = npt.NDArray[np.bool_]
+Real = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Agents:
+    """All agents, sorted by `ids`; FIDs are 0 where unknown."""
+
+    # Primary keys of rows.
+    ids: Whole
+    fids: Whole
+    creator_fids: Whole
+
+
+@dataclass(frozen=True)
+class Runs:
+    agent: Index
+    finished_at: Whole
+    succeeded: Truth
+
+
+@dataclass(frozen=True)
+class Actions:
+    """`kind` as ActionKind; `text` is 0 without one."""
+
+    agent: Index
+    at: Whole
+    kind: Small
+    cast: Whole
+    text: Whole
+
+
+@dataclass(frozen=True)
+class Interactions:
+    """`kind` as InteractionKind; `actor` is a FID; `cast` is the agent's; `text` is 0 without one."""
+
+    agent: Index
+    at: Whole
+    kind: Small
+    actor: Whole
+    cast: Whole
+    text: Whole
+
+
+@dataclass(frozen=True)
+class Trades:
+    """Of the agents' tokens; `wallet` is a key of the address, `is_own` whether it is one of the agent's wallets."""
+
+    agent: Index
+    at: Whole
+    wallet: Whole
+    is_own: Truth
+    is_buy: Truth
+    # In the token's smallest unit, rounded to what a float holds.
+    amount: Real
+
+
+@dataclass(frozen=True)
+class Accounts:
+    """What is known of those who interact and of creators, sorted by `fids`, each once."""
+
+    fids: Whole
+    # The newest from 0 to 1; NaN where unknown.
+    scores: Real
+    # 0 where unknown.
+    registered_at: Whole
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What happened from `computed_at - seconds` (exclusive) up to `computed_at` (inclusive)."""
+
+    computed_at: int
+    seconds: int
+    agents: Agents
+    runs: Runs
+    actions: Actions
+    interactions: Interactions
+    trades: Trades
+    accounts: Accounts

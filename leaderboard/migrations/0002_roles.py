@@ -1,0 +1,53 @@
+"""What operators and support may do about the leaderboard in the admin site."""
+
+from django.db import migrations
+
+from accounts import roles
+
+_SEEN = (
+    "agent",
+    "agentwallet",
+    "action",
+    "run",
+    "interaction",
+    "trade",
+    "socialaccount",
+    "socialscore",
+    "snapshot",
+    "standing",
+    "eventimport",
+    "hubcursor",
+    "hubcast",
+)
+SEE = tuple(f"leaderboard.view_{model}" for model in _SEEN)
+PERMISSIONS = {
+    # Facts and rankings are nobody's to change.
+    roles.OPERATOR: (
+        *SEE,
+        "leaderboard.add_agent",
+        "leaderboard.change_agent",
+        "leaderboard.add_agentwallet",
+        "leaderboard.change_agentwallet",
+        "leaderboard.delete_agentwallet",
+    ),
+    roles.SUPPORT: SEE,
+}
+
+
+def make_roles(apps, schema_editor):
+    for role, permissions in PERMISSIONS.items():
+        roles.grant(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
+
+
+def remove_roles(apps, schema_editor):
+    for role, permissions in PERMISSIONS.items():
+        roles.withdraw(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("leaderboard", "0001_leaderboard"),
+        ("accounts", "0004_roles"),
+    ]
+
+    operations = [migrations.RunPython(make_roles, remove_roles)]

@@ -1,0 +1,34 @@
+"""What the leaderboard keeps: agents, the facts about them, and the rankings that were made of these."""
+
+from leaderboard.models.agents import Agent, AgentWallet
+from leaderboard.models.facts import (
+    Action,
+    ActionKind,
+    Interaction,
+    InteractionKind,
+    Run,
+    SocialAccount,
+    SocialScore,
+    Trade,
+)
+from leaderboard.models.snapshots import Interval, Snapshot, Standing
+from leaderboard.models.sources import EventImport, HubCast, HubCursor
+
+__all__ = [
+    "Action",
+    "ActionKind",
+    "Agent",
+    "AgentWallet",
+    "EventImport",
+    "HubCast",
+    "HubCursor",
+    "Interaction",
+    "InteractionKind",
+    "Interval",
+    "Run",
+    "Snapshot",
+    "SocialAccount",
+    "SocialScore",
+    "Standing",
+    "Trade",
+]

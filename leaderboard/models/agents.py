@@ -1,0 +1,71 @@
+"""Automated agents, called droids in the API."""
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.models import PartnerKey
+
+MAX_AGENT_ID = 100
+MAX_NAME = 200
+
+
+class Agent(models.Model):
+    """An agent, as operators or the partner who reports about it describe it.
+
+    Numbers of the social protocol (FIDs) are null where unknown, text and addresses empty. Without a token an agent
+    stands alone: it is looked at, and not ranked.
+    """
+
+    agent_id = models.CharField(max_length=MAX_AGENT_ID, help_text="What the partner calls it; it never changes.")
+    name = models.CharField(max_length=MAX_NAME, blank=True)
+    fid = models.BigIntegerField(null=True, blank=True, help_text="Its number in the social protocol.")
+    # The token is joined by these when a ranking is made: it may be indexed later than the agent is known.
+    token_chain_id = models.BigIntegerField(null=True, blank=True)
+    # EIP-55, or a mint.
+    token_address = models.CharField(max_length=44, blank=True)
+    creator_fid = models.BigIntegerField(null=True, blank=True, help_text="Who made it.")
+    # Whose events about the agent are taken; null where operators made it: then those of every key with the scope.
+    partner_key = models.ForeignKey(PartnerKey, on_delete=models.PROTECT, null=True, blank=True, related_name="agents")
+    is_hidden = models.BooleanField(default=False, help_text="Keeps it out of the rankings that are made from now on.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    # The time of the newest event that described it: an older one that comes later changes nothing.
+    described_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        constraints = [
+            # Its index serves each event.
+            models.UniqueConstraint(name="agent_id_unique", fields=["agent_id"]),
+            models.UniqueConstraint(name="agent_fid_unique", fields=["fid"]),
+            models.CheckConstraint(name="agent_id_not_blank", condition=Q(agent_id__regex=r"\S")),
+            models.CheckConstraint(
+                name="agent_fids_positive",
+                condition=(Q(fid__isnull=True) | Q(fid__gt=0)) & (Q(creator_fid__isnull=True) | Q(creator_fid__gt=0)),
+            ),
+            models.CheckConstraint(
+                name="agent_token_whole",
+                condition=Q(token_chain_id__isnull=True, token_address="")
+                | (Q(token_chain_id__isnull=False) & ~Q(token_address="")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.agent_id
+
+
+class AgentWallet(models.Model):
+    """An address that trades for the agent: its own, or its creator's."""
+
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="wallets", db_index=False)
+    # EIP-55, or base58.
+    address = models.CharField(max_length=44)
+
+    class Meta:
+        constraints = [
+            # Its index serves the list of an agent's wallets.
+            models.UniqueConstraint(name="agent_wallet_once", fields=["agent", "address"]),
+            models.CheckConstraint(name="agent_wallet_not_empty", condition=~Q(address="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.address

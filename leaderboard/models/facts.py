@@ -1,0 +1,174 @@
+"""What happened, as reported: rows that are added and never changed.
+
+A fact's primary key is made of who reported it and the id of the event (`leaderboard.keys.event_key`), so that an event
+that comes again adds nothing; a second constraint names what makes it one fact, whoever reports it. Each table has an
+index by time, so that a window costs what it holds. Texts are never kept, only keys of what is left of them once
+case, punctuation, links and names are gone.
+"""
+
+from django.db import models
+from django.db.models import F, Q
+
+from leaderboard.models.agents import Agent
+
+
+class Run(models.Model):
+    """Something that an agent did from beginning to end, and how that went."""
+
+    key = models.UUIDField(primary_key=True)
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="runs", db_index=False)
+    kind = models.CharField(max_length=50, blank=True)
+    started_at = models.DateTimeField()
+    # A run belongs to the interval in which it finished.
+    finished_at = models.DateTimeField()
+    succeeded = models.BooleanField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="run_ends_after_start", condition=Q(finished_at__gte=F("started_at"))),
+        ]
+        indexes = [
+            models.Index(fields=["finished_at"], name="run_time"),
+            models.Index(fields=["agent", "-finished_at"], name="run_of_agent"),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.key}"
+
+
+class ActionKind(models.IntegerChoices):
+    """What an agent wrote. A cast that answers and quotes is a reply."""
+
+    POST = 1
+    REPLY = 2
+    QUOTE = 3
+
+
+class Action(models.Model):
+    """A cast of an agent."""
+
+    key = models.UUIDField(primary_key=True)
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="actions", db_index=False)
+    at = models.DateTimeField()
+    kind = models.PositiveSmallIntegerField(choices=ActionKind)
+    # 0x and 40 lower-case hex digits.
+    cast_hash = models.CharField(max_length=42)
+    # `leaderboard.keys.cast_key` of it, by which interactions name it.
+    cast_key = models.BigIntegerField()
+    # 0 where there is no text.
+    text_key = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            # Its index also finds the hashes of casts that evidence names.
+            models.UniqueConstraint(name="action_cast_once", fields=["cast_key"]),
+            models.CheckConstraint(name="action_kind_known", condition=Q(kind__in=ActionKind.values)),
+            models.CheckConstraint(name="action_cast_hash_form", condition=Q(cast_hash__regex="^0x[0-9a-f]{40}$")),
+        ]
+        indexes = [
+            models.Index(fields=["at"], name="action_time"),
+            models.Index(fields=["agent", "-at"], name="action_of_agent"),
+        ]
+
+    def __str__(self) -> str:
+        return self.cast_hash
+
+
+class InteractionKind(models.IntegerChoices):
+    """How somebody took up a cast of an agent."""
+
+    LIKE = 1
+    RECAST = 2
+    REPLY = 3
+    QUOTE = 4
+
+
+class Interaction(models.Model):
+    """Somebody's reaction or answer to a cast of an agent. There are far more of these than of all else."""
+
+    key = models.UUIDField(primary_key=True)
+    # Whose cast it is.
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="interactions", db_index=False)
+    at = models.DateTimeField()
+    kind = models.PositiveSmallIntegerField(choices=InteractionKind)
+    actor_fid = models.BigIntegerField()
+    cast_key = models.BigIntegerField()
+    # `cast_key` of the reply or quote itself; 0 for likes and recasts, of which there is one each.
+    message_key = models.BigIntegerField(default=0)
+    # 0 where there is no text.
+    text_key = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(name="interaction_once", fields=["cast_key", "actor_fid", "kind", "message_key"]),
+            models.CheckConstraint(name="interaction_kind_known", condition=Q(kind__in=InteractionKind.values)),
+            models.CheckConstraint(name="interaction_fid_positive", condition=Q(actor_fid__gt=0)),
+        ]
+        indexes = [
+            models.Index(fields=["at"], name="interaction_time"),
+            # The evidence on an agent's page.
+            models.Index(fields=["agent", "-at"], name="interaction_of_agent"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} by FID {self.actor_fid}"
+
+
+class Trade(models.Model):
+    """A purchase or sale of an agent's token."""
+
+    key = models.UUIDField(primary_key=True)
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="trades", db_index=False)
+    at = models.DateTimeField()
+    tx_hash = models.CharField(max_length=100)
+    log_index = models.IntegerField()
+    # Who gave or got the tokens: EIP-55, or base58.
+    wallet = models.CharField(max_length=44)
+    is_buy = models.BooleanField()
+    # The token's smallest unit.
+    amount = models.DecimalField(max_digits=78, decimal_places=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(name="trade_once", fields=["agent", "tx_hash", "log_index"]),
+            models.CheckConstraint(name="trade_amount_positive", condition=Q(amount__gt=0)),
+        ]
+        indexes = [
+            models.Index(fields=["at"], name="trade_time"),
+            models.Index(fields=["agent", "-at"], name="trade_of_agent"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{'purchase' if self.is_buy else 'sale'} in {self.tx_hash}"
+
+
+class SocialScore(models.Model):
+    """What an account's social score, from 0 to 1, was found to be at a time: of creators and of those who interact."""
+
+    fid = models.BigIntegerField()
+    at = models.DateTimeField()
+    score = models.FloatField()
+
+    class Meta:
+        constraints = [
+            # Its index serves the newest score before a time.
+            models.UniqueConstraint(name="social_score_once", fields=["fid", "at"]),
+            models.CheckConstraint(name="social_score_of_fid", condition=Q(fid__gt=0)),
+            models.CheckConstraint(name="social_score_in_range", condition=Q(score__range=(0, 1))),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.score} of FID {self.fid}"
+
+
+class SocialAccount(models.Model):
+    """When an account of the social protocol was registered."""
+
+    fid = models.BigIntegerField(primary_key=True)
+    registered_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(name="social_account_fid_positive", condition=Q(fid__gt=0))]
+
+    def __str__(self) -> str:
+        return f"FID {self.fid}"

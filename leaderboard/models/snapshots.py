@@ -1,0 +1,108 @@
+"""Rankings: immutable, made from the facts of an interval, and switched to when they are whole."""
+
+from datetime import timedelta
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from leaderboard.models.agents import MAX_AGENT_ID, MAX_NAME, Agent
+
+
+class Interval(models.TextChoices):
+    """How far back a ranking looks."""
+
+    DAY = "24h"
+    WEEK = "7d"
+    MONTH = "30d"
+
+    @property
+    def length(self) -> timedelta:
+        """How far back."""
+        return _LENGTHS[self]
+
+
+_LENGTHS = {
+    Interval.DAY: timedelta(days=1),
+    Interval.WEEK: timedelta(days=7),
+    Interval.MONTH: timedelta(days=30),
+}
+
+
+class Snapshot(models.Model):
+    """One ranking of an interval. The current one is what a walk begins with; it goes on with the one it began with."""
+
+    interval = models.CharField(max_length=3, choices=Interval)
+    # The end of the interval; facts after it count for nothing.
+    computed_at = models.DateTimeField()
+    scoring_version = models.PositiveIntegerField()
+    # How long it took to read the facts, to score them and to write the standings.
+    took_seconds = models.FloatField()
+    # How many of its standings have a rank.
+    ranked = models.PositiveIntegerField()
+    is_current = models.BooleanField(default=False)
+    # When another took its place; null for the current one.
+    replaced_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            # Its index finds the current one.
+            models.UniqueConstraint(name="snapshot_one_current", fields=["interval"], condition=Q(is_current=True)),
+            models.CheckConstraint(name="snapshot_interval_known", condition=Q(interval__in=Interval.values)),
+            models.CheckConstraint(
+                name="snapshot_replaced_or_current",
+                condition=Q(is_current=True, replaced_at__isnull=True) | Q(is_current=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.interval} at {self.computed_at:%Y-%m-%d %H:%M}"
+
+
+class Standing(models.Model):
+    """An agent in a snapshot: all that an answer tells of it, as it was then, and what the score was made of."""
+
+    snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="standings", db_index=False)
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="standings", db_index=False)
+    # From 1; null for agents that are looked at and not ranked: without an indexed token, or hidden.
+    rank = models.PositiveIntegerField(null=True)
+    agent_name = models.CharField(max_length=MAX_NAME, blank=True)
+    public_id = models.CharField(max_length=MAX_AGENT_ID)
+    fid = models.BigIntegerField(null=True)
+    token_chain_id = models.BigIntegerField(null=True)
+    token_address = models.CharField(max_length=44, blank=True)
+    token_name = models.TextField(blank=True)
+    token_symbol = models.TextField(blank=True)
+    runs_succeeded = models.PositiveIntegerField()
+    runs_failed = models.PositiveIntegerField()
+    posts = models.PositiveIntegerField()
+    replies = models.PositiveIntegerField()
+    quotes = models.PositiveIntegerField()
+    interactions = models.PositiveIntegerField()
+    creator_fid = models.BigIntegerField(null=True)
+    creator_score = models.FloatField(null=True)
+    # Within the interval.
+    last_active_at = models.DateTimeField(null=True)
+    # From 0 to 100.
+    composite = models.FloatField()
+    # Name -> 0 to 1.
+    components = models.JSONField()
+    # From 0 to 1.
+    wash_confidence = models.FloatField()
+    wash_flags = ArrayField(models.CharField(max_length=32))
+    # Flag or component -> what it was found by: numbers, thresholds, accounts, casts, times (docs/leaderboard.md).
+    evidence = models.JSONField()
+
+    class Meta:
+        constraints = [
+            # Its index serves the pages.
+            models.UniqueConstraint(name="standing_rank_once", fields=["snapshot", "rank"]),
+            # Its index serves the history on an agent's page.
+            models.UniqueConstraint(name="standing_agent_once", fields=["agent", "snapshot"]),
+            models.CheckConstraint(name="standing_rank_from_one", condition=Q(rank__isnull=True) | Q(rank__gt=0)),
+            models.CheckConstraint(name="standing_composite_in_range", condition=Q(composite__range=(0, 100))),
+            models.CheckConstraint(name="standing_wash_in_range", condition=Q(wash_confidence__range=(0, 1))),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.public_id}, rank {self.rank}"

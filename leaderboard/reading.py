@@ -1,0 +1,113 @@
+"""The facts of an interval, out of PostgreSQL into columns, as they were at one moment."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
+
+from leaderboard.columns import Accounts, Actions, Agents, Facts, Interactions, Runs, Trades, Whole
+from leaderboard.copied_columns import MOMENT, REAL, SMALL, TRUTH, WHOLE, copy_columns, indexed_in
+from leaderboard.models import Interval
+
+# How many accounts are looked up by one statement, which names them all.
+_ACCOUNTS_AT_ONCE = 50_000
+
+_AGENTS = "SELECT id, COALESCE(fid, 0), COALESCE(creator_fid, 0) FROM leaderboard_agent ORDER BY id"
+# Each by the index of its table by time: a window costs what it holds.
+_RUNS = "SELECT agent_id, finished_at, succeeded FROM leaderboard_run WHERE finished_at >= %s AND finished_at < %s"
+_ACTIONS = "SELECT agent_id, at, kind, cast_key, text_key FROM leaderboard_action WHERE at >= %s AND at < %s"
+_INTERACTIONS = (
+    "SELECT agent_id, at, kind, actor_fid, cast_key, text_key FROM leaderboard_interaction WHERE at >= %s AND at < %s"
+)
+# A wallet's key is `leaderboard.keys.wallet_key` of its address.
+_TRADES = """
+SELECT trade.agent_id, trade.at, substring(sha256(convert_to(trade.wallet, 'UTF8')) FOR 8), own.id IS NOT NULL,
+    trade.is_buy, trade.amount::double precision
+FROM leaderboard_trade AS trade
+LEFT JOIN leaderboard_agentwallet AS own ON own.agent_id = trade.agent_id AND own.address = trade.wallet
+WHERE trade.at >= %s AND trade.at < %s
+"""
+# The newest score of each is the last one in its part of an index.
+_ACCOUNTS = """
+SELECT wanted.fid, COALESCE(newest.score, 'NaN'), COALESCE(account.registered_at, 'epoch')
+FROM unnest(%s::bigint[]) AS wanted (fid)
+LEFT JOIN LATERAL (
+    SELECT score FROM leaderboard_socialscore WHERE fid = wanted.fid AND at < %s ORDER BY at DESC LIMIT 1
+) AS newest ON true
+LEFT JOIN leaderboard_socialaccount AS account ON account.fid = wanted.fid
+ORDER BY wanted.fid
+"""
+
+
+@contextmanager
+def at_one_moment() -> Iterator[CursorWrapper]:
+    """A database transaction that sees everything as it was at its first statement, and writes nothing.
+
+    It can't be within another one.
+    """
+    with transaction.atomic(durable=True), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield cursor
+
+
+def read_facts(cursor: CursorWrapper, *, computed_at: datetime, interval: Interval) -> Facts:
+    """What happened in the interval that ends with the second of `computed_at`.
+
+    The cursor is that of `at_one_moment`, so that each fact's agent is among those that are read before it. A fact
+    counts by the second in which it happened: the interval's first is the one after its beginning.
+    """
+    second = computed_at.replace(microsecond=0)
+    end = second + timedelta(seconds=1)
+    window = (end - interval.length, end)
+    agents = Agents(**_copied(cursor, _AGENTS, (), ids=WHOLE, fids=WHOLE, creator_fids=WHOLE))
+    agent = indexed_in(agents.ids)
+    interactions = Interactions(
+        **_copied(
+            cursor, _INTERACTIONS, window, agent=agent, at=MOMENT, kind=SMALL, actor=WHOLE, cast=WHOLE, text=WHOLE
+        )
+    )
+    return Facts(
+        computed_at=int(second.timestamp()),
+        seconds=int(interval.length.total_seconds()),
+        agents=agents,
+        runs=Runs(**_copied(cursor, _RUNS, window, agent=agent, finished_at=MOMENT, succeeded=TRUTH)),
+        actions=Actions(
+            **_copied(cursor, _ACTIONS, window, agent=agent, at=MOMENT, kind=SMALL, cast=WHOLE, text=WHOLE)
+        ),
+        interactions=interactions,
+        trades=Trades(
+            **_copied(
+                cursor, _TRADES, window, agent=agent, at=MOMENT, wallet=WHOLE, is_own=TRUTH, is_buy=TRUTH, amount=REAL
+            )
+        ),
+        accounts=_read_accounts(cursor, _fids(agents, interactions), end),
+    )
+
+
+def _copied(cursor: CursorWrapper, query: str, parameters: tuple[Any, ...], **columns: Any) -> dict[str, Any]:
+    return copy_columns(cursor, query, parameters, columns)
+
+
+def _fids(agents: Agents, interactions: Interactions) -> Whole:
+    """Those who interacted and the creators, each once, in order."""
+    fids = np.union1d(interactions.actor, agents.creator_fids)
+    return fids[fids > 0]
+
+
+def _read_accounts(cursor: CursorWrapper, fids: Whole, end: datetime) -> Accounts:
+    parts = [
+        _copied(
+            cursor,
+            _ACCOUNTS,
+            (fids[first : first + _ACCOUNTS_AT_ONCE].tolist(), end),
+            fids=WHOLE,
+            scores=REAL,
+            registered_at=MOMENT,
+        )
+        for first in range(0, max(len(fids), 1), _ACCOUNTS_AT_ONCE)
+    ]
+    return Accounts(**{name: np.concatenate([part[name] for part in parts]) for name in parts[0]})

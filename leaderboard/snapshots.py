@@ -1,0 +1,101 @@
+"""Rankings: made of an interval's facts, one at a time, and switched to when they are whole."""
+
+import hashlib
+import logging
+import time
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.utils import timezone
+
+from leaderboard import ranking_rows, scoring
+from leaderboard.models import Agent, Interval, Snapshot, Standing
+from leaderboard.reading import at_one_moment, read_facts
+from tokens.copy_text import copy_text
+from tokens.following.leadership import held
+from tokens.staging import copy_into
+
+logger = logging.getLogger(__name__)
+
+# So many standings are text at a time.
+_ROWS_AT_ONCE = 5_000
+
+
+def compute(interval: Interval, *, computed_at: datetime | None = None) -> Snapshot:
+    """Rank the agents by what happened in the interval that ends at a time, by default now.
+
+    Returns the ranking that is current then: another one where there is one of a later time. Nobody sees anything
+    before all is written, and what breaks this off leaves nothing behind. Raises HeldElsewhere while another process
+    makes a ranking: they take memory and processors, so that one is made at a time, whatever its interval.
+    """
+    with held(_key("making")):
+        return _compute(interval, (computed_at or timezone.now()).replace(microsecond=0))
+
+
+def due(now: datetime) -> list[Interval]:
+    """The intervals whose ranking is to be made anew; none where there are no agents."""
+    if not Agent.objects.exists():
+        return []
+    made = dict(Snapshot.objects.filter(is_current=True).values_list("interval", "computed_at"))
+    return [interval for interval in Interval if interval not in made or now - made[interval] >= period(interval)]
+
+
+def period(interval: Interval) -> timedelta:
+    """How often a ranking of the interval is made."""
+    return timedelta(seconds=settings.LEADERBOARD_SECONDS[interval.value])
+
+
+def _compute(interval: Interval, computed_at: datetime) -> Snapshot:
+    began = time.monotonic()
+    with at_one_moment() as cursor:
+        agents = ranking_rows.read_agents(cursor)
+        facts = read_facts(cursor, computed_at=computed_at, interval=interval)
+    judgement = scoring.judge(facts)
+    # They take memory that writing has a use for.
+    del facts
+    with transaction.atomic():
+        current = _take_place(interval, computed_at)
+        if current is not None:
+            return current
+        snapshot = Snapshot.objects.create(
+            interval=interval,
+            computed_at=computed_at,
+            scoring_version=scoring.VERSION,
+            ranked=sum(agent.is_ranked for agent in agents),
+            took_seconds=0.0,
+            is_current=True,
+        )
+        _write(ranking_rows.standing_rows(agents, judgement, snapshot_id=snapshot.pk))
+        snapshot.took_seconds = time.monotonic() - began
+        snapshot.save(update_fields=["took_seconds"])
+    logger.info("ranked %s of %s agents by %s in %.1f s", snapshot.ranked, len(agents), interval, snapshot.took_seconds)
+    return snapshot
+
+
+def _take_place(interval: Interval, computed_at: datetime) -> Snapshot | None:
+    """Make room for another current ranking of the interval; the one that stays where it is of a later time.
+
+    Whoever had lost the lock on his way here waits for the one who got it then.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_key(f"switching {interval}")])
+    current = Snapshot.objects.filter(interval=interval, is_current=True)
+    later = current.filter(computed_at__gt=computed_at).first()
+    if later is None:
+        current.update(is_current=False, replaced_at=timezone.now())
+    return later
+
+
+def _write(rows: Iterator[dict[str, Any]]) -> None:
+    with connection.cursor() as cursor:
+        while some := list(islice(rows, _ROWS_AT_ONCE)):
+            copy_into(cursor, Standing._meta.db_table, copy_text(some))
+
+
+def _key(purpose: str) -> int:
+    """64 bits of a digest, as whatever else locks by a number has its own."""
+    return int.from_bytes(hashlib.sha256(f"launchboard ranking {purpose}".encode()).digest()[:8], signed=True)

@@ -1,0 +1,55 @@
+"""Telling of what agents did."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.models import Scope
+from accounts.permissions import PartnerAccess
+from config.api.throttling import AgentEventsLimit
+from config.api.views import LimitedView
+from leaderboard import batches, recording
+from leaderboard.event_shapes import EVENTS_ANSWER, EVENTS_BODY
+from leaderboard.recording import Reporter
+from leaderboard.refusals import BadEvents, NotYours, Trouble
+from tokens.deploy_rules.objects import Problem, Refused, cut, join
+
+
+class AgentEventsView(PartnerAccess, LimitedView):
+    """Partners tell of their agents."""
+
+    required_scope = Scope.AGENTS
+    throttle_classes = [AgentEventsLimit]
+
+    @extend_schema(operation_id="reportAgentEvents", request=EVENTS_BODY, responses={200: EVENTS_ANSWER})
+    def post(self, request: Request) -> Response:
+        """Tell of up to 1,000 events, all or none of which are taken; telling of them again adds nothing.
+
+        Events of type agent are taken first, whatever their place. An agent that you describe first is yours: it is
+        403 where others tell of it, as it is for you with theirs.
+        """
+        partner: Any = request.auth
+        try:
+            events = batches.read(request.data)
+            recorded = recording.record(events, reporter=Reporter.of_key(partner))
+        except Refused as error:
+            raise ValidationError(_by_field(error.problems)) from error
+        except NotYours as error:
+            raise PermissionDenied(" ".join(_problem(error.troubles[0]))) from error
+        except BadEvents as error:
+            raise ValidationError(_by_field(list(map(_problem, error.troubles)))) from error
+        return Response({"success": True, "added": recorded.added, "known": recorded.known})
+
+
+def _problem(trouble: Trouble) -> Problem:
+    return join(f"events[{trouble.index}]", trouble.path), trouble.rule
+
+
+def _by_field(problems: list[Problem]) -> dict[str, list[str]]:
+    details: dict[str, list[str]] = {}
+    for path, rule in cut(problems):
+        details.setdefault(path or "body", []).append(rule)
+    return details

@@ -1,0 +1,52 @@
+"""The rankings of agents."""
+
+from typing import Any
+
+from django.utils.cache import patch_vary_headers
+from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.administrators import is_by_administrator
+from accounts.authentication import UserIfAny
+from config.api.caching import PRIVATE_NEVER_STORED, shared_for
+from config.api.views import QueryView
+from leaderboard import page_cursors, standings
+from leaderboard.models import Interval
+from leaderboard.standing_shapes import LEADERBOARD, LeaderboardQuery
+
+
+class LeaderboardView(QueryView):
+    """Agents by rank, for everybody; administrators see what the ranks were made of."""
+
+    authentication_classes = [UserIfAny]
+    permission_classes = [AllowAny]
+    query_serializer = LeaderboardQuery
+    cache_control = shared_for(30, stale_seconds=60)
+
+    @extend_schema(operation_id="listLeaderboard", responses={200: LEADERBOARD, 401: None})
+    def get(self, request: Request) -> Response:
+        """List the agents with a token by their rank within an interval, from the best on.
+
+        Without a token, or with somebody's who is no administrator, and with a cookie that is none, is forged or is
+        over, this is the public answer; a bad token is 401. Administrators, by their token or by the cookie
+        `admin_session`, see `score` in addition, which no cache keeps.
+        """
+        interval = Interval(self.query["interval"])
+        sees_score = is_by_administrator(request)
+        place = page_cursors.decode(self.query.get("cursor", ""), interval=interval)
+        page = standings.read_page(interval, place, limit=self.query["limit"], with_score=sees_score)
+        following = page.following and page_cursors.encode(page.following, interval=interval)
+        response = Response({"data": page.rows, "cursor": following})
+        if sees_score or request.auth is not None:
+            response["Cache-Control"] = PRIVATE_NEVER_STORED
+        return response
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Say what the answer depends on, also where it is an error."""
+        response = super().finalize_response(request, response, *args, **kwargs)
+        # Caches that keep a public answer for all who send no cookie need not be told of more.
+        asked_by = ("Cookie", "Authorization") if "Authorization" in request.headers else ("Cookie",)
+        patch_vary_headers(response, asked_by)
+        return response

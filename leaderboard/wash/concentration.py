@@ -1,0 +1,52 @@
+"""CONCENTRATED: few accounts make most of an agent's interactions, or accounts that know nobody else do.
+
+The effective number of accounts is 1 / HHI, where HHI is the sum of the squared shares of the accounts.
+"""
+
+import numpy as np
+
+from leaderboard.audiences import Audience
+from leaderboard.columns import Facts, Real
+from leaderboard.wash.accounts import listed, pairs_of, share, totals
+from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
+
+FLAG = "CONCENTRATED"
+WEIGHT = 0.45
+SHORTFALL = Ramp(0.6, 0.9)
+DEVOTED = Ramp(0.2, 0.6)
+# An audience is expected to have as many effective accounts as its interactions to this power.
+USUAL_POWER = 0.8
+# An account is devoted if it interacts as often as this, and for that share with this one agent.
+_MIN_DEVOTED = 4
+_DEVOTED_SHARE = 0.8
+
+
+def find(facts: Facts, audience: Audience) -> Finding:
+    """By how much the effective accounts fall short of what is usual, and the share of devoted accounts."""
+    interactions = audience.interactions
+    squares = audience.per_agent(audience.pair_count.astype(np.float64) ** 2)
+    total = totals(audience)[audience.pair_actor]
+    devoted = (audience.pair_count >= _MIN_DEVOTED) & (audience.pair_count >= _DEVOTED_SHARE * total)
+
+    def describe(agent: int) -> Evidence:
+        own = audience.pairs_of(agent)
+        return {
+            "interactions": int(interactions[agent]),
+            "usualPower": USUAL_POWER,
+            "audience": listed(audience, np.arange(own.start, own.stop)),
+            "devoted": listed(audience, pairs_of(audience, agent, devoted)),
+        }
+
+    return Finding(
+        (
+            Sign("shortfall", shortfall(interactions.astype(np.float64), squares), SHORTFALL),
+            Sign("devoted", share(audience.per_agent(devoted * audience.pair_count), interactions), DEVOTED),
+        ),
+        describe,
+    )
+
+
+def shortfall(interactions: Real, squares: Real) -> Real:
+    """1 - effective / usual number of accounts, of all interactions and the sum of squares of each account's."""
+    effective = interactions**2 / np.maximum(squares, 1)
+    return np.clip(1 - effective / np.maximum(interactions, 1) ** USUAL_POWER, 0, 1)

@@ -1,0 +1,95 @@
+"""DUPLICATE_TEXT: replies and quotes of different accounts that say the same.
+
+What is said to many agents ("gm") is a custom. A text counts as copied by as many accounts as say it to this agent,
+beyond the first and beyond what its use towards other agents would let expect.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.audiences import Audience
+from leaderboard.columns import Facts, Index, Real, Whole
+from leaderboard.grouping import distinct
+from leaderboard.wash.accounts import share
+from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
+
+FLAG = "DUPLICATE_TEXT"
+WEIGHT = 0.75
+COPIED = Ramp(0.2, 0.5)
+# How much more than expected from other agents is custom still.
+_CUSTOM = 2.0
+# Added to the texts of an agent, so that a handful proves little.
+DOUBT = 5
+MAX_TEXTS = 20
+MAX_CASTS = 5
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What accounts say to agents, each text of an account to an agent once; sorted by agent and text."""
+
+    agent: Index
+    text: Whole
+    # How many accounts say it to this agent, and to how many that is expected of.
+    accounts: Index
+    expected: Real
+    # Of each agent: texts of accounts altogether.
+    said: Real
+
+
+def find(facts: Facts, audience: Audience) -> Finding:
+    """The share of an agent's texts that are copies."""
+    texts = gather_texts(facts, audience)
+    copies = np.clip(texts.accounts - 1 - _CUSTOM * texts.expected, 0, None)
+    copied = np.bincount(texts.agent, copies, audience.agents)
+
+    def describe(agent: int) -> Evidence:
+        first, end = np.searchsorted(texts.agent, [agent, agent + 1])
+        own = first + np.flatnonzero(copies[first:end] > 0)
+        own = own[np.lexsort((texts.text[own], -copies[own]))]
+        rows = audience.rows_of(agent)
+        return {
+            "texts": int(texts.said[agent]),
+            "doubt": DOUBT,
+            "custom": _CUSTOM,
+            "listed": [
+                {
+                    "key": f"{int(texts.text[at]) & (1 << 64) - 1:016x}",
+                    "accounts": int(texts.accounts[at]),
+                    "expected": float(texts.expected[at]),
+                    **_uses(facts, rows[facts.interactions.text[rows] == texts.text[at]]),
+                }
+                for at in own[:MAX_TEXTS]
+            ],
+            "others": {"texts": len(own[MAX_TEXTS:]), "copies": float(copies[own[MAX_TEXTS:]].sum())},
+        }
+
+    return Finding((Sign("copied", share(copied, texts.said, doubt=DOUBT), COPIED),), describe)
+
+
+def gather_texts(facts: Facts, audience: Audience) -> Texts:
+    """Counts the accounts that say each text to each agent, and what other agents' texts would let expect."""
+    spoken = facts.interactions.text[audience.rows] != 0
+    rows = audience.rows[spoken]
+    pair = np.repeat(np.arange(len(audience.pair_agent), dtype=np.int32), audience.pair_count)[spoken]
+    known, text = np.unique(facts.interactions.text[rows], return_inverse=True)
+    width = max(len(known), 1)
+    once, _ = distinct(pair.astype(np.int64) * width + text)
+    said = np.bincount(audience.pair_agent[once // width], minlength=audience.agents)
+    everywhere = np.bincount(once % width, minlength=len(known))
+    keys, accounts = distinct(audience.pair_agent[once // width].astype(np.int64) * width + once % width)
+    agent, text = (keys // width).astype(np.int32), keys % width
+    elsewhere = (everywhere[text] - accounts) / np.maximum(len(once) - said[agent], 1)
+    return Texts(agent, known[text], accounts, elsewhere * said[agent], said.astype(np.float64))
+
+
+def _uses(facts: Facts, rows: Index) -> Evidence:
+    interactions = facts.interactions
+    casts, times = np.unique(interactions.cast[rows], return_counts=True)
+    order = np.lexsort((casts, -times))[:MAX_CASTS]
+    return {
+        "uses": len(rows),
+        "casts": [{"cast": f"{int(casts[at]) & (1 << 64) - 1:016x}", "uses": int(times[at])} for at in order],
+        "actors": [int(fid) for fid in np.unique(interactions.actor[rows])[:MAX_TEXTS]],
+    }

@@ -1,0 +1,88 @@
+"""LOW_SCORE_AUDIENCE: an audience of little worth: of low scores, newborn, or registered in one go.
+
+Who sells engagement registers accounts by the batch, so that their FIDs, which the protocol counts up, stand side by
+side. Accounts with an unknown score are taken for neither low nor good.
+"""
+
+import numpy as np
+
+from leaderboard.audiences import Audience
+from leaderboard.columns import Facts, Index, Real, Truth
+from leaderboard.wash.accounts import listed, pairs_of, share
+from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
+
+FLAG = "LOW_SCORE_AUDIENCE"
+WEIGHT = 0.75
+LOW_SCORE = 0.35
+NEWBORN_SECONDS = 30 * 86_400
+# Honest newcomers have such audiences, too.
+LOW = Ramp(0.5, 0.85, top=0.6)
+NEWBORN = Ramp(0.35, 0.8, top=0.6)
+BATCH = Ramp(0.04, 0.24)
+# A batch: so many accounts that came back, each so near to the next by FID.
+_MIN_BATCH = 3
+_MIN_RETURNS = 2
+_NEAR = 30
+# FIDs are near only where so dense an audience would be a chance of one in fifty.
+_CHANCE = 0.02
+# Added to the whole, so that a handful of known accounts proves little.
+DOUBT = 5
+
+
+def find(facts: Facts, audience: Audience) -> Finding:
+    """The shares of interactions from accounts of low score (among those known), newborn, and of batches."""
+    scores = audience.scores[audience.pair_actor]
+    registered_at = audience.registered_at[audience.pair_actor]
+    known, low = ~np.isnan(scores), scores < LOW_SCORE
+    newborn = (registered_at > 0) & (registered_at > facts.computed_at - NEWBORN_SECONDS)
+    batched = in_batches(audience)
+    interactions = audience.interactions
+    known_interactions = _of(audience, known)
+
+    def describe(agent: int) -> Evidence:
+        return {
+            "interactions": int(interactions[agent]),
+            "knownInteractions": int(known_interactions[agent]),
+            "doubt": DOUBT,
+            "lowScore": LOW_SCORE,
+            "newbornSeconds": NEWBORN_SECONDS,
+            **{
+                name: listed(audience, pairs_of(audience, agent, chosen))
+                for name, chosen in (("low", low), ("newborn", newborn), ("batch", batched))
+            },
+        }
+
+    return Finding(
+        (
+            Sign("low", share(_of(audience, low), known_interactions, doubt=DOUBT), LOW),
+            Sign("newborn", share(_of(audience, newborn), interactions, doubt=DOUBT), NEWBORN),
+            Sign("batch", share(_of(audience, batched), interactions, doubt=DOUBT), BATCH),
+        ),
+        describe,
+    )
+
+
+def in_batches(audience: Audience) -> Truth:
+    """Whether each pair's account stands in a batch of those that came back to the same agent."""
+    chosen = np.zeros(len(audience.pair_agent), np.bool_)
+    returning = np.flatnonzero(audience.pair_count >= _MIN_RETURNS)
+    if not len(returning):
+        return chosen
+    agent, fid = audience.pair_agent[returning], audience.fids[audience.pair_actor[returning]]
+    # Pairs are sorted by agent and FID, so that neighbours are next to each other.
+    near = (agent[1:] == agent[:-1]) & (np.diff(fid) <= _limits(audience, agent[1:]))
+    starts = np.concatenate([[0], np.flatnonzero(~near) + 1])
+    sizes = np.diff(starts, append=len(returning))
+    chosen[returning] = np.repeat(sizes >= _MIN_BATCH, sizes)
+    return chosen
+
+
+def _limits(audience: Audience, agent: Index) -> Real:
+    """How near a neighbour must be among this agent's returning accounts, were they strewn over all FIDs."""
+    returns = audience.per_agent(audience.pair_count >= _MIN_RETURNS)
+    spread = float(audience.fids[-1] - audience.fids[0])
+    return np.clip(_CHANCE * spread / np.maximum(returns, 1), 1, _NEAR)[agent]
+
+
+def _of(audience: Audience, chosen: Truth) -> Real:
+    return audience.per_agent(chosen * audience.pair_count)

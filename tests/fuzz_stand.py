@@ -1,0 +1,207 @@
+"""The service as the calls of `tests.fuzzing` meet it: rows of every kind, nodes and providers, and all its callers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.handlers.wsgi import WSGIHandler
+from django.utils import timezone
+
+from accounts import administrators, keys
+from accounts.models import PartnerKey, Person, Scope
+from config.api import cursors
+from config.api.bodies import measure_bodies
+from config.edge.cache import keep_public_answers
+from devchain.anvil import CHAIN_ID
+from standins.issuer import IssuerStandIn
+from tests.chain import UNKNOWN_HASH
+from tests.factories import (
+    AdministratorFactory,
+    DeploymentFactory,
+    DeployWalletFactory,
+    FeeClaimFactory,
+    PersonFactory,
+    PretokenFactory,
+    SocialProfileFactory,
+    TokenFactory,
+)
+from tests.fuzzing import Known, Level, Stand
+from tests.indexed import index_launch
+from tests.locker_answers import collects, recorded_claim, team_percent
+from tests.orders import ADMIN, WALLET, order, pretoken
+from tests.recorded_node import Node
+from tests.recordings import RECORDED_LAUNCHES, mined
+from tests.test_estimate_rewards import LEGACY, TEAM
+from tests.token_lists import price
+from tests.user_tokens import as_user
+from tokens import airdrops, indexing
+from tokens.chains.merkle import build_tree
+from tokens.models import Token
+
+FID, ADMINISTRATOR_FID, UNKNOWN_FID = 7, 5, 404
+PASSWORD = "correct horse battery staple"
+# Nobody's, and of nothing.
+UNKNOWN = "0x00000000000000000000000000000000000000aA"
+_MINT = "So11111111111111111111111111111111111111112"
+# Nothing that is worth a name.
+_KEY, _COOKIE = "lb_nonsense", "nonsense:nonsense"
+
+
+def stand(issuer: IssuerStandIn, node: Node, launches: Sequence[str]) -> Stand:
+    """The service, with these launches of the development chain, and with the recorded ones of Base."""
+    for tx_hash in launches:
+        indexing.index_transaction(chain_id=CHAIN_ID, tx_hash=tx_hash)
+    for label in RECORDED_LAUNCHES:
+        token = index_launch(mined(label))
+        if label in LEGACY:
+            _teach(node, token, label)
+    _dress(list(Token.objects.order_by("pk")))
+    for chain_id in (CHAIN_ID, 8453):
+        DeployWalletFactory(chain_id=chain_id, address=WALLET)
+    User.objects.create_user("operator", password=PASSWORD, is_staff=True)
+    session = administrators.begin(AdministratorFactory(issuer=issuer.url, subject=str(ADMINISTRATOR_FID)))
+    partner = keys.issue("All", scopes=list(Scope))
+    known = _known(
+        list(Token.objects.order_by("pk")),
+        launches=launches,
+        requests=_orders(PartnerKey.objects.get(name="All")),
+        pretokens=_pretokens(PersonFactory(fid=FID)),
+    )
+    return Stand(
+        application=keep_public_answers(measure_bodies(WSGIHandler())),
+        headers={
+            Level.PARTNER: {"x-api-key": partner},
+            Level.READER: {"x-api-key": keys.issue("Reader", scopes=[Scope.READ])},
+            Level.INDEXER: {"x-api-key": keys.issue("Indexer", scopes=[Scope.INDEX])},
+            Level.USER: as_user(issuer, FID),
+            Level.ADMINISTRATOR: as_user(issuer, ADMINISTRATOR_FID),
+            Level.BAD_KEY: {"x-api-key": _KEY},
+            Level.BAD_TOKEN: {"Authorization": f"Bearer {partner}"},
+        },
+        cookies={
+            Level.SESSION: {administrators.COOKIE: session.cookie},
+            Level.BAD_COOKIE: {administrators.COOKIE: _COOKIE},
+        },
+        known=known,
+    )
+
+
+def _teach(node: Node, token: Token, label: str) -> None:
+    """Have the node tell what waits for a token's recipients."""
+    locker, collected = token.locker_address, recorded_claim(token.locker_address).collected
+    collects(node, int(token.position_id), owner=locker, amounts=collected)
+    accessor = LEGACY[label]
+    if accessor:
+        team_percent(node, locker, TEAM[label], accessor=accessor)
+
+
+def _dress(tokens: Sequence[Token]) -> None:
+    """People, prices, and tags, so that each part of an answer is there once and missing once."""
+    SocialProfileFactory(fid=FID, verified_addresses=[WALLET], pfp_url="https://a.example/p.png", bio="Hello")
+    TokenFactory(name="", symbol="", supply=None, admin="", msg_sender="", pool_address="", pair="", paired_token="")
+    TokenFactory(contract_address=_MINT, generation="solana", pool_address="", blocked=True)
+    for place, token in enumerate(tokens):
+        Token.objects.filter(pk=token.pk).update(
+            requestor_fid=FID if place % 2 else None, champagne=place % 3 == 0, blocked=place % 7 == 6
+        )
+        if place % 2 or len(token.pool_address) == 42:
+            price(
+                token, price_usd=1.5 * place, market_cap=place // 4, volume_24h=3, liquidity_usd=4, tx_count_24h=place
+            )
+            price(token, price_change_1h=1, price_change_6h=-2.5, price_change_24h=place / 7, quote_price_usd=3000)
+
+
+def _orders(partner: PartnerKey) -> list[str]:
+    """Request keys of orders in several states, one of which is somebody else's."""
+    entries = [(ADMIN, 10), (WALLET, 20)]
+    launched = DeploymentFactory(partner_key=partner, expected_address=WALLET, status="mined", tx_hash=UNKNOWN_HASH)
+    airdrops.store_tree(launched, tree=build_tree(entries), entries=entries)
+    rows = [
+        launched,
+        DeploymentFactory(partner_key=partner, request_key="a" * 32),
+        DeploymentFactory(partner_key=partner, request_key="b" * 32, status="failed", error="It failed."),
+        DeploymentFactory(request_key="c" * 32),
+    ]
+    FeeClaimFactory(recipient=WALLET, currency=WALLET)
+    return [row.request_key for row in rows]
+
+
+def _pretokens(owner: Person) -> list[str]:
+    """Ids of pretokens in several states, one of which is somebody else's."""
+    rows = [
+        PretokenFactory(owner=owner, keyword="doge", body=pretoken("doge")),
+        PretokenFactory(owner=owner, deleted=True),
+        PretokenFactory(owner=owner, overdue=True),
+        PretokenFactory(owner=owner, deployed=True),
+        PretokenFactory(),
+    ]
+    return [str(row.pk) for row in rows]
+
+
+def _events() -> list[dict[str, Any]]:
+    """What a partner tells of an agent and of what it did."""
+    shared = {"at": "2026-02-07T12:00:00Z", "agentId": "one"}
+    cast = {"castHash": "0x" + "ab" * 20}
+    return [
+        {"id": "a1", "type": "agent", "fid": FID} | shared,
+        {"id": "i1", "type": "interaction", "kind": "like", "actorFid": ADMINISTRATOR_FID} | shared | cast,
+    ]
+
+
+def _known(
+    tokens: Sequence[Token], *, launches: Sequence[str], requests: Sequence[str], pretokens: Sequence[str]
+) -> Known:
+    addresses = [token.contract_address for token in tokens]
+    evm = [address for address in addresses if address.startswith("0x")] + [WALLET, UNKNOWN, WALLET.lower()]
+    pools = [token.pool_address for token in tokens if token.pool_address]
+    people = [ADMIN, WALLET, UNKNOWN, *(token.msg_sender for token in tokens if token.msg_sender)]
+    fids = [str(FID), str(UNKNOWN_FID)]
+    newest = tokens[-1]
+    pages = [
+        cursors.encode(cursors.Cursor(newest.deployed_at, newest.pk), sort_by="deployed-at"),
+        cursors.encode(cursors.Cursor(newest.deployed_at, newest.pk), sort_by="deployed-at", descending=False),
+        cursors.encode(cursors.Cursor(4, newest.pk), sort_by="tx-h24"),
+        cursors.encode(cursors.Cursor(None, newest.pk), sort_by="market-cap"),
+        "eyJpZCI6IjIwMjYtMDItMDdUMDM6NTA6NDkifQ==",
+    ]
+    values = {
+        "address": [*evm, _MINT],
+        # v4 tokens have another endpoint.
+        "/api/get-claim-info address": [token.contract_address for token in tokens if len(token.pool_address) == 42],
+        "admin": people,
+        "chainId": ["8453", str(CHAIN_ID)],
+        "claimerAddress": people,
+        "cursor": pages,
+        "feeRecipient": people,
+        "fid": fids,
+        "fids": [*fids, ",".join(fids)],
+        "id": pretokens,
+        "msgSender": people,
+        "pair": ["WETH", "all"],
+        "pairAddress": [*pools, newest.paired_token],
+        "poolAddress": pools,
+        "q": ["d", "dog", *evm[:3], newest.tx_hash],
+        "recipient": people,
+        "requestKey": requests,
+        "socialInterface": ["Bankr"],
+        "startDate": ["0", str(int(timezone.now().timestamp()))],
+        "tokenAddress": evm,
+    }
+    orders: list[Any] = [
+        order(token={"requestKey": "d" * 32}),
+        order(token={"requestKey": "e" * 32}, dryRun=True),
+        order(token={"requestKey": requests[1]}),
+    ]
+    bodies = {
+        "/api/tokens/fetch-by-pool-addresses": [{"poolAddresses": pools[:3]}],
+        "/api/tokens/index": [{"txHash": tx_hash, "chainId": CHAIN_ID} for tx_hash in (*launches, UNKNOWN_HASH)],
+        "/api/tokens/deploy": orders,
+        "/api/tokens/deploy/v4": orders,
+        "/api/pretoken/v4": [pretoken("wow"), pretoken("doge")],
+        "/api/tokens/save-deployed-token/from-ui": [
+            {"address": evm[0], "tx_hash": tx_hash, "chain_id": CHAIN_ID} for tx_hash in (*launches, UNKNOWN_HASH)
+        ],
+        "/api/droid/events": [{"events": _events()}, {"events": _events()[:1]}],
+        "/api/admin/verify": [{"username": "operator", "password": PASSWORD}],
+    }
+    return Known(values=values, bodies=bodies)

@@ -1,0 +1,178 @@
+"""The operators' pages of agents, rankings and imports."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from config.api.fields import checksum
+from leaderboard.models import Action, ActionKind, Agent, AgentWallet, HubCursor
+from tests.agent_factories import ActionFactory, AgentFactory, InteractionFactory, SnapshotFactory, StandingFactory
+
+pytestmark = pytest.mark.django_db
+
+AGENTS, STANDINGS, IMPORTS = (f"/admin/leaderboard/{name}/" for name in ("agent", "standing", "eventimport"))
+TOKEN = "0x" + "ab" * 20
+CHECKSUMMED = checksum(TOKEN)
+EVIDENCE = {
+    "CONCENTRATED": {
+        "strength": 0.8,
+        "accounts": [{"fid": 77, "interactions": 90}, {"fid": 78, "interactions": 4}],
+        "others": {"accounts": 3, "interactions": 3},
+    },
+    "BURST_TIMING": {"gaps": [5, 1, 0, 7]},
+}
+
+
+@pytest.fixture
+def operator(client, django_user_model):
+    """The client of a superuser."""
+    client.force_login(django_user_model.objects.create_superuser("operator"))
+    return client
+
+
+def form(**fields):
+    wallets = fields.pop("wallets", ())
+    posted = {"agent_id": "droid", "name": "", "fid": "", "creator_fid": "", "token_chain_id": "", "token_address": ""}
+    rows = {f"wallets-{place}-address": address for place, address in enumerate(wallets)}
+    return posted | {"partner_key": "", "wallets-TOTAL_FORMS": len(wallets), "wallets-INITIAL_FORMS": 0} | rows | fields
+
+
+def refusals(answer):
+    return answer.context["adminform"].form.errors
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"agent_id": " "}, "agent_id"),
+        ({"fid": "0"}, "__all__"),
+        ({"fid": "x"}, "fid"),
+        ({"token_address": "0x12", "token_chain_id": "1"}, "token_address"),
+        ({"token_address": TOKEN}, "token_address"),
+        ({"token_chain_id": "1"}, "token_address"),
+    ],
+)
+def test_it_refuses_an_agent_that_makes_no_sense(operator, fields, field):
+    assert field in refusals(operator.post(f"{AGENTS}add/", form(**fields)))
+    assert not Agent.objects.exists()
+
+
+def test_it_refuses_an_id_or_fid_of_another_agent(operator):
+    AgentFactory(agent_id="droid", fid=5)
+    assert "already" in str(refusals(operator.post(f"{AGENTS}add/", form())))
+    assert "already" in str(refusals(operator.post(f"{AGENTS}add/", form(agent_id="second", fid=5))))
+
+
+def test_it_adds_an_agent_with_its_token_and_wallets(operator):
+    answer = operator.post(f"{AGENTS}add/", form(token_address=TOKEN, token_chain_id=1, wallets=[TOKEN]))
+    assert answer.status_code == 302
+    assert Agent.objects.get().token_address == CHECKSUMMED
+    assert AgentWallet.objects.get().address == CHECKSUMMED
+
+
+def test_it_hides_an_agent_and_keeps_its_id(operator):
+    agent = AgentFactory(agent_id="droid")
+    operator.post(f"{AGENTS}{agent.pk}/change/", form(agent_id="other", is_hidden="on"))
+    agent.refresh_from_db()
+    assert (agent.agent_id, agent.is_hidden) == ("droid", True)
+
+
+def test_nobody_deletes_an_agent(operator):
+    agent = AgentFactory()
+    assert operator.get(f"{AGENTS}{agent.pk}/delete/").status_code == 403
+
+
+@pytest.mark.parametrize("text", ["droid-7", "Sunny", "4242", "4343", TOKEN])
+def test_it_finds_agents(operator, text):
+    found = AgentFactory(
+        agent_id="droid-7", name="Sunny droid", fid=4242, creator_fid=4343, token_chain_id=1, token_address=CHECKSUMMED
+    )
+    AgentFactory(name="other")
+    rows = operator.get(AGENTS, {"q": text}).context["cl"].result_list
+    assert [row.pk for row in rows] == [found.pk]
+
+
+def test_the_list_shows_where_agents_stand_this_week(operator):
+    ranked, unranked = AgentFactory(), AgentFactory()
+    old = SnapshotFactory(interval="7d", is_current=False, replaced_at=timezone.now())
+    StandingFactory(agent=ranked, snapshot=old, rank=9)
+    StandingFactory(agent=ranked, snapshot=SnapshotFactory(interval="7d"), rank=3, wash_confidence=0.25)
+    rows = {row.pk: row for row in operator.get(AGENTS).context["cl"].result_list}
+    assert (rows[ranked.pk].current_rank, rows[ranked.pk].current_wash) == (3, 0.25)
+    assert rows[unranked.pk].current_rank is None
+
+
+def test_an_agents_page_shows_why_it_stands_where_it_stands(operator):
+    agent = AgentFactory()
+    ActionFactory.create_batch(3, agent=agent, at=timezone.now())
+    InteractionFactory.create_batch(4, agent=agent, at=timezone.now() - timedelta(days=2))
+    StandingFactory(
+        agent=agent,
+        snapshot=SnapshotFactory(interval="7d"),
+        rank=3,
+        components={"reliability": 0.7, "reach": 0.123},
+        wash_flags=["CONCENTRATED", "BURST_TIMING"],
+        evidence=EVIDENCE,
+    )
+    page = operator.get(f"{AGENTS}{agent.pk}/change/").content.decode()
+    assert "Rank 3" in page
+    assert page.count("not looked at yet") == 2
+    for words in ("CONCENTRATED", "BURST_TIMING", "0.123", "others: accounts", '<td class="break-all">77</td>'):
+        assert words in page
+    # Charts: components, accounts, gaps, casts and interactions by day.
+    assert page.count("<svg viewBox") == 5
+    assert "<title>77: 90</title>" in page
+
+
+def test_evidence_is_no_markup(operator):
+    agent = AgentFactory(name="<script>alert(1)</script>")
+    evidence = {"<b>FLAG</b>": {"texts": [{"text": "<script>", "count": 3}, {"text": "</svg>", "count": 3}]}}
+    StandingFactory(agent=agent, snapshot=SnapshotFactory(), evidence=evidence)
+    page = operator.get(f"{AGENTS}{agent.pk}/change/").content.decode()
+    assert "&lt;b&gt;FLAG" in page
+    assert "<script>alert(1)" not in page
+    assert "<b>FLAG" not in page
+    assert '<td class="break-all"><script>' not in page
+
+
+def test_long_evidence_is_shown_in_part(operator):
+    rows = [{"fid": fid, "interactions": 1} for fid in range(1, 61)]
+    standing = StandingFactory(snapshot=SnapshotFactory(), evidence={"CONCENTRATED": {"accounts": rows}})
+    page = operator.get(f"{STANDINGS}{standing.pk}/change/").content.decode()
+    assert "and 10 more" in page
+
+
+def test_rankings_are_listed_by_interval_and_doubt(operator):
+    day, week = SnapshotFactory(), SnapshotFactory(interval="7d")
+    past = SnapshotFactory(is_current=False, replaced_at=timezone.now())
+    first, second = (StandingFactory(snapshot=day, rank=rank) for rank in (1, 2))
+    washing = StandingFactory(snapshot=day, rank=3, wash_confidence=0.8, wash_flags=["CONCENTRATED"])
+    weekly = StandingFactory(snapshot=week, rank=1)
+    StandingFactory(snapshot=past, rank=1)
+
+    def listed(**asked):
+        return [row.pk for row in operator.get(STANDINGS, asked).context["cl"].result_list]
+
+    assert listed() == [first.pk, second.pk, washing.pk]
+    assert listed(interval="7d") == [weekly.pk]
+    assert listed(doubt="washing") == listed(doubt="flagged") == [washing.pk]
+    assert listed(q=second.agent.agent_id) == [second.pk]
+
+
+def test_a_hub_that_refuses_an_agent_is_told(operator):
+    agent = AgentFactory()
+    assert "not pulled" in operator.get(f"{AGENTS}{agent.pk}/change/").content.decode()
+    HubCursor.objects.create(agent=agent, trouble="HTTP status 400")
+    assert "HTTP status 400" in operator.get(f"{AGENTS}{agent.pk}/change/").content.decode()
+
+
+def test_facts_of_an_agent_are_counted_by_day(operator):
+    agent = AgentFactory()
+    ActionFactory(agent=agent, at=timezone.now() - timedelta(days=40), kind=ActionKind.REPLY)
+    assert Action.objects.count() == 1
+    assert "Casts by day, UTC, up to 0" in operator.get(f"{AGENTS}{agent.pk}/change/").content.decode()
+
+
+def test_imports_are_listed(operator):
+    assert operator.get(IMPORTS).status_code == 200

@@ -1,0 +1,326 @@
+"""leaderboard/pulling.py against a hub on loopback: what becomes a fact, and how far it is read when things break."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import SocialProfile
+from config.redis_connection import redis
+from leaderboard import pulling, scores, tasks
+from leaderboard.hub_shapes import EPOCH, read_cast, read_reaction
+from leaderboard.keys import cast_key, text_key
+from leaderboard.models import Action, ActionKind, Agent, HubCast, HubCursor, Interaction, InteractionKind, SocialScore
+from standins.hub import Cast, Reaction
+from standins.server import Mode
+from tests.factories import SocialProfileFactory
+
+pytestmark = pytest.mark.django_db
+
+FID, OTHER = 900, 77
+ELSEWHERE = (5, "0x" + "ab" * 20)
+
+
+@pytest.fixture
+def farcaster(social, settings):
+    """The stand-in as a hub, and nobody is leaving it alone."""
+    settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = "", social.url
+    settings.SOCIAL_TIMEOUT_SECONDS = 5.0
+    redis().delete(pulling.PAUSED_KEY)
+    yield social
+    redis().delete(pulling.PAUSED_KEY)
+
+
+@pytest.fixture
+def agent():
+    return Agent.objects.create(agent_id="droid", fid=FID)
+
+
+def ago(**spans):
+    """A Unix time before now."""
+    return int((timezone.now() - timedelta(**spans)).timestamp())
+
+
+def make_due():
+    HubCursor.objects.update(due_at=timezone.now())
+    HubCast.objects.update(due_at=timezone.now())
+
+
+def calls(social):
+    return [asked.path.removeprefix("/v1/") for asked in social.asked]
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"hash": "0x12"},
+        {"hash": None},
+        {"data": None},
+        {"data": {"type": "MESSAGE_TYPE_CAST_REMOVE", "fid": 1, "timestamp": 1}},
+        {"data": {"type": "MESSAGE_TYPE_CAST_ADD", "fid": True, "timestamp": 1}},
+        {"data": {"type": "MESSAGE_TYPE_CAST_ADD", "fid": 0, "timestamp": 1}},
+        {"data": {"type": "MESSAGE_TYPE_CAST_ADD", "fid": 2**63, "timestamp": 1}},
+        {"data": {"type": "MESSAGE_TYPE_CAST_ADD", "fid": 1, "timestamp": -1}},
+        {"data": {"type": "MESSAGE_TYPE_CAST_ADD", "fid": 1, "timestamp": "1"}},
+        {"data": {"type": "MESSAGE_TYPE_CAST_ADD", "fid": 1, "timestamp": 2**40}},
+    ],
+)
+def test_a_message_without_what_a_fact_needs_is_left_out(change):
+    whole = {"hash": "0x" + "AB" * 20, "data": {"type": "MESSAGE_TYPE_CAST_ADD", "fid": 1, "timestamp": 1}}
+    assert read_cast(whole).hash == "0x" + "ab" * 20
+    assert read_cast({**whole, **change}) is None
+
+
+@pytest.mark.parametrize("value", [None, [], "text", 5, {"data": []}, {"hash": {}, "data": {"reactionBody": []}}])
+def test_what_is_no_message_is_left_out(value):
+    assert read_cast(value) is None
+    assert read_reaction(value) is None
+
+
+def test_a_reaction_to_an_address_of_the_web_is_none_to_a_cast():
+    body = {"type": "REACTION_TYPE_LIKE", "targetUrl": "https://sample.invalid"}
+    data = {"type": "MESSAGE_TYPE_REACTION_ADD", "fid": 1, "timestamp": 1, "reactionBody": body}
+    assert read_reaction({"hash": "0x" + "ab" * 20, "data": data}) is None
+
+
+def test_an_answer_about_another_agent_or_cast_adds_nothing(farcaster, agent):
+    cast = Cast(FID, ago(minutes=10))
+    farcaster.hub.casts.append(cast)
+    pulling.pull_casts()
+    farcaster.hub.reactions.append(Reaction(OTHER, ago(minutes=5), "Like", (FID, cast.hash)))
+
+    def tell_of_others(asked, body):
+        for message in body["messages"]:
+            message["data"] = {**message["data"], "fid": 5}
+            if "reactionBody" in message["data"]:
+                message["data"]["reactionBody"]["targetCastId"] = {"fid": FID, "hash": ELSEWHERE[1]}
+        return body
+
+    farcaster.change = tell_of_others
+    make_due()
+    farcaster.hub.casts.append(Cast(FID, ago(minutes=1)))
+    pulling.pull_casts()
+    pulling.pull_interactions()
+    assert Action.objects.count() == 1
+    assert not Interaction.objects.exists()
+
+
+def test_a_cast_from_the_future_waits_until_it_is_due(farcaster, agent):
+    farcaster.hub.casts += [Cast(FID, ago(hours=-2)), Cast(FID, ago(minutes=1))]
+    pulling.pull_casts()
+    assert Action.objects.count() == 1
+    assert HubCursor.objects.get().casts_until == farcaster.hub.casts[1].at - EPOCH
+
+
+@pytest.mark.parametrize("mode", [Mode.FAIL, Mode.RATE_LIMIT, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.CUT_SHORT])
+def test_a_hub_in_trouble_is_left_alone_and_everybody_is_due_again(farcaster, agent, mode):
+    Agent.objects.create(agent_id="second", fid=FID + 1)
+    farcaster.behave(mode, seconds=7)
+    assert pulling.pull_casts() == 0
+    assert len(farcaster.asked) == 1
+    assert pulling.is_paused()
+    due = [row.due_at - timezone.now() for row in HubCursor.objects.all()]
+    pause = 7 if mode == Mode.RATE_LIMIT else pulling.OUTAGE_PAUSE_SECONDS
+    assert all(timedelta(seconds=pause - 5) < wait <= timedelta(seconds=pause) for wait in due)
+
+
+def test_an_agent_that_the_hub_refuses_holds_up_no_other(farcaster, agent):
+    Agent.objects.create(agent_id="second", fid=FID + 1)
+    farcaster.hub.casts.append(Cast(FID + 1, ago(minutes=1)))
+    farcaster.refuse = lambda asked: 400 if asked.query.get("fid") == str(FID) else None
+    assert pulling.pull_casts() == 2
+    assert Action.objects.get().agent.agent_id == "second"
+    assert HubCursor.objects.get(agent=agent).trouble == "HTTP status 400"
+
+
+def test_a_walk_in_circles_is_an_outage(farcaster, agent):
+    farcaster.hub.casts.append(Cast(FID, ago(minutes=1)))
+    farcaster.change = lambda asked, body: {**body, "nextPageToken": "same"}
+    assert pulling.pull_casts() == 0
+    assert pulling.is_paused()
+
+
+# What is taken in.
+
+
+def test_posts_replies_and_quotes_are_told_apart(farcaster, agent):
+    farcaster.hub.casts += [
+        Cast(FID, ago(minutes=9), text="gm"),
+        Cast(FID, ago(minutes=8), parent=ELSEWHERE),
+        Cast(FID, ago(minutes=7), quoted=ELSEWHERE),
+        Cast(FID, ago(minutes=6), parent=ELSEWHERE, quoted=ELSEWHERE),
+        Cast(OTHER, ago(minutes=5)),
+    ]
+    pulling.pull_casts()
+    rows = Action.objects.order_by("at")
+    assert [row.kind for row in rows] == [ActionKind.POST, ActionKind.REPLY, ActionKind.QUOTE, ActionKind.REPLY]
+    first = rows[0]
+    assert (first.agent, first.cast_hash) == (agent, farcaster.hub.casts[0].hash)
+    assert (first.cast_key, first.text_key) == (cast_key(first.cast_hash), text_key("GM!"))
+    assert int(first.at.timestamp()) == farcaster.hub.casts[0].at
+
+
+def test_likes_recasts_and_replies_are_added_once_however_often_they_are_read(farcaster, agent):
+    cast = Cast(FID, ago(hours=1))
+    mine = (FID, cast.hash)
+    farcaster.hub.casts += [cast, Cast(OTHER, ago(minutes=20), text="nice", parent=mine)]
+    farcaster.hub.reactions += [
+        Reaction(OTHER, ago(minutes=30), "Like", mine),
+        Reaction(OTHER, ago(minutes=25), "Recast", mine),
+        Reaction(OTHER, ago(minutes=25), "Like", ELSEWHERE),
+    ]
+    pulling.pull_casts()
+    for _ in range(2):
+        make_due()
+        assert pulling.pull_interactions() == 1
+    rows = Interaction.objects.order_by("at")
+    assert [row.kind for row in rows] == [InteractionKind.LIKE, InteractionKind.RECAST, InteractionKind.REPLY]
+    assert {(row.agent_id, row.actor_fid, row.cast_key) for row in rows} == {(agent.pk, OTHER, cast_key(cast.hash))}
+    assert [row.text_key for row in rows] == [0, 0, text_key("nice")]
+    assert rows[2].message_key == cast_key(farcaster.hub.casts[1].hash)
+
+
+def test_it_reads_on_from_the_newest_cast_of_the_last_time(farcaster, agent):
+    farcaster.hub.longest_page = 2
+    farcaster.hub.casts += [Cast(FID, ago(hours=hours)) for hours in range(1, 6)]
+    pulling.pull_casts()
+    assert Action.objects.count() == 5
+    assert calls(farcaster) == ["castsByFid"] * 3
+    farcaster.asked.clear()
+    farcaster.hub.casts.append(Cast(FID, ago(minutes=1)))
+    make_due()
+    pulling.pull_casts()
+    assert Action.objects.count() == 6
+    assert [int(asked.query["startTimestamp"]) for asked in farcaster.asked] == [
+        farcaster.hub.casts[0].at - EPOCH - pulling.OVERLAP_SECONDS
+    ]
+
+
+def test_what_a_broken_walk_had_read_is_kept_and_the_rest_comes_later(farcaster, agent):
+    farcaster.hub.longest_page = 2
+    farcaster.hub.casts += [Cast(FID, ago(hours=hours)) for hours in range(1, 6)]
+    farcaster.refuse = lambda asked: 500 if asked.query.get("pageToken") == "4" else None
+    assert pulling.pull_casts() == 0
+    assert Action.objects.count() == 4
+    farcaster.refuse = lambda asked: None
+    make_due()
+    pulling.pull_casts()
+    assert Action.objects.count() == 5
+
+
+def test_a_broken_walk_over_reactions_leaves_no_gap(farcaster, agent):
+    farcaster.hub.longest_page = 2
+    cast = Cast(FID, ago(hours=5))
+    farcaster.hub.casts.append(cast)
+    farcaster.hub.reactions += [Reaction(fid, ago(minutes=fid), "Like", (FID, cast.hash)) for fid in range(1, 240, 40)]
+    pulling.pull_casts()
+    farcaster.refuse = lambda asked: 500 if asked.query.get("pageToken") == "4" else None
+    assert pulling.pull_interactions() == 0
+    assert not Interaction.objects.exists()
+    farcaster.refuse = lambda asked: None
+    make_due()
+    pulling.pull_interactions()
+    assert Interaction.objects.count() == 6
+    # The next time it stops where it was.
+    farcaster.asked.clear()
+    make_due()
+    pulling.pull_interactions()
+    assert calls(farcaster).count("reactionsByCast") == 2
+
+
+def test_an_agent_that_casts_without_end_is_due_again_at_once(farcaster, agent):
+    farcaster.hub.longest_page = 1
+    farcaster.hub.casts += [Cast(FID, ago(hours=hours)) for hours in range(1, pulling.PAGES + 3)]
+    pulling.pull_casts()
+    assert Action.objects.count() == pulling.PAGES
+    assert HubCursor.objects.get().due_at <= timezone.now()
+    pulling.pull_casts()
+    assert Action.objects.count() == pulling.PAGES + 2
+
+
+@pytest.mark.parametrize(
+    ("age", "due"),
+    [
+        (timedelta(minutes=2), pulling.SOONEST),
+        (timedelta(hours=4), timedelta(hours=2)),
+        (timedelta(days=20), pulling.LATEST),
+        (timedelta(days=30, hours=23, minutes=55), pulling.LATEST),
+    ],
+)
+def test_what_a_cast_got_is_read_ever_more_seldom(farcaster, agent, age, due):
+    farcaster.hub.casts.append(Cast(FID, int((timezone.now() - age).timestamp())))
+    pulling.pull_casts()
+    pulling.pull_interactions()
+    wait = HubCast.objects.get().due_at - timezone.now()
+    assert due - timedelta(minutes=1) < wait <= due + timedelta(minutes=1)
+
+
+def test_an_old_cast_is_read_no_more(farcaster, agent):
+    farcaster.hub.casts.append(Cast(FID, ago(days=1)))
+    pulling.pull_casts()
+    Action.objects.update(at=timezone.now() - timedelta(days=32))
+    pulling.pull_interactions()
+    assert not HubCast.objects.exists()
+    # Nor does it come back with the next walk.
+    make_due()
+    pulling.pull_casts()
+    assert not HubCast.objects.exists()
+
+
+def test_agents_without_fid_are_not_asked_for(farcaster):
+    Agent.objects.create(agent_id="silent")
+    assert pulling.pull_casts() == 0
+    assert calls(farcaster) == []
+
+
+# The task, and social scores.
+
+
+def test_the_task_goes_on_until_nothing_is_due(farcaster, agent):
+    cast = Cast(FID, ago(hours=1))
+    farcaster.hub.casts.append(cast)
+    farcaster.hub.reactions.append(Reaction(OTHER, ago(minutes=30), "Like", (FID, cast.hash)))
+    tasks.pull_hub()
+    assert Interaction.objects.count() == 1
+    asked = len(farcaster.asked)
+    tasks.pull_hub()
+    assert len(farcaster.asked) == asked
+
+
+def test_the_task_asks_nobody_where_no_hub_is_set(social, agent):
+    tasks.pull_hub()
+    assert not social.asked
+
+
+def test_those_who_interact_are_asked_for_where_that_is_wanted(farcaster, agent, settings):
+    settings.LEADERBOARD_ACTOR_SCORES = True
+    cast = Cast(FID, ago(hours=1))
+    farcaster.hub.casts.append(cast)
+    farcaster.hub.reactions.append(Reaction(OTHER, ago(minutes=30), "Like", (FID, cast.hash)))
+    tasks.pull_hub()
+    assert SocialProfile.objects.get().fid == OTHER
+
+
+def test_a_score_is_noted_when_it_changed(settings):
+    Agent.objects.create(agent_id="droid", creator_fid=5)
+    now = timezone.now()
+    SocialProfileFactory(fid=5, score=0.5, fetched_at=now - timedelta(hours=2))
+    SocialProfileFactory(fid=6, score=0.5, fetched_at=now)
+    assert scores.note_scores() == 1
+    SocialProfile.objects.update(fetched_at=now - timedelta(hours=1))
+    assert scores.note_scores() == 0
+    SocialProfile.objects.update(fetched_at=now, score=0.6)
+    assert scores.note_scores() == 1
+    assert list(SocialScore.objects.order_by("at").values_list("fid", "score")) == [(5, 0.5), (5, 0.6)]
+    settings.LEADERBOARD_ACTOR_SCORES = True
+    assert scores.note_scores() == 1
+
+
+def test_the_profiles_of_creators_are_wanted():
+    Agent.objects.create(agent_id="droid", creator_fid=5)
+    Agent.objects.create(agent_id="orphan")
+    scores.note_scores()
+    assert SocialProfile.objects.get().fid == 5
