@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission, User
 from django.db import connection
+from django.test import Client
 from redis import Redis
 
 from accounts import keys, profiles
@@ -101,6 +103,22 @@ def index_key(db: None) -> dict[str, str]:
 def deploy_key(db: None) -> dict[str, str]:
     """The header of a partner who may have tokens launched, and nothing else."""
     return {"x-api-key": keys.issue("Launcher", scopes=[Scope.DEPLOY])}
+
+
+@pytest.fixture
+def operator(client: Client, db: None) -> Client:
+    """The client of a superuser."""
+    client.force_login(User.objects.create_superuser("operator"))
+    return client
+
+
+@pytest.fixture
+def support(client: Client, db: None) -> Client:
+    """The client of one who may see everything and change nothing."""
+    user = User.objects.create_user("support", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    client.force_login(user)
+    return client
 
 
 @pytest.fixture

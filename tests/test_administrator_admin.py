@@ -18,13 +18,6 @@ USERS = "/admin/accounts/person/"
 FARCASTER, OTHER = "https://auth.farcaster.xyz", "https://auth.example"
 
 
-@pytest.fixture
-def operator(client):
-    """The client of a superuser."""
-    client.force_login(User.objects.create_superuser("operator"))
-    return client
-
-
 @pytest.fixture(autouse=True)
 def issuers(settings):
     settings.IDENTITY_ISSUERS = env_issuers(

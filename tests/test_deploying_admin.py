@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission, User
 from django.urls import reverse
 from django.utils import timezone
 
@@ -28,22 +27,6 @@ DEPLOYMENTS, WALLETS, SWITCHES, QUOTAS = (
 )
 STATUS = Deployment.Status
 KEY = "k" * 32
-
-
-@pytest.fixture
-def operator(client):
-    """The client of a superuser."""
-    client.force_login(User.objects.create_superuser("operator"))
-    return client
-
-
-@pytest.fixture
-def support(client):
-    """The client of one who may see everything and change nothing."""
-    user = User.objects.create_user("support", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
-    client.force_login(user)
-    return client
 
 
 def page_of(row):

@@ -1,7 +1,6 @@
 """The operators' pages for events and paid fees, and what a token's page shows of them."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.urls import reverse
 
 from tests.factories import FeeClaimFactory, TokenEventFactory, TokenFactory
@@ -10,13 +9,6 @@ from tokens.models import FeeClaim, LaunchFacts, TokenEvent
 pytestmark = pytest.mark.django_db
 
 EVENTS, CLAIMS = "admin:tokens_tokenevent_changelist", "admin:tokens_feeclaim_changelist"
-
-
-@pytest.fixture
-def operator(client):
-    """The client of a superuser."""
-    client.force_login(User.objects.create_superuser("operator"))
-    return client
 
 
 def page_of(row):

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
@@ -17,13 +16,6 @@ HEADS, COVERAGE, ALARMS = (
     reverse(f"admin:tokens_{name}_changelist") for name in ("chainhead", "coverage", "coveragealarm")
 )
 HASH = "0x" + "ab" * 32
-
-
-@pytest.fixture
-def operator(client):
-    """The client of a superuser."""
-    client.force_login(User.objects.create_superuser("operator"))
-    return client
 
 
 def shown(client, page, **parameters):

@@ -74,10 +74,12 @@ def test_old_points_are_deleted_some_at_a_time(settings):
     token = TokenFactory()
     now = timezone.now()
     old, kept = 25_000, 5_000
-    MarketPoint.objects.bulk_create(
-        MarketPoint(token=token, at=now - timedelta(days=8 if number < old else 6), price_usd=1.0)
-        for number in range(old + kept)
-    )
+    for count, days in ((old, 8), (kept, 6)):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO tokens_marketpoint (token_id, at, price_usd) SELECT %s, %s, 1 FROM generate_series(1, %s)",
+                [token.pk, now - timedelta(days=days), count],
+            )
     with CaptureQueriesContext(connection) as captured:
         tasks.prune_market_history()
     assert MarketPoint.objects.count() == kept

@@ -32,13 +32,6 @@ pytestmark = pytest.mark.django_db
 DASHBOARD = "/admin/"
 
 
-@pytest.fixture
-def operator(client):
-    """The client of a superuser."""
-    client.force_login(User.objects.create_superuser("operator"))
-    return client
-
-
 def panels(client):
     """Title -> the panel."""
     answer = client.get(DASHBOARD)

@@ -50,13 +50,6 @@ AUDIT_LOG = "admin:admin_logentry_changelist"
 ROWS = 60
 
 
-@pytest.fixture
-def operator(client):
-    """The client of a superuser."""
-    client.force_login(User.objects.create_superuser("operator"))
-    return client
-
-
 def make_users():
     for number in range(ROWS):
         User.objects.create_user(f"user-{number}")

@@ -262,9 +262,10 @@ def test_two_refreshers_ask_for_nobody_twice(social):
         thread.start()
     for thread in threads:
         thread.join(30)
-    assert sorted(answered) == [50, 100]
     calls = asked_fids(social)
-    assert len(calls) == 2
+    # Who takes how many is theirs to race for, up to the most that one may take.
+    assert sorted(answered) == sorted(map(len, calls))
+    assert len(calls) == 2 and max(answered) <= profiles.BATCH
     assert sorted(calls[0] + calls[1]) == sorted(rows())
 
 

@@ -1,7 +1,6 @@
 """The admin pages of social profiles."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.urls import reverse
 
 from tests.factories import SocialProfileFactory
@@ -9,13 +8,6 @@ from tests.factories import SocialProfileFactory
 pytestmark = pytest.mark.django_db
 
 LIST = "admin:accounts_socialprofile_changelist"
-
-
-@pytest.fixture
-def operator(client):
-    """The client of a superuser."""
-    client.force_login(User.objects.create_superuser("operator"))
-    return client
 
 
 def shown(client, **parameters):
