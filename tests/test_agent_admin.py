@@ -24,13 +24,6 @@ EVIDENCE = {
 }
 
 
-@pytest.fixture
-def operator(client, django_user_model):
-    """The client of a superuser."""
-    client.force_login(django_user_model.objects.create_superuser("operator"))
-    return client
-
-
 def form(**fields):
     wallets = fields.pop("wallets", ())
     posted = {"agent_id": "droid", "name": "", "fid": "", "creator_fid": "", "token_chain_id": "", "token_address": ""}

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
@@ -368,12 +367,6 @@ def test_what_the_chain_has_not_confirmed_is_pruned_when_it_is_old(settings):
     tasks.prune_saved_tokens()
     assert set(SavedToken.objects.all()) == {true, fresh}
     assert set(IndexRequest.objects.all()) == {*requests[1:], recent}
-
-
-@pytest.fixture
-def operator(client):
-    client.force_login(User.objects.create_superuser("operator"))
-    return client
 
 
 def test_operators_see_whose_it_is_and_what_the_chain_says(operator):
