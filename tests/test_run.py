@@ -118,16 +118,25 @@ class Run:
         return self.process.wait(60)
 
 
+# Characters that addresses, lists of settings or shells take for something else.
+_NAME = "a,b %41?#'\u00e9"
+
+
 @pytest.fixture
 def local(tmp_path: Path) -> Path:
-    # Characters that addresses, lists of settings or shells take for something else.
-    return tmp_path / "a,b %41?#'\u00e9"
+    return tmp_path / _NAME
+
+
+@pytest.fixture(scope="module")
+def lived_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where runs come one after another, however each ends: the first alone has servers and tables to make."""
+    return tmp_path_factory.mktemp("run") / _NAME
 
 
 @pytest.fixture
-def run(local: Path, request: pytest.FixtureRequest) -> Iterator[Run]:
+def run(lived_in: Path, request: pytest.FixtureRequest) -> Iterator[Run]:
     # A node that no one asks, and so no development chain: these tests are about the service's own processes.
-    yield from end_in_time(Run(local, through=getattr(request, "param", ()), RPC_URLS_8453="http://127.0.0.1:9"))
+    yield from end_in_time(Run(lived_in, through=getattr(request, "param", ()), RPC_URLS_8453="http://127.0.0.1:9"))
 
 
 @pytest.fixture
