@@ -18,7 +18,7 @@ fault-seeds: .venv/installed-dev
 # SEEDS times CALLS calls made out of the API's description, by callers of every level; ONLY names one operation, such as
 # "GET /api/tokens". What fails is printed with what runs it again.
 fuzz: .venv/installed-dev devchain/node_modules/installed
-	FIRST=$(FIRST) SEEDS=$(or $(SEEDS),4) CALLS=$(or $(CALLS),2500) ONLY="$(ONLY)" $(BIN)/python -m pytest \
+	FIRST=$(FIRST) SEEDS=$(or $(SEEDS),4) CALLS=$(or $(CALLS),2700) ONLY="$(ONLY)" $(BIN)/python -m pytest \
 		tests/test_fuzz.py --numprocesses 2 --dist worksteal -q -rP --show-capture=stdout
 
 # Thousands of launches on the development chain, which reorganises while its follower is killed again and again.

@@ -173,7 +173,8 @@ def _read_keys(answer: Any, algorithms: tuple[str, ...]) -> Iterator[Key]:
 
 
 def _read_key(jwk: Mapping[str, Any]) -> Key | None:
-    algorithm = _FORMS.get((str(jwk.get("kty")), jwk.get("crv") if jwk.get("kty") != "RSA" else None))
+    kind = str(jwk.get("kty"))
+    algorithm = _FORMS.get((kind, None if kind == "RSA" else str(jwk.get("crv"))))
     key_id, operations = jwk.get("kid"), jwk.get("key_ops", ["verify"])
     is_meant = jwk.get("alg", algorithm) == algorithm and jwk.get("use", "sig") == "sig"
     if algorithm is None or not is_meant or not isinstance(operations, list) or "verify" not in operations:

@@ -67,7 +67,7 @@ def hold(person_id: int) -> tuple[int, ...]:
 def _find(identity: VerifiedIdentity) -> Any:
     """The row with its person, and as `linked_id` who is linked to that now; None where there is none."""
     rows = Identity.objects.select_related("person__linked_to").annotate(linked_id=_linked_id("person_id"))
-    return rows.filter(issuer=identity.issuer, subject=identity.subject).first()
+    return rows.filter(issuer=identity.issuer, subject=identity.subject, kind=identity.kind).first()
 
 
 def _linked_id(person: str) -> Subquery:
@@ -108,11 +108,11 @@ def _write(identity: VerifiedIdentity) -> None:
     A FID's row is locked before those of subjects, and these in their order, so that nobody waits in a circle.
     """
     fid_person = None if identity.fid is None else _person_of_fid(identity.fid)
-    row = Identity.objects.filter(issuer=identity.issuer, subject=identity.subject).first()
+    known = {"issuer": identity.issuer, "subject": identity.subject, "kind": identity.kind}
+    row = Identity.objects.filter(**known).first()
     if row is None:
         person = fid_person if fid_person is not None and identity.told is None else Person.objects.create()
-        row = Identity(person=person, issuer=identity.issuer, subject=identity.subject, kind=identity.kind)
-        row.save(force_insert=True)
+        row = Identity.objects.create(person=person, **known)
     if identity.told is not None:
         _link(row.person_id, fid_person, told=identity.told)
 

@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from psycopg import Connection
 
 
-def get(parameters: Mapping[str, str]) -> Any:
-    """The service's own answer to GET /api/tokens. Raises RuntimeError where it is neither 200 nor 503."""
-    answer = Client(SERVER_NAME="127.0.0.1").get("/api/tokens", dict(parameters))
+def get(parameters: Mapping[str, str], path: str = "/api/tokens") -> Any:
+    """The service's own answer to a GET. Raises RuntimeError where it is neither 200 nor 503."""
+    answer = Client(SERVER_NAME="127.0.0.1").get(path, dict(parameters))
     if answer.status_code not in (200, 503):
         raise RuntimeError(f"{dict(parameters)}: {answer.status_code} {answer.content[:300]!r}")
     return answer
@@ -27,6 +27,13 @@ def page_statement(parameters: Mapping[str, str]) -> str:
     limit = f"LIMIT {int(parameters.get('limit', 10)) + 1}"
     (statement,) = [query["sql"] for query in captured if limit in query["sql"]]
     return str(statement)
+
+
+def statements_of(parameters: Mapping[str, str], path: str) -> list[str]:
+    """All statements of a GET, as they were sent."""
+    with CaptureQueriesContext(connection) as captured:
+        get(parameters, path)
+    return [str(query["sql"]) for query in captured]
 
 
 def deep_cursor(parameters: Mapping[str, str], *, rows: int) -> str:

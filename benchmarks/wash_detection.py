@@ -5,6 +5,7 @@
 Every seed's population at each stealth (the share of organic engagement of planted agents) goes through
 `leaderboard.scoring.judge`; what is compared are washConfidence and the composite with what was planted. Thresholds
 were fixed on seeds 1 to 50, and what counts are seeds 51 to 100. Then the same at stealth 0.5 with each detector off.
+Beside it, single measures that anybody would count first (`plain_measures.py`).
 
 Ends with code 1 where the mean of AUC at stealth 0.5 is under 0.99, more than 2 % of the honest agents reach 0.5, or a
 planted agent is among the first 25 of a ranking at a stealth of 0.7 or less.
@@ -23,6 +24,7 @@ from scipy.stats import rankdata
 
 from benchmarks import results
 from benchmarks.agent_populations import Population, populate
+from benchmarks.plain_measures import measure_plainly
 from benchmarks.tables import Limits, print_table
 from leaderboard.columns import Real, Truth
 from leaderboard.scoring import VERSION, judge
@@ -65,6 +67,8 @@ class Outcome:
     raw: int
     ranked: int
     kinds: dict[str, tuple[int, int]]
+    # AUC of each measure that anybody would count first.
+    plain: dict[str, float]
 
 
 def main() -> int:
@@ -100,6 +104,7 @@ def measure(task: Task) -> Outcome:
         raw=_among_the_first(judgement.tallies.interactions, ids, planted),
         ranked=_among_the_first(judgement.composite, ids, planted),
         kinds=_by_kind(population, reached[FLAGGED]),
+        plain={name: area_under_curve(values, planted) for name, values in measure_plainly(population.facts).items()},
     )
 
 
@@ -132,11 +137,25 @@ def _report(by_task: dict[tuple[float, tuple[str, ...]], list[Outcome]], options
         ("flagged by kind", *map(str, STEALTHS)),
         [(name, *(f"{shares[str(stealth)]:.1%}" for stealth in STEALTHS)) for name, shares in kinds.items()],
     )
+    plain = _plain(by_task)
+    print_table(
+        ("AUC of single measures", *map(str, STEALTHS)),
+        [(name, *(f"{areas[str(stealth)]:.3f}" for stealth in STEALTHS)) for name, areas in plain.items()],
+    )
     seeds = [options.first, options.last]
-    result = {"seeds": seeds, "agents": options.agents, "version": VERSION, "stealth": stealths, "kinds": kinds}
+    result = {"seeds": seeds, "agents": options.agents, "version": VERSION, "stealth": stealths}
     name = "wash_detection" if seeds == [51, 100] else f"wash_detection_{options.first}_{options.last}"
     if off:
-        results.keep(name, {"command": "python -m benchmarks.wash_detection", **result, "without": off})
+        results.keep(
+            name,
+            {
+                "command": "python -m benchmarks.wash_detection",
+                **result,
+                "without": off,
+                "kinds": kinds,
+                "plain": plain,
+            },
+        )
 
 
 def _summary(outcomes: Sequence[Outcome]) -> dict[str, float]:
@@ -179,6 +198,14 @@ def _kinds(by_task: dict[tuple[float, tuple[str, ...]], list[Outcome]]) -> dict[
             counts = np.array([one.kinds.get(name, (0, 0)) for one in by_task[stealth, ()]]).sum(axis=0)
             shares[name][str(stealth)] = round(float(counts[1] / max(counts[0], 1)), 4)
     return shares
+
+
+def _plain(by_task: dict[tuple[float, tuple[str, ...]], list[Outcome]]) -> dict[str, dict[str, float]]:
+    """AUC of each plain measure at each stealth, the mean of the seeds."""
+    return {
+        name: {str(stealth): round(mean(one.plain[name] for one in by_task[stealth, ()]), 4) for stealth in STEALTHS}
+        for name in by_task[0.5, ()][0].plain
+    }
 
 
 def _check(by_task: dict[tuple[float, tuple[str, ...]], list[Outcome]]) -> bool:

@@ -102,6 +102,8 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_SOFT_TIME_LIMIT = 120
 CELERY_TASK_TIME_LIMIT = 150
+# Rankings of millions of facts take memory; a child process that has had so many KiB is replaced after its task.
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = 512 * 1024
 CELERY_BEAT_SCHEDULE = SCHEDULE
 CELERY_TASK_QUEUES, CELERY_TASK_ROUTES = QUEUES, ROUTES
 
@@ -126,6 +128,7 @@ METRICS_COLLECTORS = (
     "tokens.metrics.listed",
     "tokens.deploying.metrics.deployments",
     "tokens.deploying.metrics.wallets",
+    "leaderboard.metrics.rankings",
 )
 # What `GET /readyz` tells more of, by parameter: what reads it.
 READINESS_DETAILS = {"chain": "tokens.readiness.chain"}
@@ -235,6 +238,7 @@ DASHBOARD_PANELS = (
     ("tokens.view_chainhead", "tokens.following_dashboard.following"),
     ("tokens.view_indexrequest", "tokens.dashboard.indexing"),
     ("tokens.view_token", "tokens.dashboard.market_data"),
+    ("leaderboard.view_standing", "leaderboard.dashboard.rankings"),
     ("accounts.view_socialprofile", "accounts.dashboard.profiles"),
     ("accounts.view_partnerkey", "accounts.dashboard.partner_keys"),
 )

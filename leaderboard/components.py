@@ -34,9 +34,9 @@ class Weighted:
 
 
 RELIABILITY = Weighted("reliability", 0.20)
-ACTIVITY = Weighted("activity", 0.15)
+ACTIVITY = Weighted("activity", 0.10)
 REACH = Weighted("reach", 0.25)
-ENGAGEMENT = Weighted("engagement", 0.15)
+ENGAGEMENT = Weighted("engagement", 0.20)
 CREATOR = Weighted("creator", 0.10)
 CONSISTENCY = Weighted("consistency", 0.15)
 COMPONENTS = (RELIABILITY, ACTIVITY, REACH, ENGAGEMENT, CREATOR, CONSISTENCY)

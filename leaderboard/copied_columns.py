@@ -88,7 +88,9 @@ def copy_columns(
     """
     row = _row_type(columns)
     growing = {name: _Growing(column) for name, column in columns.items()}
-    with cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT binary)", parameters) as lines:
+    # COPY takes no parameters.
+    selected = cursor.mogrify(query, parameters)
+    with cursor.copy(f"COPY ({selected}) TO STDOUT (FORMAT binary)") as lines:
         for chunk in _chunks(lines, row.itemsize):
             rows = np.frombuffer(chunk, dtype=row)
             if (rows["fields"] != len(columns)).any():

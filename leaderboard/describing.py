@@ -34,14 +34,15 @@ def find(events: Sequence[Event], *, partner_key_id: int | None) -> FoundAgents:
     ids = {event.agent_id for event in events if not isinstance(event, Scored)}
     known = _Known(ids, [event for _, event in descriptions])
     _refuse_foreign(events, known.agents, partner_key_id)
-    described, troubles = 0, list[Trouble]()
+    described, troubles, refused = 0, list[Trouble](), set[str]()
     for index, event in sorted(descriptions, key=lambda each: each[1].at):
         owner = known.other_owner(event)
         if owner is None:
             described += known.describe(event, partner_key_id=partner_key_id)
         else:
             troubles.append(Trouble(index, "fid", f"must be its own: it is that of the agent {owner}"))
-    missing = ids - known.agents.keys()
+            refused.add(event.agent_id)
+    missing = ids - known.agents.keys() - refused
     troubles += _troubles(events, missing, "is that of no agent which is known, or described in the same batch")
     if troubles:
         raise BadEvents(troubles)

@@ -6,7 +6,7 @@ import numpy.typing as npt
 from leaderboard.columns import Index, Whole
 
 # Rows looked up at once, so that positions of 64 bits are few at any time.
-_CHUNK = 1 << 20
+CHUNK = 1 << 20
 
 
 def distinct(keys: Whole) -> tuple[Whole, Index]:
@@ -33,8 +33,8 @@ def positions(ordered: Whole, keys: Whole) -> Index:
     found = np.full(len(keys), -1, np.int32)
     if not len(ordered):
         return found
-    for start in range(0, len(keys), _CHUNK):
-        part = keys[start : start + _CHUNK]
+    for start in range(0, len(keys), CHUNK):
+        part = keys[start : start + CHUNK]
         at = np.minimum(np.searchsorted(ordered, part), len(ordered) - 1)
-        found[start : start + _CHUNK] = np.where(ordered[at] == part, at, -1)
+        found[start : start + CHUNK] = np.where(ordered[at] == part, at, -1)
     return found

@@ -26,7 +26,7 @@ class BadLines(ValueError):
     """Lines break rules, and none of their chunk was written."""
 
     def __init__(self, lines: Sequence[BadLine]) -> None:
-        super().__init__(f"{len({line.number for line in lines})} lines break rules")
+        super().__init__(f"Bad lines: {len({line.number for line in lines})}")
         self.lines = tuple(lines)
 
 

@@ -24,6 +24,7 @@ from leaderboard import hub
 from leaderboard.hub_shapes import CastMessage, ReactionMessage
 from leaderboard.keys import cast_key, event_key, text_key
 from leaderboard.models import Action, Agent, HubCast, HubCursor, Interaction, InteractionKind
+from leaderboard.recording import write_alone
 
 logger = logging.getLogger(__name__)
 
@@ -141,6 +142,7 @@ def _keep_casts(cursor: HubCursor, page: Sequence[CastMessage], *, now: datetime
     ]
     until = max(cursor.casts_until, *(cast.timestamp for cast in page))
     with transaction.atomic():
+        write_alone()
         Action.objects.bulk_create(rows, ignore_conflicts=True)
         # Also for those that a partner has told of before.
         kept = Action.objects.filter(cast_key__in=[row.cast_key for row in rows], at__gt=now - OLD)
@@ -165,6 +167,7 @@ def _pull_cast(cast: HubCast) -> None:
     rows = [_interaction(action, message) for message in sorted(found, key=lambda message: message.hash)]
     until = max([cast.read_until, *(message.timestamp for message in found if message.at <= now)])
     with transaction.atomic():
+        write_alone()
         # All that the cast has got since the last time or nothing: a walk that breaks off leaves no gap behind it.
         Interaction.objects.bulk_create(rows, ignore_conflicts=True, batch_size=1_000)
         age = now - action.at

@@ -50,7 +50,7 @@ def record(events: Sequence[Event], *, reporter: Reporter) -> Recorded:
     try:
         return _record(events, reporter)
     except IntegrityError:
-        # An operator has just made the same agent, or given another one its FID: now that can be seen.
+        # An operator has just deleted the agent, or given another one its FID: now that can be seen.
         return _record(events, reporter)
 
 
@@ -76,6 +76,8 @@ def _record(events: Sequence[Event], reporter: Reporter) -> Recorded:
             added += _insert(model, rows)
         for model, rows in facts.beside.items():
             _insert(model, rows)
+        # At the end of the caller's transaction nobody could look again.
+        connection.check_constraints()
     return Recorded(added=added, known=len(events) - added)
 
 

@@ -18,7 +18,7 @@ from leaderboard.wash.findings import Evidence
 VERSION = 1
 INSUFFICIENT_DATA = "INSUFFICIENT_DATA"
 # An agent with fewer interactions is not judged.
-MIN_INTERACTIONS = 20
+MIN_INTERACTIONS = 15
 # Scores are rounded to it, so that no order hangs on the last bit of a sum.
 DECIMALS = 6
 
@@ -34,11 +34,11 @@ class Judgement:
     components: Mapping[str, Real]
     # 0 to 1; NaN where unknown.
     creator_scores: Real
-    # 0 to 1; from 0.5 on an agent is taken for one that washes.
+    # 0 to 1; from 0.5 on an agent is accused, and has flags.
     wash_confidence: Real
     # In the order of `detectors.DETECTORS`.
     flags: Sequence[tuple[str, ...]]
-    # Agent's index -> flag -> what it was found by, JSON-able; agents without flags have none.
+    # Agent's index -> flag -> what it was found by, JSON-able; also of detectors that saw something in the unflagged.
     evidence: Mapping[int, Evidence]
 
 

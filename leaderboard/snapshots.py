@@ -4,16 +4,15 @@ import hashlib
 import logging
 import time
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
 from leaderboard import ranking_rows, scoring
-from leaderboard.models import Agent, Interval, Snapshot, Standing
+from leaderboard.models import Interval, Snapshot, Standing
 from leaderboard.reading import at_one_moment, read_facts
 from tokens.copy_text import copy_text
 from tokens.following.leadership import held
@@ -25,6 +24,15 @@ logger = logging.getLogger(__name__)
 _ROWS_AT_ONCE = 5_000
 
 
+def _key(purpose: str) -> int:
+    """64 bits of a digest, as whatever else locks by a number has its own."""
+    return int.from_bytes(hashlib.sha256(f"launchboard ranking {purpose}".encode()).digest()[:8], signed=True)
+
+
+# Held by who makes a ranking.
+LOCK = _key("making")
+
+
 def compute(interval: Interval, *, computed_at: datetime | None = None) -> Snapshot:
     """Rank the agents by what happened in the interval that ends at a time, by default now.
 
@@ -32,21 +40,8 @@ def compute(interval: Interval, *, computed_at: datetime | None = None) -> Snaps
     before all is written, and what breaks this off leaves nothing behind. Raises HeldElsewhere while another process
     makes a ranking: they take memory and processors, so that one is made at a time, whatever its interval.
     """
-    with held(_key("making")):
+    with held(LOCK):
         return _compute(interval, (computed_at or timezone.now()).replace(microsecond=0))
-
-
-def due(now: datetime) -> list[Interval]:
-    """The intervals whose ranking is to be made anew; none where there are no agents."""
-    if not Agent.objects.exists():
-        return []
-    made = dict(Snapshot.objects.filter(is_current=True).values_list("interval", "computed_at"))
-    return [interval for interval in Interval if interval not in made or now - made[interval] >= period(interval)]
-
-
-def period(interval: Interval) -> timedelta:
-    """How often a ranking of the interval is made."""
-    return timedelta(seconds=settings.LEADERBOARD_SECONDS[interval.value])
 
 
 def _compute(interval: Interval, computed_at: datetime) -> Snapshot:
@@ -94,8 +89,3 @@ def _write(rows: Iterator[dict[str, Any]]) -> None:
     with connection.cursor() as cursor:
         while some := list(islice(rows, _ROWS_AT_ONCE)):
             copy_into(cursor, Standing._meta.db_table, copy_text(some))
-
-
-def _key(purpose: str) -> int:
-    """64 bits of a digest, as whatever else locks by a number has its own."""
-    return int.from_bytes(hashlib.sha256(f"launchboard ranking {purpose}".encode()).digest()[:8], signed=True)

@@ -26,7 +26,7 @@ class LeaderboardQuery(serializers.Serializer[Any]):
     )
 
 
-class AgentTokenShape(serializers.Serializer[Any]):
+class StandingTokenShape(serializers.Serializer[Any]):
     """The agent's token."""
 
     chainId = serializers.IntegerField()
@@ -35,7 +35,7 @@ class AgentTokenShape(serializers.Serializer[Any]):
     symbol = serializers.CharField(allow_null=True)
 
 
-class AgentRunsShape(serializers.Serializer[Any]):
+class StandingRunsShape(serializers.Serializer[Any]):
     """What it ran within the interval."""
 
     total = serializers.IntegerField()
@@ -43,7 +43,7 @@ class AgentRunsShape(serializers.Serializer[Any]):
     failed = serializers.IntegerField()
 
 
-class AgentActionsShape(serializers.Serializer[Any]):
+class StandingActionsShape(serializers.Serializer[Any]):
     """What it wrote within the interval; a cast that answers and quotes is a reply."""
 
     posts = serializers.IntegerField()
@@ -58,14 +58,14 @@ class CastMetricsShape(serializers.Serializer[Any]):
     interactions = serializers.IntegerField()
 
 
-class AgentCreatorShape(serializers.Serializer[Any]):
+class StandingCreatorShape(serializers.Serializer[Any]):
     """Who made it."""
 
     fid = serializers.IntegerField(allow_null=True)
     socialScore = serializers.FloatField(allow_null=True, help_text="From 0 to 1.")
 
 
-class AgentScoreShape(serializers.Serializer[Any]):
+class StandingScoreShape(serializers.Serializer[Any]):
     """What its rank was made of, for administrators alone."""
 
     composite = serializers.FloatField(help_text="From 0 to 100.")
@@ -81,14 +81,14 @@ class StandingShape(serializers.Serializer[Any]):
     agentId = serializers.CharField()
     agentName = serializers.CharField(allow_null=True)
     fid = serializers.IntegerField(allow_null=True)
-    token = AgentTokenShape()
-    runs = AgentRunsShape()
-    actions = AgentActionsShape()
+    token = StandingTokenShape()
+    runs = StandingRunsShape()
+    actions = StandingActionsShape()
     castMetrics = CastMetricsShape()
-    creator = AgentCreatorShape()
+    creator = StandingCreatorShape()
     lastActiveAt = serializers.DateTimeField(allow_null=True, help_text="When it last ran or wrote something.")
     computedAt = serializers.DateTimeField(help_text="The end of the interval.")
-    score = AgentScoreShape(required=False, help_text="For administrators alone; others' answers have no such key.")
+    score = StandingScoreShape(required=False, help_text="For administrators alone; others' answers have no such key.")
 
 
 LEADERBOARD = inline_serializer(

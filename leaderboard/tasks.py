@@ -6,7 +6,7 @@ import time
 from django.utils import timezone
 
 from config.celery import app
-from leaderboard import hub, pruning, pulling, scores, snapshots
+from leaderboard import hub, pace, pruning, pulling, scores, snapshots
 from tokens.following.leadership import HeldElsewhere
 
 logger = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ def note_social_scores() -> None:
 @app.task(soft_time_limit=RANKING_SECONDS, time_limit=RANKING_SECONDS + 30)
 def make_rankings() -> None:
     """Make the rankings that are due, one after another, unless somebody is at it."""
-    for interval in snapshots.due(timezone.now()):
+    for interval in pace.due(timezone.now()):
         try:
             snapshots.compute(interval)
         except HeldElsewhere:

@@ -13,6 +13,9 @@ from config.api import cursors
 from config.api.bodies import measure_bodies
 from config.edge.cache import keep_public_answers
 from devchain.anvil import CHAIN_ID
+from leaderboard import page_cursors
+from leaderboard.models import Interval, Snapshot
+from leaderboard.page_cursors import Place
 from standins.issuer import IssuerStandIn
 from tests.chain import UNKNOWN_HASH
 from tests.factories import (
@@ -27,11 +30,13 @@ from tests.factories import (
 )
 from tests.fuzzing import Known, Level, Stand
 from tests.indexed import index_launch
+from tests.launch_builder import ZERO, call
 from tests.locker_answers import collects, recorded_claim, team_percent
 from tests.orders import ADMIN, WALLET, order, pretoken
 from tests.recorded_node import Node
-from tests.recordings import RECORDED_LAUNCHES, mined
+from tests.recordings import RECORDED_LAUNCHES, Json, mined
 from tests.test_estimate_rewards import LEGACY, TEAM
+from tests.test_leaderboard import make_snapshot
 from tests.token_lists import price
 from tests.user_tokens import as_user
 from tokens import airdrops, indexing
@@ -49,6 +54,7 @@ _KEY, _COOKIE = "lb_nonsense", "nonsense:nonsense"
 
 def stand(issuer: IssuerStandIn, node: Node, launches: Sequence[str]) -> Stand:
     """The service, with these launches of the development chain, and with the recorded ones of Base."""
+    _owe_nobody_else(node)
     for tx_hash in launches:
         indexing.index_transaction(chain_id=CHAIN_ID, tx_hash=tx_hash)
     for label in RECORDED_LAUNCHES:
@@ -61,11 +67,13 @@ def stand(issuer: IssuerStandIn, node: Node, launches: Sequence[str]) -> Stand:
     User.objects.create_user("operator", password=PASSWORD, is_staff=True)
     session = administrators.begin(AdministratorFactory(issuer=issuer.url, subject=str(ADMINISTRATOR_FID)))
     partner = keys.issue("All", scopes=list(Scope))
+    ranking = make_snapshot()
     known = _known(
         list(Token.objects.order_by("pk")),
         launches=launches,
         requests=_orders(PartnerKey.objects.get(name="All")),
         pretokens=_pretokens(PersonFactory(fid=FID)),
+        ranking=ranking,
     )
     return Stand(
         application=keep_public_answers(measure_bodies(WSGIHandler())),
@@ -84,6 +92,19 @@ def stand(issuer: IssuerStandIn, node: Node, launches: Sequence[str]) -> Stand:
         },
         known=known,
     )
+
+
+def _owe_nobody_else(node: Node) -> None:
+    """Have fee lockers tell of whom nothing is recorded that nothing waits for him, as real ones do."""
+    recorded, selector = node.answers["eth_call"], call("availableFees(address,address)", ZERO, ZERO)[:10]
+
+    def view(asked: Json, block: str) -> str:
+        is_recorded = (asked["to"].lower(), asked["data"]) in node.views
+        if asked["data"].startswith(selector) and not is_recorded:
+            return "0x" + "00" * 32
+        return str(recorded(asked, block))
+
+    node.answers["eth_call"] = view
 
 
 def _teach(node: Node, token: Token, label: str) -> None:
@@ -149,7 +170,12 @@ def _events() -> list[dict[str, Any]]:
 
 
 def _known(
-    tokens: Sequence[Token], *, launches: Sequence[str], requests: Sequence[str], pretokens: Sequence[str]
+    tokens: Sequence[Token],
+    *,
+    launches: Sequence[str],
+    requests: Sequence[str],
+    pretokens: Sequence[str],
+    ranking: Snapshot,
 ) -> Known:
     addresses = [token.contract_address for token in tokens]
     evm = [address for address in addresses if address.startswith("0x")] + [WALLET, UNKNOWN, WALLET.lower()]
@@ -168,10 +194,18 @@ def _known(
         "address": [*evm, _MINT],
         # v4 tokens have another endpoint.
         "/api/get-claim-info address": [token.contract_address for token in tokens if len(token.pool_address) == 42],
+        # Of others no node knows anything.
+        "/api/get-uncollected-fees/{address} address": [
+            token.contract_address for token in tokens if token.chain_id == CHAIN_ID or token.locker_address
+        ],
         "admin": people,
         "chainId": ["8453", str(CHAIN_ID)],
         "claimerAddress": people,
         "cursor": pages,
+        "/api/droid/leaderboard cursor": [
+            page_cursors.encode(Place(1, ranking.pk), interval=Interval.DAY),
+            page_cursors.encode(Place(2), interval=Interval.WEEK),
+        ],
         "feeRecipient": people,
         "fid": fids,
         "fids": [*fids, ",".join(fids)],

@@ -67,7 +67,9 @@ PUBLIC = Level(None, lambda caller: None)
 def key_with(scope: Scope) -> Level:
     refusals: dict[str, Refusal] = dict.fromkeys(BAD_KEYS, UNAUTHORIZED) | dict.fromkeys(GOOD_KEYS)
     refusals["a key without the scope"] = (403, f"This key lacks the scope {scope}")
-    return Level([{"partnerKey": []}], lambda caller: refusals.get(caller, (401, "API key is required")), scope)
+    return Level(
+        [{"partnerKey": [scope.value]}], lambda caller: refusals.get(caller, (401, "API key is required")), scope
+    )
 
 
 def _bears_bad_token(caller: str) -> bool:
@@ -76,15 +78,16 @@ def _bears_bad_token(caller: str) -> bool:
 
 USER = Level([{"userToken": []}], lambda caller: None if caller in USERS else UNAUTHORIZED)
 USER_OR_NOBODY = Level([{"userToken": []}, {}], lambda caller: UNAUTHORIZED if _bears_bad_token(caller) else None)
+SHOWS_ADMINISTRATORS_MORE = Level([{"userToken": []}, {"adminSession": []}, {}], USER_OR_NOBODY.refusal)
 # Without a token, a password is asked for.
 BEGINS_SESSION = Level(
     [{"userToken": []}, {}],
     lambda caller: UNAUTHORIZED if _bears_bad_token(caller) or caller in ("a user", "another user") else None,
 )
 ENDS_SESSION = Level(
-    [{"userToken": []}, {}], lambda caller: None if caller == "an administrator's cookie" else UNAUTHORIZED
+    [{"adminSession": []}], lambda caller: None if caller == "an administrator's cookie" else UNAUTHORIZED
 )
-READ, INDEX, DEPLOY = (key_with(scope) for scope in (Scope.READ, Scope.INDEX, Scope.DEPLOY))
+READ, INDEX, DEPLOY, AGENTS = map(key_with, (Scope.READ, Scope.INDEX, Scope.DEPLOY, Scope.AGENTS))
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,8 @@ ENDPOINTS = {
     "GET /api/tokens/deploy/status/{requestKey}": Endpoint(DEPLOY, status=404),
     "GET /api/get-uncollected-fees/{address}": Endpoint(READ),
     "GET /api/airdrops/claim": Endpoint(PUBLIC, "?tokenAddress=nonsense"),
+    "GET /api/droid/leaderboard": Endpoint(SHOWS_ADMINISTRATORS_MORE, status=200),
+    "POST /api/droid/events": Endpoint(AGENTS, body={}),
     "POST /api/pretoken/v4": Endpoint(USER, body={}),
     "GET /api/pretoken/pending": Endpoint(USER, status=200),
     "DELETE /api/pretoken/{id}": Endpoint(
@@ -136,8 +141,8 @@ ENDPOINTS = {
 # One for all, since a client makes all middleware anew; callers' cookies are among their headers.
 CLIENT = Client()
 WRITES = [name for name in ENDPOINTS if not name.startswith("GET ")]
-# What a cookie does something at.
-OF_COOKIES = ["DELETE /api/admin/verify"]
+# Where an administrator's cookie does something: it ends its session, or shows more.
+OF_COOKIES = ["DELETE /api/admin/verify", "GET /api/droid/leaderboard"]
 
 
 @pytest.fixture(autouse=True)
@@ -272,9 +277,13 @@ def test_levels_agree_with_the_description():
 
 
 def outcome(answer: Any) -> tuple[int, str | None]:
-    """Status, and the text of a refusal of the caller or of his record."""
-    is_refusal = answer.status_code in (401, 403, 404)
-    return answer.status_code, answer.json()["error"] if is_refusal else None
+    """Status, and the text of a refusal of the caller or of his record, which says nothing else."""
+    if answer.status_code not in (401, 403, 404):
+        return answer.status_code, None
+    body = answer.json()
+    # Orders have keys of their own in errors.
+    assert body in ({"error": body["error"]}, {"success": False, "error": body["error"], "message": body["error"]})
+    return answer.status_code, body["error"]
 
 
 @pytest.mark.parametrize("name", ENDPOINTS)
@@ -298,10 +307,13 @@ def test_it_lets_in_whom_its_level_lets_in_and_tells_the_others_so(name, callers
         assert len({answer.content for answer in answers.values()}) == 1
 
 
-@pytest.mark.parametrize("name", [name for name in ENDPOINTS if name not in OF_COOKIES])
+@pytest.mark.parametrize("name", ENDPOINTS)
 def test_a_cookie_alone_is_nobodys_credential(name, administrator, pretoken):
     expected = call(name, {}, pretoken=pretoken)
-    for headers in callers_cookies(administrator).values():
+    cookies = callers_cookies(administrator)
+    if name in OF_COOKIES:
+        del cookies["an administrator's cookie"]
+    for headers in cookies.values():
         answer = call(name, headers, pretoken=pretoken)
         assert (answer.status_code, answer.content) == (expected.status_code, expected.content)
 
@@ -323,7 +335,7 @@ def test_a_form_of_another_site_changes_nothing(name, administrator, kind):
 def test_scripts_of_other_origins_read_what_is_public_and_do_nothing_else(name):
     method, asked = name.partition(" ")[0], "authorization,content-type,x-api-key"
     ask = {"Access-Control-Request-Method": method, "Access-Control-Request-Headers": asked}
-    may_anybody = ENDPOINTS[name].level is PUBLIC and method == "GET"
+    may_anybody = method == "GET" and ENDPOINTS[name].level in (PUBLIC, SHOWS_ADMINISTRATORS_MORE)
     for origin, allowed in ((ELSEWHERE, "*" if may_anybody else None), (LISTED, LISTED)):
         answer = call(name, {"Origin": origin, **ask}, method="OPTIONS")
         assert answer.headers.get("Access-Control-Allow-Origin") == allowed

@@ -12,8 +12,8 @@ MINT = "So11111111111111111111111111111111111111112"
 # What is described by a pattern is one of these, or none.
 SAMPLES = [ADDRESS, ADDRESS.lower(), ADDRESS.upper(), MINT, "0x" + "ab" * 32, "0X" + "AB" * 32]
 SAMPLES += ["0x12", "WETH", "vitalik.eth", ADDRESS + "0", ADDRESS[2:], "0x" + "g" * 40, MINT + "0", "0x" + "ab" * 33]
-# Opaque, and refused by rules of its own.
-UNBOUNDED = {"cursor"}
+# Opaque, and refused by rules of its own; and what is not found where it has another form.
+UNBOUNDED = {"cursor", "requestKey"}
 # What no description can say: which chains there are.
 RULES_OF_CONTENT = ("must be a chain of this service", "must be a chain that the market data provider knows")
 

@@ -47,9 +47,10 @@ def test_it_prints_a_key_that_verifies_with_the_scopes_read_and_index(capsys):
 
 def test_it_takes_scopes_and_an_expiry(capsys):
     before = timezone.now()
-    call_command("issue_partner_key", "Acme", "--scope", "deploy", "--scope", "read", "--expires-days", "30")
+    scopes = ["--scope", "agents", "--scope", "deploy", "--scope", "read"]
+    call_command("issue_partner_key", "Acme", *scopes, "--expires-days", "30")
     key = keys.verify(capsys.readouterr().out.removesuffix("\n"))
-    assert key.scopes == ["read", "deploy"]
+    assert key.scopes == ["read", "deploy", "agents"]
     assert before + timedelta(days=30) <= key.expires_at <= timezone.now() + timedelta(days=30)
 
 

@@ -308,6 +308,7 @@ BAD_KEYS = {
     "with numbers that are none": lambda: rsa_jwk(n="!", e=[1]),
     "of no kind": lambda: {"n": "x"},
     "of a kind that is a list": lambda: rsa_jwk(kty=["RSA"]),
+    "of a curve that is a list": lambda: curve_jwk(ec.SECP256R1) | {"crv": ["P-256"]},
     "no object": lambda: "bad",
     "with an id that is a number": lambda: rsa_jwk(kid=5),
 }

@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.agent_factories import SnapshotFactory
 from tests.factories import (
     ChainHeadFactory,
     CoverageAlarmFactory,
@@ -136,7 +137,7 @@ def test_it_does_not_wait_for_a_locked_table(caplog):
 def test_an_empty_installation_has_numbers():
     found = numbers()
     assert found["tokens_listed", ""] == found["index_requests_pending", ""] == 0
-    assert not any(name.startswith(("chain_", "coverage_", "deploy_wallet")) for name, _ in found)
+    assert not any(name.startswith(("chain_", "coverage_", "deploy_wallet", "leaderboard_")) for name, _ in found)
 
 
 def test_each_chain_has_its_blocks_and_its_lag():
@@ -255,6 +256,17 @@ def test_wallets_tell_what_they_own_and_what_is_wrong():
     assert (names[0], new.address) not in found and (names[1], lost.address) not in found
 
 
+def test_the_current_ranking_of_each_interval_tells_its_age():
+    now = timezone.now()
+    SnapshotFactory(ranked=12, took_seconds=3.5, computed_at=now - timedelta(seconds=100))
+    SnapshotFactory(is_current=False, replaced_at=now, ranked=99, computed_at=now - timedelta(days=1))
+    SnapshotFactory(interval="30d", computed_at=now)
+    found = numbers("interval")
+    assert 100 <= found["leaderboard_age_seconds", "24h"] < 160 and found["leaderboard_age_seconds", "30d"] < 60
+    assert (found["leaderboard_making_seconds", "24h"], found["leaderboard_ranked_agents", "24h"]) == (3.5, 12)
+    assert ("leaderboard_age_seconds", "7d") not in found
+
+
 def test_it_takes_few_queries_whatever_there_is(django_assert_max_num_queries):
     for chain_id in range(1, 20):
         ChainHeadFactory(chain_id=chain_id)
@@ -264,5 +276,5 @@ def test_it_takes_few_queries_whatever_there_is(django_assert_max_num_queries):
         DeployWalletFactory(chain_id=chain_id)
     IndexRequestFactory.create_batch(20)
     # Two of them are a savepoint's.
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(16):
         scrape()

@@ -12,6 +12,8 @@ from accounts.models import KeyUsage
 from config.http import NoAnswer, RateLimited
 from config.redis_connection import redis
 from devchain.anvil import CHAIN_ID
+from leaderboard.models import Interval
+from tests.agent_factories import AgentFactory, SnapshotFactory
 from tests.chain import UNKNOWN_HASH
 from tests.factories import (
     ChainHeadFactory,
@@ -55,6 +57,7 @@ def test_strangers_see_the_login(client):
         ("view_indexrequest", ["Index requests"]),
         ("view_chainhead", ["Following"]),
         ("view_deployment", ["Deployments in flight"]),
+        ("view_standing", ["Leaderboard"]),
         ("view_socialprofile", ["Deployers' profiles"]),
         ("view_partnerkey", ["Calls with partner keys"]),
         ("view_group", []),
@@ -65,6 +68,7 @@ def test_panels_are_for_those_who_may_see_their_rows(client, settings, permissio
     called(PartnerKeyFactory(), timezone.now().date(), 1)
     ChainHeadFactory()
     DeploymentFactory()
+    AgentFactory()
     user = User.objects.create_user("support", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename=permission))
     client.force_login(user)
@@ -224,6 +228,24 @@ def test_no_social_provider_is_no_alarm(operator, settings):
     assert (provider.value, provider.is_alarming) == ("none", False)
 
 
+def test_rankings_alarm_where_no_new_ones_come(operator, settings):
+    settings.LEADERBOARD_SECONDS = {"24h": 300, "7d": 900, "30d": 3600}
+    assert "Leaderboard" not in panels(operator)
+    AgentFactory()
+    now = timezone.now()
+    for interval in ("24h", "7d"):
+        SnapshotFactory(interval=interval, ranked=1234, computed_at=now - timedelta(minutes=16))
+    found = figures(operator, "Leaderboard")
+    told = [(figure.label, figure.value, figure.is_alarming) for figure in found.values()]
+    assert told == [
+        ("Last 24h", "1,234 ranked", True),
+        ("Last 7d", "1,234 ranked", False),
+        ("Last 30d", "none yet", False),
+    ]
+    assert found["Last 24h"].note == "made 16 minutes ago, in 1.5 s"
+    assert operator.get(found["Last 7d"].page).status_code == 200
+
+
 def called(key, day, calls):
     KeyUsage.objects.create(partner_key=key, day=day, endpoint="token-list", calls=calls)
 
@@ -251,8 +273,11 @@ def test_it_takes_few_queries_whatever_there_is(client, settings, django_assert_
         CoverageFactory.create_batch(5, chain_id=chain_id)
         CoverageAlarmFactory.create_batch(5, chain_id=chain_id)
         DeployAttemptFactory(deployment__chain_id=chain_id, wallet__chain_id=chain_id)
+    for interval in Interval:
+        SnapshotFactory(interval=interval)
+    AgentFactory()
     user = User.objects.create_user("reader", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client.force_login(user)
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(18):
         client.get(DASHBOARD)

@@ -103,7 +103,7 @@ def test_it_shows_an_issued_key_that_verifies(admin_client):
         ADD,
         {
             "name": "Acme",
-            "scopes": ["read", "deploy"],
+            "scopes": ["read", "agents"],
             "expires_at_0": expiry.date().isoformat(),
             "expires_at_1": "12:00:00",
         },
@@ -111,7 +111,7 @@ def test_it_shows_an_issued_key_that_verifies(admin_client):
     assert page.status_code == 200
     assert "no-store" in page.headers["Cache-Control"]
     key = keys.verify(key_shown_on(page))
-    assert (key.name, key.scopes) == ("Acme", ["read", "deploy"])
+    assert (key.name, key.scopes) == ("Acme", ["read", "agents"])
     assert (key.expires_at.date(), key.expires_at.hour) == (expiry.date(), 12)
 
 

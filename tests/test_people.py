@@ -75,6 +75,13 @@ def test_digits_of_an_id_are_no_fid():
     assert recognise(by_subject("5", issuer="https://auth.example")).person_id != recognise(by_fid(5)).person_id
 
 
+def test_nor_are_they_one_of_the_same_issuer_whose_setting_was_changed():
+    number = recognise(by_fid(5, issuer="https://auth.example"))
+    user = recognise(by_subject("5", issuer="https://auth.example"))
+    assert (user.fid, set(user.person_ids) & set(number.person_ids)) == (None, set())
+    assert recognise(by_fid(5, issuer="https://auth.example")) == number
+
+
 def test_a_token_that_shows_the_subjects_fid_links_the_two_whoever_was_there_first():
     for fid, comes_first in ((5, by_fid(5)), (6, by_subject("6")), (7, telling("7", 7))):
         recognise(comes_first)
@@ -209,14 +216,15 @@ def test_many_calls_at_once_leave_a_fid_with_the_last_subject_and_each_subject_w
 @pytest.mark.django_db(transaction=True)
 def test_what_was_one_pot_before_is_taken_apart_when_the_database_is_brought_up():
     alone, shared, late = (Person.objects.create(fid=fid) for fid in (5, 6, 7))
-    earlier = Person.objects.create(created_at=timezone.now() - timedelta(hours=1))
+    now = timezone.now()
+    earlier = Person.objects.create(created_at=now - timedelta(hours=1))
     stranger = Person.objects.create(created_at=timezone.now() - timedelta(days=1))
     try:
         call_command("migrate", "accounts", "0007", verbosity=0)
-        came = [("a", alone, 0), ("b", shared, 0), ("c", shared, 0), ("d", late, 3600)]
+        came = [("a", alone, now), ("b", shared, now), ("c", shared, now), ("d", late, earlier.created_at)]
         with connection.cursor() as cursor:
-            for subject, person, ago in came:
-                row = [person.pk, PRIVY, subject, "id", timezone.now() - timedelta(seconds=ago)]
+            for subject, person, at in came:
+                row = [person.pk, PRIVY, subject, "id", at]
                 cursor.execute(
                     "INSERT INTO accounts_identity (person_id, issuer, subject, kind, created_at) "
                     "VALUES (%s, %s, %s, %s, %s)",

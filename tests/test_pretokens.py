@@ -16,7 +16,7 @@ from pretokens.models import Pretoken, State
 from tests.factories import PersonFactory, PretokenFactory
 from tests.orders import ADMIN, pretoken
 from tests.refusals import assert_refused
-from tests.user_tokens import as_user
+from tests.user_tokens import as_user, bearer
 from tokens.models import Deployment
 
 pytestmark = pytest.mark.django_db
@@ -70,26 +70,6 @@ def refused(answer, status):
     assert answer.status_code == status, answer.content
     assert answer.headers["Cache-Control"] == "no-store"
     return [detail["field"] for detail in answer.json().get("details", [])]
-
-
-# One that nobody has.
-UNKNOWN = "7d0c2d0e-6b0f-4f55-9a53-2f8f0a1f6f3b"
-CALLS = [("post", CREATE), ("get", PENDING), ("delete", ONE + UNKNOWN), ("delete", ONE + "x")]
-
-
-@pytest.mark.parametrize(("method", "path"), CALLS)
-@pytest.mark.parametrize("header", [{}, {"Authorization": "Bearer x"}, {"Authorization": "Basic eDp5"}])
-def test_without_a_users_token_it_is_401(client, issuer, method, path, header):
-    answer = getattr(client, method)(path, headers=header)
-    assert_refused(answer, 401, "Unauthorized")
-    assert answer.headers["WWW-Authenticate"].startswith("Bearer")
-
-
-@pytest.mark.parametrize(("method", "path"), CALLS)
-def test_a_partner_key_is_no_users_token(client, issuer, deploy_key, method, path):
-    key = deploy_key["x-api-key"]
-    for header in (deploy_key, {"Authorization": f"Bearer {key}"}, {"Authorization": key}):
-        assert_refused(getattr(client, method)(path, headers=header), 401, "Unauthorized")
 
 
 @pytest.mark.parametrize(
@@ -242,6 +222,15 @@ def limited(settings):
     settings.RATE_LIMIT_PRETOKEN = 2
     for key in redis().scan_iter(f"{PREFIX}limit:RATE_LIMIT_PRETOKEN:*"):
         redis().delete(key)
+
+
+def test_linked_users_share_their_number(client, issuer, launchpad, limited):
+    subject, fid = "did:privy:two", 7004
+    access = bearer(issuer.privy(subject, app_id="sample-app"))
+    created(client, bearer(issuer.privy(subject, app_id="sample-app", fid=fid)), pretoken("one"))
+    created(client, as_user(issuer, fid), pretoken("two"))
+    for headers in (access, as_user(issuer, fid)):
+        assert create(client, headers, pretoken("three")).status_code == 429
 
 
 def test_each_user_makes_so_many_in_an_hour_and_lists_and_deletes_any_number(client, me, other, launchpad, limited):

@@ -1,8 +1,10 @@
 """leaderboard/pulling.py against a hub on loopback: what becomes a fact, and how far it is read when things break."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import SocialProfile
@@ -11,9 +13,11 @@ from leaderboard import pulling, scores, tasks
 from leaderboard.hub_shapes import EPOCH, read_cast, read_reaction
 from leaderboard.keys import cast_key, text_key
 from leaderboard.models import Action, ActionKind, Agent, HubCast, HubCursor, Interaction, InteractionKind, SocialScore
+from leaderboard.recording import write_alone
 from standins.hub import Cast, Reaction
 from standins.server import Mode
 from tests.factories import SocialProfileFactory
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db
 
@@ -324,3 +328,29 @@ def test_the_profiles_of_creators_are_wanted():
     Agent.objects.create(agent_id="orphan")
     scores.note_scores()
     assert SocialProfile.objects.get().fid == 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_writes_nothing_while_a_partner_does(farcaster, agent):
+    """Who tells of the same facts in another order would wait for it, as it for him."""
+    farcaster.hub.casts.append(Cast(FID, ago(minutes=5)))
+
+    def pull():
+        try:
+            return pulling.pull_casts()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            write_alone()
+            pulled = pool.submit(pull)
+            wait_for(somebody_waits)
+        assert pulled.result() == 1
+    assert Action.objects.count() == 1
+
+
+def somebody_waits():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+        return cursor.rowcount

@@ -6,14 +6,15 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from accounts.models import Person
 from standins.server import Asked
-from tests.factories import IndexRequestFactory, TokenEventFactory
+from tests.factories import IndexRequestFactory, SavedTokenFactory, TokenEventFactory
 from tests.many_tokens import drop_tokens, make_tokens, multiply, plans, settle
 from tests.token_lists import SORTS
 from tokens import indexing, market_history
 from tokens import market as markets
 from tokens.market_schedule import Priority
-from tokens.models import FeeClaim, IndexRequest, Market, MarketPoint, Token, TokenEvent
+from tokens.models import FeeClaim, IndexRequest, Market, MarketPoint, SavedToken, Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
 
@@ -88,6 +89,20 @@ def paid(rows, django_db_blocker):
         yield
         FeeClaim.objects.all().delete()
         TokenEvent.objects.all().delete()
+
+
+SAVED = {"id": "nextval('tokens_savedtoken_id_seq')", "tx_hash": TOKENS["tx_hash"]}
+
+
+@pytest.fixture(scope="module")
+def saved(rows, django_db_blocker):
+    """What users said of the tokens' transactions; gone after this module."""
+    with django_db_blocker.unblock():
+        multiply(SavedTokenFactory(), SAVED)
+        settle("tokens_savedtoken")
+        yield
+        SavedToken.objects.all().delete()
+        Person.objects.all().delete()
 
 
 OLDER_CURSOR = "eyJpZCI6IjIwMjYtMDEtMDFUMDM6NTA6NDkifQ=="
@@ -246,6 +261,19 @@ def test_the_sweeper_and_the_confirmer_read_their_indexes(rows):
     (confirm,) = plans(lambda: list(unconfirmed[: indexing.BATCH]), "tokens_indexrequest")
     assert "Index Scan using index_request_due" in due
     assert "Index Scan using index_request_unconfirmed" in confirm
+
+
+def test_the_states_of_saved_tokens_are_looked_up_row_by_row(saved):
+    found = SavedToken.objects.with_state().with_findings().order_by("-id")
+    (plan,) = plans(lambda: list(found[:50]), "tokens_savedtoken")
+    assert "token_by_transaction" in plan and "index_request_once" in plan and "Seq Scan" not in plan
+
+
+def test_what_is_past_keeping_of_pages_words_is_read_from_indexes(saved):
+    before = timezone.now() - timedelta(days=30)
+    (words,) = plans(lambda: list(SavedToken.objects.filter(created_at__lt=before).unconfirmed()), "tokens_savedtoken")
+    (failed,) = plans(lambda: list(IndexRequest.objects.failed_of_pages(before)), "tokens_indexrequest")
+    assert "saved_token_age" in words and "index_request_of_page" in failed
 
 
 def test_markets_that_are_due_are_read_from_an_index(rows, market):

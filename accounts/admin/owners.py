@@ -2,7 +2,6 @@
 
 import re
 
-from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import Person
@@ -20,5 +19,6 @@ def with_fid(text: str) -> list[int] | None:
     """The ids of the user with this FID, and of who is linked to him now; None where the text is no FID."""
     if not _FID.fullmatch(text):
         return None
-    linked = Q(linked_to__fid=int(text), linked_until__gt=timezone.now())
-    return list(Person.objects.filter(Q(fid=int(text)) | linked).values_list("pk", flat=True))
+    found = list(Person.objects.filter(fid=int(text)).values_list("pk", flat=True))
+    linked = Person.objects.filter(linked_to__in=found, linked_until__gt=timezone.now())
+    return found + list(linked.values_list("pk", flat=True))

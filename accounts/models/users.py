@@ -69,8 +69,9 @@ class Identity(models.Model):
     class Meta:
         verbose_name_plural = "identities"
         constraints = [
-            # Its index serves each call of a user.
-            models.UniqueConstraint(name="identity_issuer_subject_unique", fields=["issuer", "subject"]),
+            # Its index serves each call of a user. The kind is the issuer's setting, which may change: an id in digits
+            # is no FID.
+            models.UniqueConstraint(name="identity_unique", fields=["issuer", "subject", "kind"]),
             models.CheckConstraint(name="identity_kind_known", condition=Q(kind__in=SubjectKind.values)),
         ]
 

@@ -56,11 +56,12 @@ class Registry:
         a_day = self._newest / ((self._computed_at - OPENED_AT) / DAY)
         base = int(np.clip(self._newest - days_ago * a_day, 1, self._newest - 10 * count))
         steps = np.cumsum(rng.geometric(0.4, size=count)) - 1
-        while True:
-            free = base + np.flatnonzero(~self._is_taken[base : base + 10 * count])
+        room = int(steps[-1]) + 10 * count
+        for first in range(base, 0, -room):
+            free = first + np.flatnonzero(~self._is_taken[first : first + room])
             if free.size > steps[-1]:
                 return self._take(free[steps])
-            base = max(base - 10 * count, 1)
+        raise ValueError("there are no more FIDs before this day")
 
     def _take(self, free: Whole) -> Whole:
         self._is_taken[free] = True

@@ -41,7 +41,9 @@ class Plot:
 def plot(rng: np.random.Generator, registry: Registry, roles: Roles) -> list[Plot]:
     """All groups: rings as they were cast, every other planted agent by itself."""
     alone = np.flatnonzero(roles.is_planted & ~roles.of("ring", "self-trade")).astype(np.int32)
-    groups = [("ring", ring) for ring in roles.rings] + [(roles.kinds[one], np.array([one])) for one in alone.tolist()]
+    groups = [("ring", ring) for ring in roles.rings] + [
+        (roles.kinds[one], np.array([one], dtype=np.int32)) for one in alone.tolist()
+    ]
     return [_plot(rng, registry, kind, members) for kind, members in groups]
 
 

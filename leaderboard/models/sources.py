@@ -11,7 +11,7 @@ from leaderboard.models.facts import Action
 class EventImport(models.Model):
     """A file of events, and how far it has been taken in: an import that was broken off goes on from there."""
 
-    # SHA-256 of the file, in lower-case hex: the same file under another name is the same import.
+    # SHA-256, in lower-case hex, of whose event ids they are and of the file: under another name it is the same import.
     digest = models.CharField(max_length=64)
     name = models.TextField()
     started_at = models.DateTimeField(default=timezone.now)

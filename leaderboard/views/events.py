@@ -11,11 +11,16 @@ from accounts.models import Scope
 from accounts.permissions import PartnerAccess
 from config.api.throttling import AgentEventsLimit
 from config.api.views import LimitedView
+from config.postgresql.time_limits import limited
 from leaderboard import batches, recording
 from leaderboard.event_shapes import EVENTS_ANSWER, EVENTS_BODY
 from leaderboard.recording import Reporter
 from leaderboard.refusals import BadEvents, NotYours, Trouble
 from tokens.deploy_rules.objects import Problem, Refused, cut, join
+
+# A statement of a full batch takes a hundredth of it. Others write, too, and no thread may wait for ever for one that
+# hangs.
+_PATIENCE_MS = 3_000
 
 
 class AgentEventsView(PartnerAccess, LimitedView):
@@ -29,12 +34,13 @@ class AgentEventsView(PartnerAccess, LimitedView):
         """Tell of up to 1,000 events, all or none of which are taken; telling of them again adds nothing.
 
         Events of type agent are taken first, whatever their place. An agent that you describe first is yours: it is
-        403 where others tell of it, as it is for you with theirs.
+        403 where others tell of it, as it is for you with theirs. 503 asks you to come again.
         """
         partner: Any = request.auth
         try:
             events = batches.read(request.data)
-            recorded = recording.record(events, reporter=Reporter.of_key(partner))
+            with limited(milliseconds=_PATIENCE_MS):
+                recorded = recording.record(events, reporter=Reporter.of_key(partner))
         except Refused as error:
             raise ValidationError(_by_field(error.problems)) from error
         except NotYours as error:

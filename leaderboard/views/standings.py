@@ -25,7 +25,11 @@ class LeaderboardView(QueryView):
     query_serializer = LeaderboardQuery
     cache_control = shared_for(30, stale_seconds=60)
 
-    @extend_schema(operation_id="listLeaderboard", responses={200: LEADERBOARD, 401: None})
+    @extend_schema(
+        operation_id="listLeaderboard",
+        auth=[{"userToken": []}, {"adminSession": []}, {}],  # type: ignore[list-item]
+        responses={200: LEADERBOARD, 401: None},
+    )
     def get(self, request: Request) -> Response:
         """List the agents with a token by their rank within an interval, from the best on.
 

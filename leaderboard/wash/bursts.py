@@ -6,6 +6,8 @@ import numpy as np
 
 from leaderboard.audiences import Audience
 from leaderboard.columns import Facts, Index, Real, Truth, Whole
+from leaderboard.grouping import CHUNK
+from leaderboard.wash.accounts import share
 from leaderboard.wash.findings import Evidence
 
 # An interaction stands in a burst if within the window around it so many others do, and so many times more than the
@@ -15,28 +17,33 @@ _AROUND = 3_600
 _MIN_OTHERS = 4
 _TIMES = 6
 MAX_LISTED = 30
+# Added to the whole, so that one heap in a quiet week proves little.
+DOUBT = 5
 
 
 @dataclass(frozen=True)
 class Bursts:
     """Interactions by agent and time, those of one account within a window but once, and which stand in a burst."""
 
+    # Of each agent, the share that does; agent i has those from `starts[i]` up to `starts[i + 1]`.
     measured: Real
     starts: Index
-    at: Whole
+    # Seconds since `since`.
+    seconds: Index
+    since: int
     inside: Truth
 
     def describe(self, agent: int) -> Evidence:
         """When an agent's bursts began, how long they lasted, and of how many interactions they were."""
         own = slice(int(self.starts[agent]), int(self.starts[agent + 1]))
-        at, inside = self.at[own], self.inside[own]
-        times = at[inside]
+        times = self.seconds[own][self.inside[own]] + self.since
         first = np.concatenate([[0], np.flatnonzero(np.diff(times) > WINDOW) + 1]) if len(times) else np.zeros(0, int)
         sizes = np.diff(first, append=len(times))
         largest = np.lexsort((first, -sizes))
         shown = np.sort(largest[:MAX_LISTED])
         return {
-            "counted": len(at),
+            "counted": own.stop - own.start,
+            "doubt": DOUBT,
             "listed": [
                 {
                     "from": int(times[first[burst]]),
@@ -54,28 +61,28 @@ class Bursts:
 
 def find_bursts(facts: Facts, audience: Audience) -> Bursts:
     """Which interactions stand in bursts, and their share of each agent's."""
-    span = 4 * (facts.seconds + 2 * _AROUND)
-    seconds = facts.interactions.at[audience.rows] - (facts.computed_at - facts.seconds) + _AROUND
+    since = facts.computed_at - facts.seconds
+    seconds = (facts.interactions.at[audience.rows] - since).astype(np.int32)
     kept = _first_of_window(audience, seconds)
-    agent = facts.interactions.agent[audience.rows[kept]]
-    keys = agent.astype(np.int64) * span + seconds[kept]
+    # Wide enough that no window reaches from an agent's last interaction to the next agent's first.
+    span = facts.seconds + 2 * _AROUND
+    keys = facts.interactions.agent[audience.rows[kept]].astype(np.int64)
+    keys *= span
+    keys += seconds[kept]
     keys.sort()
-    window = _within(keys, WINDOW // 2)
-    around = _within(keys, _AROUND // 2)
-    window -= 1
-    expected = (around - 1 - window) * (WINDOW / (_AROUND - WINDOW))
-    inside = (window >= _MIN_OTHERS) & (window >= _TIMES * expected)
-    agent = (keys // span).astype(np.int32)
-    total = np.bincount(agent, minlength=audience.agents)
+    inside = _in_bursts(keys)
+    starts = np.searchsorted(keys, np.arange(audience.agents + 1) * span)
+    before = np.concatenate([[0], np.cumsum(inside, dtype=np.int64)])[starts]
     return Bursts(
-        measured=np.bincount(agent[inside], minlength=audience.agents) / np.maximum(total, 1),
-        starts=np.searchsorted(agent, np.arange(audience.agents + 1, dtype=np.int32)).astype(np.int32),
-        at=keys % span - _AROUND + facts.computed_at - facts.seconds,
+        measured=share(np.diff(before), np.diff(starts), doubt=DOUBT),
+        starts=starts.astype(np.int32),
+        seconds=(keys % span).astype(np.int32),
+        since=since,
         inside=inside,
     )
 
 
-def _first_of_window(audience: Audience, seconds: Whole) -> Truth:
+def _first_of_window(audience: Audience, seconds: Index) -> Truth:
     """Whether each row is an account's first in a while: who reads on and likes five casts makes no burst."""
     kept = np.ones(len(seconds), np.bool_)
     kept[1:] = np.diff(seconds) > WINDOW
@@ -83,14 +90,18 @@ def _first_of_window(audience: Audience, seconds: Whole) -> Truth:
     return kept
 
 
-def _within(keys: Whole, reach: int) -> Index:
-    """How many keys, itself among them, lie within `reach` of each, of sorted keys."""
-    # A chunk at a time, so that positions of 64 bits are few.
-    found = np.empty(len(keys), np.int32)
-    chunk = 1 << 20
-    for start in range(0, len(keys), chunk):
-        part = keys[start : start + chunk]
-        found[start : start + chunk] = np.searchsorted(keys, part + reach, "right") - np.searchsorted(
-            keys, part - reach
-        )
-    return found
+def _in_bursts(keys: Whole) -> Truth:
+    """Whether each of sorted times has many others in the window around it, and not in the hour around that."""
+    inside = np.empty(len(keys), np.bool_)
+    for start in range(0, len(keys), CHUNK):
+        part = keys[start : start + CHUNK]
+        others = _within(keys, part, WINDOW // 2) - 1
+        outside = _within(keys, part, _AROUND // 2) - 1 - others
+        expected = outside * (WINDOW / (_AROUND - WINDOW))
+        inside[start : start + CHUNK] = (others >= _MIN_OTHERS) & (others >= _TIMES * expected)
+    return inside
+
+
+def _within(keys: Whole, part: Whole, reach: int) -> Whole:
+    """How many of sorted keys lie within `reach` of each of `part`."""
+    return np.searchsorted(keys, part + reach, "right") - np.searchsorted(keys, part - reach)

@@ -11,11 +11,14 @@ from leaderboard.wash.accounts import listed, pairs_of, share, totals
 from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
 
 FLAG = "CONCENTRATED"
-WEIGHT = 0.45
-SHORTFALL = Ramp(0.6, 0.9)
-DEVOTED = Ramp(0.2, 0.6)
+WEIGHT = 0.6
+SHORTFALL = Ramp(0.58, 0.74)
+# Honest agents of a narrow subject have fans who follow nobody else, too.
+DEVOTED = Ramp(0.1, 0.4, top=0.75)
 # An audience is expected to have as many effective accounts as its interactions to this power.
 USUAL_POWER = 0.8
+# Added to the interactions that a shortfall is held against: a small circle of friends falls short by nature.
+DOUBT = 80
 # An account is devoted if it interacts as often as this, and for that share with this one agent.
 _MIN_DEVOTED = 4
 _DEVOTED_SHARE = 0.8
@@ -33,6 +36,7 @@ def find(facts: Facts, audience: Audience) -> Finding:
         return {
             "interactions": int(interactions[agent]),
             "usualPower": USUAL_POWER,
+            "doubt": DOUBT,
             "audience": listed(audience, np.arange(own.start, own.stop)),
             "devoted": listed(audience, pairs_of(audience, agent, devoted)),
         }
@@ -47,6 +51,7 @@ def find(facts: Facts, audience: Audience) -> Finding:
 
 
 def shortfall(interactions: Real, squares: Real) -> Real:
-    """1 - effective / usual number of accounts, of all interactions and the sum of squares of each account's."""
+    """1 - effective / usual number of accounts, of all interactions and the squares of each account's, with doubt."""
     effective = interactions**2 / np.maximum(squares, 1)
-    return np.clip(1 - effective / np.maximum(interactions, 1) ** USUAL_POWER, 0, 1)
+    short = np.clip(1 - effective / np.maximum(interactions, 1) ** USUAL_POWER, 0, 1)
+    return short * interactions / (interactions + DOUBT)

@@ -16,7 +16,7 @@ from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
 
 FLAG = "DUPLICATE_TEXT"
 WEIGHT = 0.75
-COPIED = Ramp(0.2, 0.5)
+COPIED = Ramp(0.16, 0.36)
 # How much more than expected from other agents is custom still.
 _CUSTOM = 2.0
 # Added to the texts of an agent, so that a handful proves little.

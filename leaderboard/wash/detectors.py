@@ -10,8 +10,11 @@ from leaderboard.columns import Facts, Real, Truth
 from leaderboard.wash import concentration, copied_texts, low_scores, rings, self_trades, timing
 from leaderboard.wash.findings import Evidence, Finding
 
-# From this strength on a detector raises its flag.
-FLAG_STRENGTH = 0.5
+# From this confidence on an agent is accused.
+ACCUSED = 0.5
+# A flag is raised by a detector that alone would give so much confidence. All under it could not give ACCUSED together,
+# so that nobody is accused without a flag.
+FLAG_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ DETECTORS = tuple(
 
 @dataclass(frozen=True)
 class Found:
-    """One entry per agent; evidence of flagged agents alone."""
+    """One entry per agent; evidence of each detector that may raise its flag, accused or not."""
 
     confidence: Real
     flags: Sequence[tuple[str, ...]]
@@ -41,7 +44,6 @@ class Found:
 def detect(facts: Facts, audience: Audience, *, judged: Truth, without: Collection[str]) -> Found:
     """Lets each detector look, and joins what they find: 1 - product of (1 - weight x strength)."""
     clear = np.ones(audience.agents)
-    flags: list[tuple[str, ...]] = [()] * audience.agents
     evidence: dict[int, Evidence] = {}
     for detector in DETECTORS:
         if detector.flag in without:
@@ -49,12 +51,15 @@ def detect(facts: Facts, audience: Audience, *, judged: Truth, without: Collecti
         finding = detector.find(facts, audience)
         strength = np.where(judged, np.round(finding.strength, 6), 0)
         clear *= 1 - detector.weight * strength
-        for agent in np.flatnonzero(strength >= FLAG_STRENGTH).tolist():
-            flags[agent] += (detector.flag,)
+        for agent in np.flatnonzero(detector.weight * strength >= FLAG_SHARE).tolist():
             evidence.setdefault(agent, {})[detector.flag] = {
                 "strength": float(strength[agent]),
                 "weight": detector.weight,
                 "signs": {sign.name: sign.describe(agent) for sign in finding.signs},
                 **finding.describe(agent),
             }
-    return Found(np.round(1 - clear, 6), flags, evidence)
+        # What it keeps for its evidence is large, and the next detector needs the room.
+        del finding
+    confidence = np.round(1 - clear, 6)
+    accused = (confidence >= ACCUSED).tolist()
+    return Found(confidence, [tuple(evidence[one]) if accused[one] else () for one in range(audience.agents)], evidence)

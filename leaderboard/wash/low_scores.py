@@ -7,7 +7,7 @@ side. Accounts with an unknown score are taken for neither low nor good.
 import numpy as np
 
 from leaderboard.audiences import Audience
-from leaderboard.columns import Facts, Index, Real, Truth
+from leaderboard.columns import Facts, Real, Truth
 from leaderboard.wash.accounts import listed, pairs_of, share
 from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
 
@@ -16,15 +16,17 @@ WEIGHT = 0.75
 LOW_SCORE = 0.35
 NEWBORN_SECONDS = 30 * 86_400
 # Honest newcomers have such audiences, too.
-LOW = Ramp(0.5, 0.85, top=0.6)
+LOW = Ramp(0.45, 0.8, top=0.6)
 NEWBORN = Ramp(0.35, 0.8, top=0.6)
-BATCH = Ramp(0.04, 0.24)
+BATCH = Ramp(0.03, 0.15)
 # A batch: so many accounts that came back, each so near to the next by FID.
 _MIN_BATCH = 3
 _MIN_RETURNS = 2
 _NEAR = 30
-# FIDs are near only where so dense an audience would be a chance of one in fifty.
-_CHANCE = 0.02
+# Where both registrations are known, they must be as near as neighbours' are.
+_NEAR_SECONDS = 7 * 86_400
+# And so near in the order of all accounts that interact with anyone, if chance strewed this audience over them.
+_CHANCE = 0.1
 # Added to the whole, so that a handful of known accounts proves little.
 DOUBT = 5
 
@@ -69,19 +71,23 @@ def in_batches(audience: Audience) -> Truth:
     if not len(returning):
         return chosen
     agent, fid = audience.pair_agent[returning], audience.fids[audience.pair_actor[returning]]
+    registered_at = audience.registered_at[audience.pair_actor[returning]]
     # Pairs are sorted by agent and FID, so that neighbours are next to each other.
-    near = (agent[1:] == agent[:-1]) & (np.diff(fid) <= _limits(audience, agent[1:]))
+    near = (agent[1:] == agent[:-1]) & (np.diff(fid) <= _NEAR)
+    near &= np.diff(audience.pair_actor[returning]) <= _limits(audience)[agent[1:]]
+    unknown = (registered_at[1:] == 0) | (registered_at[:-1] == 0)
+    near &= unknown | (np.abs(np.diff(registered_at)) <= _NEAR_SECONDS)
     starts = np.concatenate([[0], np.flatnonzero(~near) + 1])
     sizes = np.diff(starts, append=len(returning))
     chosen[returning] = np.repeat(sizes >= _MIN_BATCH, sizes)
     return chosen
 
 
-def _limits(audience: Audience, agent: Index) -> Real:
-    """How near a neighbour must be among this agent's returning accounts, were they strewn over all FIDs."""
+def _limits(audience: Audience) -> Real:
+    """How many places apart, among all accounts, the neighbours in a batch of each agent's may stand at the most."""
     returns = audience.per_agent(audience.pair_count >= _MIN_RETURNS)
-    spread = float(audience.fids[-1] - audience.fids[0])
-    return np.clip(_CHANCE * spread / np.maximum(returns, 1), 1, _NEAR)[agent]
+    limits: Real = _CHANCE * len(audience.fids) / np.maximum(returns, 1)
+    return limits
 
 
 def _of(audience: Audience, chosen: Truth) -> Real:

@@ -17,6 +17,8 @@ FLAG = "RECIPROCAL_RING"
 WEIGHT = 0.75
 MEMBERS = Ramp(0.25, 0.6)
 FEEDERS = Ramp(0.2, 0.6)
+# Added to the whole, so that a handful of friends is no ring.
+DOUBT = 20
 
 
 def find(facts: Facts, audience: Audience) -> Finding:
@@ -29,6 +31,7 @@ def find(facts: Facts, audience: Audience) -> Finding:
         return {
             "interactions": int(audience.interactions[agent]),
             "own": int(links.own[agent]),
+            "doubt": DOUBT,
             "members": links.describe(agent),
             "sharedWith": shared.describe(agent, facts.agents),
             "feeders": listed(audience, pairs_of(audience, agent, shared.feeds)),
@@ -36,8 +39,8 @@ def find(facts: Facts, audience: Audience) -> Finding:
 
     return Finding(
         (
-            Sign("members", share(links.within + links.own, received), MEMBERS),
-            Sign("feeders", share(fed, audience.interactions), FEEDERS),
+            Sign("members", share(links.within + links.own, received, doubt=DOUBT), MEMBERS),
+            Sign("feeders", share(fed, audience.interactions, doubt=DOUBT), FEEDERS),
         ),
         describe,
     )

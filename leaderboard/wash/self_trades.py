@@ -1,11 +1,12 @@
-"""SELF_TRADE: the agent's own wallets trade its token, or wallets buy and sell it in circles.
+"""SELF_TRADE: the agent's own wallets trade its token with themselves, or wallets buy and sell it in circles.
 
 After Victor and Weintraud (2021, arXiv 2102.07001): trades are wash where a set of wallets buys and sells the same
-volume within a window, so that nobody's position has changed. The set here is the agent's own wallets together, whose
-trades count by their share whether they balance or not, and any other wallet alone.
+volume within a window, so that nobody's position has changed. The agent's own wallets are such a set, looked at for
+taking both sides, and for purchases and sales that match one by one; any other wallet is one by itself.
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from leaderboard.audiences import Audience
 from leaderboard.columns import Facts, Real, Trades, Truth, Whole
@@ -14,54 +15,74 @@ from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
 
 FLAG = "SELF_TRADE"
 WEIGHT = 0.8
-OWN = Ramp(0.15, 0.3)
-OWN_VOLUME = Ramp(0.25, 0.5)
-ROUND = Ramp(0.4, 0.8, top=0.6)
-# Buys and sells of a wallet within a day match if they differ by no more than this share of both.
-_MARGIN = 0.01
-_WINDOW = 86_400
+BOTH_SIDES = Ramp(0.08, 0.16)
+MATCHED = Ramp(0.04, 0.14)
+# Arbitrage goes in circles, too.
+ROUND_TRIPS = Ramp(0.4, 0.8, top=0.6)
+# A purchase and a sale match if they are within a day and their amounts differ by no more than this share.
+WINDOW = 86_400
+_MARGIN = 0.02
+# How far apart matches are looked for among an agent's own trades in the order of their amounts.
+_NEIGHBOURS = 4
 # Added to the trades, so that a handful proves little.
 DOUBT = 5
 MAX_TRADES = 40
 
 
 def find(facts: Facts, audience: Audience) -> Finding:
-    """The shares of trades by own wallets, by number and by volume, and of volume in round trips."""
+    """The shares of trades: by own wallets on both sides, by own wallets that match, and by others in round trips."""
     trades, agents = facts.trades, audience.agents
-    number, volume = _by_agent(trades, None, agents)
-    own_number, own_volume = _by_agent(trades, trades.is_own, agents)
-    circling = in_round_trips(facts)
-    by_agent = np.argsort(trades.agent, kind="stable")
-    starts = np.searchsorted(trades.agent[by_agent], np.arange(agents + 1))
-    _, round_volume = _by_agent(trades, circling, agents)
-    enough = number / np.maximum(number + DOUBT, 1)
+    order = np.lexsort((trades.amount, trades.agent))
+    starts = np.searchsorted(trades.agent[order], np.arange(agents + 1))
+    matched, circling = _matched(trades, order), _in_round_trips(facts)
+    number = _number(trades, np.ones(len(order), np.bool_), agents)
+    bought, sold = (_number(trades, trades.is_own & side, agents) for side in (trades.is_buy, ~trades.is_buy))
 
     def describe(agent: int) -> Evidence:
-        rows = by_agent[starts[agent] : starts[agent + 1]]
+        rows = order[starts[agent] : starts[agent + 1]]
         return {
             "trades": int(number[agent]),
-            "volume": float(volume[agent]),
+            "ownBuys": int(bought[agent]),
+            "ownSells": int(sold[agent]),
             "doubt": DOUBT,
             "own": _list(trades, rows[trades.is_own[rows]]),
+            "matched": _list(trades, rows[matched[rows]]),
             "roundTrips": _list(trades, rows[circling[rows]]),
         }
 
     return Finding(
         (
-            Sign("own", share(own_number, number, doubt=DOUBT), OWN),
-            Sign("ownVolume", enough * _of(own_volume, volume), OWN_VOLUME),
-            Sign("roundTrips", enough * _of(round_volume, volume), ROUND),
+            Sign("bothSides", share(2 * np.minimum(bought, sold), number, doubt=DOUBT), BOTH_SIDES),
+            Sign("matched", share(_number(trades, matched, agents), number, doubt=DOUBT), MATCHED),
+            Sign("roundTrips", share(_number(trades, circling, agents), number, doubt=DOUBT), ROUND_TRIPS),
         ),
         describe,
     )
 
 
-def in_round_trips(facts: Facts) -> Truth:
-    """Whether each trade belongs to a wallet's day in which it sold what it bought."""
-    trades = facts.trades
-    day = (facts.computed_at - trades.at) // _WINDOW
-    order = np.lexsort((trades.amount, day, trades.wallet, trades.agent))
+def _matched(trades: Trades, order: Whole) -> Truth:
+    """Whether each trade is by an own wallet and has a match of the other side by one; rows by agent and amount."""
+    rows = order[trades.is_own[order]]
+    agent, amount = trades.agent[rows], trades.amount[rows]
+    at, is_buy = trades.at[rows], trades.is_buy[rows]
+    found = np.zeros(len(rows), np.bool_)
+    for apart in range(1, _NEIGHBOURS + 1):
+        match = (agent[apart:] == agent[:-apart]) & (is_buy[apart:] != is_buy[:-apart])
+        match &= amount[apart:] - amount[:-apart] <= _MARGIN * amount[apart:]
+        match &= np.abs(at[apart:] - at[:-apart]) <= WINDOW
+        found[apart:] |= match
+        found[:-apart] |= match
     chosen = np.zeros(len(order), np.bool_)
+    chosen[rows] = found
+    return chosen
+
+
+def _in_round_trips(facts: Facts) -> Truth:
+    """Whether each trade belongs to a day in which its wallet, not one of the agent's, sold what it bought."""
+    trades = facts.trades
+    chosen = np.zeros(len(trades.agent), np.bool_)
+    day = (facts.computed_at - trades.at) // WINDOW
+    order = np.lexsort((trades.amount, day, trades.wallet, trades.agent))
     if not len(order):
         return chosen
     goes_on = np.ones(len(order), np.bool_)
@@ -73,27 +94,15 @@ def in_round_trips(facts: Facts) -> Truth:
     net, gross = np.add.reduceat(signed, starts), np.add.reduceat(np.abs(signed), starts)
     sizes = np.diff(starts, append=len(order))
     chosen[order] = np.repeat((sizes >= 2) & (np.abs(net) <= _MARGIN * gross), sizes)
-    return chosen
+    return chosen & ~trades.is_own
 
 
-def _by_agent(trades: Trades, chosen: Truth | None, agents: int) -> tuple[Real, Real]:
-    """The number and the volume of each agent's chosen trades, summed in an order that rows have no say in."""
-    rows = np.arange(len(trades.agent)) if chosen is None else np.flatnonzero(chosen)
-    rows = rows[np.lexsort((trades.amount[rows], trades.agent[rows]))]
-    agent = trades.agent[rows]
-    return (
-        np.bincount(agent, minlength=agents).astype(np.float64),
-        np.bincount(agent, trades.amount[rows], agents).astype(np.float64, copy=False),
-    )
+def _number(trades: Trades, chosen: Truth, agents: int) -> Real:
+    return np.bincount(trades.agent[chosen], minlength=agents).astype(np.float64)
 
 
-def _of(part: Real, whole: Real) -> Real:
-    return np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
-
-
-def _list(trades: Trades, rows: Whole) -> Evidence:
-    rows = rows[np.lexsort((trades.wallet[rows], trades.at[rows], -trades.amount[rows]))]
-    others = rows[MAX_TRADES:]
+def _list(trades: Trades, rows: npt.NDArray[np.int64]) -> Evidence:
+    rows = rows[np.lexsort((trades.is_buy[rows], trades.wallet[rows], trades.at[rows], -trades.amount[rows]))]
     return {
         "listed": [
             {
@@ -104,5 +113,5 @@ def _list(trades: Trades, rows: Whole) -> Evidence:
             }
             for row in rows[:MAX_TRADES]
         ],
-        "others": {"trades": len(others), "volume": float(trades.amount[others].sum())},
+        "others": len(rows[MAX_TRADES:]),
     }

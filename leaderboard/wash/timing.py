@@ -7,18 +7,21 @@ factors, from one another and from one day to the next; a program's don't.
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from leaderboard.audiences import Audience
 from leaderboard.columns import Facts, Index, Real, Truth, Whole
-from leaderboard.grouping import positions
+from leaderboard.grouping import CHUNK, positions
 from leaderboard.wash.accounts import listed, pairs_of, share
 from leaderboard.wash.bursts import find_bursts
 from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
 
+Logarithms = npt.NDArray[np.int16]
+
 FLAG = "BURST_TIMING"
 WEIGHT = 0.75
-CLOCKWORK = Ramp(0.05, 0.25)
-BURSTS = Ramp(0.06, 0.26)
+CLOCKWORK = Ramp(0.025, 0.14)
+BURSTS = Ramp(0.06, 0.2)
 _THOUSANDTHS = 1000
 # How far people's delays spread around the usual one, as a standard deviation of their natural logarithm.
 SPREAD = 1.6
@@ -29,26 +32,27 @@ _QUICK = 1.65
 _MIN_STEADY = 5
 _STEADY = 0.4
 # One honest program that answers each cast is no farm: so many times the busiest such account is taken off.
-_SPARED = 2
+SPARED = 2
 _GAP_BINS = 22
 
 
 @dataclass(frozen=True)
 class Delays:
-    """Of each pair: how many delays are known, and the sums of their logarithms and of the squares of these."""
+    """Of the pairs with enough interactions: how many delays are known, and sums of their logarithms and squares."""
 
+    pairs: Index
     known: Index
     total: Whole
     squares: Whole
-    # The median of all delays' logarithms.
+    # The median of all delays' logarithms, whoever's they are.
     usual: int
 
 
 def find(facts: Facts, audience: Audience) -> Finding:
     """The share of interactions by quick or steady accounts, and the share that comes in bursts."""
     delays = measure_delays(facts, audience)
-    machine = is_quick(delays) | is_steady(delays)
-    by_machines = spared(audience, machine)
+    machine = np.zeros(len(audience.pair_agent), np.bool_)
+    machine[delays.pairs] = is_quick(delays) | is_steady(delays)
     bursts = find_bursts(facts, audience)
 
     def describe(agent: int) -> Evidence:
@@ -56,7 +60,7 @@ def find(facts: Facts, audience: Audience) -> Finding:
         return {
             "interactions": int(audience.interactions[agent]),
             "usualDelaySeconds": round(float(np.exp(delays.usual / _THOUSANDTHS)), 1),
-            "spared": _SPARED,
+            "spared": SPARED,
             "clockwork": _with_delays(audience, delays, pairs_of(audience, agent, machine)),
             "bursts": bursts.describe(agent),
             "gaps": gap_histogram(np.sort(facts.interactions.at[rows])),
@@ -64,7 +68,7 @@ def find(facts: Facts, audience: Audience) -> Finding:
 
     return Finding(
         (
-            Sign("clockwork", share(by_machines, audience.interactions), CLOCKWORK),
+            Sign("clockwork", share(spared(audience, machine), audience.interactions), CLOCKWORK),
             Sign("bursts", bursts.measured, BURSTS),
         ),
         describe,
@@ -72,33 +76,52 @@ def find(facts: Facts, audience: Audience) -> Finding:
 
 
 def measure_delays(facts: Facts, audience: Audience) -> Delays:
-    """How long after the cast each account's interactions came; casts from before the interval are unknown."""
+    """How long after the cast each account's interactions came; a cast from before the interval tells no delay."""
     logarithms = _log_delays(facts, audience.rows)
+    usual = _median(logarithms)
+    pairs = np.flatnonzero(audience.pair_count >= _MIN_QUICK).astype(np.int32)
+    sizes = audience.pair_count[pairs]
+    starts = np.cumsum(sizes) - sizes
+    # The rows of these pairs, one pair after the other.
+    rows = np.repeat(audience.pair_rows[pairs] - starts, sizes) + np.arange(sizes.sum())
+    logarithms = logarithms[rows]
     known = logarithms >= 0
-    usual = int(np.median(logarithms[known])) if known.any() else 0
     logarithms[~known] = 0
-    starts = audience.pair_rows[:-1]
-    if not len(starts):
-        nothing = np.zeros(0, np.int64)
-        return Delays(nothing.astype(np.int32), nothing, nothing, usual)
+    wide = logarithms.astype(np.int64)
     return Delays(
-        known=np.add.reduceat(known, starts, dtype=np.int32),
-        total=np.add.reduceat(logarithms, starts, dtype=np.int64),
-        squares=np.add.reduceat(np.square(logarithms, dtype=np.int64), starts),
+        pairs=pairs,
+        known=_sums(known.astype(np.int64), starts).astype(np.int32),
+        total=_sums(wide, starts),
+        squares=_sums(wide**2, starts),
         usual=usual,
     )
 
 
-def _log_delays(facts: Facts, rows: Index) -> Index:
+def _log_delays(facts: Facts, rows: Index) -> Logarithms:
     """The logarithm of each row's delay, in thousandths; -1 where the cast's time is unknown."""
     order = np.argsort(facts.actions.cast)
     casts, written = facts.actions.cast[order], facts.actions.at[order]
-    cast = positions(casts, facts.interactions.cast[rows])
-    known = cast >= 0
-    logarithms = np.full(len(rows), -1, np.int32)
-    delays = np.maximum(facts.interactions.at[rows[known]] - written[cast[known]], 1)
-    logarithms[known] = np.rint(np.log(delays, dtype=np.float32) * _THOUSANDTHS).astype(np.int32)
+    logarithms = np.empty(len(rows), np.int16)
+    for start in range(0, len(rows), CHUNK):
+        part = rows[start : start + CHUNK]
+        cast = positions(casts, facts.interactions.cast[part])
+        if len(casts):
+            delays = np.maximum(facts.interactions.at[part] - written[cast], 1)
+            logarithm = np.minimum(np.rint(np.log(delays) * _THOUSANDTHS), np.iinfo(np.int16).max)
+        else:
+            logarithm = np.zeros(len(part))
+        logarithms[start : start + CHUNK] = np.where(cast >= 0, logarithm, -1)
     return logarithms
+
+
+def _median(logarithms: Logarithms) -> int:
+    """The median of those that are known, from how many there are of each; 0 without any."""
+    counts = np.bincount(logarithms[logarithms >= 0])
+    return int(np.searchsorted(np.cumsum(counts), counts.sum() / 2)) if len(counts) else 0
+
+
+def _sums(values: Whole, starts: Whole) -> Whole:
+    return np.add.reduceat(values, starts) if len(starts) else np.zeros(0, np.int64)
 
 
 def is_quick(delays: Delays) -> Truth:
@@ -120,7 +143,7 @@ def spared(audience: Audience, chosen: Truth) -> Real:
     """The interactions of each agent's chosen pairs, less some times those of the busiest of them."""
     busiest = np.zeros(audience.agents)
     np.maximum.at(busiest, audience.pair_agent[chosen], audience.pair_count[chosen])
-    return np.maximum(audience.per_agent(chosen * audience.pair_count) - _SPARED * busiest, 0)
+    return np.maximum(audience.per_agent(chosen * audience.pair_count) - SPARED * busiest, 0)
 
 
 def gap_histogram(times: Whole) -> list[int]:
@@ -131,12 +154,9 @@ def gap_histogram(times: Whole) -> list[int]:
 
 def _with_delays(audience: Audience, delays: Delays, pairs: Index) -> Evidence:
     described = listed(audience, pairs)
-    mean = {
-        int(audience.fids[audience.pair_actor[pair]]): float(
-            np.exp(delays.total[pair] / max(int(delays.known[pair]), 1) / _THOUSANDTHS)
-        )
-        for pair in pairs
-    }
+    at = np.searchsorted(delays.pairs, pairs)
+    means = np.exp(delays.total[at] / np.maximum(delays.known[at], 1) / _THOUSANDTHS)
+    typical = dict(zip(audience.fids[audience.pair_actor[pairs]].tolist(), means.tolist(), strict=True))
     for account in described["accounts"]:
-        account["typicalDelaySeconds"] = round(mean[account["fid"]], 1)
+        account["typicalDelaySeconds"] = round(typical[account["fid"]], 1)
     return described

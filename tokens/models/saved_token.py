@@ -30,13 +30,18 @@ class SavedTokenQuerySet(models.QuerySet["SavedToken"]):
 
     def with_state(self) -> Self:
         """Adds `state`, a SavedState."""
-        known = _transactions_tokens()
-        asked = _requests()
-        return self.annotate(
+        tokens = _transactions_tokens().values("pk")
+        # Looked up for each row that is shown: for conditions that something exists, all tokens would be read at once.
+        looked_up = self.alias(
+            it=Subquery(tokens.filter(contract_address=OuterRef("contract_address"))),
+            others=Subquery(tokens[:1]),
+            asked=Subquery(_requests().values("status")),
+        )
+        return looked_up.annotate(
             state=Case(
-                When(Exists(known.filter(contract_address=OuterRef("contract_address"))), then=_CONFIRMED),
-                When(Exists(known) | Exists(asked.filter(status__in=_WRITTEN)), then=_REFUTED),
-                When(Exists(asked.filter(status__in=_GIVEN_UP)), then=_FAILED),
+                When(it__isnull=False, then=_CONFIRMED),
+                When(Q(others__isnull=False) | Q(asked__in=_WRITTEN), then=_REFUTED),
+                When(asked__in=_GIVEN_UP, then=_FAILED),
                 default=Value(SavedState.UNINDEXED.value),
                 output_field=models.CharField(),
             )

@@ -45,8 +45,9 @@ class Command(BaseCommand):
             raise CommandError(f"FILE: {error.strerror}") from error
         except BadLines as error:
             self._tell(error.lines[:_MAX_TOLD])
-            text = f"{error} of those read last, none of which was written; --skip-bad leaves them out"
-            raise CommandError(text) from error
+            raise CommandError(f"{error}; nothing of their chunk was written. --skip-bad leaves them out") from error
+        except KeyboardInterrupt as error:
+            raise CommandError("Stopped; the same command goes on from there") from error
         except (DamagedFile, Overtaken) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"lines: {row.lines_read}, added: {row.added}, known: {row.known}, skipped: {row.skipped}")
@@ -65,13 +66,11 @@ class Command(BaseCommand):
             self.stderr.write(str(line))
 
 
-def _reporter(key_id: int | None, source: str | None) -> Reporter:
+def _reporter(key_id: int, source: str | None) -> Reporter:
     if source is not None:
         if not source.strip():
             raise CommandError("--source must not be blank")
         return Reporter(source=f"file {source}")
-    # One of the two is required.
-    assert key_id is not None
     key = PartnerKey.objects.filter(pk=key_id).first()
     if key is None:
         raise CommandError(f"--key: there is no partner key {key_id}")

@@ -1,6 +1,7 @@
-"""The floor of a backfill: PostgreSQL's own COPY of the same rows into the same tables, indexes and triggers."""
+"""The floor of what fills tables: PostgreSQL's own COPY of the same rows into them, their indexes and triggers."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from psycopg import sql
@@ -8,9 +9,7 @@ from psycopg import sql
 from benchmarks import dataset
 from benchmarks.process_costs import database_cpu
 
-_DATABASE = "backfill_copied"
-# What a backfill writes itself; triggers write search entries and markets.
-_TABLES = ("tokens_token", "tokens_launchfacts", "tokens_tokenevent", "accounts_socialprofile")
+_DATABASE = "copied"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,12 +21,12 @@ class Copied:
     mb: float
 
 
-def time_copy(source: str, *, empty: str) -> Copied:
-    """The rows of a database, copied in one transaction into a copy of an empty one."""
+def time_copy(source: str, *, empty: str, tables: Sequence[str]) -> Copied:
+    """The rows of a database's tables, in turn, copied in one transaction into a copy of an empty database."""
     dataset.make_empty(_DATABASE, template=empty)
     rows: dict[str, bytes] = {}
     with dataset.connect(source) as connection:
-        for table in _TABLES:
+        for table in tables:
             statement = sql.SQL("COPY (SELECT * FROM {} ORDER BY 1) TO STDOUT (FORMAT binary)")
             with connection.cursor().copy(statement.format(sql.Identifier(table))) as copy:
                 rows[table] = b"".join(bytes(part) for part in copy)
