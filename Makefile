@@ -9,7 +9,7 @@ run: .venv/installed devchain/node_modules/installed
 
 # Four at a time, also on two cores: many tests start processes and wait for them, and others compute meanwhile.
 test: .venv/installed-dev devchain/node_modules/installed chromium
-	$(BIN)/python -m pytest --numprocesses 4 --dist worksteal -q
+	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal -q
 
 # As many seeds of the fault simulator as SEEDS says, from FIRST on; each that fails is named with what runs it again.
 fault-seeds: .venv/installed-dev

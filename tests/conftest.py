@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
@@ -29,6 +30,9 @@ from tests.chain import Launchpad
 from tests.own_environment import environment_on
 from tests.own_valkey import OwnServer
 from tokens import installed_chains, installed_signers
+
+# Each client of a test makes the middleware anew, which would read the directories of all static files.
+settings.WHITENOISE_AUTOREFRESH = True
 
 pytest_plugins = ["tests.deploying", "tests.recorded_node", "tests.user_tokens"]
 
