@@ -17,8 +17,9 @@ SHORTFALL = Ramp(0.58, 0.74)
 DEVOTED = Ramp(0.1, 0.4, top=0.75)
 # An audience is expected to have as many effective accounts as its interactions to this power.
 USUAL_POWER = 0.8
-# Added to the interactions that a shortfall is held against: a small circle of friends falls short by nature.
+# Added to the interactions that a shortfall, or the devoted, are held against: a small circle of friends is like that.
 DOUBT = 80
+DOUBT_OF_DEVOTED = 25
 # An account is devoted if it interacts as often as this, and for that share with this one agent.
 _MIN_DEVOTED = 4
 _DEVOTED_SHARE = 0.8
@@ -30,13 +31,14 @@ def find(facts: Facts, audience: Audience) -> Finding:
     squares = audience.per_agent(audience.pair_count.astype(np.float64) ** 2)
     total = totals(audience)[audience.pair_actor]
     devoted = (audience.pair_count >= _MIN_DEVOTED) & (audience.pair_count >= _DEVOTED_SHARE * total)
+    by_devoted = audience.per_agent(devoted * audience.pair_count)
 
     def describe(agent: int) -> Evidence:
         own = audience.pairs_of(agent)
         return {
             "interactions": int(interactions[agent]),
             "usualPower": USUAL_POWER,
-            "doubt": DOUBT,
+            "doubt": {"shortfall": DOUBT, "devoted": DOUBT_OF_DEVOTED},
             "audience": listed(audience, np.arange(own.start, own.stop)),
             "devoted": listed(audience, pairs_of(audience, agent, devoted)),
         }
@@ -44,7 +46,7 @@ def find(facts: Facts, audience: Audience) -> Finding:
     return Finding(
         (
             Sign("shortfall", shortfall(interactions.astype(np.float64), squares), SHORTFALL),
-            Sign("devoted", share(audience.per_agent(devoted * audience.pair_count), interactions), DEVOTED),
+            Sign("devoted", share(by_devoted, interactions, doubt=DOUBT_OF_DEVOTED), DEVOTED),
         ),
         describe,
     )
