@@ -7,7 +7,7 @@ from leaderboard.audiences import Audience
 from leaderboard.columns import Index, Real, Whole
 from leaderboard.wash.findings import Evidence
 
-MAX_LISTED = 40
+MAX_LISTED = 25
 
 
 def listed(audience: Audience, pairs: npt.NDArray[np.integer]) -> Evidence:

@@ -21,7 +21,8 @@ COPIED = Ramp(0.16, 0.36)
 _CUSTOM = 2.0
 # Added to the texts of an agent, so that a handful proves little.
 DOUBT = 5
-MAX_TEXTS = 20
+MAX_TEXTS = 12
+MAX_ACTORS = 12
 MAX_CASTS = 5
 
 
@@ -43,10 +44,10 @@ def find(facts: Facts, audience: Audience) -> Finding:
     texts = gather_texts(facts, audience)
     copies = np.clip(texts.accounts - 1 - _CUSTOM * texts.expected, 0, None)
     copied = np.bincount(texts.agent, copies, audience.agents)
+    starts = np.searchsorted(texts.agent, np.arange(audience.agents + 1, dtype=np.int32))
 
     def describe(agent: int) -> Evidence:
-        first, end = np.searchsorted(texts.agent, [agent, agent + 1])
-        own = first + np.flatnonzero(copies[first:end] > 0)
+        own = starts[agent] + np.flatnonzero(copies[starts[agent] : starts[agent + 1]] > 0)
         own = own[np.lexsort((texts.text[own], -copies[own]))]
         rows = audience.rows_of(agent)
         return {
@@ -91,5 +92,5 @@ def _uses(facts: Facts, rows: Index) -> Evidence:
     return {
         "uses": len(rows),
         "casts": [{"cast": f"{int(casts[at]) & (1 << 64) - 1:016x}", "uses": int(times[at])} for at in order],
-        "actors": [int(fid) for fid in np.unique(interactions.actor[rows])[:MAX_TEXTS]],
+        "actors": [int(fid) for fid in np.unique(interactions.actor[rows])[:MAX_ACTORS]],
     }

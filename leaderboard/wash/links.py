@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from leaderboard.audiences import Audience
-from leaderboard.columns import Agents, Facts, Index, Real, Truth, Whole
+from leaderboard.columns import Agents, Facts, Index, Real, Whole
 from leaderboard.grouping import positions
 from leaderboard.wash.findings import Evidence
 
@@ -21,31 +21,31 @@ _MIN_LINK_SHARE = 0.01
 # An agent's reply to its own cast is a thread.
 _REPLY = 3
 MAX_AGENTS = 40
-MAX_EDGES = 80
+MAX_EDGES = 40
 
 
 @dataclass(frozen=True)
 class Links:
-    """Pairs of which the account is an agent or a creator: who gives, who gets, how often."""
+    """Pairs of agent and account within one component, by component and weight: who gives, who gets, how often."""
 
     agents: Agents
-    # Nodes: agents by their index, then creators.
-    giver: Index
     fid: Whole
     receiver: Index
     interactions: Index
-    # The component of each node, and whether each link lies within one.
+    # Of each agent its component; component i has the links and the agents from `starts[i]` up to `starts[i + 1]`.
     component: Index
-    inside: Truth
+    starts: Index
+    by_component: Index
+    agent_starts: Index
     # Of each agent: interactions from within its component, and its likes, recasts and quotes of its own casts.
     within: Real
     own: Real
 
     def describe(self, agent: int) -> Evidence:
         """The agents of an agent's component by row id, the links into it, and the heaviest among the others."""
-        ring = np.flatnonzero(self.component[: len(self.agents.ids)] == self.component[agent])
-        rows = np.flatnonzero(self.inside & (self.component[self.giver] == self.component[agent]))
-        rows = rows[np.lexsort((self.fid[rows], self.receiver[rows], -self.interactions[rows]))]
+        component = int(self.component[agent])
+        ring = self.by_component[self.agent_starts[component] : self.agent_starts[component + 1]]
+        rows = np.arange(self.starts[component], self.starts[component + 1])
         into, among = rows[self.receiver[rows] == agent], rows[self.receiver[rows] != agent]
         return {
             "agents": self.agents.ids[ring[:MAX_AGENTS]].tolist(),
@@ -85,15 +85,20 @@ def find_links(facts: Facts, audience: Audience) -> Links:
     size = number + len(fids)
     graph = sparse.csr_array((np.ones(len(start), np.int8), (start, end)), shape=(size, size))
     component = connected_components(graph, connection="strong")[1].astype(np.int32)
-    inside = component[giver] == component[receiver]
+    inside = np.flatnonzero(component[giver] == component[receiver])
+    # Pairs are sorted by receiver and FID, which settles links of one weight.
+    inside = inside[np.lexsort((-interactions[inside], component[giver[inside]]))]
+    by_component = np.argsort(component[:number], kind="stable").astype(np.int32)
+    components = np.arange(size + 1, dtype=np.int32)
     return Links(
         agents=agents,
-        giver=giver,
-        fid=audience.fids[audience.pair_actor[pairs]],
-        receiver=receiver,
-        interactions=interactions,
-        component=component,
-        inside=inside,
+        fid=audience.fids[audience.pair_actor[pairs[inside]]],
+        receiver=receiver[inside],
+        interactions=interactions[inside],
+        component=component[:number],
+        starts=np.searchsorted(component[giver[inside]], components).astype(np.int32),
+        by_component=by_component,
+        agent_starts=np.searchsorted(component[by_component], components).astype(np.int32),
         within=np.bincount(receiver[inside], interactions[inside], number).astype(np.float64, copy=False),
         own=_own(facts),
     )

@@ -26,7 +26,7 @@ _MARGIN = 0.02
 _NEIGHBOURS = 4
 # Added to the trades, so that a handful proves little.
 DOUBT = 5
-MAX_TRADES = 40
+MAX_TRADES = 25
 
 
 def find(facts: Facts, audience: Audience) -> Finding:

@@ -57,8 +57,10 @@ class Shared:
 def find_shared(audience: Audience) -> Shared:
     """Compares all agents that have returning accounts in common."""
     back = _coming_back(audience)
-    coming = np.bincount(audience.pair_agent[audience.pair_count >= _MIN_RETURNS], minlength=audience.agents)
-    overlap = _overlaps(back, coming.astype(np.float64))
+    returning = audience.pair_count >= _MIN_RETURNS
+    coming = np.bincount(audience.pair_agent[returning], minlength=audience.agents).astype(np.float64)
+    everyone = np.count_nonzero(np.bincount(audience.pair_actor[returning], minlength=len(audience.fids)))
+    overlap = _overlaps(back, coming, max(everyone, 1))
     return Shared(overlap, _feeders(audience, overlap))
 
 
@@ -77,9 +79,8 @@ def _coming_back(audience: Audience) -> Matrix:
     )
 
 
-def _overlaps(back: Matrix, coming: Real) -> Matrix:
+def _overlaps(back: Matrix, coming: Real, everyone: int) -> Matrix:
     """For each agent that shares feeders: it and those it shares with, by the accounts that come back to both."""
-    everyone = max(len(np.unique(back.indices)), 1)
     rows, columns, values = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
     turned = back.T.tocsr()
     for first in range(0, back.shape[0], _CHUNK):
