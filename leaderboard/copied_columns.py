@@ -7,6 +7,7 @@ its fields in two bytes, and before each field its length in four; at the end tw
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,10 @@ Array = npt.NDArray[Any]
 
 _HEADER_BYTES = 19
 _TRAILER_BYTES = 2
+# So many messages of the server, which have a row each, are joined at a time; more would take new memory each time.
+_LINES_AT_ONCE = 256
 # So much of the text lies here at a time.
-_CHUNK_BYTES = 4 * 2**20
+_CHUNK_BYTES = 1 * 2**20
 # PostgreSQL counts microseconds from 2000-01-01.
 _EPOCH_SECONDS = 946_684_800
 
@@ -91,7 +94,7 @@ def copy_columns(
     # COPY takes no parameters.
     selected = cursor.mogrify(query, parameters)
     with cursor.copy(f"COPY ({selected}) TO STDOUT (FORMAT binary)") as lines:
-        for chunk in _chunks(lines, row.itemsize):
+        for chunk in _chunks(iter(lines), row.itemsize):
             rows = np.frombuffer(chunk, dtype=row)
             if (rows["fields"] != len(columns)).any():
                 raise NotAsExpected(query)
@@ -107,16 +110,11 @@ def _row_type(columns: Mapping[str, Column]) -> np.dtype[Any]:
     return np.dtype(fields)
 
 
-def _chunks(lines: Any, width: int) -> Iterator[bytes]:
+def _chunks(lines: Iterator[bytes], width: int) -> Iterator[bytes]:
     """Whole rows, many at a time, without what stands before and after all of them."""
-    waiting = bytearray()
-    for line in lines:
-        waiting += line
-        if len(waiting) > _CHUNK_BYTES + _HEADER_BYTES:
-            break
-    del waiting[:_HEADER_BYTES]
-    for line in lines:
-        waiting += line
+    waiting = bytearray(b"".join(islice(lines, 1))[_HEADER_BYTES:])
+    while some := b"".join(islice(lines, _LINES_AT_ONCE)):
+        waiting += some
         if len(waiting) > _CHUNK_BYTES:
             whole = len(waiting) // width * width
             yield bytes(waiting[:whole])

@@ -94,8 +94,12 @@ def _copied(cursor: CursorWrapper, query: str, parameters: tuple[Any, ...], **co
 
 def _fids(agents: Agents, interactions: Interactions) -> Whole:
     """Those who interacted and the creators, each once, in order."""
-    fids = np.union1d(interactions.actor, agents.creator_fids)
-    return fids[fids > 0]
+    # np.unique takes five times as long.
+    fids = np.concatenate((interactions.actor, agents.creator_fids))
+    fids.sort()
+    is_new = fids > 0
+    is_new[1:] &= fids[1:] != fids[:-1]
+    return fids[is_new]
 
 
 def _read_accounts(cursor: CursorWrapper, fids: Whole, end: datetime) -> Accounts:
