@@ -30,7 +30,7 @@ from config.env import BASE_DIR, env_secret, join_list, load_env_file
 from config.processes import end_with_parent
 from config.server_addresses import ask_database, ask_redis, web_server_answers
 from devchain import anvil
-from local import deployments, stand_ins
+from local import agents, deployments, stand_ins
 from local.supervisor import StartFailed, Supervisor
 
 _START_SECONDS = 90.0
@@ -79,6 +79,8 @@ def _run() -> None:
         chain = _start_chain(supervisor, environment)
         sample_ports = _start_stand_ins(supervisor, environment)
         environment |= chain | stand_ins.environment(sample_ports)
+        if _has_our_chain(environment):
+            environment |= agents.environment(environment)
         development_chain.announce(chain | stand_ins.issuer(sample_ports))
         commands = _read_procfile()
         if not _chain_ids(chain):
@@ -87,7 +89,7 @@ def _run() -> None:
         for name, command in commands.items():
             supervisor.start(name, ["/bin/sh", "-c", f"exec {command}"], environment=environment)
         supervisor.wait_until(lambda: web_server_answers(host, port), seconds=_START_SECONDS, what="the web server")
-        _start_launcher(supervisor, environment)
+        _start_samples(supervisor, environment)
         services, has_users = stand_ins.greet(sample_ports), bool(stand_ins.issuer(sample_ports))
         print(_greeting(environment, accounts, services, has_users=has_users), flush=True)
         while True:
@@ -216,12 +218,14 @@ def _start_stand_ins(supervisor: Supervisor, environment: Mapping[str, str]) -> 
     return ports
 
 
-def _start_launcher(supervisor: Supervisor, environment: Mapping[str, str]) -> None:
-    """Have samples launched, where the chain is ours."""
+def _start_samples(supervisor: Supervisor, environment: Mapping[str, str]) -> None:
+    """Have tokens launched, and what made-up agents do reported, where the chain is ours."""
     if not _has_our_chain(environment):
         return
     options = ["--rpc-url", environment[_CHAIN_URLS], "--every", environment["LAUNCH_EVERY_SECONDS"]]
     supervisor.start("launcher", [sys.executable, "-m", "devchain.launcher", *options], environment=environment)
+    told = [_address(environment), str(embedded.local_directory() / "partner-key")]
+    supervisor.start("agents", [sys.executable, "-m", "local.agents", *told], environment=environment)
 
 
 def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], services: str, *, has_users: bool) -> str:
@@ -250,6 +254,7 @@ def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], servi
   Chains            {chain}
   Followed so far   {followed or "none"}
 {services}
+{agents.greet(address, are_samples=ours)}
   Data, keys, logs  {local}
   Try               curl {shlex.quote(f"{address}/api/tokens?limit=3")}
 {deploying}{user}  Ctrl-C stops everything.

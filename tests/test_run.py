@@ -231,7 +231,8 @@ def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -
     # Beside a real chain nothing is made up.
     assert "Market data       none: MARKET_DATA is false" in run.said()
     assert "Profiles          none: set SOCIAL_API_KEY (Neynar) or FARCASTER_HUB_URL" in run.said()
-    assert not run.children("standins")
+    assert "(of agents that partners report on)" in run.said()
+    assert not run.children("standins") and not run.children("local.agents")
     password, key = (run.local / "administrator").read_text().strip(), (run.local / "partner-key").read_text().strip()
     assert f"admin, password {password}" in run.said()
     assert key in run.said()
@@ -292,6 +293,16 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
     status, pending = sample_run.get("/api/pretoken/pending", Authorization=f"Bearer {token}")
     assert (status, json.loads(pending)) == (200, {"pendingPretokens": []})
     assert sample_run.get("/api/pretoken/pending", Authorization=f"Bearer {token[:-4]}AAAA")[0] == 401
+    # What made-up agents do is reported and ranked.
+    ranked = re.search(
+        r"Leaderboard       http://127\.0\.0\.1:\d+(/\S+)  \(SAMPLE DATA of made-up agents\)\n", sample_run.said()
+    )
+    assert ranked
+    assert len(sample_run.children("local.agents")) == 1
+    rows = wait_for(lambda: json.loads(sample_run.get(f"{ranked[1]}?interval=30d")[1])["data"], seconds=60)
+    assert rows[0]["agentName"].endswith("(sample)")
+    assert rows[0]["token"]["chainId"] == CHAIN_ID
+    assert min(rows[0]["runs"]["total"], rows[0]["castMetrics"]["interactions"]) > 50
     # The stand-in knows the tokens that it was asked for, which are those of the samples.
     assert trending["trending"]
     assert all(token["chain_id"] == CHAIN_ID for token in trending["tokens"].values())
