@@ -13,8 +13,14 @@ from pytest_django.live_server_helper import LiveServer
 
 from accounts import keys
 from accounts.models import KeyUsage, Scope
+from leaderboard import events, recording, snapshots
+from leaderboard.models import Interval
+from leaderboard.recording import Reporter
+from local.sample_agents import CHARACTERS, DAY, Life, introduce, own
 from tests.chromium import Visit, visit
 from tests.factories import (
+    AdministratorFactory,
+    AdminSessionFactory,
     ChainHeadFactory,
     CoverageAlarmFactory,
     CoverageFactory,
@@ -23,10 +29,13 @@ from tests.factories import (
     DeployWalletFactory,
     IndexRequestFactory,
     PartnerKeyFactory,
+    PersonFactory,
+    PretokenFactory,
     SignedTransactionFactory,
     SocialProfileFactory,
     TokenFactory,
 )
+from tests.orders import pretoken
 from tokens.models import DeployAttempt, Market
 
 PASSWORD = "correct horse battery staple"
@@ -76,6 +85,34 @@ def deploy(now: datetime) -> None:
         version = SignedTransactionFactory(attempt=attempt, **sent)
     DeployAttempt.objects.update(tx_hash=version.tx_hash)
     DeployAttemptFactory(deployment=DeploymentFactory(**order, status="submitted"), wallet=wallet, nonce=41)
+
+
+@pytest.fixture
+def users(data: None) -> None:
+    """Two users, one of whom has pretokens, and two administrators."""
+    user = PersonFactory(fid=12_345, last_seen_at=timezone.now())
+    PersonFactory(linked=True, linked_to=user, last_seen_at=timezone.now())
+    body = pretoken(keyword="Winter sale")
+    PretokenFactory(owner=user, keyword="Winter sale", chain_id=8453, body=body, size=len(str(body)))
+    PretokenFactory(owner=user, keyword="Given up", deleted=True)
+    AdminSessionFactory(administrator=AdministratorFactory(name="Robin", subject="4242"))
+    AdministratorFactory(name="Kim", subject="4343")
+
+
+@pytest.fixture
+def ranked(data: None) -> None:
+    """A week of sample agents, one of whom has a farm, and the rankings of it."""
+    now = timezone.now()
+    today = int(now.timestamp()) // DAY * DAY
+    life, told = Life(), introduce(today - 8 * DAY)
+    for agent in CHARACTERS:
+        token = TokenFactory(name=agent.name, symbol=agent.name.upper())
+        told.append(own(agent, chain_id=token.chain_id, address=token.contract_address, now=today))
+    for day in range(7, 0, -1):
+        told += life.go_on(today - day * DAY, seconds=DAY)
+    recording.record([events.read(event, latest=now) for event in told], reporter=Reporter("samples"))
+    for interval in Interval:
+        snapshots.compute(interval)
 
 
 @pytest.fixture
@@ -156,6 +193,46 @@ def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_anot
     ):
         open_list(site, name)
         assert site.page.locator("#changelist").is_visible()
+    assert_clean(site)
+
+
+def test_an_agents_page_explains_its_doubts_in_charts(ranked, site):
+    page = site.page
+    open_list(site, "Agents")
+    assert page.locator("#result_list tbody tr").count() == len(CHARACTERS)
+    site.photograph("agents")
+    open_list(site, "Rankings")
+    page.goto(f"{page.url}?interval=7d")
+    assert page.locator("#result_list tbody tr").count() == len(CHARACTERS)
+    site.photograph("rankings")
+    page.get_by_role("link", name="Pump (sample)").click()
+    page.wait_for_load_state("networkidle")
+    page.locator("nav a", has_text="Standing, Week").click()
+    for chart in ("Casts by day, UTC", "Components in percent", "gaps between interactions"):
+        drawn = page.get_by_role("img", name=chart).and_(page.locator(":visible")).first
+        assert drawn.bounding_box()["height"] > 50
+        assert drawn.locator("rect[fill=currentColor]").count() > 5
+    site.photograph("agent", whole=True)
+    assert_clean(site)
+
+
+def test_users_administrators_and_pretokens_are_shown(users, site):
+    page = site.page
+    open_list(site, "Users")
+    assert page.locator("#result_list tbody tr").count() == 2
+    site.photograph("users")
+    open_list(site, "Administrators")
+    assert page.locator("#result_list tbody tr").count() == 2
+    site.photograph("administrators")
+    open_list(site, "Administrators' sessions")
+    assert page.get_by_role("link", name="administrator Robin").is_visible()
+    open_list(site, "Pretokens")
+    assert page.locator("#result_list tbody tr").count() == 2
+    site.photograph("pretokens")
+    page.get_by_role("link", name="Winter sale").click()
+    page.wait_for_load_state("networkidle")
+    assert page.locator("a[href$='/deploy/']").is_visible()
+    site.photograph("pretoken")
     assert_clean(site)
 
 

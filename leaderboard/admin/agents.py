@@ -92,12 +92,11 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
         "agent_id",
         "name",
         "fid",
-        "token_address",
-        "creator_fid",
+        "token",
         "partner_key",
         "rank",
         "wash",
-        "is_hidden",
+        "hidden",
     )
     list_filter = ("is_hidden", "partner_key")
     list_select_related = ("partner_key",)
@@ -138,7 +137,8 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
         )
         if obj is None:
             return ((None, {"fields": about}),)
-        shown = [(interval.label, {"fields": (_field(interval),)}) for interval in Interval]
+        # One at a time, since evidence is long.
+        shown = [(interval.label, {"fields": (_field(interval),), "classes": ("tab",)}) for interval in Interval]
         return (
             ("Agent", {"fields": (*about, "created_at", "described_at", "hub")}),
             ("What happened", {"fields": ("casts_by_day", "interactions_by_day")}),
@@ -156,6 +156,11 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
         """Nobody: an agent is hidden instead, so that rankings can still be explained."""
         return False
 
+    @admin.display(description="token", ordering="token_address")
+    def token(self, agent: Agent) -> str:
+        """Its two ends, so that the rank has room; the page has all of it."""
+        return f"{agent.token_address[:6]}…{agent.token_address[-4:]}" if agent.token_address else ""
+
     @admin.display(description=f"rank, {LISTED}", ordering="current_rank")
     def rank(self, agent: Any) -> str:
         return str(agent.current_rank or "")
@@ -163,6 +168,11 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
     @admin.display(description="wash confidence", ordering="current_wash")
     def wash(self, agent: Any) -> str:
         return "" if agent.current_wash is None else f"{agent.current_wash:.2f}"
+
+    @admin.display(description="", ordering="is_hidden")
+    def hidden(self, agent: Agent) -> str:
+        """Nothing of those who are not."""
+        return "hidden" if agent.is_hidden else ""
 
     @admin.display(description="hub")
     def hub(self, agent: Agent) -> str:

@@ -43,7 +43,7 @@ class DoubtFilter(admin.SimpleListFilter):
 class StandingAdmin(IndexedSearch, ReadRows):
     """The rankings that callers get now."""
 
-    list_display = ("rank", "agent_link", "composite", "wash_confidence", "flags", "interactions", "last_active_at")
+    list_display = ("rank", "agent_link", "points", "wash", "flags", "interactions", "last_active_at")
     list_filter = (IntervalFilter, DoubtFilter)
     search_fields = ("public_id",)
     search_help_text = "A whole agent id."
@@ -69,6 +69,14 @@ class StandingAdmin(IndexedSearch, ReadRows):
     @admin.display(description="agent")
     def agent_link(self, standing: Standing) -> str:
         return inward(standing.agent, standing.agent_name or standing.public_id)
+
+    @admin.display(description="composite", ordering="composite")
+    def points(self, standing: Standing) -> str:
+        return f"{standing.composite:.2f}"
+
+    @admin.display(description="wash confidence", ordering="wash_confidence")
+    def wash(self, standing: Standing) -> str:
+        return f"{standing.wash_confidence:.2f}"
 
     @admin.display(description="flags")
     def flags(self, standing: Standing) -> str:
