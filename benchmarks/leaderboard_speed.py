@@ -51,7 +51,9 @@ def main() -> int:
     result: dict[str, Any] = {"ranking": _rank(database, options, limits)}
     result["pages"] = _read_pages(database, result["ranking"]["30d"]["ranked"], limits)
     result["import"] = _import(options)
-    keep("leaderboard_speed", {"command": "python -m benchmarks.leaderboard_speed", **result})
+    keep(
+        "leaderboard_speed", {"command": " ".join(["python -m benchmarks.leaderboard_speed", *sys.argv[1:]]), **result}
+    )
     return 0 if limits.are_kept else 1
 
 

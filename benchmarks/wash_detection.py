@@ -149,7 +149,7 @@ def _report(by_task: dict[tuple[float, tuple[str, ...]], list[Outcome]], options
         results.keep(
             name,
             {
-                "command": "python -m benchmarks.wash_detection",
+                "command": " ".join(["python -m benchmarks.wash_detection", *sys.argv[1:]]),
                 **result,
                 "without": off,
                 "kinds": kinds,

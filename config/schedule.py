@@ -43,7 +43,7 @@ _QUEUED = {
     "watch": ("sweep_deployments", "watch_deployments", "watch_chain", "confirm_deployments", "confirm_deployed"),
 }
 ROUTES = {f"tokens.tasks.{task}": {"queue": queue} for queue, tasks in _QUEUED.items() for task in tasks} | {
-    # They take long, one at a time, so that one process of the workers is kept busy at the most.
+    # They take long; a worker for this queue alone spares the others' time.
     f"leaderboard.tasks.{task}": {"queue": "leaderboard"}
-    for task in ("make_rankings", "prune_leaderboard")
+    for task in ("pull_hub", "make_rankings", "make_ranking", "prune_leaderboard")
 }

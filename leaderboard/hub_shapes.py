@@ -61,6 +61,11 @@ class ReactionMessage:
 _REACTIONS = {"REACTION_TYPE_LIKE": InteractionKind.LIKE, "REACTION_TYPE_RECAST": InteractionKind.RECAST}
 
 
+def timestamp_of(time: datetime) -> int:
+    """The protocol's count at a time, in whole seconds."""
+    return int(time.timestamp()) - EPOCH
+
+
 def _time_of(timestamp: int) -> datetime:
     """The time that the protocol's count means."""
     return datetime.fromtimestamp(EPOCH + timestamp, tz=UTC)

@@ -5,25 +5,28 @@ and facts that come twice are one. Casts are read from the newest that was taken
 more seldom: a cast's reactions come in its first hours.
 """
 
+import hashlib
 import itertools
 import logging
 import math
+import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import F, Manager, QuerySet
 from django.utils import timezone
 
 from accounts import profiles
-from config.http import Permanent, RateLimited, Retryable
+from config.http import NoAnswer, Permanent, RateLimited, Retryable
 from config.redis_connection import PREFIX, redis
 from leaderboard import hub
-from leaderboard.hub_shapes import CastMessage, ReactionMessage
+from leaderboard.hub_shapes import CastMessage, ReactionMessage, timestamp_of
 from leaderboard.keys import cast_key, event_key, text_key
-from leaderboard.models import Action, Agent, HubCast, HubCursor, Interaction, InteractionKind
+from leaderboard.models import Action, HubCast, HubCursor, Interaction, InteractionKind
 from leaderboard.recording import write_alone
 
 logger = logging.getLogger(__name__)
@@ -35,26 +38,34 @@ LEASE_SECONDS = 300
 OVERLAP_SECONDS = 600
 # An agent that casts without end does not hold the others up: its turn ends after so many pages.
 PAGES = 20
-# Of what one cast has got since the last time, the newest so many pages are read.
-LIKE_PAGES = 200
+# Of what one cast has got since the last time, the newest so many pages are read: who writes facts has all others wait.
+LIKE_PAGES = 20
 # What a cast got is read anew when half its age has passed again, within these; and no more when it is old.
 SOONEST, LATEST, OLD = timedelta(minutes=5), timedelta(days=1), timedelta(days=31)
 # How long the hub is left alone after an error, where it does not say itself.
 OUTAGE_PAUSE_SECONDS = 60
-# How long an agent is left alone for which the hub refuses an answer.
-REFUSAL_PAUSE = timedelta(hours=1)
+# How long an agent or cast is left alone for which the hub has no usable answer: the first time, and at the most.
+ROW_PAUSE, LONGEST_ROW_PAUSE = timedelta(minutes=1), timedelta(days=1)
 
 # Holds for all workers. Redis may lose it: that costs one more call.
 PAUSED_KEY = f"{PREFIX}hub:paused"
 SOURCE = "farcaster"
+# Of the lock that one who pulls has.
+LOCK = int.from_bytes(hashlib.sha256(b"launchboard hub").digest()[:8], signed=True)
 
+# Whose FID has become another one begins anew.
 _BEGIN = """
-INSERT INTO leaderboard_hubcursor (agent_id, casts_until, due_at, trouble)
-SELECT id, 0, %s, '' FROM leaderboard_agent WHERE fid IS NOT NULL
-ON CONFLICT DO NOTHING
+INSERT INTO leaderboard_hubcursor (agent_id, fid, casts_until, due_at, failures, trouble)
+SELECT agent.id, agent.fid, 0, %s, 0, '' FROM leaderboard_agent agent
+LEFT JOIN leaderboard_hubcursor known ON known.agent_id = agent.id
+WHERE agent.fid IS NOT NULL AND agent.fid IS DISTINCT FROM known.fid
+ORDER BY agent.id
+ON CONFLICT (agent_id) DO UPDATE
+SET fid = excluded.fid, casts_until = 0, due_at = excluded.due_at, failures = 0, trouble = ''
 """
 
 _Row = TypeVar("_Row", HubCursor, HubCast)
+_Fact = TypeVar("_Fact", Action, Interaction)
 _Message = TypeVar("_Message", CastMessage, ReactionMessage)
 
 
@@ -63,21 +74,21 @@ def is_paused() -> bool:
     return bool(redis().exists(PAUSED_KEY))
 
 
-def pull_casts() -> int:
+def pull_casts(*, until: float) -> int:
     """Pull what some due agents have cast since the last time; how many agents were looked at.
 
-    After an error the hub is left alone for a while, and whoever got no answer is due again then.
+    `until` is a time of `time.monotonic`: from then on no further one is begun, and the rest stays due. After an outage
+    the hub is left alone for a while, and whoever got no answer is due again then.
     """
     with connection.cursor() as cursor:
         cursor.execute(_BEGIN, [timezone.now()])
-    cursors = _claim(HubCursor.objects.filter(agent__fid__isnull=False).select_related("agent"), AGENTS)
-    return _each(cursors, _pull_agent)
+    due = HubCursor.objects.filter(agent__fid=F("fid")).select_related("agent")
+    return _each(_claim(due, AGENTS), _pull_agent, until=until)
 
 
-def pull_interactions() -> int:
-    """Pull what some due casts have got; how many casts were looked at. Errors are as in `pull_casts`."""
-    casts = _claim(HubCast.objects.filter(action__agent__fid__isnull=False).select_related("action__agent"), CASTS)
-    return _each(casts, _pull_cast)
+def pull_interactions(*, until: float) -> int:
+    """Pull what some due casts have got; how many casts were looked at. Time and errors are as in `pull_casts`."""
+    return _each(_claim(HubCast.objects.select_related("action"), CASTS), _pull_cast, until=until)
 
 
 def _claim(due: QuerySet[_Row], count: int) -> list[_Row]:
@@ -92,34 +103,48 @@ def _claim(due: QuerySet[_Row], count: int) -> list[_Row]:
     return rows
 
 
-def _each(rows: Sequence[_Row], pull: Callable[[_Row], None]) -> int:
-    """Pull for one after another; the first outage leaves the rest due when the pause is over."""
+def _each(rows: Sequence[_Row], pull: Callable[[_Row], None], *, until: float) -> int:
+    """Pull for one after another. An outage leaves the rest due when the pause is over, lack of time leaves it due."""
     for number, row in enumerate(rows):
+        if time.monotonic() >= until:
+            _give_back(rows[number:], timezone.now())
+            return number
         try:
             pull(row)
-        except Retryable as error:
-            until = timezone.now() + timedelta(seconds=_pause_after(error))
-            left = [row.pk for row in rows[number:]]
-            type(row)._default_manager.filter(pk__in=left).update(due_at=until)
+        except (NoAnswer, RateLimited) as error:
+            _give_back(rows[number:], timezone.now() + timedelta(seconds=_pause_after(error)))
             return number
+        except (Retryable, Permanent) as error:
+            _note_failure(row, error)
     return len(rows)
+
+
+def _give_back(rows: Sequence[_Row], due_at: datetime) -> None:
+    type(rows[0])._default_manager.filter(pk__in=[row.pk for row in rows]).update(due_at=due_at)
+
+
+def _note_failure(row: HubCursor | HubCast, error: Exception) -> None:
+    """An answer about this one that is of no use holds up no other; it is asked for ever more seldom."""
+    pause = min(ROW_PAUSE * 2 ** min(row.failures, 12), LONGEST_ROW_PAUSE)
+    told: dict[str, object] = {"due_at": timezone.now() + pause, "failures": F("failures") + 1}
+    if isinstance(row, HubCursor):
+        told["trouble"] = str(error)
+    type(row)._default_manager.filter(pk=row.pk).update(**told)
+    logger.warning("the hub has no usable answer about %s: %s", row, error)
 
 
 def _pull_agent(cursor: HubCursor) -> None:
     now = timezone.now()
-    due_at, trouble = now + timedelta(seconds=settings.HUB_PULL_SECONDS), ""
-    try:
-        for number, page in enumerate(
-            hub.walk_casts(_fid(cursor.agent), since=max(cursor.casts_until - OVERLAP_SECONDS, 0)), 1
-        ):
-            _keep_casts(cursor, page, now=now)
-            if number == PAGES:
-                due_at = now
-                break
-    except Permanent as error:
-        due_at, trouble = now + REFUSAL_PAUSE, str(error)
-        logger.warning("the hub refuses the casts of agent %s: %s", cursor.agent.agent_id, error)
-    HubCursor.objects.filter(pk=cursor.pk).update(due_at=due_at, trouble=trouble)
+    due_at = now + timedelta(seconds=settings.HUB_PULL_SECONDS)
+    # What is older would be pruned at once.
+    oldest = timestamp_of(now - timedelta(days=settings.LEADERBOARD_FACT_DAYS))
+    since = max(cursor.casts_until - OVERLAP_SECONDS, oldest)
+    for number, page in enumerate(hub.walk_casts(cursor.fid, since=since), 1):
+        _keep_casts(cursor, page, now=now)
+        if number == PAGES:
+            due_at = now
+            break
+    HubCursor.objects.filter(pk=cursor.pk, fid=cursor.fid).update(due_at=due_at, failures=0, trouble="")
 
 
 def _keep_casts(cursor: HubCursor, page: Sequence[CastMessage], *, now: datetime) -> None:
@@ -130,7 +155,7 @@ def _keep_casts(cursor: HubCursor, page: Sequence[CastMessage], *, now: datetime
         return
     rows = [
         Action(
-            key=event_key(SOURCE, cast.hash),
+            key=_key(cursor.pk, cast.hash),
             agent_id=cursor.pk,
             at=cast.at,
             kind=cast.action_kind,
@@ -143,41 +168,59 @@ def _keep_casts(cursor: HubCursor, page: Sequence[CastMessage], *, now: datetime
     until = max(cursor.casts_until, *(cast.timestamp for cast in page))
     with transaction.atomic():
         write_alone()
-        Action.objects.bulk_create(rows, ignore_conflicts=True)
+        moved = HubCursor.objects.filter(pk=cursor.pk, fid=cursor.fid, agent__fid=cursor.fid).update(casts_until=until)
+        if not moved:
+            # The FID has become another agent's meanwhile, and with it what was cast.
+            return
+        _add(rows, unique=("cast_key", "agent"))
         # Also for those that a partner has told of before.
-        kept = Action.objects.filter(cast_key__in=[row.cast_key for row in rows], at__gt=now - OLD)
-        HubCast.objects.bulk_create([HubCast(action=action) for action in kept], ignore_conflicts=True)
-        HubCursor.objects.filter(pk=cursor.pk).update(casts_until=until)
+        kept = Action.objects.filter(agent_id=cursor.pk, cast_key__in=[row.cast_key for row in rows], at__gt=now - OLD)
+        watched = [HubCast(action=action, fid=cursor.fid) for action in kept]
+        HubCast.objects.bulk_create(watched, ignore_conflicts=True)
     cursor.casts_until = until
+
+
+def _add(rows: Sequence[_Fact], *, unique: Sequence[str]) -> None:
+    """Add facts. Where a partner has told of one before, the hub knows better when it was and what it said."""
+    if rows:
+        told = ["at", "kind", "text_key"]
+        facts: Manager[_Fact] = type(rows[0])._default_manager
+        facts.bulk_create(rows, update_conflicts=True, unique_fields=unique, update_fields=told, batch_size=1_000)
 
 
 def _pull_cast(cast: HubCast) -> None:
     action, now = cast.action, timezone.now()
-    fid = _fid(action.agent)
-    try:
-        found: list[CastMessage | ReactionMessage] = [
-            *_new(hub.walk_reactions(fid, action.cast_hash, InteractionKind.LIKE), cast),
-            *_new(hub.walk_reactions(fid, action.cast_hash, InteractionKind.RECAST), cast),
-            *_new(hub.walk_replies(fid, action.cast_hash), cast),
-        ]
-    except Permanent as error:
-        HubCast.objects.filter(pk=cast.pk).update(due_at=now + REFUSAL_PAUSE)
-        logger.warning("the hub refuses what cast %s got: %s", action.cast_hash, error)
-        return
-    rows = [_interaction(action, message) for message in sorted(found, key=lambda message: message.hash)]
-    until = max([cast.read_until, *(message.timestamp for message in found if message.at <= now)])
+    walked: list[CastMessage | ReactionMessage] = [
+        *_new(hub.walk_reactions(cast.fid, action.cast_hash, InteractionKind.LIKE), cast),
+        *_new(hub.walk_reactions(cast.fid, action.cast_hash, InteractionKind.RECAST), cast),
+        *_new(hub.walk_replies(cast.fid, action.cast_hash), cast),
+    ]
+    # Each once: pages move while they are read. What claims to come later counts for nothing until then.
+    found = {message.hash: message for message in walked if message.at <= now + SOONEST}
+    rows = [_interaction(action, found[hash_]) for hash_ in sorted(found)]
+    until = max([cast.read_until, *(message.timestamp for message in found.values() if message.at <= now)])
     with transaction.atomic():
         write_alone()
         # All that the cast has got since the last time or nothing: a walk that breaks off leaves no gap behind it.
-        Interaction.objects.bulk_create(rows, ignore_conflicts=True, batch_size=1_000)
+        _add(_one_each(rows), unique=("cast_key", "actor_fid", "kind", "message_key", "agent"))
         age = now - action.at
         row = HubCast.objects.filter(pk=cast.pk)
         if age > OLD:
             row.delete()
         else:
-            row.update(read_until=until, due_at=now + min(max(age / 2, SOONEST), LATEST))
+            row.update(read_until=until, due_at=now + min(max(age / 2, SOONEST), LATEST), failures=0)
         if settings.LEADERBOARD_ACTOR_SCORES:
-            profiles.want(message.fid for message in found)
+            profiles.want(message.fid for message in found.values())
+
+
+def _key(agent_id: int, message_hash: str) -> uuid.UUID:
+    """A FID, and with it all that was cast, may become another agent's: the same message is another fact then."""
+    return event_key(f"{SOURCE} {agent_id}", message_hash)
+
+
+def _one_each(rows: Sequence[Interaction]) -> list[Interaction]:
+    """Who likes, takes it back and likes again has told of it by two messages: one statement can't write both."""
+    return list({(row.actor_fid, row.kind, row.message_key): row for row in rows}.values())
 
 
 def _new(pages: Iterable[list[_Message]], cast: HubCast) -> Iterator[_Message]:
@@ -192,7 +235,7 @@ def _new(pages: Iterable[list[_Message]], cast: HubCast) -> Iterator[_Message]:
 def _interaction(action: Action, message: CastMessage | ReactionMessage) -> Interaction:
     is_reply = isinstance(message, CastMessage)
     return Interaction(
-        key=event_key(SOURCE, message.hash),
+        key=_key(action.agent_id, message.hash),
         agent_id=action.agent_id,
         at=message.at,
         kind=InteractionKind.REPLY if isinstance(message, CastMessage) else message.kind,
@@ -203,12 +246,7 @@ def _interaction(action: Action, message: CastMessage | ReactionMessage) -> Inte
     )
 
 
-def _fid(agent: Agent) -> int:
-    """Those without one are not claimed; 0 is nobody's."""
-    return agent.fid or 0
-
-
-def _pause_after(error: Retryable) -> int:
+def _pause_after(error: NoAnswer | RateLimited) -> int:
     """Leave the hub alone, and return for how many seconds."""
     said = error.retry_after if isinstance(error, RateLimited) else None
     pause = OUTAGE_PAUSE_SECONDS if said is None else max(math.ceil(said), 1)

@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Case, Exists, OuterRef, When
+
 from leaderboard.models import Interval, Snapshot, Standing
 from leaderboard.page_cursors import Place
+from tokens.models import Token
 
 Row = Mapping[str, Any]
 
@@ -54,7 +57,8 @@ def read_page(interval: Interval, place: Place, *, limit: int, with_score: bool)
         following = None
     else:
         following = Place(rows[-1]["rank"], rows[-1]["snapshot_id"])
-    return Page([_record(row, with_score=with_score) for row in rows], following)
+    # What operators have blocked or hidden since is not shown: the page is shorter then, and the ranks stay.
+    return Page([_record(row, with_score=with_score) for row in rows if not row["is_gone"]], following)
 
 
 def _read(interval: Interval, place: Place, limit: int, with_score: bool) -> list[Row]:
@@ -65,7 +69,11 @@ def _read(interval: Interval, place: Place, limit: int, with_score: bool) -> lis
         standings = standings.filter(snapshot_id=place.snapshot_id)
     # Ranks have no gaps, so that a page is a part of an index, however far down it is.
     ranked = standings.filter(rank__gt=place.offset, rank__lte=place.offset + limit).order_by("rank")
-    return list(ranked.values(*_PUBLIC, *(_SCORE if with_score else ())))
+    blocked = Token.objects.filter(
+        chain_id=OuterRef("token_chain_id"), contract_address=OuterRef("token_address"), blocked=True
+    )
+    gone = Case(When(agent__is_hidden=True, then=True), default=Exists(blocked))
+    return list(ranked.annotate(is_gone=gone).values("is_gone", *_PUBLIC, *(_SCORE if with_score else ())))
 
 
 def _is_kept(interval: Interval, snapshot_id: int) -> bool:

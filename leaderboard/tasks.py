@@ -2,12 +2,14 @@
 
 import logging
 import time
+from contextlib import suppress
 
 from django.utils import timezone
 
 from config.celery import app
 from leaderboard import hub, pace, pruning, pulling, scores, snapshots
-from tokens.following.leadership import HeldElsewhere
+from leaderboard.models import Interval
+from tokens.following.leadership import HeldElsewhere, held
 
 logger = logging.getLogger(__name__)
 
@@ -20,9 +22,15 @@ RANKING_SECONDS = 900
 @app.task
 def pull_hub() -> None:
     """Pull what is due from the hub, if there is one, as long as there is much of it and time is left."""
-    deadline, casts, interactions = time.monotonic() + ROUNDS_SECONDS, 1, 1
-    while hub.is_configured() and casts + interactions and time.monotonic() < deadline and not pulling.is_paused():
-        casts, interactions = pulling.pull_casts(), pulling.pull_interactions()
+    if not hub.is_configured():
+        return
+    # One at a time, however slow the hub is.
+    until, looked_at = time.monotonic() + ROUNDS_SECONDS, 1
+    with suppress(HeldElsewhere), held(pulling.LOCK):
+        while looked_at and time.monotonic() < until and not pulling.is_paused():
+            looked_at = pulling.pull_casts(until=until)
+            if not pulling.is_paused():
+                looked_at += pulling.pull_interactions(until=until)
 
 
 @app.task
@@ -33,14 +41,20 @@ def note_social_scores() -> None:
         logger.info("noted %s social scores", noted)
 
 
-@app.task(soft_time_limit=RANKING_SECONDS, time_limit=RANKING_SECONDS + 30)
+@app.task
 def make_rankings() -> None:
-    """Make the rankings that are due, one after another, unless somebody is at it."""
+    """Have the rankings made that are due, each by itself: what goes wrong with one is no trouble of another."""
     for interval in pace.due(timezone.now()):
-        try:
-            snapshots.compute(interval)
-        except HeldElsewhere:
-            return
+        make_ranking.apply_async((interval.value,), expires=RANKING_SECONDS)
+
+
+@app.task(soft_time_limit=RANKING_SECONDS, time_limit=RANKING_SECONDS + 30)
+def make_ranking(interval: str) -> None:
+    """Make a ranking, unless it is there meanwhile or somebody is at it."""
+    wanted = Interval(interval)
+    with suppress(HeldElsewhere):
+        if wanted in pace.due(timezone.now()):
+            snapshots.compute(wanted)
 
 
 @app.task

@@ -165,7 +165,7 @@ def test_rankings_are_listed_by_interval_and_doubt(operator):
 def test_a_hub_that_refuses_an_agent_is_told(operator):
     agent = AgentFactory()
     assert "not pulled" in operator.get(f"{AGENTS}{agent.pk}/change/").content.decode()
-    HubCursor.objects.create(agent=agent, trouble="HTTP status 400")
+    HubCursor.objects.create(agent=agent, fid=agent.fid, trouble="HTTP status 400")
     assert "HTTP status 400" in operator.get(f"{AGENTS}{agent.pk}/change/").content.decode()
 
 

@@ -11,11 +11,13 @@ from django.utils import timezone
 
 from accounts import administrators, keys
 from accounts.models import AdminSession, Scope
-from leaderboard.models import Interval, Snapshot
+from leaderboard.models import Agent, Interval, Snapshot, Standing
 from leaderboard.page_cursors import Place, decode, encode
+from leaderboard.standings import read_page
 from tests.agent_factories import AgentFactory, SnapshotFactory, StandingFactory
 from tests.factories import AdministratorFactory
 from tests.user_tokens import as_user, bearer
+from tokens.models import Token
 
 pytestmark = pytest.mark.django_db
 
@@ -452,3 +454,21 @@ def test_the_description_knows_both_shapes(client):
     operation = document["paths"][URL]["get"]
     assert {"200", "304", "400", "401", "429"} <= set(operation["responses"])
     assert {"userToken": []} in operation["security"] and {} in operation["security"]
+
+
+def test_what_is_blocked_or_hidden_after_a_ranking_is_shown_no_more():
+    snapshot = SnapshotFactory(ranked=4)
+    standings = [
+        StandingFactory(snapshot=snapshot, agent=AgentFactory(launched=True), rank=rank) for rank in range(1, 5)
+    ]
+    for standing in standings:
+        Standing.objects.filter(pk=standing.pk).update(
+            token_chain_id=standing.agent.token_chain_id, token_address=standing.agent.token_address
+        )
+    Token.objects.filter(contract_address=standings[1].agent.token_address).update(blocked=True)
+    Agent.objects.filter(pk=standings[3].agent_id).update(is_hidden=True)
+    first = read_page(Interval.DAY, Place(), limit=2, with_score=False)
+    assert [row["rank"] for row in first.rows] == [1]
+    second = read_page(Interval.DAY, first.following, limit=2, with_score=True)
+    assert [row["rank"] for row in second.rows] == [3]
+    assert second.following is None

@@ -1,5 +1,6 @@
 """leaderboard/pulling.py against a hub on loopback: what becomes a fact, and how far it is read when things break."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -16,6 +17,7 @@ from leaderboard.models import Action, ActionKind, Agent, HubCast, HubCursor, In
 from leaderboard.recording import write_alone
 from standins.hub import Cast, Reaction
 from standins.server import Mode
+from tests.agent_factories import ActionFactory, InteractionFactory
 from tests.factories import SocialProfileFactory
 from tests.waiting import wait_for
 
@@ -43,6 +45,14 @@ def agent():
 def ago(**spans):
     """A Unix time before now."""
     return int((timezone.now() - timedelta(**spans)).timestamp())
+
+
+def pull_casts(seconds=60.0):
+    return pulling.pull_casts(until=time.monotonic() + seconds)
+
+
+def pull_interactions(seconds=60.0):
+    return pulling.pull_interactions(until=time.monotonic() + seconds)
 
 
 def make_due():
@@ -93,7 +103,7 @@ def test_a_reaction_to_an_address_of_the_web_is_none_to_a_cast():
 def test_an_answer_about_another_agent_or_cast_adds_nothing(farcaster, agent):
     cast = Cast(FID, ago(minutes=10))
     farcaster.hub.casts.append(cast)
-    pulling.pull_casts()
+    pull_casts()
     farcaster.hub.reactions.append(Reaction(OTHER, ago(minutes=5), "Like", (FID, cast.hash)))
 
     def tell_of_others(asked, body):
@@ -106,24 +116,24 @@ def test_an_answer_about_another_agent_or_cast_adds_nothing(farcaster, agent):
     farcaster.change = tell_of_others
     make_due()
     farcaster.hub.casts.append(Cast(FID, ago(minutes=1)))
-    pulling.pull_casts()
-    pulling.pull_interactions()
+    pull_casts()
+    pull_interactions()
     assert Action.objects.count() == 1
     assert not Interaction.objects.exists()
 
 
 def test_a_cast_from_the_future_waits_until_it_is_due(farcaster, agent):
     farcaster.hub.casts += [Cast(FID, ago(hours=-2)), Cast(FID, ago(minutes=1))]
-    pulling.pull_casts()
+    pull_casts()
     assert Action.objects.count() == 1
     assert HubCursor.objects.get().casts_until == farcaster.hub.casts[1].at - EPOCH
 
 
-@pytest.mark.parametrize("mode", [Mode.FAIL, Mode.RATE_LIMIT, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.CUT_SHORT])
-def test_a_hub_in_trouble_is_left_alone_and_everybody_is_due_again(farcaster, agent, mode):
+@pytest.mark.parametrize("mode", [Mode.RATE_LIMIT, Mode.CUT_SHORT])
+def test_a_hub_without_answers_is_left_alone_and_everybody_is_due_again(farcaster, agent, mode):
     Agent.objects.create(agent_id="second", fid=FID + 1)
     farcaster.behave(mode, seconds=7)
-    assert pulling.pull_casts() == 0
+    assert pull_casts() == 0
     assert len(farcaster.asked) == 1
     assert pulling.is_paused()
     due = [row.due_at - timezone.now() for row in HubCursor.objects.all()]
@@ -131,20 +141,60 @@ def test_a_hub_in_trouble_is_left_alone_and_everybody_is_due_again(farcaster, ag
     assert all(timedelta(seconds=pause - 5) < wait <= timedelta(seconds=pause) for wait in due)
 
 
-def test_an_agent_that_the_hub_refuses_holds_up_no_other(farcaster, agent):
+@pytest.mark.parametrize("mode", [Mode.FAIL, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.WRONG_KEY])
+def test_an_answer_of_no_use_holds_up_no_other_agent(farcaster, agent, mode):
     Agent.objects.create(agent_id="second", fid=FID + 1)
     farcaster.hub.casts.append(Cast(FID + 1, ago(minutes=1)))
-    farcaster.refuse = lambda asked: 400 if asked.query.get("fid") == str(FID) else None
-    assert pulling.pull_casts() == 2
+    farcaster.behave(mode, times=1)
+    assert pull_casts() == 2
     assert Action.objects.get().agent.agent_id == "second"
-    assert HubCursor.objects.get(agent=agent).trouble == "HTTP status 400"
+    assert not pulling.is_paused()
+    failed = HubCursor.objects.get(failures=1)
+    assert failed.agent == agent and failed.trouble
+    # Ever more seldom, until it answers.
+    for failures in (2, 3):
+        make_due()
+        farcaster.behave(mode, times=1)
+        pull_casts()
+        failed.refresh_from_db()
+        wait = failed.due_at - timezone.now()
+        pause = pulling.ROW_PAUSE * 2 ** (failures - 1)
+        assert failed.failures == failures
+        assert pause - timedelta(seconds=10) < wait <= pause
+    make_due()
+    pull_casts()
+    failed.refresh_from_db()
+    assert (failed.failures, failed.trouble) == (0, "")
 
 
-def test_a_walk_in_circles_is_an_outage(farcaster, agent):
+def test_a_cast_without_usable_answer_holds_up_no_other(farcaster, agent):
+    farcaster.hub.casts += [Cast(FID, ago(hours=2)), Cast(FID, ago(hours=1))]
+    pull_casts()
+    farcaster.behave(Mode.NOT_JSON, times=1)
+    assert pull_interactions() == 2
+    assert sorted(HubCast.objects.values_list("failures", flat=True)) == [0, 1]
+
+
+def test_it_begins_nothing_when_its_time_is_over(farcaster, agent):
+    assert pull_casts(seconds=0.0) == 0
+    assert not farcaster.asked
+    assert pull_casts() == 1
+
+
+def test_a_walk_in_circles_ends(farcaster, agent):
     farcaster.hub.casts.append(Cast(FID, ago(minutes=1)))
-    farcaster.change = lambda asked, body: {**body, "nextPageToken": "same"}
-    assert pulling.pull_casts() == 0
-    assert pulling.is_paused()
+    farcaster.change = lambda asked, body: {**body, "nextPageToken": "0"}
+    pull_casts()
+    assert "leads to no other" in HubCursor.objects.get().trouble
+
+
+def test_reactions_from_the_future_count_for_nothing(farcaster, agent):
+    cast = Cast(FID, ago(hours=1))
+    farcaster.hub.casts.append(cast)
+    farcaster.hub.reactions.append(Reaction(OTHER, ago(days=-900), "Like", (FID, cast.hash)))
+    pull_casts()
+    pull_interactions()
+    assert not Interaction.objects.exists()
 
 
 # What is taken in.
@@ -158,7 +208,7 @@ def test_posts_replies_and_quotes_are_told_apart(farcaster, agent):
         Cast(FID, ago(minutes=6), parent=ELSEWHERE, quoted=ELSEWHERE),
         Cast(OTHER, ago(minutes=5)),
     ]
-    pulling.pull_casts()
+    pull_casts()
     rows = Action.objects.order_by("at")
     assert [row.kind for row in rows] == [ActionKind.POST, ActionKind.REPLY, ActionKind.QUOTE, ActionKind.REPLY]
     first = rows[0]
@@ -176,10 +226,10 @@ def test_likes_recasts_and_replies_are_added_once_however_often_they_are_read(fa
         Reaction(OTHER, ago(minutes=25), "Recast", mine),
         Reaction(OTHER, ago(minutes=25), "Like", ELSEWHERE),
     ]
-    pulling.pull_casts()
+    pull_casts()
     for _ in range(2):
         make_due()
-        assert pulling.pull_interactions() == 1
+        assert pull_interactions() == 1
     rows = Interaction.objects.order_by("at")
     assert [row.kind for row in rows] == [InteractionKind.LIKE, InteractionKind.RECAST, InteractionKind.REPLY]
     assert {(row.agent_id, row.actor_fid, row.cast_key) for row in rows} == {(agent.pk, OTHER, cast_key(cast.hash))}
@@ -190,13 +240,13 @@ def test_likes_recasts_and_replies_are_added_once_however_often_they_are_read(fa
 def test_it_reads_on_from_the_newest_cast_of_the_last_time(farcaster, agent):
     farcaster.hub.longest_page = 2
     farcaster.hub.casts += [Cast(FID, ago(hours=hours)) for hours in range(1, 6)]
-    pulling.pull_casts()
+    pull_casts()
     assert Action.objects.count() == 5
     assert calls(farcaster) == ["castsByFid"] * 3
     farcaster.asked.clear()
     farcaster.hub.casts.append(Cast(FID, ago(minutes=1)))
     make_due()
-    pulling.pull_casts()
+    pull_casts()
     assert Action.objects.count() == 6
     assert [int(asked.query["startTimestamp"]) for asked in farcaster.asked] == [
         farcaster.hub.casts[0].at - EPOCH - pulling.OVERLAP_SECONDS
@@ -206,12 +256,12 @@ def test_it_reads_on_from_the_newest_cast_of_the_last_time(farcaster, agent):
 def test_what_a_broken_walk_had_read_is_kept_and_the_rest_comes_later(farcaster, agent):
     farcaster.hub.longest_page = 2
     farcaster.hub.casts += [Cast(FID, ago(hours=hours)) for hours in range(1, 6)]
-    farcaster.refuse = lambda asked: 500 if asked.query.get("pageToken") == "4" else None
-    assert pulling.pull_casts() == 0
+    farcaster.refuse = lambda asked: 503 if asked.query.get("pageToken") == "4" else None
+    assert pull_casts() == 0
     assert Action.objects.count() == 4
     farcaster.refuse = lambda asked: None
     make_due()
-    pulling.pull_casts()
+    pull_casts()
     assert Action.objects.count() == 5
 
 
@@ -220,28 +270,28 @@ def test_a_broken_walk_over_reactions_leaves_no_gap(farcaster, agent):
     cast = Cast(FID, ago(hours=5))
     farcaster.hub.casts.append(cast)
     farcaster.hub.reactions += [Reaction(fid, ago(minutes=fid), "Like", (FID, cast.hash)) for fid in range(1, 240, 40)]
-    pulling.pull_casts()
-    farcaster.refuse = lambda asked: 500 if asked.query.get("pageToken") == "4" else None
-    assert pulling.pull_interactions() == 0
+    pull_casts()
+    farcaster.refuse = lambda asked: 503 if asked.query.get("pageToken") == "4" else None
+    assert pull_interactions() == 0
     assert not Interaction.objects.exists()
     farcaster.refuse = lambda asked: None
     make_due()
-    pulling.pull_interactions()
+    pull_interactions()
     assert Interaction.objects.count() == 6
     # The next time it stops where it was.
     farcaster.asked.clear()
     make_due()
-    pulling.pull_interactions()
+    pull_interactions()
     assert calls(farcaster).count("reactionsByCast") == 2
 
 
 def test_an_agent_that_casts_without_end_is_due_again_at_once(farcaster, agent):
     farcaster.hub.longest_page = 1
     farcaster.hub.casts += [Cast(FID, ago(hours=hours)) for hours in range(1, pulling.PAGES + 3)]
-    pulling.pull_casts()
+    pull_casts()
     assert Action.objects.count() == pulling.PAGES
     assert HubCursor.objects.get().due_at <= timezone.now()
-    pulling.pull_casts()
+    pull_casts()
     assert Action.objects.count() == pulling.PAGES + 2
 
 
@@ -256,27 +306,84 @@ def test_an_agent_that_casts_without_end_is_due_again_at_once(farcaster, agent):
 )
 def test_what_a_cast_got_is_read_ever_more_seldom(farcaster, agent, age, due):
     farcaster.hub.casts.append(Cast(FID, int((timezone.now() - age).timestamp())))
-    pulling.pull_casts()
-    pulling.pull_interactions()
+    pull_casts()
+    pull_interactions()
     wait = HubCast.objects.get().due_at - timezone.now()
     assert due - timedelta(minutes=1) < wait <= due + timedelta(minutes=1)
 
 
 def test_an_old_cast_is_read_no_more(farcaster, agent):
-    farcaster.hub.casts.append(Cast(FID, ago(days=1)))
-    pulling.pull_casts()
+    farcaster.hub.casts += [Cast(FID, ago(days=1)), Cast(FID, ago(days=32))]
+    pull_casts()
+    assert HubCast.objects.count() == 1
     Action.objects.update(at=timezone.now() - timedelta(days=32))
-    pulling.pull_interactions()
+    pull_interactions()
     assert not HubCast.objects.exists()
-    # Nor does it come back with the next walk.
-    make_due()
-    pulling.pull_casts()
-    assert not HubCast.objects.exists()
+
+
+def test_nothing_is_asked_for_that_would_be_pruned(farcaster, agent, settings):
+    pull_casts()
+    since = timezone.now() - timedelta(days=settings.LEADERBOARD_FACT_DAYS)
+    asked = int(farcaster.asked[0].query["startTimestamp"])
+    assert abs(EPOCH + asked - since.timestamp()) < 60
+
+
+def test_the_hub_knows_better_than_a_partner(farcaster, agent):
+    cast = Cast(FID, ago(minutes=10), text="buy now")
+    reply = Cast(OTHER, ago(minutes=5), text="copied", parent=(FID, cast.hash))
+    farcaster.hub.casts += [cast, reply]
+    earlier = timezone.now() - timedelta(days=3)
+    ActionFactory(
+        agent=agent, at=earlier, kind=ActionKind.QUOTE, cast_hash=cast.hash, cast_key=cast_key(cast.hash), text_key=1
+    )
+    told = {"cast_key": cast_key(cast.hash), "message_key": cast_key(reply.hash), "kind": InteractionKind.REPLY}
+    InteractionFactory(agent=agent, at=earlier, actor_fid=OTHER, **told)
+    pull_casts()
+    pull_interactions()
+    action, interaction = Action.objects.get(), Interaction.objects.get()
+    assert (int(action.at.timestamp()), action.kind, action.text_key) == (cast.at, ActionKind.POST, text_key("buy now"))
+    assert (int(interaction.at.timestamp()), interaction.text_key) == (reply.at, text_key("copied"))
+
+
+def test_who_likes_twice_likes_once(farcaster, agent):
+    cast = Cast(FID, ago(hours=1))
+    farcaster.hub.casts.append(cast)
+    farcaster.hub.reactions += [Reaction(OTHER, ago(minutes=ago_), "Like", (FID, cast.hash)) for ago_ in (9, 5)]
+    pull_casts()
+    pull_interactions()
+    assert Interaction.objects.count() == 1
+
+
+def test_a_fid_that_became_another_agents_is_read_anew_for_that_one(farcaster, agent):
+    farcaster.hub.casts += [Cast(FID, ago(hours=1)), Cast(FID + 1, ago(hours=1))]
+    pull_casts()
+    agent.fid = FID + 1
+    agent.save()
+    second = Agent.objects.create(agent_id="second", fid=FID)
+    pull_casts()
+    owners = set(Action.objects.values_list("agent_id", "cast_hash"))
+    first, other = (cast.hash for cast in farcaster.hub.casts)
+    assert owners == {(agent.pk, first), (agent.pk, other), (second.pk, first)}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_fid_that_moves_during_a_walk_leaves_no_cast_with_the_old_agent(farcaster, agent):
+    farcaster.hub.casts.append(Cast(FID, ago(hours=1)))
+
+    def move(asked, body):
+        Agent.objects.filter(pk=agent.pk).update(fid=None)
+        # That of the stand-in's thread.
+        connection.close()
+        return body
+
+    farcaster.change = move
+    pull_casts()
+    assert not Action.objects.exists()
 
 
 def test_agents_without_fid_are_not_asked_for(farcaster):
     Agent.objects.create(agent_id="silent")
-    assert pulling.pull_casts() == 0
+    assert pull_casts() == 0
     assert calls(farcaster) == []
 
 
@@ -337,7 +444,7 @@ def test_it_writes_nothing_while_a_partner_does(farcaster, agent):
 
     def pull():
         try:
-            return pulling.pull_casts()
+            return pull_casts()
         finally:
             connection.close()
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaderboard import components, scoring, tallies
+from leaderboard import audiences, components, scoring, tallies
 from leaderboard.models import ActionKind, InteractionKind
 from leaderboard.scoring import Judgement, judge
 from leaderboard.wash import links
@@ -104,6 +104,13 @@ def test_reliability_is_the_lower_end_of_wilson_s_interval(succeeded, failed, ex
 def test_the_order_of_rows_has_no_say(seed, shuffled):
     scene = small_world(seed)
     assert same(judge(scene.facts()), judge(scene.facts(shuffled=shuffled)))
+
+
+def test_keys_too_long_for_one_number_are_ordered_all_the_same():
+    keys, seconds = np.array([3, 1, 3, 1]), np.array([5, 9, 2, 4])
+    few = audiences._by_key_and_time(keys, seconds, 10)
+    many = audiences._by_key_and_time(keys + (1 << 60), seconds, 10)
+    assert few.tolist() == many.tolist() == [3, 1, 2, 0]
 
 
 @QUICK

@@ -235,9 +235,11 @@ def test_rankings_are_due_as_often_as_the_settings_say(settings):
 
 def test_the_task_makes_what_is_due():
     AgentFactory(launched=True)
-    tasks.make_rankings()
+    for interval in Interval:
+        tasks.make_ranking(interval.value)
     made = set(Snapshot.objects.values_list("interval", flat=True))
-    tasks.make_rankings()
+    for interval in Interval:
+        tasks.make_ranking(interval.value)
     assert made == {"24h", "7d", "30d"} and Snapshot.objects.count() == 3
 
 
@@ -253,12 +255,13 @@ def test_operators_have_rankings_made_before_they_are_due(capsys):
 
 @pytest.mark.django_db
 def test_rankings_wait_in_a_queue_of_their_own(queue):
-    tasks.make_rankings.delay()
-    assert [message.task for message in queue()] == ["leaderboard.tasks.make_rankings"]
+    AgentFactory()
+    tasks.make_rankings()
+    made = [(message.task, message.args) for message in queue()]
+    assert made == [("leaderboard.tasks.make_ranking", [interval.value]) for interval in Interval]
     routes = django_settings.CELERY_TASK_ROUTES
-    assert {routes[f"leaderboard.tasks.{name}"]["queue"] for name in ("make_rankings", "prune_leaderboard")} == {
-        "leaderboard"
-    }
+    slow = ("pull_hub", "make_rankings", "make_ranking", "prune_leaderboard")
+    assert {routes[f"leaderboard.tasks.{name}"]["queue"] for name in slow} == {"leaderboard"}
 
 
 @pytest.mark.django_db
@@ -284,7 +287,7 @@ def test_facts_are_deleted_when_they_are_old(settings):
     kept, old = now - timedelta(days=89), now - timedelta(days=91)
     for at in (kept, old):
         RunFactory(agent=agent, finished_at=at)
-        HubCast.objects.create(action=ActionFactory(agent=agent, at=at))
+        HubCast.objects.create(action=ActionFactory(agent=agent, at=at), fid=5)
         InteractionFactory(agent=agent, at=at)
         TradeFactory(agent=agent, at=at)
     assert pruning.prune_facts() == 4

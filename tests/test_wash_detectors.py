@@ -35,13 +35,12 @@ def members(scene: WashScene, *, honest: bool) -> int:
     agents = [scene.agent(fid=fid) for fid in fids]
     for agent in agents:
         scene.crowd(agent, 20, first_fid=5_000_011 + 70_001 * agent)
+    # Who is liked by agents that it doesn't like back is in no ring with them.
+    for agent in agents[:1] if honest else agents:
         for fid in fids:
-            # An agent that likes others who don't like it back closes no ring.
-            if fid != fids[agent - agents[0]] and (not honest or agent != agents[0]):
+            if fid != fids[agent - agents[0]]:
                 scene.like(agent, scene.person(fid), times=15)
-    if honest:
-        return agents[0]
-    return agents[1]
+    return agents[0]
 
 
 def clockwork(scene: WashScene, *, honest: bool) -> int:
@@ -146,8 +145,9 @@ def measured_again(flag: str, sign: str, found: dict) -> float:
     if sign == "shortfall":
         everyone = found["audience"]
         squares = sum(one["interactions"] ** 2 for one in everyone["accounts"]) + everyone["others"]["squares"]
-        short = 1 - whole**2 / squares / whole ** found["usualPower"]
-        return max(short, 0) * whole / (whole + found["doubt"]["shortfall"])
+        weekly = whole / found["weeks"]
+        short = 1 - whole**2 / squares / weekly ** found["usualPower"]
+        return max(short, 0) * weekly / (weekly + found["doubt"]["shortfall"])
     if sign == "devoted":
         return listed(found["devoted"]) / (whole + found["doubt"]["devoted"])
     if sign == "feeders":

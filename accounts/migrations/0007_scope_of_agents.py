@@ -18,10 +18,10 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='partnerkey',
             name='scopes',
-            field=django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('read', 'Read'), ('index', 'Index'), ('deploy', 'Deploy'), ('agents', 'Agents')], max_length=16), size=None),
+            field=django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('read', 'Read'), ('index', 'Index'), ('deploy', 'Deploy'), ('agents', 'Agents'), ('scores', 'Scores')], max_length=16), size=None),
         ),
         migrations.AddConstraint(
             model_name='partnerkey',
-            constraint=models.CheckConstraint(condition=models.Q(('scopes__contained_by', ['read', 'index', 'deploy', 'agents']), ('scopes__len__gte', 1)), name='partner_key_scopes_known', violation_error_message='Scopes must be one or more of read, index, deploy and agents.'),
+            constraint=models.CheckConstraint(condition=models.Q(('scopes__contained_by', ['read', 'index', 'deploy', 'agents', 'scores']), ('scopes__len__gte', 1)), name='partner_key_scopes_known', violation_error_message='Scopes must be one or more of read, index, deploy, agents and scores.'),
         ),
     ]

@@ -17,6 +17,8 @@ class Scope(models.TextChoices):
     DEPLOY = "deploy"
     # To report what agents did.
     AGENTS = "agents"
+    # To say of accounts of the social protocol, whoever they are, what they are worth.
+    SCORES = "scores"
 
 
 class KeyState(models.TextChoices):
@@ -62,7 +64,7 @@ class PartnerKey(models.Model):
             models.CheckConstraint(
                 name="partner_key_scopes_known",
                 condition=Q(scopes__contained_by=Scope.values, scopes__len__gte=1),
-                violation_error_message="Scopes must be one or more of read, index, deploy and agents.",
+                violation_error_message="Scopes must be one or more of read, index, deploy, agents and scores.",
             ),
             models.CheckConstraint(
                 name="partner_key_name_not_blank",

@@ -61,7 +61,8 @@ class Action(models.Model):
     class Meta:
         constraints = [
             # Its index also finds the hashes of casts that evidence names.
-            models.UniqueConstraint(name="action_cast_once", fields=["cast_key"]),
+            # With the agent, so that whoever tells of another's cast as his own agent's keeps nobody's fact out.
+            models.UniqueConstraint(name="action_cast_once", fields=["cast_key", "agent"]),
             models.CheckConstraint(name="action_kind_known", condition=Q(kind__in=ActionKind.values)),
             models.CheckConstraint(name="action_cast_hash_form", condition=Q(cast_hash__regex="^0x[0-9a-f]{40}$")),
         ]
@@ -100,7 +101,9 @@ class Interaction(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(name="interaction_once", fields=["cast_key", "actor_fid", "kind", "message_key"]),
+            models.UniqueConstraint(
+                name="interaction_once", fields=["cast_key", "actor_fid", "kind", "message_key", "agent"]
+            ),
             models.CheckConstraint(name="interaction_kind_known", condition=Q(kind__in=InteractionKind.values)),
             models.CheckConstraint(name="interaction_fid_positive", condition=Q(actor_fid__gt=0)),
         ]
@@ -156,6 +159,8 @@ class SocialScore(models.Model):
             models.CheckConstraint(name="social_score_of_fid", condition=Q(fid__gt=0)),
             models.CheckConstraint(name="social_score_in_range", condition=Q(score__range=(0, 1))),
         ]
+        # What is past keeping.
+        indexes = [models.Index(fields=["at"], name="social_score_time")]
 
     def __str__(self) -> str:
         return f"{self.score} of FID {self.fid}"

@@ -34,10 +34,13 @@ class HubCursor(models.Model):
     """How far an agent's casts have been pulled from a hub, and when they are next."""
 
     agent = models.OneToOneField(Agent, on_delete=models.CASCADE, primary_key=True, related_name="hub_cursor")
+    # Whose casts these are: the agent's FID when they were pulled last; with another one all begins anew.
+    fid = models.BigIntegerField()
     # The time of the newest cast that was taken in, as the protocol counts: seconds since 2021-01-01.
     casts_until = models.BigIntegerField(default=0)
     due_at = models.DateTimeField(default=timezone.now)
-    # What the hub refused last, for operators; empty while all is well.
+    # Calls in a row without a usable answer, and what was wrong with the last one; none and empty while all is well.
+    failures = models.PositiveIntegerField(default=0)
     trouble = models.TextField(blank=True)
 
     class Meta:
@@ -52,9 +55,12 @@ class HubCast(models.Model):
     """An agent's cast whose reactions and replies are still pulled from a hub: ever more seldom, until it is old."""
 
     action = models.OneToOneField(Action, on_delete=models.CASCADE, primary_key=True, related_name="hub_cast")
+    # Who cast it.
+    fid = models.BigIntegerField()
     # The time of the newest reaction or reply that was taken in, as the protocol counts.
     read_until = models.BigIntegerField(default=0)
     due_at = models.DateTimeField(default=timezone.now)
+    failures = models.PositiveIntegerField(default=0)
 
     class Meta:
         indexes = [models.Index(fields=["due_at"], name="hub_cast_due")]

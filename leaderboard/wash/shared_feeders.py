@@ -59,7 +59,7 @@ def find_shared(audience: Audience) -> Shared:
     back = _coming_back(audience)
     returning = audience.pair_count >= _MIN_RETURNS
     coming = np.bincount(audience.pair_agent[returning], minlength=audience.agents).astype(np.float64)
-    everyone = np.count_nonzero(np.bincount(audience.pair_actor[returning], minlength=len(audience.fids)))
+    everyone = int(np.count_nonzero(np.bincount(audience.pair_actor[returning], minlength=len(audience.fids))))
     overlap = _overlaps(back, coming, max(everyone, 1))
     return Shared(overlap, _feeders(audience, overlap))
 
