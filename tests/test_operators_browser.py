@@ -108,8 +108,8 @@ def ranked(data: None) -> None:
     for agent in CHARACTERS:
         token = TokenFactory(name=agent.name, symbol=agent.name.upper())
         told.append(own(agent, chain_id=token.chain_id, address=token.contract_address, now=today))
-    for day in range(7, 0, -1):
-        told += life.go_on(today - day * DAY, seconds=DAY)
+    for part in range(7 * 4):
+        told += life.go_on(today - 7 * DAY + part * DAY // 4, seconds=DAY // 4)
     recording.record([events.read(event, latest=now) for event in told], reporter=Reporter("samples"))
     for interval in Interval:
         snapshots.compute(interval)
@@ -200,7 +200,6 @@ def test_an_agents_page_explains_its_doubts_in_charts(ranked, site):
     page = site.page
     open_list(site, "Agents")
     assert page.locator("#result_list tbody tr").count() == len(CHARACTERS)
-    site.photograph("agents")
     open_list(site, "Rankings")
     page.goto(f"{page.url}?interval=7d")
     assert page.locator("#result_list tbody tr").count() == len(CHARACTERS)
@@ -212,7 +211,8 @@ def test_an_agents_page_explains_its_doubts_in_charts(ranked, site):
         drawn = page.get_by_role("img", name=chart).and_(page.locator(":visible")).first
         assert drawn.bounding_box()["height"] > 50
         assert drawn.locator("rect[fill=currentColor]").count() > 5
-    site.photograph("agent", whole=True)
+    page.locator("nav a", has_text="Standing, Week").evaluate("tab => tab.scrollIntoView()")
+    site.photograph("agent")
     assert_clean(site)
 
 

@@ -27,6 +27,8 @@ _TIMES = frozenset(("at", "from", "to", "registeredAt"))
 _AGENTS = frozenset(("agent", "agents"))
 # The list of bare numbers that are counts: gaps between interactions, in bins of powers of two of seconds.
 _GAPS = "gaps"
+# The sums of what is in no list.
+_OTHERS = "others"
 # What a detector measured, and how its strength follows from that.
 _SIGNS = "signs"
 _SIGN_COLUMNS = {"measured": "measured", "low": "strength begins at", "high": "is full at", "top": "and is then"}
@@ -95,8 +97,10 @@ def _section(title: str, found: Mapping[str, Any]) -> Section:
 
 
 def _figures(found: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Everything that is a single value, however deep."""
+    """Everything that is a single value, however deep, but for the sums of others where there are none."""
     for name, value in sorted(found.items()):
+        if name == _OTHERS and isinstance(value, Mapping) and not any(value.values()):
+            continue
         if isinstance(value, Mapping):
             yield from _figures(value, f"{prefix}{_words(name)}: ")
         elif not isinstance(value, list):
@@ -115,14 +119,15 @@ def _lists(found: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, li
 def _chart(name: str, values: Sequence[Any]) -> Chart | None:
     """The counts of a list, or of its rows; None where there is nothing to compare."""
     if name == _GAPS:
-        bars = tuple((f"up to {2 << place} s", count) for place, count in enumerate(values))
+        bars = tuple((f"up to {2 << place:,} s", count) for place, count in enumerate(values))
         return Chart(title="gaps between interactions", bars=bars, start=bars[0][0], end=bars[-1][0])
     label = next((column for column in _NAMES if _have(values, column)), "")
     height = next((column for column in _HEIGHTS if _have(values, column)), "")
     if not label or not height or len(values) < 2:
         return None
     bars = tuple((_cell(label, row[label]).text, row[height]) for row in values)
-    return Chart(title=f"{_words(name)}, {height} by {label}", bars=bars, start=bars[0][0], end=bars[-1][0])
+    # Their order is no scale that has two ends.
+    return Chart(title=f"{_words(name)}, {height} by {label}", bars=bars, start="", end="")
 
 
 def _have(values: Sequence[Any], column: str) -> bool:
