@@ -78,10 +78,10 @@ def _components(standing: Standing) -> Section:
     figures = (
         ("composite", f"{standing.composite:.2f} of 100"),
         ("wash confidence", f"{standing.wash_confidence:.3f}"),
-        ("flags", ", ".join(standing.wash_flags) or "none"),
         *((name, f"{value:.3f}") for name, value in sorted(standing.components.items())),
     )
-    return Section(title="Score", figures=figures, charts=charts)
+    title = f"Score; flags: {', '.join(standing.wash_flags) or 'none'}"
+    return Section(title=title, figures=figures, charts=charts)
 
 
 def _section(title: str, found: Mapping[str, Any]) -> Section:
@@ -119,15 +119,16 @@ def _lists(found: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, li
 def _chart(name: str, values: Sequence[Any]) -> Chart | None:
     """The counts of a list, or of its rows; None where there is nothing to compare."""
     if name == _GAPS:
-        bars = tuple((f"up to {2 << place:,} s", count) for place, count in enumerate(values))
-        return Chart(title="gaps between interactions", bars=bars, start=bars[0][0], end=bars[-1][0])
+        bins = [f"{2 << place:,} s" for place in range(len(values))]
+        bars = tuple((f"up to {longest}", count) for longest, count in zip(bins, values, strict=True))
+        return Chart(title="gaps between interactions", bars=bars, start=bins[0], end=bins[-1])
     label = next((column for column in _NAMES if _have(values, column)), "")
     height = next((column for column in _HEIGHTS if _have(values, column)), "")
     if not label or not height or len(values) < 2:
         return None
     bars = tuple((_cell(label, row[label]).text, row[height]) for row in values)
     # Their order is no scale that has two ends.
-    return Chart(title=f"{_words(name)}, {height} by {label}", bars=bars, start="", end="")
+    return Chart(title=f"{_words(name)}, {height} of each", bars=bars, start="", end="")
 
 
 def _have(values: Sequence[Any], column: str) -> bool:
