@@ -41,14 +41,14 @@ def main() -> NoReturn:
     address, key_file = sys.argv[1:]
     reporter = _Reporter(address, private_files.read(Path(key_file)))
     life, began = Life(), int(time.time()) // _PART * _PART - _DAYS * DAY
-    reporter.tell(introduce(began - DAY) + reporter.give_tokens())
-    reporter.tell(
-        [event for part in range(_DAYS * DAY // _PART) for event in life.go_on(began + part * _PART, seconds=_PART)]
-    )
+    told = introduce(began - DAY) + reporter.give_tokens()
+    for part in range(began, began + _DAYS * DAY, _PART):
+        told += life.go_on(part, seconds=_PART)
+    reporter.tell(told)
     while True:
         beat = int(time.time()) // _BEAT * _BEAT
         reporter.tell(life.go_on(beat - _BEAT, seconds=_BEAT, hurry=_HURRY) + reporter.give_tokens())
-        time.sleep(beat + _BEAT - time.time() if beat + _BEAT > time.time() else 0)
+        time.sleep(max(beat + _BEAT - time.time(), 0))
 
 
 class _Reporter:

@@ -70,8 +70,7 @@ def introduce(began: int) -> list[Event]:
 
 def own(agent: Character, *, chain_id: int, address: str, now: int) -> Event:
     """That the agent has this token."""
-    token = {"chainId": chain_id, "address": address}
-    return _event(agent, "agent", f"has-{address}", now, token=token)
+    return _event(agent, "agent", f"has-{address}", now, token={"chainId": chain_id, "address": address})
 
 
 class Life:
@@ -86,12 +85,13 @@ class Life:
         events: list[Event] = []
         for agent in CHARACTERS:
             stretch = f"{begin}-{seconds}"
+            # A whole number of things, as many as the mean on average, is the mean and a random part of one, cut.
             random = Random(f"{agent.id}/{stretch}")
             pace = agent.pace * hurry * seconds / DAY
-            for number in range(_about(random, pace)):
+            for number in range(int(pace + random.random())):
                 events += self._work(agent, random, f"{stretch}-{number}", begin + random.randrange(seconds))
             if self._casts[agent.id]:
-                answers = _about(random, pace * agent.echo)
+                answers = int(pace * agent.echo + random.random())
                 events += [self._take_up(agent, random, f"{stretch}-by-{n}", begin, seconds) for n in range(answers)]
         return events
 
@@ -130,15 +130,8 @@ def _event(agent: Character, kind_of_event: str, word: str, at: int, **facts: An
 
 
 def _score(fid: int, score: float, at: int, *, age_days: int) -> Event:
-    registered = _time(at - age_days * DAY)
-    return {"id": f"sample-{fid}", "type": "score", "at": _time(at), "fid": fid, "score": score} | {
-        "registeredAt": registered
-    }
-
-
-def _about(random: Random, mean: float) -> int:
-    """A whole number that is the mean on average: its whole part, or one more."""
-    return int(mean + random.random())
+    about = {"id": f"sample-{fid}", "type": "score", "at": _time(at), "fid": fid, "score": score}
+    return about | {"registeredAt": _time(at - age_days * DAY)}
 
 
 def _hash(text: str) -> str:
