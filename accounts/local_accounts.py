@@ -10,7 +10,7 @@ from accounts.models import Scope
 from config import private_files
 
 ADMINISTRATOR = "admin"
-_SCOPES = (Scope.READ, Scope.INDEX, Scope.DEPLOY, Scope.AGENTS)
+_SCOPES = (Scope.READ, Scope.INDEX, Scope.DEPLOY, Scope.AGENTS, Scope.SCORES)
 
 
 def ensure_administrator(path: Path) -> str:

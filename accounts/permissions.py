@@ -12,6 +12,11 @@ from accounts.models import PartnerKey, Scope
 from accounts.people import CallingUser
 
 
+def lacking(scope: Scope) -> str:
+    """What a partner key without the scope is answered."""
+    return f"This key lacks the scope {scope}"
+
+
 class HasScope(BasePermission):
     """Lets partner keys pass that have the scope which the view names in `required_scope` (a Scope)."""
 
@@ -19,7 +24,7 @@ class HasScope(BasePermission):
         if not isinstance(request.auth, PartnerKey):
             raise NotAuthenticated(KEY_REQUIRED)
         if view.required_scope not in request.auth.scopes:
-            raise PermissionDenied(f"This key lacks the scope {view.required_scope}")
+            raise PermissionDenied(lacking(view.required_scope))
         return True
 
 

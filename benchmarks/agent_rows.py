@@ -188,7 +188,8 @@ def _write_accounts(connection: Connection[Any], facts: Facts) -> None:
     fids, scores = _whole(accounts.fids[scored]), Field(">f8", accounts.scores[scored])
     _copy(connection, "leaderboard_socialscore", {"fid": fids, "at": _moment(first), "score": scores})
     times = _moment(accounts.registered_at[registered])
-    _copy(connection, "leaderboard_socialaccount", {"fid": _whole(accounts.fids[registered]), "registered_at": times})
+    rows = {"fid": _whole(accounts.fids[registered]), "registered_at": times, "told_at": times}
+    _copy(connection, "leaderboard_socialaccount", rows)
 
 
 def _copy(connection: Connection[Any], table: str, fields: Mapping[str, Field]) -> int:

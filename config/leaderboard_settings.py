@@ -15,6 +15,8 @@ LEADERBOARD_SECONDS = {
 LEADERBOARD_FACT_DAYS = env_int("LEADERBOARD_FACT_DAYS", 90, minimum=31, maximum=3650)
 # How long a ranking is kept after another took its place, for those who are walking through it.
 LEADERBOARD_SNAPSHOT_MINUTES = env_int("LEADERBOARD_SNAPSHOT_MINUTES", 30, minimum=1, maximum=10_080)
+# How many agents of one partner key there are at most: each has a row in every ranking, whether it is ranked or not.
+LEADERBOARD_AGENTS_PER_KEY = env_int("LEADERBOARD_AGENTS_PER_KEY", 1_000, minimum=1, maximum=1_000_000)
 # How often each agent's casts are pulled from the hub that FARCASTER_HUB_URL names.
 HUB_PULL_SECONDS = env_int("HUB_PULL_SECONDS", 120, minimum=10, maximum=86_400)
 # Whether the social profiles of all who interact with agents are fetched, for their scores; providers count each. Those

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db.models import Q
 
 from leaderboard.events import Described, Event, Scored
@@ -28,20 +29,22 @@ def find(events: Sequence[Event], *, partner_key_id: int | None) -> FoundAgents:
 
     Events describe in the order of their times, and of two with the same time in their own; one that is older than
     what described the agent last changes nothing. To be called in a database transaction that writes facts alone
-    (`recording.write_alone`). Raises NotYours, and BadEvents for agents that nobody made and FIDs that are others'.
+    (`recording.write_alone`). Raises NotYours, and BadEvents for agents that nobody made, FIDs that are others', and
+    more agents than a key may have.
     """
     descriptions = [(index, event) for index, event in enumerate(events) if isinstance(event, Described)]
     ids = {event.agent_id for event in events if not isinstance(event, Scored)}
     known = _Known(ids, [event for _, event in descriptions])
     _refuse_foreign(events, known.agents, partner_key_id)
-    described, troubles, refused = 0, list[Trouble](), set[str]()
+    described, refused = 0, set[str]()
+    troubles = [] if partner_key_id is None else _too_many(descriptions, known.agents, partner_key_id)
     for index, event in sorted(descriptions, key=lambda each: each[1].at):
-        owner = known.other_owner(event)
-        if owner is None:
-            described += known.describe(event, partner_key_id=partner_key_id)
-        else:
-            troubles.append(Trouble(index, "fid", f"must be its own: it is that of the agent {owner}"))
+        if known.wants_anothers_fid(event):
+            # Whose it is may be no business of this caller.
+            troubles.append(Trouble(index, "fid", "must be its own: another agent has it"))
             refused.add(event.agent_id)
+        else:
+            described += known.describe(event, partner_key_id=partner_key_id)
     missing = ids - known.agents.keys() - refused
     troubles += _troubles(events, missing, "is that of no agent which is known, or described in the same batch")
     if troubles:
@@ -69,10 +72,10 @@ class _Known:
                 self._wallets[agent_id].add(address)
         self._rewired = set[str]()
 
-    def other_owner(self, event: Described) -> str | None:
-        """The other agent whose FID the event wants, where there is one."""
+    def wants_anothers_fid(self, event: Described) -> bool:
+        """Whether the event would give its agent the FID that another one has."""
         owner = self._owners.get(event.changes.get("fid"))
-        return None if owner == event.agent_id or self._is_late(event) else owner
+        return owner not in (None, event.agent_id) and not self._is_late(event)
 
     def describe(self, event: Described, *, partner_key_id: int | None) -> bool:
         """Change the agent as the event says, or make it; whether that told something new."""
@@ -132,13 +135,29 @@ class _Known:
 
 
 def _refuse_foreign(events: Iterable[Event], agents: Mapping[str, Agent], partner_key_id: int | None) -> None:
-    """Nobody tells of an agent that another partner reports about; operators' own are told of by everybody."""
+    """A key tells of its own agents alone: neither of another's, nor of those that operators made."""
     if partner_key_id is None:
         return
-    foreign = {agent_id for agent_id, agent in agents.items() if agent.partner_key_id not in (None, partner_key_id)}
-    troubles = _troubles(events, foreign, "is that of an agent which another key reports about")
+    foreign = {agent_id for agent_id, agent in agents.items() if agent.partner_key_id != partner_key_id}
+    troubles = _troubles(events, foreign, "is that of an agent which others report about")
     if troubles:
         raise NotYours(troubles)
+
+
+def _too_many(
+    descriptions: Iterable[tuple[int, Described]], agents: Mapping[str, Agent], partner_key_id: int
+) -> list[Trouble]:
+    """What to say of the events that would make more agents than one key may have."""
+    first_told = dict[str, int]()
+    for index, event in descriptions:
+        if event.agent_id not in agents:
+            first_told.setdefault(event.agent_id, index)
+    if not first_told:
+        return []
+    most = settings.LEADERBOARD_AGENTS_PER_KEY
+    room = max(0, most - Agent.objects.filter(partner_key_id=partner_key_id).count())
+    rule = f"would be one more than the {most} agents that a key may have"
+    return [Trouble(index, "agentId", rule) for index in list(first_told.values())[room:]]
 
 
 def _troubles(events: Iterable[Event], agent_ids: Set[str], rule: str) -> list[Trouble]:

@@ -1,6 +1,7 @@
 """Rules for the values of events about agents: each returns what it makes of one, or raises ValueError in words."""
 
 import re
+import unicodedata
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,6 +20,8 @@ _AHEAD = timedelta(minutes=10)
 FUTURE = "must not be more than 10 minutes in the future"
 
 _LARGEST = 2**63 - 1
+# Letters and a sign that fonts draw as nothing: fillers of Hangul, and the Braille pattern without a dot.
+_BLANK = "\u115f\u1160\u3164\uffa0\u2800"
 # The social protocol counts its time from here, and there were no agents before.
 _EARLIEST = datetime(2021, 1, 1, tzinfo=UTC)
 
@@ -34,7 +37,7 @@ _TIME_RULE = "must be a time with its zone, such as 2026-02-07T12:00:00Z"
 _CAST_RULE = "must be the hash of a cast, 0x followed by 40 hex digits"
 _ADDRESS_RULE = "must be an address, 0x followed by 40 hex digits, or a base58 address of 32 bytes"
 
-agent_id: Rule = values.text(least=1, most=MAX_AGENT_ID)
+_agent_id: Rule = values.text(least=1, most=MAX_AGENT_ID)
 name: Rule = values.text(least=1, most=MAX_NAME)
 run_kind: Rule = values.text(most=MAX_RUN_KIND)
 _text: Rule = values.text(most=MAX_TEXT)
@@ -46,6 +49,19 @@ _action_name, _interaction_name = values.choice(*_ACTION_KINDS), values.choice(*
 def latest_time(now: datetime) -> datetime:
     """Up to when times are taken that are told at `now`."""
     return now + _AHEAD
+
+
+def agent_id(value: Any) -> str:
+    """What operators and callers can tell from nothing: with a letter, digit, mark or sign that is seen."""
+    taken = str(_agent_id(value))
+    if not any(unicodedata.category(character)[0] in "LNPS" and character not in _BLANK for character in taken):
+        raise ValueError("must have a visible character")
+    return taken
+
+
+def reached(at: datetime, *, latest: datetime) -> datetime:
+    """A time, or that of the telling where it is ahead of it; `latest` is that of `latest_time`."""
+    return min(at, latest - _AHEAD)
 
 
 def event_id(value: Any) -> str:

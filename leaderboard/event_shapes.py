@@ -124,13 +124,18 @@ class TradedShape(AgentEventShape):
 
 
 class ScoredShape(EventShape):
-    """What an account's social score was found to be: of creators and of those who interact."""
+    """What an account's social score was found to be: of creators and of those who interact.
+
+    It counts for everybody's agents, so the key needs the scope `scores` besides. A time ahead of ours counts as now.
+    """
 
     type = serializers.ChoiceField(choices=["score"])
     at = serializers.DateTimeField()
     fid = FidField()
     score = serializers.FloatField(min_value=0, max_value=1)
-    registeredAt = serializers.DateTimeField(required=False, help_text="When the account was registered.")
+    registeredAt = serializers.DateTimeField(
+        required=False, help_text="When the account was registered; of what events say of it the newest one's counts."
+    )
 
 
 _EVENT = PolymorphicProxySerializer(

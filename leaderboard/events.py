@@ -87,7 +87,7 @@ class Traded:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scored:
-    """An account's social score, from 0 to 1; of no agent."""
+    """An account's social score, from 0 to 1; of no agent. `at` is never ahead of when it was told."""
 
     id: str
     at: datetime
@@ -270,7 +270,8 @@ def _scored(value: dict[str, Any], latest: datetime) -> Scored:
     _refuse_future(taken, latest, "at", "registeredAt")
     return Scored(
         id=taken["id"],
-        at=taken["at"],
+        # One that is ahead would be the newest for as long, whatever is found meanwhile.
+        at=rules.reached(taken["at"], latest=latest),
         fid=taken["fid"],
         score=taken["score"],
         registered_at=taken.get("registeredAt"),

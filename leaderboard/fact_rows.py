@@ -9,7 +9,7 @@ from django.db import models
 
 from leaderboard.events import Acted, Event, Interacted, Ran, Scored, Traded
 from leaderboard.keys import cast_key, event_hex
-from leaderboard.models import Action, Interaction, Run, SocialAccount, SocialScore, Trade
+from leaderboard.models import Action, Interaction, Run, SocialScore, Trade
 from tokens.copy_text import CopyText, copy_text
 
 Rows = Mapping[type[models.Model], CopyText]
@@ -20,10 +20,13 @@ _INTERACTION = ("key", "agent_id", "at", "kind", "actor_fid", "cast_key", "messa
 
 @dataclass(frozen=True)
 class Facts:
-    """`told` has a row for each event but those that describe agents; `beside` what events tell besides."""
+    """`told` has a row for each event but those that describe agents.
+
+    `registered` has rows of SocialAccount, one for each account of which events tell when it was registered.
+    """
 
     told: Rows
-    beside: Rows
+    registered: CopyText
 
 
 def make(events: Iterable[Event], *, agent_ids: AgentIds, source: str) -> Facts:
@@ -32,8 +35,7 @@ def make(events: Iterable[Event], *, agent_ids: AgentIds, source: str) -> Facts:
     for event in events:
         by_type[type(event)].append(event)
     told = {model: rows(by_type[kind], agent_ids, source) for kind, (model, rows) in _ROWS.items() if kind in by_type}
-    registered = [event for event in by_type[Scored] if event.registered_at is not None]
-    return Facts(told=told, beside={SocialAccount: _accounts(registered)} if registered else {})
+    return Facts(told=told, registered=_accounts(by_type[Scored]))
 
 
 def _interactions(events: Sequence[Interacted], agent_ids: AgentIds, source: str) -> CopyText:
@@ -96,7 +98,14 @@ def _scores(events: Sequence[Scored], agent_ids: AgentIds, source: str) -> CopyT
 
 
 def _accounts(events: Sequence[Scored]) -> CopyText:
-    return copy_text({"fid": event.fid, "registered_at": event.registered_at} for event in events)
+    """Of two that tell of one account the newer one's row."""
+    newest = dict[int, Scored]()
+    for event in events:
+        if event.registered_at is not None and (event.fid not in newest or event.at > newest[event.fid].at):
+            newest[event.fid] = event
+    return copy_text(
+        {"fid": event.fid, "registered_at": event.registered_at, "told_at": event.at} for event in newest.values()
+    )
 
 
 _ROWS: Mapping[type, tuple[type[models.Model], Callable[[Any, AgentIds, str], CopyText]]] = {

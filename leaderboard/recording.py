@@ -6,32 +6,39 @@ from dataclasses import dataclass
 
 from django.db import IntegrityError, connection, models, transaction
 
-from accounts.models import PartnerKey
+from accounts.models import PartnerKey, Scope
 from leaderboard import describing, fact_rows
-from leaderboard.events import Event
+from leaderboard.events import Event, Scored
+from leaderboard.models import SocialAccount
+from leaderboard.refusals import LacksScores, Trouble
 from tokens.copy_text import CopyText
 from tokens.staging import column_types, names, staged
 
 # 64 bits of a digest, as whatever else locks by a number has its own.
 _LOCK = int.from_bytes(hashlib.sha256(b"launchboard facts").digest()[:8], signed=True)
 
-_INSERT = "INSERT INTO {table} ({columns}) SELECT {columns} FROM staged_fact ON CONFLICT DO NOTHING"
+_INSERT = "INSERT INTO {table} ({columns}) SELECT {columns} FROM staged_fact ON CONFLICT {instead}"
+# The newer event's word of when an account was registered counts.
+_NEWER = """(fid) DO UPDATE SET registered_at = EXCLUDED.registered_at, told_at = EXCLUDED.told_at
+WHERE leaderboard_socialaccount.told_at < EXCLUDED.told_at"""
 
 
 @dataclass(frozen=True)
 class Reporter:
     """Who tells of events: `source` is whose ids they have.
 
-    Of which agents it may tell depends on the key: without one of all, as operators do.
+    Of which agents it may tell depends on the key: without one of all, as operators do. Scores concern everybody's
+    accounts, so that keys need a scope of their own for them.
     """
 
     source: str
     partner_key_id: int | None = None
+    tells_scores: bool = True
 
     @classmethod
     def of_key(cls, key: PartnerKey) -> "Reporter":
         """A partner."""
-        return cls(source=f"key {key.pk}", partner_key_id=key.pk)
+        return cls(source=f"key {key.pk}", partner_key_id=key.pk, tells_scores=Scope.SCORES in key.scopes)
 
 
 @dataclass(frozen=True)
@@ -45,8 +52,10 @@ class Recorded:
 def record(events: Sequence[Event], *, reporter: Reporter) -> Recorded:
     """Keep what events tell, all or nothing. Safe to repeat: an event or fact that is known adds nothing.
 
-    Raises BadEvents for agents that don't exist and FIDs that are others', NotYours.
+    Raises BadEvents for agents that don't exist and FIDs that are others', NotYours, LacksScores.
     """
+    if not reporter.tells_scores:
+        _refuse_scores(events)
     try:
         return _record(events, reporter)
     except IntegrityError:
@@ -66,6 +75,13 @@ def write_alone() -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
 
 
+def _refuse_scores(events: Sequence[Event]) -> None:
+    rule = f"is taken of keys with the scope {Scope.SCORES} alone"
+    troubles = [Trouble(index, "type", rule) for index, event in enumerate(events) if isinstance(event, Scored)]
+    if troubles:
+        raise LacksScores(troubles)
+
+
 def _record(events: Sequence[Event], reporter: Reporter) -> Recorded:
     with transaction.atomic():
         write_alone()
@@ -74,17 +90,17 @@ def _record(events: Sequence[Event], reporter: Reporter) -> Recorded:
         added = agents.described
         for model, rows in facts.told.items():
             added += _insert(model, rows)
-        for model, rows in facts.beside.items():
-            _insert(model, rows)
+        if facts.registered.text:
+            _insert(SocialAccount, facts.registered, instead=_NEWER)
         # At the end of the caller's transaction nobody could look again.
         connection.check_constraints()
     return Recorded(added=added, known=len(events) - added)
 
 
-def _insert(model: type[models.Model], rows: CopyText) -> int:
-    """Add rows that are not there, by any of their constraints; how many were added."""
+def _insert(model: type[models.Model], rows: CopyText, *, instead: str = "DO NOTHING") -> int:
+    """Add rows that are not there, by any of their constraints, and do what `instead` says with others; how many."""
     types = column_types(model, rows.columns)
-    statement = _INSERT.format(table=model._meta.db_table, columns=names(rows.columns))
+    statement = _INSERT.format(table=model._meta.db_table, columns=names(rows.columns), instead=instead)
     with connection.cursor() as cursor, staged(cursor, "staged_fact", types, rows):
         cursor.execute(statement)
         added: int = cursor.rowcount

@@ -24,7 +24,11 @@ class BadEvents(ValueError):
 
 
 class NotYours(BadEvents):
-    """Events are about agents whose own are taken from another partner key alone."""
+    """Events are about agents of another partner key, or of operators."""
+
+
+class LacksScores(BadEvents):
+    """Events tell scores of accounts, and their partner key has no scope for that."""
 
 
 def troubles_of(index: int, error: Refused) -> list[Trouble]:

@@ -160,12 +160,13 @@ def _pretokens(owner: Person) -> list[str]:
 
 
 def _events() -> list[dict[str, Any]]:
-    """What a partner tells of an agent and of what it did."""
+    """What a partner tells of an agent, of what it did, and of an account."""
     shared = {"at": "2026-02-07T12:00:00Z", "agentId": "one"}
     cast = {"castHash": "0x" + "ab" * 20}
     return [
         {"id": "a1", "type": "agent", "fid": FID} | shared,
         {"id": "i1", "type": "interaction", "kind": "like", "actorFid": ADMINISTRATOR_FID} | shared | cast,
+        {"id": "s1", "type": "score", "at": shared["at"], "fid": FID, "score": 0.5},
     ]
 
 

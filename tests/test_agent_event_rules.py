@@ -17,6 +17,7 @@ NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
 FID = "must be a whole number from 1 to 9223372036854775807"
 TIME = "must be a time with its zone, such as 2026-02-07T12:00:00Z"
 HASH = "must be the hash of a cast, 0x followed by 40 hex digits"
+UNSEEN = "must have a visible character"
 ADDRESS = "must be an address, 0x followed by 40 hex digits, or a base58 address of 32 bytes"
 AMOUNT = "must be a text of 1 to 78 digits, above 0, in the token's smallest unit"
 FUTURE = "must not be more than 10 minutes in the future"
@@ -48,6 +49,8 @@ def refused(value):
         (told.like(id=7), "id", ID),
         (told.like(id=None), "id", "is required"),
         (told.like(agentId=" "), "agentId", "must not be blank"),
+        # A zero-width space, a byte order mark, a control, a mark without a letter, fillers of Hangul and Braille.
+        *((told.like(agentId=text), "agentId", UNSEEN) for text in ("\u200b\ufeff", "\x07", "\u034f", "\u3164 \u2800")),
         (told.like(agentId="a" * 101), "agentId", "must have at most 100 characters"),
         (told.like(agentId="a\0"), "agentId", "must not hold NUL characters"),
         (told.like(agentId="\ud800"), "agentId", "must be text that UTF-8 can hold"),

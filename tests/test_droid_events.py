@@ -35,8 +35,8 @@ NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
 TABLES = (Agent, AgentWallet, Run, Action, Interaction, Trade, SocialScore, SocialAccount)
 
 
-def issue(name):
-    return {"x-api-key": keys.issue(name, scopes=[Scope.AGENTS])}
+def issue(name, *scopes):
+    return {"x-api-key": keys.issue(name, scopes=[Scope.AGENTS, *(scopes or [Scope.SCORES])])}
 
 
 @pytest.fixture
@@ -66,6 +66,11 @@ def refuse(client, headers, *events):
     return [(detail["field"], detail["message"]) for detail in answer.json()["details"]]
 
 
+def hand_over(name):
+    """Give all agents to the key of this name."""
+    Agent.objects.update(partner_key=PartnerKey.objects.get(name=name))
+
+
 def counts():
     return [table.objects.count() for table in TABLES]
 
@@ -74,6 +79,18 @@ def test_it_asks_for_a_key_with_the_scope(client, deploy_key):
     assert post(client, {}, {}).status_code == 401
     answer = post(client, {}, deploy_key)
     assert (answer.status_code, answer.json()["error"]) == (403, "This key lacks the scope agents")
+
+
+def test_it_asks_for_a_scope_of_its_own_where_accounts_are_scored(client):
+    batch = {"events": [told.agent(), told.score()]}
+    before = counts()
+    answer = post(client, batch, issue("Agency", Scope.READ))
+    assert (answer.status_code, answer.json()) == (403, {"error": "This key lacks the scope scores"})
+    assert counts() == before
+    # Nor is that scope enough to tell of agents.
+    answer = post(client, batch, {"x-api-key": keys.issue("Scorer", scopes=[Scope.SCORES])})
+    assert (answer.status_code, answer.json()["error"]) == (403, "This key lacks the scope agents")
+    tell(client, issue("Agency and scorer"), *batch["events"])
 
 
 @pytest.mark.parametrize(
@@ -128,26 +145,47 @@ def test_it_refuses_events_about_an_agent_that_another_key_described(client, age
     for event in (told.like(), told.agent("b", name="Mine", at="2026-02-08T00:00:00Z")):
         answer = post(client, {"events": [told.score(), event]}, agents_key)
         assert answer.status_code == 403
-        text = "events[1].agentId is that of an agent which another key reports about: one"
+        text = "events[1].agentId is that of an agent which others report about: one"
         assert answer.json()["error"] == text
     assert counts() == before
     assert Agent.objects.get().name == "Theirs"
 
 
-def test_it_takes_events_of_any_key_about_an_agent_that_operators_made(client, agents_key):
+def test_it_refuses_events_about_an_agent_that_operators_made_until_it_is_handed_over(client, agents_key):
     Agent.objects.create(agent_id="one", name="Made by hand")
-    assert tell(client, agents_key, told.like(), told.agent(fid=7)) == (2, 0)
-    assert tell(client, issue("Other"), told.like("other", actorFid=9)) == (1, 0)
+    for event in (told.like(), told.agent(name="Mine", fid=7)):
+        answer = post(client, {"events": [event]}, agents_key)
+        text = "events[0].agentId is that of an agent which others report about: one"
+        assert (answer.status_code, answer.json()["error"]) == (403, text)
+    assert not Interaction.objects.exists()
     agent = Agent.objects.get()
-    assert (agent.name, agent.fid, agent.partner_key) == ("Made by hand", 7, None)
+    assert (agent.name, agent.fid) == ("Made by hand", None)
+    hand_over("Agency")
+    assert tell(client, agents_key, told.like(), told.agent(fid=7)) == (2, 0)
 
 
 def test_it_refuses_a_fid_that_is_another_agents(client, agents_key):
     Agent.objects.create(agent_id="owner", fid=7)
-    taken = ("events[1].fid", "must be its own: it is that of the agent owner")
-    assert refuse(client, agents_key, told.like(agentId="owner"), told.agent(fid=7)) == [taken]
+    # It may be another partner's, who is not named.
+    taken = ("events[1].fid", "must be its own: another agent has it")
+    assert refuse(client, agents_key, told.score(), told.agent(fid=7)) == [taken]
     both = [told.agent("b", agentId="two", fid=8), told.agent(fid=8)]
-    assert refuse(client, agents_key, *both) == [("events[1].fid", "must be its own: it is that of the agent two")]
+    assert refuse(client, agents_key, *both) == [taken]
+
+
+def test_it_refuses_more_agents_than_a_key_may_have(client, agents_key, settings):
+    settings.LEADERBOARD_AGENTS_PER_KEY = 2
+    # Neither others' agents count nor operators'.
+    Agent.objects.create(agent_id="operators")
+    tell(client, issue("Other"), told.agent(agentId="theirs"))
+    one, two, three = (told.agent(name, agentId=name) for name in ("one", "two", "three"))
+    words = "would be one more than the 2 agents that a key may have"
+    assert refuse(client, agents_key, told.score(), one, two, one, three) == [("events[4].agentId", words)]
+    assert tell(client, agents_key, one, two) == (2, 0)
+    assert refuse(client, agents_key, three) == [("events[0].agentId", words)]
+    # What is there is still described.
+    later = told.agent("later", agentId="two", name="Two", at="2026-02-08T00:00:00Z")
+    assert tell(client, agents_key, later, one) == (1, 1)
 
 
 def test_it_refuses_text_that_the_database_cannot_keep(client, agents_key):
@@ -216,20 +254,34 @@ def test_events_that_come_again_add_nothing(client, agents_key):
 
 
 def test_a_fact_is_one_whatever_id_it_is_told_under(client, agents_key):
-    Agent.objects.create(agent_id="one")
+    tell(client, agents_key, told.agent())
     facts = [told.action(), told.like(), told.reply(), told.trade(), told.score()]
     again = [fact | {"id": fact["id"] + "2"} for fact in facts]
     assert tell(client, agents_key, *facts, *again) == (5, 5)
-    assert tell(client, issue("Other"), *facts) == (0, 5)
+    other = issue("Other")
+    hand_over("Other")
+    assert tell(client, other, *facts) == (0, 5)
     # Of runs nothing but the id says that they are the same.
-    assert tell(client, agents_key, told.run(), told.run("r2"), told.run("r2", succeeded=False)) == (2, 1)
+    assert tell(client, other, told.run(), told.run("r2"), told.run("r2", succeeded=False)) == (2, 1)
     assert Run.objects.filter(succeeded=True).count() == 2
 
 
+def test_a_fact_that_another_tells_of_his_own_agent_keeps_nobodys_out(client, agents_key):
+    thief = issue("Other")
+    stolen = [event | {"agentId": "thief"} for event in (told.agent(), told.action(), told.like(), told.reply())]
+    assert tell(client, thief, *stolen) == (4, 0)
+    truth = [told.agent(), told.action(), told.like(), told.reply()]
+    assert tell(client, agents_key, *truth) == (4, 0)
+    assert tell(client, agents_key, *truth) == (0, 4)
+    for table in (Action, Interaction):
+        assert len(set(table.objects.values_list("agent_id", flat=True))) == 2
+
+
 def test_ids_are_each_keys_own(client, agents_key):
-    Agent.objects.create(agent_id="one")
-    assert tell(client, agents_key, told.run()) == (1, 0)
-    assert tell(client, issue("Other"), told.run()) == (1, 0)
+    assert tell(client, agents_key, told.agent(), told.run()) == (2, 0)
+    other = issue("Other")
+    hand_over("Other")
+    assert tell(client, other, told.run()) == (1, 0)
 
 
 def test_a_description_changes_what_it_names_alone(client, agents_key):
@@ -272,11 +324,30 @@ def test_a_fid_may_pass_from_one_agent_to_another(client, agents_key):
     assert dict(Agent.objects.values_list("agent_id", "fid")) == {"one": 8, "two": 7}
 
 
-def test_an_account_is_registered_once(client, agents_key):
-    tell(client, agents_key, told.score(registeredAt=AT))
-    news = told.score("s2", at="2026-02-08T00:00:00Z", registeredAt="2026-02-08T00:00:00Z")
-    assert tell(client, agents_key, news) == (1, 0)
-    assert SocialAccount.objects.get().registered_at == NOON
+def test_an_account_was_registered_when_the_newest_event_says(client, agents_key):
+    def registered():
+        return SocialAccount.objects.get().registered_at
+
+    told_at = ["2026-02-08T00:00:00Z", "2026-02-07T23:00:00Z"]
+    both = [told.score(str(n), at=at, registeredAt=f"2021-02-0{n + 1}T00:00:00Z") for n, at in enumerate(told_at)]
+    assert tell(client, agents_key, *both) == (2, 0)
+    assert registered() == datetime(2021, 2, 1, tzinfo=UTC)
+    assert tell(client, agents_key, *reversed(both)) == (0, 2)
+    assert registered() == datetime(2021, 2, 1, tzinfo=UTC)
+    tell(client, issue("Other"), told.score(at="2026-02-08T00:00:01Z", registeredAt=AT))
+    assert registered() == NOON
+    # What says nothing of it takes nothing away.
+    tell(client, agents_key, told.score("s3", at="2026-02-08T00:00:02Z"))
+    assert registered() == NOON
+
+
+def test_a_score_holds_from_now_on_at_the_latest(client, agents_key):
+    soon = (timezone.now() + timedelta(minutes=9)).isoformat()
+    tell(client, agents_key, told.score(at=soon))
+    assert SocialScore.objects.get().at <= timezone.now()
+    late = (timezone.now() + timedelta(minutes=11)).isoformat()
+    words = "must not be more than 10 minutes in the future"
+    assert refuse(client, agents_key, told.score(at=late)) == [("events[0].at", words)]
 
 
 def test_times_ahead_of_ours_by_minutes_are_taken(client, agents_key):

@@ -91,7 +91,7 @@ def delete_agent():
 @pytest.mark.parametrize(
     ("act", "path", "rule"),
     [
-        (give_fid_away, "fid", "must be its own: it is that of the agent other"),
+        (give_fid_away, "fid", "must be its own: another agent has it"),
         (delete_agent, "agentId", "is that of no agent which is known, or described in the same batch: two"),
     ],
 )

@@ -21,7 +21,7 @@ from leaderboard import event_files, importing
 from leaderboard.import_progress import Progress
 from leaderboard.importing import Listener, Overtaken
 from leaderboard.keys import event_key
-from leaderboard.models import Agent, EventImport, Interaction, Run
+from leaderboard.models import Agent, EventImport, Interaction, Run, SocialScore
 from leaderboard.recording import Reporter
 from tests import agent_events as told
 from tests.database_gates import database_gate
@@ -101,7 +101,7 @@ def test_it_takes_in_a_file_once_whatever_its_name(file, tmp_path):
 
 
 def test_what_a_key_tells_in_a_file_is_what_it_tells_in_calls(file, client):
-    headers = {"x-api-key": keys.issue("Agency", scopes=[Scope.AGENTS])}
+    headers = {"x-api-key": keys.issue("Agency", scopes=[Scope.AGENTS, Scope.SCORES])}
     key = PartnerKey.objects.get()
     body = {"events": told.one_of_each()}
     client.post("/api/droid/events", json.dumps(body), content_type="application/json", headers=headers)
@@ -110,9 +110,20 @@ def test_what_a_key_tells_in_a_file_is_what_it_tells_in_calls(file, client):
     Agent.objects.update(partner_key=PartnerKeyFactory())
     file.write_bytes(lines(*told.one_of_each(), *likes(1)))
     said, _ = refuse(file, "--key", str(key.pk))
-    assert said.splitlines()[0] == "line 1: agentId is that of an agent which another key reports about: one"
+    assert said.splitlines()[0] == "line 1: agentId is that of an agent which others report about: one"
     # Operators tell of all agents.
     assert import_events(file)[0] == "lines: 8, added: 2, known: 6, skipped: 0\n"
+
+
+def test_a_key_scores_accounts_in_a_file_as_far_as_its_scopes_go(file):
+    key = PartnerKeyFactory(scopes=[Scope.AGENTS])
+    file.write_bytes(lines(told.agent(), told.score()))
+    said, _ = refuse(file, "--key", str(key.pk))
+    assert said == "line 2: type is taken of keys with the scope scores alone\n"
+    assert not Agent.objects.exists() and not SocialScore.objects.exists()
+    taken = import_events(file, "--key", str(key.pk), "--skip-bad")[0]
+    assert taken == "lines: 2, added: 1, known: 0, skipped: 1\n"
+    assert import_events(file)[0] == "lines: 2, added: 1, known: 1, skipped: 0\n"
 
 
 def test_compressed_files_byte_order_marks_windows_lines_and_blank_ones_are_taken(file):
@@ -148,8 +159,8 @@ TOLD = [
     "line 5: must be a JSON object",
     "line 6: must have at most 1048576 bytes",
     "line 7: agentId is that of no agent which is known, or described in the same batch: other",
-    "line 10: fid must be its own: it is that of the agent two",
-    "line 11: fid must be its own: it is that of the agent two",
+    "line 10: fid must be its own: another agent has it",
+    "line 11: fid must be its own: another agent has it",
     "line 12: agentId is that of no agent which is known, or described in the same batch: three",
 ]
 

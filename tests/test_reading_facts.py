@@ -119,7 +119,7 @@ def test_accounts_have_their_newest_score_up_to_then():
     SocialScoreFactory(fid=5, at=NOW, score=1.0)
     SocialScoreFactory(fid=4, at=NOW + DAY)
     SocialScoreFactory(fid=77, at=AT)
-    SocialAccount.objects.create(fid=3, registered_at=NOW - 400 * DAY)
+    SocialAccount.objects.create(fid=3, registered_at=NOW - 400 * DAY, told_at=NOW)
     accounts = read().accounts
     assert accounts.fids.tolist() == [3, 4, 5, 9]
     np.testing.assert_array_equal(accounts.scores, [np.nan, np.nan, 1.0, 0.2])

@@ -15,6 +15,7 @@ from unfold.admin import ModelAdmin, TabularInline
 
 from config.api.fields import parse_address
 from config.operators.dashboard import Chart
+from leaderboard import event_rules
 from leaderboard.admin.evidence import show
 from leaderboard.models import Agent, AgentWallet, HubCursor, Interval, Standing
 from tokens.admin.search import IndexedSearch
@@ -45,13 +46,28 @@ class AgentForm(AgentModelForm):
             "is_hidden",
         ]
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """Remember in the page what it was opened with: partners describe the agent meanwhile."""
+        super().__init__(*args, **options)
+        for field in self.fields.values():
+            field.show_hidden_initial = True
+
+    def clean_agent_id(self) -> str:
+        """As events have it."""
+        try:
+            return str(event_rules.agent_id(self.cleaned_data["agent_id"]))
+        except ValueError as error:
+            raise forms.ValidationError(f"An agent id {error}.") from error
+
     def clean_token_address(self) -> str:
         """In the form in which tokens are stored."""
         return _address(self.cleaned_data["token_address"])
 
     def clean(self) -> dict[str, Any]:
-        """Refuse half a token."""
+        """Refuse half a token. What the operator left alone is as it is by now."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.instance.pk is not None:
+            cleaned |= {name: getattr(self.instance, name) for name in cleaned.keys() - set(self.changed_data)}
         if "token_address" in cleaned and bool(cleaned["token_address"]) != (cleaned.get("token_chain_id") is not None):
             self.add_error("token_address", "A token is a chain and an address: give both or none.")
         return cleaned
@@ -151,6 +167,13 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
         shown = ["created_at", "described_at", "hub", "casts_by_day", "interactions_by_day"]
         # The id is what partners know it by.
         return ["agent_id", *shown, *(_field(interval) for interval in Interval)]
+
+    def save_model(self, request: HttpRequest, obj: Agent, form: Any, change: bool) -> None:
+        """Write what the operator changed alone, so that it undoes nothing that partners describe."""
+        if change:
+            obj.save(update_fields=form.changed_data)
+        else:
+            super().save_model(request, obj, form, change)
 
     def has_delete_permission(self, request: HttpRequest, obj: Agent | None = None) -> bool:
         """Nobody: an agent is hidden instead, so that rankings can still be explained."""

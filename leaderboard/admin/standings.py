@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from config.operators.pages import ReadRows
 from leaderboard.admin.evidence import show
 from leaderboard.models import EventImport, Interval, Standing
+from leaderboard.scoring import INSUFFICIENT_DATA
 from tokens.admin.deploy_facts import inward
 from tokens.admin.search import IndexedSearch
 
@@ -35,7 +36,8 @@ class DoubtFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Standing]) -> QuerySet[Standing]:
         if self.value() == "flagged":
-            return queryset.exclude(wash_flags=[])
+            # Too little to look at is no doubt, and said of nearly everybody.
+            return queryset.exclude(wash_flags__contained_by=[INSUFFICIENT_DATA])
         return queryset.filter(wash_confidence__gte=0.5) if self.value() == "washing" else queryset
 
 

@@ -25,10 +25,10 @@ class Migration(migrations.Migration):
                 ('token_chain_id', models.BigIntegerField(blank=True, null=True)),
                 ('token_address', models.CharField(blank=True, max_length=44)),
                 ('creator_fid', models.BigIntegerField(blank=True, help_text='Who made it.', null=True)),
-                ('is_hidden', models.BooleanField(default=False, help_text='Keeps it out of the rankings that are made from now on.')),
+                ('is_hidden', models.BooleanField(default=False, help_text='Keeps it out of the rankings that are made from now on; those there are stay until the next ones.')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('described_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('partner_key', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='agents', to='accounts.partnerkey')),
+                ('partner_key', models.ForeignKey(blank=True, help_text="Who describes it and reports about it. Without one no key may, but operators' files and the hub.", null=True, on_delete=django.db.models.deletion.PROTECT, related_name='agents', to='accounts.partnerkey')),
             ],
         ),
         migrations.CreateModel(
@@ -114,6 +114,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('fid', models.BigIntegerField(primary_key=True, serialize=False)),
                 ('registered_at', models.DateTimeField()),
+                ('told_at', models.DateTimeField()),
             ],
             options={
                 'constraints': [models.CheckConstraint(condition=models.Q(('fid__gt', 0)), name='social_account_fid_positive')],

@@ -25,9 +25,18 @@ class Agent(models.Model):
     # EIP-55, or a mint.
     token_address = models.CharField(max_length=44, blank=True)
     creator_fid = models.BigIntegerField(null=True, blank=True, help_text="Who made it.")
-    # Whose events about the agent are taken; null where operators made it: then those of every key with the scope.
-    partner_key = models.ForeignKey(PartnerKey, on_delete=models.PROTECT, null=True, blank=True, related_name="agents")
-    is_hidden = models.BooleanField(default=False, help_text="Keeps it out of the rankings that are made from now on.")
+    partner_key = models.ForeignKey(
+        PartnerKey,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="agents",
+        help_text="Who describes it and reports about it. Without one no key may, but operators' files and the hub.",
+    )
+    is_hidden = models.BooleanField(
+        default=False,
+        help_text="Keeps it out of the rankings that are made from now on; those there are stay until the next ones.",
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     # The time of the newest event that described it: an older one that comes later changes nothing.
     described_at = models.DateTimeField(null=True, blank=True, editable=False)

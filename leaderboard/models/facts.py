@@ -171,6 +171,8 @@ class SocialAccount(models.Model):
 
     fid = models.BigIntegerField(primary_key=True)
     registered_at = models.DateTimeField()
+    # The time of the score event that said so: a newer one puts right what an older one told.
+    told_at = models.DateTimeField()
 
     class Meta:
         constraints = [models.CheckConstraint(name="social_account_fid_positive", condition=Q(fid__gt=0))]

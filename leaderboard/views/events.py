@@ -8,14 +8,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import Scope
-from accounts.permissions import PartnerAccess
+from accounts.permissions import PartnerAccess, lacking
 from config.api.throttling import AgentEventsLimit
 from config.api.views import LimitedView
 from config.postgresql.time_limits import limited
 from leaderboard import batches, recording
 from leaderboard.event_shapes import EVENTS_ANSWER, EVENTS_BODY
 from leaderboard.recording import Reporter
-from leaderboard.refusals import BadEvents, NotYours, Trouble
+from leaderboard.refusals import BadEvents, LacksScores, NotYours, Trouble
 from tokens.deploy_rules.objects import Problem, Refused, cut, join
 
 # A statement of a full batch takes a hundredth of it. Others write, too, and no thread may wait for ever for one that
@@ -34,7 +34,8 @@ class AgentEventsView(PartnerAccess, LimitedView):
         """Tell of up to 1,000 events, all or none of which are taken; telling of them again adds nothing.
 
         Events of type agent are taken first, whatever their place. An agent that you describe first is yours: it is
-        403 where others tell of it, as it is for you with theirs. 503 asks you to come again.
+        403 where others tell of it, as it is for you with theirs. Events of type score need the scope `scores`
+        besides: 403 without it. 503 asks you to come again.
         """
         partner: Any = request.auth
         try:
@@ -43,6 +44,8 @@ class AgentEventsView(PartnerAccess, LimitedView):
                 recorded = recording.record(events, reporter=Reporter.of_key(partner))
         except Refused as error:
             raise ValidationError(_by_field(error.problems)) from error
+        except LacksScores as error:
+            raise PermissionDenied(lacking(Scope.SCORES)) from error
         except NotYours as error:
             raise PermissionDenied(" ".join(_problem(error.troubles[0]))) from error
         except BadEvents as error:

@@ -29,7 +29,9 @@ class Command(BaseCommand):
             "--key", type=int, metavar="ID", help="Partner key that tells of these events: as if it had called."
         )
         whose.add_argument(
-            "--source", metavar="NAME", help="Whose event ids they are, where no partner key tells; of all agents."
+            "--source",
+            metavar="NAME",
+            help="Whose event ids they are, where no partner key tells: of all agents, and new ones are no key's.",
         )
         parser.add_argument("--skip-bad", action="store_true", help="Leave bad lines out, and tell which.")
 
