@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import timedelta
 from threading import Barrier, Event
 
@@ -11,6 +12,7 @@ from django.utils import timezone
 
 from accounts import keys
 from accounts.models import Scope
+from config.api.seats import SEATS, seat, writing_seat
 from leaderboard import events, recording
 from leaderboard.event_rules import latest_time
 from leaderboard.models import Action, Agent, Interaction, Run
@@ -57,7 +59,31 @@ def test_each_fact_is_kept_once_in_whatever_order_it_is_told():
     assert {answer.added + answer.known for answer in answers} == {len(read)}
 
 
-def test_a_call_waits_a_while_for_who_else_writes_and_is_then_told_to_come_again(client):
+def test_half_of_a_process_threads_wait_to_write_and_no_more(client):
+    headers = {"x-api-key": keys.issue("Agency", scopes=[Scope.AGENTS])}
+
+    def call():
+        return client.post(
+            "/api/droid/events",
+            json.dumps({"events": [told.agent()]}),
+            content_type="application/json",
+            headers=headers,
+        )
+
+    with ExitStack() as taken:
+        for _ in range(SEATS):
+            taken.enter_context(writing_seat())
+        answer = call()
+        assert (answer.status_code, answer["Retry-After"]) == (503, "1")
+        assert answer.json() == {"error": "Too many calls wait to be written"}
+        assert not Agent.objects.exists()
+        # Who asks a node is not who writes.
+        with seat():
+            pass
+    assert call().status_code == 200
+
+
+def test_a_call_waits_a_while_for_who_else_writes_and_is_then_told_to_come_again(client, caplog):
     headers = {"x-api-key": keys.issue("Agency", scopes=[Scope.AGENTS])}
     body = {"events": [told.agent()]}
 
@@ -76,6 +102,8 @@ def test_a_call_waits_a_while_for_who_else_writes_and_is_then_told_to_come_again
         over.set()
         holding.result()
     assert answer.status_code == 503 and int(answer["Retry-After"]) > 0
+    # It waits for a lock less long than a statement may take.
+    assert "due to lock timeout" in caplog.text
     answer = client.post("/api/droid/events", json.dumps(body), content_type="application/json", headers=headers)
     assert answer.json() == {"success": True, "added": 1, "known": 0}
 

@@ -38,7 +38,7 @@ def store_tree(deployment: Deployment, *, tree: MerkleTree, entries: Sequence[tu
     """Keep the tree of a deployment, with the (EIP-55 account, wei) entries that it was built of, in their order.
 
     To be called in the database transaction that stores the deployment. One row an entry goes in by COPY: 100,000 are
-    a matter of a second. Two entries of one account are refused by the database as psycopg has it.
+    a matter of a second. Two entries of one account are refused by the database: IntegrityError.
     """
     stored = AirdropTree.objects.create(
         deployment=deployment, root=tree.root, amount=sum(amount for _, amount in entries), nodes=tree.nodes

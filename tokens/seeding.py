@@ -4,9 +4,8 @@ from collections.abc import Callable
 from functools import partial
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.backends.utils import CursorWrapper
-from psycopg.errors import UniqueViolation
 
 from tokens.models import Market, SearchEntry, Token
 from tokens.staging import copy_into
@@ -70,7 +69,7 @@ def load_synthetic_tokens(count: int, *, seed: int, add: bool, report: Report) -
         rebuild = _take_away(cursor) if count >= REBUILD_FROM else []
         try:
             _copy_tokens(cursor, count, seed=seed, report=report)
-        except UniqueViolation as error:
+        except IntegrityError as error:
             raise SeedUsed from error
         cursor.execute("SELECT set_config('maintenance_work_mem', %s, true)", [_BUILD_MEMORY])
         for place, statement in enumerate(rebuild, start=1):

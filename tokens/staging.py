@@ -11,11 +11,13 @@ from tokens.copy_text import CopyText
 
 
 def copy_into(cursor: CursorWrapper, table: str, rows: CopyText) -> None:
-    """Add rows to a table. What its constraints refuse is raised as psycopg has it."""
+    """Add rows to a table. Raises what Django's own statements raise: IntegrityError, OperationalError and the like."""
     if not rows.text:
         return
     columns = sql.SQL(", ").join(map(sql.Identifier, rows.columns))
-    with cursor.copy(sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), columns)) as copy:
+    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), columns)
+    # Django looks after the errors of statements, and not of this.
+    with connection.wrap_database_errors, cursor.copy(statement) as copy:
         copy.write(rows.text)
 
 

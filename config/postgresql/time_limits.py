@@ -7,9 +7,13 @@ from django.db import connection, transaction
 
 
 @contextmanager
-def limited(*, milliseconds: int) -> Iterator[None]:
-    """A transaction whose statements, and their waits for locks, take no longer each. Raises DatabaseError then."""
+def limited(*, milliseconds: int, waiting: int = 0) -> Iterator[None]:
+    """A transaction whose statements, and their waits for locks, take no longer each. Raises OperationalError then.
+
+    `waiting` are milliseconds for the wait for each lock alone, 0 for no limit of its own.
+    """
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(milliseconds)])
+            limits = "SELECT set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true)"
+            cursor.execute(limits, [str(milliseconds), str(waiting)])
         yield

@@ -9,6 +9,7 @@ from rest_framework.response import Response
 
 from accounts.models import Scope
 from accounts.permissions import PartnerAccess, lacking
+from config.api.seats import writing_seat
 from config.api.throttling import AgentEventsLimit
 from config.api.views import LimitedView
 from config.postgresql.time_limits import limited
@@ -18,9 +19,10 @@ from leaderboard.recording import Reporter
 from leaderboard.refusals import BadEvents, LacksScores, NotYours, Trouble
 from tokens.deploy_rules.objects import Problem, Refused, cut, join
 
-# A statement of a full batch takes a hundredth of it. Others write, too, and no thread may wait for ever for one that
-# hangs.
-_PATIENCE_MS = 3_000
+# A statement of a full batch takes a hundredth of it.
+_STATEMENT_MS = 3_000
+# Others write, too, and long parts of files among them; the caller can come again, and the thread is wanted elsewhere.
+_WAITING_MS = 1_000
 
 
 class AgentEventsView(PartnerAccess, LimitedView):
@@ -40,7 +42,7 @@ class AgentEventsView(PartnerAccess, LimitedView):
         partner: Any = request.auth
         try:
             events = batches.read(request.data)
-            with limited(milliseconds=_PATIENCE_MS):
+            with writing_seat(), limited(milliseconds=_STATEMENT_MS, waiting=_WAITING_MS):
                 recorded = recording.record(events, reporter=Reporter.of_key(partner))
         except Refused as error:
             raise ValidationError(_by_field(error.problems)) from error
