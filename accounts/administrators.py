@@ -75,7 +75,7 @@ def of_request(request: HttpRequest) -> AdminSession | None:
         return None
     rows = AdminSession.objects.select_related("user", "administrator").filter(revoked_at__isnull=True)
     session = rows.filter(digest=_digest(token), expires_at__gt=timezone.now()).first()
-    return session if session is not None and _is_somebodys(session) else None
+    return session if session is not None and is_somebodys(session) else None
 
 
 def check_password(request: HttpRequest, *, username: str, password: str, code: str = "") -> User | None:
@@ -89,7 +89,13 @@ def check_password(request: HttpRequest, *, username: str, password: str, code: 
         make_password(password)
         return None
     user = authenticate(request, username=username, password=password)
-    if not isinstance(user, User) or not user.is_staff or not _has_shown_second_factor(user, code):
+    if not isinstance(user, User):
+        return None
+    if not user.is_staff:
+        # Counted like a wrong password: who is locked out in the end must not learn from it which word was right.
+        AxesProxyHandler.user_login_failed(check_password, get_credentials(username=username), request)
+        return None
+    if not _has_shown_second_factor(user, code):
         return None
     # As after a log-in to the admin site: what failed before is forgiven.
     AxesProxyHandler.reset_attempts(username=username, ip_address=address_of(request))
@@ -119,7 +125,8 @@ def prune() -> int:
     return AdminSession.objects.filter(expires_at__lte=timezone.now()).delete()[0]
 
 
-def _is_somebodys(session: AdminSession) -> bool:
+def is_somebodys(session: AdminSession) -> bool:
+    """Whether whoever began the session may still have one."""
     user, administrator = session.user, session.administrator
     if user is None:
         # The row would have gone with the administrator's, whose issuer may be believed no more.

@@ -75,7 +75,7 @@ class KeySet:
     def find(self, key_id: str | None, *, algorithm: str) -> Key | None:
         """The key of this id and algorithm; of a token that names none, the only one for the algorithm.
 
-        None where there is no such key. Raises KeysUnavailable where that can't be told yet. It waits for the issuer
+        None where no such key is known. Raises KeysUnavailable where no key of the issuer is. It waits for the issuer
         for IDENTITY_TIMEOUT_SECONDS at the most: where nothing of it is known, and of the others one call alone.
         """
         if self._known(key_id, algorithm) is not None:
@@ -85,8 +85,9 @@ class KeySet:
                 _wait(fetching)
             return self._known(key_id, algorithm)
         fetching, is_ours = self._fetch_if(lambda: self._known(key_id, algorithm) is None and self._may_look())
-        if fetching is not None and not ((is_ours or not self._keys) and _wait(fetching)):
-            raise KeysUnavailable("the keys of this issuer are still being fetched")
+        if fetching is not None and (is_ours or not self._keys):
+            _wait(fetching)
+        # As long as nothing of it is known a good token can't be told from a bad one.
         if not self._keys:
             raise KeysUnavailable("no keys of this issuer are known")
         return self._known(key_id, algorithm)
@@ -147,12 +148,12 @@ class KeySet:
         self._keys, self._fetched_at = keys, self._clock()
 
 
-def _wait(fetching: threading.Event) -> bool:
-    """Whether the fetch ended in time; False, at once, where no more calls may wait."""
+def _wait(fetching: threading.Event) -> None:
+    """Wait for the end of the fetch; not at all where no more calls may wait."""
     if not _places.acquire(blocking=False):
-        return False
+        return
     try:
-        return fetching.wait(settings.IDENTITY_TIMEOUT_SECONDS)
+        fetching.wait(settings.IDENTITY_TIMEOUT_SECONDS)
     finally:
         _places.release()
 

@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
+from rest_framework.exceptions import ValidationError
+
 from pretokens.models import MAX_KEYWORD
 from tokens import deploy_config
 from tokens.deploy_config import DeployOrder
 from tokens.deploy_rules import fees, shares, texts, together, values
 from tokens.deploy_rules.objects import FieldNames, Key, Problem, object_of, read_object
+from tokens.metadata import farcaster_fid
 
 # Where a pretoken has what a deployment's body has elsewhere.
 NAMES: FieldNames = {
@@ -61,6 +64,16 @@ def read(body: Any, *, request_key: str) -> PretokenBody:
     return PretokenBody(keyword=taken["keyword"], order=order)
 
 
+def refuse_foreign_requestor(read: PretokenBody, *, fid: int | None) -> None:
+    """Raises ValidationError where the context names another FID than that of the user, whose token proves it.
+
+    What is launched of it is listed as asked for by the FID that the context names.
+    """
+    if farcaster_fid(read.order.context) not in (None, fid):
+        at = "token_settings.social_context.id"
+        raise ValidationError({at: ["must be your own FID where the platform is Farcaster"]})
+
+
 def keyword_key(keyword: str) -> str:
     """What two keywords have in common that people can't tell apart, or don't mean to be different."""
     return keyword.strip().casefold()
@@ -82,9 +95,10 @@ def _parts(taken: dict[str, Any], problems: list[Problem], request_key: str) -> 
     if settings is None:
         return parts
     metadata, description = settings["metadata"], settings["description"]
-    if description is None:
-        description = metadata["description"]
-    elif metadata["description"] not in (None, description):
+    # Forms send an empty text for none.
+    if not description:
+        description = metadata["description"] or description
+    elif metadata["description"] not in (None, "", description):
         at = "token_settings.metadata.description"
         problems.append((at, "must be the same as token_settings.description where both are given"))
     token = {

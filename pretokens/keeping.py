@@ -28,8 +28,8 @@ class NotRestorable(Permanent):
     """The pretoken can't be pending again; the text says why."""
 
 
-def create(body: Any, *, person_id: int) -> Pretoken:
-    """Keep the configuration of a request's body for a user, once the chain would take its launch.
+def create(body: Any, *, person_id: int, fid: int | None = None) -> Pretoken:
+    """Keep the configuration of a request's body for a user, who may have a FID, once the chain would take its launch.
 
     It is tried as sent by the owner's wallet, the token's admin: with nothing to pay for, an empty one does.
     Raises ValidationError by the rules; KeywordTaken and NoRoom (pretokens.room); what `accepting.rehearse` does.
@@ -37,6 +37,7 @@ def create(body: Any, *, person_id: int) -> Pretoken:
     """
     pretoken_id = uuid.uuid4()
     read = bodies.read(body, request_key=pretoken_id.hex)
+    bodies.refuse_foreign_requestor(read, fid=fid)
     now, kept = timezone.now(), bodies.without_nulls(body)
     pretoken = Pretoken(
         pk=pretoken_id,

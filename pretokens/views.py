@@ -47,7 +47,7 @@ class PretokenCreationView(UserAccess, LimitedView):
         refusals.refuse_large(request)
         try:
             with refusals.told(bodies.NAMES):
-                pretoken = keeping.create(request.data, person_id=_user(request).person_id)
+                pretoken = keeping.create(request.data, person_id=_user(request).person_id, fid=_user(request).fid)
         except room.KeywordTaken as error:
             raise Conflict("A pretoken with this keyword is pending") from error
         except room.NoRoom as error:

@@ -102,6 +102,15 @@ WRONG: dict[str, Callable[[Client, User], Any]] = {
 }
 
 
+@pytest.mark.parametrize("password", [PASSWORD, "wrong"])
+def test_a_right_password_that_opens_nothing_locks_out_like_a_wrong_one(client, staff, settings, password):
+    User.objects.update(is_staff=False)
+    for _ in range(settings.AXES_FAILURE_LIMIT):
+        by_password(client, password)
+    page = client.post("/admin/login/", {"username": "operator", "password": password})
+    assert page.status_code == 429
+
+
 @pytest.mark.parametrize("case", WRONG)
 def test_it_refuses_in_the_same_words_and_with_as_much_work(client, staff, case):
     prepared = CountedHasher.works

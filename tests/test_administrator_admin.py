@@ -7,6 +7,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from accounts import administrators
 from accounts.models import Administrator, AdminSession, Identity, Person
 from config.identity_settings import env_issuers
 from tests.factories import AdministratorFactory, AdminSessionFactory, PersonFactory
@@ -134,3 +135,12 @@ def test_users_are_found_by_fid_or_subject_and_only_looked_at(operator):
     assert operator.post(f"{USERS}{person.pk}/delete/", {"post": "yes"}).status_code == 403
     assert operator.get(f"{USERS}add/").status_code == 403
     assert Person.objects.filter(fid=5).exists()
+
+
+def test_a_session_of_a_disabled_account_is_shown_as_refused(operator):
+    staff = User.objects.create_user("staff", password="x", is_staff=True)
+    session = administrators.begin(staff)
+    assert session.cookie
+    assert ">live<" in operator.get(SESSIONS).content.decode()
+    User.objects.filter(pk=staff.pk).update(is_active=False)
+    assert ">refused<" in operator.get(SESSIONS).content.decode()

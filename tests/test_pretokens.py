@@ -243,3 +243,19 @@ def test_each_user_makes_so_many_in_an_hour_and_lists_and_deletes_any_number(cli
         assert client.delete(ONE + number, headers=me).status_code == 200
     assert pending(client, me) == []
     created(client, other, pretoken("three"))
+
+
+# Who asks for it.
+
+
+def farcaster(identity):
+    return pretoken(settings={"social_context": {"interface": "App", "platform": "Farcaster", "id": identity}})
+
+
+def test_nobody_asks_in_the_name_of_another_fid(client, me, launchpad):
+    assert refused(create(client, me, farcaster(str(OTHER_FID))), 400) == ["token_settings.social_context.id"]
+    assert not Pretoken.objects.exists()
+
+
+def test_a_user_asks_in_his_own_name(client, me, launchpad):
+    created(client, me, farcaster(str(FID)))

@@ -92,7 +92,9 @@ class AdminSessionAdmin(WrittenRows):
     def state(self, session: AdminSession) -> str:
         if session.revoked_at is not None:
             return "revoked"
-        return "over" if session.expires_at <= timezone.now() else "live"
+        if session.expires_at <= timezone.now():
+            return "over"
+        return "live" if administrators.is_somebodys(session) else "refused"
 
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         """Whoever may revoke sessions may delete them with their administrator or account; alone, nobody may."""
