@@ -101,3 +101,10 @@ def test_old_facts_are_found_by_their_time(rows):
     for table in ("run", "action", "interaction", "trade"):
         plan, *_ = plans(pruning.prune_facts, f"leaderboard_{table}")
         assert f"{table}_time" in plan and "Seq Scan" not in plan
+
+
+def test_old_scores_are_found_by_their_time(rows, settings):
+    settings.LEADERBOARD_FACT_DAYS = 60
+    plan, *_ = plans(pruning.prune_facts, "leaderboard_socialscore")
+    assert "using social_score_time" in plan
+    assert "Seq Scan" not in plan

@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
                 ('token_chain_id', models.BigIntegerField(blank=True, null=True)),
                 ('token_address', models.CharField(blank=True, max_length=44)),
                 ('creator_fid', models.BigIntegerField(blank=True, help_text='Who made it.', null=True)),
-                ('is_hidden', models.BooleanField(default=False, help_text='Keeps it out of the rankings that are made from now on; those there are stay until the next ones.')),
+                ('is_hidden', models.BooleanField(default=False, help_text='Shows it in no ranking any more, those that are there included. Events about it are still taken.')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('described_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('partner_key', models.ForeignKey(blank=True, help_text="Who describes it and reports about it. Without one no key may, but operators' files and the hub.", null=True, on_delete=django.db.models.deletion.PROTECT, related_name='agents', to='accounts.partnerkey')),

@@ -35,7 +35,7 @@ class Agent(models.Model):
     )
     is_hidden = models.BooleanField(
         default=False,
-        help_text="Keeps it out of the rankings that are made from now on; those there are stay until the next ones.",
+        help_text="Shows it in no ranking any more, those that are there included. Events about it are still taken.",
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     # The time of the newest event that described it: an older one that comes later changes nothing.
