@@ -116,6 +116,26 @@ def round_trips(scene: WashScene, *, honest: bool) -> int:
     return agent
 
 
+def league(scene: WashScene, *, honest: bool, wallets: int = 6, is_own: bool = True) -> int:
+    """A purchase every two hours and a sale 20 minutes later by the next wallet, of which one is declared."""
+    agent = scene.agent()
+    scene.crowd(agent, 60, first_fid=13_000_027)
+    for number in range(70):
+        scene.trades.append((agent, 6 * DAY - number * 7000, 100 + number, False, number % 3 > 0, 3.0 * 1.4**number))
+    for number in range(50):
+        for is_buy, later in ((True, 0), (False, 1)):
+            wallet = (number + later) % wallets
+            # People who come back, and the agent that sells, do so for amounts and at times of their own.
+            at = 5 * DAY - number * 7200 - later * (30_000 if honest else 1200)
+            amount = (1000.0 + 37 * number) * (1 - later * (0.6 if honest else 0.12))
+            scene.trades.append((agent, at, wallet, is_own and wallet == 0, is_buy, amount))
+    return agent
+
+
+def strangers(scene: WashScene, *, honest: bool) -> int:
+    return league(scene, honest=honest, is_own=False)
+
+
 SCENES = [
     ("CONCENTRATED", "shortfall", concentrated),
     ("CONCENTRATED", "devoted", concentrated),
@@ -129,6 +149,8 @@ SCENES = [
     ("DUPLICATE_TEXT", "copied", copied),
     ("SELF_TRADE", "bothSides", self_trades),
     ("SELF_TRADE", "matched", self_trades),
+    ("SELF_TRADE", "circles", league),
+    ("SELF_TRADE", "strangers", strangers),
     ("SELF_TRADE", "roundTrips", round_trips),
 ]
 
@@ -168,7 +190,12 @@ def measured_again(flag: str, sign: str, found: dict) -> float:
         return (sum(copies) + found["others"]["copies"]) / (found["texts"] + found["doubt"])
     if sign == "bothSides":
         return 2 * min(found["ownBuys"], found["ownSells"]) / (found["trades"] + found["doubt"])
-    number = len(found[sign]["listed"]) + found[sign]["others"]
+    name = "circles" if sign == "strangers" else sign
+    number = len(found[name]["listed"]) + found[name]["others"]
+    if sign == "circles":
+        number = number - found["spared"] if found["circlingOwn"] else 0
+    if sign == "strangers":
+        number -= found["circlingOwn"]
     return number / (found["trades"] + found["doubt"])
 
 
@@ -236,6 +263,31 @@ def test_an_agent_with_too_little_data_is_flagged_for_it_and_not_judged():
     assert agent not in before.evidence
     scene.like(agent, 9_500_003, text=5)
     assert "LOW_SCORE_AUDIENCE" in judge(scene.facts()).flags[agent]
+
+
+def test_undeclared_wallets_that_trade_with_a_declared_one_accuse_alone():
+    scene = town()
+    agent = league(scene, honest=False)
+    judgement = judge(scene.facts())
+    assert judgement.flags[agent] == ("SELF_TRADE",)
+    found = judgement.evidence[agent]["SELF_TRADE"]
+    assert found["signs"]["bothSides"]["measured"] < found["signs"]["circles"]["measured"]
+
+
+def test_strangers_who_trade_with_each_other_do_not_accuse_alone():
+    scene = town()
+    agent = strangers(scene, honest=False)
+    judgement = judge(scene.facts())
+    assert judgement.flags[agent] == ()
+    assert judgement.evidence[agent]["SELF_TRADE"]["signs"]["circles"]["measured"] == 0
+
+
+def test_a_market_maker_does_not_accuse_an_agent_that_sells():
+    scene = town()
+    agent = league(scene, honest=False, wallets=1, is_own=False)
+    for number in range(20):
+        scene.trades.append((agent, 5 * DAY - number * 7200 - 600, 1, True, False, 900.0 + 37 * number))
+    assert judge(scene.facts()).flags[agent] == ()
 
 
 def test_an_answering_program_is_no_farm():

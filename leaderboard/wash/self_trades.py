@@ -1,8 +1,9 @@
-"""SELF_TRADE: the agent's own wallets trade its token with themselves, or wallets buy and sell it in circles.
+"""SELF_TRADE: the agent's own wallets trade its token with themselves, or with others that they are in league with.
 
 After Victor and Weintraud (2021, arXiv 2102.07001): trades are wash where a set of wallets buys and sells the same
 volume within a window, so that nobody's position has changed. The agent's own wallets are such a set, looked at for
-taking both sides, and for purchases and sales that match one by one; any other wallet is one by itself.
+taking both sides, and for purchases and sales that match one by one. Wallets that nobody declared are found by what
+they do (`circles.py`), and any other is a set by itself.
 """
 
 import numpy as np
@@ -11,13 +12,17 @@ import numpy.typing as npt
 from leaderboard.audiences import Audience
 from leaderboard.columns import Facts, Real, Trades, Truth, Whole
 from leaderboard.wash.accounts import share
+from leaderboard.wash.circles import find_circles
 from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
 
 FLAG = "SELF_TRADE"
 WEIGHT = 0.8
 BOTH_SIDES = Ramp(0.08, 0.16)
 MATCHED = Ramp(0.04, 0.14)
-# Arbitrage goes in circles, too.
+# Of the honest agents of seeds 1 to 50 none has wallets of its own that circle.
+CIRCLES = Ramp(0.02, 0.08)
+# Arbitrage and market makers go in circles, too.
+STRANGERS = Ramp(0.15, 0.4, top=0.6)
 ROUND_TRIPS = Ramp(0.4, 0.8, top=0.6)
 # A purchase and a sale match if they are within a day and their amounts differ by no more than this share.
 WINDOW = 86_400
@@ -30,13 +35,14 @@ MAX_TRADES = 25
 
 
 def find(facts: Facts, audience: Audience) -> Finding:
-    """The shares of trades: by own wallets on both sides, by own wallets that match, and by others in round trips."""
+    """The shares of trades: by own wallets on both sides, or that match, by wallets that circle, and in round trips."""
     trades, agents = facts.trades, audience.agents
     order = np.lexsort((trades.amount, trades.agent))
     starts = np.searchsorted(trades.agent[order], np.arange(agents + 1))
-    matched, circling = _matched(trades, order), _in_round_trips(facts)
+    matched, round_trips = _matched(trades, order), _in_round_trips(facts)
     number = _number(trades, np.ones(len(order), np.bool_), agents)
     bought, sold = (_number(trades, trades.is_own & side, agents) for side in (trades.is_buy, ~trades.is_buy))
+    circles = find_circles(trades, agents)
 
     def describe(agent: int) -> Evidence:
         rows = order[starts[agent] : starts[agent + 1]]
@@ -47,14 +53,19 @@ def find(facts: Facts, audience: Audience) -> Finding:
             "doubt": DOUBT,
             "own": _list(trades, rows[trades.is_own[rows]]),
             "matched": _list(trades, rows[matched[rows]]),
-            "roundTrips": _list(trades, rows[circling[rows]]),
+            "circles": _list(trades, rows[circles.chosen[rows]]),
+            "circlingOwn": int(circles.own[agent]),
+            "spared": int(circles.busiest[agent]),
+            "roundTrips": _list(trades, rows[round_trips[rows]]),
         }
 
     return Finding(
         (
             Sign("bothSides", share(2 * np.minimum(bought, sold), number, doubt=DOUBT), BOTH_SIDES),
             Sign("matched", share(_number(trades, matched, agents), number, doubt=DOUBT), MATCHED),
-            Sign("roundTrips", share(_number(trades, circling, agents), number, doubt=DOUBT), ROUND_TRIPS),
+            Sign("circles", share(circles.in_league, number, doubt=DOUBT), CIRCLES),
+            Sign("strangers", share(circles.others, number, doubt=DOUBT), STRANGERS),
+            Sign("roundTrips", share(_number(trades, round_trips, agents), number, doubt=DOUBT), ROUND_TRIPS),
         ),
         describe,
     )
