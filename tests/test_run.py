@@ -227,6 +227,9 @@ def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -
     assert run.get("/healthz")[0] == 200
     assert json.loads(run.get("/readyz")[1])["status"] == "ok"
     assert run.get("/api/tokens?limit=3")[0] == 200
+    # The web server has it reach the service, which refuses it like any other bad token.
+    huge = run.get("/api/pretoken/pending", Authorization="Bearer " + "a" * 2**20)
+    assert huge == (401, '{"error":"Unauthorized"}')
     assert "Chains            chain 8453" in run.said()
     # Beside a real chain nothing is made up.
     assert "Market data       none: MARKET_DATA is false" in run.said()
