@@ -85,7 +85,11 @@ def test_it_asks_for_a_scope_of_its_own_where_accounts_are_scored(client):
     batch = {"events": [told.agent(), told.score()]}
     before = counts()
     answer = post(client, batch, issue("Agency", Scope.READ))
-    assert (answer.status_code, answer.json()) == (403, {"error": "This key lacks the scope scores"})
+    assert answer.status_code == 403
+    assert answer.json() == {
+        "error": "This key lacks the scope scores",
+        "details": [{"field": "events[1].type", "message": "is taken of keys with the scope scores alone"}],
+    }
     assert counts() == before
     # Nor is that scope enough to tell of agents.
     answer = post(client, batch, {"x-api-key": keys.issue("Scorer", scopes=[Scope.SCORES])})
@@ -145,8 +149,11 @@ def test_it_refuses_events_about_an_agent_that_another_key_described(client, age
     for event in (told.like(), told.agent("b", name="Mine", at="2026-02-08T00:00:00Z")):
         answer = post(client, {"events": [told.score(), event]}, agents_key)
         assert answer.status_code == 403
-        text = "events[1].agentId is that of an agent which others report about: one"
-        assert answer.json()["error"] == text
+        rule = "is that of an agent which others report about: one"
+        assert answer.json() == {
+            "error": f"events[1].agentId {rule}",
+            "details": [{"field": "events[1].agentId", "message": rule}],
+        }
     assert counts() == before
     assert Agent.objects.get().name == "Theirs"
 

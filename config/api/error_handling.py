@@ -33,6 +33,7 @@ from config.api.caching import NEVER_STORED
 from config.api.errors import (
     BadRequest,
     InternalError,
+    NotAllowed,
     PayloadTooLarge,
     Unavailable,
     UpstreamFailed,
@@ -71,14 +72,14 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
 def error_body(error: APIException, *, whole: str = "body") -> dict[str, Any]:
     """The body for an exception; `whole` is the name for a refusal that concerns no single field."""
     if isinstance(error, ValidationError):
-        details = [
-            {"field": path or whole, "message": message} for path, message in _flatten(error.detail, path="")
-        ] or [{"field": whole, "message": "is not valid"}]
+        details = _details(error.detail, whole=whole) or [{"field": whole, "message": "is not valid"}]
         first = details[0]
         return {"error": _sentence(first["field"], first["message"], whole=whole), "details": details}
     body: dict[str, Any] = {"error": _text(error)}
     if isinstance(error, BadRequest) and error.field:
         body["details"] = [{"field": error.field, "message": body["error"]}]
+    elif isinstance(error, NotAllowed):
+        body["details"] = _details(error.fields, whole=whole)
     return body
 
 
@@ -182,6 +183,10 @@ def _text(error: APIException) -> str:
     if isinstance(error, NotFound) and error.detail == error.default_detail:
         return "Not found"
     return next((message for _, message in _flatten(error.detail, path="")), str(error.default_detail))
+
+
+def _details(detail: Any, *, whole: str) -> list[dict[str, str]]:
+    return [{"field": path or whole, "message": message} for path, message in _flatten(detail, path="")]
 
 
 def _flatten(detail: Any, *, path: str) -> Iterator[tuple[str, str]]:

@@ -3,8 +3,10 @@
 Besides these, `rest_framework.exceptions` has NotFound, NotAuthenticated, PermissionDenied, Throttled, ValidationError.
 """
 
+from collections.abc import Mapping, Sequence
+
 from rest_framework import status
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, PermissionDenied
 
 
 class BadRequest(APIException):
@@ -25,6 +27,14 @@ class Conflict(APIException):
     status_code = status.HTTP_409_CONFLICT
     default_detail = "Conflict"
     default_code = "conflict"
+
+
+class NotAllowed(PermissionDenied):
+    """403 with this sentence for what of the body the caller may not send: `fields` has the messages of each path."""
+
+    def __init__(self, detail: str, *, fields: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(detail)
+        self.fields = fields
 
 
 class PayloadTooLarge(APIException):

@@ -20,7 +20,7 @@ _ERROR = {
         "message": {"type": "string", "description": "Of orders alone: the same sentence."},
         "details": {
             "type": "array",
-            "description": "What was refused, on 400.",
+            "description": "What was refused, on 400; on 403 what of the body is not the caller's to send.",
             "items": {
                 "type": "object",
                 "required": ["field", "message"],

@@ -3,12 +3,13 @@
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import Scope
 from accounts.permissions import PartnerAccess, lacking
+from config.api.errors import NotAllowed
 from config.api.seats import writing_seat
 from config.api.throttling import AgentEventsLimit
 from config.api.views import LimitedView
@@ -36,8 +37,9 @@ class AgentEventsView(PartnerAccess, LimitedView):
         """Tell of up to 1,000 events, all or none of which are taken; telling of them again adds nothing.
 
         Events of type agent are taken first, whatever their place. An agent that you describe first is yours: it is
-        403 where others tell of it, as it is for you with theirs. Events of type score need the scope `scores`
-        besides: 403 without it. 503 asks you to come again.
+        403 where others tell of it, as it is for you with theirs. A FID and a token are one agent's alone, the first's
+        that is described with it: 400 names the event that would give it to another one. Events of type score need the
+        scope `scores` besides: 403 without it. 503 asks you to come again.
         """
         partner: Any = request.auth
         try:
@@ -47,16 +49,20 @@ class AgentEventsView(PartnerAccess, LimitedView):
         except Refused as error:
             raise ValidationError(_by_field(error.problems)) from error
         except LacksScores as error:
-            raise PermissionDenied(lacking(Scope.SCORES)) from error
+            raise NotAllowed(lacking(Scope.SCORES), fields=_by_event(error)) from error
         except NotYours as error:
-            raise PermissionDenied(" ".join(_problem(error.troubles[0]))) from error
+            raise NotAllowed(" ".join(_problem(error.troubles[0])), fields=_by_event(error)) from error
         except BadEvents as error:
-            raise ValidationError(_by_field(list(map(_problem, error.troubles)))) from error
+            raise ValidationError(_by_event(error)) from error
         return Response({"success": True, "added": recorded.added, "known": recorded.known})
 
 
 def _problem(trouble: Trouble) -> Problem:
     return join(f"events[{trouble.index}]", trouble.path), trouble.rule
+
+
+def _by_event(error: BadEvents) -> dict[str, list[str]]:
+    return _by_field(list(map(_problem, error.troubles)))
 
 
 def _by_field(problems: list[Problem]) -> dict[str, list[str]]:
