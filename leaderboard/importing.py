@@ -18,7 +18,7 @@ from leaderboard.event_rules import latest_time
 from leaderboard.events import Event
 from leaderboard.models import EventImport
 from leaderboard.recording import Recorded, Reporter
-from leaderboard.refusals import BadEvents
+from leaderboard.refusals import BadEvents, NotYours
 from tokens.staging import commit_lazily
 
 
@@ -28,6 +28,14 @@ class BadLines(ValueError):
     def __init__(self, lines: Sequence[BadLine]) -> None:
         super().__init__(f"Bad lines: {len({line.number for line in lines})}")
         self.lines = tuple(lines)
+
+
+class OthersAgents(BadLines):
+    """Lines are about agents of others: whoever tells is the wrong one, so that they are not skipped either."""
+
+
+class NothingTaken(Exception):
+    """Every line was skipped; the import begins anew the next time."""
 
 
 class Overtaken(Exception):
@@ -57,8 +65,8 @@ def begin(path: Path, *, reporter: Reporter) -> EventImport:
 def run(row: EventImport, path: Path, *, reporter: Reporter, skips_bad: bool, listener: Listener) -> None:
     """Write all events of the file that the row does not count yet, and bring the row up to date.
 
-    A bad line ends it before its chunk is written, where lines are not to be skipped. Raises BadLines, DamagedFile,
-    Overtaken, OSError.
+    A bad line ends it before its chunk is written, where lines are not to be skipped. Raises BadLines, OthersAgents,
+    NothingTaken, DamagedFile, Overtaken, OSError.
     """
     with path.open("rb") as opened:
         file = EventFile(
@@ -67,6 +75,9 @@ def run(row: EventImport, path: Path, *, reporter: Reporter, skips_bad: bool, li
         for chunk in _ahead(file):
             _write(row, chunk, reporter=reporter, skips_bad=skips_bad, skip=listener.skip)
             listener.note(row, chunk.position)
+    if row.skipped and not row.added + row.known:
+        _begin_anew(row)
+        raise NothingTaken(f"Nothing was taken in: all {row.skipped} events were skipped")
     row.finished_at = timezone.now()
     row.save(update_fields=["finished_at"])
 
@@ -88,29 +99,30 @@ def _write(
     skips_bad: bool,
     skip: Callable[[Sequence[BadLine]], None],
 ) -> None:
-    if chunk.bad and not skips_bad:
-        raise BadLines(chunk.bad)
     with transaction.atomic():
         # What a crash of the database loses is told as not read.
         commit_lazily()
-        recorded, bad = _record(chunk, reporter=reporter, skips_bad=skips_bad)
+        recorded, bad = _record(chunk, reporter=reporter)
         bad = sorted([*chunk.bad, *bad], key=lambda line: line.number)
+        if bad and not skips_bad:
+            raise BadLines(bad)
         _advance(row, chunk, recorded, skipped=len({line.number for line in bad}))
     if bad:
         skip(bad)
 
 
-def _record(chunk: Chunk, *, reporter: Reporter, skips_bad: bool) -> tuple[Recorded, list[BadLine]]:
-    """Keep a chunk's events but those that are refused, which are told. Raises BadLines where none is to be skipped."""
+def _record(chunk: Chunk, *, reporter: Reporter) -> tuple[Recorded, list[BadLine]]:
+    """Keep a chunk's events but those that are refused, which are told. Raises OthersAgents."""
     left: list[tuple[int, Event]] = list(zip(chunk.numbers, chunk.events, strict=True))
     bad = list[BadLine]()
     while True:
         try:
             return recording.record([event for _, event in left], reporter=reporter), bad
         except BadEvents as error:
-            bad += [BadLine(left[trouble.index][0], trouble.path, trouble.rule) for trouble in error.troubles]
-            if not skips_bad:
-                raise BadLines(bad) from error
+            found = [BadLine(left[trouble.index][0], trouble.path, trouble.rule) for trouble in error.troubles]
+            if isinstance(error, NotYours):
+                raise OthersAgents(found) from error
+            bad += found
             refused = {trouble.index for trouble in error.troubles}
         # What rests on a line that is left out is found the next time.
         left = [each for index, each in enumerate(left) if index not in refused]
@@ -128,3 +140,8 @@ def _advance(row: EventImport, chunk: Chunk, recorded: Recorded, *, skipped: int
     if not moved:
         raise Overtaken("Another process imports this file, too")
     row.refresh_from_db()
+
+
+def _begin_anew(row: EventImport) -> None:
+    """Have the next one read the file from its beginning: what was missing may be there then."""
+    EventImport.objects.filter(pk=row.pk, finished_at=None).update(bytes_read=0, lines_read=0, skipped=0)

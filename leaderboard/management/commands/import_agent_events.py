@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from accounts.models import PartnerKey
+from accounts.models import PartnerKey, Scope
 from leaderboard import importing
 from leaderboard.event_files import BadLine, DamagedFile
 from leaderboard.import_progress import Progress
-from leaderboard.importing import BadLines, Listener, Overtaken
+from leaderboard.importing import BadLines, Listener, NothingTaken, OthersAgents, Overtaken
 from leaderboard.models import EventImport
 from leaderboard.recording import Reporter
 from tokens.following import interpreter
@@ -45,12 +45,18 @@ class Command(BaseCommand):
                 self.stdout.write(f"This file was taken in on {row.finished_at:%Y-%m-%d %H:%M} UTC")
         except OSError as error:
             raise CommandError(f"FILE: {error.strerror}") from error
+        except OthersAgents as error:
+            self._tell(error.lines[:_MAX_TOLD])
+            raise CommandError(
+                f"{error}, about agents of others; nothing of their chunk was written. Is it the right key? "
+                "--skip-bad does not leave them out"
+            ) from error
         except BadLines as error:
             self._tell(error.lines[:_MAX_TOLD])
             raise CommandError(f"{error}; nothing of their chunk was written. --skip-bad leaves them out") from error
         except KeyboardInterrupt as error:
             raise CommandError("Stopped; the same command goes on from there") from error
-        except (DamagedFile, Overtaken) as error:
+        except (DamagedFile, NothingTaken, Overtaken) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"lines: {row.lines_read}, added: {row.added}, known: {row.known}, skipped: {row.skipped}")
 
@@ -76,4 +82,6 @@ def _reporter(key_id: int, source: str | None) -> Reporter:
     key = PartnerKey.objects.filter(pk=key_id).first()
     if key is None:
         raise CommandError(f"--key: there is no partner key {key_id}")
+    if Scope.AGENTS not in key.scopes:
+        raise CommandError(f"--key: partner key {key_id} lacks the scope {Scope.AGENTS}")
     return Reporter.of_key(key)
