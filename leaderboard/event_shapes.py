@@ -53,7 +53,7 @@ class AgentTokenShape(serializers.Serializer[Any]):
 class DescribedShape(AgentEventShape):
     """What an agent is from `at` on. Keys that are absent change nothing, null takes away what was there.
 
-    An event that is older than the last one that described the agent changes nothing.
+    Of each key the newest event's word counts, whenever it comes.
     """
 
     type = serializers.ChoiceField(choices=["agent"])
@@ -62,7 +62,9 @@ class DescribedShape(AgentEventShape):
     fid = serializers.IntegerField(
         required=False, allow_null=True, help_text="Its own number in the social protocol, and no other agent's."
     )
-    token = AgentTokenShape(required=False, allow_null=True)
+    token = AgentTokenShape(
+        required=False, allow_null=True, help_text="No other agent's; without one it is not ranked."
+    )
     creatorFid = FidField(required=False, allow_null=True, help_text="Who made it.")
     wallets = serializers.ListField(
         child=AddressField(allow_mint=True),

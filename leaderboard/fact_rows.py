@@ -8,7 +8,7 @@ from typing import Any
 from django.db import models
 
 from leaderboard.events import Acted, Event, Interacted, Ran, Scored, Traded
-from leaderboard.keys import cast_key, event_hex
+from leaderboard.keys import cast_key, event_hex, run_key
 from leaderboard.models import Action, Interaction, Run, SocialScore, Trade
 from tokens.copy_text import CopyText, copy_text
 
@@ -72,6 +72,7 @@ def _runs(events: Sequence[Ran], agent_ids: AgentIds, source: str) -> CopyText:
             "started_at": event.started_at,
             "finished_at": event.finished_at,
             "succeeded": event.succeeded,
+            "run_key": run_key(event.id),
         }
         for event in events
     )

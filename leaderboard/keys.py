@@ -31,6 +31,11 @@ def cast_key(cast_hash: str) -> int:
     return int.from_bytes(bytes.fromhex(cast_hash[2:18]), signed=True)
 
 
+def run_key(event_id: str) -> int:
+    """Eight bytes of a digest of the id under which a run is told, whoever tells, as a signed integer."""
+    return int.from_bytes(hashlib.blake2b(event_id.encode(), digest_size=8).digest(), signed=True)
+
+
 def wallet_key(address: str) -> int:
     """The first eight bytes of the SHA-256 of an address, EIP-55 or base58, as a signed integer."""
     return int.from_bytes(hashlib.sha256(address.encode()).digest()[:8], signed=True)

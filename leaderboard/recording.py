@@ -52,14 +52,14 @@ class Recorded:
 def record(events: Sequence[Event], *, reporter: Reporter) -> Recorded:
     """Keep what events tell, all or nothing. Safe to repeat: an event or fact that is known adds nothing.
 
-    Raises BadEvents for agents that don't exist and FIDs that are others', NotYours, LacksScores.
+    Raises BadEvents for agents that don't exist and FIDs and tokens that are others', NotYours, LacksScores.
     """
     if not reporter.tells_scores:
         _refuse_scores(events)
     try:
         return _record(events, reporter)
     except IntegrityError:
-        # An operator has just deleted the agent, or given another one its FID: now that can be seen.
+        # An operator has just deleted the agent, or given another one its FID or token: now that can be seen.
         return _record(events, reporter)
 
 

@@ -7,8 +7,13 @@ import pytest
 from django.utils import timezone
 
 from config.api.fields import checksum
+from leaderboard import events, recording
+from leaderboard.event_rules import latest_time
 from leaderboard.models import Action, ActionKind, Agent, AgentWallet, HubCursor
+from leaderboard.recording import Reporter
+from tests import agent_events as told
 from tests.agent_factories import ActionFactory, AgentFactory, InteractionFactory, SnapshotFactory, StandingFactory
+from tests.factories import PartnerKeyFactory, TokenFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -94,6 +99,58 @@ def test_it_undoes_nothing_that_was_described_since_the_page_was_opened(operator
     assert operator.post(page, form(**fields)).status_code == 302
     left = Agent.objects.values(*described, "is_hidden", "creator_fid").get(pk=agent.pk)
     assert left == described | {"is_hidden": True, "creator_fid": 8}
+
+
+def test_it_refuses_a_token_of_another_agent_until_it_is_taken_from_that_one(operator):
+    squatter = AgentFactory(fid=5, token_chain_id=1, token_address=CHECKSUMMED)
+    wanted = {"fid": "5", "token_chain_id": "1", "token_address": CHECKSUMMED}
+    errors = refusals(operator.post(f"{AGENTS}add/", form(**wanted)))["__all__"]
+    assert set(errors) == {
+        f"Another agent has this {what} already: take it from that one first." for what in ("FID", "token")
+    }
+    emptied = form(**dict.fromkeys(wanted, ""), **{f"initial-{name}": value for name, value in wanted.items()})
+    assert operator.post(f"{AGENTS}{squatter.pk}/change/", emptied).status_code == 302
+    assert operator.post(f"{AGENTS}add/", form(**wanted)).status_code == 302
+    assert Agent.objects.get(fid=5).agent_id == "droid"
+
+
+def test_what_it_changes_holds_against_what_was_described_before(operator):
+    key = PartnerKeyFactory(scopes=["agents"])
+    agent = AgentFactory(
+        agent_id="one", name="One", fid=5, token_chain_id=1, token_address=CHECKSUMMED, partner_key=key
+    )
+    token = {"chainId": 1, "address": TOKEN}
+    latest = latest_time(timezone.now())
+    old = told.agent(name="Uno", fid=5, token=token, creatorFid=4, wallets=[TOKEN])
+    opened = {"name": "One", "fid": "5", "token_chain_id": "1", "token_address": CHECKSUMMED, "partner_key": key.pk}
+    changed = {"agent_id": "one", "partner_key": key.pk, "name": "Won", "creator_fid": "8", "wallets": [told.WALLET]}
+    changed |= {f"initial-{name}": value for name, value in opened.items()}
+    assert operator.post(f"{AGENTS}{agent.pk}/change/", form(**changed)).status_code == 302
+    for event, name in ((old, "Won"), (told.agent("b", at=timezone.now().isoformat(), name="Uno"), "Uno")):
+        recording.record([events.read(event, latest=latest)], reporter=Reporter.of_key(key))
+        agent.refresh_from_db()
+        assert (agent.name, agent.fid, agent.token_address, agent.creator_fid) == (name, None, "", 8)
+        assert agent.wallets.get().address == told.WALLET
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"requestor_fid": 5}, "asked for by FID 5, the agent itself"),
+        ({"requestor_fid": 6}, "asked for by FID 6, its creator, as described"),
+        ({"requestor_fid": 7}, "asked for by FID 7, who is neither the agent nor its creator, as described"),
+        ({"requestor_fid": None, "msg_sender": TOKEN}, f"sent by {TOKEN}; it names no FID"),
+    ],
+)
+def test_an_agents_page_says_who_asked_for_its_token(operator, columns, words):
+    agent = AgentFactory(fid=5, creator_fid=6, token=TokenFactory(**columns))
+    assert f"{words}<" in re.sub(r"\s*<", "<", operator.get(f"{AGENTS}{agent.pk}/change/").content.decode())
+
+
+@pytest.mark.parametrize(("address", "words"), [("", "no token"), (CHECKSUMMED, "not indexed")])
+def test_an_agents_page_says_where_no_launch_is_known(operator, address, words):
+    agent = AgentFactory(token_chain_id=1 if address else None, token_address=address)
+    assert f">{words}<" in re.sub(r"\s*([<>])\s*", r"\1", operator.get(f"{AGENTS}{agent.pk}/change/").content.decode())
 
 
 def test_nobody_deletes_an_agent(operator):

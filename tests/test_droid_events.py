@@ -11,7 +11,8 @@ from jsonschema import Draft202012Validator, ValidationError
 from accounts import keys
 from accounts.models import PartnerKey, Scope
 from config.api.parsing import MAX_BODY_BYTES
-from leaderboard import events
+from config.env import BASE_DIR
+from leaderboard import events, pruning
 from leaderboard.keys import cast_key, event_key, text_key
 from leaderboard.models import (
     Action,
@@ -251,6 +252,15 @@ def test_it_keeps_each_type_of_fact(client, agents_key):
     assert account == (8, datetime(2023, 1, 2, 3, 4, 5, tzinfo=UTC))
 
 
+def test_the_guides_example_is_taken_and_counts(client, agents_key):
+    guide = (BASE_DIR / "docs/agents.md").read_text()
+    body = guide.split("<<END\n")[1].split("\nEND\n")[0]
+    batch = json.loads(body.replace("$now", timezone.now().strftime("%Y-%m-%dT%H:%M:%SZ")))["events"]
+    assert tell(client, agents_key, *batch) == (len(batch), 0)
+    assert f'"added":{len(batch)},"known":0' in guide
+    assert not pruning.prune_facts()
+
+
 def test_events_that_come_again_add_nothing(client, agents_key):
     batch = told.one_of_each()
     assert tell(client, agents_key, *batch) == (7, 0)
@@ -284,11 +294,18 @@ def test_a_fact_that_another_tells_of_his_own_agent_keeps_nobodys_out(client, ag
         assert len(set(table.objects.values_list("agent_id", flat=True))) == 2
 
 
-def test_ids_are_each_keys_own(client, agents_key):
+def test_a_run_is_one_whoever_tells_of_it(client, agents_key):
+    later = {"startedAt": "2026-02-07T12:00:01Z"}
     assert tell(client, agents_key, told.agent(), told.run()) == (2, 0)
     other = issue("Other")
     hand_over("Other")
-    assert tell(client, other, told.run()) == (1, 0)
+    assert tell(client, other, told.run()) == (0, 1)
+    # Who takes an agent over may count its runs from one again; nobody tells of two under one id.
+    assert tell(client, other, told.run(**later)) == (1, 0)
+    assert tell(client, other, told.run(**later), told.run(startedAt="2026-02-07T12:00:02Z")) == (0, 2)
+    assert tell(client, other, told.agent("b", agentId="two"), told.run("r2", agentId="two")) == (2, 0)
+    assert tell(client, other, told.run("r3")) == (1, 0)
+    assert Run.objects.filter(agent__agent_id="one").count() == 3
 
 
 def test_a_description_changes_what_it_names_alone(client, agents_key):
@@ -303,22 +320,6 @@ def test_a_description_changes_what_it_names_alone(client, agents_key):
     assert set(agent.wallets.values_list("address", flat=True)) == {MINT, WALLET}
     tell(client, agents_key, told.agent(at="2026-02-07T12:00:03Z", wallets=None))
     assert not agent.wallets.exists()
-
-
-def test_a_description_that_comes_late_changes_nothing(client, agents_key):
-    assert tell(
-        client,
-        agents_key,
-        told.agent("3", at="2026-02-07T12:00:03Z", name="Third"),
-        told.agent("2", at="2026-02-07T12:00:02Z", name="Second", creatorFid=5),
-    ) == (2, 0)
-    agent = Agent.objects.get()
-    # In the order of their times within a batch, where none of them is late.
-    assert (agent.name, agent.creator_fid) == ("Third", 5)
-    late = told.agent("1", at="2026-02-07T12:00:01Z", name="First", fid=4, wallets=[WALLET])
-    assert tell(client, agents_key, late) == (0, 1)
-    agent.refresh_from_db()
-    assert (agent.name, agent.fid, agent.wallets.count()) == ("Third", None, 0)
 
 
 def test_a_fid_may_pass_from_one_agent_to_another(client, agents_key):

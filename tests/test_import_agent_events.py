@@ -96,8 +96,8 @@ def test_it_takes_in_a_file_once_whatever_its_name(file, tmp_path):
     said, _ = import_events(other)
     assert said.startswith("This file was taken in on 20")
     assert said.endswith("lines: 7, added: 7, known: 0, skipped: 0\n")
-    # Under another name its ids are others, and what needs no id is known.
-    assert import_events(other, "--source", "more")[0] == "lines: 7, added: 1, known: 6, skipped: 0\n"
+    # Under another name it is another import, and all that it tells is known.
+    assert import_events(other, "--source", "more")[0] == "lines: 7, added: 0, known: 7, skipped: 0\n"
 
 
 def test_what_a_key_tells_in_a_file_is_what_it_tells_in_calls(file, client):
@@ -112,7 +112,47 @@ def test_what_a_key_tells_in_a_file_is_what_it_tells_in_calls(file, client):
     said, _ = refuse(file, "--key", str(key.pk))
     assert said.splitlines()[0] == "line 1: agentId is that of an agent which others report about: one"
     # Operators tell of all agents.
-    assert import_events(file)[0] == "lines: 8, added: 2, known: 6, skipped: 0\n"
+    assert import_events(file)[0] == "lines: 8, added: 1, known: 7, skipped: 0\n"
+
+
+def test_a_key_without_the_scope_tells_of_nothing_in_a_file_either(file):
+    key = PartnerKeyFactory(scopes=[Scope.READ, Scope.SCORES])
+    file.write_bytes(lines(told.agent(), told.score()))
+    said, last = refuse(file, "--key", str(key.pk), "--skip-bad")
+    assert (said, last) == ("", f"--key: partner key {key.pk} lacks the scope agents")
+    assert not EventImport.objects.exists()
+
+
+def test_a_wrong_key_skips_nothing(file):
+    key = PartnerKeyFactory(scopes=[Scope.AGENTS, Scope.SCORES])
+    Agent.objects.create(agent_id="one")
+    # Something of the file would be taken.
+    file.write_bytes(lines(told.agent("b", agentId="own"), told.score(), told.agent(), 7, *likes(2)))
+    for words in ([], ["--skip-bad"]):
+        said, last = refuse(file, "--key", str(key.pk), *words)
+        rule = "agentId is that of an agent which others report about: one"
+        assert said.splitlines() == [f"line {number}: {rule}" for number in (3, 5, 6)]
+        assert last == (
+            "Bad lines: 3, about agents of others; nothing of their chunk was written. Is it the right key? "
+            "--skip-bad does not leave them out"
+        )
+    row = EventImport.objects.get()
+    assert (row.lines_read, row.finished_at, Agent.objects.count(), SocialScore.objects.count()) == (0, None, 1, 0)
+    Agent.objects.update(partner_key=key)
+    taken = import_events(file, "--key", str(key.pk), "--skip-bad")[0]
+    assert taken == "lines: 6, added: 5, known: 0, skipped: 1\n"
+
+
+def test_a_file_of_which_nothing_was_taken_is_not_taken_in(file):
+    file.write_bytes(lines(*likes(event_files.CHUNK_LINES + 2)))
+    said, last = refuse(file, "--source", "test", "--skip-bad")
+    assert said.count("agentId is that of no agent which is known") == event_files.CHUNK_LINES + 2
+    assert last == f"Nothing was taken in: all {event_files.CHUNK_LINES + 2} events were skipped"
+    row = EventImport.objects.get()
+    assert (row.bytes_read, row.lines_read, row.skipped, row.finished_at) == (0, 0, 0, None)
+    Agent.objects.create(agent_id="one")
+    taken = f"lines: {event_files.CHUNK_LINES + 2}, added: {event_files.CHUNK_LINES + 2}, known: 0, skipped: 0\n"
+    assert import_events(file) == (taken, "")
 
 
 def test_a_key_scores_accounts_in_a_file_as_far_as_its_scopes_go(file):

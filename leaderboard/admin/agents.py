@@ -15,10 +15,12 @@ from unfold.admin import ModelAdmin, TabularInline
 
 from config.api.fields import parse_address
 from config.operators.dashboard import Chart
-from leaderboard import event_rules
+from leaderboard import event_rules, recording
 from leaderboard.admin.evidence import show
 from leaderboard.models import Agent, AgentWallet, HubCursor, Interval, Standing
+from leaderboard.models.agents import TOLD_AT
 from tokens.admin.search import IndexedSearch
+from tokens.models import Token
 
 DAYS = 30
 # Which ranking the list shows.
@@ -156,7 +158,7 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
         # One at a time, since evidence is long.
         shown = [(interval.label, {"fields": (_field(interval),), "classes": ("tab",)}) for interval in Interval]
         return (
-            ("Agent", {"fields": (*about, "created_at", "described_at", "hub")}),
+            ("Agent", {"fields": (*about, "launch", "created_at", "described_at", "hub")}),
             ("What happened", {"fields": ("casts_by_day", "interactions_by_day")}),
             *((f"Standing, {label}", fields) for label, fields in shown),
         )
@@ -164,16 +166,29 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Agent | None = None) -> list[str]:
         if obj is None:
             return []
-        shown = ["created_at", "described_at", "hub", "casts_by_day", "interactions_by_day"]
+        shown = ["launch", "created_at", "described_at", "hub", "casts_by_day", "interactions_by_day"]
         # The id is what partners know it by.
         return ["agent_id", *shown, *(_field(interval) for interval in Interval)]
 
     def save_model(self, request: HttpRequest, obj: Agent, form: Any, change: bool) -> None:
-        """Write what the operator changed alone, so that it undoes nothing that partners describe."""
+        """Write what the operator changed alone, so that it undoes nothing that partners describe.
+
+        From now on it holds: what partners described before changes nothing of it, also when it comes again.
+        """
+        # Who describes it meanwhile has read the row, and would write what was there.
+        recording.write_alone()
+        told = {TOLD_AT[column] for column in form.changed_data if column in TOLD_AT}
+        for column in told:
+            setattr(obj, column, timezone.now())
         if change:
-            obj.save(update_fields=form.changed_data)
+            obj.save(update_fields=[*form.changed_data, *told])
         else:
             super().save_model(request, obj, form, change)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        if any(formset.has_changed() for formset in formsets):
+            Agent.objects.filter(pk=form.instance.pk).update(wallets_told_at=timezone.now())
 
     def has_delete_permission(self, request: HttpRequest, obj: Agent | None = None) -> bool:
         """Nobody: an agent is hidden instead, so that rankings can still be explained."""
@@ -196,6 +211,20 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
     def hidden(self, agent: Agent) -> str:
         """Nothing of those who are not."""
         return "hidden" if agent.is_hidden else ""
+
+    @admin.display(description="launch of the token")
+    def launch(self, agent: Agent) -> str:
+        """Who asked for it, which speaks for the agent or against it: what partners describe proves nothing."""
+        if agent.token_chain_id is None:
+            return "no token"
+        token = Token.objects.filter(chain_id=agent.token_chain_id, contract_address=agent.token_address).first()
+        if token is None:
+            return "not indexed"
+        asker = token.requestor_fid
+        if asker is None:
+            return f"sent by {token.msg_sender or 'an unknown wallet'}; it names no FID"
+        known = {agent.fid: "the agent itself", agent.creator_fid: "its creator, as described"}
+        return f"asked for by FID {asker}, {known.get(asker, 'who is neither the agent nor its creator, as described')}"
 
     @admin.display(description="hub")
     def hub(self, agent: Agent) -> str:

@@ -9,6 +9,15 @@ from accounts.models import PartnerKey
 MAX_AGENT_ID = 100
 MAX_NAME = 200
 
+# What of an agent is described, by columns: the column that has when it was told last.
+TOLD_AT = {
+    "name": "name_told_at",
+    "fid": "fid_told_at",
+    "token_chain_id": "token_told_at",
+    "token_address": "token_told_at",
+    "creator_fid": "creator_told_at",
+}
+
 
 class Agent(models.Model):
     """An agent, as operators or the partner who reports about it describe it.
@@ -38,14 +47,31 @@ class Agent(models.Model):
         help_text="Shows it in no ranking any more, those that are there included. Events about it are still taken.",
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-    # The time of the newest event that described it: an older one that comes later changes nothing.
+    # The time of the newest event that described it.
     described_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # Of each part of a description when it was told last, by an event or in the admin (`TOLD_AT`): what an older event
+    # says of that part changes nothing, whenever it comes.
+    name_told_at = models.DateTimeField(null=True, blank=True, editable=False)
+    fid_told_at = models.DateTimeField(null=True, blank=True, editable=False)
+    token_told_at = models.DateTimeField(null=True, blank=True, editable=False)
+    creator_told_at = models.DateTimeField(null=True, blank=True, editable=False)
+    wallets_told_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
         constraints = [
             # Its index serves each event.
             models.UniqueConstraint(name="agent_id_unique", fields=["agent_id"]),
-            models.UniqueConstraint(name="agent_fid_unique", fields=["fid"]),
+            models.UniqueConstraint(
+                name="agent_fid_unique",
+                fields=["fid"],
+                violation_error_message="Another agent has this FID already: take it from that one first.",
+            ),
+            # One token ranks one agent. The address first: its index also finds whose the tokens of a batch are.
+            models.UniqueConstraint(
+                name="agent_token_unique",
+                fields=["token_address", "token_chain_id"],
+                violation_error_message="Another agent has this token already: take it from that one first.",
+            ),
             models.CheckConstraint(name="agent_id_not_blank", condition=Q(agent_id__regex=r"\S")),
             models.CheckConstraint(
                 name="agent_fids_positive",

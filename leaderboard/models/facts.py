@@ -22,9 +22,14 @@ class Run(models.Model):
     # A run belongs to the interval in which it finished.
     finished_at = models.DateTimeField()
     succeeded = models.BooleanField()
+    # `leaderboard.keys.run_key` of the event's id; null of runs that were told before it was kept.
+    run_key = models.BigIntegerField(null=True)
 
     class Meta:
         constraints = [
+            # The same run when another key, or a file, tells of it again. With its time, so that who takes an agent
+            # over may count its runs from one again.
+            models.UniqueConstraint(name="run_once", fields=["agent", "run_key", "started_at"]),
             models.CheckConstraint(name="run_ends_after_start", condition=Q(finished_at__gte=F("started_at"))),
         ]
         indexes = [
