@@ -139,6 +139,8 @@ READINESS_DETAILS = {"chain": "tokens.readiness.chain"}
 RPC_URLS = env_rpc_urls()
 # TOML files that add chains, factories or addresses to tokens/chains/registry.toml, each over those before it.
 CHAINS_FILES = env_list("CHAINS_FILE")
+# Which chain id answers and callers give Solana; its nodes are in RPC_URLS_<this id>.
+SOLANA_CHAIN_ID = env_int("SOLANA_CHAIN_ID", 101, minimum=1, maximum=10**18 - 1)
 # How long one HTTP request to a node may take.
 RPC_TIMEOUT_SECONDS = env_float("RPC_TIMEOUT_SECONDS", 10.0, minimum=0.1, maximum=120.0)
 # How many JSON-RPC calls go into one HTTP request.

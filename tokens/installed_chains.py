@@ -7,11 +7,13 @@ from pathlib import Path
 from django.conf import settings
 
 from config.http import Permanent
-from tokens.chains.chain import Chain
+from tokens.chains.chain import Chain, LaunchChain
 from tokens.chains.evm import EvmChain
 from tokens.chains.log_ranges import RangeSize
 from tokens.chains.registry import ChainInfo, Registry, load
 from tokens.chains.rpc import RpcClient
+from tokens.chains.rpc_exchange import Identity
+from tokens.chains.solana import SolanaChain, genesis_of
 
 
 class UnsupportedChain(Permanent):
@@ -21,7 +23,12 @@ class UnsupportedChain(Permanent):
 @cache
 def registry() -> Registry:
     """The built-in registry with the operator's files merged over it. Raises RegistryError."""
-    return load(*map(Path, settings.CHAINS_FILES))
+    return load(*map(Path, settings.CHAINS_FILES), solana_chain_id=settings.SOLANA_CHAIN_ID)
+
+
+def evm_chain_ids() -> tuple[int, ...]:
+    """The EVM chains that have a node, in the order of the settings."""
+    return tuple(chain_id for chain_id in settings.RPC_URLS if chain_id != settings.SOLANA_CHAIN_ID)
 
 
 def launching_chains() -> dict[int, ChainInfo]:
@@ -59,10 +66,23 @@ def quote_symbol(address: str, *, chain_id: int | None) -> str | None:
     return next((quote.symbol for quote in quotes if quote), None)
 
 
+def installed_launch_chain(chain_id: int) -> LaunchChain:
+    """The chain with its nodes, whatever its kind. Raises UnsupportedChain."""
+    return installed_solana() if chain_id == settings.SOLANA_CHAIN_ID else installed_chain(chain_id)
+
+
+@cache
+def installed_solana() -> SolanaChain:
+    """Solana with its nodes, made once per process. Raises UnsupportedChain."""
+    info, urls = registry().solana, _urls(settings.SOLANA_CHAIN_ID)
+    client = _build_client(info, urls, range(1, len(urls) + 1), identity=genesis_of(info))
+    return SolanaChain(info=info, rpc=client)
+
+
 @cache
 def installed_chain(chain_id: int) -> Chain:
-    """The chain with its nodes, made once per process. Raises UnsupportedChain."""
-    urls = _urls(chain_id)
+    """The EVM chain with its nodes, made once per process. Raises UnsupportedChain."""
+    urls = _evm_urls(chain_id)
     return _build_chain(chain_id, urls, places=range(1, len(urls) + 1))
 
 
@@ -72,9 +92,15 @@ def installed_chain_otherwise(chain_id: int) -> Chain:
 
     Where there is one node alone, it is asked again. Raises UnsupportedChain.
     """
-    first, *others = _urls(chain_id)
+    first, *others = _evm_urls(chain_id)
     # Each is named by its place in the setting here too: a log that blames the second one for the first helps nobody.
     return _build_chain(chain_id, (*others, first), places=(*range(2, len(others) + 2), 1))
+
+
+def _evm_urls(chain_id: int) -> tuple[str, ...]:
+    if chain_id == settings.SOLANA_CHAIN_ID:
+        raise UnsupportedChain(f"chain {chain_id} is Solana, and this is of EVM chains alone")
+    return _urls(chain_id)
 
 
 def _urls(chain_id: int) -> tuple[str, ...]:
@@ -87,8 +113,17 @@ def _urls(chain_id: int) -> tuple[str, ...]:
 
 
 def _build_chain(chain_id: int, urls: tuple[str, ...], *, places: Iterable[int]) -> Chain:
-    client = RpcClient(
-        chain_id=chain_id,
+    info = registry().chain(chain_id)
+    ranges = RangeSize(settings.FOLLOW_RANGE_BLOCKS, longest=settings.FOLLOW_LONGEST_RANGE_BLOCKS)
+    return EvmChain(info=info, rpc=_build_client(info, urls, places), ranges=ranges)
+
+
+def _build_client(
+    info: ChainInfo, urls: tuple[str, ...], places: Iterable[int], *, identity: Identity | None = None
+) -> RpcClient:
+    return RpcClient(
+        chain_id=info.chain_id,
+        identity=identity,
         urls=urls,
         places=tuple(places),
         timeout=settings.RPC_TIMEOUT_SECONDS,
@@ -96,5 +131,3 @@ def _build_chain(chain_id: int, urls: tuple[str, ...], *, places: Iterable[int])
         attempts=settings.RPC_ATTEMPTS,
         patience=settings.RPC_PATIENCE_SECONDS,
     )
-    ranges = RangeSize(settings.FOLLOW_RANGE_BLOCKS, longest=settings.FOLLOW_LONGEST_RANGE_BLOCKS)
-    return EvmChain(info=registry().chain(chain_id), rpc=client, ranges=ranges)

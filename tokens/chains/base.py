@@ -169,9 +169,10 @@ class SniperTax:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Launch:
-    """One TokenCreated of a known factory, with what its receipt, calldata and node tell about it.
+    """One TokenCreated of a known factory, or a pool of a known config, with what its transaction and node tell of it.
 
-    Addresses are EIP-55, hashes lower-case hex, amounts wei, times Unix seconds. None is unknown.
+    Addresses are EIP-55 or base58, hashes lower-case hex, amounts in the smallest unit, times Unix seconds. None is
+    unknown. On Solana a block is a slot, and has no hash here: what is read of it is final.
     """
 
     chain_id: int
@@ -209,6 +210,8 @@ class Launch:
     dev_buy: DevBuy | None
     sniper_tax: SniperTax | None
     positions: tuple[Position, ...]
+    # Solana: where a document describes the token; image, description and links stand there alone.
+    uri: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -222,8 +225,24 @@ class EventLog:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class PoolClaim:
+    """Trading fees that a pool of Solana paid out, as its program told by calling itself.
+
+    `log_index` counts the instructions of the transaction, with the inner ones, from 0.
+    """
+
+    program: str
+    pool: str
+    log_index: int
+    paid_to: Literal["creator", "partner"]
+    claimer: str
+    # Mint -> its smallest units; both of the pool's, also where nothing was paid in one.
+    amounts: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TransactionFacts:
-    """What one mined transaction holds for us; launches and event logs in log order, at least one of either."""
+    """What one mined transaction holds for us; launches and events in log order, at least one of either."""
 
     tx_hash: str
     block_number: int
@@ -232,6 +251,9 @@ class TransactionFacts:
     block_time: int
     launches: tuple[Launch, ...]
     event_logs: tuple[EventLog, ...]
+    pool_claims: tuple[PoolClaim, ...] = ()
+    # Whether the chain can't drop it any more.
+    final: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,4 +1,4 @@
-"""The protocol of a chain: what the service asks of it, whatever its kind."""
+"""The protocols of a chain: what the service asks of each, and what of EVM chains alone."""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol
@@ -12,7 +12,7 @@ from tokens.chains.sending import Account, FeeQuote, Outcome, Sent, Simulation
 from tokens.chains.token_fees import TokenFees
 
 
-class Chain(Protocol):
+class LaunchChain(Protocol):
     """What the service asks of a chain, whatever its kind."""
 
     @property
@@ -31,6 +31,17 @@ class Chain(Protocol):
         """The number of the newest block. Raises NodeUnavailable."""
         ...
 
+    def read_headers(self, numbers: Collection[int]) -> dict[int, BlockHeader]:
+        """Block number -> the block on the chain as it is now, without those that the node lacks.
+
+        Raises NodeUnavailable.
+        """
+        ...
+
+
+class Chain(LaunchChain, Protocol):
+    """What the service asks of an EVM chain besides."""
+
     def read_newest(self) -> BlockHeader:
         """The newest block of the first node that answers. Raises NodeUnavailable."""
         ...
@@ -39,13 +50,6 @@ class Chain(Protocol):
         """The highest of the numbers that all nodes give their newest blocks; None where none answers.
 
         Each is asked once, but for one that hung lately. Raises nothing.
-        """
-        ...
-
-    def read_headers(self, numbers: Collection[int]) -> dict[int, BlockHeader]:
-        """Block number -> the block on the chain as it is now, without those that the node lacks.
-
-        Raises NodeUnavailable.
         """
         ...
 

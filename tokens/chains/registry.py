@@ -3,8 +3,9 @@
 The data is `registry.toml` beside this module; an operator's own TOML files are merged over it, so that a chain, a
 factory or an address is added without touching code. docs/chains.md says how, registry_rules.py holds the rules.
 
-Logs carry addresses in lower case, so every mapping here is keyed by the LOWER-CASE address, and the values hold the
-EIP-55 form to show. The same address is another contract on another chain: never look one up without its chain.
+Logs carry addresses in lower case, so every mapping here is keyed by `addresses.address_key` (hex in LOWER CASE, base58
+as it is), and the values hold the form to show. The same address is another contract on another chain: never look one
+up without its chain.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tokens.chains.registry_file import RegistryError, RegistryFile, read_files
+from tokens.chains.registry_file import Mistake, RegistryError, RegistryFile, read_files
+from tokens.chains.registry_rules import SOLANA
 
 # The roles whose contracts emit what a launch is read from, or events after it.
 _EMITTING_ROLES = frozenset(
@@ -32,10 +34,14 @@ _EMITTING_ROLES = frozenset(
     }
 )
 
+# No public standard gives Solana a number; no EVM chain has this one.
+DEFAULT_SOLANA_CHAIN_ID = 101
+
 BUILT_IN_FILE = Path(__file__).with_name("registry.toml")
 
 __all__ = [
     "BUILT_IN_FILE",
+    "DEFAULT_SOLANA_CHAIN_ID",
     "ChainInfo",
     "Contract",
     "Generation",
@@ -61,7 +67,7 @@ class Generation:
     name: str
     # The label that the API shows as a token's `type`.
     type: str
-    # Which layout of TokenCreated decodes its launches, one of registry_rules.EVENTS.
+    # Which layout decodes its launches, one of registry_rules.EVENTS or, on Solana, of registry_rules.PROGRAMS.
     event: str
 
 
@@ -114,13 +120,15 @@ class Preset:
 # Compared by identity: one registry is loaded at start-up, and a chain of it can be the key of a cached function.
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChainInfo:
-    """What is known of a chain. `contracts`, `quote_tokens` and `known_deployers` hold lower-case addresses as keys."""
+    """What is known of a chain. `contracts`, `quote_tokens` and `known_deployers` are keyed by `address_key`."""
 
     chain_id: int
+    is_solana: bool
     name: str
     # Symbol of the coin that pays for gas.
     native: str
-    # Blocks on top of a block before it counts as confirmed; the file gives each chain's reason.
+    # Blocks on top of a block before it counts as confirmed; the file gives each chain's reason. 0 on Solana, of which
+    # only what is final is read.
     finality_depth: int
     explorer: str | None
     # What the market-data provider calls the chain; None where it has no data of it.
@@ -131,6 +139,8 @@ class ChainInfo:
     v4_pool_manager: str | None
     v4_position_manager: str | None
     v4_state_view: str | None
+    # Solana: by which its nodes are told from those of its test networks.
+    genesis_hash: str | None
     known_deployers: frozenset[str]
     quote_tokens: Mapping[str, QuoteToken]
     contracts: Mapping[str, Contract]
@@ -188,6 +198,11 @@ class Registry:
         """The first chain of the registry: meant where a caller names none."""
         return next(iter(self.chains.values()))
 
+    @property
+    def solana(self) -> ChainInfo:
+        """Solana, which the built-in file describes."""
+        return next(chain for chain in self.chains.values() if chain.is_solana)
+
     def chain(self, chain_id: int) -> ChainInfo:
         """The chain of this id. Raises UnknownChain."""
         try:
@@ -196,8 +211,8 @@ class Registry:
             raise UnknownChain(f"chain {chain_id} is not in the registry") from error
 
 
-def load(*files: Path) -> Registry:
-    """The built-in registry with the operator's files merged over it, in the order given.
+def load(*files: Path, solana_chain_id: int = DEFAULT_SOLANA_CHAIN_ID) -> Registry:
+    """The built-in registry with the operator's files merged over it, in the order given; Solana has the id given.
 
     A chain's scalars replace the earlier ones. Its entries of `contracts` and `quote_tokens` are added, or replace the
     entry with the same address; its `known_deployers` are added. A generation or preset of the same name is replaced.
@@ -205,9 +220,16 @@ def load(*files: Path) -> Registry:
     Raises RegistryError, which lists every mistake of every file.
     """
     merged = _merge(read_files(BUILT_IN_FILE, *files))
+    if str(solana_chain_id) in merged.chains:
+        rule = f"{solana_chain_id} is the id of another chain in the registry"
+        raise RegistryError([Mistake(file="settings", place="SOLANA_CHAIN_ID", rule=rule)])
     generations = {name: Generation(name=name, **fields) for name, fields in merged.generations.items()}
     presets = {name: _build_preset(name, fields) for name, fields in merged.presets.items()}
-    chains = {chain_id: _build_chain(chain_id, fields, generations) for chain_id, fields in merged.chains.items()}
+    chains = {
+        chain_id: _build_chain(chain_id, fields, generations, is_solana=key == SOLANA)
+        for key, fields in merged.chains.items()
+        for chain_id in [solana_chain_id if key == SOLANA else int(key)]
+    }
     return Registry(
         chains=MappingProxyType(chains),
         generations=MappingProxyType(generations),
@@ -220,8 +242,8 @@ def _merge(files: list[RegistryFile]) -> RegistryFile:
     for file in files:
         merged.generations.update(file.generations)
         merged.presets.update(file.presets)
-        for chain_id, fields in file.chains.items():
-            _merge_chain(merged.chains.setdefault(chain_id, {}), fields)
+        for key, fields in file.chains.items():
+            _merge_chain(merged.chains.setdefault(key, {}), fields)
     return merged
 
 
@@ -243,7 +265,9 @@ def _build_preset(name: str, fields: dict[str, Any]) -> Preset:
     return Preset(name=name, starting_tick=fields["starting_tick"], positions=positions)
 
 
-def _build_chain(chain_id: int, fields: dict[str, Any], generations: Mapping[str, Generation]) -> ChainInfo:
+def _build_chain(
+    chain_id: int, fields: dict[str, Any], generations: Mapping[str, Generation], *, is_solana: bool
+) -> ChainInfo:
     contracts = {
         key: Contract(
             chain_id=chain_id,
@@ -262,9 +286,10 @@ def _build_chain(chain_id: int, fields: dict[str, Any], generations: Mapping[str
     }
     return ChainInfo(
         chain_id=chain_id,
+        is_solana=is_solana,
         name=fields["name"],
         native=fields["native"],
-        finality_depth=fields["finality_depth"],
+        finality_depth=fields.get("finality_depth", 0),
         explorer=fields.get("explorer"),
         market_network=fields.get("market_network"),
         wrapped_native=fields.get("wrapped_native"),
@@ -273,6 +298,7 @@ def _build_chain(chain_id: int, fields: dict[str, Any], generations: Mapping[str
         v4_pool_manager=fields.get("v4_pool_manager"),
         v4_position_manager=fields.get("v4_position_manager"),
         v4_state_view=fields.get("v4_state_view"),
+        genesis_hash=fields.get("genesis_hash"),
         known_deployers=frozenset(fields.get("known_deployers", {})),
         quote_tokens=MappingProxyType(quote_tokens),
         contracts=MappingProxyType(contracts),

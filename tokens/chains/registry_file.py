@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from tokens.chains import registry_rules as rules
-from tokens.chains.registry_rules import Broken, Rule
+from tokens.chains.addresses import address_key
+from tokens.chains.registry_rules import SOLANA, Broken, ChainRules, Rule
 
 _TABLES = ("chains", "generations", "presets")
 
@@ -40,11 +41,11 @@ class RegistryError(ValueError):
 class RegistryFile:
     """The checked content of a file, with only those keys that stand in it.
 
-    `contracts`, `quote_tokens` and `known_deployers` of a chain are keyed by lower-case address; every address in a
-    value has its EIP-55 form.
+    `contracts`, `quote_tokens` and `known_deployers` of a chain are keyed by `address_key`; every address in a value
+    has the form in which it is shown. The key of a chain is its id in digits, or `solana`.
     """
 
-    chains: dict[int, dict[str, Any]]
+    chains: dict[str, dict[str, Any]]
     generations: dict[str, dict[str, Any]]
     presets: dict[str, dict[str, Any]]
 
@@ -107,7 +108,7 @@ class _Reader:
             },
             presets={name: self._preset(fields, place) for name, fields, place in self._tables(document, "presets")},
             chains={
-                int(key): self._chain(fields, place, new=key not in self._known_chains)
+                key: self._chain(fields, place, kind=rules.rules_of(key), new=key not in self._known_chains)
                 for key, fields, place in self._tables(document, "chains")
                 if self._is_chain_id(key, place)
             },
@@ -136,32 +137,32 @@ class _Reader:
         return False
 
     def _is_chain_id(self, key: str, place: str) -> bool:
-        if re.fullmatch(r"[1-9][0-9]{0,17}", key):
+        if key == SOLANA or re.fullmatch(r"[1-9][0-9]{0,17}", key):
             return True
-        self._refuse(place, "expected a chain id: a whole number above 0, in decimal digits")
+        self._refuse(place, "expected a chain id: a whole number above 0, in decimal digits, or solana")
         return False
 
-    def _chain(self, fields: dict[str, Any], place: str, *, new: bool) -> dict[str, Any]:
+    def _chain(self, fields: dict[str, Any], place: str, *, kind: ChainRules, new: bool) -> dict[str, Any]:
         scalars = dict(fields)
         lists = {key: scalars.pop(key) for key in ("contracts", "quote_tokens", "known_deployers") if key in scalars}
-        chain = self._fields(scalars, place, rules.CHAIN if new else {}, {**rules.CHAIN, **rules.CHAIN_OPTIONAL})
+        chain = self._fields(scalars, place, kind.required if new else {}, {**kind.required, **kind.optional})
         if "contracts" in lists:
-            chain["contracts"] = self._contracts(lists["contracts"], f"{place}.contracts")
+            chain["contracts"] = self._contracts(lists["contracts"], f"{place}.contracts", kind)
         if "quote_tokens" in lists:
             quote_tokens = self._entries(
-                lists["quote_tokens"], f"{place}.quote_tokens", rules.QUOTE_TOKEN, rules.QUOTE_TOKEN_OPTIONAL
+                lists["quote_tokens"], f"{place}.quote_tokens", kind.quote_token, kind.quote_token_optional
             )
             chain["quote_tokens"] = self._by_address(quote_tokens)
         if "known_deployers" in lists:
-            chain["known_deployers"] = self._deployers(lists["known_deployers"], f"{place}.known_deployers")
+            chain["known_deployers"] = self._deployers(lists["known_deployers"], f"{place}.known_deployers", kind)
         return chain
 
-    def _contracts(self, value: Any, place: str) -> dict[str, dict[str, Any]]:
-        entries = self._entries(value, place, rules.CONTRACT, self._contract_optional)
+    def _contracts(self, value: Any, place: str, kind: ChainRules) -> dict[str, dict[str, Any]]:
+        entries = self._entries(value, place, kind.contract, self._contract_optional)
         if isinstance(value, list):
             for index, given in enumerate(value):
-                if isinstance(given, dict) and given.get("role") == "factory" and "generation" not in given:
-                    self._refuse(f"{place}[{index}].generation", "missing: a factory belongs to a generation")
+                if isinstance(given, dict) and given.get("role") in kind.generation_roles and "generation" not in given:
+                    self._refuse(f"{place}[{index}].generation", f"missing: a {given['role']} belongs to a generation")
         self._check_deploying(entries)
         return self._by_address(entries)
 
@@ -179,12 +180,12 @@ class _Reader:
                 self._refuse(f"{place}.deploy", f"launches use one {role}, and this list has another one before")
             taken.add(role)
 
-    def _deployers(self, value: Any, place: str) -> dict[str, str]:
+    def _deployers(self, value: Any, place: str, kind: ChainRules) -> dict[str, str]:
         if not isinstance(value, list):
             self._refuse(place, "expected a list of addresses between [ and ]")
             return {}
-        checked = [self._value(rules.evm_address, entry, f"{place}[{index}]") for index, entry in enumerate(value)]
-        return {address.lower(): address for address in checked if address is not None}
+        checked = [self._value(kind.address, entry, f"{place}[{index}]") for index, entry in enumerate(value)]
+        return {address_key(address): address for address in checked if address is not None}
 
     def _preset(self, fields: dict[str, Any], place: str) -> dict[str, Any]:
         scalars = dict(fields)
@@ -227,7 +228,7 @@ class _Reader:
         return entries
 
     def _by_address(self, entries: list[tuple[str, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
-        return {entry["address"].lower(): entry for _, entry in entries if "address" in entry}
+        return {address_key(entry["address"]): entry for _, entry in entries if "address" in entry}
 
     def _fields(
         self, fields: dict[str, Any], place: str, required: Mapping[str, Rule], optional: Mapping[str, Rule]

@@ -2,15 +2,22 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from eth_utils.address import to_checksum_address
+
+from tokens.chains.addresses import is_account
 
 # Every token keeps the name of its generation.
 LONGEST_GENERATION_NAME = 32
 
 # Layouts of TokenCreated that the decoder knows; v1 is shared by the generations v1 and v2.
 EVENTS = ("v0", "v1", "v3", "v3_1", "v4")
+# Solana's programs that make launches, by the layout of their instructions: Meteora's Dynamic Bonding Curve.
+PROGRAMS = ("dbc",)
+# What a file calls Solana, whose id nothing public defines: it is a setting.
+SOLANA = "solana"
 
 ROLES = (
     "factory",
@@ -28,6 +35,9 @@ ROLES = (
     "presale_allowlist",
     "pool_extension_allowlist",
 )
+
+# On Solana: who makes the pools, and by which account or signer the launchpad's own are told.
+SOLANA_ROLES = ("launch_program", "launch_config", "launch_creator")
 
 # Role -> the layouts of data that the launching side knows for it; `deploy` of a contract is one of its role's.
 DEPLOY_LAYOUTS: Mapping[str, tuple[str, ...]] = {
@@ -91,6 +101,13 @@ def evm_address(value: object) -> str:
     return checksummed
 
 
+def account(value: object) -> str:
+    """A key of Solana as it is written."""
+    if not isinstance(value, str) or not is_account(value):
+        raise Broken("expected base58 of 32 bytes, in quotes, with its capital and small letters as they are")
+    return value
+
+
 def _whole(minimum: int, maximum: int) -> Rule:
     def check(value: object) -> int:
         # A bool is an int to Python, yet `true` is no depth.
@@ -112,7 +129,7 @@ def _choice(kind: str, choices: Collection[str]) -> Rule:
 
 tick = _whole(-MAX_TICK, MAX_TICK)
 
-GENERATION: Mapping[str, Rule] = {"type": _text, "event": _choice("event", EVENTS)}
+GENERATION: Mapping[str, Rule] = {"type": _text, "event": _choice("event", (*EVENTS, *PROGRAMS))}
 POSITION: Mapping[str, Rule] = {"tick_lower": tick, "tick_upper": tick, "bps": _whole(1, ALL_BPS)}
 # No token of note has more decimals than 36, and prices in 256 bits leave no room for them.
 QUOTE_TOKEN: Mapping[str, Rule] = {"symbol": _text, "address": evm_address, "decimals": _whole(0, 36)}
@@ -130,8 +147,57 @@ CHAIN_OPTIONAL: Mapping[str, Rule] = {
 }
 CONTRACT: Mapping[str, Rule] = {"role": _choice("role", ROLES), "address": evm_address}
 
+# What is read of Solana is final, so that there is no depth to tell.
+SOLANA_CHAIN: Mapping[str, Rule] = {"name": _text, "native": _text, "genesis_hash": account}
+SOLANA_CHAIN_OPTIONAL: Mapping[str, Rule] = {
+    "explorer": _url,
+    "market_network": _network,
+    "wrapped_native": account,
+}
+SOLANA_CONTRACT: Mapping[str, Rule] = {"role": _choice("role", SOLANA_ROLES), "address": account}
+SOLANA_QUOTE_TOKEN: Mapping[str, Rule] = {"symbol": _text, "address": account, "decimals": _whole(0, 36)}
+
 
 def contract_optional(generations: Collection[str]) -> Mapping[str, Rule]:
     """What a contract may have besides CONTRACT, where these generations exist."""
     layouts = {layout for known in DEPLOY_LAYOUTS.values() for layout in known}
     return {"generation": _choice("generation", generations), "note": _text, "deploy": _choice("layout", layouts)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainRules:
+    """What a chain of one kind may hold in a file, and how its addresses are written."""
+
+    required: Mapping[str, Rule]
+    optional: Mapping[str, Rule]
+    contract: Mapping[str, Rule]
+    quote_token: Mapping[str, Rule]
+    quote_token_optional: Mapping[str, Rule]
+    address: Rule
+    # The roles whose contracts belong to a generation.
+    generation_roles: tuple[str, ...]
+
+
+EVM_RULES = ChainRules(
+    required=CHAIN,
+    optional=CHAIN_OPTIONAL,
+    contract=CONTRACT,
+    quote_token=QUOTE_TOKEN,
+    quote_token_optional=QUOTE_TOKEN_OPTIONAL,
+    address=evm_address,
+    generation_roles=("factory",),
+)
+SOLANA_RULES = ChainRules(
+    required=SOLANA_CHAIN,
+    optional=SOLANA_CHAIN_OPTIONAL,
+    contract=SOLANA_CONTRACT,
+    quote_token=SOLANA_QUOTE_TOKEN,
+    quote_token_optional={},
+    address=account,
+    generation_roles=SOLANA_ROLES,
+)
+
+
+def rules_of(chain_key: str) -> ChainRules:
+    """The rules of the chain that has this key in a file."""
+    return SOLANA_RULES if chain_key == SOLANA else EVM_RULES

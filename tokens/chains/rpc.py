@@ -11,7 +11,7 @@ from config import http
 from tokens.chains.base import AskedTooMuch, NodeRefused, NodeUnavailable
 from tokens.chains.rpc_answers import Call, CallFailed, read_any, read_executed, read_unrefused, refuse_lacks
 from tokens.chains.rpc_endpoint import Endpoint
-from tokens.chains.rpc_exchange import exchange
+from tokens.chains.rpc_exchange import Identity, exchange
 
 __all__ = ["Call", "CallFailed", "RpcClient"]
 
@@ -31,14 +31,15 @@ _TOO_LARGE = 413
 class RpcClient:
     """The nodes of one chain, asked in order of preference.
 
-    A URL is first asked for its chain id, and left out while it names another chain. Errors name a node by its place
-    in the setting, never by its URL, which may carry a key.
+    A URL is first asked for its `identity`, which on EVM is the chain's id, and left out while it names another chain.
+    Errors name a node by its place in the setting, never by its URL, which may carry a key.
     """
 
     chain_id: int
     urls: tuple[str, ...]
     # The place of each in the setting, where they are asked in another order than the setting's; else 1, 2, ...
     places: tuple[int, ...] = ()
+    identity: Identity | None = None
     # Seconds, as `config.http.post_json` takes them.
     timeout: float = 10.0
     # The most calls in one HTTP request.
@@ -244,7 +245,8 @@ class RpcClient:
         return healthy or [endpoint for endpoint in awake if endpoint.claim_probe(every=self.probe_seconds)]
 
     def _ask(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
-        return exchange(endpoint, calls, chain_id=self.chain_id, timeout=timeout)
+        identity = self.identity or Identity(method="eth_chainId", answer=hex(self.chain_id))
+        return exchange(endpoint, calls, chain_id=self.chain_id, identity=identity, timeout=timeout)
 
 
 def _is_too_much(error: Exception) -> bool:

@@ -3,7 +3,7 @@
 import itertools
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from config import http
@@ -25,14 +25,23 @@ logger = logging.getLogger(__name__)
 _ids = itertools.count(1)
 
 
-def exchange(endpoint: Endpoint, calls: Sequence[Call], *, chain_id: int, timeout: float) -> list[Any]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Identity:
+    """What a node of the right chain answers to a call without parameters."""
+
+    method: str
+    answer: str
+
+
+def exchange(
+    endpoint: Endpoint, calls: Sequence[Call], *, chain_id: int, identity: Identity, timeout: float
+) -> list[Any]:
     """The results of calls by one node, which must be one of this chain; a refused call is a CallFailed.
 
     `timeout` is in seconds, for each request. Raises Retryable, Permanent; texts may still hold parts of the URL.
     """
     if not endpoint.verified:
-        answer = _post_single(endpoint, ("eth_chainId", ()), timeout=timeout)
-        if answer != hex(chain_id):
+        if _post_single(endpoint, (identity.method, ()), timeout=timeout) != identity.answer:
             raise http.Permanent("it is a node of another chain")
         endpoint.verified = True
     return _post(endpoint, calls, chain_id=chain_id, timeout=timeout)

@@ -16,7 +16,9 @@ from tokens.models.index_request import IndexRequest
 from tokens.models.market import Market, MarketPoint
 from tokens.models.saved_token import SavedState, SavedToken
 from tokens.models.search_entry import SearchEntry
+from tokens.models.signatures import FollowedAccount, ListedSignature
 from tokens.models.token import ADDRESS_LENGTH, Token
+from tokens.models.token_document import TokenDocument
 
 __all__ = [
     "ADDRESS_LENGTH",
@@ -32,9 +34,11 @@ __all__ = [
     "DeployWallet",
     "Deployment",
     "FeeClaim",
+    "FollowedAccount",
     "FollowedBlock",
     "IndexRequest",
     "LaunchFacts",
+    "ListedSignature",
     "Market",
     "MarketPoint",
     "SavedState",
@@ -42,5 +46,6 @@ __all__ = [
     "SearchEntry",
     "SignedTransaction",
     "Token",
+    "TokenDocument",
     "TokenEvent",
 ]
