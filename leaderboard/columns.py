@@ -3,7 +3,7 @@
 Times are whole seconds since 1970, UTC. `agent` is an index into `Agents`, in int32. Order of rows means nothing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -91,3 +91,11 @@ class Facts:
     interactions: Interactions
     trades: Trades
     accounts: Accounts
+    # Who tells of each agent, as rows of partner keys, 0 for operators; empty where one tells of all.
+    reporters: Whole = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def reporter_numbers(self) -> Whole:
+        """Who tells of each agent, counted from 0."""
+        if not len(self.reporters):
+            return np.zeros(len(self.agents.ids), np.int64)
+        return np.unique(self.reporters, return_inverse=True)[1].astype(np.int64)

@@ -16,7 +16,9 @@ from leaderboard.models import Interval
 # How many accounts are looked up by one statement, which names them all.
 _ACCOUNTS_AT_ONCE = 50_000
 
-_AGENTS = "SELECT id, COALESCE(fid, 0), COALESCE(creator_fid, 0) FROM leaderboard_agent ORDER BY id"
+_AGENTS = """
+SELECT id, COALESCE(fid, 0), COALESCE(creator_fid, 0), COALESCE(partner_key_id, 0) FROM leaderboard_agent ORDER BY id
+"""
 # Each by the index of its table by time: a window costs what it holds.
 _RUNS = "SELECT agent_id, finished_at, succeeded FROM leaderboard_run WHERE finished_at >= %s AND finished_at < %s"
 _ACTIONS = "SELECT agent_id, at, kind, cast_key, text_key FROM leaderboard_action WHERE at >= %s AND at < %s"
@@ -63,7 +65,9 @@ def read_facts(cursor: CursorWrapper, *, computed_at: datetime, interval: Interv
     second = computed_at.replace(microsecond=0)
     end = second + timedelta(seconds=1)
     window = (end - interval.length, end)
-    agents = Agents(**_copied(cursor, _AGENTS, (), ids=WHOLE, fids=WHOLE, creator_fids=WHOLE))
+    described = _copied(cursor, _AGENTS, (), ids=WHOLE, fids=WHOLE, creator_fids=WHOLE, reporters=WHOLE)
+    reporters = described.pop("reporters")
+    agents = Agents(**described)
     agent = indexed_in(agents.ids)
     interactions = Interactions(
         **_copied(
@@ -85,6 +89,7 @@ def read_facts(cursor: CursorWrapper, *, computed_at: datetime, interval: Interv
             )
         ),
         accounts=_read_accounts(cursor, _fids(agents, interactions), end),
+        reporters=reporters,
     )
 
 

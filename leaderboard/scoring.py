@@ -15,7 +15,7 @@ from leaderboard.tallies import Tallies
 from leaderboard.wash import detectors
 from leaderboard.wash.findings import Evidence
 
-VERSION = 2
+VERSION = 3
 INSUFFICIENT_DATA = "INSUFFICIENT_DATA"
 # An agent with fewer interactions is not judged.
 MIN_INTERACTIONS = 15

@@ -19,6 +19,7 @@ from tests.agent_factories import (
     SocialScoreFactory,
     TradeFactory,
 )
+from tests.factories import PartnerKeyFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -56,6 +57,15 @@ def test_without_agents_all_columns_are_empty():
 def test_agents_come_by_their_rows_with_zero_for_unknown_numbers():
     known, unknown = AgentFactory(fid=7, creator_fid=8), AgentFactory(fid=None, is_hidden=True)
     assert rows(read().agents) == [(known.pk, 7, 8), (unknown.pk, 0, 0)]
+
+
+def test_agents_come_with_who_tells_of_them():
+    keys = PartnerKeyFactory.create_batch(2)
+    for key in (keys[1], None, keys[0]):
+        AgentFactory(partner_key=key)
+    facts = read()
+    assert facts.reporters.tolist() == [keys[1].pk, 0, keys[0].pk]
+    assert facts.reporter_numbers().tolist() == [2, 0, 1]
 
 
 def test_each_fact_comes_with_its_fields():

@@ -2,6 +2,9 @@
 
 The graph has a node for each agent and each creator. It has an edge from who interacts to the agent, and one from each
 agent to its creator, who profits by what the agent gets. So a ring closes also where creators feed each other's agents.
+
+Each one who tells of agents has a graph of his own. Whose FID, whose creator and whose interaction something is, is his
+word: in one graph he could close a ring around a rival by naming the rival's fans as creators of his own agents.
 """
 
 from dataclasses import dataclass
@@ -74,15 +77,15 @@ class Links:
 def find_links(facts: Facts, audience: Audience) -> Links:
     """All interactions of agents and creators with agents, and the components that those of weight close."""
     agents, number = facts.agents, audience.agents
-    fids, nodes, creators = _voices(agents)
-    voice = positions(fids, audience.fids)[audience.pair_actor]
+    voices = _voices(agents, facts.reporter_numbers())
+    voice = voices.find(audience.pair_agent, audience.fids, audience.pair_actor)
     pairs = np.flatnonzero(voice >= 0)
-    giver, receiver = nodes[voice[pairs]], audience.pair_agent[pairs]
+    giver, receiver = voices.nodes[voice[pairs]], audience.pair_agent[pairs]
     interactions = audience.pair_count[pairs]
     strong = interactions >= np.maximum(_MIN_LINK, _MIN_LINK_SHARE * audience.interactions[receiver])
-    made = np.flatnonzero(creators >= 0)
-    start, end = np.append(giver[strong], made), np.append(receiver[strong], creators[made])
-    size = number + len(fids)
+    made = np.flatnonzero(voices.creators >= 0)
+    start, end = np.append(giver[strong], made), np.append(receiver[strong], voices.creators[made])
+    size = number + len(voices.nodes)
     graph = sparse.csr_array((np.ones(len(start), np.int8), (start, end)), shape=(size, size))
     component = connected_components(graph, connection="strong")[1].astype(np.int32)
     inside = np.flatnonzero(component[giver] == component[receiver])
@@ -104,16 +107,44 @@ def find_links(facts: Facts, audience: Audience) -> Links:
     )
 
 
-def _voices(agents: Agents) -> tuple[Whole, Index, Index]:
-    """FIDs of agents and creators, sorted, the node of each, and the node of each agent's creator (-1 if unknown)."""
+@dataclass(frozen=True)
+class _Voices:
+    """FIDs of agents and creators, each once for everybody who tells of such: `keys` are sorted."""
+
+    reporters: Whole
+    fids: Whole
+    keys: Whole
+    # The node of each, which is an agent's for its own FID, and the node of each agent's creator (-1 if unknown).
+    nodes: Index
+    creators: Index
+
+    def find(self, receiver: Index, fids: Whole, giver: Index) -> Index:
+        """The voices of those who give, as who tells of the receiver knows them, by places in `fids`; -1 of others."""
+        places = positions(self.fids, fids)[giver]
+        voices = np.full(len(giver), -1, np.int32)
+        some = np.flatnonzero(places >= 0)
+        voices[some] = positions(self.keys, _keys(self.reporters[receiver[some]], places[some], len(self.fids)))
+        return voices
+
+
+def _voices(agents: Agents, reporters: Whole) -> _Voices:
     number = len(agents.ids)
     fids = np.union1d(agents.fids, agents.creator_fids)
     fids = fids[fids > 0]
-    nodes = np.arange(number, number + len(fids), dtype=np.int32)
-    own = positions(fids, agents.fids)
-    nodes[own[own >= 0]] = np.flatnonzero(own >= 0)
-    creators = positions(fids, agents.creator_fids)
-    return fids, nodes, np.where(creators >= 0, nodes[creators] if len(nodes) else -1, -1).astype(np.int32)
+    own = _keys(reporters, positions(fids, agents.fids), len(fids))
+    creators = _keys(reporters, positions(fids, agents.creator_fids), len(fids))
+    keys = np.union1d(own, creators)
+    keys = keys[keys >= 0]
+    nodes = np.arange(number, number + len(keys), dtype=np.int32)
+    mine, made_by = positions(keys, own), positions(keys, creators)
+    nodes[mine[mine >= 0]] = np.flatnonzero(mine >= 0)
+    makers = np.where(made_by >= 0, nodes[made_by] if len(nodes) else -1, -1).astype(np.int32)
+    return _Voices(reporters, fids, keys, nodes, makers)
+
+
+def _keys(reporters: Whole, places: Index, count: int) -> Whole:
+    """A number for each reporter and place among so many FIDs; -1 where there is none."""
+    return np.where(places >= 0, reporters * count + places, -1).astype(np.int64, copy=False)
 
 
 def _own(facts: Facts) -> Real:

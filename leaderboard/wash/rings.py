@@ -23,7 +23,7 @@ DOUBT = 20
 
 def find(facts: Facts, audience: Audience) -> Finding:
     """The share of interactions from members of the agent's own ring, and from accounts that feed its ring alone."""
-    links, shared = find_links(facts, audience), find_shared(audience)
+    links, shared = find_links(facts, audience), find_shared(audience, facts.reporter_numbers())
     received = audience.interactions + links.own
     fed = audience.per_agent(np.where(shared.feeds, audience.pair_count, 0))
 

@@ -54,13 +54,13 @@ class Shared:
         }
 
 
-def find_shared(audience: Audience) -> Shared:
-    """Compares all agents that have returning accounts in common."""
+def find_shared(audience: Audience, reporters: Whole) -> Shared:
+    """Compares all agents that have returning accounts in common, and one who tells of both: see `links`."""
     back = _coming_back(audience)
     returning = audience.pair_count >= _MIN_RETURNS
     coming = np.bincount(audience.pair_agent[returning], minlength=audience.agents).astype(np.float64)
     everyone = int(np.count_nonzero(np.bincount(audience.pair_actor[returning], minlength=len(audience.fids))))
-    overlap = _overlaps(back, coming, max(everyone, 1))
+    overlap = _overlaps(back, coming, max(everyone, 1), reporters)
     return Shared(overlap, _feeders(audience, overlap))
 
 
@@ -79,7 +79,7 @@ def _coming_back(audience: Audience) -> Matrix:
     )
 
 
-def _overlaps(back: Matrix, coming: Real, everyone: int) -> Matrix:
+def _overlaps(back: Matrix, coming: Real, everyone: int, reporters: Whole) -> Matrix:
     """For each agent that shares feeders: it and those it shares with, by the accounts that come back to both."""
     rows, columns, values = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
     turned = back.T.tocsr()
@@ -89,6 +89,7 @@ def _overlaps(back: Matrix, coming: Real, everyone: int) -> Matrix:
         chance = coming[row] * coming[column] / everyone
         kept = (value >= _MIN_SHARED) & (value >= _TIMES_CHANCE * chance + 2) & (row != column)
         kept &= value >= _MIN_OVERLAP * np.sqrt(coming[row] * coming[column])
+        kept &= reporters[row] == reporters[column]
         rows.append(row[kept].astype(np.int32))
         columns.append(column[kept].astype(np.int32))
         values.append(value[kept].astype(np.int32))
