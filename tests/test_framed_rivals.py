@@ -68,3 +68,31 @@ def test_a_ring_among_one_partners_agents_is_found_beside_anothers():
     apart, together = told_by(scene, strangers=len(agents))
     assert all("RECIPROCAL_RING" in apart.flags[agent] for agent in agents)
     assert apart.evidence[agents[0]]["RECIPROCAL_RING"] == together.evidence[agents[0]]["RECIPROCAL_RING"]
+
+
+@pytest.mark.parametrize("many", [1, 500])
+def test_a_crowd_that_says_other_things_to_others_agents_does_not_make_a_custom_look_copied(many):
+    scene = town()
+    greeted = [scene.agent() for _ in range(4)]
+    for agent in greeted:
+        for number in range(60):
+            # Half of all who answer say "gm".
+            fan = scene.person(5_000_011 + 70_001 * agent + 1013 * number)
+            scene.like(agent, fan, text=1 if number % 2 else 1_000 * agent + number + 2)
+    loud = [scene.agent(casts=1) for _ in range(many)]
+    for number in range(5_000):
+        scene.like(loud[number % many], scene.person(8_000_009 + 7 * number), text=1_000_000 + number)
+    apart, _ = told_by(scene, strangers=many)
+    for agent in greeted:
+        assert "DUPLICATE_TEXT" not in apart.evidence.get(agent, {})
+
+
+def test_what_is_said_to_a_small_partners_agent_is_custom_where_it_is_among_another_ones():
+    scene = town()
+    for _ in range(4):
+        agent = scene.agent()
+        for number in range(60):
+            fan = scene.person(5_000_011 + 70_001 * agent + 1013 * number)
+            scene.like(agent, fan, text=1 if number % 2 else 1_000 * agent + number + 2)
+    apart, _ = told_by(scene, strangers=1)
+    assert "DUPLICATE_TEXT" not in apart.evidence.get(agent, {})

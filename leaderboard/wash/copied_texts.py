@@ -1,7 +1,8 @@
 """DUPLICATE_TEXT: replies and quotes of different accounts that say the same.
 
 What is said to many agents ("gm") is a custom. A text counts as copied by as many accounts as say it to this agent,
-beyond the first and beyond what its use towards other agents would let expect.
+beyond the first and beyond what its use towards other agents would let expect. Who lies about his own agents could as
+well leave their texts out; what matters is that he can't make others' look bad.
 """
 
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ WEIGHT = 0.75
 COPIED = Ramp(0.16, 0.36)
 # How much more than expected from other agents is custom still.
 _CUSTOM = 2.0
+# An agent has a say in what is custom by so many texts, and what is custom anywhere among one reporter's agents is no
+# copy: whoever invents a crowd that says other things must not make what is said to everybody look copied.
+_SAY = 100
 # Added to the texts of an agent, so that a handful proves little.
 DOUBT = 5
 MAX_TEXTS = 12
@@ -78,11 +82,29 @@ def gather_texts(facts: Facts, audience: Audience) -> Texts:
     width = max(len(known), 1)
     once, _ = distinct(pair.astype(np.int64) * width + text)
     said = np.bincount(audience.pair_agent[once // width], minlength=audience.agents)
-    everywhere = np.bincount(once % width, minlength=len(known))
     keys, accounts = distinct(audience.pair_agent[once // width].astype(np.int64) * width + once % width)
     agent, text = (keys // width).astype(np.int32), keys % width
-    elsewhere = (everywhere[text] - accounts) / np.maximum(len(once) - said[agent], 1)
-    return Texts(agent, known[text], accounts, elsewhere * said[agent], said.astype(np.float64))
+    reporters = facts.reporter_numbers()
+    say = np.minimum(1, _SAY / np.maximum(said, 1))
+    heard = np.bincount(reporters, say * said)
+    counted = say[agent] * accounts
+    told, at = np.unique(reporters[agent] * width + text, return_inverse=True)
+    weights = np.bincount(at, counted)
+    # As the agent's own reporter tells of others, and as another one does, whichever has more of it.
+    around = (weights[at] - counted) / np.maximum(heard[reporters[agent]] - (say * said)[agent], 1)
+    elsewhere = _most_of_others(told // width, told % width, weights / np.maximum(heard[told // width], _SAY))[at]
+    return Texts(agent, known[text], accounts, np.maximum(around, elsewhere) * said[agent], said.astype(np.float64))
+
+
+def _most_of_others(reporter: Whole, text: Whole, rates: Real) -> Real:
+    """For each text of a reporter the highest rate that another reporter has of it; 0 without any."""
+    order = np.lexsort((rates, text))
+    last = np.flatnonzero(np.append(text[order][1:] != text[order][:-1], True)[: len(order)])
+    sizes = np.diff(last, prepend=-1)
+    first, second = order[last], order[np.maximum(last - 1, 0)]
+    of_second = np.where(sizes > 1, rates[second], 0)
+    place = np.searchsorted(text[first], text)
+    return np.where(reporter[first][place] == reporter, of_second[place], rates[first][place])
 
 
 def _uses(facts: Facts, rows: Index) -> Evidence:
