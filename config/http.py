@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 import requests
+import urllib3
 import urllib3.exceptions
 from requests.adapters import HTTPAdapter
 
@@ -111,12 +112,21 @@ def _ask(method: str, url: str, content: Mapping[str, Any], *, timeout: float, m
     try:
         with session().request(method, url, **content, timeout=timeout, allow_redirects=False, stream=True) as response:
             status = response.status_code
-            answer = _read(response, deadline=time.monotonic() + timeout, max_bytes=max_bytes)
+            answer = read_body(response.raw, deadline=time.monotonic() + timeout, max_bytes=max_bytes)
             pause = response.headers.get("retry-after", "")
     except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
         slow = isinstance(error, requests.ReadTimeout | urllib3.exceptions.ReadTimeoutError)
         # `from None`: the cause's text holds the URL, and a traceback would print it.
         raise (TimedOut if slow else NoAnswer)(f"no answer ({type(error).__name__})") from None
+    check_status(status, pause=pause, content=answer)
+    try:
+        return parse_json(answer)
+    except orjson.JSONDecodeError as error:
+        raise Retryable("an answer that is not JSON") from error
+
+
+def check_status(status: int, *, pause: str, content: bytes) -> None:
+    """Raise what any other HTTP status than 200 means; `pause` is its Retry-After, `content` its body."""
     if status in (429, 503):
         raise RateLimited(status, retry_after=_read_pause(pause))
     if status in _GATEWAY_TIMED_OUT:
@@ -124,14 +134,16 @@ def _ask(method: str, url: str, content: Mapping[str, Any], *, timeout: float, m
     if status >= 500:
         raise Retryable(f"HTTP status {status}")
     if status != 200:
-        raise StatusRefused(status, _parse_any(answer))
-    return _parse(answer)
+        raise StatusRefused(status, _parse_any(content))
 
 
-def _read(response: requests.Response, *, deadline: float, max_bytes: int) -> bytes:
+def read_body(raw: urllib3.BaseHTTPResponse, *, deadline: float, max_bytes: int) -> bytes:
+    """An answer's body, decoded. Raises AnswerTooLarge, TimedOut once `time.monotonic` is past the deadline,
+    and urllib3's errors.
+    """
     content = bytearray()
     # `read1` returns what has arrived. Reading in blocks would let a body that drips hold us for hours.
-    while chunk := response.raw.read1(64 * 1024, decode_content=True):
+    while chunk := raw.read1(64 * 1024, decode_content=True):
         content += chunk
         if len(content) > max_bytes:
             raise AnswerTooLarge(f"an answer of more than {max_bytes} bytes")
@@ -154,15 +166,12 @@ def _read_pause(text: str) -> float | None:
     return min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS)
 
 
-def _parse(content: bytes) -> Any:
+def parse_json(content: bytes) -> Any:
+    """The JSON value, in which a lone surrogate has become U+FFFD. Raises orjson.JSONDecodeError."""
     try:
         return orjson.loads(content)
     except orjson.JSONDecodeError:
-        pass
-    try:
         return orjson.loads(_SURROGATES.sub(lambda found: found[1] or rb"\ufffd", content))
-    except orjson.JSONDecodeError as error:
-        raise Retryable("an answer that is not JSON") from error
 
 
 def _parse_any(content: bytes) -> Any:

@@ -25,6 +25,7 @@ SCHEDULE = {
     "prune-sessions": _every(3600.0, "accounts.tasks.prune_sessions"),
     "prune-saved-tokens": _every(3600.0, "tokens.tasks.prune_saved_tokens"),
     "refresh-markets": _every(2.0, "tokens.tasks.refresh_markets"),
+    "fetch-documents": _every(2.0, "tokens.tasks.fetch_documents"),
     "pull-hub": _every(15.0, "leaderboard.tasks.pull_hub"),
     "note-social-scores": _every(600.0, "leaderboard.tasks.note_social_scores"),
     # It looks what is due.
@@ -35,11 +36,12 @@ SCHEDULE = {
 
 # Workers take from all in turn, so that a backlog in one holds up nothing in the others: what is in flight is looked
 # after while many orders wait to be signed. With `--queues` a worker takes from some alone.
-QUEUES = tuple(Queue(name, routing_key=name) for name in ("celery", "deploy", "watch", "leaderboard"))
+QUEUES = tuple(Queue(name, routing_key=name) for name in ("celery", "deploy", "watch", "leaderboard", "documents"))
 
 # Whatever is not named waits in the first queue.
 _QUEUED = {
     "deploy": ("submit_deployment", "submit_waiting", "note_deploy_wallets", "note_wallets_of_chain"),
+    "documents": ("fetch_documents",),
     "watch": ("sweep_deployments", "watch_deployments", "watch_chain", "confirm_deployments", "confirm_deployed"),
 }
 ROUTES = {f"tokens.tasks.{task}": {"queue": queue} for queue, tasks in _QUEUED.items() for task in tasks} | {

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from config import composition, embedded, identity_settings, login, logs
 from config.api import framework
 from config.deploy_settings import *
+from config.document_settings import *
 from config.env import (
     env_api_key,
     env_bool,
@@ -125,6 +126,7 @@ METRICS_COLLECTORS = (
     "tokens.metrics.following",
     "tokens.metrics.coverage",
     "tokens.metrics.indexing",
+    "tokens.metrics.documents",
     "tokens.metrics.listed",
     "tokens.deploying.metrics.deployments",
     "tokens.deploying.metrics.wallets",
@@ -239,6 +241,7 @@ DASHBOARD_PANELS = (
     ("tokens.view_deployment", "tokens.deploying_dashboard.deployments"),
     ("tokens.view_chainhead", "tokens.following_dashboard.following"),
     ("tokens.view_indexrequest", "tokens.dashboard.indexing"),
+    ("tokens.view_tokendocument", "tokens.documents_dashboard.documents"),
     ("tokens.view_token", "tokens.dashboard.market_data"),
     ("leaderboard.view_standing", "leaderboard.dashboard.rankings"),
     ("accounts.view_socialprofile", "accounts.dashboard.profiles"),

@@ -1,11 +1,12 @@
 """Who interacts with which agent, and how often: counted once, for the score and for the detectors."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.columns import Accounts, Facts, Index, Real, Whole
+from leaderboard.columns import Accounts, Facts, Index, Real, Truth, Whole
 from leaderboard.grouping import beginnings, distinct, lengths, positions
 
 # What is assumed of an account whose social score nobody told us: less than an ordinary account has, more than a bot.
@@ -44,9 +45,31 @@ class Audience:
         """Sums over each agent's pairs of a value per pair, always in the same order."""
         return np.bincount(self.pair_agent, values, self.agents).astype(np.float64, copy=False)
 
-    def quality(self) -> Real:
-        """The social score of each account, UNKNOWN_SCORE where it is unknown."""
-        return np.where(np.isnan(self.scores), UNKNOWN_SCORE, self.scores)
+    @property
+    def is_unknown(self) -> Truth:
+        """Whether each pair's account has a score that nobody knows."""
+        return np.isnan(self.scores)[self.pair_actor]
+
+    def without(self, dropped: Truth) -> Self:
+        """The same without some pairs and their interactions, and without accounts that are in none then."""
+        kept = ~dropped
+        agent, counts = self.pair_agent[kept], self.pair_count[kept]
+        used = np.zeros(len(self.fids), np.bool_)
+        used[self.pair_actor[kept]] = True
+        places = (np.cumsum(used) - 1).astype(np.int32)
+        return replace(
+            self,
+            fids=self.fids[used],
+            scores=self.scores[used],
+            registered_at=self.registered_at[used],
+            pair_agent=agent,
+            pair_actor=places[self.pair_actor[kept]],
+            pair_count=counts,
+            rows=self.rows[np.repeat(kept, self.pair_count)],
+            pair_rows=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+            starts=_starts(agent, self.agents),
+            interactions=np.bincount(agent, counts, self.agents).astype(np.int64),
+        )
 
     def pairs_of(self, agent: int) -> slice:
         """The pairs of an agent."""
@@ -79,9 +102,14 @@ def gather(facts: Facts) -> Audience:
         pair_count=lengths(first, len(rows)),
         rows=rows,
         pair_rows=np.append(first, len(rows)).astype(np.int32),
-        starts=np.searchsorted(pair_agent, np.arange(agents + 1, dtype=np.int32)).astype(np.int32),
+        starts=_starts(pair_agent, agents),
         interactions=np.bincount(interactions.agent[rows], minlength=agents).astype(np.int64, copy=False),
     )
+
+
+def _starts(pair_agent: Index, agents: int) -> Index:
+    """Where each agent's pairs begin, and where the last one's end."""
+    return np.searchsorted(pair_agent, np.arange(agents + 1, dtype=np.int32)).astype(np.int32)
 
 
 def _by_key_and_time(keys: Whole, seconds: Whole, limit: int) -> Index:

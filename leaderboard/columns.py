@@ -45,7 +45,7 @@ class Actions:
 
 @dataclass(frozen=True)
 class Interactions:
-    """`kind` as InteractionKind; `actor` is a FID; `cast` is the agent's; `text` is 0 without one."""
+    """`kind` as InteractionKind; `actor` is a FID; `cast` is a known one of the agent; `text` is 0 without one."""
 
     agent: Index
     at: Whole

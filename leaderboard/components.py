@@ -8,6 +8,7 @@ from leaderboard.audiences import UNKNOWN_SCORE, Audience, known_of
 from leaderboard.columns import Facts, Real, Whole
 from leaderboard.grouping import distinct
 from leaderboard.tallies import Tallies
+from leaderboard.unknown_accounts import bounded
 
 DAY = 86_400
 # Of the normal distribution: the lower end of a two-sided interval of 95 %.
@@ -44,12 +45,12 @@ COMPONENTS = (RELIABILITY, ACTIVITY, REACH, ENGAGEMENT, CREATOR, CONSISTENCY)
 
 def measure(facts: Facts, tallies: Tallies, audience: Audience) -> dict[str, Real]:
     """Each component of each agent, by name."""
-    quality = audience.quality()[audience.pair_actor]
+    heard = np.sqrt(audience.pair_count)
     return {
         RELIABILITY.name: reliability(tallies.runs_succeeded, tallies.runs_failed),
         ACTIVITY.name: activity(tallies, days=facts.seconds / DAY),
-        REACH.name: _log_share(audience.per_agent(quality), FULL_REACH),
-        ENGAGEMENT.name: engagement(audience.per_agent(quality * np.sqrt(audience.pair_count)), tallies.casts),
+        REACH.name: _log_share(worth(audience, np.ones_like(heard)), FULL_REACH),
+        ENGAGEMENT.name: engagement(worth(audience, heard), tallies.casts),
         CREATOR.name: creator(creator_scores(facts)),
         CONSISTENCY.name: consistency(facts),
     }
@@ -68,6 +69,12 @@ def activity(tallies: Tallies, *, days: float) -> Real:
     """What it wrote, by the logarithm, up to FULL_ACTIVITY_A_DAY: more than that is no merit."""
     written = tallies.posts + _ANSWER * (tallies.replies + tallies.quotes)
     return _log_share(written, FULL_ACTIVITY_A_DAY * max(days, 1))
+
+
+def worth(audience: Audience, heard: Real) -> Real:
+    """What each agent's accounts count for: `heard` of each pair, times the account's score; unknown ones bounded."""
+    known = np.nan_to_num(audience.scores)[audience.pair_actor]
+    return bounded(audience.per_agent(known * heard), UNKNOWN_SCORE * audience.per_agent(audience.is_unknown * heard))
 
 
 def engagement(weighted: Real, casts: Whole) -> Real:

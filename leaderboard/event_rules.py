@@ -5,7 +5,7 @@ import unicodedata
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from config.api.fields import is_mint, parse_address
+from config.api.fields import parse_address, parse_transaction_hash
 from leaderboard import keys
 from leaderboard.models.agents import MAX_AGENT_ID, MAX_NAME
 from leaderboard.models.facts import ActionKind, InteractionKind
@@ -29,10 +29,8 @@ ID_PATTERN = f"[!-~]{{1,{MAX_EVENT_ID}}}"
 TIME_PATTERN = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})"
 CAST_PATTERN = "0[xX][0-9a-fA-F]{40}"
 AMOUNT_PATTERN = "[1-9][0-9]{0,77}"
-# Of a transaction: an EVM hash, or a signature of 64 bytes in base58.
-TX_PATTERN = "0[xX][0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88}"
 
-_ID, _TIME, _CAST, _AMOUNT, _TX = map(re.compile, (ID_PATTERN, TIME_PATTERN, CAST_PATTERN, AMOUNT_PATTERN, TX_PATTERN))
+_ID, _TIME, _CAST, _AMOUNT = map(re.compile, (ID_PATTERN, TIME_PATTERN, CAST_PATTERN, AMOUNT_PATTERN))
 _TIME_RULE = "must be a time with its zone, such as 2026-02-07T12:00:00Z"
 _CAST_RULE = "must be the hash of a cast, 0x followed by 40 hex digits"
 _ADDRESS_RULE = "must be an address, 0x followed by 40 hex digits, or a base58 address of 32 bytes"
@@ -119,21 +117,15 @@ def log_index(value: Any) -> int:
 
 def address(value: Any) -> str:
     """EVM in any case -> EIP-55; base58 as it is."""
-    if not isinstance(value, str):
-        raise ValueError(_ADDRESS_RULE)
-    if is_mint(value):
-        return value
     try:
-        return parse_address(value)
+        return parse_address(value if isinstance(value, str) else "", allow_mint=True)
     except ValueError as error:
         raise ValueError(_ADDRESS_RULE) from error
 
 
 def tx_hash(value: Any) -> str:
     """An EVM hash in any case -> in lower case; a signature in base58 as it is."""
-    if not isinstance(value, str) or not _TX.fullmatch(value):
-        raise ValueError("must be a transaction's hash, 0x followed by 64 hex digits, or a base58 signature")
-    return value.lower() if value[0] == "0" else value
+    return parse_transaction_hash(value if isinstance(value, str) else "", allow_signature=True)
 
 
 def amount(value: Any) -> int:

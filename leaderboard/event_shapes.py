@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field, inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import AddressField
+from config.api.fields import AddressField, TransactionHashField
 from leaderboard import event_rules as rules
 from leaderboard.batches import MAX_EVENTS
 from leaderboard.events import MAX_WALLETS
@@ -118,7 +118,7 @@ class TradedShape(AgentEventShape):
 
     type = serializers.ChoiceField(choices=["trade"])
     at = serializers.DateTimeField()
-    txHash = serializers.RegexField(_exactly(rules.TX_PATTERN))
+    txHash = TransactionHashField(allow_signature=True)
     logIndex = serializers.IntegerField(min_value=0, max_value=2**31 - 1)
     wallet = AddressField(allow_mint=True, help_text="Who gave or got the tokens.")
     side = serializers.ChoiceField(choices=["buy", "sell"])

@@ -11,7 +11,9 @@ from django.db.backends.utils import CursorWrapper
 
 from leaderboard.columns import Accounts, Actions, Agents, Facts, Interactions, Runs, Trades, Whole
 from leaderboard.copied_columns import MOMENT, REAL, SMALL, TRUTH, WHOLE, copy_columns, indexed_in
+from leaderboard.known_casts import are_known
 from leaderboard.models import Interval
+from leaderboard.models.facts import InteractionKind
 
 # How many accounts are looked up by one statement, which names them all.
 _ACCOUNTS_AT_ONCE = 50_000
@@ -22,9 +24,17 @@ SELECT id, COALESCE(fid, 0), COALESCE(creator_fid, 0), COALESCE(partner_key_id, 
 # Each by the index of its table by time: a window costs what it holds.
 _RUNS = "SELECT agent_id, finished_at, succeeded FROM leaderboard_run WHERE finished_at >= %s AND finished_at < %s"
 _ACTIONS = "SELECT agent_id, at, kind, cast_key, text_key FROM leaderboard_action WHERE at >= %s AND at < %s"
-_INTERACTIONS = (
-    "SELECT agent_id, at, kind, actor_fid, cast_key, text_key FROM leaderboard_interaction WHERE at >= %s AND at < %s"
-)
+# A message that answers and quotes one cast is a reply, also where it was told as both. Quotes are few, and a subquery
+# in this place is looked up by the index of what makes one fact, never joined.
+_INTERACTIONS = """
+SELECT agent_id, at, kind, actor_fid, cast_key, text_key FROM leaderboard_interaction AS told
+WHERE at >= %s AND at < %s AND (kind <> %s OR (
+    SELECT true FROM leaderboard_interaction AS reply
+    WHERE reply.cast_key = told.cast_key AND reply.actor_fid = told.actor_fid AND reply.kind = %s
+        AND reply.message_key = told.message_key AND reply.agent_id = told.agent_id
+    LIMIT 1
+) IS NULL)
+"""
 # A wallet's key is `leaderboard.keys.wallet_key` of its address.
 _TRADES = """
 SELECT trade.agent_id, trade.at, substring(sha256(convert_to(trade.wallet, 'UTF8')) FOR 8), own.id IS NOT NULL,
@@ -69,19 +79,14 @@ def read_facts(cursor: CursorWrapper, *, computed_at: datetime, interval: Interv
     reporters = described.pop("reporters")
     agents = Agents(**described)
     agent = indexed_in(agents.ids)
-    interactions = Interactions(
-        **_copied(
-            cursor, _INTERACTIONS, window, agent=agent, at=MOMENT, kind=SMALL, actor=WHOLE, cast=WHOLE, text=WHOLE
-        )
-    )
+    actions = Actions(**_copied(cursor, _ACTIONS, window, agent=agent, at=MOMENT, kind=SMALL, cast=WHOLE, text=WHOLE))
+    interactions = _read_interactions(cursor, window, agents, actions)
     return Facts(
         computed_at=int(second.timestamp()),
         seconds=int(interval.length.total_seconds()),
         agents=agents,
         runs=Runs(**_copied(cursor, _RUNS, window, agent=agent, finished_at=MOMENT, succeeded=TRUTH)),
-        actions=Actions(
-            **_copied(cursor, _ACTIONS, window, agent=agent, at=MOMENT, kind=SMALL, cast=WHOLE, text=WHOLE)
-        ),
+        actions=actions,
         interactions=interactions,
         trades=Trades(
             **_copied(
@@ -91,6 +96,30 @@ def read_facts(cursor: CursorWrapper, *, computed_at: datetime, interval: Interv
         accounts=_read_accounts(cursor, _fids(agents, interactions), end),
         reporters=reporters,
     )
+
+
+def _read_interactions(
+    cursor: CursorWrapper, window: tuple[datetime, datetime], agents: Agents, actions: Actions
+) -> Interactions:
+    """Those with casts that are known; a message that was told as a reply and as a quote of one cast comes once."""
+    kinds = (InteractionKind.QUOTE.value, InteractionKind.REPLY.value)
+    told = _copied(
+        cursor,
+        _INTERACTIONS,
+        (*window, *kinds),
+        agent=indexed_in(agents.ids),
+        at=MOMENT,
+        kind=SMALL,
+        actor=WHOLE,
+        cast=WHOLE,
+        text=WHOLE,
+    )
+    is_known = are_known(cursor, told["agent"], told["cast"], agents=agents, actions=actions)
+    if not is_known.all():
+        # A column at a time, so that no two are there twice.
+        for name in told:
+            told[name] = told[name][is_known]
+    return Interactions(**told)
 
 
 def _copied(cursor: CursorWrapper, query: str, parameters: tuple[Any, ...], **columns: Any) -> dict[str, Any]:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard import components, tallies
+from leaderboard import components, tallies, unknown_accounts
 from leaderboard.audiences import gather
 from leaderboard.columns import Facts, Index, Real, Truth
 from leaderboard.tallies import Tallies
+from leaderboard.unknown_accounts import Unknown
 from leaderboard.wash import detectors
+from leaderboard.wash.detectors import Found
 from leaderboard.wash.findings import Evidence
 
 VERSION = 3
@@ -48,15 +50,18 @@ def judge(facts: Facts, *, without: Collection[str] = ()) -> Judgement:
     audience = gather(facts)
     parts = {name: np.round(part, DECIMALS) for name, part in components.measure(facts, counted, audience).items()}
     enough = counted.interactions >= MIN_INTERACTIONS
+    doubtful = unknown_accounts.find(audience)
+    audience = unknown_accounts.uncovered(audience, doubtful, least=MIN_INTERACTIONS)
     found = detectors.detect(facts, audience, judged=enough, without=without)
+    flags, evidence = _with_insufficient(found, enough, doubtful)
     return Judgement(
         tallies=counted,
         composite=compose(parts, found.confidence),
         components=parts,
         creator_scores=components.creator_scores(facts),
         wash_confidence=found.confidence,
-        flags=_with_insufficient(found.flags, enough),
-        evidence=found.evidence,
+        flags=flags,
+        evidence=evidence,
     )
 
 
@@ -74,5 +79,14 @@ def ranking(judgement: Judgement) -> Index:
     return np.lexsort((-reach, -judgement.composite)).astype(np.int32)
 
 
-def _with_insufficient(flags: Sequence[tuple[str, ...]], enough: Truth) -> list[tuple[str, ...]]:
-    return [found if judged else (INSUFFICIENT_DATA,) for found, judged in zip(flags, enough.tolist(), strict=True)]
+def _with_insufficient(
+    found: Found, enough: Truth, unknown: Unknown
+) -> tuple[list[tuple[str, ...]], dict[int, Evidence]]:
+    """The flags and the evidence, with those of agents of whom too little is known, unless they are accused."""
+    flags, evidence = list(found.flags), dict(found.evidence)
+    for agent in np.flatnonzero(~enough | unknown.are_most).tolist():
+        if not flags[agent]:
+            flags[agent] = (INSUFFICIENT_DATA,)
+            if enough[agent]:
+                evidence[agent] = evidence.get(agent, {}) | {INSUFFICIENT_DATA: unknown.describe(agent)}
+    return flags, evidence

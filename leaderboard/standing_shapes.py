@@ -52,7 +52,7 @@ class StandingActionsShape(serializers.Serializer[Any]):
 
 
 class CastMetricsShape(serializers.Serializer[Any]):
-    """All that it wrote within the interval, and how often somebody took up a cast of its within the interval."""
+    """All that it wrote within the interval, and how often somebody took up a cast of its that is known."""
 
     casts = serializers.IntegerField()
     interactions = serializers.IntegerField()

@@ -21,7 +21,7 @@ class Tallies:
     quotes: Whole
     # Posts, replies and quotes together: each cast has one kind.
     casts: Whole
-    # With the agent's casts, whenever these were written, and whoever interacted.
+    # With the agent's casts that are known, whenever these were written, and whoever interacted.
     interactions: Whole
     # When it last ran or wrote within the interval, in seconds since 1970; 0 if it did neither.
     last_active_at: Whole

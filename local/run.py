@@ -179,7 +179,7 @@ def _read_procfile() -> dict[str, str]:
 def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict[str, str]:
     """Start the development chain where no node is set; the settings that make the processes know it."""
     program = anvil.find_anvil()
-    if settings.RPC_URLS or program is None:
+    if _evm_chain_ids() or program is None:
         return {}
     local = embedded.local_directory()
     port = _free_port(_CHAIN_PORT)
@@ -201,12 +201,17 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
 
 
 def _chain_ids(environment: Mapping[str, str]) -> list[int]:
-    """The chains that have a node."""
-    return list(settings.RPC_URLS) or [anvil.CHAIN_ID] * (_CHAIN_URLS in environment)
+    """The chains that have a node, ours first."""
+    return [*([anvil.CHAIN_ID] if _has_our_chain(environment) else []), *settings.RPC_URLS]
+
+
+def _evm_chain_ids() -> list[int]:
+    """Those of the settings: Solana goes on beside a development chain as it does beside real ones."""
+    return [chain_id for chain_id in settings.RPC_URLS if chain_id != settings.SOLANA_CHAIN_ID]
 
 
 def _has_our_chain(environment: Mapping[str, str]) -> bool:
-    return not settings.RPC_URLS and _CHAIN_URLS in environment
+    return not _evm_chain_ids() and _CHAIN_URLS in environment
 
 
 def _start_stand_ins(supervisor: Supervisor, environment: Mapping[str, str]) -> dict[str, int]:
@@ -234,16 +239,14 @@ def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], servi
         login = "make one with `manage.py createsuperuser`"
     else:
         login = f"admin, password {accounts['password'] or 'as you have set it'}"
-    if settings.RPC_URLS:
-        chain = "chain " + ", ".join(str(chain_id) for chain_id in settings.RPC_URLS)
-    elif ours:
+    chains = ["chain " + ", ".join(map(str, settings.RPC_URLS))] if settings.RPC_URLS else []
+    if ours:
         every = environment["LAUNCH_EVERY_SECONDS"].removesuffix(".0")
-        chain = f"development chain {anvil.CHAIN_ID} at {environment[_CHAIN_URLS]}, a launch every {every} s"
-    else:
-        chain = (
-            "none: install Node 20 and `make run` again for a development chain,\n"
-            "                  or set RPC_URLS_<chainId>, such as RPC_URLS_8453=https://..."
-        )
+        chains.append(f"development chain {anvil.CHAIN_ID} at {environment[_CHAIN_URLS]}, a launch every {every} s")
+    chain = "; ".join(chains) or (
+        "none: install Node 20 and `make run` again for a development chain,\n"
+        "                  or set RPC_URLS_<chainId>, such as RPC_URLS_8453=https://..."
+    )
     deploying = deployments.greet(address, partner_key=accounts["partnerKey"]) if ours else ""
     user = _TRY_AS_USER.format(address=shlex.quote(f"{address}/api/pretoken/pending")) if has_users else ""
     followed = " ".join(f"{address}/readyz?chain={chain_id}" for chain_id in _chain_ids(environment))

@@ -91,7 +91,8 @@ SERVICES = (
 
 def choose_ports(find_free_port: Callable[[int], int]) -> dict[str, int]:
     """The stand-ins to run, by name, with the ports that they are to have."""
-    if settings.RPC_URLS:
+    # Solana goes on beside a development chain.
+    if set(settings.RPC_URLS) - {settings.SOLANA_CHAIN_ID}:
         return {}
     return {service.name: find_free_port(service.port) for service in SERVICES if not service.decided()}
 

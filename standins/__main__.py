@@ -10,11 +10,13 @@ from standins.issuer import IssuerStandIn
 from standins.market import MarketStandIn
 from standins.server import CONTROL_PATH, StandIn
 from standins.social import SocialStandIn
+from standins.solana import SolanaStandIn
 
 STAND_INS: dict[str, Callable[[int], StandIn]] = {
     "market": MarketStandIn,
     "social": SocialStandIn,
     "issuer": IssuerStandIn,
+    "solana": SolanaStandIn,
 }
 
 

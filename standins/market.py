@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from solders.pubkey import Pubkey
+
 from standins.server import Answer, Asked, StandIn
 
 PAGE_SIZE = 20
@@ -23,10 +25,13 @@ MAX_ADDRESSES = 30
 # A network's pools that it remembers.
 _MAX_POOLS = 1000
 
-_ADDRESS = re.compile(r"0x([0-9a-f]{40}|[0-9a-f]{64})")
+# Hex in lower case, or base58, whose capital and small letters are different digits.
+_ADDRESS = re.compile(r"0x([0-9a-f]{40}|[0-9a-f]{64})|[1-9A-HJ-NP-Za-km-z]{32,44}")
 # What the pools are paired with, where nothing else was said; it is worth about this much.
 WRAPPED_NATIVE = "0x4200000000000000000000000000000000000006"
+WRAPPED_SOL = "So11111111111111111111111111111111111111112"
 NATIVE_USD = 3000.0
+SOL_USD = 150.0
 _SECONDS = {"m5": 300, "m15": 900, "m30": 1800, "h1": 3600, "h6": 21_600, "h24": 86_400}
 # The price swings around its middle by a third within a period of its own.
 _SWING = 1 / 3
@@ -48,16 +53,17 @@ class MarketStandIn(StandIn):
         super().__init__(port)
         # Seconds since 1970, from which all prices follow.
         self.clock = clock
-        # Pool -> its base and its quote token, all in lower case.
+        # Pool -> its base and its quote token, all hex in lower case.
         self._tokens: dict[str, tuple[str, str]] = {}
         # Network -> the pools that it was asked for, the last one at the end.
         self._pools: defaultdict[str, OrderedDict[str, None]] = defaultdict(OrderedDict)
         self._memory = threading.RLock()
 
-    def learn(self, address: str, *, base: str, quote: str = WRAPPED_NATIVE) -> None:
-        """Know a pool from now on, as a provider does that reads the chain."""
+    def learn(self, address: str, *, base: str, quote: str = "") -> None:
+        """Know a pool from now on, as a provider does that reads the chain; its quote is mostly the native coin."""
+        native = WRAPPED_NATIVE if _key(base).startswith("0x") else WRAPPED_SOL
         with self._memory:
-            self._tokens[address.lower()] = (base.lower(), quote.lower())
+            self._tokens[_key(address)] = (_key(base), _key(quote or native))
 
     def answer(self, asked: Asked) -> Answer | None:
         """The provider's answer to one of the calls that the service makes."""
@@ -81,7 +87,7 @@ class MarketStandIn(StandIn):
         return None
 
     def _answer_multi(self, network: str, text: str, find: Callable[[str, list[str]], Any]) -> Answer:
-        addresses = text.lower().split(",")
+        addresses = list(map(_key, text.split(",")))
         if len(addresses) > MAX_ADDRESSES:
             words = f"the limit of {MAX_ADDRESSES} addresses is exceeded"
             return Answer({"errors": [{"status": "422", "title": words}]}, status=422)
@@ -130,13 +136,14 @@ class MarketStandIn(StandIn):
 
 def pool_of(address: str) -> str:
     """The pool in which a token is traded, where none was told."""
-    return "0x" + _digest(address, "pool")
+    digest = _digest(address, "pool")
+    return "0x" + digest if address.startswith("0x") else str(Pubkey.from_bytes(bytes.fromhex(digest)))
 
 
 def price(address: str, at: float) -> float:
     """USD of a token at a time."""
-    if address == WRAPPED_NATIVE:
-        return NATIVE_USD
+    if address in (WRAPPED_NATIVE, WRAPPED_SOL):
+        return NATIVE_USD if address == WRAPPED_NATIVE else SOL_USD
     lot = _lot(address)
     # From 10^-9 to 10^-5 dollars, as launched tokens are.
     middle = 10 ** (-9 + lot % 4000 / 1000)
@@ -154,7 +161,7 @@ def pool(network: str, address: str, at: float, *, tokens: tuple[str, str]) -> P
         "type": "pool",
         "attributes": {
             "address": address,
-            "name": f"SAMPLE{lot % 1000} / WETH 1%",
+            "name": f"SAMPLE{lot % 1000} / {'SOL' if quote == WRAPPED_SOL else 'WETH'} 1%",
             "pool_created_at": datetime.fromtimestamp(1_700_000_000 + lot % 50_000_000, UTC).isoformat(),
             "base_token_price_usd": _digits(worth),
             "quote_token_price_usd": _digits(quote_worth),
@@ -232,6 +239,10 @@ def _digits(number: float) -> str:
     """As the provider writes it: without an exponent."""
     text = f"{number:.20f}".rstrip("0")
     return text + "0" if text.endswith(".") else text
+
+
+def _key(address: str) -> str:
+    return address.lower() if address[:2] in ("0x", "0X") else address
 
 
 def _lot(address: str) -> int:

@@ -25,6 +25,7 @@ _REMEMBERED = 10_000
 _HUGE_PIECES = 256
 _PIECE = b" " * 1024 * 1024
 _MAX_CONTROL_BYTES = 10_000
+_MAX_POSTED_BYTES = 1024 * 1024
 
 
 class Mode(StrEnum):
@@ -57,6 +58,8 @@ class Asked:
     path: str
     query: Mapping[str, str]
     headers: Mapping[str, str]
+    # What was posted, as it came.
+    content: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,8 @@ class StandIn:
 
     # The provider's bodies of errors, by status; what is missing has an empty object.
     ERRORS: Mapping[int, Any] = {}
+    # Whether the outside service is asked by POST, and not by GET.
+    TAKES_POSTS = False
 
     def __init__(self, port: int = 0) -> None:
         """Port 0 takes any free one. Raises OSError where the port is in use."""
@@ -101,7 +106,7 @@ class StandIn:
         )
 
     def answer(self, asked: Asked) -> Answer | None:
-        """The outside service's answer to a GET; None for a path that it does not have."""
+        """The outside service's answer to a request; None for a path that it does not have."""
         raise NotImplementedError
 
     def behave(self, mode: Mode, *, times: int | None = None, seconds: float = 5.0) -> None:
@@ -167,23 +172,32 @@ class _Handler(BaseHTTPRequestHandler):
             super().handle()
 
     def do_GET(self) -> None:
-        parts = urlsplit(self.path)
-        if parts.path == CONTROL_PATH:
+        if urlsplit(self.path).path == CONTROL_PATH:
             self._send(self.stand_in.control(b""))
-            return
+        else:
+            self._take(b"")
+
+    def do_POST(self) -> None:
+        is_control = urlsplit(self.path).path == CONTROL_PATH
+        most = _MAX_CONTROL_BYTES if is_control or not self.stand_in.TAKES_POSTS else _MAX_POSTED_BYTES
+        content = self.rfile.read(min(int(self.headers.get("content-length", 0)), most))
+        if is_control:
+            self._send(self.stand_in.control(content))
+        elif self.stand_in.TAKES_POSTS:
+            self._take(content)
+        else:
+            self._send(Answer({}, status=405))
+
+    def _take(self, content: bytes) -> None:
+        parts = urlsplit(self.path)
         asked = Asked(
-            method="GET",
+            method=self.command,
             path=parts.path,
             query=dict(parse_qsl(parts.query, keep_blank_values=True)),
             headers={name.lower(): value for name, value in self.headers.items()},
+            content=content,
         )
         self._answer(asked, self.stand_in.take(asked))
-
-    def do_POST(self) -> None:
-        length = min(int(self.headers.get("content-length", 0)), _MAX_CONTROL_BYTES)
-        content = self.rfile.read(length)
-        is_control = urlsplit(self.path).path == CONTROL_PATH
-        self._send(self.stand_in.control(content) if is_control else Answer({}, status=405))
 
     def _answer(self, asked: Asked, behaviour: _Behaviour) -> None:
         statuses = {Mode.FAIL: 500, Mode.RATE_LIMIT: 429, Mode.WRONG_KEY: 401}

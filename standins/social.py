@@ -8,13 +8,14 @@ import hashlib
 import re
 from typing import Any
 
+from solders.pubkey import Pubkey
+
 from standins.hub import EPOCH, Hub
 from standins.server import Answer, Asked, StandIn
 
 MAX_FIDS = 100
 # Neynar's `fid` is an int32.
 _MAX_FID = 2**31 - 1
-_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 _FIRST = ("Sunny", "Quiet", "Brave", "Tiny", "Clever", "Happy", "Wild", "Calm", "Lucky", "Swift", "Gentle")
 _SECOND = (
@@ -187,19 +188,11 @@ def _eth_addresses(fid: int) -> list[str]:
 
 
 def _sol_addresses(fid: int) -> list[str]:
-    return [_base58(int(_digest(fid, "sol"), 16) | 1 << 255)] if _lot(fid) % 4 == 0 else []
+    return [str(Pubkey.from_bytes(bytes.fromhex(_digest(fid, "sol"))))] if _lot(fid) % 4 == 0 else []
 
 
 def _hex_address(fid: int, use: str) -> str:
     return "0x" + _digest(fid, use)[:40]
-
-
-def _base58(number: int) -> str:
-    digits = ""
-    while number:
-        number, digit = divmod(number, 58)
-        digits = _BASE58[digit] + digits
-    return digits
 
 
 def _lot(fid: int) -> int:

@@ -34,7 +34,7 @@ from tokens import installed_chains, installed_signers
 # Each client of a test makes the middleware anew, which would read the directories of all static files.
 settings.WHITENOISE_AUTOREFRESH = True
 
-pytest_plugins = ["tests.deploying", "tests.recorded_node", "tests.user_tokens"]
+pytest_plugins = ["tests.deploying", "tests.recorded_node", "tests.solana_recorded", "tests.user_tokens"]
 
 
 @pytest.fixture(scope="session")
@@ -64,6 +64,7 @@ def forget_chains() -> Iterator[Callable[[], None]]:
         installed_chains.registry.cache_clear()
         installed_chains.installed_chain.cache_clear()
         installed_chains.installed_chain_otherwise.cache_clear()
+        installed_chains.installed_solana.cache_clear()
         installed_signers.installed_signer.cache_clear()
 
     forget()

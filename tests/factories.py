@@ -7,6 +7,8 @@ from decimal import Decimal
 
 import factory
 from django.utils import timezone
+from solders.pubkey import Pubkey
+from solders.signature import Signature
 
 from accounts.models import Administrator, AdminSession, PartnerKey, PartnerKeySecret, Person, Scope, SocialProfile
 from config.api.fields import checksum
@@ -26,6 +28,7 @@ from tokens.models import (
     SavedToken,
     SignedTransaction,
     Token,
+    TokenDocument,
     TokenEvent,
 )
 
@@ -84,6 +87,14 @@ def _hash() -> str:
     return "0x" + secrets.token_hex(32)
 
 
+def _account() -> str:
+    return str(Pubkey(secrets.token_bytes(32)))
+
+
+def _signature() -> str:
+    return str(Signature.from_bytes(secrets.token_bytes(64)))
+
+
 class TokenFactory(factory.django.DjangoModelFactory[Token]):
     """A listed v4 token of Base. `copy_key` follows from name and symbol, `deployed_at` rises with every token."""
 
@@ -120,6 +131,39 @@ class TokenFactory(factory.django.DjangoModelFactory[Token]):
         lambda: dict.fromkeys(["fees", "vault", "airdrop", "devBuy", "sniperTax", "positions"])
     )
     copy_key = factory.LazyAttribute(lambda token: copy_key(token.name, token.symbol))
+
+
+class SolanaTokenFactory(TokenFactory):
+    """A listed token of Solana, paired with SOL."""
+
+    chain_id = 101
+    contract_address = factory.LazyFunction(_account)
+    generation = "solana"
+    tx_hash = factory.LazyFunction(_signature)
+    block_hash = ""
+    # A billion.
+    supply = Decimal(10**15)
+    decimals = 6
+    admin = factory.LazyFunction(_account)
+    msg_sender = factory.LazyFunction(_account)
+    pool_address = factory.LazyFunction(_account)
+    paired_token = "So11111111111111111111111111111111111111112"
+    pair = "SOL"
+    factory_address = "dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN"
+    pool_config = factory.Dict(
+        {"pairedToken": paired_token, "tickIfToken0IsNewToken": None, "tickSpacing": None, "hook": None}
+    )
+
+
+class TokenDocumentFactory(factory.django.DjangoModelFactory[TokenDocument]):
+    """A document of a token that is to be fetched now."""
+
+    class Meta:
+        model = TokenDocument
+
+    token = factory.SubFactory(TokenFactory)
+    uri = factory.Sequence(lambda n: f"https://host.example/{n}.json")
+    due_at = factory.LazyFunction(lambda: timezone.now() - timedelta(seconds=1))
 
 
 class IndexRequestFactory(factory.django.DjangoModelFactory[IndexRequest]):

@@ -99,7 +99,7 @@ def refused(value):
         (told.trade(logIndex=-1), "logIndex", "must be a whole number from 0 to 2147483647"),
         (told.trade(wallet="vitalik.eth"), "wallet", ADDRESS),
         (told.trade(wallet=MINT[:-1]), "wallet", ADDRESS),
-        (told.trade(txHash=CAST), "txHash", "must be a transaction's hash, 0x followed by 64 hex digits"),
+        (told.trade(txHash=CAST), "txHash", "must be a transaction hash, 0x followed by 64 hex digits"),
         (told.score(score=1.01), "score", "must be a number from 0 to 1"),
         (told.score(score=-0.01), "score", "must be a number from 0 to 1"),
         (told.score(score=float("nan")), "score", "must be a number from 0 to 1"),

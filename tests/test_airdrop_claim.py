@@ -54,6 +54,14 @@ def test_it_refuses_what_is_no_address(client, name, text):
     assert answer.headers["Cache-Control"] == "no-store"
 
 
+@pytest.mark.parametrize("name", ["tokenAddress", "claimerAddress"])
+def test_it_says_why_it_has_nothing_of_solana(client, name):
+    mint = "So11111111111111111111111111111111111111112"
+    answer = client.get(PATH, {"tokenAddress": TOKEN, "claimerAddress": CLAIMER} | {name: mint})
+    rule = "must be of an EVM chain, since on Solana there is no airdrop: a 20-byte hex address"
+    assert (answer.status_code, answer.json()["details"]) == (400, [{"field": name, "message": rule}])
+
+
 def test_it_requires_both_addresses(client):
     answer = client.get(PATH, {"claimerAddress": ""})
     assert answer.status_code == 400

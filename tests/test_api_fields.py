@@ -11,12 +11,12 @@ from config.api.fields import (
     PoolAddressField,
     WeiField,
     WholeNumberField,
-    is_mint,
     parse_address,
     parse_flag,
     parse_pool_address,
     parse_transaction_hash,
 )
+from config.base58 import is_account
 
 # The examples of EIP-55 itself.
 CHECKSUMMED = [
@@ -97,7 +97,7 @@ def test_it_refuses_what_is_no_transaction_hash(text):
 def test_it_refuses_what_is_neither_address_nor_mint(text):
     with pytest.raises(ValueError, match="or a base58 mint of 32 bytes"):
         parse_address(text, allow_mint=True)
-    assert not is_mint(text)
+    assert not is_account(text)
 
 
 @pytest.mark.parametrize("text", CHECKSUMMED)

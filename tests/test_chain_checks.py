@@ -60,6 +60,13 @@ def test_it_names_settings_of_following_for_a_chain_without_a_node(check, settin
     assert found == [("tokens.W002", "RPC_WS_URL_8453 is set, and RPC_URLS_8453 is not: the chain is not followed.")]
 
 
+def test_it_names_settings_of_following_that_mean_nothing_on_solana(check, settings):
+    settings.RPC_WS_URLS, settings.FOLLOW_FROM = {101: "ws://127.0.0.1:9"}, {101: 5}
+    found = check(rpc_urls={101: ("http://127.0.0.1:9",)})
+    assert ("tokens.W002", "RPC_WS_URL_101 is set, and chain 101 is Solana: it means nothing there.") in found
+    assert not [text for _, text in found if "FOLLOW_FROM" in text]
+
+
 def test_it_refuses_a_first_range_that_is_longer_than_the_longest(check, settings):
     settings.FOLLOW_RANGE_BLOCKS, settings.FOLLOW_LONGEST_RANGE_BLOCKS = 101, 100
     ((number, text),) = check(rpc_urls={})

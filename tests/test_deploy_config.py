@@ -74,6 +74,7 @@ def base_launch(order):
 
 
 # A change to a body that keeps all rules; the one field that is named; part of what is said.
+MINT = "So11111111111111111111111111111111111111112"
 REFUSED = [
     ("token", ABSENT, "token", "name, symbol, tokenAdmin and requestKey are keys of this object"),
     ("token", None, "token", "is required"),
@@ -276,6 +277,9 @@ REFUSED = [
     ("chainId", 5, "chainId", "a chain where this service launches tokens: 8453, 1, 42161"),
     ("chainId", 2741, "chainId", "a chain where this service launches tokens: 8453, 1, 42161"),
     ("chainId", 56, "chainId", "a chain where this service launches tokens: 8453, 1, 42161"),
+    ("chainId", 101, "chainId", "an EVM chain, since on Solana there is no launch through this service"),
+    ("token.tokenAdmin", MINT, "token.tokenAdmin", "must be of an EVM chain, since on Solana there is no launch"),
+    ("pool.pairedToken", MINT, "pool.pairedToken", "must be of an EVM chain, since on Solana there is no launch"),
     ("chainId", "8453", "chainId", "must be a whole number"),
     ("chainId", 0, "chainId", "must be a whole number"),
     ("chainId", 10**30, "chainId", "must be a whole number"),

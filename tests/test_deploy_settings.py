@@ -19,6 +19,7 @@ from eth_account import Account
 from config import env_chains
 from config.env import BASE_DIR
 from config.secret import Secret
+from tokens.installed_signers import signing_chains
 
 KEY, OTHER_KEY = "5e" * 32, "0x" + "6F" * 32
 ADDRESS = Account.from_key(KEY).address
@@ -169,6 +170,13 @@ def check(settings):
 def test_the_check_names_signers_of_a_chain_without_a_node(check, settings):
     settings.DEPLOYER_KEYS = {1: (Secret(KEY),), 8453: (Secret(KEY),)}
     assert check() == [("tokens.W003", "DEPLOYER_KEYS_1 is set, and RPC_URLS_1 is not: nothing is sent there.")]
+
+
+def test_the_check_names_signers_of_solana_and_nobody_signs_there(check, settings):
+    settings.DEPLOYER_KEYS = {101: (Secret(KEY),), 8453: (Secret(KEY),)}
+    text = "DEPLOYER_KEYS_101 is set, and chain 101 is Solana: it means nothing there."
+    assert check() == [("tokens.W003", text)]
+    assert signing_chains() == {8453}
 
 
 @pytest.mark.parametrize(

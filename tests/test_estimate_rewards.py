@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from config.api.fields import checksum
-from tests.factories import TokenFactory
+from tests.factories import SolanaTokenFactory, TokenFactory
 from tests.launch_builder import LOCKER, LOCKER_V3, STRANGER, TOKEN, USDC, WETH, v1_launch, v3_launch
 from tests.locker_answers import collects, decimals, position, recorded_claim, team_percent
 from tests.recorded_node import Reply
@@ -17,7 +17,10 @@ from tokens.models import Market, Token
 pytestmark = pytest.mark.django_db
 
 PATH = "/api/tokens/estimate-rewards-by-pool-address"
-RULE = "must be a pool address, 0x followed by 40 hex digits, or a pool id, 0x followed by 64 hex digits"
+RULE = (
+    "must be a pool address, 0x followed by 40 hex digits, a pool id, 0x followed by 64 hex digits, or a base58 pool "
+    "address of 32 bytes"
+)
 V4_RULE = "must be a pool of generation v0 to v3.1; for a v4 pool id use /api/get-uncollected-fees/{address}"
 V3_POOL = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 V4_POOL = "0x" + "ab" * 32
@@ -91,6 +94,13 @@ def test_it_refuses_what_is_no_pool(client, text):
     answer = client.get(PATH, {"poolAddress": text})
     details = [{"field": "poolAddress", "message": RULE}]
     assert (answer.status_code, answer.json()) == (400, {"error": f"poolAddress {RULE}", "details": details})
+
+
+def test_it_says_why_it_has_nothing_of_solana(client):
+    token = SolanaTokenFactory()
+    answer = client.get(PATH, {"poolAddress": token.pool_address})
+    rule = "must be of an EVM chain, since on Solana there is no locker that pays fees: a 20-byte hex address"
+    assert (answer.status_code, answer.json()["details"]) == (400, [{"field": "poolAddress", "message": rule}])
 
 
 @pytest.mark.parametrize("known", [True, False])

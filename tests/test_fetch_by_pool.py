@@ -9,7 +9,10 @@ from tests.factories import TokenFactory
 pytestmark = pytest.mark.django_db
 
 ONE, MANY = "/api/tokens/fetch-by-pool-address", "/api/tokens/fetch-by-pool-addresses"
-RULE = "must be a pool address, 0x followed by 40 hex digits, or a pool id, 0x followed by 64 hex digits"
+RULE = (
+    "must be a pool address, 0x followed by 40 hex digits, a pool id, 0x followed by 64 hex digits, or a base58 pool "
+    "address of 32 bytes"
+)
 V3_POOL = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 V4_POOL = "0x" + "ab" * 32
 

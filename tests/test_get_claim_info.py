@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.factories import TokenFactory
+from tests.factories import SolanaTokenFactory, TokenFactory
 from tests.indexed import index_launch
 from tests.launch_builder import LOCKER, LOCKER_V3, TOKEN, v1_launch, v3_launch
 from tests.recordings import V4_LAUNCHES, mined
@@ -12,6 +12,7 @@ pytestmark = pytest.mark.django_db
 PATH = "/api/get-claim-info"
 ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 MINT = "So11111111111111111111111111111111111111112"
+LACKING = "on Solana there is no locker that pays fees"
 ADDRESS_RULE = "must be a 20-byte hex address, 0x followed by 40 hex digits"
 V4_RULE = "must be a token of generation v0 to v3.1; for a v4 token use /api/get-uncollected-fees/{address}"
 
@@ -53,13 +54,27 @@ def test_it_requires_an_address(ask, parameters):
     assert_refused(ask(**parameters), 400, "address is required")
 
 
-@pytest.mark.parametrize("address", ["0x12", ADDRESS[:-1], "0x" + "ab" * 32, MINT, "me.eth", ADDRESS + "\0"])
+@pytest.mark.parametrize("address", ["0x12", ADDRESS[:-1], "0x" + "ab" * 32, "me.eth", ADDRESS + "\0"])
 def test_it_refuses_what_is_no_evm_address(ask, address):
     answer = ask(address=address)
     assert answer.status_code == 400
     assert [detail["field"] for detail in answer.json()["details"]] == ["address"]
     if "\0" not in address:
         assert answer.json()["error"] == f"address {ADDRESS_RULE}"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "field", "rule"),
+    [
+        ({"address": MINT}, "address", f"must be of an EVM chain, since {LACKING}: a 20-byte hex address"),
+        ({"address": ADDRESS, "chainId": 101}, "chainId", f"must be an EVM chain, since {LACKING}"),
+    ],
+)
+def test_it_says_why_it_has_nothing_of_solana(ask, parameters, field, rule):
+    SolanaTokenFactory(contract_address=MINT)
+    answer = ask(**parameters)
+    assert_refused(answer, 400, f"{field} {rule}")
+    assert answer.json()["details"] == [{"field": field, "message": rule}]
 
 
 @pytest.mark.parametrize("chain_id", ["0", "-1", "base", str(2**63)])

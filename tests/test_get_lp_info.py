@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.factories import TokenFactory
+from tests.factories import SolanaTokenFactory, TokenFactory
 from tests.indexed import index_launch
 from tests.launch_builder import LOCKER, LOCKER_V3, POOL, TOKEN, WETH, v1_launch, v3_launch, v4_launch
 from tests.recordings import DATA, RECORDED_LAUNCHES, V4_LAUNCHES, decoded, mined
@@ -16,6 +16,7 @@ ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 MINT = "So11111111111111111111111111111111111111112"
 CLANKER = "0x1bc0c42215582d5A085795f4baDbaC3ff36d1Bcb"
 ETHEREUM_USDC = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"
+LACKING = "on Solana there is no LP position that a locker holds"
 ADDRESS_RULE = "must be a 20-byte hex address, 0x followed by 40 hex digits"
 SUPPLY = 10**29
 LOCKUP = {"startedAt": None, "lockDuration": 604_800, "vestDuration": 0}
@@ -68,11 +69,25 @@ def body(pool, facts):
     }
 
 
-@pytest.mark.parametrize("address", ["0x12", ADDRESS[:-1], ADDRESS + "0", "0x" + "ab" * 32, MINT, "me.eth", "%00"])
+@pytest.mark.parametrize("address", ["0x12", ADDRESS[:-1], ADDRESS + "0", "0x" + "ab" * 32, "me.eth", "%00"])
 def test_it_refuses_what_is_no_evm_address(ask, address):
     answer = ask(address)
     assert_refused(answer, 400, f"address {ADDRESS_RULE}")
     assert answer.json()["details"] == [{"field": "address", "message": ADDRESS_RULE}]
+
+
+@pytest.mark.parametrize(
+    ("address", "parameters", "field", "rule"),
+    [
+        (MINT, {}, "address", f"must be of an EVM chain, since {LACKING}: a 20-byte hex address"),
+        (ADDRESS, {"chainId": 101}, "chainId", f"must be an EVM chain, since {LACKING}"),
+    ],
+)
+def test_it_says_why_it_has_nothing_of_solana(ask, address, parameters, field, rule):
+    SolanaTokenFactory(contract_address=MINT)
+    answer = ask(address, **parameters)
+    assert_refused(answer, 400, f"{field} {rule}")
+    assert answer.json()["details"] == [{"field": field, "message": rule}]
 
 
 @pytest.mark.parametrize("chain_id", ["0", "-1", "base", str(2**63)])

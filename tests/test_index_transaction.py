@@ -17,6 +17,8 @@ from tokens.models import IndexRequest, Token
 pytestmark = pytest.mark.django_db
 
 PATH = "/api/tokens/index"
+# 64 bytes in base58.
+SIGNATURE = "5" * 88
 FAILED = {"error": "Failed to index transaction"}
 
 
@@ -98,6 +100,33 @@ def test_it_refuses_a_chain_that_is_not_installed(launchpad, post, chain_id):
     answer = post({"txHash": UNKNOWN_HASH, "chainId": chain_id})
     assert (answer.status_code, answer.json()) == (400, refused("Unsupported chain", "chainId"))
     assert not IndexRequest.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("tx_hash", "chain_id"),
+    [
+        (SIGNATURE, CHAIN_ID),
+        (SIGNATURE, None),
+        (UNKNOWN_HASH, 101),
+        (UNKNOWN_HASH, "101"),
+        (SIGNATURE[2:], 101),
+        (SIGNATURE + "5", 101),
+        (SIGNATURE[:-1] + "l", 101),
+        (f"{SIGNATURE} ", 101),
+        ("So11111111111111111111111111111111111111112", 101),
+    ],
+)
+def test_it_refuses_what_names_transactions_on_another_kind_of_chain(launchpad, post, settings, tx_hash, chain_id):
+    settings.RPC_URLS = settings.RPC_URLS | {101: ("http://127.0.0.1:9",)}
+    body = {"txHash": tx_hash} | ({} if chain_id is None else {"chainId": chain_id})
+    answer = post(body)
+    assert (answer.status_code, answer.json()) == (400, refused("Invalid transaction hash format", "txHash"))
+    assert not IndexRequest.objects.exists()
+
+
+def test_solana_without_a_node_is_not_supported(launchpad, post):
+    answer = post({"txHash": SIGNATURE, "chainId": 101})
+    assert (answer.status_code, answer.json()) == (400, refused("Unsupported chain", "chainId"))
 
 
 def test_without_a_chain_the_registrys_first_is_meant(launchpad, post):

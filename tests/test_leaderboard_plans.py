@@ -63,12 +63,15 @@ def facts_plans():
     with CaptureQueriesContext(connection) as queries, connection.cursor() as cursor:
         reading.read_facts(cursor, computed_at=timezone.now(), interval=Interval.DAY)
     copied = [found.group(1) for query in queries if (found := _COPIED.fullmatch(query["sql"]))]
-    assert len(copied) >= 6
+    assert len(copied) >= 7
     found = {}
     with connection.cursor() as cursor:
         for statement in copied:
             cursor.execute(f"EXPLAIN {statement}")
-            found[re.search(r"FROM (\w+)", statement)[1]] = "\n".join(line for (line,) in cursor.fetchall())
+            # What is looked up by name is found in another way than what belongs to an interval.
+            named = "named " if "FROM unnest" in statement else ""
+            table = re.search(r"FROM (leaderboard_\w+)", statement)[1]
+            found[named + table] = "\n".join(line for (line,) in cursor.fetchall())
     return found
 
 
@@ -80,9 +83,20 @@ def test_a_days_facts_are_found_by_their_time(rows):
 
 
 def test_the_newest_score_of_an_account_is_the_first_in_its_index(rows):
-    plan = facts_plans()["unnest"]
+    plan = facts_plans()["named leaderboard_socialscore"]
     assert "social_score_once" in plan and "Sort" not in plan.partition("social_score_once")[2]
     assert "Seq Scan on leaderboard_socialscore" not in plan
+
+
+def test_casts_of_before_the_day_are_found_in_their_index_alone(rows):
+    plan = facts_plans()["named leaderboard_action"]
+    assert "Index Only Scan using action_cast_once" in plan
+    assert "Index Cond: ((cast_key = wanted.cast_key) AND (agent_id = wanted.agent_id))" in plan
+
+
+def test_replies_that_are_told_as_quotes_too_are_found_by_what_makes_them_one_fact(rows):
+    plan = facts_plans()["leaderboard_interaction"]
+    assert "using interaction_once on leaderboard_interaction reply" in plan and "hashed" not in plan
 
 
 @pytest.mark.parametrize("offset", [0, 25, ROWS - 25])

@@ -15,9 +15,9 @@ from django.utils import timezone
 from config.env import BASE_DIR
 from config.processes import die_with_parent
 from config.redis_connection import redis
-from standins.market import price
+from standins.market import SOL_USD, price
 from standins.server import Mode
-from tests.factories import TokenFactory
+from tests.factories import SolanaTokenFactory, TokenFactory
 from tests.waiting import wait_for
 from tokens import market as markets
 from tokens import market_pace, tasks, views_seen
@@ -549,3 +549,42 @@ def in_a_thread(work):
             connection.close()
 
     return run
+
+
+# Solana.
+
+
+def test_the_provider_is_asked_for_mints_and_pools_as_they_are(market):
+    (token,) = [SolanaTokenFactory()]
+    market.learn(token.pool_address, base=token.contract_address)
+    assert markets.refresh_due() == 1
+    assert paths(market) == [f"/networks/solana/pools/multi/{token.pool_address}"]
+    found = of(token)
+    assert found.price_usd == pytest.approx(price(token.contract_address, market.clock()), rel=0.01)
+    assert found.quote_price_usd == SOL_USD
+    assert not found.by_address
+
+
+def test_a_mint_is_asked_for_by_itself_where_its_pool_is_not_known(market):
+    token = SolanaTokenFactory()
+    assert markets.refresh_due() == 1
+    assert paths(market)[-1] == f"/networks/solana/tokens/multi/{token.contract_address}"
+    assert of(token).price_usd
+
+
+def test_the_capitalisation_of_a_mint_counts_its_own_decimals(market):
+    token = SolanaTokenFactory(supply=5 * 10**9, decimals=9)
+    market.learn(token.pool_address, base=token.contract_address)
+    market.change = lambda asked, body: {
+        **body,
+        "data": [{**entry, "attributes": {**entry["attributes"], "fdv_usd": None}} for entry in body["data"]],
+    }
+    assert markets.refresh_due() == 1
+    assert of(token).market_cap == pytest.approx(of(token).price_usd * 5)
+
+
+def test_a_pool_whose_letters_have_another_case_is_another_pool(market):
+    token = SolanaTokenFactory()
+    market.learn(token.pool_address.swapcase(), base=token.contract_address)
+    markets.refresh_due()
+    assert [path.split("/")[-3] for path in paths(market)] == ["pools", "tokens"]

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 from django.utils import timezone
 
-from tests.factories import TokenFactory
+from tests.factories import SolanaTokenFactory, TokenFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -164,3 +164,17 @@ def test_a_blocked_tokens_page_says_so(client):
 def test_a_token_about_which_little_is_known_has_a_page(client):
     token = TokenFactory(symbol="", supply=None, pool_address="", pair="", admin="", msg_sender="")
     assert "(no symbol)" in client.get(page_of(token)).text
+
+
+def test_a_token_of_solana_has_its_page_under_its_mint_alone(client):
+    token = SolanaTokenFactory(supply=1_000_000_000_500_000)
+    answer = client.get(page_of(token))
+    page = read(answer)
+    assert f"https://solscan.io/token/{token.contract_address}" in page.addresses
+    for text in (token.contract_address, token.pool_address, token.tx_hash, token.admin, "clanker_solana"):
+        assert text in answer.text
+    assert "<td>1,000,000,000.5</td>" in answer.text
+    swapped = token.contract_address[:-1].swapcase() + token.contract_address[-1]
+    for address in (swapped, token.contract_address.lower(), token.contract_address[1:]):
+        assert client.get(f"/tokens/101/{address}").status_code == 404
+    assert client.get(f"/tokens/8453/{token.contract_address}").status_code == 404

@@ -84,6 +84,7 @@ REFUSED = [
     ("keyword", "a\0", "keyword", "NUL"),
     ("chain_id", ABSENT, "chain_id", "is required"),
     ("chain_id", "8453", "chain_id", "EIP-155"),
+    ("chain_id", 101, "chain_id", "must be an EVM chain, since on Solana there is no launch through this service"),
     ("chain_id", 2741, "chain_id", "must be a chain where this service launches tokens: 8453, 1"),
     ("id", "x", "id", "is not known"),
     (SETTINGS, ABSENT, SETTINGS, "is required"),

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 2, 7, 3, 50, 49, tzinfo=UTC)
 SECOND, DAY = timedelta(seconds=1), timedelta(days=1)
 AT = NOW - timedelta(hours=1)
-# More than what lies in memory at a time, and more accounts than one statement names.
+# More than what lies in memory at a time, and more accounts and casts than one statement names.
 MANY = 63_000
 
 
@@ -76,12 +76,12 @@ def test_each_fact_comes_with_its_fields():
     RunFactory(agent=first, finished_at=AT)
     ActionFactory(agent=second, at=AT, kind=ActionKind.QUOTE, cast_key=-5, text_key=-(2**63), cast_hash="0x" + "0" * 40)
     InteractionFactory(
-        agent=second, at=AT, kind=InteractionKind.REPLY, actor_fid=9, cast_key=2**63 - 1, message_key=4, text_key=6
+        agent=second, at=AT, kind=InteractionKind.REPLY, actor_fid=9, cast_key=-5, message_key=4, text_key=6
     )
     facts, at = read(), unix(AT)
     assert rows(facts.runs) == [(0, at, True), (1, at, False)]
     assert rows(facts.actions) == [(1, at, 3, -5, -(2**63))]
-    assert rows(facts.interactions) == [(1, at, 3, 9, 2**63 - 1, 6)]
+    assert rows(facts.interactions) == [(1, at, 3, 9, -5, 6)]
     assert facts.interactions.agent.dtype == np.int32 and facts.actions.kind.dtype == np.int8
 
 
@@ -107,8 +107,8 @@ def test_an_interval_begins_after_its_first_second_and_ends_with_its_last(interv
     beyond = [begin - DAY, begin, begin + SECOND * 0.999, NOW + SECOND, NOW + DAY]
     for number, at in enumerate(within + beyond):
         RunFactory(agent=agent, finished_at=at)
-        ActionFactory(agent=agent, at=at)
-        InteractionFactory(agent=agent, at=at, actor_fid=number + 1)
+        cast = ActionFactory(agent=agent, at=at)
+        InteractionFactory(agent=agent, at=at, actor_fid=number + 1, cast_key=cast.cast_key)
         TradeFactory(agent=agent, at=at)
     facts = read(interval, computed_at=NOW + SECOND * 0.25)
     expected = sorted(unix(at) for at in within)
@@ -123,6 +123,7 @@ def test_an_interval_begins_after_its_first_second_and_ends_with_its_last(interv
 def test_accounts_have_their_newest_score_up_to_then():
     agent = AgentFactory(creator_fid=5)
     for cast, fid in enumerate((3, 9, 9, 4)):
+        ActionFactory(agent=agent, cast_key=cast)
         InteractionFactory(agent=agent, at=AT, actor_fid=fid, cast_key=cast)
     for at, score in ((NOW + SECOND, 0.9), (NOW - DAY, 0.2), (NOW - 40 * DAY, 0.1)):
         SocialScoreFactory(fid=9, at=at, score=score)
@@ -142,6 +143,13 @@ def test_many_facts_come_in_many_pieces():
         cursor.execute(
             "INSERT INTO leaderboard_interaction (key, agent_id, at, kind, actor_fid, cast_key, message_key, text_key)"
             " SELECT gen_random_uuid(), %s, %s - n * interval '1 second', 1 + n %% 4, n, n * 7, n, -n"
+            " FROM generate_series(1, %s) AS n",
+            [agent.pk, NOW, MANY],
+        )
+        # More of the casts are of before the day than one statement names.
+        cursor.execute(
+            "INSERT INTO leaderboard_action (key, agent_id, at, kind, cast_hash, cast_key, text_key)"
+            " SELECT gen_random_uuid(), %s, %s - n * interval '16 s', 1, '0x' || lpad(to_hex(n), 40, '0'), n * 7, 0"
             " FROM generate_series(1, %s) AS n",
             [agent.pk, NOW, MANY],
         )
@@ -171,14 +179,16 @@ def test_a_percent_sign_in_a_query_is_no_parameter():
 
 @pytest.mark.django_db(transaction=True)
 def test_all_is_read_as_it_was_at_one_moment_and_nothing_is_written():
-    agent = AgentFactory()
-    InteractionFactory(agent=agent, at=AT)
+    cast = ActionFactory()
+    InteractionFactory(agent=cast.agent, at=AT, cast_key=cast.cast_key)
     with at_one_moment() as cursor:
         cursor.execute("SELECT 1")
         other = connection.copy()
         try:
             with other.cursor() as meanwhile:
-                meanwhile.execute("DELETE FROM leaderboard_interaction; DELETE FROM leaderboard_agent")
+                meanwhile.execute(
+                    "DELETE FROM leaderboard_interaction; DELETE FROM leaderboard_action; DELETE FROM leaderboard_agent"
+                )
         finally:
             other.close()
         facts = read_facts(cursor, computed_at=NOW, interval=Interval.DAY)

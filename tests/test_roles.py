@@ -51,6 +51,7 @@ MIGRATIONS = [
         "tokens.migrations.0008_roles_of_following",
         "tokens.migrations.0010_roles_of_deploying",
         "tokens.migrations.0012_roles_of_saved_tokens",
+        "tokens.migrations.0014_roles_of_solana",
         "pretokens.migrations.0002_roles",
         "leaderboard.migrations.0002_roles",
     )

@@ -28,6 +28,9 @@ LAUNCH = decoded("deploy-plain")["hash"]
 FALSE = "0x" + "aB" * 20
 FALSE_SHOWN = "0xABaBaBaBABabABabAbAbABAbABabababaBaBABaB"
 FID = 4242
+ADDRESS_RULE = "must be a 20-byte hex address, 0x followed by 40 hex digits, or a base58 mint of 32 bytes"
+HASH_RULE = "must be a transaction hash, 0x followed by 64 hex digits, or a base58 signature of 64 bytes"
+MINT, SIGNATURE = "So11111111111111111111111111111111111111112", "5" * 88
 
 
 @pytest.fixture(autouse=True)
@@ -93,12 +96,12 @@ def test_it_takes_post_alone(client):
     ("changes", "field", "rule"),
     [
         ({"address": None}, "address", "may not be null"),
-        ({"address": 5}, "address", "must be a 20-byte hex address, 0x followed by 40 hex digits"),
-        ({"address": FALSE[2:]}, "address", "must be a 20-byte hex address, 0x followed by 40 hex digits"),
-        ({"address": LAUNCH}, "address", "must be a 20-byte hex address, 0x followed by 40 hex digits"),
+        ({"address": 5}, "address", ADDRESS_RULE),
+        ({"address": FALSE[2:]}, "address", ADDRESS_RULE),
+        ({"address": LAUNCH}, "address", ADDRESS_RULE),
         ({"tx_hash": ""}, "tx_hash", "may not be blank"),
-        ({"tx_hash": FALSE}, "tx_hash", "must be a transaction hash, 0x followed by 64 hex digits"),
-        ({"tx_hash": [LAUNCH]}, "tx_hash", "must be a transaction hash, 0x followed by 64 hex digits"),
+        ({"tx_hash": FALSE}, "tx_hash", HASH_RULE),
+        ({"tx_hash": [LAUNCH]}, "tx_hash", HASH_RULE),
         ({"chain_id": 0}, "chain_id", f"must be a whole number from 1 to {2**63 - 1}"),
         ({"chain_id": True}, "chain_id", f"must be a whole number from 1 to {2**63 - 1}"),
         ({"chain_id": 8453.5}, "chain_id", f"must be a whole number from 1 to {2**63 - 1}"),
@@ -111,6 +114,36 @@ def test_it_names_what_it_refuses_and_by_which_rule(client, me, signed_in, chang
     assert (answer.status_code, answer.json()["error"]) == (400, f"{field} {rule}")
     assert [detail["field"] for detail in answer.json()["details"]] == [field]
     assert not IndexRequest.objects.exists() and not SavedToken.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "rule"),
+    [
+        ({"address": MINT}, "address", "must be a 20-byte hex address on a chain other than Solana"),
+        ({"tx_hash": SIGNATURE}, "tx_hash", "must be a transaction hash, 0x followed by 64 hex digits"),
+        ({"chain_id": 101, "tx_hash": SIGNATURE}, "address", "must be base58 of 32 bytes: chain 101 is Solana"),
+        ({"chain_id": 101, "address": MINT}, "tx_hash", "must be a base58 signature of 64 bytes: chain 101 is Solana"),
+    ],
+)
+def test_it_refuses_what_another_kind_of_chain_has(client, me, settings, forget_chains, changes, field, rule):
+    settings.RPC_URLS = settings.RPC_URLS | {101: ("http://127.0.0.1:9",)}
+    forget_chains()
+    answer = save(client, said(**changes), me)
+    assert answer.status_code == 400
+    assert answer.json()["details"] == [{"field": field, "message": rule}]
+    assert not IndexRequest.objects.exists() and not SavedToken.objects.exists()
+
+
+def test_it_takes_a_mint_and_its_signature_as_they_are(client, me, settings, forget_chains):
+    body = said(address=MINT, tx_hash=SIGNATURE, chain_id=101)
+    assert save(client, body, me).json()["error"] == "chain_id must be a chain that this service reads"
+    settings.RPC_URLS = settings.RPC_URLS | {101: ("http://127.0.0.1:9",)}
+    forget_chains()
+    answer = save(client, body, me)
+    assert (answer.status_code, answer.json()) == (200, {"success": True, "tokenAddress": MINT})
+    saved, request = SavedToken.objects.get(), IndexRequest.objects.get()
+    assert (saved.contract_address, saved.tx_hash, saved.chain_id) == (MINT, SIGNATURE, 101)
+    assert (request.tx_hash, request.chain_id) == (SIGNATURE, 101)
 
 
 def test_it_asks_for_all_three(client):

@@ -37,6 +37,9 @@ def small_world(seed: int) -> WashScene:
         for fan in range(int(random.integers(0, 25)) if scene.casts[-1][0] == agent else 0):
             text = int(random.integers(0, 4))
             scene.like(agent, scene.person(70_000_000 + fan), times=int(random.integers(1, 6)), text=text)
+        # Of whom nobody knows a score.
+        for fan in range(int(random.integers(0, 60)) if scene.casts[-1][0] == agent else 0):
+            scene.like(agent, 80_000_000 + 31 * fan, times=int(random.integers(1, 3)))
         for trade in range(int(random.integers(0, 20))):
             is_own, is_buy = (bool(side) for side in random.integers(0, 2, 2))
             scene.trades.append((agent, int(random.integers(0, WEEK)), trade % 5, is_own, is_buy, float(1 + trade % 7)))
@@ -208,6 +211,19 @@ def test_more_good_accounts_never_lower_the_score(seed, more):
     assert after.components["engagement"][agent] >= before.components["engagement"][agent]
     assert after.wash_confidence[agent] <= before.wash_confidence[agent]
     assert after.composite[agent] >= before.composite[agent]
+
+
+@QUICK
+@given(seed=st.integers(1, 10_000), more=st.integers(1, 300))
+def test_more_accounts_that_nobody_knows_never_lower_reach_and_engagement_and_add_little(seed, more):
+    scene = small_world(seed)
+    agent = scene.agent(fid=60_000_009)
+    before = judge(scene.facts())
+    for number in range(more):
+        scene.like(agent, 90_000_000 + 31 * number)
+    after = judge(scene.facts())
+    for name, most in (("reach", 0.22), ("engagement", 0.07)):
+        assert before.components[name][agent] <= after.components[name][agent] <= most
 
 
 @QUICK

@@ -66,7 +66,7 @@ def start(*words: str) -> "subprocess.CompletedProcess[str]":
 def test_it_refuses_what_is_no_stand_in_with_a_port(word):
     ended = start(word)
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr == "expected NAME=PORT, with a name of market, social, issuer\n"
+    assert ended.stderr == "expected NAME=PORT, with a name of market, social, issuer, solana\n"
 
 
 @pytest.mark.parametrize("words", [["--help"], ["-h"], ["market=8600", "--help"]])

@@ -4,14 +4,17 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields import AddressField, WeiField
+from config.api.fields import WeiField
+from tokens.evm_alone import EvmAddressField
+
+_AIRDROP = "airdrop"
 
 
 class AirdropClaimQuery(serializers.Serializer[Any]):
     """Whose part in which token's airdrop."""
 
-    tokenAddress = AddressField(help_text="The token that is given away.")
-    claimerAddress = AddressField(help_text="Who was given a part of it.")
+    tokenAddress = EvmAddressField(lacking=_AIRDROP, help_text="The token that is given away; no mint of Solana.")
+    claimerAddress = EvmAddressField(lacking=_AIRDROP, help_text="Who was given a part of it.")
 
 
 class AirdropEntrySerializer(serializers.Serializer[Any]):

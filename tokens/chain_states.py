@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Min, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from tokens.installed_chains import registry
 from tokens.models import ChainHead, Coverage, FollowedBlock
@@ -40,13 +41,13 @@ class ChainState:
 
 
 def with_progress(heads: QuerySet[ChainHead]) -> QuerySet[ChainHead]:
-    """Adds what `state_of` reads: the progress of the chain's live coverage, and the time of the followed block."""
+    """Adds what `state_of` reads: the progress of the chain's live coverage, and the time up to which is written."""
     live = Coverage.objects.filter(chain_id=OuterRef("chain_id"), last_block=None).order_by().values("chain_id")
     followed = FollowedBlock.objects.filter(chain_id=OuterRef("chain_id"), number=OuterRef("followed"))
     return heads.annotate(
         covered=Subquery(live.annotate(lowest=Min("followed_to")).values("lowest")),
         verified=Subquery(live.annotate(lowest=Min("verified_to")).values("lowest")),
-        followed_at=Subquery(followed.values("at")),
+        written_at=Coalesce("followed_at", Subquery(followed.values("at"))),
     )
 
 
@@ -92,7 +93,7 @@ def _lag_seconds(head: Any, now: datetime) -> float | None:
         # The head itself is the first that is not written: the block before it may be far older.
         since = head.head_at
     else:
-        since = head.followed_at or head.head_at
+        since = head.written_at or head.head_at
     # Block times are the chain's, whose clock may be ahead.
     return max(0.0, (now - since).total_seconds())
 

@@ -1,6 +1,6 @@
 """Checks of the chain registry and the nodes, which run before anything else starts."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -11,6 +11,9 @@ from tokens.chains.base import SignerRefused
 from tokens.chains.keystores import read_keystore
 from tokens.chains.registry import RegistryError
 from tokens.installed_chains import registry
+
+# Of a chain's own settings, those that mean something on Solana, too.
+_ALSO_OF_SOLANA = ("FOLLOW_FROM",)
 
 
 def check_chains(**_: Any) -> list[CheckMessage]:
@@ -32,20 +35,31 @@ def check_chains(**_: Any) -> list[CheckMessage]:
 
 def check_following(**_: Any) -> list[CheckMessage]:
     """Settings of following that can't mean what they say."""
-    lonely = [
-        Warning(
-            f"{name}_{chain_id} is set, and RPC_URLS_{chain_id} is not: the chain is not followed.", id="tokens.W002"
-        )
-        for name, chains in (("RPC_WS_URL", settings.RPC_WS_URLS), ("FOLLOW_FROM", settings.FOLLOW_FROM))
-        for chain_id in chains
-        if chain_id not in settings.RPC_URLS
-    ]
+    kinds: dict[str, Iterable[int]] = {"RPC_WS_URL": settings.RPC_WS_URLS, "FOLLOW_FROM": settings.FOLLOW_FROM}
+    lonely = [Warning(text, id="tokens.W002") for text in _without_use(kinds, otherwise="the chain is not followed")]
+    lonely += _check_solana()
     if settings.FOLLOW_RANGE_BLOCKS <= settings.FOLLOW_LONGEST_RANGE_BLOCKS:
         return [*lonely]
     return [
         *lonely,
         Error("FOLLOW_RANGE_BLOCKS is larger than FOLLOW_LONGEST_RANGE_BLOCKS, which is the most.", id="tokens.E003"),
     ]
+
+
+def _check_solana() -> Iterator[Warning]:
+    try:
+        solana = registry().solana
+    except RegistryError:
+        # `check_chains` tells.
+        return
+    if solana.chain_id in settings.RPC_URLS and not (
+        solana.addresses("launch_config") or solana.addresses("launch_creator")
+    ):
+        yield Warning(
+            f"RPC_URLS_{solana.chain_id} is set, and no launch_config or launch_creator: nothing of Solana is indexed.",
+            hint="Name the launchpad's accounts in the file that CHAINS_FILE names; docs/chains.md says how.",
+            id="tokens.W004",
+        )
 
 
 def check_signers(**_: Any) -> list[CheckMessage]:
@@ -59,13 +73,18 @@ def check_signers(**_: Any) -> list[CheckMessage]:
         "DEPLOYER_KEYSTORES": settings.DEPLOYER_KEYSTORES,
         "DEPLOYER_REMOTE": settings.DEPLOYER_REMOTE,
     }
-    lonely = [
-        Warning(f"{name}_{chain_id} is set, and RPC_URLS_{chain_id} is not: nothing is sent there.", id="tokens.W003")
-        for name, chains in kinds.items()
-        for chain_id in chains
-        if chain_id not in settings.RPC_URLS
-    ]
+    lonely = [Warning(text, id="tokens.W003") for text in _without_use(kinds, otherwise="nothing is sent there")]
     return [*lonely, *_check_keystores(), *_check_remote_signer()]
+
+
+def _without_use(kinds: Mapping[str, Iterable[int]], *, otherwise: str) -> Iterator[str]:
+    """What is to be said of settings of EVM chains, by name and chain, that have no node or name Solana."""
+    for name, chains in kinds.items():
+        for chain_id in chains:
+            if chain_id == settings.SOLANA_CHAIN_ID and name not in _ALSO_OF_SOLANA:
+                yield f"{name}_{chain_id} is set, and chain {chain_id} is Solana: it means nothing there."
+            elif chain_id not in settings.RPC_URLS:
+                yield f"{name}_{chain_id} is set, and RPC_URLS_{chain_id} is not: {otherwise}."
 
 
 def _check_keystores() -> Iterator[CheckMessage]:

@@ -1,4 +1,5 @@
-"""What a token is now: its launch, and after it every event that changed something, in the chain's order. Pure.
+"""What a token is now: its launch, after it every event that changed something, in the chain's order, and the document
+that the launch names. Pure.
 
 No event changes the launch's facts; columns are always folded from the beginning. So it makes no difference in which
 order launch and events are indexed, how often, and which of them a reorg takes back.
@@ -19,9 +20,11 @@ Change = tuple[str, Json]
 CHANGING_COLUMNS = ("admin", "img_url", "metadata", "description", "verified_on_chain", "extensions")
 
 
-def current_columns(facts: Json, changes: Iterable[Change], *, extensions: Json) -> Json:
+def current_columns(facts: Json, changes: Iterable[Change], *, extensions: Json, document: Json | None = None) -> Json:
     """CHANGING_COLUMNS and their values, from the launch's facts and its changes in order.
 
+    `document` is what the document says that the launch names (`tokens.document_content`): it fills in what the chain
+    leaves empty.
     `extensions` are the token's; of them only recipients of fees, and root and admin of the airdrop, come anew.
     """
     state = {
@@ -34,10 +37,13 @@ def current_columns(facts: Json, changes: Iterable[Change], *, extensions: Json)
     }
     for kind, values in changes:
         _apply(state, EventKind(kind), values)
+    told = document or {}
     metadata = parse_metadata(state["metadata"])
+    for name in ("description", "socialMediaUrls"):
+        metadata[name] = metadata[name] or told.get(name) or metadata[name]
     return {
         "admin": state["admin"] or "",
-        "img_url": cut_text(state["image"]),
+        "img_url": cut_text(state["image"]) or told.get("img_url", ""),
         "metadata": metadata,
         "description": metadata["description"] or "",
         "verified_on_chain": state["verified"],

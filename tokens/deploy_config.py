@@ -13,7 +13,7 @@ from typing import Any
 from rest_framework.exceptions import ValidationError
 from rest_framework.settings import api_settings
 
-from tokens import deploy_checks
+from tokens import deploy_checks, evm_alone
 from tokens.chains.chain import Chain
 from tokens.chains.launch_config import (
     AirdropShare,
@@ -136,8 +136,7 @@ def order_of(taken: Mapping[str, Any], problems: list[Problem], *, names: FieldN
     info = launching_chains().get(taken["chainId"]) if "chainId" in taken else None
     found = deploy_checks.find_problems(taken, info=info)
     if "chainId" in taken and info is None:
-        chains = ", ".join(map(str, launching_chains())) or "none is set up"
-        found = [("chainId", f"must be a chain where this service launches tokens: {chains}"), *found]
+        found = [("chainId", _chain_rule(taken["chainId"])), *found]
     refused = [*problems, *((names.get(at, at), words) for at, words in found)]
     if refused or info is None:
         raise _refuse(refused)
@@ -267,6 +266,13 @@ def _airdrop_order(taken: dict[str, Any] | None) -> AirdropOrder | None:
         lockup=taken["lockupDuration"],
         vesting=taken["vestingDuration"],
     )
+
+
+def _chain_rule(chain_id: int) -> str:
+    if chain_id == registry().solana.chain_id:
+        return evm_alone.chain_rule(values.LAUNCHING)
+    chains = ", ".join(map(str, launching_chains())) or "none is set up"
+    return f"must be a chain where this service launches tokens: {chains}"
 
 
 def _refuse(problems: list[Problem]) -> ValidationError:

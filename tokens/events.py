@@ -15,7 +15,8 @@ from tokens.copy_text import copy_text
 from tokens.current_state import CHANGING_COLUMNS, Change, current_columns
 from tokens.event_sources import BelievedEvent, believe, pool_currencies
 from tokens.facts import Json, event_facts
-from tokens.models import CHANGES, LaunchFacts, Token, TokenEvent
+from tokens.models import CHANGES, LaunchFacts, Token, TokenDocument, TokenEvent
+from tokens.pool_claims import believe_claims
 from tokens.querysets import one_of
 from tokens.staging import assignments, column_types, names, staged
 
@@ -70,7 +71,8 @@ def record(transactions: Sequence[TransactionFacts], *, chain: ChainInfo) -> Rec
     """
     changed = delete(_moved(transactions, chain_id=chain.chain_id))
     # No block has two logs with the same number; of a node that says so, the later one counts.
-    believed = {(entry.tx_hash, entry.event.log_index): entry for entry in believe(transactions, chain=chain)}
+    found = (*believe(transactions, chain=chain), *believe_claims(transactions, chain=chain))
+    believed = {(entry.tx_hash, entry.event.log_index): entry for entry in found}
     changed |= {entry.token.pk for entry in believed.values() if entry.token and entry.event.kind in CHANGES}
     if believed:
         _write(transactions, list(believed.values()), chain_id=chain.chain_id)
@@ -92,13 +94,15 @@ def adopt(addresses: Iterable[str], *, chain_id: int) -> None:
 
 
 def changed_among(token_ids: Sequence[int]) -> set[int]:
-    """Those of these tokens that events have changed since their launch."""
+    """Those of these tokens of which events or documents tell more than their launch."""
     changes = TokenEvent.objects.filter(token__in=token_ids, kind__in=CHANGES)
-    return {token_id for token_id in changes.values_list("token_id", flat=True).distinct() if token_id is not None}
+    documents = TokenDocument.objects.filter(token__in=token_ids).exclude(content={})
+    found = changes.order_by().values_list("token_id", flat=True).union(documents.values_list("token_id", flat=True))
+    return {token_id for token_id in found if token_id is not None}
 
 
 def bring_up_to_date(token_ids: Iterable[int]) -> None:
-    """Fold launch and events of tokens into their columns; a token that is up to date is not written.
+    """Fold launch, events and documents of tokens into their columns; a token that is up to date is not written.
 
     To be called in a database transaction: two that change the same token take turns, and the later one sees all.
     """
@@ -108,16 +112,18 @@ def bring_up_to_date(token_ids: Iterable[int]) -> None:
     # Without `no_key`, whoever writes an event of the token would wait, too.
     tokens = list(Token.objects.filter(pk__in=wanted).order_by("pk").select_for_update(no_key=True))
     # Only now: what is read in the locking statement itself is as old as its beginning, the locked rows aside.
-    facts = dict(LaunchFacts.objects.filter(token__in=tokens).values_list("token_id", "facts"))
+    launches = LaunchFacts.objects.filter(token__in=tokens)
+    told = launches.values_list("token_id", "facts", "token__document__content")
+    facts = {token_id: (of_launch, document) for token_id, of_launch, document in told}
     changes = _changes_of(tokens)
-    stale = [token for token in tokens if token.pk in facts and _fold(token, facts[token.pk], changes[token.pk])]
+    stale = [token for token in tokens if token.pk in facts and _fold(token, *facts[token.pk], changes[token.pk])]
     if stale:
         Token.objects.bulk_update(stale, CHANGING_COLUMNS)
 
 
-def _fold(token: Token, facts: Json, changes: Sequence[Change]) -> bool:
-    """Set what the token's launch and changes say; whether that is anything new."""
-    now = current_columns(facts, changes, extensions=token.extensions)
+def _fold(token: Token, facts: Json, document: Json | None, changes: Sequence[Change]) -> bool:
+    """Set what the token's launch, its document and its changes say; whether that is anything new."""
+    now = current_columns(facts, changes, extensions=token.extensions, document=document)
     news = {name: value for name, value in now.items() if getattr(token, name) != value}
     for name, value in news.items():
         setattr(token, name, value)

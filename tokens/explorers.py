@@ -15,7 +15,9 @@ def transaction_page(chain_id: int, tx_hash: str) -> str | None:
 
 def address_page(chain_id: int, address: str) -> str | None:
     """The explorer's page of a wallet or contract; None where the chain has no explorer."""
-    return _page(chain_id, "address", address)
+    chain = registry().chains.get(chain_id)
+    # Solana's explorers have accounts alone.
+    return _page(chain_id, "account" if chain and chain.is_solana else "address", address)
 
 
 def _page(chain_id: int, kind: str, name: str) -> str | None:

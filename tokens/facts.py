@@ -11,13 +11,20 @@ from tokens.metadata import MAX_JSON_TEXT
 
 Json = dict[str, Any]
 
+# What launches have on Solana alone, and on other chains as here: facts of these keep the shape that they always had.
+_LATER: Json = {"uri": None, "decimals": "18"}
+
 # So long a text is read as one that is too long, and nothing of the rest would matter.
 _MAX_TEXT = MAX_JSON_TEXT + 1
 
 
 def launch_facts(launch: Launch) -> Json:
-    """The fields of a launch by their names."""
-    return _fields(launch)
+    """The fields of a launch by their names, without those that say what was true of all before there were any."""
+    facts = _fields(launch)
+    for name, usual in _LATER.items():
+        if facts[name] == usual:
+            del facts[name]
+    return facts
 
 
 def event_facts(values: Mapping[str, Any]) -> Json:

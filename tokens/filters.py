@@ -17,7 +17,7 @@ from django_filters import Filter, FilterSet
 from config.api.fields import (
     ADDRESS_OR_MINT_SHAPE,
     FLAG_SHAPE,
-    POOL_OR_MINT_SHAPE,
+    POOL_SHAPE,
     Shape,
     parse_address,
     parse_flag,
@@ -139,17 +139,6 @@ def read_wallet(text: str) -> str:
     return parse_address(text, allow_mint=True)
 
 
-def read_pool_or_pair(text: str) -> str:
-    """The address of a pool or of a paired token, or a pool's 32-byte id."""
-    try:
-        return parse_pool_address(text)
-    except ValueError as error:
-        try:
-            return parse_address(text, allow_mint=True)
-        except ValueError:
-            raise error from None
-
-
 def _as_bigint(number: int) -> Cast:
     """The number in its column's type: PostgreSQL's GIN indexes compare with no other."""
     return Cast(Value(number), BigIntegerField())
@@ -207,15 +196,17 @@ class TokenFilter(ListFilter):
         longest=search.LONGEST,
         # What a search box sends that was left empty.
         may_be_blank=True,
-        label="Part of a name or symbol in any case, a whole address or mint, a transaction hash or a pool id.",
+        label="Part of a name or symbol in any case; or, whole, an address or mint, a pool, a transaction's hash or "
+        "signature, of which those in base58 are found in their own case alone.",
     )
     fid = NumberFilter(field_name="requestor_fid", label="Requestor FID.")
     fids = NumbersFilter(field_name="requestor_fid", lookup_expr="in", label="Requestor FIDs, at most 100, by comma.")
     msgSender = WalletFilter(field_name="msg_sender", label="Deployer wallet.")
     pairAddress = ReadFilter(
         method="in_pool_or_paired_with",
-        read=read_pool_or_pair,
-        shape=POOL_OR_MINT_SHAPE,
+        # Paired tokens are written as pools are.
+        read=parse_pool_address,
+        shape=POOL_SHAPE,
         label="Pool address or id, or paired token.",
     )
     pair = TextFilter(

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from config.operators.dashboard import Figure, Panel
 from tokens.chain_states import ChainState, chain_name, read_states
+from tokens.installed_chains import registry
 from tokens.models import CoverageAlarm
 
 _ALARMS_SHOWN = 1_000
@@ -25,15 +26,20 @@ def following(now: datetime) -> Iterable[Panel]:
 def _chain(chain_id: int, state: ChainState | None) -> Figure:
     if state is None or state.followed is None:
         return Figure(label=chain_name(chain_id), value="not followed", note="does manage.py follow run for it?")
-    checked = "nothing checked yet" if state.verified is None else f"checked again up to {state.verified:,}"
     trouble = "; the last try went wrong" if state.is_troubled else ""
     return Figure(
         label=chain_name(chain_id),
         value="halted" if state.is_halted else _lag(state),
-        note=f"block {state.followed:,} of {state.head:,}, {checked}{trouble}",
+        note=f"block {state.followed:,} of {state.head:,}, {_checked(state)}{trouble}",
         page=reverse("admin:tokens_chainhead_change", args=[chain_id]),
         is_alarming=state.is_halted or state.is_late,
     )
+
+
+def _checked(state: ChainState) -> str:
+    if state.chain_id == registry().solana.chain_id:
+        return "all of it final"
+    return "nothing checked yet" if state.verified is None else f"checked again up to {state.verified:,}"
 
 
 def _lag(state: ChainState) -> str:

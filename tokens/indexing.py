@@ -17,9 +17,9 @@ from tokens.chains.base import (
     TransactionFacts,
     TransactionNotFound,
 )
-from tokens.chains.chain import Chain
+from tokens.chains.chain import LaunchChain
 from tokens.chains.registry import ChainInfo
-from tokens.installed_chains import installed_chain
+from tokens.installed_chains import installed_chain, installed_launch_chain, registry
 from tokens.models import FollowedBlock, IndexRequest, Token, TokenEvent
 from tokens.querysets import IndexRequestQuerySet
 from tokens.unwinding import take_back, unwind_transactions
@@ -65,7 +65,7 @@ def index_transaction(*, chain_id: int, tx_hash: str, scheduled: bool = False) -
         # Somebody who is known wants it by now, too.
         IndexRequest.objects.filter(pk=request.pk).update(from_page=False)
     try:
-        return _read_and_write(request, installed_chain(chain_id))
+        return _read_and_write(request, installed_launch_chain(chain_id))
     except Retryable as error:
         raise _postpone(request, error, scheduled=scheduled or opened) from error
     except Permanent as error:
@@ -79,7 +79,7 @@ def schedule(*, chain_id: int, tx_hash: str, pause: int) -> None:
     What the chain is known to hold of it is left as it is, and so is a schedule. The sweeper enqueues it: with no
     message of its own there is none to lose. Raises UnsupportedChain.
     """
-    installed_chain(chain_id)
+    installed_launch_chain(chain_id)
     if not Token.objects.launched_in(chain_id=chain_id, tx_hash=tx_hash).on_chain().exists():
         _open(chain_id, tx_hash, due_at=timezone.now() + timedelta(seconds=pause), from_page=True)
 
@@ -117,7 +117,7 @@ def reopen(requests: Sequence[IndexRequest]) -> list[tuple[int, str]]:
 
 
 def confirm_indexed(chain_id: int) -> int:
-    """Settle indexed requests that are deeper than the chain's finality: confirmed, or unwound and back to pending.
+    """Settle indexed requests that are deeper than an EVM chain's finality: confirmed, or unwound and back to pending.
 
     A block counts as dropped only where the chain has another one at its height; a node that lacks the height settles
     nothing. Returns how many were confirmed. Raises UnsupportedChain, NodeUnavailable.
@@ -150,7 +150,7 @@ def unwind(request: IndexRequest) -> None:
             unwind_transactions(request.chain_id, [request.tx_hash], block_hash=request.block_hash)
 
 
-def _read_and_write(request: IndexRequest, chain: Chain) -> tuple[str, ...]:
+def _read_and_write(request: IndexRequest, chain: LaunchChain) -> tuple[str, ...]:
     """The addresses of the request's tokens, once they are written. Raises as `Chain.read_transaction`.
 
     A block that held something for us holds it for as long as the chain has the block: an answer that leaves it out is
@@ -224,7 +224,7 @@ def _give_up(requests: IndexRequestQuerySet, reason: Exception) -> None:
     """End a request's schedule. One that was reopened and of which something is still there is indexed as before."""
     for request in requests:
         if _has_written(request):
-            status = Status.INDEXED
+            status = _written_status(request.chain_id)
         else:
             status = Status.ORPHANED if request.block_hash else Status.FAILED
             logger.warning("gave up on %s of chain %s: %s", request.tx_hash, request.chain_id, reason)
@@ -246,7 +246,7 @@ def _write(request: IndexRequest, chain: ChainInfo, facts: TransactionFacts) -> 
         if facts.tx_hash not in written.addresses:
             raise LaunchNotFound("the transaction holds no launch by a known factory, and no event of a known token")
         IndexRequest.objects.filter(pk=request.pk).move(
-            status=Status.INDEXED,
+            status=Status.CONFIRMED if facts.final else Status.INDEXED,
             attempts=F("attempts") + 1,
             unfinished=0,
             last_error="",
@@ -275,6 +275,11 @@ def _has_written(request: IndexRequest) -> bool:
     launched = Token.objects.launched_in(chain_id=request.chain_id, tx_hash=request.tx_hash)
     kept = TokenEvent.objects.filter(chain_id=request.chain_id, tx_hash=request.tx_hash)
     return launched.on_chain().exists() or kept.exists()
+
+
+def _written_status(chain_id: int) -> str:
+    """What a request is of which something was written: of Solana nothing is that could be dropped."""
+    return Status.CONFIRMED if chain_id == registry().solana.chain_id else Status.INDEXED
 
 
 def _unchanged(request: IndexRequest) -> IndexRequestQuerySet:

@@ -7,6 +7,7 @@ from pathlib import Path
 from django.conf import settings
 
 from config.http import Permanent
+from tokens.chains.addresses import address_key
 from tokens.chains.chain import Chain, LaunchChain
 from tokens.chains.evm import EvmChain
 from tokens.chains.log_ranges import RangeSize
@@ -57,9 +58,9 @@ def generation_label(name: str) -> str:
 
 
 def quote_symbol(address: str, *, chain_id: int | None) -> str | None:
-    """The symbol of the quote token at an EIP-55 address, on one chain or on any; None where there is none."""
+    """The symbol of the quote token at an address, on one chain or on any; None where there is none."""
     quotes = (
-        chain.quote_tokens.get(address.lower())
+        chain.quote_tokens.get(address_key(address))
         for chain in registry().chains.values()
         if chain_id in (None, chain.chain_id)
     )

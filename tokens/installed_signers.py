@@ -32,8 +32,9 @@ def installed_signer(chain_id: int) -> Signer:
 
 
 def signing_chains() -> set[int]:
-    """The chains for which the settings name a signer."""
-    return {*settings.DEPLOYER_KEYS, *settings.DEPLOYER_KEYSTORES, *settings.DEPLOYER_REMOTE}
+    """The EVM chains for which the settings name a signer."""
+    named = {*settings.DEPLOYER_KEYS, *settings.DEPLOYER_KEYSTORES, *settings.DEPLOYER_REMOTE}
+    return named - {settings.SOLANA_CHAIN_ID}
 
 
 def _unlocked(chain_id: int) -> Iterator[bytes]:

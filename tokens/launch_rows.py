@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from config.api.rendering import format_timestamp
+from tokens.chains.addresses import address_key
 from tokens.chains.base import DevBuy, Launch, Lockup, Vault, starting_market_cap
 from tokens.chains.registry import ChainInfo, Preset
 from tokens.launch_warnings import find_warnings
@@ -38,6 +39,7 @@ def token_columns(launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset]
         "description": metadata["description"] or "",
         "img_url": cut_text(launch.image),
         "supply": launch.supply,
+        "decimals": launch.decimals,
         "admin": launch.admin or "",
         "msg_sender": launch.msg_sender or "",
         "requestor_fid": launch.requestor_fid or farcaster_fid(context),
@@ -59,7 +61,7 @@ def token_columns(launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset]
         "launch_warnings": find_warnings(launch, chain=chain, presets=presets, starting_market_cap=market_cap),
         "copy_key": copy_key(cut_text(launch.name), cut_text(launch.symbol)),
         "verified_on_chain": False,
-        "known_interface_deployer": (launch.msg_sender or "").lower() in chain.known_deployers,
+        "known_interface_deployer": address_key(launch.msg_sender or "") in chain.known_deployers,
     }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from tokens.chains.addresses import address_key
 from tokens.chains.base import Launch
 from tokens.chains.registry import ChainInfo, Position, Preset
 
@@ -24,12 +25,13 @@ def find_warnings(
 def _warnings(
     launch: Launch, chain: ChainInfo, presets: Iterable[Preset], starting_market_cap: float | None
 ) -> Iterator[str]:
-    if launch.pool is None or launch.pool.tick is None:
+    # A bonding curve has no ticks.
+    if launch.pool is None or (launch.pool.tick is None and not chain.is_solana):
         yield MISSING_POOL_CONFIG
     if launch.pool is None:
         return
     paired = launch.pool.paired_token
-    quote = chain.quote_tokens.get(paired.lower())
+    quote = chain.quote_tokens.get(address_key(paired))
     if paired == chain.wrapped_native:
         if starting_market_cap is not None and starting_market_cap < 1:
             yield UNUSUAL_TICK

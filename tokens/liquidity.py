@@ -9,11 +9,13 @@ from decimal import Decimal
 
 from config.http import Retryable
 from tokens.chains.base import FeesUnreadable, UncollectedFees
+from tokens.chains.registry_rules import PROGRAMS
 from tokens.installed_chains import installed_chain, registry
 from tokens.models import Token
 
 _ALL_BPS = 10_000
-_V4_EVENT = "v4"
+# Of the launches whose liquidity is no single NFT.
+_WITHOUT_NFT = ("v4", *PROGRAMS)
 # The parts of a supply that are no liquidity, where no sum of them is told.
 _ALLOCATIONS = ("vault", "airdrop")
 
@@ -67,7 +69,7 @@ def locked_liquidity(token: Token) -> LockedLiquidity:
 def has_lp_nft(token: Token) -> bool:
     """Whether one LP NFT stands for the token's liquidity, as up to generation v3.1."""
     generation = registry().generations.get(token.generation)
-    return bool(token.position_id) if generation is None else generation.event != _V4_EVENT
+    return bool(token.position_id) if generation is None else generation.event not in _WITHOUT_NFT
 
 
 def _allocated(token: Token) -> int | None:

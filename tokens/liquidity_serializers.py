@@ -4,17 +4,21 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields import ADDRESS_SHAPE, AddressField, PoolAddressField, WeiField, WholeNumberField
+from config.api.fields import ADDRESS_SHAPE, PoolAddressField, WeiField
+from config.base58 import is_account
+from tokens.evm_alone import EvmAddressField, EvmChainField, mint_rule
 
 FEES_PATH = "/api/get-uncollected-fees"
 
+# What tokens of Solana lack: their pools keep the fees themselves.
+LP_POSITION, _LOCKER = "LP position that a locker holds", "locker that pays fees"
 _V4_RULE = f"must be a pool of generation v0 to v3.1; for a v4 pool id use {FEES_PATH}/{{address}}"
 _POOL_ID_LENGTH = 66
 NO_NFT_RULE = f"must be a token of generation v0 to v3.1; for a v4 token use {FEES_PATH}/{{address}}"
 
 
 class _OlderPoolField(PoolAddressField):
-    """A pool address, described without the pool ids that are refused with a rule of their own."""
+    """A pool address, described without the pools that are refused with rules of their own."""
 
     shape = ADDRESS_SHAPE
 
@@ -22,19 +26,21 @@ class _OlderPoolField(PoolAddressField):
 class RewardsQuery(serializers.Serializer[Any]):
     """A pool of generation v0 to v3.1."""
 
-    poolAddress = _OlderPoolField(help_text="20 bytes; a v4 pool id is refused.")
+    poolAddress = _OlderPoolField(help_text="20 bytes; a v4 pool id and a pool of Solana are refused.")
 
     def validate_poolAddress(self, pool: str) -> str:
         """Fees of v4 have another home: they are collected with every swap, and wait in a fee locker."""
         if len(pool) == _POOL_ID_LENGTH:
             raise serializers.ValidationError(_V4_RULE)
+        if is_account(pool):
+            raise serializers.ValidationError(mint_rule(_LOCKER))
         return pool
 
 
 class LpInfoQuery(serializers.Serializer[Any]):
     """The chain of a token; without it the first of the registry that holds the address."""
 
-    chainId = WholeNumberField(min_value=1, max_value=2**63 - 1, required=False)
+    chainId = EvmChainField(lacking=LP_POSITION, required=False)
 
 
 class LpInfoAnswer(serializers.Serializer[Any]):
@@ -65,7 +71,8 @@ class LpInfoAnswer(serializers.Serializer[Any]):
 class ClaimInfoQuery(LpInfoQuery):
     """A token of generation v0 to v3.1, on one chain or on whichever holds it."""
 
-    address = AddressField(help_text="A v4 token is refused.")
+    address = EvmAddressField(lacking=_LOCKER, help_text="A v4 token and a mint of Solana are refused.")
+    chainId = EvmChainField(lacking=_LOCKER, required=False)
 
 
 class ClaimInfoAnswer(serializers.Serializer[Any]):

@@ -21,6 +21,7 @@ from redis.exceptions import LockError, RedisError
 from config.http import Permanent, Retryable, StatusRefused
 from config.redis_connection import PREFIX, redis
 from tokens import market_pace, market_provider, market_relaunch, market_schedule, views_seen
+from tokens.chains.addresses import address_key
 from tokens.installed_chains import registry
 from tokens.market_history import SPANS, earlier_prices, percent_change
 from tokens.market_quotes import Quote, quote_in_pool, quote_of_token
@@ -50,7 +51,16 @@ _VIEW_RENEWED_AFTER = timedelta(minutes=1)
 _QUOTE_FIELDS = [field.name for field in fields(Quote)]
 _POINT_FIELDS = ("price_usd", "market_cap", "volume_24h", "liquidity_usd", "tx_count_24h")
 _WRITTEN = [*_QUOTE_FIELDS, "updated_at", "due_at", "priority", "by_address", "misses"]
-_TOKEN_COLUMNS = ("chain_id", "contract_address", "pool_address", "paired_token", "supply", "deployed_at", "unindexed")
+_TOKEN_COLUMNS = (
+    "chain_id",
+    "contract_address",
+    "pool_address",
+    "paired_token",
+    "supply",
+    "decimals",
+    "deployed_at",
+    "unindexed",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,8 +230,8 @@ def _ask_for_pools(batch: Batch) -> dict[int, Found | None]:
     pools = {pool.address: pool for pool in market_provider.fetch_pools(batch.network, addresses)}
     found: dict[int, Found | None] = {}
     for pk, token in batch.tokens.items():
-        pool = pools.get(token.pool_address.lower())
-        quote = pool and quote_in_pool(pool, token=token.contract_address.lower(), supply=_supply(token))
+        pool = pools.get(address_key(token.pool_address))
+        quote = pool and quote_in_pool(pool, token=address_key(token.contract_address), supply=_supply(token))
         found[pk] = Found(quote=quote, by_address=False) if quote else None
     return found
 
@@ -231,16 +241,17 @@ def _ask_for_tokens(batch: Batch) -> dict[int, Found | None]:
     answers = {answer.address: answer for answer in market_provider.fetch_tokens(batch.network, addresses)}
     found: dict[int, Found | None] = {}
     for pk, token in batch.tokens.items():
-        answer = answers.get(token.contract_address.lower())
-        quote = answer and quote_of_token(answer, paired_token=token.paired_token.lower(), supply=_supply(token))
+        answer = answers.get(address_key(token.contract_address))
+        quote = answer and quote_of_token(answer, paired_token=address_key(token.paired_token), supply=_supply(token))
         # By now it may know the pool, too, whose answer says more.
-        in_pool = answer and any(pool.address == token.pool_address.lower() for pool in answer.top_pools)
+        in_pool = answer and any(pool.address == address_key(token.pool_address) for pool in answer.top_pools)
         found[pk] = Found(quote=quote, by_address=not in_pool) if quote else None
     return found
 
 
-def _supply(token: Token) -> int | None:
-    return None if token.supply is None else int(token.supply)
+def _supply(token: Token) -> float | None:
+    """In whole tokens."""
+    return None if token.supply is None else int(token.supply) / 10**token.decimals
 
 
 def _release(batch: Batch, *, due_at: datetime) -> None:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from config.api.rendering import format_timestamp
+from config.base58 import is_account
 from config.http import Retryable
 
 # The spans of time that the provider tells of, and those of its price changes that answers of ours show.
@@ -25,7 +26,7 @@ LONGEST_NAME = 200
 # More digits than a 64-bit float can tell apart, and few enough to be read at once.
 _NUMBER = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,150})?([eE][+-]?[0-9]{1,3})?")
 _ADDRESS = re.compile(r"0x([0-9a-f]{40}|[0-9a-f]{64})")
-_TOKEN_LENGTH = 42
+_POOL_ID_LENGTH = 66
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +53,7 @@ class UnknownShape(Retryable):
 
 @dataclass(frozen=True, kw_only=True)
 class Pool:
-    """A pool as the provider describes it. Addresses are in lower case, numbers are its own digits, within bounds."""
+    """A pool as the provider describes it. Addresses are `address_key`s, numbers are its own digits, within bounds."""
 
     address: str
     name: str
@@ -190,12 +191,15 @@ def _related(entry: dict[str, Any], name: str) -> str:
     relation = _object(_object(entry.get("relationships")).get(name))
     token = _address(_text(_object(relation.get("data")).get("id")).rpartition("_")[2])
     # Pools alone have ids of 32 bytes.
-    return token if len(token) == _TOKEN_LENGTH else ""
+    return "" if len(token) == _POOL_ID_LENGTH else token
 
 
 def _address(value: Any) -> str:
-    text = value.lower() if isinstance(value, str) else ""
-    return text if _ADDRESS.fullmatch(text) else ""
+    """By which it is found among ours: hex in lower case, base58 as it is."""
+    text = value if isinstance(value, str) else ""
+    if is_account(text):
+        return text
+    return text.lower() if _ADDRESS.fullmatch(text.lower()) else ""
 
 
 def _read_time(value: Any) -> str | None:

@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from config.http import StatusRefused, get_json
+from tokens.chains.addresses import address_key
 from tokens.market_answers import Pool, TokenAnswer, read_pools, read_tokens
 from tokens.market_orders import CATEGORY_ORDERS, DEFAULT_CATEGORY_ORDER, Listing, free_listing, reorder
 
@@ -23,7 +24,7 @@ def fetch_pools(network: str, addresses: Sequence[str]) -> tuple[Pool, ...]:
 
     https://docs.coingecko.com/reference/pools-addresses
     """
-    listed = ",".join(addresses).lower()
+    listed = ",".join(map(address_key, addresses))
     answer = _get(f"/networks/{network}/pools/multi/{listed}", {"include": _WITH_TOKENS})
     return () if answer is None else read_pools(answer)
 
@@ -33,7 +34,7 @@ def fetch_tokens(network: str, addresses: Sequence[str]) -> tuple[TokenAnswer, .
 
     https://docs.coingecko.com/reference/tokens-data-contract-addresses
     """
-    listed = ",".join(addresses).lower()
+    listed = ",".join(map(address_key, addresses))
     answer = _get(f"/networks/{network}/tokens/multi/{listed}", {"include": "top_pools"})
     return () if answer is None else read_tokens(answer)
 

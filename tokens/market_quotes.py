@@ -4,9 +4,6 @@ from dataclasses import dataclass, replace
 
 from tokens.market_answers import AMOUNT, PRICE, Pool, TokenAnswer, market_cap, number
 
-# Every launched token has them.
-_DECIMALS = 18
-
 
 @dataclass(frozen=True, kw_only=True)
 class Quote:
@@ -23,8 +20,8 @@ class Quote:
     price_change_24h: float | None
 
 
-def quote_in_pool(pool: Pool, *, token: str, supply: int | None) -> Quote | None:
-    """What the pool says of the token at this lower-case address, whose supply is in wei.
+def quote_in_pool(pool: Pool, *, token: str, supply: float | None) -> Quote | None:
+    """What the pool says of the token with this `address_key`, whose supply is in whole tokens.
 
     None where the token is not in the pool, or its price makes no sense: then nothing beside the price is believed.
     """
@@ -51,10 +48,10 @@ def quote_in_pool(pool: Pool, *, token: str, supply: int | None) -> Quote | None
     )
 
 
-def quote_of_token(answer: TokenAnswer, *, paired_token: str, supply: int | None) -> Quote | None:
+def quote_of_token(answer: TokenAnswer, *, paired_token: str, supply: float | None) -> Quote | None:
     """What the provider says of a token over all its pools; trades and price changes are those of the first one.
 
-    `paired_token` is in lower case. None where the price makes no sense.
+    `paired_token` is an `address_key`. None where the price makes no sense.
     """
     price = answer.price_usd
     if price is None:
@@ -80,8 +77,8 @@ def trades(pool: Pool, period: str) -> int | None:
     return None if buys is None or sells is None else buys + sells
 
 
-def _all_of_it(price: float, supply: int | None) -> float | None:
-    worth = 0.0 if supply is None else price * (supply / 10**_DECIMALS)
+def _all_of_it(price: float, supply: float | None) -> float | None:
+    worth = 0.0 if supply is None else price * supply
     return worth if 0 < worth < AMOUNT.highest and price < PRICE.highest else None
 
 

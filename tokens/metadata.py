@@ -60,6 +60,11 @@ def parse_metadata(text: str | None) -> Json:
     raw = _parse_object(text)
     if raw is None:
         return {"auditUrls": [], "description": _text(text), "socialMediaUrls": []}
+    return clean_metadata(raw)
+
+
+def clean_metadata(raw: Json) -> Json:
+    """The same of an object that PostgreSQL can keep. What is of another type than expected is left out."""
     return {
         "auditUrls": [url for url in map(_text, _list(raw.get("auditUrls"))) if url],
         "description": _text(raw.get("description")),
@@ -101,8 +106,12 @@ def find_link(metadata: Json, *platforms: str) -> str | None:
 
 def _safe_links(metadata: Json) -> list[Json]:
     """Without those that run something: whoever gets links puts them onto pages, where browsers skip blanks."""
-    links = metadata["socialMediaUrls"]
-    return [link for link in links if not _BLANKS.sub("", link["url"]).lower().startswith(_RUNNING_SCHEMES)]
+    return [link for link in metadata["socialMediaUrls"] if not runs_something(link["url"])]
+
+
+def runs_something(url: str) -> bool:
+    """Whether a browser runs it, or may, when somebody clicks on it."""
+    return _BLANKS.sub("", url).lower().startswith(_RUNNING_SCHEMES)
 
 
 def copy_key(name: str, symbol: str) -> str:
@@ -119,30 +128,7 @@ def cut_text(text: str | None, limit: int = MAX_TEXT) -> str:
     return (text or "")[:limit]
 
 
-def _parse_object(text: str | None) -> Json | None:
-    if not text or len(text) > MAX_JSON_TEXT:
-        return None
-    brackets = text.count("[") + text.count("{")
-    if brackets > _MAX_BRACKETS:
-        return None
-    is_plain = brackets <= MAX_DEPTH and _is_plain(text)
-    try:
-        value = orjson.loads(text) if is_plain else _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(value, dict):
-        return None
-    return value if is_plain else _storable(value, MAX_DEPTH)
-
-
-def _is_plain(text: str) -> bool:
-    """Whether JSON certainly has nothing that PostgreSQL or our clients refuse: then it is read much faster."""
-    if "\\u" in text or _LONG_NUMBER.search(text):
-        return False
-    return text.isascii() or not _SURROGATES.search(text)
-
-
-def _storable(value: Any, depth: int) -> Any:
+def storable(value: Any, depth: int = MAX_DEPTH) -> Any:
     """The same JSON without what PostgreSQL's jsonb or our renderer refuse.
 
     These are NUL and lone surrogates in texts, numbers beyond their range, and nesting without end.
@@ -157,10 +143,33 @@ def _storable(value: Any, depth: int) -> Any:
     if isinstance(value, list | dict) and not depth:
         return None
     if isinstance(value, list):
-        return [_storable(part, depth - 1) for part in value]
+        return [storable(part, depth - 1) for part in value]
     if isinstance(value, dict):
-        return {_storable(key, depth): _storable(part, depth - 1) for key, part in value.items()}
+        return {storable(key, depth): storable(part, depth - 1) for key, part in value.items()}
     return value
+
+
+def _parse_object(text: str | None) -> Json | None:
+    if not text or len(text) > MAX_JSON_TEXT:
+        return None
+    brackets = text.count("[") + text.count("{")
+    if brackets > _MAX_BRACKETS:
+        return None
+    is_plain = brackets <= MAX_DEPTH and _is_plain(text)
+    try:
+        value = orjson.loads(text) if is_plain else _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict):
+        return None
+    return value if is_plain else storable(value)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether JSON certainly has nothing that PostgreSQL or our clients refuse: then it is read much faster."""
+    if "\\u" in text or _LONG_NUMBER.search(text):
+        return False
+    return text.isascii() or not _SURROGATES.search(text)
 
 
 def _text(value: Any) -> str | None:

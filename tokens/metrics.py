@@ -1,4 +1,4 @@
-"""What `GET /metrics` tells of following, index requests and tokens: what a scrape reads in milliseconds."""
+"""What `GET /metrics` tells of following, index requests, documents and tokens: what a scrape reads in milliseconds."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from tokens.chain_states import read_states
-from tokens.models import CoverageAlarm, IndexRequest
+from tokens.models import CoverageAlarm, IndexRequest, TokenDocument
 from tokens.selections import Selection
 from tokens.totals import total_of
 
@@ -80,6 +80,23 @@ def indexing(now: datetime) -> Iterator[Metric]:
         f"Of the newest {NEWEST:,} index requests, how many are in each state.",
         "status",
         {status.value: newest[status.value] for status in IndexRequest.Status},
+    )
+
+
+def documents(now: datetime) -> Iterator[Metric]:
+    """The documents that describe tokens: those that wait, and those of the newest tokens by status."""
+    waiting = TokenDocument.objects.filter(status="pending").aggregate(count=Count("*"), due=Min("due_at"))
+    overdue = max(0.0, (now - waiting["due"]).total_seconds()) if waiting["due"] else 0.0
+    newest = Counter(TokenDocument.objects.order_by("-pk").values_list("status", flat=True)[:NEWEST])
+    yield GaugeMetricFamily("launchboard_documents_pending", "Documents to be fetched.", value=waiting["count"])
+    yield GaugeMetricFamily(
+        "launchboard_documents_overdue_seconds", "For how long the first of them has been due.", value=overdue
+    )
+    yield _gauge(
+        "launchboard_documents_newest",
+        f"Of the newest {NEWEST:,} documents, how many are in each state.",
+        "status",
+        {status.value: newest[status.value] for status in TokenDocument.Status},
     )
 
 

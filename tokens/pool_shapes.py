@@ -44,7 +44,10 @@ _TRADES = {
 }
 _PROPERTIES: Shape = {
     "name": {"type": "string"},
-    "address": {"type": "string", "description": "In lower case; the 32-byte pool id for v4."},
+    "address": {
+        "type": "string",
+        "description": "In lower case, the 32-byte pool id for v4; base58 on Solana.",
+    },
     "base_token_price_usd": _digits("USD"),
     "quote_token_price_usd": _digits("USD"),
     "pool_created_at": {"type": ["string", "null"], "format": "date-time"},

@@ -23,7 +23,7 @@ class NoRoom(Permanent):
 
 
 def save(address: str, *, chain_id: int, tx_hash: str, user: CallingUser | None) -> None:
-    """Have a transaction indexed that is said to have launched the token at an EIP-55 address; a user has it saved.
+    """Have a transaction indexed that is said to have launched the token at an address; a user has it saved.
 
     Nobody's word makes a token, nor changes one: what is listed, and who asked for it, the chain alone says. The same
     again, also at once, changes nothing. Raises UnsupportedChain, NoRoom.

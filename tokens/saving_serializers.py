@@ -5,7 +5,8 @@ from typing import Any
 from rest_framework import serializers
 
 from config.api.fields import AddressField, TransactionHashField, WholeNumberField
-from tokens.installed_chains import UnsupportedChain, installed_chain
+from tokens.chain_spelling import parse_address_on, parse_hash_on
+from tokens.installed_chains import UnsupportedChain, installed_launch_chain
 
 # Which other spelling each key may have, as where transactions are indexed.
 _ALSO = {"tx_hash": "txHash", "chain_id": "chainId"}
@@ -16,8 +17,8 @@ class SaveBody(serializers.Serializer[Any]):
 
     default_error_messages = {"invalid": "must be a JSON object"}
 
-    address = AddressField()
-    tx_hash = TransactionHashField()
+    address = AddressField(allow_mint=True, help_text="On Solana a mint.")
+    tx_hash = TransactionHashField(allow_signature=True, help_text="On Solana a signature.")
     chain_id = WholeNumberField(min_value=1, max_value=2**63 - 1, help_text="A chain whose nodes this service asks.")
 
     def to_internal_value(self, data: Any) -> Any:
@@ -28,14 +29,28 @@ class SaveBody(serializers.Serializer[Any]):
     def validate_chain_id(self, value: int) -> int:
         """Raises ValidationError where there is no node to ask."""
         try:
-            installed_chain(value)
+            installed_launch_chain(value)
         except UnsupportedChain as error:
             raise serializers.ValidationError("must be a chain that this service reads") from error
         return value
+
+    def validate(self, attrs: Any) -> Any:
+        """Raises ValidationError where address or transaction is none of the chain's kind."""
+        refused: dict[str, list[str]] = {}
+        for name, parse in (("address", parse_address_on), ("tx_hash", parse_hash_on)):
+            try:
+                parse(attrs["chain_id"], attrs[name])
+            except ValueError as error:
+                refused[name] = [str(error)]
+        if refused:
+            raise serializers.ValidationError(refused)
+        return attrs
 
 
 class SaveAnswer(serializers.Serializer[Any]):
     """Taken down; the transaction is looked at in a few seconds."""
 
     success = serializers.BooleanField(default=True)
-    tokenAddress = AddressField(source="address", help_text="As it was said, checksummed.")
+    tokenAddress = AddressField(
+        allow_mint=True, source="address", help_text="As it was said, checksummed; a mint as it is."
+    )

@@ -37,14 +37,14 @@ class _Texts(Func):
 
 
 def exact_match(q: str) -> Q | None:
-    """The tokens that a whole address, mint, pool id or transaction hash names; None where `q` is none of these."""
+    """The tokens that a whole address, mint, pool, transaction hash or signature names; None where `q` is no such."""
     try:
         address = parse_address(q, allow_mint=True)
         return Q(contract_address=address) | Q(pool_address=address)
     except ValueError:
         pass
     try:
-        digest = parse_transaction_hash(q)
+        digest = parse_transaction_hash(q, allow_signature=True)
         return Q(tx_hash=digest) | Q(pool_address=digest)
     except ValueError:
         return None

@@ -13,9 +13,9 @@ from config.api.fields import (
     TransactionHashField,
     WeiField,
     WholeNumberField,
-    parse_transaction_hash,
 )
 from tokens import record_shapes
+from tokens.chain_spelling import parse_hash_on
 from tokens.installed_chains import registry
 
 MAX_POOLS = 100
@@ -134,7 +134,7 @@ class TokenRecordSerializer(serializers.Serializer[Any]):
     requestor_fid = serializers.IntegerField(allow_null=True)
     requestor_address = KnownText()
     cast_hash = KnownText()
-    pool_address = KnownText(help_text="20 bytes up to generation v3.1, the 32-byte pool id for v4.")
+    pool_address = KnownText(help_text="20 bytes up to generation v3.1, the 32-byte pool id for v4, base58 on Solana.")
     pair = KnownText(help_text="Symbol of the paired token.")
     factory_address = serializers.CharField()
     locker_address = KnownText()
@@ -212,8 +212,12 @@ class BlockedAnswer(serializers.Serializer[Any]):
 class IndexBody(serializers.Serializer[Any]):
     """A transaction. The spellings `tx_hash` and `chain_id` are taken, too."""
 
-    txHash = TransactionHashField(help_text="0x followed by 64 hex digits.")
-    chainId = serializers.IntegerField(required=False, help_text="Default: the registry's first chain.")
+    txHash = TransactionHashField(
+        allow_signature=True, help_text="0x followed by 64 hex digits; on Solana a base58 signature of 64 bytes."
+    )
+    chainId = serializers.IntegerField(
+        required=False, help_text="Default: the registry's first chain; for a signature it has to be Solana's."
+    )
 
     @classmethod
     def read(cls, data: Any) -> dict[str, Any]:
@@ -222,12 +226,12 @@ class IndexBody(serializers.Serializer[Any]):
             raise BadRequest("The body must be a JSON object")
         tx_hash = data.get("txHash", data.get("tx_hash"))
         chain_id = data.get("chainId", data.get("chain_id", registry().default_chain.chain_id))
-        try:
-            tx_hash = parse_transaction_hash(tx_hash if isinstance(tx_hash, str) else "")
-        except ValueError as error:
-            raise BadRequest("Invalid transaction hash format", field="txHash") from error
         if isinstance(chain_id, str) and re.fullmatch(r"[0-9]{1,19}", chain_id):
             chain_id = int(chain_id)
+        try:
+            tx_hash = parse_hash_on(chain_id, tx_hash if isinstance(tx_hash, str) else "")
+        except ValueError as error:
+            raise BadRequest("Invalid transaction hash format", field="txHash") from error
         if type(chain_id) is not int:
             raise BadRequest("Unsupported chain", field="chainId")
         return {"chain_id": chain_id, "tx_hash": tx_hash}

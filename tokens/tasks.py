@@ -14,9 +14,10 @@ from redis.exceptions import ConnectionError, RedisError
 from config.celery import app
 from config.http import Permanent, Retryable
 from config.redis_connection import redis
-from tokens import indexing, market, market_history, saving, totals
+from tokens import documents, indexing, market, market_history, saving, totals
 from tokens.deploying import submitting, wallets, watching
 from tokens.following.leadership import HeldElsewhere
+from tokens.installed_chains import evm_chain_ids
 from tokens.selections import Selection
 
 logger = logging.getLogger(__name__)
@@ -95,8 +96,8 @@ def prune_saved_tokens() -> None:
 
 @app.task
 def confirm_index_requests() -> None:
-    """Have every chain that has a node looked at; each by a task of its own, because one may hang."""
-    for chain_id in settings.RPC_URLS:
+    """Have every EVM chain that has a node looked at; each by a task of its own, because one may hang."""
+    for chain_id in evm_chain_ids():
         confirm_chain.apply_async((chain_id,), expires=CONFIRM_EXPIRES_SECONDS)
 
 
@@ -148,6 +149,17 @@ def prune_market_history() -> None:
     pruned = market_history.prune()
     if pruned:
         logger.info("pruned %s points of market history", pruned)
+
+
+@app.task
+def fetch_documents() -> None:
+    """Fetch the documents of tokens that are due, unless somebody is at it."""
+    try:
+        asked = documents.fetch_due()
+    except HeldElsewhere:
+        return
+    if asked:
+        logger.info("asked for %s documents of tokens", asked)
 
 
 def enqueue_deployment(deployment_id: int) -> None:

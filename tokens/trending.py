@@ -7,9 +7,10 @@ from typing import Any
 from django.db.models import Q
 from redis.exceptions import RedisError
 
-from config.api.fields import checksum, parse_pool_address
+from config.api.fields import parse_address, parse_pool_address
 from config.single_flight import Lifetimes, share
 from tokens import market_pace, market_provider
+from tokens.chains.addresses import address_key
 from tokens.chains.registry import ChainInfo
 from tokens.market_answers import Pool
 from tokens.models import Token
@@ -36,7 +37,7 @@ _LIFETIMES = Lifetimes(
 
 @dataclass(frozen=True, kw_only=True)
 class Trending:
-    """A page. `records` holds a record for each pool, by its lower-case address; `is_stale` says that it is old."""
+    """A page. `records` holds a record for each pool, by its `address_key`; `is_stale` says that it is old."""
 
     pools: Sequence[str]
     records: dict[str, Record]
@@ -84,10 +85,10 @@ def _without_tokens(described: dict[str, Any]) -> dict[str, Any]:
 
 
 def _records_of(chain_id: int, described: Iterable[dict[str, Any]]) -> dict[str, Record]:
-    """Records by the lower-case addresses of their pools and tokens, from one query."""
+    """Records by the `address_key`s of their pools and tokens, from one query."""
     pools = [parse_pool_address(pool["address"]) for pool in described]
-    bases = [checksum(pool["base_token"]) for pool in described if pool["base_token"]]
+    bases = [parse_address(pool["base_token"], allow_mint=True) for pool in described if pool["base_token"]]
     tokens = Token.objects.on_chain().filter(chain_id=chain_id)
     records = read_records(tokens.filter(Q(pool_address__in=pools) | Q(contract_address__in=bases)).order_by("-id"))
-    found: dict[str, Record] = {record["contract_address"].lower(): record for record in records}
-    return found | {record["pool_address"].lower(): record for record in records if record["pool_address"]}
+    found: dict[str, Record] = {address_key(record["contract_address"]): record for record in records}
+    return found | {address_key(record["pool_address"]): record for record in records if record["pool_address"]}

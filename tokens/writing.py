@@ -12,6 +12,7 @@ from tokens import events
 from tokens.chains.base import Launch, TransactionFacts
 from tokens.chains.registry import ChainInfo
 from tokens.copy_text import CopyText
+from tokens.document_rows import want_documents
 from tokens.launch_lines import LaunchKey, LaunchLine, launch_key, make_line
 from tokens.market_relaunch import follow_relaunched
 from tokens.models import LaunchFacts, Token
@@ -72,7 +73,7 @@ def write(
     events.adopt(launches, chain_id=chain.chain_id)
     # After all launches, so that those are known that the events are about.
     recorded = events.record(in_order, chain=chain)
-    # What happened since a launch holds, although its own columns were just written.
+    # What happened since a launch holds, and what its document says, although its own columns were just written.
     events.bring_up_to_date(recorded.changed | events.changed_among(rewritten))
     addresses = dict(recorded.addresses)
     for facts in in_order:
@@ -122,5 +123,6 @@ def _write_launches(
         cursor.execute(statement, {"now": timezone.now()})
         rewritten = [pk for (pk,) in cursor.fetchall()]
     follow_relaunched(before, launches=launches)
+    want_documents(launches, chain_id=chain.chain_id)
     profiles.want(each.requestor_fid for each in made if each.requestor_fid is not None)
     return rewritten

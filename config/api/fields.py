@@ -13,30 +13,34 @@ from drf_spectacular.utils import extend_schema_field
 from eth_utils.address import to_checksum_address
 from rest_framework import serializers
 
+from config.base58 import is_account, is_signature
+
 _HEX_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}")
 _HEX_HASH = re.compile(r"0[xX][0-9a-fA-F]{64}")
-_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-_MINT = re.compile(f"[{_BASE58}]{{32,44}}")
+# The digits of base58, and how many of them 32 and 64 bytes have; that they are no more and no less, no pattern says.
+_BASE58 = "[1-9A-HJ-NP-Za-km-z]"
+_ACCOUNT = f"{_BASE58}{{32,44}}"
+_SIGNATURE = f"{_BASE58}{{64,88}}"
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,30}")
 
 _ADDRESS_RULE = "must be a 20-byte hex address, 0x followed by 40 hex digits"
 _MINT_RULE = "must be a 20-byte hex address, 0x followed by 40 hex digits, or a base58 mint of 32 bytes"
-_POOL_RULE = "must be a pool address, 0x followed by 40 hex digits, or a pool id, 0x followed by 64 hex digits"
+_POOL_RULE = (
+    "must be a pool address, 0x followed by 40 hex digits, a pool id, 0x followed by 64 hex digits, or a base58 pool "
+    "address of 32 bytes"
+)
 _HASH_RULE = "must be a transaction hash, 0x followed by 64 hex digits"
+_TRANSACTION_RULE = f"{_HASH_RULE}, or a base58 signature of 64 bytes"
 _FLAG_RULE = "must be true, false, 1 or 0"
 
 Shape = dict[str, Any]
 
 # The texts that the functions below take, as JSON Schema.
 ADDRESS_SHAPE: Shape = {"type": "string", "pattern": f"^{_HEX_ADDRESS.pattern}$"}
-# Of these the base58 ones must have 32 bytes, which no pattern says.
-ADDRESS_OR_MINT_SHAPE: Shape = {"type": "string", "pattern": f"^({_HEX_ADDRESS.pattern}|{_MINT.pattern})$"}
+ADDRESS_OR_MINT_SHAPE: Shape = {"type": "string", "pattern": f"^({_HEX_ADDRESS.pattern}|{_ACCOUNT})$"}
 TRANSACTION_HASH_SHAPE: Shape = {"type": "string", "pattern": f"^{_HEX_HASH.pattern}$"}
-POOL_SHAPE: Shape = {"type": "string", "pattern": f"^({_HEX_ADDRESS.pattern}|{_HEX_HASH.pattern})$"}
-POOL_OR_MINT_SHAPE: Shape = {
-    "type": "string",
-    "pattern": f"^({_HEX_ADDRESS.pattern}|{_HEX_HASH.pattern}|{_MINT.pattern})$",
-}
+TRANSACTION_SHAPE: Shape = {"type": "string", "pattern": f"^({_HEX_HASH.pattern}|{_SIGNATURE})$"}
+POOL_SHAPE: Shape = {"type": "string", "pattern": f"^({_HEX_ADDRESS.pattern}|{_HEX_HASH.pattern}|{_ACCOUNT})$"}
 FLAG_SHAPE: Shape = {"type": "boolean"}
 
 
@@ -46,29 +50,38 @@ def checksum(address: str) -> str:
     return str(to_checksum_address(address.lower()))
 
 
-def parse_address(text: str, *, allow_mint: bool = False) -> str:
-    """EVM address in any case -> EIP-55; with `allow_mint` also a Solana mint, unchanged."""
+def parse_address(text: str, *, allow_mint: bool = False, mint_rule: str = _ADDRESS_RULE) -> str:
+    """EVM address in any case -> EIP-55; with `allow_mint` also a Solana mint, unchanged.
+
+    Where mints are not taken, `mint_rule` is what is told of one.
+    """
     if _HEX_ADDRESS.fullmatch(text):
         return checksum(text)
-    if allow_mint and is_mint(text):
-        return text
-    raise ValueError(_MINT_RULE if allow_mint else _ADDRESS_RULE)
+    if not is_account(text):
+        raise ValueError(_MINT_RULE if allow_mint else _ADDRESS_RULE)
+    if not allow_mint:
+        raise ValueError(mint_rule)
+    return text
 
 
 def parse_pool_address(text: str) -> str:
-    """20 bytes (up to v3.1) -> EIP-55; 32 bytes (a v4 pool id) -> lower case."""
+    """20 bytes (up to v3.1) -> EIP-55; 32 bytes (a v4 pool id) -> lower case; a base58 pool of Solana, unchanged."""
     if _HEX_ADDRESS.fullmatch(text):
         return checksum(text)
     if _HEX_HASH.fullmatch(text):
         return text.lower()
+    if is_account(text):
+        return text
     raise ValueError(_POOL_RULE)
 
 
-def parse_transaction_hash(text: str) -> str:
-    """0x and 64 hex digits in any case -> lower case."""
-    if not _HEX_HASH.fullmatch(text):
-        raise ValueError(_HASH_RULE)
-    return text.lower()
+def parse_transaction_hash(text: str, *, allow_signature: bool = False) -> str:
+    """0x and 64 hex digits in any case -> lower case; with `allow_signature` also a Solana signature, unchanged."""
+    if _HEX_HASH.fullmatch(text):
+        return text.lower()
+    if allow_signature and is_signature(text):
+        return text
+    raise ValueError(_TRANSACTION_RULE if allow_signature else _HASH_RULE)
 
 
 def parse_flag(text: str) -> bool:
@@ -80,19 +93,10 @@ def parse_flag(text: str) -> bool:
     raise ValueError(_FLAG_RULE)
 
 
-def is_mint(text: str) -> bool:
-    """Whether the text is base58 of exactly 32 bytes (leading ones are leading zero bytes)."""
-    if not _MINT.fullmatch(text):
-        return False
-    number = functools.reduce(lambda total, digit: total * 58 + _BASE58.index(digit), text, 0)
-    leading = len(text) - len(text.lstrip("1"))
-    return leading + (number.bit_length() + 7) // 8 == 32
-
-
-def read_path_address(text: str, *, name: str) -> str:
-    """EVM address in any case, as a part of the path -> EIP-55. Raises ValidationError (400) on that name."""
+def read_path_address(text: str, *, name: str, allow_mint: bool = False, mint_rule: str = _ADDRESS_RULE) -> str:
+    """As `parse_address`, of a part of the path. Raises ValidationError (400) on that name."""
     try:
-        return parse_address(text)
+        return parse_address(text, allow_mint=allow_mint, mint_rule=mint_rule)
     except ValueError as error:
         raise serializers.ValidationError({name: [str(error)]}) from error
 
@@ -116,25 +120,27 @@ class ShapedField(serializers.CharField):
 
 
 class AddressField(ShapedField):
-    """An EVM address, checksummed on its way in and out; with `allow_mint` also a Solana mint, unchanged."""
+    """An EVM address, checksummed on its way in and out; with `allow_mint` also a Solana mint, unchanged.
 
-    rule = _ADDRESS_RULE
+    `mint_rule` is what is told of a mint where none is taken.
+    """
 
-    def __init__(self, *, allow_mint: bool = False, **options: Any) -> None:
+    def __init__(self, *, allow_mint: bool = False, mint_rule: str = _ADDRESS_RULE, **options: Any) -> None:
         super().__init__(**options)
         self.allow_mint = allow_mint
+        self.mint_rule = mint_rule
         self.rule = _MINT_RULE if allow_mint else _ADDRESS_RULE
         self.shape = ADDRESS_OR_MINT_SHAPE if allow_mint else ADDRESS_SHAPE
 
     def read(self, text: str) -> str:
-        return parse_address(text, allow_mint=self.allow_mint)
+        return parse_address(text, allow_mint=self.allow_mint, mint_rule=self.mint_rule)
 
     def to_representation(self, value: Any) -> str:
         return checksum(value) if value.startswith("0x") else str(value)
 
 
 class PoolAddressField(ShapedField):
-    """A pool address or a v4 pool id."""
+    """A pool address, base58 on Solana, or a v4 pool id."""
 
     rule = _POOL_RULE
     shape = POOL_SHAPE
@@ -147,13 +153,16 @@ class PoolAddressField(ShapedField):
 
 
 class TransactionHashField(ShapedField):
-    """A transaction's hash, in lower case."""
+    """A transaction's hash, in lower case; with `allow_signature` also a signature of Solana, unchanged."""
 
-    rule = _HASH_RULE
-    shape = TRANSACTION_HASH_SHAPE
+    def __init__(self, *, allow_signature: bool = False, **options: Any) -> None:
+        super().__init__(**options)
+        self.allow_signature = allow_signature
+        self.rule = _TRANSACTION_RULE if allow_signature else _HASH_RULE
+        self.shape = TRANSACTION_SHAPE if allow_signature else TRANSACTION_HASH_SHAPE
 
     def read(self, text: str) -> str:
-        return parse_transaction_hash(text)
+        return parse_transaction_hash(text, allow_signature=self.allow_signature)
 
 
 class FlagField(serializers.BooleanField):

@@ -34,6 +34,7 @@ _NAVIGATION = [
             _list("Fees paid", "payments", "tokens.feeclaim"),
             _list("Saved by users", "bookmark", "tokens.savedtoken"),
             _list("Index requests", "manage_search", "tokens.indexrequest"),
+            _list("Documents", "description", "tokens.tokendocument"),
             _list("Deployers' profiles", "group", "accounts.socialprofile"),
         ],
     },

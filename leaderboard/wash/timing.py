@@ -25,6 +25,8 @@ BURSTS = Ramp(0.06, 0.2)
 _THOUSANDTHS = 1000
 # How far people's delays spread around the usual one, as a standard deviation of their natural logarithm.
 SPREAD = 1.6
+# An agent has a say in the usual delay by so many interactions, evenly chosen.
+_SAY = 100
 # An account is quick if so many delays or more lie below the usual one by this many standard errors.
 _MIN_QUICK = 3
 _QUICK = 1.65
@@ -44,7 +46,7 @@ class Delays:
     known: Index
     total: Whole
     squares: Whole
-    # The median of all delays' logarithms, whoever's they are.
+    # The median of delays' logarithms over all agents.
     usual: int
 
 
@@ -78,7 +80,7 @@ def find(facts: Facts, audience: Audience) -> Finding:
 def measure_delays(facts: Facts, audience: Audience) -> Delays:
     """How long after the cast each account's interactions came; a cast from before the interval tells no delay."""
     logarithms = _log_delays(facts, audience.rows)
-    usual = _median(logarithms)
+    usual = _usual(logarithms, audience)
     pairs = np.flatnonzero(audience.pair_count >= _MIN_QUICK).astype(np.int32)
     sizes = audience.pair_count[pairs]
     starts = np.cumsum(sizes) - sizes
@@ -112,6 +114,14 @@ def _log_delays(facts: Facts, rows: Index) -> Logarithms:
             logarithm = np.zeros(len(part))
         logarithms[start : start + CHUNK] = np.where(cast >= 0, logarithm, -1)
     return logarithms
+
+
+def _usual(logarithms: Logarithms, audience: Audience) -> int:
+    """The median over all agents, none of which has much of a say: whoever invents a crowd must not set the pace."""
+    counts = audience.interactions.astype(np.int32)
+    steps = -(-counts // _SAY)
+    places = np.arange(len(logarithms), dtype=np.int32) - np.repeat(np.cumsum(counts, dtype=np.int32) - counts, counts)
+    return _median(logarithms[places % np.repeat(np.maximum(steps, 1), counts) == 0])
 
 
 def _median(logarithms: Logarithms) -> int:

@@ -13,6 +13,7 @@ from accounts.admin import owners
 from accounts.models import PartnerKey
 from config.api.fields import parse_address, parse_transaction_hash
 from tokens import search
+from tokens.chains.addresses import address_key
 from tokens.installed_chains import registry
 from tokens.models import SearchEntry, SignedTransaction, Token, TokenEvent
 
@@ -41,11 +42,11 @@ def tokens_named(text: str) -> Q:
 
 
 def of_transaction(text: str) -> Q:
-    """Requests or events of a transaction, by its whole hash."""
+    """Requests or events of a transaction, by its whole hash or signature."""
     try:
-        tx_hash = parse_transaction_hash(text)
+        tx_hash = parse_transaction_hash(text, allow_signature=True)
     except ValueError:
-        # As chains have them whose hashes are no hex.
+        # No transaction has it.
         tx_hash = text
     return _on_any_chain() & Q(tx_hash=tx_hash)
 
@@ -74,6 +75,11 @@ def saved_of(text: str) -> Q:
     return of_transaction(text) if people is None else Q(person__in=people)
 
 
+def documents_of(text: str) -> Q:
+    """Documents of a token, by its address, or else by a part of its name or symbol."""
+    return Q(token__in=Token.objects.filter(tokens_named(text)).values("pk"))
+
+
 def of_chain(text: str) -> Q:
     """Rows of the chain with this id, or of those whose name has this part."""
     named = [chain_id for chain_id, chain in registry().chains.items() if text.lower() in chain.name.lower()]
@@ -84,7 +90,7 @@ def of_chain(text: str) -> Q:
 def coverage_of(text: str) -> Q:
     """Coverage of a contract, by its address, or of a chain."""
     address = _address(text)
-    return of_chain(text) if address is None else Q(addresses__contains=[address.lower()])
+    return of_chain(text) if address is None else Q(addresses__contains=[address_key(address)])
 
 
 def alarms_of(text: str) -> Q:

@@ -212,6 +212,8 @@ class Launch:
     positions: tuple[Position, ...]
     # Solana: where a document describes the token; image, description and links stand there alone.
     uri: str | None = None
+    # Of the token's smallest units; only mints of Solana have another number.
+    decimals: int = 18
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -43,7 +43,7 @@ class EventKind(StrEnum):
 
 
 class Source(StrEnum):
-    """Who may emit an event: the token itself, the locker that its launch named, or a role of the registry."""
+    """Who may emit an event: the token, the locker that its launch named, its pool, or a role of the registry."""
 
     ITSELF = "itself"
     ITS_LOCKER = "its_locker"
@@ -51,6 +51,8 @@ class Source(StrEnum):
     FACTORY = "factory"
     VAULT = "vault"
     AIRDROP = "airdrop"
+    # Solana: the program tells for it.
+    POOL = "pool"
 
 
 # Of these the registry does not know the emitters: every token, and lockers that hold one token each.
@@ -208,6 +210,8 @@ def read_payments(event: DecodedEvent, *, pair: tuple[str, str] | None) -> tuple
         return _payments([(values["recipient"], values["token"], values["amount"])])
     if event.kind is not EventKind.FEES_CLAIMED:
         return ()
+    if event.source is Source.POOL:
+        return _payments((values["claimer"], mint, amount) for mint, amount in values["amounts"].items())
     if event.source is Source.FEE_LOCKER:
         return _payments([(values["feeOwner"], values["token"], values["amountClaimed"])])
     if event.position_id is not None:

@@ -72,6 +72,17 @@ _RETRYABLE_WORDS = (
     "internal server error",
 )
 
+# Solana numbers its refusals by itself, over numbers that mean something else on EVM. Its methods have no namespace.
+# Source: https://github.com/anza-xyz/agave/blob/master/rpc-client-api/src/custom_error.rs
+_OF_EVM = "_"
+# The node lacks what others have: a block or its status, its health, a slot of its ledger, a slot to come.
+_SOLANA_RETRYABLE_CODES = _RETRYABLE_CODES | {-32004, -32009, -32014, -32016, -32019}
+_SOLANA_RETRYABLE_WORDS = (*_RETRYABLE_WORDS, "unhealthy", "behind by", "minimum context slot", "was skipped")
+# The node keeps no index of this kind, or no history of transactions at all.
+_SOLANA_LACKING_CODES = frozenset({-32601, -32010, -32011})
+_SOLANA_VERSION_CODE = frozenset({-32015})
+_SOLANA_VERSION_WORDS = re.compile(r"transaction version\b.*not supported")
+
 
 class BatchRefused(http.Permanent):
     """The node does not take this batch, and may take its calls one by one."""
@@ -88,6 +99,8 @@ class Refusal(Enum):
     METHOD = auto()
     # The node's: the range of logs is too long for it, or holds too many.
     RANGE = auto()
+    # The transaction's: it is of a version that was not asked for.
+    VERSION = auto()
     # Anything else, from which nothing follows about the contract.
     OTHER = auto()
 
@@ -180,6 +193,8 @@ def refuses_call(answer: Any, *, method: str) -> bool:
     error = answer.get("error") if isinstance(answer, dict) else None
     if not isinstance(error, dict):
         return False
+    if _is_solana(method):
+        return _has_code(error, _FINAL_CODES) or _solana_kind(error) is not Refusal.OTHER
     if method == _OF_TRANSACTIONS or _is_final(error):
         return True
     return method == _OF_RANGES and read_refusal(error) is not None
@@ -198,6 +213,8 @@ def _refusal(error: Any, *, method: str) -> CallFailed:
     if not isinstance(error, dict):
         raise http.Retryable("an error that is not JSON-RPC")
     message = str(error.get("message") or "the node refused without a reason")
+    if _is_solana(method):
+        return _solana_refusal(error, message)
     # Before the words of rates, which limits of ranges share.
     too_long = read_refusal(error) if method == _OF_RANGES else None
     if too_long is not None:
@@ -207,6 +224,28 @@ def _refusal(error: Any, *, method: str) -> CallFailed:
         if _has_code(error, _RETRYABLE_CODES) or any(word in words for word in _RETRYABLE_WORDS):
             raise http.Retryable(f"refused for now: {message}")
     return CallFailed(message, kind=_kind(error), data=_data(error))
+
+
+def _is_solana(method: str) -> bool:
+    return method != "" and _OF_EVM not in method
+
+
+def _solana_refusal(error: dict[str, Any], message: str) -> CallFailed:
+    """As `_refusal`, by Solana's codes."""
+    kind = _solana_kind(error)
+    if kind is Refusal.OTHER and not _has_code(error, _FINAL_CODES):
+        words = message.lower()
+        if _has_code(error, _SOLANA_RETRYABLE_CODES) or any(word in words for word in _SOLANA_RETRYABLE_WORDS):
+            raise http.Retryable(f"refused for now: {message}")
+    return CallFailed(message, kind=kind)
+
+
+def _solana_kind(error: dict[str, Any]) -> Refusal:
+    words = str(error.get("message", "")).lower()
+    if _has_code(error, _SOLANA_VERSION_CODE) or _SOLANA_VERSION_WORDS.search(words):
+        return Refusal.VERSION
+    lacking = _has_code(error, _SOLANA_LACKING_CODES) or _METHOD_WORDS.search(words)
+    return Refusal.METHOD if lacking else Refusal.OTHER
 
 
 def _data(error: dict[str, Any]) -> str:

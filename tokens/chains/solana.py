@@ -1,41 +1,28 @@
 """Solana: launches of Meteora's Dynamic Bonding Curve by signature, and the signatures of followed accounts."""
 
+import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from tokens.chains.base import TransactionFacts
+from tokens.chains.base import LaunchNotFound, LogUndecodable, TransactionFacts
 from tokens.chains.blocks import BlockHeader
+from tokens.chains.dbc_fees import PoolFees, read_pool_fees
 from tokens.chains.registry import ChainInfo
 from tokens.chains.rpc import RpcClient
 from tokens.chains.rpc_exchange import Identity
+from tokens.chains.signature_lists import SignatureInfo, list_signatures, read_head
+from tokens.chains.solana_decoding import decode, facts_of
+from tokens.chains.solana_mints import read_mints
+from tokens.chains.solana_reading import read_ledger
+
+__all__ = ["PoolFees", "SignatureInfo", "SolanaChain", "genesis_of"]
+
+logger = logging.getLogger(__name__)
 
 
 def genesis_of(info: ChainInfo) -> Identity:
     """By what a node of this network is told from those of the others."""
     return Identity(method="getGenesisHash", answer=info.genesis_hash or "")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SignatureInfo:
-    """A transaction that names an account, as a listing tells of it."""
-
-    signature: str
-    slot: int
-    # Unix seconds; None where the node does not know.
-    block_time: int | None
-    # Whether it was undone: it holds nothing then.
-    failed: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PoolFees:
-    """Trading fees that wait in a pool, by whom they belong to; mint -> its smallest units."""
-
-    creator: str
-    creator_amounts: dict[str, int]
-    # Who may claim the launchpad's part: the config's fee claimer.
-    partner: str
-    partner_amounts: dict[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,22 +37,38 @@ class SolanaChain:
 
         Raises TransactionNotFound, LaunchNotFound, LogUndecodable, NodeUnavailable.
         """
-        raise NotImplementedError
+        transaction = read_ledger(self.rpc, [signature])[signature]
+        if transaction is None:
+            raise LogUndecodable("the transaction is of a version that is not known")
+        decoded = decode(self.info, transaction)
+        return facts_of(self.info, decoded, mints=read_mints(self.rpc, self.info, [decoded]))
 
     def read_transactions(self, signatures: Sequence[str]) -> dict[str, TransactionFacts]:
-        """Signature -> what its transaction holds, without those that hold nothing for us.
+        """Signature -> what its transaction holds, without those that hold nothing for us or can't be decoded.
 
-        Raises TransactionNotFound where the nodes lack one of them, LogUndecodable, NodeUnavailable.
+        The log tells of the latter. Raises TransactionNotFound where the nodes lack one of them, NodeUnavailable.
         """
-        raise NotImplementedError
+        found = {}
+        for signature, transaction in read_ledger(self.rpc, list(dict.fromkeys(signatures))).items():
+            try:
+                if transaction is None:
+                    raise LogUndecodable("it is of a version that is not known")
+                found[signature] = decode(self.info, transaction)
+            except LaunchNotFound:
+                continue
+            except LogUndecodable as error:
+                # The others must not be lost for it, and it says the same each time that it is read.
+                logger.error("chain %s: transaction %s is left out: %s", self.info.chain_id, signature, error)
+        mints = read_mints(self.rpc, self.info, list(found.values()))
+        return {signature: facts_of(self.info, decoded, mints=mints) for signature, decoded in found.items()}
 
     def read_head(self) -> int:
         """The newest finalised slot. Raises NodeUnavailable."""
-        raise NotImplementedError
+        return read_head(self.rpc)
 
     def read_headers(self, numbers: Collection[int]) -> dict[int, BlockHeader]:
         """None: what is finalised needs no second look at its block."""
-        raise NotImplementedError
+        return {}
 
     def list_signatures(
         self, account: str, *, before: str | None = None, until: str | None = None, min_slot: int = 0
@@ -75,8 +78,8 @@ class SolanaChain:
         They are older than `before` and newer than `until`, where these are given; nodes that have not come to
         `min_slot` are passed over. Raises NodeUnavailable.
         """
-        raise NotImplementedError
+        return list_signatures(self.rpc, account, before=before, until=until, min_slot=min_slot)
 
     def read_pool_fees(self, pool: str) -> PoolFees:
         """What waits in a pool for its creator and the launchpad. Raises NodeUnavailable, FeesUnreadable."""
-        raise NotImplementedError
+        return read_pool_fees(self.rpc, self.info, pool)

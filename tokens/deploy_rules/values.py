@@ -11,8 +11,11 @@ from typing import Any
 
 from config.api.fields import parse_address, parse_flag
 from tokens.deploy_rules.objects import Rule
+from tokens.evm_alone import mint_rule
 
 ZERO_ADDRESS = "0x" + "00" * 20
+# What Solana lacks.
+LAUNCHING = "launch through this service"
 WEI_PER_COIN = 10**18
 BPS_PER_PERCENT = 100
 # JSON's readers keep whole numbers up to 2^53; no token that a pool is paired with has so many units.
@@ -119,7 +122,7 @@ def market_cap(value: Any) -> Decimal:
 
 def address(value: Any) -> str:
     """An EVM address in any case but that of zero -> EIP-55."""
-    taken = parse_address(value if isinstance(value, str) else "")
+    taken = parse_address(value if isinstance(value, str) else "", mint_rule=mint_rule(LAUNCHING))
     if taken == ZERO_ADDRESS:
         raise ValueError("must not be the zero address")
     return taken

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from tokens.chains.blocks import BlockHeader
 from tokens.chains.registry import ChainInfo
+from tokens.following.accounts import Followed
 from tokens.models import ChainHead
 
 
@@ -29,6 +30,24 @@ def store(info: ChainInfo, *, newest: BlockHeader, followed: int) -> None:
     # Nearly always the row is there, and one statement is enough.
     if not ChainHead.objects.filter(pk=info.chain_id).update(**columns):
         ChainHead.objects.create(chain_id=info.chain_id, **columns)
+
+
+def store_slots(info: ChainInfo, *, head: int, followed: Followed | None) -> None:
+    """Note the newest finalised slot, and how far the chain's accounts are read.
+
+    A slot's own time would take a call more, and is a few seconds before the one at which it was told.
+    """
+    now = timezone.now()
+    columns = {
+        "head": head,
+        "final": head,
+        "followed": followed and followed.slot,
+        "followed_at": followed and followed.at,
+        "head_at": now,
+        "seen_at": now,
+        "follower": follower_name(),
+    }
+    ChainHead.objects.update_or_create(pk=info.chain_id, defaults=columns)
 
 
 def touch(chain_id: int) -> None:

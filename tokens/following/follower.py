@@ -6,12 +6,14 @@ from collections.abc import Iterable, Sequence
 from threading import Event, Thread
 
 from tokens import chain_lock
+from tokens.following.account_loop import ACCOUNTS, follow_accounts
 from tokens.following.check_loop import CHECKS, check_final
 from tokens.following.head_loop import HEAD, follow_head
 from tokens.following.history_loop import HISTORY, follow_history
 from tokens.following.leadership import Leadership
 from tokens.following.term import Term
 from tokens.following.vote_loop import VOTES, take_votes
+from tokens.installed_chains import registry
 
 logger = logging.getLogger(__name__)
 
@@ -21,6 +23,7 @@ _LOOK_SECONDS = 1.0
 _PATIENCE_SECONDS = 1.5
 
 _LOOPS = {HEAD: follow_head, HISTORY: follow_history, CHECKS: check_final, VOTES: take_votes}
+_SOLANA_LOOPS = {ACCOUNTS: follow_accounts}
 
 
 def follow(chain_ids: Sequence[int], *, stop: Event) -> bool:
@@ -58,7 +61,8 @@ def _take_turns(chain_id: int, stop: Event) -> None:
 
 def _lead(chain_id: int, leadership: Leadership, stop: Event) -> None:
     term = Term(chain_id)
-    threads = [term.start(part, loop) for part, loop in _LOOPS.items()]
+    loops = _SOLANA_LOOPS if chain_id == registry().solana.chain_id else _LOOPS
+    threads = [term.start(part, loop) for part, loop in loops.items()]
     while not stop.wait(_LOOK_SECONDS):
         if not leadership.holds():
             logger.warning("chain=%s leads no more: the connection that held its lock is gone", chain_id)

@@ -61,6 +61,8 @@ class ChainHead(models.Model):
     # The head's own time, and when it was seen.
     head_at = models.DateTimeField()
     seen_at = models.DateTimeField()
+    # Solana: since when what comes next has waited; EVM chains have it from their blocks.
+    followed_at = models.DateTimeField(null=True, blank=True)
     # Why following stopped until an operator decides; empty while it goes on.
     halted = models.TextField(blank=True)
     # What went wrong last, in words that hold no URL; empty since it goes well.

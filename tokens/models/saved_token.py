@@ -68,7 +68,7 @@ class SavedToken(models.Model):
     person = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="saved_tokens", db_index=False)
     chain_id = models.BigIntegerField()
     tx_hash = models.CharField(max_length=100)
-    # As he said, in EIP-55.
+    # As he said, in EIP-55 or base58.
     contract_address = models.CharField(max_length=ADDRESS_LENGTH)
     created_at = models.DateTimeField(default=timezone.now)
 

@@ -49,6 +49,8 @@ class Token(models.Model):
     description = models.TextField(blank=True)
     img_url = models.TextField(blank=True)
     # Wei; wider than any integer column.
+    # ERC-20s of all factories have 18, mints of Solana their own number.
+    decimals = models.SmallIntegerField(default=18, db_default=18)
     supply = models.DecimalField(max_digits=78, decimal_places=0, null=True, blank=True)
 
     admin = models.CharField(max_length=ADDRESS_LENGTH, blank=True)

@@ -6,8 +6,10 @@ from rest_framework.response import Response
 
 from accounts.permissions import PartnerAccess
 from config.api.caching import private_for
-from config.api.fields import ADDRESS_SHAPE, read_path_address
+from config.api.fields import ADDRESS_OR_MINT_SHAPE, read_path_address
 from config.api.views import QueryView
+from config.base58 import is_account
+from tokens.chain_spelling import read_address_on
 from tokens.claimed_fees import read_claimed_fees
 from tokens.claimed_fees_serializers import ClaimedFeesAnswer, ClaimedFeesQuery
 from tokens.installed_chains import registry
@@ -24,19 +26,27 @@ class ClaimedFeesView(PartnerAccess, QueryView):
         parameters=[
             OpenApiParameter(
                 "tokenAddress",
-                ADDRESS_SHAPE,
+                ADDRESS_OR_MINT_SHAPE,
                 OpenApiParameter.PATH,
-                description="The currency that was paid: a launched token, or what it is paired with.",
+                description="The currency that was paid: a launched token, or what it is paired with; "
+                "on Solana its mint.",
             ),
-            OpenApiParameter("feeRecipient", ADDRESS_SHAPE, OpenApiParameter.PATH, description="Who was paid."),
+            OpenApiParameter(
+                "feeRecipient",
+                ADDRESS_OR_MINT_SHAPE,
+                OpenApiParameter.PATH,
+                description="Who was paid; on Solana in base58.",
+            ),
         ],
         responses={200: ClaimedFeesAnswer},
     )
     def get(self, request: Request, tokenAddress: str, feeRecipient: str) -> Response:
         """Tell what fees a recipient has claimed in one currency, with the transactions; without claims zeros."""
-        currency = read_path_address(tokenAddress, name="tokenAddress")
-        recipient = read_path_address(feeRecipient, name="feeRecipient")
-        chain_id = self.query.get("chainId", registry().default_chain.chain_id)
+        currency = read_path_address(tokenAddress, name="tokenAddress", allow_mint=True)
+        usual = registry().solana if is_account(currency) else registry().default_chain
+        chain_id = self.query.get("chainId", usual.chain_id)
+        currency = read_address_on(chain_id, currency, name="tokenAddress")
+        recipient = read_address_on(chain_id, feeRecipient, name="feeRecipient")
         limit, offset = self.query["limit"], self.query["offset"]
         claimed = read_claimed_fees(
             chain_id=chain_id, currency=currency, recipient=recipient, limit=limit, offset=offset

@@ -13,7 +13,7 @@ from config.api.views import LimitedView
 from config.http import Permanent
 from tokens import indexing, tasks
 from tokens.chains.base import TransactionNotFound
-from tokens.installed_chains import UnsupportedChain, installed_chain
+from tokens.installed_chains import UnsupportedChain, installed_launch_chain
 from tokens.serializers import IndexAnswer, IndexBody
 
 FAILED = "Failed to index transaction"
@@ -30,7 +30,7 @@ class IndexTransactionView(PartnerAccess, LimitedView):
         """Index the launches of a transaction, or what it did to known tokens; indexing again refreshes them."""
         body = IndexBody.read(request.data)
         try:
-            installed_chain(body["chain_id"])
+            installed_launch_chain(body["chain_id"])
             addresses = indexing.index_transaction(**body)
         except UnsupportedChain as error:
             raise BadRequest("Unsupported chain", field="chainId") from error

@@ -12,9 +12,11 @@ from config.api.fields import ADDRESS_SHAPE, read_path_address
 from config.api.seats import seat
 from config.api.views import QueryView
 from tokens import liquidity
+from tokens.evm_alone import mint_rule
 from tokens.installed_chains import UnsupportedChain, generation_label, quote_symbol, registry
 from tokens.liquidity_serializers import (
     FEES_PATH,
+    LP_POSITION,
     NO_NFT_RULE,
     ClaimInfoAnswer,
     ClaimInfoQuery,
@@ -68,13 +70,19 @@ class LpInfoView(PartnerAccess, QueryView):
     @extend_schema(
         operation_id="getLpInfo",
         parameters=[
-            OpenApiParameter("address", ADDRESS_SHAPE, OpenApiParameter.PATH, description="A token; no quote token.")
+            OpenApiParameter(
+                "address",
+                ADDRESS_SHAPE,
+                OpenApiParameter.PATH,
+                description="A token; no quote token, and no mint of Solana, which has no locked LP position.",
+            )
         ],
         responses={200: LpInfoAnswer, 404: None},
     )
     def get(self, request: Request, address: str) -> Response:
         """Tell how much of a token's supply its launch locked as liquidity, and where."""
-        address, chain_id = read_path_address(address, name="address"), self.query.get("chainId")
+        address = read_path_address(address, name="address", mint_rule=mint_rule(LP_POSITION))
+        chain_id = self.query.get("chainId")
         quote = quote_symbol(address, chain_id=chain_id)
         if quote:
             raise ValidationError({"address": [f"must be a launched token; {quote} is a quote token"]})

@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from accounts.permissions import PartnerAccess
 from config.api.caching import NEVER_STORED, private_for, shared_for
 from config.api.views import LimitedView, QueryView
+from tokens.chains.addresses import address_key
 from tokens.details import add_details
 from tokens.installed_chains import registry
 from tokens.models import Token
@@ -43,11 +44,11 @@ class TokensByPoolsView(LimitedView):
 
     @extend_schema(operation_id="fetchByPoolAddresses", request=PoolsBody, responses={200: TOKENS_BY_POOL_ANSWER})
     def post(self, request: Request) -> Response:
-        """Look tokens up by their pools; misses are absent."""
+        """Look tokens up by their pools; misses are absent. Keys are in lower case, but for Solana's base58."""
         body = PoolsBody(data=request.data)
         body.is_valid(raise_exception=True)
         records = read_records(Token.objects.in_pools(body.validated_data["poolAddresses"]).order_by("-id"))
-        found = {record["pool_address"].lower(): record for record in records}
+        found = {address_key(record["pool_address"]): record for record in records}
         return Response({"data": found}, headers={"Cache-Control": NEVER_STORED})
 
 

@@ -13,7 +13,6 @@ from config.api.caching import shared_for
 from config.api.fields import parse_address
 from tokens import explorers
 from tokens.chain_states import chain_name
-from tokens.chains.base import WEI_PER_TOKEN
 from tokens.installed_chains import generation_label
 from tokens.metadata import social_links
 from tokens.models import Token
@@ -73,13 +72,13 @@ def _facts(token: Token) -> dict[str, Any]:
     # Anything may stand where launchers put links: only addresses of the web become one.
     links = [link for link in social_links(token.metadata) if link["link"].lower().startswith(("https://", "http://"))]
     return {
-        "supply": None if token.supply is None else _whole_tokens(int(token.supply)),
+        "supply": None if token.supply is None else _whole_tokens(int(token.supply), decimals=token.decimals),
         "warnings": token.warnings,
         "links": links,
     }
 
 
-def _whole_tokens(wei: int) -> str:
+def _whole_tokens(amount: int, *, decimals: int) -> str:
     """Exact, with a comma for each three digits: 100,000,000,000 or 0.5."""
-    whole, rest = divmod(wei, WEI_PER_TOKEN)
-    return f"{whole:,}.{rest:018}".rstrip("0").removesuffix(".")
+    whole, rest = divmod(amount, 10**decimals)
+    return f"{whole:,}." + f"{rest:0{decimals}}".rstrip("0") if rest else f"{whole:,}"

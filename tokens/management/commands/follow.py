@@ -1,4 +1,4 @@
-"""Follow chains: find every launch of the registry's factories, until the process is stopped."""
+"""Follow chains: find every launch of the registry's factories and configs, until the process is stopped."""
 
 import logging
 import os
@@ -13,7 +13,7 @@ from django.db import Error, connection
 
 from tokens.following import interpreter
 from tokens.following.follower import follow
-from tokens.installed_chains import UnsupportedChain, installed_chain, registry
+from tokens.installed_chains import UnsupportedChain, installed_launch_chain, registry
 from tokens.models import ChainHead
 
 logger = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ def _choose(wanted: list[int] | None) -> list[int]:
     chain_ids = list(dict.fromkeys(wanted or all_chains))
     try:
         for chain_id in chain_ids:
-            installed_chain(chain_id)
+            installed_launch_chain(chain_id)
     except UnsupportedChain as error:
         raise CommandError(str(error)) from error
     if not chain_ids:

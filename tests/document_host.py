@@ -1,0 +1,104 @@
+"""A host of others on loopback, which may be hostile: it answers with any bytes, as slowly as it likes."""
+
+import json
+import threading
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+
+HOST = "127.0.0.1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What a path answers with. Each part of the body goes out after the pause, in seconds."""
+
+    body: bytes | Iterator[bytes] = b"{}"
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    pause: float = 0.0
+    # The head drips, too, a header field after each pause.
+    endless_head: bool = False
+
+
+def json_page(value: Any, **more: Any) -> Page:
+    return Page(body=json.dumps(value).encode(), **more)
+
+
+def redirect(location: str, status: int = 302) -> Page:
+    return Page(body=b"", status=status, headers={"location": location})
+
+
+class DocumentHost:
+    """A server from `with` to its end."""
+
+    def __init__(self) -> None:
+        handler = type("Handler", (_Handler,), {"host": self})
+        self._server = ThreadingHTTPServer((HOST, 0), handler)
+        self.port = self._server.server_port
+        self.url = f"http://{HOST}:{self.port}"
+        # Path -> its answers, one after another; the last one stays.
+        self.pages: defaultdict[str, deque[Page]] = defaultdict(lambda: deque([Page(status=404)]))
+        # Paths in order of arrival, and the header fields that came with them, in small letters.
+        self.asked: list[str] = []
+        self.headers: list[dict[str, str]] = []
+        self.closed = threading.Event()
+        # Held up requests wait until it is set.
+        self.opened = threading.Event()
+        self.opened.set()
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+
+    def put(self, path: str, *pages: Page) -> str:
+        """Have the path answer so; its URL."""
+        self.pages[path] = deque(pages)
+        return f"{self.url}{path}"
+
+    def next_page(self, path: str, headers: dict[str, str]) -> Page:
+        self.asked.append(path)
+        self.headers.append(headers)
+        pages = self.pages[path]
+        return pages.popleft() if len(pages) > 1 else pages[0]
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.closed.set()
+        self.opened.set()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    host: DocumentHost
+
+    def do_GET(self) -> None:
+        page = self.host.next_page(self.path, {name.lower(): value for name, value in self.headers.items()})
+        self.host.opened.wait()
+        # Who asked may hang up at any moment.
+        with suppress(ConnectionError):
+            self._answer(page)
+
+    def _answer(self, page: Page) -> None:
+        self.send_response(page.status)
+        for name, value in page.headers.items():
+            self.send_header(name, value)
+        while page.endless_head and not self.host.closed.wait(page.pause):
+            self.send_header("x-more", "1")
+            self.flush_headers()
+        self.end_headers()
+        for part in [page.body] if isinstance(page.body, bytes) else page.body:
+            if self.host.closed.wait(page.pause):
+                return
+            self.wfile.write(part)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Tests read their own output."""

@@ -1,0 +1,309 @@
+"""config/public_http.py: GET of URLs that others name, against hosts that do what they like."""
+
+import gzip
+import itertools
+import json
+import socket
+import ssl
+import threading
+import traceback
+import zlib
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from config import http
+from config.public_addresses import is_public, is_within
+from config.public_http import AddressRefused, get, resolve
+from tests.document_host import HOST, DocumentHost, Page, json_page, redirect
+
+LOOPBACK = (ip_network("127.0.0.0/8"),)
+NOT_PUBLIC = "a host without a public address, or another port than 80 and 443"
+
+
+@pytest.fixture
+def host() -> Iterator[DocumentHost]:
+    with DocumentHost() as running:
+        yield running
+
+
+def ask(url: str, **more: Any) -> bytes:
+    return get(url, **({"timeout": 5, "max_bytes": 10_000, "allowed": LOOPBACK} | more))
+
+
+NOT_PUBLIC_ADDRESSES = """
+    0.0.0.0 0.1.2.3 10.1.2.3 100.64.0.1 100.100.100.200 127.0.0.1 127.255.255.254 168.63.129.16 169.254.169.254
+    172.16.0.1 172.31.255.255 192.0.0.192 192.0.2.1 192.88.99.1 192.168.1.1 198.18.0.1 198.51.100.1 203.0.113.1
+    224.0.0.1 239.255.255.255 240.0.0.1 255.255.255.255 :: ::1 ::127.0.0.1 ::ffff:127.0.0.1 ::ffff:169.254.169.254
+    ::ffff:0:127.0.0.1 64:ff9b::7f00:1 64:ff9b::a9fe:a9fe 64:ff9b:1::a9fe:a9fe 100::1 2001::1 2001:0:7f00:1::
+    2001:db8::1 2001:10::1 2002:7f00:1:: 2002:a9fe:a9fe::1 3fff::1 fc00::1 fd00:ec2::254 fe80::1 fe80::1%lo fec0::1
+    ff02::1 5f00::1 4000::1 localhost 127.1
+"""
+
+
+@pytest.mark.parametrize("address", ["", *NOT_PUBLIC_ADDRESSES.split()])
+def test_it_refuses_every_address_that_is_not_public(address):
+    assert not is_public(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["1.1.1.1", "8.8.8.8", "::ffff:8.8.8.8", "64:ff9b::808:808", "2606:4700::1111", "2a00:1450:4001:81b::200e"],
+)
+def test_it_takes_public_addresses(address):
+    assert is_public(address)
+
+
+def test_an_allowed_network_holds_what_is_written_as_ipv6():
+    assert is_within("::ffff:127.0.0.1", LOOPBACK)
+    assert is_within("fd00::1", [ip_network("fd00::/64")])
+    assert not is_within("128.0.0.1", LOOPBACK)
+
+
+@pytest.mark.parametrize(
+    ("url", "text"),
+    [
+        ("file:///etc/passwd", "a URL that is not http:// or https:// with a host"),
+        ("ftp://host.example/", "a URL that is not http:// or https:// with a host"),
+        ("gopher://host.example/", "a URL that is not http:// or https:// with a host"),
+        ("//host.example/", "a URL that is not http:// or https:// with a host"),
+        ("http:///path", "a URL that is not http:// or https:// with a host"),
+        ("http://user@host.example/", "a URL with credentials or a zone"),
+        ("http://user:word@host.example/", "a URL with credentials or a zone"),
+        ("http://[fe80::1%25lo]/", "a URL with credentials or a zone"),
+        ("http://host.example:99999/", "a URL that can't be read"),
+        ("http://host name/", "a URL that can't be read"),
+        ("http://\0.example/", "a URL that can't be read"),
+        (f"http://host.example/{'a' * 5000}", "a URL of more than 4096 characters"),
+    ],
+)
+def test_it_refuses_a_url_that_is_none_of_a_public_host(url, text):
+    with pytest.raises(AddressRefused) as caught:
+        ask(url)
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "0", "[::1]", "[::ffff:127.0.0.1]"],
+)
+def test_it_connects_to_no_name_of_this_machine(host, name):
+    with pytest.raises(AddressRefused) as caught:
+        ask(f"http://{name}:{host.port}/", allowed=())
+    assert str(caught.value) == NOT_PUBLIC
+    assert not host.asked
+
+
+def test_it_asks_public_addresses_under_the_usual_ports_alone():
+    with pytest.raises(AddressRefused, match="another port"):
+        ask("http://host.example:8080/", resolve=lambda *_: ["1.1.1.1"])
+
+
+def test_it_gets_what_it_asks_for_without_cookies_and_says_who_it_is(host, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    url = host.put("/a%20b?c=d", json_page({"name": "Qahwa"}, headers={"set-cookie": "a=b"}))
+    assert json.loads(ask(url)) == json.loads(ask(url)) == {"name": "Qahwa"}
+    assert host.asked == ["/a%20b?c=d"] * 2
+    assert host.headers[1] == {
+        "host": f"{HOST}:{host.port}",
+        "user-agent": "Launchboard",
+        "accept": "application/json, */*;q=0.5",
+        "accept-encoding": "gzip",
+        "connection": "close",
+    }
+
+
+def test_it_looks_a_name_up_once_and_connects_to_that_answer(host):
+    """A name server that changes its mind would lead the connection elsewhere than the check."""
+    host.put("/", json_page({}))
+    answers = iter([["127.0.0.1"], ["10.0.0.1"]])
+    assert ask(f"http://rebound.example:{host.port}/", resolve=lambda *_: next(answers)) == b"{}"
+    assert next(answers) == ["10.0.0.1"]
+    assert host.headers[0]["host"] == f"rebound.example:{host.port}"
+
+
+def test_it_passes_over_addresses_that_are_not_public(host):
+    host.put("/", json_page({}))
+    both = ["10.255.255.1", "::1", "127.0.0.1"]
+    assert ask(f"http://both.example:{host.port}/", resolve=lambda *_: both) == b"{}"
+
+
+def test_it_checks_each_redirect_as_the_first(host):
+    with DocumentHost() as private:
+        url = host.put("/", redirect(f"http://127.0.0.2:{private.port}/latest/meta-data"))
+        with pytest.raises(AddressRefused) as caught:
+            ask(url, allowed=[ip_network("127.0.0.1")])
+        assert str(caught.value) == NOT_PUBLIC
+        assert host.asked == ["/"]
+        assert not private.asked
+
+
+@pytest.mark.parametrize(
+    "location",
+    ["file:///etc/passwd", "ftp://127.0.0.1/", "http://a@127.0.0.1/", "http://[", "//[x/", f"/{'a' * 5000}"],
+)
+def test_it_follows_no_redirect_to_what_is_no_url_of_a_host(host, location):
+    with pytest.raises(AddressRefused):
+        ask(host.put("/", redirect(location)))
+    assert host.asked == ["/"]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_it_follows_three_redirects(host, status):
+    host.put("/c", redirect("/d", status))
+    host.put("/d", json_page([1]))
+    assert ask(host.put("/a", redirect("b/../c", status))) == b"[1]"
+    host.put("/d", redirect("e", status))
+    host.put("/e", json_page([2]))
+    assert ask(f"{host.url}/a") == b"[2]"
+    with pytest.raises(AddressRefused, match="more than 3 redirects"):
+        ask(host.put("/0", redirect(f"{host.url}/a")))
+
+
+@pytest.mark.parametrize(
+    ("status", "family"),
+    [(404, http.StatusRefused), (403, http.StatusRefused), (204, http.StatusRefused), (302, http.StatusRefused)]
+    + [(429, http.RateLimited), (500, http.Retryable), (502, http.Retryable), (503, http.RateLimited)],
+)
+def test_it_tells_what_may_help_from_what_does_not(host, status, family):
+    with pytest.raises(family, match=f"HTTP status {status}"):
+        ask(host.put("/", Page(status=status)))
+
+
+def test_it_waits_for_no_head_that_drips(host):
+    with pytest.raises(http.TimedOut):
+        ask(host.put("/", Page(endless_head=True, pause=0.02)), timeout=0.3)
+
+
+def test_it_waits_for_no_body_that_drips(host):
+    with pytest.raises(http.TimedOut):
+        ask(host.put("/", Page(body=itertools.repeat(b" "), pause=0.02)), timeout=0.3)
+
+
+def test_its_time_is_for_all_redirects_together(host):
+    host.put("/slow", Page(pause=30))
+    with pytest.raises(http.TimedOut):
+        ask(host.put("/", redirect("/slow")), timeout=0.3)
+    assert host.asked == ["/", "/slow"]
+
+
+def test_it_waits_for_no_name_server(host):
+    answered = threading.Event()
+
+    def stall(name: str, port: int) -> list[str]:
+        answered.wait()
+        return [HOST]
+
+    with pytest.raises(http.TimedOut, match="whose name takes too long"):
+        ask(host.url, timeout=0.1, resolve=stall)
+    answered.set()
+
+
+def test_it_waits_for_no_encryption_that_never_begins():
+    with socket.create_server((HOST, 0)) as silent, pytest.raises(http.TimedOut):
+        ask(f"https://{HOST}:{silent.getsockname()[1]}/", timeout=0.2)
+
+
+def test_a_name_that_nobody_knows_may_be_known_later():
+    with pytest.raises(http.NoAnswer, match="whose name is not known"):
+        ask("http://nowhere.invalid/")
+    with pytest.raises(http.NoAnswer, match="whose name is not known"):
+        ask(f"http://{'a' * 64}.example/")
+
+
+def test_it_reads_no_more_than_it_is_told(host):
+    assert len(ask(host.put("/", Page(body=b" " * 10_000)))) == 10_000
+    with pytest.raises(http.AnswerTooLarge):
+        ask(host.put("/", Page(body=b" " * 10_001)))
+    with pytest.raises(http.AnswerTooLarge):
+        ask(host.put("/", Page(body=itertools.repeat(b" " * 1000))))
+
+
+def test_it_unpacks_no_more_than_it_is_told(host):
+    headers = {"content-encoding": "gzip"}
+    assert ask(host.put("/", Page(body=gzip.compress(b"[1]"), headers=headers))) == b"[1]"
+    bomb = gzip.compress(b" " * 100_000_000)
+    with pytest.raises(http.AnswerTooLarge):
+        ask(host.put("/", Page(body=bomb, headers=headers)))
+    with pytest.raises(http.AnswerTooLarge):
+        ask(host.put("/", Page(body=zlib.compress(b" " * 100_000), headers={"content-encoding": "deflate"})))
+
+
+@pytest.mark.parametrize("coding", ["br", "gzip, gzip", "zstd", "deflate,gzip"])
+def test_it_reads_no_other_codings_and_none_that_are_stacked(host, coding):
+    with pytest.raises(http.Permanent, match="a coding that is not read"):
+        ask(host.put("/", Page(body=b"", headers={"content-encoding": coding})))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        Page(body=b"[", headers={"content-length": "100"}),
+        Page(body=b"no gzip", headers={"content-encoding": "gzip"}),
+        Page(body=b"zz", headers={"transfer-encoding": "chunked"}),
+        Page(headers={"x-long": "a" * 70_000}),
+        Page(headers={f"x-{n}": "a" for n in range(200)}),
+    ],
+)
+def test_an_answer_that_breaks_off_or_makes_no_sense_may_be_better_later(host, page):
+    with pytest.raises(http.NoAnswer, match="no answer"):
+        ask(host.put("/", page))
+
+
+def test_a_connection_that_is_refused_may_be_taken_later(unused_port):
+    with pytest.raises(http.NoAnswer, match="no connection"):
+        ask(f"http://{HOST}:{unused_port}/")
+
+
+def test_its_errors_hold_no_url_and_no_address(host, unused_port):
+    pages = [Page(status=500), Page(status=404), Page(body=b"[", headers={"content-length": "9"}), redirect("ftp://x")]
+    urls = [host.put(f"/{n}?s3cret", page) for n, page in enumerate(pages)]
+    for url in [*urls, f"http://{HOST}:{unused_port}/s3cret", f"https://{HOST}:{host.port}/s3cret", "http://s3cret@x"]:
+        with pytest.raises((http.Retryable, http.Permanent)) as caught:
+            ask(url)
+        told = "".join(traceback.format_exception(caught.value))
+        assert "s3cret" not in told.replace('"http://s3cret@x"', "")
+        assert str(host.port) not in told and str(unused_port) not in told
+
+
+def test_it_believes_no_certificate_of_nobodys(tmp_path):
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, HOST)])
+    now = datetime.now(UTC)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), 1, now, now + timedelta(days=1))
+    place = tmp_path / "own.pem"
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    place.write_bytes(private + builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(place)
+    with socket.create_server((HOST, 0)) as server:
+        got: list[bytes] = []
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            try:
+                with context.wrap_socket(connection, server_side=True) as encrypted:
+                    got.append(encrypted.recv(1000))
+            except OSError:
+                got.append(b"")
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with pytest.raises(http.NoAnswer, match="SSLCertVerificationError"):
+            ask(f"https://{HOST}:{server.getsockname()[1]}/")
+        thread.join()
+    assert got == [b""]
+
+
+def test_names_are_looked_up_as_this_machine_does():
+    assert "127.0.0.1" in resolve("localhost", 80)
+    with pytest.raises(OSError):
+        resolve("nowhere.invalid", 80)

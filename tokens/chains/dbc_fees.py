@@ -1,0 +1,114 @@
+"""What trading fees wait in a pool of Meteora's Dynamic Bonding Curve, and for whom.
+
+Layouts, of fields without gaps after the eight bytes that name the account:
+https://github.com/MeteoraAg/dynamic-bonding-curve (state/virtual_pool.rs, state/config.rs).
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from tokens.chains.base import FeesUnreadable
+from tokens.chains.borsh import BorshReader
+from tokens.chains.registry import ChainInfo
+from tokens.chains.rpc import RpcClient
+from tokens.chains.solana_accounts import read_accounts
+from tokens.chains.token_accounts import read_account
+
+Found = TypeVar("Found")
+
+# Before the keys of a pool: what its account is, and how its price moved.
+_POOL_BEFORE_KEYS = 8 + 64
+# Between the amounts that wait for the partner, and those that wait for the creator: the price, the time of the start,
+# eight flags, the sums of all fees, and the time of the end.
+_POOL_BETWEEN_FEES = 16 + 8 + 8 + 32 + 8
+_POOL_BYTES = 424
+_CONFIG_BYTES = 1048
+
+
+def _account_mark(name: str) -> bytes:
+    return hashlib.sha256(f"account:{name}".encode()).digest()[:8]
+
+
+_POOL_MARK, _CONFIG_MARK = _account_mark("VirtualPool"), _account_mark("PoolConfig")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PoolFees:
+    """Trading fees that wait in a pool, by whom they belong to; mint -> its smallest units."""
+
+    creator: str
+    creator_amounts: dict[str, int]
+    # Who may claim the launchpad's part: the config's fee claimer.
+    partner: str
+    partner_amounts: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _PoolState:
+    config: str
+    creator: str
+    base_mint: str
+    # Base and quote.
+    partner_fees: tuple[int, int]
+    creator_fees: tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _ConfigState:
+    quote_mint: str
+    fee_claimer: str
+
+
+def read_pool_fees(rpc: RpcClient, chain: ChainInfo, pool: str) -> PoolFees:
+    """As `SolanaChain.read_pool_fees`."""
+    programs = chain.addresses("launch_program")
+    state = _read_one(rpc, pool, lambda account: _read_pool(account, programs))
+    config = _read_one(rpc, state.config, lambda account: _read_config(account, programs))
+    mints = (state.base_mint, config.quote_mint)
+    return PoolFees(
+        creator=state.creator,
+        creator_amounts=dict(zip(mints, state.creator_fees, strict=True)),
+        partner=config.fee_claimer,
+        partner_amounts=dict(zip(mints, state.partner_fees, strict=True)),
+    )
+
+
+def _read_one(rpc: RpcClient, address: str, read: Callable[[Any], Found]) -> Found:
+    def read_first(accounts: list[Any]) -> Found:
+        return read(accounts[0])
+
+    return read_accounts(rpc, [address], read=read_first)
+
+
+def _read_pool(account: Any, programs: tuple[str, ...]) -> _PoolState:
+    reader = _reader(account, programs, mark=_POOL_MARK, size=_POOL_BYTES, kind="pool")
+    reader.take(_POOL_BEFORE_KEYS)
+    config, creator, base_mint = reader.key(), reader.key(), reader.key()
+    # Two vaults; the reserves and the protocol's fees, of both mints.
+    reader.take(2 * 32 + 4 * 8)
+    partner_fees = reader.number(8), reader.number(8)
+    reader.take(_POOL_BETWEEN_FEES)
+    creator_fees = reader.number(8), reader.number(8)
+    return _PoolState(
+        config=config, creator=creator, base_mint=base_mint, partner_fees=partner_fees, creator_fees=creator_fees
+    )
+
+
+def _read_config(account: Any, programs: tuple[str, ...]) -> _ConfigState:
+    reader = _reader(account, programs, mark=_CONFIG_MARK, size=_CONFIG_BYTES, kind="config")
+    reader.take(8)
+    return _ConfigState(quote_mint=reader.key(), fee_claimer=reader.key())
+
+
+def _reader(account: Any, programs: tuple[str, ...], *, mark: bytes, size: int, kind: str) -> BorshReader:
+    """The bytes of an account of this kind. Raises FeesUnreadable."""
+    owner, data = read_account(account)
+    if owner is None:
+        raise FeesUnreadable(f"there is no {kind} at this address")
+    if owner not in programs:
+        raise FeesUnreadable(f"the account is of another program, and no {kind}")
+    if not data.startswith(mark) or len(data) != size:
+        raise FeesUnreadable(f"the account is no {kind}, or one of an unknown layout")
+    return BorshReader(data)

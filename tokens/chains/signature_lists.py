@@ -1,0 +1,86 @@
+"""The newest finalised slot of Solana, and the transactions that name an account.
+
+Shapes: https://solana.com/docs/rpc/http/getsignaturesforaddress
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from config.http import Retryable
+from tokens.chains.addresses import is_signature
+from tokens.chains.rpc import RpcClient
+from tokens.chains.rpc_answers import refuse_failures, refuse_lacks
+from tokens.chains.solana_reading import FINALIZED
+
+# The most that nodes tell of at once.
+_MOST = 1000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SignatureInfo:
+    """A transaction that names an account, as a listing tells of it."""
+
+    signature: str
+    slot: int
+    # Unix seconds; None where the node does not know.
+    block_time: int | None
+    # Whether it was undone: it holds nothing then.
+    failed: bool
+
+
+def read_head(rpc: RpcClient) -> int:
+    """As `SolanaChain.read_head`."""
+
+    def read(results: list[Any]) -> int:
+        refuse_failures(results)
+        return _whole(results[0])
+
+    return rpc.ask([("getSlot", (FINALIZED,))], read=read)
+
+
+def list_signatures(
+    rpc: RpcClient, account: str, *, before: str | None, until: str | None, min_slot: int
+) -> list[SignatureInfo]:
+    """As `SolanaChain.list_signatures`."""
+    options: dict[str, Any] = {**FINALIZED, "limit": _MOST, "minContextSlot": min_slot}
+    options |= {name: bound for name, bound in (("before", before), ("until", until)) if bound is not None}
+
+    def read(results: list[Any]) -> list[SignatureInfo]:
+        refuse_lacks(results)
+        refuse_failures(results)
+        return _read_list(results[0], bounds={before, until})
+
+    return rpc.ask([("getSignaturesForAddress", (account, options))], read=read)
+
+
+def _read_list(answer: Any, *, bounds: set[str | None]) -> list[SignatureInfo]:
+    """Raises Retryable where it is no such list: half an answer would be a gap that nobody sees."""
+    if not isinstance(answer, list):
+        raise Retryable("a listing that is none")
+    try:
+        listed = [_read_entry(entry) for entry in answer]
+    except (AttributeError, KeyError, TypeError) as error:
+        raise Retryable(f"half a listing ({error!r:.100})") from error
+    slots = [entry.slot for entry in listed]
+    signatures = {entry.signature for entry in listed}
+    if slots != sorted(slots, reverse=True) or len(signatures) != len(listed) or not signatures.isdisjoint(bounds):
+        raise Retryable("a listing that is out of order")
+    return listed
+
+
+def _read_entry(entry: Mapping[str, Any]) -> SignatureInfo:
+    if not is_signature(entry["signature"]):
+        raise TypeError("a signature that is none")
+    return SignatureInfo(
+        signature=entry["signature"],
+        slot=_whole(entry["slot"]),
+        block_time=None if entry.get("blockTime") is None else _whole(entry["blockTime"]),
+        failed=entry["err"] is not None,
+    )
+
+
+def _whole(value: object) -> int:
+    if type(value) is not int or value < 0:
+        raise Retryable("an answer that is no whole number")
+    return value

@@ -1,0 +1,102 @@
+"""Reading transactions of Solana: each in two forms, which must agree, many in few requests."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from config.http import Retryable
+from tokens.chains.base import NodeUnavailable, TransactionNotFound
+from tokens.chains.rpc import Call, RpcClient
+from tokens.chains.rpc_answers import CallFailed, Refusal, refuse_failures, refuse_lacks
+from tokens.chains.solana_transactions import FormsDisagree, SolanaTransaction, read_forms
+
+FINALIZED = {"commitment": "finalized"}
+# The newest version that is understood: messages with lookup tables.
+_OPTIONS = {**FINALIZED, "maxSupportedTransactionVersion": 0}
+_FORMS = ("json", "jsonParsed")
+
+# What a node tells of one transaction: nothing where it does not know it, its refusal where its version is another.
+_Told = SolanaTransaction | CallFailed | None
+
+
+def read_ledger(rpc: RpcClient, signatures: Sequence[str]) -> dict[str, SolanaTransaction | None]:
+    """Signature -> its transaction as it is in the ledger for good; None where its version is not understood.
+
+    What one node lacks, the others are asked for. Raises TransactionNotFound where all lack one, NodeUnavailable.
+    """
+    found: dict[str, SolanaTransaction | None] = {}
+    size = max(1, rpc.batch_size // len(_FORMS))
+    for start in range(0, len(signatures), size):
+        found |= _read_part(rpc, signatures[start : start + size])
+    return found
+
+
+def _read_part(rpc: RpcClient, signatures: Sequence[str]) -> dict[str, SolanaTransaction | None]:
+    told = rpc.ask(_calls(signatures), read=_reader(signatures))
+    missing = [signature for signature in signatures if told[signature] is None]
+    if missing:
+        told |= _read_elsewhere(rpc, missing)
+    known = {signature: entry for signature, entry in told.items() if isinstance(entry, SolanaTransaction)}
+    known = {signature: _with_time(rpc, entry) for signature, entry in known.items()}
+    return {signature: known.get(signature) for signature in signatures}
+
+
+def _read_elsewhere(rpc: RpcClient, signatures: Sequence[str]) -> dict[str, _Told]:
+    """What a node behind the first one may have. Raises TransactionNotFound."""
+    read = _reader(signatures)
+
+    def read_all(results: list[Any]) -> dict[str, _Told]:
+        told = read(results)
+        if None in told.values():
+            raise Retryable("it does not know the transaction")
+        return told
+
+    try:
+        return rpc.ask_once(_calls(signatures), read=read_all)
+    except NodeUnavailable as error:
+        words = f"chain {rpc.chain_id} does not know the transaction, or has not made it final"
+        raise TransactionNotFound(words) from error
+
+
+def _calls(signatures: Sequence[str]) -> list[Call]:
+    return [
+        ("getTransaction", (signature, _OPTIONS | {"encoding": form})) for signature in signatures for form in _FORMS
+    ]
+
+
+def _reader(signatures: Sequence[str]) -> Callable[[list[Any]], dict[str, _Told]]:
+    def read(results: list[Any]) -> dict[str, _Told]:
+        refuse_lacks(results)
+        pairs = zip(results[::2], results[1::2], strict=True)
+        return {
+            signature: _read_pair(signature, raw, parsed)
+            for signature, (raw, parsed) in zip(signatures, pairs, strict=True)
+        }
+
+    return read
+
+
+def _read_pair(signature: str, raw: Any, parsed: Any) -> _Told:
+    if isinstance(raw, CallFailed) and isinstance(parsed, CallFailed) and raw.kind is parsed.kind is Refusal.VERSION:
+        return raw
+    refuse_failures((raw, parsed))
+    if raw is None and parsed is None:
+        return None
+    try:
+        return read_forms(signature, raw=raw, parsed=parsed)
+    except FormsDisagree as error:
+        raise Retryable(str(error)) from error
+
+
+def _with_time(rpc: RpcClient, transaction: SolanaTransaction) -> SolanaTransaction:
+    """The transaction with the time of its block. Raises NodeUnavailable where no node knows it."""
+    if transaction.block_time is not None:
+        return transaction
+
+    def read(results: list[Any]) -> int:
+        (seconds,) = results
+        if type(seconds) is not int or seconds <= 0:
+            raise Retryable("a block without a time")
+        return seconds
+
+    return replace(transaction, block_time=rpc.ask([("getBlockTime", (transaction.slot,))], read=read))
