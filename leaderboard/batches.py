@@ -6,11 +6,13 @@ from django.utils import timezone
 
 from leaderboard import events
 from leaderboard.event_rules import latest_time
-from leaderboard.events import Event
+from leaderboard.events import Described, Event
 from leaderboard.refusals import BadEvents, Trouble, troubles_of
 from tokens.deploy_rules.objects import Key, Refused, read_object
 
 MAX_EVENTS = 1_000
+# Of all descriptions together: they take longer to write than anything else, and all others who write wait for them.
+MAX_WALLETS_TOLD = 1_000
 _SIZE = f"must be a list of 1 to {MAX_EVENTS} events"
 
 
@@ -20,12 +22,19 @@ def read(body: Any) -> list[Event]:
     if problems:
         raise Refused(problems)
     latest = latest_time(timezone.now())
-    found, troubles = list[Event](), list[Trouble]()
+    found, troubles, room = list[Event](), list[Trouble](), MAX_WALLETS_TOLD
     for index, value in enumerate(taken["events"]):
         try:
-            found.append(events.read(value, latest=latest))
+            event = events.read(value, latest=latest)
         except Refused as error:
             troubles += troubles_of(index, error)
+            continue
+        found.append(event)
+        if isinstance(event, Described) and event.wallets:
+            room -= len(event.wallets)
+            if room < 0:
+                rule = f"would be more than the {MAX_WALLETS_TOLD} wallets that a batch may tell of"
+                troubles.append(Trouble(index, "wallets", rule))
     if troubles:
         raise BadEvents(troubles)
     return found

@@ -71,7 +71,7 @@ class DescribedShape(AgentEventShape):
         required=False,
         allow_null=True,
         max_length=MAX_WALLETS,
-        help_text="All addresses that trade for the agent: its own, and its creator's.",
+        help_text="All addresses that trade for the agent: its own, and its creator's; at most 1,000 in a batch.",
     )
 
 

@@ -172,6 +172,15 @@ def test_it_refuses_events_about_an_agent_that_operators_made_until_it_is_handed
     assert tell(client, agents_key, told.like(), told.agent(fid=7)) == (2, 0)
 
 
+def test_it_refuses_more_wallets_than_a_batch_may_tell_of(client, agents_key):
+    wallets = [f"0x{number + 1:040x}" for number in range(100)]
+    batch = [told.agent(str(number), agentId=str(number), wallets=wallets) for number in range(12)]
+    rule = "would be more than the 1000 wallets that a batch may tell of"
+    refused = [("events[10].wallets", rule), ("events[11].wallets", rule)]
+    assert refuse(client, agents_key, *batch) == refused
+    assert tell(client, agents_key, *batch[:10], told.agent("b", agentId="b", wallets=[])) == (11, 0)
+
+
 def test_it_refuses_a_fid_that_is_another_agents(client, agents_key):
     Agent.objects.create(agent_id="owner", fid=7)
     # It may be another partner's, who is not named.
