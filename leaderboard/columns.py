@@ -3,6 +3,7 @@
 Times are whole seconds since 1970, UTC. `agent` is an index into `Agents`, in int32. Order of rows means nothing.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -80,6 +81,15 @@ class Accounts:
 
 
 @dataclass(frozen=True)
+class Doubt:
+    """What the ranking of a longer interval, made at a time, held against an agent: 0 to 1, and flags from 0.5 on."""
+
+    confidence: float
+    flags: tuple[str, ...]
+    computed_at: int
+
+
+@dataclass(frozen=True)
 class Facts:
     """What happened from `computed_at - seconds` (exclusive) up to `computed_at` (inclusive)."""
 
@@ -91,6 +101,8 @@ class Facts:
     interactions: Interactions
     trades: Trades
     accounts: Accounts
+    # By agent; of those against whom there is something.
+    earlier: Mapping[int, Doubt] = field(default_factory=dict)
     # Who tells of each agent, as rows of partner keys, 0 for operators; empty where one tells of all.
     reporters: Whole = field(default_factory=lambda: np.zeros(0, np.int64))
 

@@ -9,7 +9,7 @@ import numpy as np
 from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 
-from leaderboard.columns import Accounts, Actions, Agents, Facts, Interactions, Runs, Trades, Whole
+from leaderboard.columns import Accounts, Actions, Agents, Doubt, Facts, Interactions, Runs, Trades, Whole
 from leaderboard.copied_columns import MOMENT, REAL, SMALL, TRUTH, WHOLE, copy_columns, indexed_in
 from leaderboard.known_casts import are_known
 from leaderboard.models import Interval
@@ -53,6 +53,15 @@ LEFT JOIN LATERAL (
 LEFT JOIN leaderboard_socialaccount AS account ON account.fid = wanted.fid
 ORDER BY wanted.fid
 """
+# Of the current ranking, unless it is of a later time, or of so long ago that nobody makes them any more.
+_DOUBTS = """
+SELECT standing.agent_id, standing.wash_confidence, standing.wash_flags, snapshot.computed_at
+FROM leaderboard_snapshot AS snapshot
+JOIN leaderboard_standing AS standing ON standing.snapshot_id = snapshot.id AND standing.wash_confidence > 0
+WHERE snapshot.interval = %s AND snapshot.is_current AND snapshot.computed_at BETWEEN %s AND %s
+"""
+# A day tells little of who washes: its ranking heeds what the week's found.
+_HEEDED = {Interval.DAY: Interval.WEEK}
 
 
 @contextmanager
@@ -94,6 +103,7 @@ def read_facts(cursor: CursorWrapper, *, computed_at: datetime, interval: Interv
             )
         ),
         accounts=_read_accounts(cursor, _fids(agents, interactions), end),
+        earlier=_read_doubts(cursor, agents, _HEEDED.get(interval), second),
         reporters=reporters,
     )
 
@@ -120,6 +130,18 @@ def _read_interactions(
         for name in told:
             told[name] = told[name][is_known]
     return Interactions(**told)
+
+
+def _read_doubts(
+    cursor: CursorWrapper, agents: Agents, heeded: Interval | None, computed_at: datetime
+) -> dict[int, Doubt]:
+    if heeded is None:
+        return {}
+    cursor.execute(_DOUBTS, [heeded.value, computed_at - timedelta(days=1), computed_at])
+    return {
+        int(np.searchsorted(agents.ids, agent)): Doubt(confidence, tuple(flags), int(at.timestamp()))
+        for agent, confidence, flags, at in cursor.fetchall()
+    }
 
 
 def _copied(cursor: CursorWrapper, query: str, parameters: tuple[Any, ...], **columns: Any) -> dict[str, Any]:

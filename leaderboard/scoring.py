@@ -52,7 +52,7 @@ def judge(facts: Facts, *, without: Collection[str] = ()) -> Judgement:
     enough = counted.interactions >= MIN_INTERACTIONS
     doubtful = unknown_accounts.find(audience)
     audience = unknown_accounts.uncovered(audience, doubtful, least=MIN_INTERACTIONS)
-    found = detectors.detect(facts, audience, judged=enough, without=without)
+    found = detectors.heed(detectors.detect(facts, audience, judged=enough, without=without), facts.earlier)
     flags, evidence = _with_insufficient(found, enough, doubtful)
     return Judgement(
         tallies=counted,

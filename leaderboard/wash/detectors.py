@@ -1,12 +1,12 @@
 """All detectors, and the confidence that they make together."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from leaderboard.audiences import Audience
-from leaderboard.columns import Facts, Real, Truth
+from leaderboard.columns import Doubt, Facts, Real, Truth
 from leaderboard.wash import concentration, copied_texts, low_scores, rings, self_trades, timing
 from leaderboard.wash.findings import Evidence, Finding
 
@@ -15,6 +15,8 @@ ACCUSED = 0.5
 # A flag is raised by a detector that alone would give so much confidence. All under it could not give ACCUSED together,
 # so that nobody is accused without a flag.
 FLAG_SHARE = 0.1
+# The evidence of what an earlier ranking found; no flag.
+EARLIER = "EARLIER"
 
 
 @dataclass(frozen=True)
@@ -63,3 +65,25 @@ def detect(facts: Facts, audience: Audience, *, judged: Truth, without: Collecti
     confidence = np.round(1 - clear, 6)
     accused = (confidence >= ACCUSED).tolist()
     return Found(confidence, [tuple(evidence[one]) if accused[one] else () for one in range(audience.agents)], evidence)
+
+
+def heed(found: Found, earlier: Mapping[int, Doubt]) -> Found:
+    """What was found, or what the ranking of a longer interval did, of each agent whichever is more.
+
+    What the earlier one's flags were raised by stands there.
+    """
+    confidence, flags, evidence = found.confidence.copy(), list(found.flags), dict(found.evidence)
+    for agent, doubt in earlier.items():
+        if doubt.confidence <= confidence[agent]:
+            continue
+        confidence[agent] = doubt.confidence
+        flags[agent] = _together(flags[agent], doubt)
+        told = {"confidence": doubt.confidence, "at": doubt.computed_at, "flags": list(doubt.flags)}
+        evidence[agent] = evidence.get(agent, {}) | {EARLIER: told}
+    return Found(confidence, flags, evidence)
+
+
+def _together(flags: tuple[str, ...], doubt: Doubt) -> tuple[str, ...]:
+    """Flags of both, in the order of detectors; none while the agent is not accused."""
+    raised = {*flags, *doubt.flags} if doubt.confidence >= ACCUSED else set()
+    return tuple(detector.flag for detector in DETECTORS if detector.flag in raised)
