@@ -41,7 +41,7 @@ def _provider() -> Figure:
     if not social_provider.is_configured():
         return _say("none", note="neither SOCIAL_API_KEY nor FARCASTER_HUB_URL is set")
     try:
-        paused = social_profiles.is_paused()
+        paused = social_profiles.PAUSE.is_on()
     except RedisError:
         return _say("unknown", note="Redis does not answer", is_alarming=True)
     if paused:

@@ -4,8 +4,6 @@ The truth is in the rows: each says when it is due. Whoever asks the provider ta
 is asked for twice, and a killed worker loses none.
 """
 
-import logging
-import math
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,22 +16,16 @@ from django.utils import timezone
 from accounts import social_provider
 from accounts.models import SocialProfile
 from accounts.social_shapes import MAX_FID, Profile
-from config.http import Permanent, RateLimited, Retryable
-from config.redis_connection import PREFIX, redis
-
-logger = logging.getLogger(__name__)
+from config.outages import Pause
 
 BATCH = social_provider.MAX_FIDS
 # Longer than a task may take.
 LEASE_SECONDS = 300
-# How long the provider is left alone after an error, where it does not say itself.
-OUTAGE_PAUSE_SECONDS = 60
-REFUSAL_PAUSE_SECONDS = 600
 # When whom the provider doesn't know is asked for again: he may be new to it. The last pause is for all later times.
 UNKNOWN_PAUSES = (timedelta(hours=1), timedelta(days=1), timedelta(weeks=1), timedelta(days=30))
 
-# Holds for all workers. Redis may lose it: that costs one more call.
-PAUSED_KEY = f"{PREFIX}social:paused"
+# In which nobody is asked for.
+PAUSE = Pause.of("the social provider", "social")
 # Thousands at a time may be wanted: one array costs a small part of as many rows by the ORM.
 _WANT = """
 INSERT INTO accounts_socialprofile
@@ -59,13 +51,13 @@ def refresh_due() -> int:
     Whom it doesn't know comes back after growing pauses. After an error nobody is asked for as long as it says, and
     whoever got no answer is due again then, behind the others.
     """
-    if is_paused():
+    if PAUSE.is_on():
         return 0
     fids = claim(timezone.now())
     if not fids:
         return 0
     found = social_provider.find_people(fids)
-    pause = _pause_after(found.error) if found.error else 0
+    pause = PAUSE.begin(found.error) if found.error else 0
     now = timezone.now()
     with transaction.atomic():
         _keep(found.profiles.values(), now=now)
@@ -73,11 +65,6 @@ def refresh_due() -> int:
         left = set(fids) - set(found.profiles) - found.unknown
         SocialProfile.objects.filter(fid__in=left).update(due_at=now + timedelta(seconds=pause))
     return len(fids) - len(left)
-
-
-def is_paused() -> bool:
-    """Whether the provider is left alone after an error. Raises RedisError."""
-    return bool(redis().exists(PAUSED_KEY))
 
 
 def claim(now: datetime) -> list[int]:
@@ -145,15 +132,3 @@ def _note_unknown(fids: Iterable[int], *, now: datetime) -> None:
         default=Value(now + UNKNOWN_PAUSES[-1]),
     )
     SocialProfile.objects.filter(fid__in=fids).update(due_at=due_at, misses=F("misses") + 1)
-
-
-def _pause_after(error: Retryable | Permanent) -> int:
-    """Leave the provider alone, and return for how many seconds."""
-    if isinstance(error, RateLimited) and error.retry_after is not None:
-        pause = max(math.ceil(error.retry_after), 1)
-    else:
-        pause = OUTAGE_PAUSE_SECONDS if isinstance(error, Retryable) else REFUSAL_PAUSE_SECONDS
-    redis().set(PAUSED_KEY, 1, ex=pause)
-    level = logging.WARNING if isinstance(error, Retryable) else logging.ERROR
-    logger.log(level, "the social provider gave no answer, and is left alone for %s s: %s", pause, error)
-    return pause

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from django.conf import settings
 
 from accounts.social_shapes import Profile, read_hub_person, read_neynar_user
-from config.http import Permanent, Retryable, StatusRefused, get_json
+from config.http import Permanent, Retryable, StatusRefused, WrongAnswer, get_json
+from config.json_values import member
 
 # What Neynar takes in one call.
 MAX_FIDS = 100
@@ -17,10 +18,6 @@ LARGEST_FID = 2**31 - 1
 MAX_BYTES = 8 * 1024 * 1024
 # No new call is begun after so long: the task that waits has an end.
 PATIENCE_SECONDS = 20.0
-
-
-class WrongAnswer(Retryable):
-    """JSON of another shape than the documented one; providers repair such things."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ def fetch_users(fids: Sequence[int]) -> dict[int, Profile]:
         timeout=settings.SOCIAL_TIMEOUT_SECONDS,
         max_bytes=MAX_BYTES,
     )
-    users = answer.get("users") if isinstance(answer, dict) else None
+    users = member(answer, "users")
     if not isinstance(users, list):
         raise WrongAnswer("an answer without a list of users")
     profiles = [profile for user in users if (profile := read_neynar_user(user))]
@@ -88,7 +85,7 @@ def _fetch_messages(call: str, fid: int) -> list[object]:
         timeout=settings.SOCIAL_TIMEOUT_SECONDS,
         max_bytes=MAX_BYTES,
     )
-    messages = answer.get("messages") if isinstance(answer, dict) else None
+    messages = member(answer, "messages")
     if not isinstance(messages, list):
         raise WrongAnswer("an answer without a list of messages")
     return messages

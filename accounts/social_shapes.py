@@ -4,10 +4,10 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 from config.api.fields import parse_address
+from config.json_values import Json, items, member, whole_number
 
 # Names of ENS are the longest that people carry.
 MAX_NAME = 255
@@ -19,8 +19,6 @@ MAX_FID = 2**63 - 1
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _NO_URL = re.compile(r"[\s\x00-\x1f\x7f\"<>\\]")
-
-Json = Any
 
 
 @dataclass(frozen=True)
@@ -43,25 +41,25 @@ def read_neynar_user(user: Json) -> Profile | None:
 
     https://docs.neynar.com/reference/fetch-bulk-users
     """
-    fid = _fid(_get(user, "fid"))
+    fid = read_fid(member(user, "fid"))
     if fid is None:
         return None
-    verified = _get(user, "verified_addresses")
-    primary = _get(verified, "primary")
-    eth = _list(_get(verified, "eth_addresses")) or _list(_get(user, "verifications"))
+    verified = member(user, "verified_addresses")
+    primary = member(verified, "primary")
+    eth = items(member(verified, "eth_addresses")) or items(member(user, "verifications"))
     return Profile(
         fid=fid,
-        username=_text(_get(user, "username"), MAX_NAME),
-        display_name=_text(_get(user, "display_name"), MAX_NAME),
-        pfp_url=_url(_get(user, "pfp_url")),
-        bio=_text(_get(_get(_get(user, "profile"), "bio"), "text"), MAX_BIO),
+        username=_text(member(user, "username"), MAX_NAME),
+        display_name=_text(member(user, "display_name"), MAX_NAME),
+        pfp_url=_url(member(user, "pfp_url")),
+        bio=_text(member(member(member(user, "profile"), "bio"), "text"), MAX_BIO),
         verified_addresses=_addresses(
             [
-                *_chosen_first(eth, _get(primary, "eth_address")),
-                *_chosen_first(_list(_get(verified, "sol_addresses")), _get(primary, "sol_address")),
+                *_chosen_first(eth, member(primary, "eth_address")),
+                *_chosen_first(items(member(verified, "sol_addresses")), member(primary, "sol_address")),
             ]
         ),
-        score=_score(_get(user, "score")),
+        score=_score(member(user, "score")),
     )
 
 
@@ -72,15 +70,15 @@ def read_hub_person(fid: int, *, user_data: Json, verifications: Json) -> Profil
     """
     said: dict[str, Json] = {}
     for data in _messages(fid, user_data):
-        body = _get(data, "userDataBody")
-        kind = _get(body, "type")
+        body = member(data, "userDataBody")
+        kind = member(body, "type")
         if isinstance(kind, str):
-            said[kind] = _get(body, "value")
+            said[kind] = member(body, "value")
     if not said:
         return None
     # Older hubs know the body by the name it had when there were no other chains.
     bodies = (
-        _get(data, "verificationAddAddressBody") or _get(data, "verificationAddEthAddressBody")
+        member(data, "verificationAddAddressBody") or member(data, "verificationAddEthAddressBody")
         for data in _messages(fid, verifications)
     )
     return Profile(
@@ -89,32 +87,23 @@ def read_hub_person(fid: int, *, user_data: Json, verifications: Json) -> Profil
         display_name=_text(said.get("USER_DATA_TYPE_DISPLAY"), MAX_NAME),
         pfp_url=_url(said.get("USER_DATA_TYPE_PFP")),
         bio=_text(said.get("USER_DATA_TYPE_BIO"), MAX_BIO),
-        verified_addresses=_addresses(_get(body, "address") for body in bodies),
+        verified_addresses=_addresses(member(body, "address") for body in bodies),
     )
 
 
 def _messages(fid: int, messages: Json) -> list[Json]:
     """The `data` of the messages that are this person's, the oldest first: of two, the newer is meant to hold."""
-    found = [_get(message, "data") for message in _list(messages)]
-    return sorted((data for data in found if _fid(_get(data, "fid")) == fid), key=_age)
+    found = [member(message, "data") for message in items(messages)]
+    return sorted((data for data in found if read_fid(member(data, "fid")) == fid), key=_age)
 
 
 def _age(data: Json) -> int:
-    timestamp = _get(data, "timestamp")
-    return timestamp if type(timestamp) is int else 0
+    return whole_number(member(data, "timestamp"), least=0, most=2**63) or 0
 
 
-def _get(value: Json, name: str) -> Json:
-    return value.get(name) if isinstance(value, dict) else None
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
-
-
-def _fid(value: Json) -> int | None:
-    # A boolean is an int to Python.
-    return value if type(value) is int and 0 < value <= MAX_FID else None
+def read_fid(value: Json) -> int | None:
+    """A FID; None for anything else."""
+    return whole_number(value, least=1, most=MAX_FID)
 
 
 def _text(value: Json, limit: int) -> str:

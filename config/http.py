@@ -56,6 +56,10 @@ class RateLimited(Retryable):
         self.retry_after = retry_after
 
 
+class WrongAnswer(Retryable):
+    """JSON of another shape than the documented one; services are repaired."""
+
+
 class Permanent(Exception):
     """Trying again gives the same result: the other side understood and refused."""
 

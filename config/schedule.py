@@ -30,7 +30,9 @@ SCHEDULE = {
     "note-social-scores": _every(600.0, "leaderboard.tasks.note_social_scores"),
     # It looks what is due.
     "make-rankings": _every(15.0, "leaderboard.tasks.make_rankings"),
-    "prune-leaderboard": _every(300.0, "leaderboard.tasks.prune_leaderboard"),
+    "prune-rankings": _every(300.0, "leaderboard.tasks.prune_rankings"),
+    # It looks at every account that has a score, however old.
+    "prune-facts": _every(3600.0, "leaderboard.tasks.prune_facts"),
     "prune-market-history": _every(600.0, "tokens.tasks.prune_market_history"),
 }
 
@@ -47,5 +49,5 @@ _QUEUED = {
 ROUTES = {f"tokens.tasks.{task}": {"queue": queue} for queue, tasks in _QUEUED.items() for task in tasks} | {
     # They take long; a worker for this queue alone spares the others' time.
     f"leaderboard.tasks.{task}": {"queue": "leaderboard"}
-    for task in ("pull_hub", "make_rankings", "make_ranking", "prune_leaderboard")
+    for task in ("pull_hub", "make_rankings", "make_ranking", "prune_rankings", "prune_facts")
 }

@@ -3,12 +3,14 @@
 https://docs.neynar.com/snapchain/httpapi/casts and .../reactions. Pages are in order of time.
 """
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from django.conf import settings
 
-from config.http import Retryable, get_json
+from config.http import Retryable, WrongAnswer, get_json
+from config.json_values import member
 from leaderboard.hub_shapes import CastMessage, ReactionMessage, read_cast, read_reaction
 from leaderboard.models import InteractionKind
 
@@ -16,12 +18,14 @@ PAGE = 500
 # A page of the longest casts is a small part of this.
 MAX_BYTES = 16 * 1024 * 1024
 _MAX_TOKEN = 1_000
+# No walk takes longer than so many answers may, however short its pages are and however slow they come.
+_LONGEST_WALK = 12
 
 _Message = TypeVar("_Message", CastMessage, ReactionMessage)
 
 
-class WrongAnswer(Retryable):
-    """JSON of another shape than the documented one; hubs are repaired."""
+class TooSlow(Retryable):
+    """A walk that has not come to its end in time."""
 
 
 def is_configured() -> bool:
@@ -58,7 +62,10 @@ def walk_replies(fid: int, cast_hash: str) -> Iterator[list[CastMessage]]:
 
 
 def _walk(call: str, asked: Mapping[str, str], read: Callable[[Any], _Message | None]) -> Iterator[list[_Message]]:
-    token = ""
+    """Pages up to the last one, also where one is empty. Raises WrongAnswer for walks that go in circles."""
+    until = time.monotonic() + _LONGEST_WALK * settings.SOCIAL_TIMEOUT_SECONDS
+    token, tokens = "", {""}
+    before: list[Any] = []
     while True:
         answer = get_json(
             f"{settings.FARCASTER_HUB_URL}/v1/{call}",
@@ -66,13 +73,17 @@ def _walk(call: str, asked: Mapping[str, str], read: Callable[[Any], _Message | 
             timeout=settings.SOCIAL_TIMEOUT_SECONDS,
             max_bytes=MAX_BYTES,
         )
-        messages = answer.get("messages") if isinstance(answer, dict) else None
+        messages = member(answer, "messages")
         if not isinstance(messages, list):
             raise WrongAnswer("an answer without a list of messages")
+        if messages and messages == before:
+            raise WrongAnswer("a page that comes again")
         yield [message for each in messages if (message := read(each)) is not None]
-        following = answer.get("nextPageToken") or ""
-        if not messages or not following:
+        token, before = answer.get("nextPageToken") or "", messages
+        if not token:
             return
-        if not isinstance(following, str) or len(following) > _MAX_TOKEN or following == token:
+        if not isinstance(token, str) or len(token) > _MAX_TOKEN or token in tokens:
             raise WrongAnswer("a page that leads to no other")
-        token = following
+        if time.monotonic() > until:
+            raise TooSlow("page after page, and no end in time")
+        tokens.add(token)

@@ -1,12 +1,11 @@
 """What a Farcaster hub tells of casts and reactions, in one shape. Pure, and nothing that comes in is believed."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
-from accounts.social_shapes import MAX_FID
+from accounts.social_shapes import read_fid
+from config.json_values import Json, items, member, whole_number
 from leaderboard.models import ActionKind, InteractionKind
 
 # The protocol counts seconds from 2021-01-01, UTC.
@@ -15,8 +14,6 @@ EPOCH = 1_609_459_200
 _MAX_TIMESTAMP = 2**32 - 1
 _MAX_TEXT = 10_000
 _HASH = re.compile("0x[0-9a-f]{40}")
-
-Json = Any
 
 
 @dataclass(frozen=True)
@@ -79,13 +76,13 @@ def read_cast(message: Json) -> CastMessage | None:
     head = _read_head(message, "MESSAGE_TYPE_CAST_ADD")
     if head is None:
         return None
-    body = _get(_get(message, "data"), "castAddBody")
-    text, embeds = _get(body, "text"), _get(body, "embeds")
-    quoted = {_hash(_get(_get(embed, "castId"), "hash")) for embed in embeds} if isinstance(embeds, list) else set()
+    body = member(member(message, "data"), "castAddBody")
+    text = member(body, "text")
+    quoted = {_hash(member(member(embed, "castId"), "hash")) for embed in items(member(body, "embeds"))}
     return CastMessage(
         *head,
         text=text[:_MAX_TEXT] if isinstance(text, str) else "",
-        parent=_hash(_get(_get(body, "parentCastId"), "hash")),
+        parent=_hash(member(member(body, "parentCastId"), "hash")),
         quoted=frozenset(quoted - {""}),
     )
 
@@ -96,10 +93,10 @@ def read_reaction(message: Json) -> ReactionMessage | None:
     https://docs.neynar.com/snapchain/httpapi/reactions
     """
     head = _read_head(message, "MESSAGE_TYPE_REACTION_ADD")
-    body = _get(_get(message, "data"), "reactionBody")
-    name = _get(body, "type")
+    body = member(member(message, "data"), "reactionBody")
+    name = member(body, "type")
     kind = _REACTIONS.get(name) if isinstance(name, str) else None
-    target = _hash(_get(_get(body, "targetCastId"), "hash"))
+    target = _hash(member(member(body, "targetCastId"), "hash"))
     if head is None or kind is None or not target:
         return None
     return ReactionMessage(*head, kind=kind, target=target)
@@ -107,20 +104,12 @@ def read_reaction(message: Json) -> ReactionMessage | None:
 
 def _read_head(message: Json, kind: str) -> tuple[str, int, int] | None:
     """Hash, author and time of a message of this type."""
-    data = _get(message, "data")
-    hash_, fid, timestamp = _hash(_get(message, "hash")), _get(data, "fid"), _get(data, "timestamp")
-    if _get(data, "type") != kind or not hash_:
-        return None
-    # A boolean is an int to Python.
-    if type(fid) is not int or not 0 < fid <= MAX_FID:
-        return None
-    if type(timestamp) is not int or not 0 <= timestamp <= _MAX_TIMESTAMP:
+    data = member(message, "data")
+    hash_, fid = _hash(member(message, "hash")), read_fid(member(data, "fid"))
+    timestamp = whole_number(member(data, "timestamp"), least=0, most=_MAX_TIMESTAMP)
+    if member(data, "type") != kind or not hash_ or fid is None or timestamp is None:
         return None
     return hash_, fid, timestamp
-
-
-def _get(value: Json, name: str) -> Json:
-    return value.get(name) if isinstance(value, Mapping) else None
 
 
 def _hash(value: Json) -> str:

@@ -47,3 +47,16 @@ def text_key(text: str) -> int:
     if not plain:
         return 0
     return int.from_bytes(hashlib.blake2b(plain.encode(), digest_size=8).digest(), signed=True)
+
+
+def hex_of(key: int) -> str:
+    """A key as evidence names it, by 16 hex digits: a cast's are the first ones of its hash."""
+    return f"{key & (1 << 64) - 1:016x}"
+
+
+def key_of(text: str) -> int:
+    """The key that `hex_of` wrote so. Raises ValueError for any other text."""
+    content = bytes.fromhex(text)
+    if len(content) != 8:
+        raise ValueError("a key has 16 hex digits")
+    return int.from_bytes(content, signed=True)

@@ -11,10 +11,11 @@ from django.utils import timezone
 
 from leaderboard.models import Action, Interaction, Run, Snapshot, SocialScore, Trade
 
-# A transaction deletes so many facts; a call so many of each table, and the next one goes on.
+# A transaction deletes so many facts; a call, one an hour, so many of each table, and the next one goes on.
 _FACTS_AT_ONCE = 10_000
-_ROUNDS = 20
-_SNAPSHOTS_AT_ONCE = 20
+_ROUNDS = 100
+# As many as can be made in the five minutes between two calls: one of each interval every 15 seconds.
+_SNAPSHOTS_AT_ONCE = 60
 
 # With the column by which facts belong to an interval.
 _FACTS: tuple[tuple[type[Model], str], ...] = (

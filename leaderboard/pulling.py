@@ -5,10 +5,7 @@ and facts that come twice are one. Casts are read from the newest that was taken
 more seldom: a cast's reactions come in its first hours.
 """
 
-import hashlib
-import itertools
 import logging
-import math
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,7 +19,8 @@ from django.utils import timezone
 
 from accounts import profiles
 from config.http import NoAnswer, Permanent, RateLimited, Retryable
-from config.redis_connection import PREFIX, redis
+from config.outages import Pause
+from config.postgresql.locks import lock_number
 from leaderboard import hub
 from leaderboard.hub_shapes import CastMessage, ReactionMessage, timestamp_of
 from leaderboard.keys import cast_key, event_key, text_key
@@ -36,22 +34,19 @@ AGENTS, CASTS = 10, 20
 LEASE_SECONDS = 300
 # Hubs get messages from each other: what is this much older than the newest may still arrive.
 OVERLAP_SECONDS = 600
-# An agent that casts without end does not hold the others up: its turn ends after so many pages.
+# An agent that casts without end does not hold the others up: its turn ends after so many pages that lead on.
 PAGES = 20
-# Of what one cast has got since the last time, the newest so many pages are read: who writes facts has all others wait.
-LIKE_PAGES = 20
 # What a cast got is read anew when half its age has passed again, within these; and no more when it is old.
 SOONEST, LATEST, OLD = timedelta(minutes=5), timedelta(days=1), timedelta(days=31)
-# How long the hub is left alone after an error, where it does not say itself.
-OUTAGE_PAUSE_SECONDS = 60
-# How long an agent or cast is left alone for which the hub has no usable answer: the first time, and at the most.
-ROW_PAUSE, LONGEST_ROW_PAUSE = timedelta(minutes=1), timedelta(days=1)
+# How long an agent or cast is left alone for which the hub has no usable answer: the first time, and at the most. What
+# it refuses it may refuse for ever; where it fails, it often fails at all that it is asked for, and is repaired.
+ROW_PAUSE, LONGEST_AFTER_REFUSAL, LONGEST_AFTER_FAILURE = timedelta(minutes=1), timedelta(days=1), timedelta(hours=1)
 
-# Holds for all workers. Redis may lose it: that costs one more call.
-PAUSED_KEY = f"{PREFIX}hub:paused"
+# In which nothing is asked for.
+PAUSE = Pause.of("the hub", "hub")
 SOURCE = "farcaster"
 # Of the lock that one who pulls has.
-LOCK = int.from_bytes(hashlib.sha256(b"launchboard hub").digest()[:8], signed=True)
+LOCK = lock_number("hub")
 
 # Whose FID has become another one begins anew.
 _BEGIN = """
@@ -66,12 +61,7 @@ SET fid = excluded.fid, casts_until = 0, due_at = excluded.due_at, failures = 0,
 
 _Row = TypeVar("_Row", HubCursor, HubCast)
 _Fact = TypeVar("_Fact", Action, Interaction)
-_Message = TypeVar("_Message", CastMessage, ReactionMessage)
-
-
-def is_paused() -> bool:
-    """Whether the hub is left alone after an error. Raises RedisError."""
-    return bool(redis().exists(PAUSED_KEY))
+_Message = CastMessage | ReactionMessage
 
 
 def pull_casts(*, until: float) -> int:
@@ -112,7 +102,7 @@ def _each(rows: Sequence[_Row], pull: Callable[[_Row], None], *, until: float) -
         try:
             pull(row)
         except (NoAnswer, RateLimited) as error:
-            _give_back(rows[number:], timezone.now() + timedelta(seconds=_pause_after(error)))
+            _give_back(rows[number:], timezone.now() + timedelta(seconds=PAUSE.begin(error)))
             return number
         except (Retryable, Permanent) as error:
             _note_failure(row, error)
@@ -123,9 +113,10 @@ def _give_back(rows: Sequence[_Row], due_at: datetime) -> None:
     type(rows[0])._default_manager.filter(pk__in=[row.pk for row in rows]).update(due_at=due_at)
 
 
-def _note_failure(row: HubCursor | HubCast, error: Exception) -> None:
+def _note_failure(row: HubCursor | HubCast, error: Retryable | Permanent) -> None:
     """An answer about this one that is of no use holds up no other; it is asked for ever more seldom."""
-    pause = min(ROW_PAUSE * 2 ** min(row.failures, 12), LONGEST_ROW_PAUSE)
+    longest = LONGEST_AFTER_FAILURE if isinstance(error, Retryable) else LONGEST_AFTER_REFUSAL
+    pause = min(ROW_PAUSE * 2 ** min(row.failures, 12), longest)
     told: dict[str, object] = {"due_at": timezone.now() + pause, "failures": F("failures") + 1}
     if isinstance(row, HubCursor):
         told["trouble"] = str(error)
@@ -139,9 +130,13 @@ def _pull_agent(cursor: HubCursor) -> None:
     # What is older would be pruned at once.
     oldest = timestamp_of(now - timedelta(days=settings.LEADERBOARD_FACT_DAYS))
     since = max(cursor.casts_until - OVERLAP_SECONDS, oldest)
-    for number, page in enumerate(hub.walk_casts(cursor.fid, since=since), 1):
+    pages = 0
+    for page in hub.walk_casts(cursor.fid, since=since):
+        before = cursor.casts_until
         _keep_casts(cursor, page, now=now)
-        if number == PAGES:
+        # The first ones may hold what was read the last time, however many they are.
+        pages += cursor.casts_until > before
+        if pages == PAGES:
             due_at = now
             break
     HubCursor.objects.filter(pk=cursor.pk, fid=cursor.fid).update(due_at=due_at, failures=0, trouble="")
@@ -190,27 +185,38 @@ def _add(rows: Sequence[_Fact], *, unique: Sequence[str]) -> None:
 
 def _pull_cast(cast: HubCast) -> None:
     action, now = cast.action, timezone.now()
-    walked: list[CastMessage | ReactionMessage] = [
-        *_new(hub.walk_reactions(cast.fid, action.cast_hash, InteractionKind.LIKE), cast),
-        *_new(hub.walk_reactions(cast.fid, action.cast_hash, InteractionKind.RECAST), cast),
-        *_new(hub.walk_replies(cast.fid, action.cast_hash), cast),
-    ]
-    # Each once: pages move while they are read. What claims to come later counts for nothing until then.
-    found = {message.hash: message for message in walked if message.at <= now + SOONEST}
-    rows = [_interaction(action, found[hash_]) for hash_ in sorted(found)]
-    until = max([cast.read_until, *(message.timestamp for message in found.values() if message.at <= now)])
+    until = cast.read_until
+    for pages in (
+        hub.walk_reactions(cast.fid, action.cast_hash, InteractionKind.LIKE),
+        hub.walk_reactions(cast.fid, action.cast_hash, InteractionKind.RECAST),
+        hub.walk_replies(cast.fid, action.cast_hash),
+    ):
+        for page in _new(pages, cast):
+            # What claims to come later counts for nothing until then.
+            found = [message for message in page if message.at <= now + SOONEST]
+            if not _keep_interactions(cast, found):
+                return
+            until = max([until, *(message.timestamp for message in found if message.at <= now)])
+    # Not before all is read, the newest of which came first: a walk that breaks off leaves no gap behind it.
+    age = now - action.at
+    row = HubCast.objects.filter(pk=cast.pk)
+    if age > OLD:
+        row.delete()
+    else:
+        row.update(read_until=until, due_at=now + min(max(age / 2, SOONEST), LATEST), failures=0)
+
+
+def _keep_interactions(cast: HubCast, found: Sequence[_Message]) -> bool:
+    """Add what a page tells; False where the cast has been deleted meanwhile, and maybe its agent."""
+    rows = [_interaction(cast.action, message) for message in sorted(found, key=lambda message: message.hash)]
     with transaction.atomic():
         write_alone()
-        # All that the cast has got since the last time or nothing: a walk that breaks off leaves no gap behind it.
+        if not HubCast.objects.select_for_update().filter(pk=cast.pk).exists():
+            return False
         _add(_one_each(rows), unique=("cast_key", "actor_fid", "kind", "message_key", "agent"))
-        age = now - action.at
-        row = HubCast.objects.filter(pk=cast.pk)
-        if age > OLD:
-            row.delete()
-        else:
-            row.update(read_until=until, due_at=now + min(max(age / 2, SOONEST), LATEST), failures=0)
         if settings.LEADERBOARD_ACTOR_SCORES:
-            profiles.want(message.fid for message in found.values())
+            profiles.want(message.fid for message in found)
+    return True
 
 
 def _key(agent_id: int, message_hash: str) -> uuid.UUID:
@@ -223,16 +229,16 @@ def _one_each(rows: Sequence[Interaction]) -> list[Interaction]:
     return list({(row.actor_fid, row.kind, row.message_key): row for row in rows}.values())
 
 
-def _new(pages: Iterable[list[_Message]], cast: HubCast) -> Iterator[_Message]:
-    """What came since the last time, newest first, and what may have arrived late."""
+def _new(pages: Iterable[Sequence[_Message]], cast: HubCast) -> Iterator[list[_Message]]:
+    """What came since the last time, newest first, and what may have arrived late; page by page."""
     since = cast.read_until - OVERLAP_SECONDS
-    for page in itertools.islice(pages, LIKE_PAGES):
-        yield from (message for message in page if message.timestamp >= since)
+    for page in pages:
+        yield [message for message in page if message.timestamp >= since]
         if page and page[-1].timestamp < since:
             return
 
 
-def _interaction(action: Action, message: CastMessage | ReactionMessage) -> Interaction:
+def _interaction(action: Action, message: _Message) -> Interaction:
     is_reply = isinstance(message, CastMessage)
     return Interaction(
         key=_key(action.agent_id, message.hash),
@@ -244,12 +250,3 @@ def _interaction(action: Action, message: CastMessage | ReactionMessage) -> Inte
         message_key=cast_key(message.hash) if is_reply else 0,
         text_key=text_key(message.text) if isinstance(message, CastMessage) else 0,
     )
-
-
-def _pause_after(error: NoAnswer | RateLimited) -> int:
-    """Leave the hub alone, and return for how many seconds."""
-    said = error.retry_after if isinstance(error, RateLimited) else None
-    pause = OUTAGE_PAUSE_SECONDS if said is None else max(math.ceil(said), 1)
-    redis().set(PAUSED_KEY, 1, ex=pause)
-    logger.warning("the hub gave no answer, and is left alone for %s s: %s", pause, error)
-    return pause

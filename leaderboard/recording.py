@@ -1,12 +1,12 @@
 """Events become rows, many at a time and each once: the one way for calls and files."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import IntegrityError, connection, models, transaction
 
 from accounts.models import PartnerKey, Scope
+from config.postgresql.locks import lock_number, take
 from leaderboard import describing, fact_rows
 from leaderboard.events import Event, Scored
 from leaderboard.models import SocialAccount
@@ -14,8 +14,7 @@ from leaderboard.refusals import LacksScores, Trouble
 from tokens.copy_text import CopyText
 from tokens.staging import column_types, names, staged
 
-# 64 bits of a digest, as whatever else locks by a number has its own.
-_LOCK = int.from_bytes(hashlib.sha256(b"launchboard facts").digest()[:8], signed=True)
+_LOCK = lock_number("facts")
 
 _INSERT = "INSERT INTO {table} ({columns}) SELECT {columns} FROM staged_fact ON CONFLICT {instead}"
 # The newer event's word of when an account was registered counts.
@@ -69,10 +68,7 @@ def write_alone() -> None:
     Facts have two unique constraints, and two who tell of the same in another order would wait for each other. None of
     them takes long.
     """
-    if not connection.in_atomic_block:
-        raise RuntimeError("a lock until the end of a transaction is of no use outside of one")
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+    take(_LOCK)
 
 
 def _refuse_scores(events: Sequence[Event]) -> None:

@@ -1,6 +1,5 @@
 """Rankings: made of an interval's facts, one at a time, and switched to when they are whole."""
 
-import hashlib
 import logging
 import time
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
+from config.postgresql.locks import lock_number, take
 from leaderboard import ranking_rows, scoring
 from leaderboard.models import Interval, Snapshot, Standing
 from leaderboard.reading import at_one_moment, read_facts
@@ -24,13 +24,8 @@ logger = logging.getLogger(__name__)
 _ROWS_AT_ONCE = 5_000
 
 
-def _key(purpose: str) -> int:
-    """64 bits of a digest, as whatever else locks by a number has its own."""
-    return int.from_bytes(hashlib.sha256(f"launchboard ranking {purpose}".encode()).digest()[:8], signed=True)
-
-
 # Held by who makes a ranking.
-LOCK = _key("making")
+LOCK = lock_number("ranking making")
 
 
 def compute(interval: Interval, *, computed_at: datetime | None = None) -> Snapshot:
@@ -76,8 +71,7 @@ def _take_place(interval: Interval, computed_at: datetime) -> Snapshot | None:
 
     Whoever had lost the lock on his way here waits for the one who got it then.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_key(f"switching {interval}")])
+    take(lock_number(f"ranking switching {interval}"))
     current = Snapshot.objects.filter(interval=interval, is_current=True)
     later = current.filter(computed_at__gt=computed_at).first()
     if later is None:

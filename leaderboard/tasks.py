@@ -27,9 +27,9 @@ def pull_hub() -> None:
     # One at a time, however slow the hub is.
     until, looked_at = time.monotonic() + ROUNDS_SECONDS, 1
     with suppress(HeldElsewhere), held(pulling.LOCK):
-        while looked_at and time.monotonic() < until and not pulling.is_paused():
+        while looked_at and time.monotonic() < until and not pulling.PAUSE.is_on():
             looked_at = pulling.pull_casts(until=until)
-            if not pulling.is_paused():
+            if not pulling.PAUSE.is_on():
                 looked_at += pulling.pull_interactions(until=until)
 
 
@@ -58,8 +58,16 @@ def make_ranking(interval: str) -> None:
 
 
 @app.task
-def prune_leaderboard() -> None:
-    """Delete rankings and facts whose time is over."""
-    rankings, facts = pruning.prune_snapshots(), pruning.prune_facts()
-    if rankings or facts:
-        logger.info("pruned %s rankings and %s facts about agents", rankings, facts)
+def prune_rankings() -> None:
+    """Delete rankings that were replaced long ago."""
+    pruned = pruning.prune_snapshots()
+    if pruned:
+        logger.info("pruned %s rankings", pruned)
+
+
+@app.task
+def prune_facts() -> None:
+    """Delete facts whose time is over."""
+    pruned = pruning.prune_facts()
+    if pruned:
+        logger.info("pruned %s facts about agents", pruned)

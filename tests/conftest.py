@@ -129,11 +129,11 @@ def support(client: Client, db: None) -> Client:
 @pytest.fixture
 def social(settings: Any) -> Iterator[SocialStandIn]:
     """A stand-in for the social provider, asked as Neynar; nobody is leaving it alone for an earlier error."""
-    redis_connection.redis().delete(profiles.PAUSED_KEY)
+    redis_connection.redis().delete(profiles.PAUSE.key)
     with SocialStandIn() as running:
         settings.SOCIAL_BASE_URL, settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = running.url, "sample", ""
         yield running
-    redis_connection.redis().delete(profiles.PAUSED_KEY)
+    redis_connection.redis().delete(profiles.PAUSE.key)
 
 
 def _forget_market(client: Redis) -> None:

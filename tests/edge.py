@@ -9,7 +9,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from config.edge.cache import EdgeCache
 from config.edge.shared_runs import SharedRuns
 
-PUBLIC = {"Cache-Control": "public, s-maxage=60", "Vary": "Accept-Encoding, origin", "ETag": '"e"'}
+PUBLIC = {"Cache-Control": "public, s-maxage=60", "Vary": "Accept-Encoding", "ETag": '"e"'}
 
 
 @dataclass

@@ -193,7 +193,7 @@ def test_an_agents_page_shows_why_it_stands_where_it_stands(operator):
     page = operator.get(f"{AGENTS}{agent.pk}/change/").content.decode()
     assert "Rank 3" in page
     assert page.count("not looked at yet") == 2
-    for words in ("CONCENTRATED", "BURST_TIMING", "0.123", "others: accounts", ">77</td>"):
+    for words in ("CONCENTRATED", "BURST_TIMING", "0.123", "the rest: accounts", ">77</a></td>"):
         assert words in page
     # Charts: components, accounts, gaps, casts and interactions by day; ids and times are no heights.
     assert page.count("<svg viewBox") == 5
@@ -219,7 +219,7 @@ def test_long_evidence_is_shown_in_part(operator):
     assert "and 10 more" in page
 
 
-def test_rankings_are_listed_by_interval_and_doubt(operator):
+def test_rankings_are_listed_by_interval_and_wash(operator):
     day, week = SnapshotFactory(), SnapshotFactory(interval="7d")
     past = SnapshotFactory(is_current=False, replaced_at=timezone.now())
     first, second = (StandingFactory(snapshot=day, rank=rank) for rank in (1, 2))
@@ -233,7 +233,14 @@ def test_rankings_are_listed_by_interval_and_doubt(operator):
 
     assert listed()[:3] == [first.pk, second.pk, washing.pk]
     assert listed(interval="7d") == [weekly.pk]
-    assert listed(doubt="washing") == listed(doubt="flagged") == [washing.pk]
+    # What is chosen is shown, also where nobody has chosen it.
+    for asked, shown in (({}, "24h"), ({"interval": "7d"}, "7d"), ({"interval": "x"}, "24h")):
+        changelist = operator.get(STANDINGS, asked).context["cl"]
+        offered = list(changelist.filter_specs[0].choices(changelist))
+        assert [(choice["display"], choice["selected"]) for choice in offered] == [
+            (interval, interval == shown) for interval in ("24h", "7d", "30d")
+        ]
+    assert listed(wash="accused") == listed(wash="flagged") == [washing.pk]
     assert listed(q=second.agent.agent_id) == [second.pk]
 
 

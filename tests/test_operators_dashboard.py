@@ -217,7 +217,7 @@ def test_the_dashboard_is_there_while_redis_is_not(operator, settings, own_serve
 def test_a_pause_of_the_social_provider_alarms(operator, social):
     provider = figures(operator, "Deployers' profiles")["Provider"]
     assert (provider.value, provider.is_alarming) == ("asked", False)
-    redis().set(profiles.PAUSED_KEY, 1, ex=60)
+    redis().set(profiles.PAUSE.key, 1, ex=60)
     provider = figures(operator, "Deployers' profiles")["Provider"]
     assert (provider.value, provider.is_alarming) == ("left alone", True)
 

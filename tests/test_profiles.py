@@ -38,7 +38,7 @@ def due_in():
 
 def left_alone_for():
     """The seconds for which no worker asks the provider."""
-    return redis().ttl(profiles.PAUSED_KEY)
+    return redis().ttl(profiles.PAUSE.key)
 
 
 def make_due(**changes):
@@ -195,7 +195,7 @@ def test_a_provider_out_of_order_is_left_alone_and_nobody_is_lost(social, settin
     assert len(social.asked) == 1
 
     social.behave(Mode.OK)
-    redis().delete(profiles.PAUSED_KEY)
+    redis().delete(profiles.PAUSE.key)
     make_due()
     assert profiles.refresh_due() == 2
     assert rows()[5].username == username(5)
@@ -229,7 +229,7 @@ def test_the_log_says_why_without_the_key(social, settings, caplog):
     SocialProfileFactory(fid=5, wanted=True)
     social.behave(Mode.WRONG_KEY)
     profiles.refresh_due()
-    (record,) = [record for record in caplog.records if record.name == "accounts.profiles"]
+    (record,) = [record for record in caplog.records if record.name == "config.outages"]
     assert record.levelno == logging.ERROR
     assert record.getMessage() == "the social provider gave no answer, and is left alone for 600 s: HTTP status 401"
     assert "s3cret" not in caplog.text

@@ -1,5 +1,8 @@
 """leaderboard/pulling.py against a hub on loopback: what becomes a fact, and how far it is read when things break."""
 
+import subprocess
+import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -9,6 +12,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import SocialProfile
+from config.env import BASE_DIR
+from config.outages import OUTAGE_SECONDS
 from config.redis_connection import redis
 from leaderboard import pulling, scores, tasks
 from leaderboard.hub_shapes import EPOCH, read_cast, read_reaction
@@ -24,6 +29,7 @@ from tests.waiting import wait_for
 pytestmark = pytest.mark.django_db
 
 FID, OTHER = 900, 77
+_PULL = "import django; django.setup(); from leaderboard import tasks; tasks.pull_hub()"
 ELSEWHERE = (5, "0x" + "ab" * 20)
 
 
@@ -32,9 +38,9 @@ def farcaster(social, settings):
     """The stand-in as a hub, and nobody is leaving it alone."""
     settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = "", social.url
     settings.SOCIAL_TIMEOUT_SECONDS = 5.0
-    redis().delete(pulling.PAUSED_KEY)
+    redis().delete(pulling.PAUSE.key)
     yield social
-    redis().delete(pulling.PAUSED_KEY)
+    redis().delete(pulling.PAUSE.key)
 
 
 @pytest.fixture
@@ -129,15 +135,16 @@ def test_a_cast_from_the_future_waits_until_it_is_due(farcaster, agent):
     assert HubCursor.objects.get().casts_until == farcaster.hub.casts[1].at - EPOCH
 
 
-@pytest.mark.parametrize("mode", [Mode.RATE_LIMIT, Mode.CUT_SHORT])
-def test_a_hub_without_answers_is_left_alone_and_everybody_is_due_again(farcaster, agent, mode):
+@pytest.mark.parametrize("mode", [Mode.RATE_LIMIT, Mode.CUT_SHORT, Mode.STALL])
+def test_a_hub_without_answers_is_left_alone_and_everybody_is_due_again(farcaster, agent, settings, mode):
+    settings.SOCIAL_TIMEOUT_SECONDS = 0.5
     Agent.objects.create(agent_id="second", fid=FID + 1)
     farcaster.behave(mode, seconds=7)
     assert pull_casts() == 0
     assert len(farcaster.asked) == 1
-    assert pulling.is_paused()
+    assert pulling.PAUSE.is_on()
     due = [row.due_at - timezone.now() for row in HubCursor.objects.all()]
-    pause = 7 if mode == Mode.RATE_LIMIT else pulling.OUTAGE_PAUSE_SECONDS
+    pause = 7 if mode == Mode.RATE_LIMIT else OUTAGE_SECONDS
     assert all(timedelta(seconds=pause - 5) < wait <= timedelta(seconds=pause) for wait in due)
 
 
@@ -148,17 +155,18 @@ def test_an_answer_of_no_use_holds_up_no_other_agent(farcaster, agent, mode):
     farcaster.behave(mode, times=1)
     assert pull_casts() == 2
     assert Action.objects.get().agent.agent_id == "second"
-    assert not pulling.is_paused()
+    assert not pulling.PAUSE.is_on()
     failed = HubCursor.objects.get(failures=1)
     assert failed.agent == agent and failed.trouble
-    # Ever more seldom, until it answers.
-    for failures in (2, 3):
-        HubCursor.objects.filter(pk=failed.pk).update(due_at=timezone.now())
+    # Ever more seldom, until it answers: of what fails at the hub once an hour, of what it refuses once a day.
+    longest = timedelta(days=1) if mode == Mode.WRONG_KEY else timedelta(hours=1)
+    for failures in (2, 3, 99):
+        HubCursor.objects.filter(pk=failed.pk).update(due_at=timezone.now(), failures=failures - 1)
         farcaster.behave(mode, times=1)
         pull_casts()
         failed.refresh_from_db()
         wait = failed.due_at - timezone.now()
-        pause = pulling.ROW_PAUSE * 2 ** (failures - 1)
+        pause = min(pulling.ROW_PAUSE * 2 ** min(failures - 1, 20), longest)
         assert failed.failures == failures
         assert pause - timedelta(seconds=10) < wait <= pause
     make_due()
@@ -181,11 +189,53 @@ def test_it_begins_nothing_when_its_time_is_over(farcaster, agent):
     assert pull_casts() == 1
 
 
-def test_a_walk_in_circles_ends(farcaster, agent):
-    farcaster.hub.casts.append(Cast(FID, ago(minutes=1)))
-    farcaster.change = lambda asked, body: {**body, "nextPageToken": "0"}
+@pytest.mark.parametrize(
+    ("following", "trouble"),
+    [
+        # The page leads to itself, or to one before it.
+        (lambda token: "0", "a page that comes again"),
+        (lambda token: {"": "1", "1": "2", "2": "1"}[token], "a page that leads to no other"),
+        (lambda token: 5, "a page that leads to no other"),
+        (lambda token: "9" * 1001, "a page that leads to no other"),
+    ],
+)
+def test_a_walk_in_circles_ends(farcaster, agent, following, trouble):
+    farcaster.hub.longest_page = 1
+    farcaster.hub.casts += [Cast(FID, ago(minutes=minutes)) for minutes in (1, 2, 3)]
+    farcaster.change = lambda asked, body: {**body, "nextPageToken": following(asked.query.get("pageToken", ""))}
     pull_casts()
-    assert "leads to no other" in HubCursor.objects.get().trouble
+    assert (HubCursor.objects.get().trouble, HubCursor.objects.get().failures) == (trouble, 1)
+    assert len(farcaster.asked) <= 3
+
+
+def test_the_same_page_under_ever_new_tokens_ends(farcaster, agent):
+    farcaster.hub.casts.append(Cast(FID, ago(minutes=1)))
+    asked_before = []
+
+    def repeat(asked, body):
+        asked_before.append(asked)
+        return {**body, "messages": body["messages"] or [{}], "nextPageToken": f"more {len(asked_before)}"}
+
+    farcaster.hub.answer = lambda path, query, answer=farcaster.hub.answer: answer(path, {**query, "pageToken": "0"})
+    farcaster.change = repeat
+    pull_casts()
+    assert (HubCursor.objects.get().trouble, len(farcaster.asked)) == ("a page that comes again", 2)
+
+
+def test_a_walk_without_an_end_holds_nobody_up_for_long(farcaster, agent, settings):
+    settings.SOCIAL_TIMEOUT_SECONDS = 0.1
+    farcaster.hub.longest_page = 1
+    second = Agent.objects.create(agent_id="second", fid=FID + 1)
+    farcaster.hub.casts.append(Cast(FID + 1, ago(minutes=1)))
+
+    def grow(asked, body):
+        token = int(asked.query.get("pageToken") or 0) + 1
+        return body if asked.query["fid"] != str(FID) else {"messages": [{"page": token}], "nextPageToken": str(token)}
+
+    farcaster.change = grow
+    assert pull_casts() == 2
+    assert HubCursor.objects.get(agent=agent).trouble == "page after page, and no end in time"
+    assert Action.objects.get().agent == second
 
 
 def test_reactions_from_the_future_count_for_nothing(farcaster, agent):
@@ -253,6 +303,54 @@ def test_it_reads_on_from_the_newest_cast_of_the_last_time(farcaster, agent):
     ]
 
 
+def test_an_empty_page_is_not_the_last_one(farcaster, agent):
+    farcaster.hub.longest_page = 1
+    farcaster.hub.casts += [Cast(FID, ago(minutes=minutes)) for minutes in (3, 2, 1)]
+    farcaster.change = lambda asked, body: {**body, "messages": []} if asked.query.get("pageToken") == "1" else body
+    pull_casts()
+    assert Action.objects.count() == 2
+
+
+def test_short_pages_of_what_is_known_do_not_hide_what_is_new(farcaster, agent):
+    """Within the time that is read twice there may be more pages than one turn has."""
+    farcaster.hub.longest_page = 1
+    number = 2 * pulling.PAGES + 5
+    farcaster.hub.casts += [Cast(FID, ago(seconds=seconds)) for seconds in range(1, number + 1)]
+    for _ in range(3):
+        pull_casts()
+    assert Action.objects.count() == number
+    assert HubCursor.objects.get().due_at > timezone.now()
+
+
+def test_a_hub_that_goes_back_in_time_takes_nothing_away_and_leaves_nothing_out(farcaster, agent):
+    casts = [Cast(FID, ago(hours=hours)) for hours in (5, 4, 3)]
+    farcaster.hub.casts += casts
+    pull_casts()
+    # As from a copy of yesterday.
+    farcaster.hub.casts[1:] = []
+    make_due()
+    pull_casts()
+    assert Action.objects.count() == 3
+    farcaster.hub.casts[:] = [*casts, Cast(FID, ago(hours=2))]
+    make_due()
+    pull_casts()
+    assert Action.objects.count() == 4
+    pull_interactions()
+    assert not HubCursor.objects.exclude(failures=0).exists()
+
+
+def test_a_cast_that_many_like_between_two_readings_misses_none(farcaster, agent):
+    farcaster.hub.longest_page = 1
+    cast = Cast(FID, ago(hours=5))
+    farcaster.hub.casts.append(cast)
+    farcaster.hub.reactions += [Reaction(fid, ago(minutes=fid), "Like", (FID, cast.hash)) for fid in range(1, 61)]
+    pull_casts()
+    pull_interactions()
+    assert Interaction.objects.count() == 60
+    newest = farcaster.hub.reactions[0].at - EPOCH
+    assert HubCast.objects.get().read_until == newest
+
+
 def test_what_a_broken_walk_had_read_is_kept_and_the_rest_comes_later(farcaster, agent):
     farcaster.hub.longest_page = 2
     farcaster.hub.casts += [Cast(FID, ago(hours=hours)) for hours in range(1, 6)]
@@ -273,7 +371,9 @@ def test_a_broken_walk_over_reactions_leaves_no_gap(farcaster, agent):
     pull_casts()
     farcaster.refuse = lambda asked: 503 if asked.query.get("pageToken") == "4" else None
     assert pull_interactions() == 0
-    assert not Interaction.objects.exists()
+    # The newest are there, and are no sign of how far it was read.
+    assert Interaction.objects.count() == 4
+    assert HubCast.objects.get().read_until == 0
     farcaster.refuse = lambda asked: None
     make_due()
     pull_interactions()
@@ -379,6 +479,63 @@ def test_a_fid_that_moves_during_a_walk_leaves_no_cast_with_the_old_agent(farcas
     farcaster.change = move
     pull_casts()
     assert not Action.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("pull", [pull_casts, pull_interactions])
+def test_an_agent_that_is_deleted_during_a_walk_is_gone(farcaster, agent, pull):
+    cast = Cast(FID, ago(hours=1))
+    farcaster.hub.casts.append(cast)
+    farcaster.hub.reactions.append(Reaction(OTHER, ago(minutes=30), "Like", (FID, cast.hash)))
+    if pull is pull_interactions:
+        pull_casts()
+
+    def delete(asked, body):
+        Action.objects.all().delete()
+        Agent.objects.all().delete()
+        # That of the stand-in's thread.
+        connection.close()
+        return body
+
+    farcaster.change = delete
+    assert pull() == 1
+    assert not any(model.objects.exists() for model in (Agent, Action, Interaction, HubCast, HubCursor))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("call", "model", "kept", "whole"), [("castsByFid", Action, 4, 5), ("reactionsByCast", Interaction, 4, 6)]
+)
+def test_who_comes_after_one_that_was_killed_goes_on(farcaster, agent, service_environment, call, model, kept, whole):
+    farcaster.hub.longest_page = 2
+    farcaster.hub.casts += [Cast(FID, ago(hours=hours)) for hours in range(1, 6)]
+    target = FID, farcaster.hub.casts[0].hash
+    farcaster.hub.reactions += [Reaction(fid, ago(minutes=fid), "Like", target) for fid in range(1, 7)]
+    if model is Interaction:
+        pull_casts()
+    has_come, go_on = threading.Event(), threading.Event()
+
+    def wait_at_the_third(asked, body):
+        if asked.path.endswith(call) and asked.query.get("pageToken") == "4":
+            has_come.set()
+            go_on.wait(60)
+        return body
+
+    farcaster.change = wait_at_the_third
+    hub = {"FARCASTER_HUB_URL": farcaster.url, "SOCIAL_API_KEY": "", "SOCIAL_TIMEOUT_SECONDS": "10"}
+    process = subprocess.Popen([sys.executable, "-c", _PULL], cwd=BASE_DIR, env=service_environment | hub)
+    try:
+        assert has_come.wait(60)
+    finally:
+        process.kill()
+        process.wait()
+        go_on.set()
+    assert model.objects.count() == kept
+    # What the killed one was at stays its own for a while.
+    assert pull_casts() == 0
+    make_due()
+    # Its lock goes with its session.
+    wait_for(lambda: tasks.pull_hub() or model.objects.count() == whole)
 
 
 def test_agents_without_fid_are_not_asked_for(farcaster):

@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from config.api.representation import accepts_gzip
 from config.api.routing import endpoint
+from config.api.views import LimitedView
 from tests.factories import TokenFactory
 
 LONG = "launch " * 100
@@ -27,6 +28,15 @@ class Text(APIView):
 
     def post(self, request):
         return Response(LONG, headers={"Cache-Control": "public", **request.query_params.dict()})
+
+
+class Sworn(LimitedView):
+    """Says all that its answers depend on."""
+
+    vary = "Cookie"
+
+    def get(self, request):
+        return Response("a" * 1000, headers={"Vary": "Accept-Language"})
 
 
 def stream(request):
@@ -45,6 +55,7 @@ def page_without_body_for_head(request):
 
 urlpatterns = [
     endpoint("api/text", Text.as_view()),
+    endpoint("api/sworn", Sworn.as_view()),
     path("api/stream", stream),
     path("page", page),
     path("bodiless", page_without_body_for_head),
@@ -110,7 +121,16 @@ def test_it_leaves_short_answers_as_they_are():
     for headers in (GZIP, {}):
         answer = Client().get("/api/text?length=100", headers=headers)
         assert ("Content-Encoding" in answer, len(answer.content)) == (False, 102)
-        assert "Accept-Encoding" not in answer["Vary"]
+        assert "Vary" not in answer
+
+
+@own_addresses
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT"])
+def test_a_view_that_says_all_that_its_answers_depend_on_is_never_compressed(method):
+    for headers in (GZIP, {}):
+        answer = Client().generic(method, "/api/sworn", headers=headers)
+        assert "Content-Encoding" not in answer
+        assert answer["Vary"] == "Cookie" if method != "PUT" else "Cookie" in answer["Vary"]
 
 
 @own_addresses

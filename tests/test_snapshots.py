@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 from django.utils import timezone
 
+from config.schedule import SCHEDULE
 from leaderboard import pace, pruning, scoring, snapshots, tasks
 from leaderboard.models import (
     Action,
@@ -259,7 +260,7 @@ def test_rankings_wait_in_a_queue_of_their_own(queue):
     made = [(message.task, message.args) for message in queue()]
     assert made == [("leaderboard.tasks.make_ranking", [interval.value]) for interval in Interval]
     routes = django_settings.CELERY_TASK_ROUTES
-    slow = ("pull_hub", "make_rankings", "make_ranking", "prune_leaderboard")
+    slow = ("pull_hub", "make_rankings", "make_ranking", "prune_rankings", "prune_facts")
     assert {routes[f"leaderboard.tasks.{name}"]["queue"] for name in slow} == {"leaderboard"}
 
 
@@ -274,9 +275,23 @@ def test_replaced_rankings_are_kept_for_a_while(settings):
     old_current = SnapshotFactory(computed_at=now - timedelta(days=9))
     for snapshot in (kept, old, older, old_current):
         StandingFactory(snapshot=snapshot, agent=agent)
-    assert pruning.prune_snapshots() == 2
+    tasks.prune_rankings()
     assert set(Snapshot.objects.all()) == {kept, old_current}
     assert set(Standing.objects.values_list("snapshot_id", flat=True)) == {kept.pk, old_current.pk}
+
+
+def test_rankings_go_as_fast_as_they_can_be_made():
+    beats = {entry["task"]: entry["schedule"] for entry in SCHEDULE.values()}
+    pruning_seconds = beats["leaderboard.tasks.prune_rankings"]
+    SnapshotFactory.create_batch(
+        int(len(Interval) * pruning_seconds / beats["leaderboard.tasks.make_rankings"]),
+        is_current=False,
+        replaced_at=timezone.now() - timedelta(days=1),
+    )
+    tasks.prune_rankings()
+    assert not Snapshot.objects.exists()
+    # Which looks at every account that ever had a score.
+    assert beats["leaderboard.tasks.prune_facts"] == 3600
 
 
 @pytest.mark.django_db
@@ -302,7 +317,7 @@ def test_of_old_scores_the_last_one_of_each_account_stays(settings):
     for fid, days in ((1, (95, 93, 91)), (2, (95,)), (3, (91, 89)), (4, (10,))):
         for day in days:
             SocialScoreFactory(fid=fid, at=now - timedelta(days=day), score=day / 100)
-    tasks.prune_leaderboard()
+    tasks.prune_facts()
     left = SocialScore.objects.order_by("fid", "-score").values_list("fid", "score")
     assert list(left) == [(1, 0.91), (2, 0.95), (3, 0.91), (3, 0.89), (4, 0.1)]
 

@@ -3,10 +3,10 @@
 import pytest
 
 from accounts import social_provider
-from accounts.social_provider import WrongAnswer, find_people
+from accounts.social_provider import find_people
 from accounts.social_shapes import MAX_ADDRESSES, MAX_BIO, MAX_NAME, MAX_URL, Profile, read_hub_person, read_neynar_user
 from config.api.fields import checksum
-from config.http import Permanent, RateLimited, Retryable, StatusRefused
+from config.http import Permanent, RateLimited, Retryable, StatusRefused, WrongAnswer
 from standins.server import Mode
 from standins.social import neynar_user, username
 

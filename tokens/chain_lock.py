@@ -1,9 +1,8 @@
 """Who may write what a chain says: many at a time that index single transactions, or the chain's follower alone."""
 
-import hashlib
 from enum import StrEnum
 
-from django.db import connection
+from config.postgresql.locks import lock_number, take
 
 
 class Purpose(StrEnum):
@@ -20,9 +19,8 @@ class Purpose(StrEnum):
 
 
 def key(purpose: Purpose, number: int) -> int:
-    """The number of a chain's advisory lock: 64 bits of a digest, as whatever else locks by a number has its own."""
-    digest = hashlib.sha256(f"launchboard {purpose} {number}".encode()).digest()
-    return int.from_bytes(digest[:8], signed=True)
+    """The number of a chain's advisory lock."""
+    return lock_number(f"{purpose} {number}")
 
 
 def share(chain_id: int) -> None:
@@ -30,16 +28,9 @@ def share(chain_id: int) -> None:
 
     To be taken before any row: who waits here holds nothing that the owner could wait for.
     """
-    _take("pg_advisory_xact_lock_shared", chain_id)
+    take(key(Purpose.WRITING, chain_id), shared=True)
 
 
 def own(chain_id: int) -> None:
     """Write rows of a chain alone, once those who share it have ended. Until the end of this database transaction."""
-    _take("pg_advisory_xact_lock", chain_id)
-
-
-def _take(function: str, chain_id: int) -> None:
-    if not connection.in_atomic_block:
-        raise RuntimeError("a lock until the end of a transaction is of no use outside of one")
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {function}(%s)", [key(Purpose.WRITING, chain_id)])
+    take(key(Purpose.WRITING, chain_id))

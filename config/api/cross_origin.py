@@ -3,8 +3,9 @@
 from corsheaders.conf import conf
 from corsheaders.middleware import CorsMiddleware
 from django.http import HttpRequest, HttpResponseBase
-from django.urls import Resolver404, resolve
 from rest_framework.permissions import AllowAny
+
+from config.api.routing import view_class
 
 _READS = ("GET", "HEAD")
 
@@ -18,18 +19,15 @@ class CrossOriginMiddleware(CorsMiddleware):
 
     def add_response_headers(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """The response itself, changed; for a preflight, what may come after it."""
+        if request.method in _READS and self.is_enabled(request) and _is_public(request):
+            # To pages of listed origins and to callers that are none as well, so that one answer can be kept for all.
+            _allow_all(response)
+            return response
         super().add_response_headers(request, response)
-        if "Origin" not in request.headers or not self.is_enabled(request):
-            return response
-        is_preflight = request.method == "OPTIONS"
-        method = request.headers.get("Access-Control-Request-Method") if is_preflight else request.method
-        is_of_listed = "Access-Control-Allow-Origin" in response
-        if method not in _READS or (is_preflight and is_of_listed) or not _is_public(request):
-            return response
-        # To listed origins as well, so that one answer can be kept for all.
-        response["Access-Control-Allow-Origin"] = "*"
-        response["Access-Control-Expose-Headers"] = ", ".join(conf.CORS_EXPOSE_HEADERS)
-        if is_preflight:
+        is_of_other = "Origin" in request.headers and "Access-Control-Allow-Origin" not in response
+        asked = request.headers.get("Access-Control-Request-Method")
+        if request.method == "OPTIONS" and asked in _READS and is_of_other and _is_public(request):
+            _allow_all(response)
             response["Access-Control-Allow-Methods"] = ", ".join(_READS)
             # Of no use in a read, and sent all the same.
             response["Access-Control-Allow-Headers"] = "content-type"
@@ -37,13 +35,13 @@ class CrossOriginMiddleware(CorsMiddleware):
         return response
 
 
+def _allow_all(response: HttpResponseBase) -> None:
+    response["Access-Control-Allow-Origin"] = "*"
+    response["Access-Control-Expose-Headers"] = ", ".join(conf.CORS_EXPOSE_HEADERS)
+
+
 def _is_public(request: HttpRequest) -> bool:
     """Whether the endpoint asks for no permission."""
-    try:
-        # A preflight has come to no view.
-        match = request.resolver_match or resolve(request.path_info)
-    except Resolver404:
-        return False
-    view = getattr(match.func, "cls", None)
+    view = view_class(request)
     # Where a token shows more, everybody is let in by name.
     return view is not None and all(asked is AllowAny for asked in view.permission_classes)

@@ -10,6 +10,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.http import parse_etags
 
 from config.api.caching import NEVER_STORED, REPRESENTATION_HEADERS
+from config.api.routing import view_class
 
 _READS = ("GET", "HEAD")
 # Shorter answers gain nothing by compression; the number is GZipMiddleware's.
@@ -30,7 +31,8 @@ class CompressionMiddleware(GZipMiddleware):
     """Gives answers an ETag, then compresses them for those who accept gzip.
 
     Only below /api/, and what is public: the pages of the administration hold secrets beside what others may choose,
-    and their length, once compressed, would tell of one by the other (BREACH). Streams go out as they come.
+    and their length, once compressed, would tell of one by the other (BREACH). Streams go out as they come, as do the
+    answers of a view that says all that they depend on (`vary`).
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
@@ -46,7 +48,7 @@ class CompressionMiddleware(GZipMiddleware):
         if response.status_code == 200 and response.content and NEVER_STORED not in kept and "ETag" not in response:
             # Processors compute this digest by instructions of their own.
             response["ETag"] = f'"{hashlib.sha256(response.content).hexdigest()[:32]}"'
-        if len(response.content) < _SHORTEST_COMPRESSED:
+        if len(response.content) < _SHORTEST_COMPRESSED or getattr(view_class(request), "vary", None):
             return response
         if not accepts_gzip(request.headers.get("Accept-Encoding", "")):
             patch_vary_headers(response, ("Accept-Encoding",))

@@ -29,12 +29,16 @@ class LimitedView(APIView):
     Serializer) and `filterset_class` (a FilterSet).
 
     `own_headers` says which headers its 200s may have that no others have, each with a sentence for the description.
+
+    `vary` is the whole Vary of its answers, where that is a promise: nothing else changes them, so that they are never
+    compressed. By default each part of the service adds what it looks at.
     """
 
     throttle_classes: Sequence[type[BaseThrottle]] = ()
     query_serializer: type[Serializer[Any]] | None = None
     filterset_class: type[FilterSet] | None = None
     own_headers: Mapping[str, str] = {}
+    vary: str | None = None
 
     verdicts: tuple[Verdict, ...] = ()
     # Whether the call is in the counts of its caller's usage.
@@ -68,8 +72,10 @@ class LimitedView(APIView):
         return [limit() for limit in self.throttle_classes or (usual,)]
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Add the RateLimit headers and X-Ignored-Params."""
+        """Add the RateLimit headers, X-Ignored-Params and Vary."""
         response = super().finalize_response(request, response, *args, **kwargs)
+        if self.vary:
+            response["Vary"] = self.vary
         for name, value in rate_limit_headers(self.verdicts).items():
             response[name] = value
         if self._ignored:

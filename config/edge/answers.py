@@ -20,7 +20,7 @@ _ONE_CLIENTS = frozenset({"HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_
 _NOT_KEPT = frozenset({"age", "connection", "date", "keep-alive", "retry-after"})
 _NOT_KEPT_BEGINNINGS = ("ratelimit", "x-ratelimit")
 # The key of an answer tells these apart; a request with a cookie never meets the cache.
-_VARIES_BY = frozenset({"", "accept-encoding", "cookie", "origin"})
+_VARIES_BY = frozenset({"", "accept-encoding", "cookie"})
 _UNSHARED_DIRECTIVES = frozenset({"no-cache", "no-store", "private"})
 
 
@@ -87,12 +87,6 @@ def seconds_for_all(response: Response) -> int:
     if not _is_number(length) or int(length) > LONGEST_KEPT_BYTES:
         return 0
     return int(ages[0]) if len(ages) == 1 and _is_number(ages[0]) else 0
-
-
-def is_for_any_origin(response: Response) -> bool:
-    """Whether pages of all origins get this same answer: it allows all, or doesn't look at the origin."""
-    headers = _by_name(response.headers)
-    return "origin" not in _parts(headers.get("vary", "")) or headers.get("access-control-allow-origin") == "*"
 
 
 def keep(response: Response, *, made: float, seconds: float) -> Answer:

@@ -17,7 +17,6 @@ from config.edge.answers import (
     Answer,
     Response,
     deliver,
-    is_for_any_origin,
     keep,
     run_for_all,
     seconds_for_all,
@@ -102,7 +101,6 @@ class EdgeCache:
             path,
             environ.get("QUERY_STRING", ""),
             "gzip" if accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", "")) else "",
-            "origin" if environ.get("HTTP_ORIGIN") else "",
         )
         return key if sum(map(len, key)) <= _LONGEST_KEY else None
 
@@ -153,8 +151,6 @@ class EdgeCache:
             if response.succeeded:
                 # This address is no matter of ours: its next requests shall not wait for one another.
                 self._store.put(key, None, expires=began + self._seconds)
-            return response, None
-        if environ.get("HTTP_ORIGIN") and not is_for_any_origin(response):
             return response, None
         answer = keep(response, made=began, seconds=seconds)
         self._store.put(key, answer, expires=answer.expires)

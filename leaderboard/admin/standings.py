@@ -1,8 +1,10 @@
 """The operators' pages of current rankings, and of files of events that were taken in."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
@@ -10,6 +12,7 @@ from config.operators.pages import ReadRows
 from leaderboard.admin.evidence import show
 from leaderboard.models import EventImport, Interval, Standing
 from leaderboard.scoring import INSUFFICIENT_DATA
+from leaderboard.wash.detectors import ACCUSED
 from tokens.admin.deploy_facts import inward
 from tokens.admin.search import IndexedSearch
 
@@ -21,24 +24,33 @@ class IntervalFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(interval.value, interval.value) for interval in Interval]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Standing]) -> QuerySet[Standing]:
+    def chosen(self) -> str:
         """One ranking at a time: ranks of several mean nothing beside each other."""
         value = self.value()
-        return queryset.filter(snapshot__interval=value if value in Interval.values else Interval.DAY)
+        return value if value in Interval.values else Interval.DAY
+
+    def choices(self, changelist: ChangeList) -> Iterator[Any]:
+        """Without "All", which there is not."""
+        for interval, label in self.lookup_choices:
+            address = changelist.get_query_string({self.parameter_name: interval})
+            yield {"selected": interval == self.chosen(), "query_string": address, "display": label}
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Standing]) -> QuerySet[Standing]:
+        return queryset.filter(snapshot__interval=self.chosen())
 
 
-class DoubtFilter(admin.SimpleListFilter):
-    title = "doubt"
-    parameter_name = "doubt"
+class WashFilter(admin.SimpleListFilter):
+    title = "wash"
+    parameter_name = "wash"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("flagged", "with a flag"), ("washing", "taken for washing")]
+        return [("flagged", "with a flag"), ("accused", f"with a confidence of {ACCUSED} or more")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Standing]) -> QuerySet[Standing]:
         if self.value() == "flagged":
-            # Too little to look at is no doubt, and said of nearly everybody.
+            # Too little to look at is nothing against anybody, and said of nearly all.
             return queryset.exclude(wash_flags__contained_by=[INSUFFICIENT_DATA])
-        return queryset.filter(wash_confidence__gte=0.5) if self.value() == "washing" else queryset
+        return queryset.filter(wash_confidence__gte=ACCUSED) if self.value() == "accused" else queryset
 
 
 @admin.register(Standing)
@@ -46,7 +58,7 @@ class StandingAdmin(IndexedSearch, ReadRows):
     """The rankings that callers get now."""
 
     list_display = ("rank", "agent_link", "points", "wash", "flags", "interactions", "last_active_at")
-    list_filter = (IntervalFilter, DoubtFilter)
+    list_filter = (IntervalFilter, WashFilter)
     search_fields = ("public_id",)
     search_help_text = "A whole agent id."
     ordering = ("rank",)

@@ -1,8 +1,5 @@
 """The rankings of agents."""
 
-from typing import Any
-
-from django.utils.cache import patch_vary_headers
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -24,6 +21,7 @@ class LeaderboardView(QueryView):
     permission_classes = [AllowAny]
     query_serializer = LeaderboardQuery
     cache_control = shared_for(30, stale_seconds=60)
+    vary = "Cookie"
 
     @extend_schema(
         operation_id="listLeaderboard",
@@ -45,12 +43,4 @@ class LeaderboardView(QueryView):
         response = Response({"data": page.rows, "cursor": following})
         if sees_score or request.auth is not None:
             response["Cache-Control"] = PRIVATE_NEVER_STORED
-        return response
-
-    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Say what the answer depends on, also where it is an error."""
-        response = super().finalize_response(request, response, *args, **kwargs)
-        # Caches that keep a public answer for all who send no cookie need not be told of more.
-        asked_by = ("Cookie", "Authorization") if "Authorization" in request.headers else ("Cookie",)
-        patch_vary_headers(response, asked_by)
         return response

@@ -12,6 +12,7 @@ import numpy as np
 from leaderboard.audiences import Audience
 from leaderboard.columns import Facts, Index, Real, Whole
 from leaderboard.grouping import distinct
+from leaderboard.keys import hex_of
 from leaderboard.wash.accounts import share
 from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
 
@@ -60,7 +61,7 @@ def find(facts: Facts, audience: Audience) -> Finding:
             "custom": _CUSTOM,
             "listed": [
                 {
-                    "key": f"{int(texts.text[at]) & (1 << 64) - 1:016x}",
+                    "key": hex_of(int(texts.text[at])),
                     "accounts": int(texts.accounts[at]),
                     "expected": float(texts.expected[at]),
                     **_uses(facts, rows[facts.interactions.text[rows] == texts.text[at]]),
@@ -113,6 +114,6 @@ def _uses(facts: Facts, rows: Index) -> Evidence:
     order = np.lexsort((casts, -times))[:MAX_CASTS]
     return {
         "uses": len(rows),
-        "casts": [{"cast": f"{int(casts[at]) & (1 << 64) - 1:016x}", "uses": int(times[at])} for at in order],
+        "casts": [{"cast": hex_of(int(casts[at])), "uses": int(times[at])} for at in order],
         "actors": [int(fid) for fid in np.unique(interactions.actor[rows])[:MAX_ACTORS]],
     }

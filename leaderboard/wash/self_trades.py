@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from leaderboard.audiences import Audience
 from leaderboard.columns import Facts, Real, Trades, Truth, Whole
+from leaderboard.keys import hex_of
 from leaderboard.wash.accounts import share
 from leaderboard.wash.circles import find_circles
 from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
@@ -118,7 +119,7 @@ def _list(trades: Trades, rows: npt.NDArray[np.int64]) -> Evidence:
         "listed": [
             {
                 "at": int(trades.at[row]),
-                "wallet": f"{int(trades.wallet[row]) & (1 << 64) - 1:016x}",
+                "wallet": hex_of(int(trades.wallet[row])),
                 "side": "buy" if trades.is_buy[row] else "sell",
                 "amount": float(trades.amount[row]),
             }
