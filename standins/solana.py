@@ -53,6 +53,8 @@ class SolanaStandIn(StandIn):
         self.behind = 0
         # Transactions that it does not know, though it lists them.
         self.missing: set[str] = set()
+        # A test's own say: a change of a transaction's answer in an encoding.
+        self.tell: Callable[[str, str, Json], Json | None] = lambda signature, encoding, answer: answer
         # Method -> the error that it answers with.
         self.refused: dict[str, Json] = {}
         # Every call that came, in order, batches taken apart.
@@ -134,9 +136,12 @@ class SolanaStandIn(StandIn):
                 f"Transaction version ({version}) is not supported by the requesting client. "
                 f"Please try the request again with the following configuration parameter: {parameter}",
             )
-        answer: Json = forms[wanted.get("encoding", "json")]
-        # Who asks for no versions is told of none.
-        return answer if most is not None else {name: part for name, part in answer.items() if name != "version"}
+        encoding = wanted.get("encoding", "json")
+        answer: Json = forms[encoding]
+        if most is None:
+            # Who asks for no versions is told of none.
+            answer = {name: part for name, part in answer.items() if name != "version"}
+        return self.tell(signature, encoding, answer)
 
     def _signatures(self, address: str, options: Json | None = None) -> list[Json]:
         wanted = options or {}

@@ -8,13 +8,13 @@ from typing import Any
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 
+from config.base58 import decode
 from standins.solana import SolanaStandIn
+from tests.solana_forms import base58
 from tests.solana_recorded import CLAIM, CONFIG, LAUNCH, MINT, POOL, SWAP
-from tokens.chains import base58
 
 Json = dict[str, Any]
 
-_ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _VAULTS = "33gyPYVgDU2W8nsoJYB8RZ9gaPTKh6XgMF6A7BbiWZSx", "2emUtRoDMdFmNgFinfYLzXDZj9XjQv1XGT32wq6HLhEL"
 _METADATA = "7mtfbMPCe5iRzUmXnb5FCSpuf1m19buiy5ssK5dpBwCz"
 
@@ -120,15 +120,7 @@ def _replace(value: Any, keys: Mapping[str, str], data: Mapping[bytes, bytes]) -
 
 
 def _replace_data(text: str, data: Mapping[bytes, bytes]) -> str:
-    content = base58.decode(text)
+    content = decode(text)
     for old, new in data.items():
         content = content.replace(old, new)
-    return _encode(content)
-
-
-def _encode(content: bytes) -> str:
-    number, digits = int.from_bytes(content, "big"), ""
-    while number:
-        number, digit = divmod(number, 58)
-        digits = _ALPHABET[digit] + digits
-    return "1" * (len(content) - len(content.lstrip(b"\0"))) + digits
+    return base58(content)

@@ -37,7 +37,7 @@ _LAUNCHES = {
     _mark("global", "initialize_virtual_pool_with_token2022_2"): 9,
     _mark("global", "initialize_virtual_pool_with_token2022_transfer_hook"): 10,
 }
-_CONFIG, _CREATOR, _BASE_MINT, _QUOTE_MINT, _POOL, _BASE_VAULT = 0, 2, 3, 4, 5, 6
+_CONFIG, _CREATOR, _BASE_MINT, _QUOTE_MINT, _POOL = 0, 2, 3, 4, 5
 # {pool: Pubkey, config: Pubkey, creator: Pubkey, base_mint: Pubkey, pool_type: u8, activation_point: u64}
 _LAUNCH_EVENTS = {_mark("event", "EvtInitializePool"), _mark("event", "EvtInitializePoolWithTransferHook")}
 
@@ -89,11 +89,8 @@ class MadePool:
     pool: str
     config: str
     creator: str
-    payer: str
     base_mint: str
     quote_mint: str
-    # Where the whole supply is minted to.
-    base_vault: str
     name: str
     symbol: str
     uri: str
@@ -123,18 +120,27 @@ class _Step:
     events: tuple[bytes, ...]
 
 
-def read_pools(instructions: Sequence[Instruction], *, program: str, ours: frozenset[str]) -> list[MadePool]:
-    """The pools that a transaction made by one of `ours`: the config, the creator, or who pays.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Launchpad:
+    """By what a launchpad's own pools are told from all others."""
+
+    configs: frozenset[str]
+    # Those who create pools, or pay for them, and have signed the transaction at hand: nobody else can claim to be one.
+    signers: frozenset[str]
+
+
+def read_pools(instructions: Sequence[Instruction], *, program: str, launchpad: Launchpad) -> list[MadePool]:
+    """The pools of the launchpad that a transaction made.
 
     Raises LogUndecodable where one of them has another layout than known, or its event is missing or contradicts it.
     """
     made = []
     for step in _steps(instructions, program=program):
         if step.mark in _LAUNCHES:
-            pool = _read_pool(step, ours=ours)
+            pool = _read_pool(step, launchpad)
             if pool is not None:
                 made.append(pool)
-        elif any(_is_launch_of(event, ours) for event in step.events):
+        elif any(_is_launch_of(event, launchpad) for event in step.events):
             raise LogUndecodable("the program tells of a pool that no known instruction made")
     return made
 
@@ -171,12 +177,14 @@ def event_authority(program: str) -> str:
     return str(Pubkey.find_program_address([b"__event_authority"], Pubkey.from_string(program))[0])
 
 
-def _read_pool(step: _Step, *, ours: frozenset[str]) -> MadePool | None:
+def _read_pool(step: _Step, launchpad: Launchpad) -> MadePool | None:
     payer = _LAUNCHES[step.mark]
     accounts = step.instruction.accounts
     if len(accounts) <= payer:
         raise LogUndecodable("an instruction that makes a pool has too few accounts")
-    if ours.isdisjoint({accounts[_CONFIG], accounts[_CREATOR], accounts[payer]}):
+    if accounts[_CONFIG] not in launchpad.configs and launchpad.signers.isdisjoint(
+        {accounts[_CREATOR], accounts[payer]}
+    ):
         return None
     reader = BorshReader(step.instruction.data[_MARK_SIZE:])
     try:
@@ -192,10 +200,8 @@ def _read_pool(step: _Step, *, ours: frozenset[str]) -> MadePool | None:
         pool=accounts[_POOL],
         config=accounts[_CONFIG],
         creator=accounts[_CREATOR],
-        payer=accounts[payer],
         base_mint=accounts[_BASE_MINT],
         quote_mint=accounts[_QUOTE_MINT],
-        base_vault=accounts[_BASE_VAULT],
         name=name,
         symbol=symbol,
         uri=uri,
@@ -211,14 +217,14 @@ def _read_launch_event(event: bytes) -> tuple[str, str, str, str]:
     return keys
 
 
-def _is_launch_of(event: bytes, ours: frozenset[str]) -> bool:
+def _is_launch_of(event: bytes, launchpad: Launchpad) -> bool:
     if event[:_MARK_SIZE] not in _LAUNCH_EVENTS:
         return False
     try:
         _, config, creator, _ = _read_launch_event(event)
     except BorshError as error:
         raise LogUndecodable(f"the program tells of a pool, and that can't be decoded: {error}") from error
-    return not ours.isdisjoint({config, creator})
+    return config in launchpad.configs or creator in launchpad.signers
 
 
 def _read_claim(step: _Step, layout: _ClaimLayout) -> PaidFees:

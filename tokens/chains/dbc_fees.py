@@ -76,10 +76,12 @@ def read_pool_fees(rpc: RpcClient, chain: ChainInfo, pool: str) -> PoolFees:
 
 
 def _read_one(rpc: RpcClient, address: str, read: Callable[[Any], Found]) -> Found:
-    def read_first(accounts: list[Any]) -> Found:
-        return read(accounts[0])
+    def read_whole(accounts: list[Any]) -> Any:
+        read_account(accounts[0])
+        return accounts[0]
 
-    return read_accounts(rpc, [address], read=read_first)
+    # That an account is something else is no fault of the node's, so it isn't asked about in there.
+    return read(read_accounts(rpc, [address], read=read_whole))
 
 
 def _read_pool(account: Any, programs: tuple[str, ...]) -> _PoolState:

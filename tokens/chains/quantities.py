@@ -42,6 +42,14 @@ def read_amount(text: object) -> int:
     return int(text, 16)
 
 
+def read_whole(value: object, *, below: int = 2**63) -> int:
+    """A number from 0 that counts something, as Solana's nodes write it. Raises Malformed."""
+    # Python takes a bool for 0 or 1.
+    if type(value) is not int or not 0 <= value < below:
+        raise Malformed("something else in the place of a number")
+    return value
+
+
 def read_hash(text: object) -> str:
     """32 bytes in lower case. Raises Malformed."""
     if not isinstance(text, str) or not _HASH.fullmatch(text):

@@ -72,9 +72,10 @@ _RETRYABLE_WORDS = (
     "internal server error",
 )
 
-# Solana numbers its refusals by itself, over numbers that mean something else on EVM. Its methods have no namespace.
+# EVM's methods have a namespace before this, and Solana's none.
+_NAMESPACE_END = "_"
+# Solana has refusals of its own, some by codes that mean something else on EVM.
 # Source: https://github.com/anza-xyz/agave/blob/master/rpc-client-api/src/custom_error.rs
-_OF_EVM = "_"
 # The node lacks what others have: a block or its status, its health, a slot of its ledger, a slot to come.
 _SOLANA_RETRYABLE_CODES = _RETRYABLE_CODES | {-32004, -32009, -32014, -32016, -32019}
 _SOLANA_RETRYABLE_WORDS = (*_RETRYABLE_WORDS, "unhealthy", "behind by", "minimum context slot", "was skipped")
@@ -227,7 +228,7 @@ def _refusal(error: Any, *, method: str) -> CallFailed:
 
 
 def _is_solana(method: str) -> bool:
-    return method != "" and _OF_EVM not in method
+    return method != "" and _NAMESPACE_END not in method
 
 
 def _solana_refusal(error: dict[str, Any], message: str) -> CallFailed:

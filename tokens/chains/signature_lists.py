@@ -3,12 +3,12 @@
 Shapes: https://solana.com/docs/rpc/http/getsignaturesforaddress
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from config.http import Retryable
 from tokens.chains.addresses import is_signature
+from tokens.chains.quantities import read_list, read_object, read_whole
 from tokens.chains.rpc import RpcClient
 from tokens.chains.rpc_answers import refuse_failures, refuse_lacks
 from tokens.chains.solana_reading import FINALIZED
@@ -34,7 +34,7 @@ def read_head(rpc: RpcClient) -> int:
 
     def read(results: list[Any]) -> int:
         refuse_failures(results)
-        return _whole(results[0])
+        return read_whole(results[0])
 
     return rpc.ask([("getSlot", (FINALIZED,))], read=read)
 
@@ -56,11 +56,10 @@ def list_signatures(
 
 def _read_list(answer: Any, *, bounds: set[str | None]) -> list[SignatureInfo]:
     """Raises Retryable where it is no such list: half an answer would be a gap that nobody sees."""
-    if not isinstance(answer, list):
-        raise Retryable("a listing that is none")
+    entries = read_list(answer, of="a listing")
     try:
-        listed = [_read_entry(entry) for entry in answer]
-    except (AttributeError, KeyError, TypeError) as error:
+        listed = [_read_entry(read_object(entry, of="a transaction")) for entry in entries]
+    except (KeyError, TypeError) as error:
         raise Retryable(f"half a listing ({error!r:.100})") from error
     slots = [entry.slot for entry in listed]
     signatures = {entry.signature for entry in listed}
@@ -69,18 +68,12 @@ def _read_list(answer: Any, *, bounds: set[str | None]) -> list[SignatureInfo]:
     return listed
 
 
-def _read_entry(entry: Mapping[str, Any]) -> SignatureInfo:
+def _read_entry(entry: dict[str, Any]) -> SignatureInfo:
     if not is_signature(entry["signature"]):
         raise TypeError("a signature that is none")
     return SignatureInfo(
         signature=entry["signature"],
-        slot=_whole(entry["slot"]),
-        block_time=None if entry.get("blockTime") is None else _whole(entry["blockTime"]),
+        slot=read_whole(entry["slot"]),
+        block_time=None if entry.get("blockTime") is None else read_whole(entry["blockTime"]),
         failed=entry["err"] is not None,
     )
-
-
-def _whole(value: object) -> int:
-    if type(value) is not int or value < 0:
-        raise Retryable("an answer that is no whole number")
-    return value

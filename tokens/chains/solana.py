@@ -1,7 +1,7 @@
 """Solana: launches of Meteora's Dynamic Bonding Curve by signature, and the signatures of followed accounts."""
 
-import logging
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from tokens.chains.base import LaunchNotFound, LogUndecodable, TransactionFacts
@@ -16,8 +16,6 @@ from tokens.chains.solana_mints import read_mints
 from tokens.chains.solana_reading import read_ledger
 
 __all__ = ["PoolFees", "SignatureInfo", "SolanaChain", "genesis_of"]
-
-logger = logging.getLogger(__name__)
 
 
 def genesis_of(info: ChainInfo) -> Identity:
@@ -44,21 +42,17 @@ class SolanaChain:
         return facts_of(self.info, decoded, mints=read_mints(self.rpc, self.info, [decoded]))
 
     def read_transactions(self, signatures: Sequence[str]) -> dict[str, TransactionFacts]:
-        """Signature -> what its transaction holds, without those that hold nothing for us or can't be decoded.
+        """Signature -> what its transaction holds, without those that hold nothing for us.
 
-        The log tells of the latter. Raises TransactionNotFound where the nodes lack one of them, NodeUnavailable.
+        Raises TransactionNotFound where the nodes lack one of them, LogUndecodable where one can't be decoded, and
+        NodeUnavailable.
         """
         found = {}
         for signature, transaction in read_ledger(self.rpc, list(dict.fromkeys(signatures))).items():
-            try:
-                if transaction is None:
-                    raise LogUndecodable("it is of a version that is not known")
+            if transaction is None:
+                raise LogUndecodable("the transaction is of a version that is not known")
+            with suppress(LaunchNotFound):
                 found[signature] = decode(self.info, transaction)
-            except LaunchNotFound:
-                continue
-            except LogUndecodable as error:
-                # The others must not be lost for it, and it says the same each time that it is read.
-                logger.error("chain %s: transaction %s is left out: %s", self.info.chain_id, signature, error)
         mints = read_mints(self.rpc, self.info, list(found.values()))
         return {signature: facts_of(self.info, decoded, mints=mints) for signature, decoded in found.items()}
 

@@ -7,7 +7,6 @@ from config.http import Retryable
 from tokens.chains.rpc import RpcClient
 from tokens.chains.rpc_answers import refuse_failures, refuse_lacks
 from tokens.chains.solana_reading import FINALIZED
-from tokens.chains.token_accounts import NoSuchAccount
 
 Found = TypeVar("Found")
 
@@ -17,7 +16,7 @@ def read_accounts(
 ) -> Found:
     """What `read` makes of up to 100 accounts, each an object of JSON-RPC or None, by one node at one moment.
 
-    Nodes that have not come to the slot are passed over, and where `read` raises NoSuchAccount, the node counts as out
+    Nodes that have not come to the slot are passed over, and where `read` raises Malformed, the node counts as out
     of order. Raises NodeUnavailable.
     """
     options = {**FINALIZED, "encoding": "base64", "minContextSlot": slot}
@@ -33,7 +32,5 @@ def read_accounts(
             return read(accounts)
         except (KeyError, TypeError) as error:
             raise Retryable(f"half an answer ({error!r:.100})") from error
-        except NoSuchAccount as error:
-            raise Retryable(str(error)) from error
 
     return rpc.ask([("getMultipleAccounts", (list(addresses), options))], read=read_results)

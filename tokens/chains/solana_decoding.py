@@ -39,16 +39,19 @@ class KnownMint:
 def decode(chain: ChainInfo, transaction: SolanaTransaction) -> Decoded:
     """The launches and claims of a transaction, by the programs of the registry.
 
-    A launch is ours where the registry names its config (`launch_config`), or its creator or payer
+    A launch is ours where the registry names its config (`launch_config`), or who created it or paid for it and signed
     (`launch_creator`). Raises LaunchNotFound, LogUndecodable.
     """
     if transaction.failed:
         raise LaunchNotFound("the transaction was undone")
-    ours = frozenset({*chain.addresses("launch_config"), *chain.addresses("launch_creator")})
+    launchpad = dbc.Launchpad(
+        configs=frozenset(chain.addresses("launch_config")),
+        signers=frozenset(chain.addresses("launch_creator")).intersection(transaction.signers),
+    )
     launches, claims = [], []
     for contract in chain.contracts.values():
         if contract.role == "launch_program":
-            made = dbc.read_pools(transaction.instructions, program=contract.address, ours=ours)
+            made = dbc.read_pools(transaction.instructions, program=contract.address, launchpad=launchpad)
             launches += [MadeLaunch(program=contract, pool=pool) for pool in made]
             paid = dbc.read_claims(transaction.instructions, program=contract.address)
             claims += [_claim(contract, fees) for fees in paid]

@@ -6,9 +6,10 @@ from typing import Any
 
 from config.http import Retryable
 from tokens.chains.base import NodeUnavailable, TransactionNotFound
+from tokens.chains.quantities import YEAR_10000, read_whole
 from tokens.chains.rpc import Call, RpcClient
 from tokens.chains.rpc_answers import CallFailed, Refusal, refuse_failures, refuse_lacks
-from tokens.chains.solana_transactions import FormsDisagree, SolanaTransaction, read_forms
+from tokens.chains.solana_transactions import SolanaTransaction, read_forms
 
 FINALIZED = {"commitment": "finalized"}
 # The newest version that is understood: messages with lookup tables.
@@ -82,10 +83,7 @@ def _read_pair(signature: str, raw: Any, parsed: Any) -> _Told:
     refuse_failures((raw, parsed))
     if raw is None and parsed is None:
         return None
-    try:
-        return read_forms(signature, raw=raw, parsed=parsed)
-    except FormsDisagree as error:
-        raise Retryable(str(error)) from error
+    return read_forms(signature, raw=raw, parsed=parsed)
 
 
 def _with_time(rpc: RpcClient, transaction: SolanaTransaction) -> SolanaTransaction:
@@ -94,9 +92,7 @@ def _with_time(rpc: RpcClient, transaction: SolanaTransaction) -> SolanaTransact
         return transaction
 
     def read(results: list[Any]) -> int:
-        (seconds,) = results
-        if type(seconds) is not int or seconds <= 0:
-            raise Retryable("a block without a time")
-        return seconds
+        refuse_failures(results)
+        return read_whole(results[0], below=YEAR_10000)
 
     return replace(transaction, block_time=rpc.ask([("getBlockTime", (transaction.slot,))], read=read))

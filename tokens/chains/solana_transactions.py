@@ -7,13 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tokens.chains import base58
+from config import base58
+from tokens.chains.quantities import YEAR_10000, Malformed, read_whole
 
 Json = Mapping[str, Any]
-
-
-class FormsDisagree(ValueError):
-    """The two forms don't tell the same, or one is no transaction."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,15 +47,15 @@ def read_forms(signature: str, *, raw: Any, parsed: Any) -> SolanaTransaction:
     """The transaction of this signature out of the encodings `json` and `jsonParsed`.
 
     `json` is what is read: accounts by number, with those that lookup tables add, and bytes. `jsonParsed` must name the
-    same accounts, and the same instructions as far as it leaves them unparsed. Raises FormsDisagree.
+    same accounts, and the same instructions as far as it leaves them unparsed. Raises Malformed.
     """
     try:
         read = _read_raw(raw)
         _compare(read, raw, parsed)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise FormsDisagree(f"half a transaction, or two ({error!r:.100})") from error
+        raise Malformed(f"half a transaction, or two ({error!r:.100})") from error
     if read.signature != signature:
-        raise FormsDisagree("another transaction than the one asked for")
+        raise Malformed("another transaction than the one asked for")
     return read
 
 
@@ -71,16 +68,16 @@ def _read_raw(form: Json) -> SolanaTransaction:
         raise ValueError("signatures without signers")
     return SolanaTransaction(
         signature=_text(signatures[0]),
-        slot=_whole(form["slot"]),
-        block_time=None if form["blockTime"] is None else _whole(form["blockTime"]),
+        slot=read_whole(form["slot"]),
+        block_time=None if form["blockTime"] is None else read_whole(form["blockTime"], below=YEAR_10000),
         failed=meta["err"] is not None,
         signers=keys[:signers],
         instructions=tuple(
             Instruction(
                 index=index,
                 outer=outer,
-                program=keys[_whole(entry["programIdIndex"])],
-                accounts=tuple(keys[_whole(number)] for number in entry["accounts"]),
+                program=keys[read_whole(entry["programIdIndex"])],
+                accounts=tuple(keys[read_whole(number)] for number in entry["accounts"]),
                 data=base58.decode(entry["data"]),
             )
             for index, (outer, entry) in enumerate(_entries(message, meta))
@@ -102,7 +99,7 @@ def _entries(message: Json, meta: Json) -> Iterator[tuple[int, Json]]:
     """Each instruction with the number of the outer one that it is, or belongs to, in the order of execution."""
     outer = message["instructions"]
     # A node that keeps no inner ones says null, where a transaction without any has an empty list.
-    inner = {_whole(group["index"]): group["instructions"] for group in meta["innerInstructions"]}
+    inner = {read_whole(group["index"]): group["instructions"] for group in meta["innerInstructions"]}
     if len(inner) != len(meta["innerInstructions"]) or any(number >= len(outer) for number in inner):
         raise ValueError("inner instructions of none")
     for number, entry in enumerate(outer):
@@ -141,11 +138,4 @@ def _same(instruction: Instruction, entry: Json) -> bool:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("expected a text")
-    return value
-
-
-def _whole(value: object) -> int:
-    """A number that counts; Python would take a negative one from the end, and a bool for 0 or 1."""
-    if type(value) is not int or value < 0:
-        raise TypeError("expected a whole number")
     return value

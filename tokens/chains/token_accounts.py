@@ -1,5 +1,7 @@
 """Mints of Solana and what describes them: accounts of the token programs and of Metaplex. Pure.
 
+An account that is not what its address says is the node's mistake, because programs keep these rules.
+
 Source: https://github.com/solana-program/token and token-2022 (Mint, extensions as type, length and value), and
 https://github.com/metaplex-foundation/mpl-token-metadata (Metadata).
 """
@@ -15,6 +17,7 @@ from solders.token.state import Mint
 
 from tokens.chains.abi_values import clean_text
 from tokens.chains.borsh import BorshError, BorshReader
+from tokens.chains.quantities import Malformed
 from tokens.chains.solana_transactions import Instruction
 
 SPL_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
@@ -33,10 +36,6 @@ _METADATA_KEY = 4
 # How the token programs number their instructions.
 _INITIALIZE_MINT = (0, 20)
 _MINT_TO = (7, 14)
-
-
-class NoSuchAccount(ValueError):
-    """An account that is not what its address says: the node's mistake, because programs keep these rules."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,27 +68,27 @@ def metadata_address(mint: str) -> str:
 def read_mint(account: Any, *, mint: str) -> MintState | None:
     """The mint in an account as `getMultipleAccounts` tells of it, in base64; None where the account is gone.
 
-    Raises NoSuchAccount.
+    Raises Malformed.
     """
     owner, data = read_account(account)
     if not data:
         return None
     if owner not in (SPL_PROGRAM, SPL_2022_PROGRAM):
-        raise NoSuchAccount("a mint that is of no token program")
+        raise Malformed("a mint that is of no token program")
     try:
         state = Mint.from_bytes(data[:_MINT_BYTES])
         if not state.is_initialized or (owner == SPL_PROGRAM and len(data) != _MINT_BYTES):
-            raise NoSuchAccount("an account of a token program that is no mint")
+            raise Malformed("an account of a token program that is no mint")
         description = _read_extension(data, mint=mint)
     except ValueError as error:
-        raise NoSuchAccount(f"a mint that can't be decoded: {error}") from error
+        raise Malformed(f"a mint that can't be decoded: {error}") from error
     return MintState(decimals=state.decimals, supply=state.supply, description=description)
 
 
 def read_metadata(account: Any, *, mint: str) -> Description | None:
     """What Metaplex says of a mint, out of an account as `getMultipleAccounts` tells of it; None where it is gone.
 
-    Raises NoSuchAccount.
+    Raises Malformed.
     """
     owner, data = read_account(account)
     # A closed one keeps a byte, which is no key of anything; and anybody may send coins to an address without account.
@@ -99,10 +98,10 @@ def read_metadata(account: Any, *, mint: str) -> Description | None:
     try:
         reader.key()
         if reader.key() != mint:
-            raise NoSuchAccount("metadata of another mint")
+            raise Malformed("metadata of another mint")
         return _read_description(reader)
     except BorshError as error:
-        raise NoSuchAccount(f"metadata that can't be decoded: {error}") from error
+        raise Malformed(f"metadata that can't be decoded: {error}") from error
 
 
 def read_minted(instructions: Iterable[Instruction], *, mint: str) -> MintState | None:
@@ -122,17 +121,17 @@ def read_minted(instructions: Iterable[Instruction], *, mint: str) -> MintState 
 def read_account(account: Any) -> tuple[str | None, bytes]:
     """Owner and data of an account as the RPC tells of it in base64; None and nothing where there is none.
 
-    Raises NoSuchAccount.
+    Raises Malformed.
     """
     if account is None:
         return None, b""
     try:
         content, encoding = account["data"]
         if encoding != "base64":
-            raise NoSuchAccount("an account in another encoding than asked for")
+            raise Malformed("an account in another encoding than asked for")
         return account["owner"], base64.b64decode(content, validate=True)
     except (KeyError, TypeError, ValueError) as error:
-        raise NoSuchAccount(f"half an account ({error!r:.100})") from error
+        raise Malformed(f"half an account ({error!r:.100})") from error
 
 
 def _read_extension(data: bytes, *, mint: str) -> Description | None:
@@ -141,7 +140,7 @@ def _read_extension(data: bytes, *, mint: str) -> Description | None:
             reader = BorshReader(value)
             reader.key()
             if reader.key() != mint:
-                raise NoSuchAccount("a description of another mint")
+                raise Malformed("a description of another mint")
             return _read_description(reader)
     return None
 
@@ -152,7 +151,7 @@ def _extensions(data: bytes) -> Iterator[tuple[int, bytes]]:
         return
     reader = BorshReader(data[_PADDED_BYTES:])
     if reader.number(1) != _IS_MINT:
-        raise NoSuchAccount("an account of a token program that is no mint")
+        raise Malformed("an account of a token program that is no mint")
     left = len(data) - _PADDED_BYTES - 1
     # The rest of an account, where no extension is any more, is zeros; the last may be too short for a type.
     while left >= 4:

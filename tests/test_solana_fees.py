@@ -1,0 +1,87 @@
+"""What trading fees wait in a pool of Solana, and accounts that are no pool."""
+
+import base64
+
+import pytest
+from solders.pubkey import Pubkey
+
+from tests import solana_recorded as recorded
+from tokens.chains.base import FeesUnreadable, NodeUnavailable
+
+# Where the recorded pool has its amounts: base and quote, for the partner and for the creator.
+PARTNER_FEES, CREATOR_FEES = 264, 352
+
+
+def data_of(node, address):
+    return bytearray(base64.b64decode(node.accounts[address]["data"][0]))
+
+
+def put(node, address, data):
+    node.accounts[address] = node.accounts[address] | {"data": [base64.b64encode(data).decode(), "base64"]}
+
+
+def test_it_tells_what_waits_after_the_creators_claim(solana):
+    fees = solana.read_pool_fees(recorded.POOL)
+    # Of the 8,000,000 lamports that the recorded swap left to both, the creator has claimed his half.
+    assert (fees.creator, fees.partner) == (recorded.CREATOR, recorded.PARTNER)
+    assert fees.creator_amounts == {recorded.MINT: 0, recorded.WRAPPED_SOL: 0}
+    assert fees.partner_amounts == {recorded.MINT: 0, recorded.WRAPPED_SOL: 4_000_000}
+
+
+def test_it_tells_each_amount_by_its_mint(solana, solana_node):
+    data = data_of(solana_node, recorded.POOL)
+    for place, amount in ((PARTNER_FEES, 1), (PARTNER_FEES + 8, 2), (CREATOR_FEES, 3), (CREATOR_FEES + 8, 2**64 - 1)):
+        data[place : place + 8] = amount.to_bytes(8, "little")
+    put(solana_node, recorded.POOL, data)
+    fees = solana.read_pool_fees(recorded.POOL)
+    assert fees.partner_amounts == {recorded.MINT: 1, recorded.WRAPPED_SOL: 2}
+    assert fees.creator_amounts == {recorded.MINT: 3, recorded.WRAPPED_SOL: 2**64 - 1}
+
+
+def without(node, address):
+    del node.accounts[address]
+
+
+def of_a_stranger(node, address):
+    node.accounts[address] = node.accounts[address] | {"owner": str(Pubkey.new_unique())}
+
+
+def of_another_kind(node, address):
+    data = data_of(node, address)
+    data[0] ^= 1
+    put(node, address, data)
+
+
+def of_another_size(node, address):
+    put(node, address, data_of(node, address) + b"\0")
+
+
+def cut_short(node, address):
+    put(node, address, data_of(node, address)[:-1])
+
+
+@pytest.mark.parametrize("change", [without, of_a_stranger, of_another_kind, of_another_size, cut_short])
+@pytest.mark.parametrize(("address", "kind"), [(recorded.POOL, "pool"), (recorded.CONFIG, "config")])
+def test_it_reads_no_fees_of_an_account_that_is(solana, solana_node, change, address, kind):
+    change(solana_node, address)
+    with pytest.raises(FeesUnreadable, match=kind):
+        solana.read_pool_fees(recorded.POOL)
+
+
+@pytest.mark.parametrize("address", [recorded.MINT, recorded.CONFIG, recorded.CREATOR])
+def test_it_reads_no_fees_of_what_is_no_pool(solana, address):
+    with pytest.raises(FeesUnreadable, match="no pool"):
+        solana.read_pool_fees(address)
+
+
+def test_an_account_that_is_no_pool_is_not_held_against_the_node(solana, solana_node):
+    for _ in range(5):
+        with pytest.raises(FeesUnreadable):
+            solana.read_pool_fees(recorded.MINT)
+    assert solana.read_head() == 1005
+
+
+def test_fees_are_out_of_reach_where_no_node_answers(solana, solana_node):
+    solana_node.refused["getMultipleAccounts"] = {"code": -32005, "message": "Node is unhealthy"}
+    with pytest.raises(NodeUnavailable):
+        solana.read_pool_fees(recorded.POOL)
