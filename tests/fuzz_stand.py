@@ -26,6 +26,7 @@ from tests.factories import (
     PersonFactory,
     PretokenFactory,
     SocialProfileFactory,
+    SolanaTokenFactory,
     TokenFactory,
 )
 from tests.fuzzing import Known, Level, Stand
@@ -120,7 +121,8 @@ def _dress(tokens: Sequence[Token]) -> None:
     """People, prices, and tags, so that each part of an answer is there once and missing once."""
     SocialProfileFactory(fid=FID, verified_addresses=[WALLET], pfp_url="https://a.example/p.png", bio="Hello")
     TokenFactory(name="", symbol="", supply=None, admin="", msg_sender="", pool_address="", pair="", paired_token="")
-    TokenFactory(contract_address=_MINT, generation="solana", pool_address="", blocked=True)
+    SolanaTokenFactory(contract_address=_MINT, pool_address="", blocked=True)
+    SolanaTokenFactory()
     for place, token in enumerate(tokens):
         Token.objects.filter(pk=token.pk).update(
             requestor_fid=FID if place % 2 else None, champagne=place % 3 == 0, blocked=place % 7 == 6
@@ -194,7 +196,11 @@ def _known(
     values = {
         "address": [*evm, _MINT],
         # v4 tokens have another endpoint.
-        "/api/get-claim-info address": [token.contract_address for token in tokens if len(token.pool_address) == 42],
+        "/api/get-claim-info address": [
+            token.contract_address
+            for token in tokens
+            if token.pool_address.startswith("0x") and len(token.pool_address) == 42
+        ],
         # Of others no node knows anything.
         "/api/get-uncollected-fees/{address} address": [
             token.contract_address for token in tokens if token.chain_id == CHAIN_ID or token.locker_address
@@ -207,7 +213,8 @@ def _known(
             page_cursors.encode(Place(1, ranking.pk), interval=Interval.DAY),
             page_cursors.encode(Place(2), interval=Interval.WEEK),
         ],
-        "feeRecipient": people,
+        # Of the kind of chain that the token is on.
+        "feeRecipient": [wallet for wallet in people if wallet.startswith("0x")],
         "fid": fids,
         "fids": [*fids, ",".join(fids)],
         "id": pretokens,
@@ -215,7 +222,7 @@ def _known(
         "pair": ["WETH", "all"],
         "pairAddress": [*pools, newest.paired_token],
         "poolAddress": pools,
-        "q": ["d", "dog", *evm[:3], newest.tx_hash],
+        "q": ["d", "dog", *evm[:3], _MINT, newest.tx_hash],
         "recipient": people,
         "requestKey": requests,
         "socialInterface": ["Bankr"],

@@ -14,8 +14,13 @@ SAMPLES = [ADDRESS, ADDRESS.lower(), ADDRESS.upper(), MINT, "0x" + "ab" * 32, "0
 SAMPLES += ["0x12", "WETH", "vitalik.eth", ADDRESS + "0", ADDRESS[2:], "0x" + "g" * 40, MINT + "0", "0x" + "ab" * 33]
 # Opaque, and refused by rules of its own; and what is not found where it has another form.
 UNBOUNDED = {"cursor", "requestKey"}
-# What no description can say: which chains there are.
-RULES_OF_CONTENT = ("must be a chain of this service", "must be a chain that the market data provider knows")
+# What no description can say: which chains there are, and of which kind an address has to be for another parameter.
+RULES_OF_CONTENT = (
+    "must be a chain of this service",
+    "must be a chain that the market data provider knows",
+    "must be base58 of 32 bytes: chain 101 is Solana",
+    "must be a 20-byte hex address on a chain other than Solana",
+)
 
 
 @pytest.fixture

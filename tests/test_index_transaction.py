@@ -12,6 +12,7 @@ from devchain.anvil import CHAIN_ID
 from devchain.launches import LaunchConfig
 from tests.chain import UNKNOWN_HASH
 from tests.recordings import decoded
+from tests.solana_recorded import LAUNCH, MINT, SPL_MINT
 from tokens.models import IndexRequest, Token
 
 pytestmark = pytest.mark.django_db
@@ -122,6 +123,25 @@ def test_it_refuses_what_names_transactions_on_another_kind_of_chain(launchpad, 
     answer = post(body)
     assert (answer.status_code, answer.json()) == (400, refused("Invalid transaction hash format", "txHash"))
     assert not IndexRequest.objects.exists()
+
+
+def test_it_indexes_a_launch_on_solana_by_its_signature(installed_solana_node, post, settings):
+    for body in ({"txHash": LAUNCH, "chainId": 101}, {"tx_hash": LAUNCH, "chain_id": "101"}):
+        answer = post(body)
+        url = f"{settings.SITE_URL}/tokens/101/{MINT}"
+        assert (answer.status_code, answer.json()) == (200, {"success": True, "address": MINT, "url": url})
+    token, request = Token.objects.get(), IndexRequest.objects.get()
+    assert (token.contract_address, token.tx_hash, token.chain_id) == (MINT, LAUNCH, 101)
+    assert (request.tx_hash, request.status) == (LAUNCH, "confirmed")
+
+
+@pytest.mark.parametrize("signature", [SPL_MINT, SIGNATURE])
+def test_it_refuses_what_is_no_launch_on_solana(installed_solana_node, post, queue, signature):
+    answer = post({"txHash": signature, "chainId": 101})
+    assert (answer.status_code, answer.json()) == (400, FAILED)
+    assert not Token.objects.exists()
+    # A plain mint never becomes a launch; what no node knows may come.
+    assert IndexRequest.objects.get().status == ("failed" if signature == SPL_MINT else "pending")
 
 
 def test_solana_without_a_node_is_not_supported(launchpad, post):

@@ -555,7 +555,7 @@ def in_a_thread(work):
 
 
 def test_the_provider_is_asked_for_mints_and_pools_as_they_are(market):
-    (token,) = [SolanaTokenFactory()]
+    token = SolanaTokenFactory()
     market.learn(token.pool_address, base=token.contract_address)
     assert markets.refresh_due() == 1
     assert paths(market) == [f"/networks/solana/pools/multi/{token.pool_address}"]

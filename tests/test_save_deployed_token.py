@@ -17,6 +17,8 @@ from config.redis_connection import redis
 from tests.chain import UNKNOWN_HASH
 from tests.factories import IndexRequestFactory, PersonFactory, SavedTokenFactory, TokenFactory
 from tests.recordings import decoded
+from tests.solana_recorded import LAUNCH as RECORDED_LAUNCH
+from tests.solana_recorded import MINT as RECORDED_MINT
 from tests.user_tokens import APP_ID, as_user, bearer
 from tokens import indexing, saving, tasks
 from tokens.models import IndexRequest, SavedToken, Token
@@ -132,6 +134,14 @@ def test_it_refuses_what_another_kind_of_chain_has(client, me, settings, forget_
     assert answer.status_code == 400
     assert answer.json()["details"] == [{"field": field, "message": rule}]
     assert not IndexRequest.objects.exists() and not SavedToken.objects.exists()
+
+
+@pytest.mark.parametrize(("address", "expected"), [(RECORDED_MINT, "confirmed"), (MINT, "refuted")])
+def test_the_chain_decides_on_solana_too(installed_solana_node, client, me, address, expected):
+    assert save(client, said(address=address, tx_hash=RECORDED_LAUNCH, chain_id=101), me).status_code == 200
+    index_due()
+    assert state() == expected
+    assert listed(client) == [RECORDED_MINT]
 
 
 def test_it_takes_a_mint_and_its_signature_as_they_are(client, me, settings, forget_chains):
