@@ -1,26 +1,10 @@
 """The knobs of documents outside of the chain, which `config.settings` takes in."""
 
-from ipaddress import ip_network
-
-from config.env import env_bool, env_float, env_int, env_list, env_str, env_url, load_env_file, refused
-from config.public_addresses import Network
+from config.env import env_bool, env_float, env_int, load_env_file
+from config.env_addresses import env_gateway, env_networks
 
 # This module is imported before the settings have read it.
 load_env_file()
-
-
-def _env_networks(name: str) -> tuple[Network, ...]:
-    """IP networks, or single addresses, between commas."""
-    try:
-        return tuple(ip_network(part) for part in env_list(name))
-    except ValueError as error:
-        raise refused(name, "IP addresses or networks, such as 10.0.0.5 or fd00:1::/64, between commas") from error
-
-
-def _env_gateway(name: str, default: str) -> str:
-    """An address as of `env_url`; empty for the word off."""
-    return "" if env_str(name).lower() == "off" else env_url(name, default)
-
 
 # Whether the documents are fetched by whose URIs launches describe tokens. Anybody who launches a token names a host.
 FETCH_DOCUMENTS = env_bool("FETCH_DOCUMENTS", True)
@@ -31,10 +15,10 @@ DOCUMENT_MAX_BYTES = env_int("DOCUMENT_MAX_BYTES", 256 * 1024, minimum=1024, max
 # How often a document is asked for before it is given up.
 DOCUMENT_ATTEMPTS = env_int("DOCUMENT_ATTEMPTS", 12, minimum=1, maximum=100)
 # Where ipfs://CID/path is found, as <gateway>/CID/path; `off` leaves such documents alone.
-IPFS_GATEWAY_URL = _env_gateway("IPFS_GATEWAY_URL", "https://ipfs.io/ipfs")
+IPFS_GATEWAY_URL = env_gateway("IPFS_GATEWAY_URL", "https://ipfs.io/ipfs")
 # The same for ar://ID.
-ARWEAVE_GATEWAY_URL = _env_gateway("ARWEAVE_GATEWAY_URL", "https://arweave.net")
+ARWEAVE_GATEWAY_URL = env_gateway("ARWEAVE_GATEWAY_URL", "https://arweave.net")
 
 # Networks that are asked under any port although they are not public, such as that of a gateway of yours. Whoever
 # launches a token may then have anything there asked for with GET.
-OUTBOUND_ALLOWED_NETWORKS = _env_networks("OUTBOUND_ALLOWED_NETWORKS")
+OUTBOUND_ALLOWED_NETWORKS = env_networks("OUTBOUND_ALLOWED_NETWORKS")

@@ -172,6 +172,9 @@ FOLLOW_VERIFY = env_choice("FOLLOW_VERIFY", "bloom", choices=("logs", "bloom", "
 FOLLOW_VERIFY_SECONDS = env_float("FOLLOW_VERIFY_SECONDS", 10.0, minimum=0.1, maximum=3600.0)
 # The longest pause between two looks for a new block, where no WebSocket tells of it; it adapts to the chain's pace.
 FOLLOW_POLL_SECONDS = env_float("FOLLOW_POLL_SECONDS", 2.0, minimum=0.05, maximum=60.0)
+# How often the pools of Solana are asked how much of their fees was claimed, a hundred in a call. Where that is more
+# than is known, the pool's own transactions are read: a claim by its creator names no account that is followed.
+FOLLOW_CLAIMS_SECONDS = env_float("FOLLOW_CLAIMS_SECONDS", 300.0, minimum=0.1, maximum=86_400.0)
 # From this lag on, a chain counts as not ready and the dashboard raises an alarm.
 FOLLOW_LAG_ALARM_SECONDS = env_int("FOLLOW_LAG_ALARM_SECONDS", 120, minimum=1, maximum=86_400)
 

@@ -23,6 +23,7 @@ from tokens.models import (
     Deployment,
     DeployWallet,
     FeeClaim,
+    FollowedAccount,
     FollowedBlock,
     IndexRequest,
     SavedToken,
@@ -263,6 +264,17 @@ class CoverageAlarmFactory(factory.django.DjangoModelFactory[CoverageAlarm]):
     invented = 0
     tx_hashes = factory.LazyFunction(lambda: [_hash()])
     repaired = True
+
+
+class FollowedAccountFactory(factory.django.DjangoModelFactory[FollowedAccount]):
+    """An account of Solana all of whose transactions are read."""
+
+    class Meta:
+        model = FollowedAccount
+
+    chain_id = 101
+    address = factory.LazyFunction(_account)
+    complete_to = 1000
 
 
 class DeploymentFactory(factory.django.DjangoModelFactory[Deployment]):

@@ -8,7 +8,7 @@ from typing import Any
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 
-from config.base58 import decode
+from config.base58 import decode, is_account
 from standins.solana import SolanaStandIn
 from tests.solana_forms import base58
 from tests.solana_recorded import CLAIM, CONFIG, LAUNCH, MINT, POOL, SWAP
@@ -101,9 +101,8 @@ class TroubledNode(SolanaStandIn):
 
 def varied(forms: Json, *, keys: Mapping[str, str]) -> Json:
     """A copy of a transaction's answers with other accounts or another signature, also within the data."""
-    data = {
-        bytes(Pubkey.from_string(old)): bytes(Pubkey.from_string(new)) for old, new in keys.items() if len(old) < 45
-    }
+    accounts = {old: new for old, new in keys.items() if is_account(old)}
+    data = {bytes(Pubkey.from_string(old)): bytes(Pubkey.from_string(new)) for old, new in accounts.items()}
     copied: Json = _replace(copy.deepcopy({name: forms[name] for name in ("json", "jsonParsed")}), keys, data)
     return copied
 

@@ -45,12 +45,11 @@ def host(settings) -> Iterator[DocumentHost]:
         yield running
 
 
-def launched(uri: str) -> TokenDocument:
-    """The document of a token whose launch says nothing but names, as Solana's do."""
+def launched(uri: str, *, image: str | None = None, metadata: str | None = None) -> TokenDocument:
+    """The document of a token whose launch names it, and says little else, as Solana's do."""
     (launch,) = drawn_launches(1)
-    bare = replace(launch, image=None, metadata=None)
-    write_all(launch_facts_of([bare]))
-    return TokenDocumentFactory(token=Token.objects.get(contract_address=launch.token), uri=uri)
+    write_all(launch_facts_of([replace(launch, uri=uri, image=image, metadata=metadata)]))
+    return TokenDocument.objects.get(token__contract_address=launch.token)
 
 
 def make_due() -> None:
@@ -157,10 +156,8 @@ def test_answers_have_it_with_its_links(host, client):
 
 
 def test_what_the_chain_says_counts_more(host):
-    (launch,) = drawn_launches(1)
-    said = replace(launch, image="https://chain.example/a.png", metadata='{"description": "The chain\'s."}')
-    write_all(launch_facts_of([said]))
-    TokenDocumentFactory(token=Token.objects.get(), uri=host.put("/a", json_page(SAID)))
+    uri = host.put("/a", json_page(SAID))
+    launched(uri, image="https://chain.example/a.png", metadata='{"description": "The chain\'s."}')
     documents.fetch_due()
     token = Token.objects.get()
     assert (token.description, token.img_url) == ("The chain's.", "https://chain.example/a.png")
@@ -168,12 +165,11 @@ def test_what_the_chain_says_counts_more(host):
 
 
 def test_writing_a_launch_again_keeps_it(host):
-    (launch,) = drawn_launches(1)
-    bare = launch_facts_of([replace(launch, image=None, metadata=None)])
-    write_all(bare)
-    TokenDocumentFactory(token=Token.objects.get(), uri=host.put("/a", json_page(SAID)))
+    uri = host.put("/a", json_page(SAID))
+    launched(uri)
     documents.fetch_due()
-    write_all(bare)
+    assert launched(uri).status == "fetched"
+    assert launched(f"{uri}?new").content == CONTENT
     token = Token.objects.get()
     assert (token.description, token.img_url) == ("A coffee.", "ipfs://picture")
     assert token.metadata["socialMediaUrls"] == LINKS

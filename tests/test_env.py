@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
-from config import env, env_chains, server_addresses
+from config import env, env_addresses, env_chains, server_addresses
 
 Give = Callable[[str], None]
 
@@ -71,6 +72,14 @@ def read_url() -> str:
     return env.env_url("TRIED", "https://default.example/v2")
 
 
+def read_networks() -> tuple[Any, ...]:
+    return env_addresses.env_networks("TRIED")
+
+
+def read_gateway() -> str:
+    return env_addresses.env_gateway("TRIED", "https://default.example/ipfs")
+
+
 def read_api_key() -> str:
     return env.env_api_key("TRIED")
 
@@ -105,6 +114,7 @@ NO_ORIGINS = (
     "http://256.1.1.1",
     "http://\u0668.example",
 )
+NETWORKS = "IP addresses or networks, such as 10.0.0.5 or fd00:1::/64, between commas"
 HOSTS = "host names or addresses alone, such as example.org, .example.org, 192.0.2.1, [::1] or *"
 NO_HOSTS = (
     "http://foo",
@@ -159,6 +169,9 @@ NO_IP_ADDRESSES = ("localhost", "a b", "x" * 300, "[::1]", "fe80::1%eth0", "127.
         *((read_url, text, "an address that starts with http:// or https://") for text in NO_URLS),
         (read_url, "https://s3cret/v2?key=x", "an address without ? and #"),
         (read_url, "https://s3cret/v2#x", "an address without ? and #"),
+        *((read_networks, text, NETWORKS) for text in ("10.0.0.1/8", "10.0.0", "host.example", "::1,x", "1.2.3.4:80")),
+        (read_gateway, "ipfs.io", "an address that starts with http:// or https://"),
+        (read_gateway, "https://s3cret/?a", "an address without ? and #"),
         *((read_slug, text, "small letters, digits, - and _") for text in ("Base", "a/b", "a b", "\u00e9", "a" * 101)),
         *((read_api_key, text, "letters, digits and signs of ASCII, without blanks") for text in NO_API_KEYS),
     ],
@@ -356,6 +369,8 @@ def test_it_refuses_node_addresses_that_are_commas_alone() -> None:
         (read_program, None),
         (read_long_secret, "default"),
         (read_url, "https://default.example/v2"),
+        (read_networks, ()),
+        (read_gateway, "https://default.example/ipfs"),
         (read_api_key, ""),
         (read_slug, ""),
         (read_list, ("one",)),
@@ -392,6 +407,9 @@ def test_an_unset_empty_or_blank_variable_has_its_default(give: Give, read: Call
         (read_long_secret, "x" * 50, "x" * 50),
         (read_url, " http://127.0.0.1:8000/api/v2/ ", "http://127.0.0.1:8000/api/v2"),
         (read_url, "https://host.example", "https://host.example"),
+        (read_networks, "10.0.0.5, fd00::/8", (ip_network("10.0.0.5/32"), ip_network("fd00::/8"))),
+        (read_gateway, "http://10.0.0.5:8080/ipfs/", "http://10.0.0.5:8080/ipfs"),
+        (read_gateway, " Off ", ""),
         (read_api_key, "NEYNAR-0f_+/=", "NEYNAR-0f_+/="),
         (read_slug, "pump-fun_2", "pump-fun_2"),
         (read_list, " a, ,b,", ("a", "b")),

@@ -7,13 +7,20 @@ from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 from django.utils import timezone
 
-from tests.factories import ChainHeadFactory, CoverageAlarmFactory, CoverageFactory, FollowedBlockFactory
-from tokens.models import CoverageAlarm
+from tests.factories import (
+    ChainHeadFactory,
+    CoverageAlarmFactory,
+    CoverageFactory,
+    FollowedAccountFactory,
+    FollowedBlockFactory,
+)
+from tests.solana_recorded import CONFIG, PROGRAM
+from tokens.models import CoverageAlarm, ListedSignature
 
 pytestmark = pytest.mark.django_db
 
-HEADS, COVERAGE, ALARMS = (
-    reverse(f"admin:tokens_{name}_changelist") for name in ("chainhead", "coverage", "coveragealarm")
+HEADS, COVERAGE, ALARMS, ACCOUNTS = (
+    reverse(f"admin:tokens_{name}_changelist") for name in ("chainhead", "coverage", "coveragealarm", "followedaccount")
 )
 HASH = "0x" + "ab" * 32
 
@@ -37,9 +44,10 @@ def panel(client):
     return {figure.label: figure for figure in found.figures}
 
 
-@pytest.mark.parametrize("page", [HEADS, COVERAGE, ALARMS])
+@pytest.mark.parametrize("page", [HEADS, COVERAGE, ALARMS, ACCOUNTS])
 def test_nobody_adds_changes_or_deletes_what_the_follower_writes(operator, page):
-    row = {HEADS: ChainHeadFactory, COVERAGE: CoverageFactory, ALARMS: CoverageAlarmFactory}[page]()
+    made = {HEADS: ChainHeadFactory, COVERAGE: CoverageFactory, ALARMS: CoverageAlarmFactory}
+    row = (made | {ACCOUNTS: FollowedAccountFactory})[page]()
     before = type(row).objects.values().get()
     assert operator.get(f"{page}add/").status_code == 403
     operator.post(f"{page}{row.pk}/change/", {"head": 1, "followed_to": 1, "missing": 1, "seen_at": "", "halted": "x"})
@@ -179,3 +187,22 @@ def test_lag_halts_and_alarms_alarm(operator, settings):
     assert values[1] == "halted" and values[2].startswith("no news for 7") and values[-1] == "1 unseen"
     assert "went wrong" in list(found.values())[2].note
     assert shown(operator, found["Coverage alarms"].page) == [CoverageAlarm.objects.get(seen_at=None).pk]
+
+
+def test_accounts_of_solana_are_shown_with_what_they_wait_for(operator, installed_solana_node):
+    reading = FollowedAccountFactory(address=CONFIG, listing_slot=900, listed=True, complete_to=500)
+    ListedSignature.objects.create(account=reading, signature="1", slot=600, read=True)
+    ListedSignature.objects.create(account=reading, signature="2", slot=700)
+    ListedSignature.objects.create(account=reading, signature="3", slot=800)
+    listing, resting = FollowedAccountFactory(listing_slot=900), FollowedAccountFactory()
+    assert shown(operator, ACCOUNTS) == [resting.pk, listing.pk, reading.pk]
+    assert cells(operator, ACCOUNTS, "state") == ["up to date", "being listed", "being read"]
+    assert cells(operator, ACCOUNTS, "oldest_unread") == [None, None, 700]
+    assert cells(operator, ACCOUNTS, "role")[2] == "config"
+    assert shown(operator, ACCOUNTS, q=CONFIG) == [reading.pk]
+    assert shown(operator, ACCOUNTS, q=PROGRAM) == []
+
+
+def test_the_panel_says_of_solana_that_all_is_final(operator, installed_solana_node):
+    ChainHeadFactory(chain_id=101, head=1000, final=1000, followed=1000)
+    assert panel(operator)["Solana"].note == "block 1,000 of 1,000, all of it final"

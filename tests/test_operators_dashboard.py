@@ -279,5 +279,5 @@ def test_it_takes_few_queries_whatever_there_is(client, settings, django_assert_
     user = User.objects.create_user("reader", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client.force_login(user)
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(19):
         client.get(DASHBOARD)

@@ -23,6 +23,7 @@ from tests.factories import (
     CoverageAlarmFactory,
     CoverageFactory,
     DeployAttemptFactory,
+    FollowedAccountFactory,
     IndexRequestFactory,
     PartnerKeyFactory,
     PersonFactory,
@@ -41,7 +42,7 @@ DEPLOYING = [f"/admin/tokens/{name}/" for name in ("deployment", "deploywallet",
 SAVED = "/admin/tokens/savedtoken/"
 PRETOKENS = "/admin/pretokens/pretoken/"
 USERS = [f"/admin/accounts/{name}/" for name in ("person", "administrator", "adminsession")]
-FOLLOWING = "/admin/tokens/chainhead/", "/admin/tokens/coverage/", "/admin/tokens/coveragealarm/"
+FOLLOWING = tuple(f"/admin/tokens/{name}/" for name in ("chainhead", "coverage", "coveragealarm", "followedaccount"))
 MIGRATIONS = [
     import_module(name)
     for name in (
@@ -148,7 +149,8 @@ def test_nobody_of_either_reaches_accounts_of_people(groups, group, address):
 def test_both_see_all_lists(groups, group):
     client = client_in(group)
     rows = {KEYS: PartnerKeyFactory(), TOKENS: TokenFactory(), REQUESTS: IndexRequestFactory()}
-    rows |= dict(zip(FOLLOWING, (ChainHeadFactory(), CoverageFactory(), CoverageAlarmFactory()), strict=True))
+    followed = ChainHeadFactory(), CoverageFactory(), CoverageAlarmFactory(), FollowedAccountFactory()
+    rows |= dict(zip(FOLLOWING, followed, strict=True))
     rows |= dict(zip(DEPLOYING, deploying_rows(), strict=True))
     rows |= {PROFILES: SocialProfileFactory(), PRETOKENS: PretokenFactory(), SAVED: SavedTokenFactory()}
     session = AdminSessionFactory()

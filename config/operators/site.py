@@ -64,6 +64,7 @@ _NAVIGATION = [
         "items": [
             _list("Chains", "link", "tokens.chainhead"),
             _list("Coverage", "data_usage", "tokens.coverage"),
+            _list("Accounts of Solana", "account_tree", "tokens.followedaccount"),
             _list("Coverage alarms", "notification_important", "tokens.coveragealarm"),
         ],
     },

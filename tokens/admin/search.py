@@ -93,6 +93,11 @@ def coverage_of(text: str) -> Q:
     return of_chain(text) if address is None else Q(addresses__contains=[address_key(address)])
 
 
+def accounts_of(text: str) -> Q:
+    """The account with this address on any chain."""
+    return _on_any_chain() & Q(address=text)
+
+
 def alarms_of(text: str) -> Q:
     """Alarms of a block, by its number, or of a transaction."""
     number = _number(text)

@@ -210,10 +210,10 @@ class Launch:
     dev_buy: DevBuy | None
     sniper_tax: SniperTax | None
     positions: tuple[Position, ...]
+    # What the factories of EVM chains launch has always 18.
+    decimals: int = 18
     # Solana: where a document describes the token; image, description and links stand there alone.
     uri: str | None = None
-    # Of the token's smallest units; only mints of Solana have another number.
-    decimals: int = 18
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

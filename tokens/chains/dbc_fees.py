@@ -5,7 +5,8 @@ https://github.com/MeteoraAg/dynamic-bonding-curve (state/virtual_pool.rs, state
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -20,9 +21,10 @@ Found = TypeVar("Found")
 
 # Before the keys of a pool: what its account is, and how its price moved.
 _POOL_BEFORE_KEYS = 8 + 64
-# Between the amounts that wait for the partner, and those that wait for the creator: the price, the time of the start,
-# eight flags, the sums of all fees, and the time of the end.
-_POOL_BETWEEN_FEES = 16 + 8 + 8 + 32 + 8
+# Between the amounts that wait for the partner, and the sums of all trading fees: the price, the time of the start,
+# eight flags, and the sums of the protocol's own fees. Then, before what waits for the creator, the time of the end.
+_POOL_BEFORE_SUMS = 16 + 8 + 8 + 16
+_POOL_BEFORE_CREATOR = 8
 _POOL_BYTES = 424
 _CONFIG_BYTES = 1048
 
@@ -53,6 +55,8 @@ class _PoolState:
     # Base and quote.
     partner_fees: tuple[int, int]
     creator_fees: tuple[int, int]
+    # What both of them have ever earned.
+    trading_fees: tuple[int, int]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,6 +79,29 @@ def read_pool_fees(rpc: RpcClient, chain: ChainInfo, pool: str) -> PoolFees:
     )
 
 
+def read_claimed(rpc: RpcClient, chain: ChainInfo, pools: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """As `SolanaChain.read_claimed`."""
+    programs = chain.addresses("launch_program")
+
+    def read(accounts: list[Any]) -> dict[str, tuple[int, int]]:
+        found = {}
+        for pool, account in zip(pools, accounts, strict=True):
+            with suppress(FeesUnreadable):
+                found[pool] = _claimed(_read_pool(account, programs))
+        return found
+
+    return read_accounts(rpc, pools, read=read) if pools else {}
+
+
+def _claimed(state: _PoolState) -> tuple[int, int]:
+    """What was earned and waits no longer."""
+    base, quote = (
+        earned - partner - creator
+        for earned, partner, creator in zip(state.trading_fees, state.partner_fees, state.creator_fees, strict=True)
+    )
+    return base, quote
+
+
 def _read_one(rpc: RpcClient, address: str, read: Callable[[Any], Found]) -> Found:
     def read_whole(accounts: list[Any]) -> Any:
         read_account(accounts[0])
@@ -91,10 +118,17 @@ def _read_pool(account: Any, programs: tuple[str, ...]) -> _PoolState:
     # Two vaults; the reserves and the protocol's fees, of both mints.
     reader.take(2 * 32 + 4 * 8)
     partner_fees = reader.number(8), reader.number(8)
-    reader.take(_POOL_BETWEEN_FEES)
+    reader.take(_POOL_BEFORE_SUMS)
+    trading_fees = reader.number(8), reader.number(8)
+    reader.take(_POOL_BEFORE_CREATOR)
     creator_fees = reader.number(8), reader.number(8)
     return _PoolState(
-        config=config, creator=creator, base_mint=base_mint, partner_fees=partner_fees, creator_fees=creator_fees
+        config=config,
+        creator=creator,
+        base_mint=base_mint,
+        partner_fees=partner_fees,
+        creator_fees=creator_fees,
+        trading_fees=trading_fees,
     )
 
 

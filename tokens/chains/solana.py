@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tokens.chains.base import LaunchNotFound, LogUndecodable, TransactionFacts
 from tokens.chains.blocks import BlockHeader
-from tokens.chains.dbc_fees import PoolFees, read_pool_fees
+from tokens.chains.dbc_fees import PoolFees, read_claimed, read_pool_fees
 from tokens.chains.registry import ChainInfo
 from tokens.chains.rpc import RpcClient
 from tokens.chains.rpc_exchange import Identity
@@ -77,3 +77,10 @@ class SolanaChain:
     def read_pool_fees(self, pool: str) -> PoolFees:
         """What waits in a pool for its creator and the launchpad. Raises NodeUnavailable, FeesUnreadable."""
         return read_pool_fees(self.rpc, self.info, pool)
+
+    def read_claimed(self, pools: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Pool -> what its creator and the launchpad have ever claimed together, of the base mint and of the quote.
+
+        In smallest units, of up to 100 pools; one without an account that tells is left out. Raises NodeUnavailable.
+        """
+        return read_claimed(self.rpc, self.info, pools)

@@ -88,6 +88,7 @@ class Rounds:
             if not account.listed:
                 return True
         if accounts.unread(account).exists():
+            self._pace.begin(account)
             self._pace.note(account, read_some(account, chain=self.chain))
             if accounts.unread(account).exists():
                 return True
@@ -104,15 +105,18 @@ class _Pace:
     _said: dict[int, float] = field(default_factory=dict, init=False)
     _read: dict[int, Read] = field(default_factory=dict, init=False)
 
+    def begin(self, account: FollowedAccount) -> None:
+        """The account is about to be read, or goes on."""
+        now = self._begun.setdefault(account.pk, time.monotonic())
+        self._said.setdefault(account.pk, now)
+
     def note(self, account: FollowedAccount, read: Read) -> None:
         """So much was read since the last time."""
-        now = time.monotonic()
         before = self._read.get(account.pk, Read(transactions=0, launches=0))
-        self._begun.setdefault(account.pk, now)
         self._read[account.pk] = Read(
             transactions=before.transactions + read.transactions, launches=before.launches + read.launches
         )
-        if now - self._said.setdefault(account.pk, now) >= _LINE_EVERY:
+        if time.monotonic() - self._said[account.pk] >= _LINE_EVERY:
             self._say(account)
 
     def end(self, account: FollowedAccount) -> None:

@@ -52,7 +52,8 @@ def open_accounts(chain: ChainInfo) -> list[FollowedAccount]:
         account.address: account
         for account in FollowedAccount.objects.filter(chain_id=chain.chain_id, address__in=addresses)
     }
-    return [there.get(address) or _open(address, chain) for address in addresses]
+    first = settings.FOLLOW_FROM.get(chain.chain_id, 0)
+    return [there.get(address) or open_account(address, chain, first_slot=first) for address in addresses]
 
 
 def move(account: FollowedAccount, **news: Any) -> None:
@@ -115,11 +116,11 @@ def _followed_to(account: FollowedAccount) -> Followed | None:
     return None if account.complete_to is None else Followed(slot=account.complete_to, at=account.complete_at)
 
 
-def _open(address: str, chain: ChainInfo) -> FollowedAccount:
-    first = settings.FOLLOW_FROM.get(chain.chain_id, 0)
+def open_account(address: str, chain: ChainInfo, *, first_slot: int) -> FollowedAccount:
+    """The account's row; a new one where there is none, which is read from this slot on."""
     account, created = FollowedAccount.objects.get_or_create(
-        chain_id=chain.chain_id, address=address, defaults={"first_slot": first}
+        chain_id=chain.chain_id, address=address, defaults={"first_slot": first_slot}
     )
     if created:
-        logger.info("chain=%s account=%s is followed from slot %s", chain.chain_id, address, first)
+        logger.info("chain=%s account=%s is followed from slot %s", chain.chain_id, address, first_slot)
     return account

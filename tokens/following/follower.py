@@ -11,6 +11,7 @@ from tokens.following.check_loop import CHECKS, check_final
 from tokens.following.head_loop import HEAD, follow_head
 from tokens.following.history_loop import HISTORY, follow_history
 from tokens.following.leadership import Leadership
+from tokens.following.pool_loop import POOLS, watch_pools
 from tokens.following.term import Term
 from tokens.following.vote_loop import VOTES, take_votes
 from tokens.installed_chains import registry
@@ -23,7 +24,7 @@ _LOOK_SECONDS = 1.0
 _PATIENCE_SECONDS = 1.5
 
 _LOOPS = {HEAD: follow_head, HISTORY: follow_history, CHECKS: check_final, VOTES: take_votes}
-_SOLANA_LOOPS = {ACCOUNTS: follow_accounts}
+_SOLANA_LOOPS = {ACCOUNTS: follow_accounts, POOLS: watch_pools}
 
 
 def follow(chain_ids: Sequence[int], *, stop: Event) -> bool:

@@ -5,10 +5,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.api.fields import parse_transaction_hash
 from config.http import Permanent
 from tokens import indexing, tasks
-from tokens.installed_chains import UnsupportedChain, installed_chain, registry
+from tokens.chain_spelling import parse_hash_on
+from tokens.installed_chains import UnsupportedChain, installed_launch_chain, registry
 
 
 class Command(BaseCommand):
@@ -21,8 +21,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         chain_id = options["chain"] or _default_chain_id()
         try:
-            hashes = [parse_transaction_hash(text) for text in options["hashes"]]
-            installed_chain(chain_id)
+            hashes = [parse_hash_on(chain_id, text) for text in options["hashes"]]
+            installed_launch_chain(chain_id)
         except ValueError as error:
             raise CommandError(f"HASH {error}") from error
         except UnsupportedChain as error:

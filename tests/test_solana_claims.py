@@ -1,0 +1,94 @@
+"""Claims of fees by the creators of pools are found, although they name no account that is followed."""
+
+import pytest
+
+from tests.solana_made import TroubledNode
+from tests.solana_recorded import CLAIM, LAUNCH, POOL
+from tokens import indexing
+from tokens.following.pool_loop import PoolWatch
+from tokens.following.term import Term
+from tokens.installed_chains import installed_solana
+from tokens.models import FeeClaim, FollowedAccount, ListedSignature
+
+pytestmark = pytest.mark.django_db
+
+SOLANA = 101
+
+
+@pytest.fixture
+def solana_node():
+    with TroubledNode() as node:
+        yield node
+
+
+@pytest.fixture
+def node(installed_solana_node):
+    indexing.index_transaction(chain_id=SOLANA, tx_hash=LAUNCH)
+    installed_solana_node.calls.clear()
+    return installed_solana_node
+
+
+@pytest.fixture
+def watch(node):
+    return PoolWatch(installed_solana())
+
+
+def take(watch):
+    watch.take(Term(SOLANA))
+
+
+def claims():
+    return list(FeeClaim.objects.values_list("event__tx_hash", flat=True))
+
+
+def test_a_claim_is_found_by_what_its_pool_tells(node, watch):
+    take(watch)
+    assert claims() == [CLAIM]
+    assert FollowedAccount.objects.get().address == POOL
+
+
+def test_a_pool_whose_claims_are_known_is_not_read(node, watch):
+    indexing.index_transaction(chain_id=SOLANA, tx_hash=CLAIM)
+    node.calls.clear()
+    take(watch)
+    assert not FollowedAccount.objects.exists()
+    assert [call["method"] for call in node.calls if call["method"] != "getGenesisHash"] == ["getMultipleAccounts"]
+
+
+def test_a_pool_that_was_read_is_asked_again_and_not_read(node, watch):
+    take(watch)
+    listed = len(node.signatures())
+    take(watch)
+    take(PoolWatch(installed_solana()))
+    assert len(node.signatures()) == listed
+
+
+def test_a_claim_that_is_listed_late_is_found_the_next_time(node, watch):
+    node.unlisted.add(CLAIM)
+    take(watch)
+    assert not claims()
+    node.unlisted.clear()
+    take(watch)
+    assert claims() == [CLAIM]
+
+
+def test_what_is_never_listed_is_not_looked_for_without_end(node, watch):
+    node.unlisted.add(CLAIM)
+    for _ in range(6):
+        take(watch)
+    # Three times, in two pages each.
+    assert len(node.signatures()) <= 6
+
+
+def test_a_pool_without_an_account_holds_up_no_other(node, watch):
+    node.launch("without an account")
+    indexing.index_transaction(chain_id=SOLANA, tx_hash=list(node.transactions)[-1])
+    take(watch)
+    assert claims() == [CLAIM]
+
+
+def test_nothing_before_the_launch_is_read(node, watch):
+    early = node.swap("early", slot=900)
+    take(watch)
+    assert early not in node.read()
+    assert not ListedSignature.objects.filter(slot__lt=1003).exists()

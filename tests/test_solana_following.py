@@ -1,0 +1,332 @@
+"""Solana's accounts are followed: each transaction is read, whatever nodes and processes do, and most of them once."""
+
+import pytest
+
+from tests.nursery import nursery
+from tests.solana_made import TroubledNode, key, mint
+from tests.solana_recorded import CONFIG, MINT, allow_list
+from tests.waiting import wait_for
+from tokens.following.account_loop import Rounds
+from tokens.following.accounts import OVERLAP_SLOTS
+from tokens.following.term import Term
+from tokens.installed_chains import installed_solana
+from tokens.models import ChainHead, FollowedAccount, IndexRequest, ListedSignature, Token
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SOLANA = 101
+
+# So often a follower is killed, each time at another place.
+KILLS = 12
+
+
+@pytest.fixture
+def solana_node():
+    with TroubledNode() as node:
+        yield node
+
+
+@pytest.fixture
+def node(installed_solana_node):
+    return installed_solana_node
+
+
+@pytest.fixture(autouse=True)
+def _few_at_once(settings):
+    settings.RPC_BATCH_SIZE, settings.FOLLOW_CONCURRENCY = 4, 2
+    settings.RPC_ATTEMPTS, settings.RPC_PATIENCE_SECONDS = 1, 5.0
+
+
+def take_rounds(most=200):
+    """Follow, each round by a follower that has just started, until nothing is left to be done at once."""
+    for _ in range(most):
+        term = Term(SOLANA)
+        if not Rounds(installed_solana()).take(term):
+            return
+    raise AssertionError("there is always more to be done")
+
+
+def one_round():
+    Rounds(installed_solana()).take(Term(SOLANA))
+
+
+def take_rounds_in_trouble():
+    """As long as a round changes something."""
+    before = None
+    while before != (before := list(ListedSignature.objects.values_list("pk", "read").order_by("pk"))):
+        one_round()
+
+
+def allow(file, *configs):
+    """Writes a registry file that allows these configs; returns it."""
+    contracts = [f'{{ role = "launch_config", generation = "solana", address = "{config}" }}' for config in configs]
+    file.write_text(f"[chains.solana]\ncontracts = [{', '.join(contracts)}]\n")
+    return file
+
+
+@pytest.fixture
+def two_configs(node, settings, tmp_path, forget_chains):
+    configs = CONFIG, key("second")
+    settings.CHAINS_FILES = (str(allow(tmp_path / "two.toml", *configs)),)
+    forget_chains()
+    return configs
+
+
+def launched():
+    return set(Token.objects.on_chain().values_list("contract_address", flat=True))
+
+
+def account(address=CONFIG):
+    return FollowedAccount.objects.get(address=address)
+
+
+def test_the_launches_of_a_config_are_read(node):
+    take_rounds()
+    assert launched() == {MINT}
+    assert (account().complete_to, account().read_to_slot) == (node.slot, 1004)
+    head = ChainHead.objects.get(pk=SOLANA)
+    assert (head.head, head.final, head.followed) == (node.slot, node.slot, node.slot)
+    assert not IndexRequest.objects.exists()
+    assert not ListedSignature.objects.filter(read=False).exists()
+
+
+@pytest.mark.parametrize("page", [2, 3, 5, 8, 1000])
+def test_pages_of_any_length_lose_nothing(node, page):
+    node.page = page
+    wanted = {MINT}
+    for number in range(12):
+        # Three in a slot, which pages may cut.
+        wanted.add(node.launch(f"launch {number}", slot=2000 + number // 3))
+        node.swap(f"swap {number}", slot=2000 + number // 3)
+    take_rounds()
+    assert launched() == wanted
+    wanted.add(node.launch("a later one"))
+    take_rounds()
+    assert launched() == wanted
+
+
+def test_only_what_is_new_is_read(node):
+    take_rounds()
+    read = len(node.read())
+    take_rounds()
+    take_rounds()
+    assert len(node.read()) == read
+    node.swap("one")
+    take_rounds()
+    assert len(node.read()) == read + 1
+
+
+def test_the_oldest_is_read_first(node, settings):
+    settings.FOLLOW_CONCURRENCY = 1
+    for number in range(10):
+        node.swap(f"swap {number}")
+    take_rounds()
+    listed = [name for name in node.transactions if name in node.read()]
+    assert [name for name in node.read() if name in listed] == listed
+
+
+def test_what_was_undone_is_not_asked_for(node):
+    failed = node.swap("failed", failed=True)
+    take_rounds()
+    assert failed not in node.read()
+    # Nor does it matter that the newest of a listing is such a one.
+    wanted = {MINT, node.launch("after it")}
+    take_rounds()
+    assert launched() == wanted
+
+
+def test_an_account_that_nobody_has_named_is_complete(node, settings, tmp_path, forget_chains):
+    settings.CHAINS_FILES = (str(allow_list(tmp_path / "chains.toml", address=key("unused"))),)
+    forget_chains()
+    take_rounds()
+    assert account(key("unused")).complete_to == node.slot
+    mint_of_it = node.launch("the first", config=key("unused"))
+    take_rounds()
+    assert launched() == {mint_of_it}
+
+
+def test_a_transaction_that_no_node_gives_yet_is_waited_for(node):
+    wanted = {MINT} | {node.launch(f"launch {number}") for number in range(12)}
+    late = list(node.transactions)[8]
+    node.missing.add(late)
+    take_rounds_in_trouble()
+    before = launched()
+    assert before < wanted
+    # What is older was not kept waiting by it.
+    assert MINT in before
+    assert ListedSignature.objects.get(signature=late).read is False
+    assert ChainHead.objects.get(pk=SOLANA).followed < node.slot
+    node.missing.clear()
+    take_rounds()
+    assert launched() == wanted
+
+
+def test_a_node_that_has_not_come_to_the_newest_slot_is_not_asked_for_a_list(node, settings, forget_chains):
+    take_rounds()
+    wanted = {MINT, node.launch("new")}
+    with TroubledNode() as behind:
+        # It lacks the launch. The first one tells the newest slot, and then fails.
+        settings.RPC_URLS = {SOLANA: (node.url, behind.url)}
+        forget_chains()
+        node.refused["getSignaturesForAddress"] = {"code": -32005, "message": "Node is unhealthy"}
+        take_rounds_in_trouble()
+    assert account().complete_to < node.slot
+    node.refused.clear()
+    settings.RPC_URLS = {SOLANA: (node.url,)}
+    forget_chains()
+    take_rounds()
+    assert launched() == wanted
+
+
+def test_a_node_that_lacks_where_a_list_is_to_go_on_is_not_at_its_end(node):
+    node.page = 3
+    wanted = {MINT} | {node.launch(f"launch {number}") for number in range(9)}
+    one_round()
+    assert not account().listed
+    # As another node would answer that has only what is newest.
+    cut = account().listed_before
+    node.unlisted.add(cut)
+    one_round()
+    one_round()
+    assert not account().listed
+    node.unlisted.clear()
+    take_rounds()
+    assert launched() == wanted
+
+
+def test_a_node_that_has_forgotten_what_was_read_is_not_believed(node):
+    take_rounds()
+    wanted = {MINT} | {node.launch(f"launch {number}", slot=5000 + number) for number in range(4)}
+    node.kept_from = 5002
+    one_round()
+    one_round()
+    assert launched() == {MINT}
+    assert account().complete_to < 5000
+    node.kept_from = 0
+    take_rounds()
+    assert launched() == wanted
+
+
+def test_an_index_that_is_late_loses_nothing(node):
+    take_rounds()
+    node.launch("late", slot=3000)
+    late = list(node.transactions)[-1]
+    node.unlisted.add(late)
+    node.launch("in time", slot=3000 + OVERLAP_SLOTS - 1)
+    take_rounds()
+    assert launched() == {MINT, mint("in time")}
+    node.unlisted.clear()
+    take_rounds()
+    assert launched() == {MINT, mint("in time"), mint("late")}
+
+
+def test_what_can_not_be_decoded_is_noted_and_passed(node):
+    wanted = {MINT} | {node.launch(f"launch {number}") for number in range(6)}
+    broken = list(node.transactions)[7]
+    for form in node.transactions[broken].values():
+        form["version"] = 1
+    wanted.discard(mint("launch 2"))
+    take_rounds()
+    assert launched() == wanted
+    request = IndexRequest.objects.get()
+    assert (request.tx_hash, request.status, request.attempts) == (broken, "failed", 1)
+    assert "version" in request.last_error
+
+
+def test_two_configs_share_transactions(node, two_configs):
+    # A swap of a pool of the second config, in which the first one is named, too.
+    wanted = {MINT, node.launch("of the second", config=two_configs[1])}
+    both = node.launch("both")
+    for form in node.transactions[list(node.transactions)[-1]].values():
+        keys = form["transaction"]["message"]["accountKeys"]
+        keys.append(two_configs[1] if isinstance(keys[0], str) else dict(keys[0], pubkey=two_configs[1], signer=False))
+        for balances in ("preBalances", "postBalances"):
+            form["meta"][balances].append(0)
+    take_rounds()
+    assert launched() == {*wanted, both}
+    assert Token.objects.count() == 3
+
+
+def test_a_config_that_is_added_later_is_read_from_its_start(node, settings, tmp_path, forget_chains):
+    earlier = node.launch("earlier", config=key("second"))
+    take_rounds()
+    assert launched() == {MINT}
+    settings.CHAINS_FILES = (str(allow(tmp_path / "two.toml", CONFIG, key("second"))),)
+    forget_chains()
+    take_rounds()
+    assert launched() == {MINT, earlier}
+
+
+def test_a_config_that_is_removed_is_followed_no_longer(node, settings, tmp_path, forget_chains):
+    take_rounds()
+    settings.CHAINS_FILES = (str(allow_list(tmp_path / "other.toml", address=key("second"))),)
+    forget_chains()
+    node.launch("of the first")
+    take_rounds()
+    assert launched() == {MINT}
+    assert FollowedAccount.objects.count() == 2
+    assert ChainHead.objects.get(pk=SOLANA).followed == node.slot
+
+
+def test_nothing_before_the_first_slot_is_read(node, settings):
+    settings.FOLLOW_FROM = {SOLANA: 2000}
+    node.page = 2
+    for number in range(5):
+        node.launch(f"before {number}", slot=1990 + number)
+    wanted = {node.launch(f"after {number}", slot=2000 + number) for number in range(5)}
+    take_rounds()
+    take_rounds()
+    assert launched() == wanted
+
+
+def test_without_accounts_nothing_counts_as_followed(node, settings, forget_chains):
+    settings.CHAINS_FILES = ()
+    forget_chains()
+    take_rounds()
+    assert ChainHead.objects.get(pk=SOLANA).followed is None
+    assert not node.read()
+
+
+def test_what_is_kept_of_a_list_is_bounded(node):
+    for number in range(20):
+        node.swap(f"swap {number}", slot=10_000 + 100 * number)
+    take_rounds()
+    # Those to which the next listing comes down, and no others.
+    newest = 10_000 + 1900
+    assert set(ListedSignature.objects.values_list("slot", flat=True)) == {newest, newest - 100}
+    assert not ListedSignature.objects.filter(read=False).exists()
+
+
+def progress():
+    """What changes with every transaction of the database that a follower ends."""
+    rows = list(FollowedAccount.objects.values_list("listed_to", "listed", "complete_to"))
+    return rows, list(ListedSignature.objects.values_list("pk", "read").order_by("pk")), Token.objects.count()
+
+
+def test_a_follower_that_is_killed_again_and_again_loses_nothing(node, solana_file, service_environment):
+    node.page = 4
+    wanted = {MINT}
+    quick = {"FOLLOW_POLL_SECONDS": 0.05, "RPC_BATCH_SIZE": 4}
+    environment = service_environment | {"CHAINS_FILE": str(solana_file), "LOG_LEVEL": "WARNING"}
+    with nursery(environment, of="tests.forked_follower") as young:
+        for number in range(KILLS):
+            wanted |= {node.launch(f"launch {number} {place}", slot=2000 + number) for place in range(5)}
+            before = progress()
+            follower = young.follow(SOLANA, settings=quick)
+            wait_for(lambda before=before: progress() != before, seconds=60)
+            follower.kill()
+        follower = young.follow(SOLANA, settings=quick)
+        wait_for(lambda: is_complete(node), seconds=60)
+        follower.kill()
+    assert launched() == wanted
+    # By nobody's own count: every transaction that the node has of the config was asked for.
+    assert {name for name, forms in node.transactions.items() if names(forms, CONFIG)} <= set(node.read())
+
+
+def names(forms, address):
+    return address in forms["json"]["transaction"]["message"]["accountKeys"]
+
+
+def is_complete(node):
+    complete = FollowedAccount.objects.filter(complete_to=node.slot).exists()
+    return complete and not ListedSignature.objects.filter(read=False).exists()
