@@ -6,8 +6,12 @@ from tests.nursery import nursery
 from tests.solana_made import TroubledNode, key, mint
 from tests.solana_recorded import CONFIG, MINT, allow_list
 from tests.waiting import wait_for
+from tokens.following import accounts
+from tokens.following.account_listing import list_page
 from tokens.following.account_loop import Rounds
+from tokens.following.account_reading import read_some
 from tokens.following.accounts import OVERLAP_SLOTS
+from tokens.following.coverage import Overtaken
 from tokens.following.term import Term
 from tokens.installed_chains import installed_solana
 from tokens.models import ChainHead, FollowedAccount, IndexRequest, ListedSignature, Token
@@ -247,6 +251,18 @@ def test_two_configs_share_transactions(node, two_configs):
     assert Token.objects.count() == 3
 
 
+def test_an_account_that_waits_holds_up_no_other(node, two_configs):
+    node.launch("late", config=two_configs[1])
+    node.missing.add(list(node.transactions)[-1])
+    wanted = {MINT, node.launch("of the first")}
+    take_rounds_in_trouble()
+    assert launched() == wanted
+    assert account().complete_to == node.slot
+    assert account(two_configs[1]).complete_to is None
+    # Up to the slot before the one that waits.
+    assert ChainHead.objects.get(pk=SOLANA).followed == node.slot - 2
+
+
 def test_a_config_that_is_added_later_is_read_from_its_start(node, settings, tmp_path, forget_chains):
     earlier = node.launch("earlier", config=key("second"))
     take_rounds()
@@ -295,6 +311,38 @@ def test_what_is_kept_of_a_list_is_bounded(node):
     newest = 10_000 + 1900
     assert set(ListedSignature.objects.values_list("slot", flat=True)) == {newest, newest - 100}
     assert not ListedSignature.objects.filter(read=False).exists()
+
+
+def test_who_was_overtaken_writes_nothing(node):
+    one = node.launch("one")
+    take_rounds()
+    node.launch("two")
+    stale = account()
+    chain = installed_solana()
+    list_page(stale, chain=chain, head=node.slot)
+    ahead = account()
+    assert accounts.unread(ahead).count() == 1
+    # The other one reads it while this one's answers are on their way, and lists anew.
+    read_some(ahead, chain=chain)
+    accounts.complete(ahead)
+    with pytest.raises(Overtaken):
+        read_some(stale, chain=chain)
+    with pytest.raises(Overtaken):
+        accounts.complete(stale)
+    assert account().complete_to == node.slot
+    assert launched() == {MINT, one, mint("two")}
+
+
+def test_two_who_list_at_once_notice_each_other(node):
+    take_rounds()
+    first, second = account(), account()
+    chain = installed_solana()
+    node.launch("new")
+    list_page(first, chain=chain, head=node.slot)
+    with pytest.raises(Overtaken):
+        list_page(second, chain=chain, head=node.slot)
+    take_rounds()
+    assert launched() == {MINT, mint("new")}
 
 
 def progress():
