@@ -1,10 +1,9 @@
 """Base58, in which Solana writes keys, signatures and bytes: capital and small letters are different digits."""
 
+from base58 import b58decode
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 
-_ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-_DIGITS = {letter: value for value, letter in enumerate(_ALPHABET)}
 # Programs hand each other 10 KiB at most, and time grows with the square of the length.
 _LONGEST = 16_384
 
@@ -31,10 +30,11 @@ def decode(text: str) -> bytes:
     """The bytes, of any number, of a text in base58: keys and signatures are read by solders. Raises ValueError."""
     if len(text) > _LONGEST:
         raise ValueError(f"base58 of more than {_LONGEST} characters")
-    number = 0
-    for letter in text:
-        if letter not in _DIGITS:
-            raise ValueError("a character that is not of base58")
-        number = number * 58 + _DIGITS[letter]
-    zeros = len(text) - len(text.lstrip(_ALPHABET[0]))
-    return bytes(zeros) + number.to_bytes((number.bit_length() + 7) // 8, "big")
+    try:
+        content = b58decode(text)
+    except ValueError as error:
+        raise ValueError("a character that is not of base58") from error
+    if text != text.rstrip():
+        # The library passes over it.
+        raise ValueError("a blank at the end of base58")
+    return content
