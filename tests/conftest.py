@@ -34,7 +34,13 @@ from tokens import installed_chains, installed_signers
 # Each client of a test makes the middleware anew, which would read the directories of all static files.
 settings.WHITENOISE_AUTOREFRESH = True
 
-pytest_plugins = ["tests.deploying", "tests.recorded_node", "tests.solana_recorded", "tests.user_tokens"]
+pytest_plugins = [
+    "tests.deploying",
+    "tests.recorded_node",
+    "tests.solana_recorded",
+    "tests.solana_made",
+    "tests.user_tokens",
+]
 
 
 @pytest.fixture(scope="session")

@@ -2,16 +2,18 @@
 
 import copy
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+import pytest
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 
 from config.base58 import decode, is_account
 from standins.solana import SolanaStandIn
 from tests.solana_forms import base58
-from tests.solana_recorded import CLAIM, CONFIG, LAUNCH, MINT, POOL, SWAP
+from tests.solana_recorded import CLAIM, CONFIG, LAUNCH, MINT, POOL, SWAP, install_solana
 
 Json = dict[str, Any]
 
@@ -97,6 +99,14 @@ class TroubledNode(SolanaStandIn):
             return super()._signatures(address, wanted)
         finally:
             self.transactions = kept
+
+
+@pytest.fixture
+def troubled_solana(solana_file: Path, settings: Any, forget_chains: Callable[[], None]) -> Iterator[TroubledNode]:
+    """Such a node, with which the service has Solana installed, and the recorded config allow-listed."""
+    with TroubledNode() as node:
+        install_solana(node, file=solana_file, settings=settings, forget=forget_chains)
+        yield node
 
 
 def varied(forms: Json, *, keys: Mapping[str, str]) -> Json:

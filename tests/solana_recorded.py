@@ -45,6 +45,13 @@ def solana_chain(info: ChainInfo, *urls: str, **more: Any) -> SolanaChain:
     return SolanaChain(info=info, rpc=RpcClient(chain_id=SOLANA_CHAIN_ID, urls=urls, identity=genesis_of(info), **more))
 
 
+def install_solana(node: SolanaStandIn, *, file: Path, settings: Any, forget: Callable[[], None]) -> None:
+    """Have the service know Solana by this node, and by what the registry file adds."""
+    settings.CHAINS_FILES = (str(file),)
+    settings.RPC_URLS = {settings.SOLANA_CHAIN_ID: (node.url,)}
+    forget()
+
+
 def forms_of(node: SolanaStandIn, signature: str) -> Json:
     """A copy of a transaction's answers by encoding, to be changed."""
     return copy.deepcopy(node.transactions[signature])
@@ -80,7 +87,5 @@ def installed_solana_node(
     solana_node: SolanaStandIn, solana_file: Path, settings: Any, forget_chains: Callable[[], None]
 ) -> SolanaStandIn:
     """The node, with which the service has Solana installed, and the recorded config allow-listed."""
-    settings.CHAINS_FILES = (str(solana_file),)
-    settings.RPC_URLS = {settings.SOLANA_CHAIN_ID: (solana_node.url,)}
-    forget_chains()
+    install_solana(solana_node, file=solana_file, settings=settings, forget=forget_chains)
     return solana_node

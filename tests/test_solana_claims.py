@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.solana_made import TroubledNode
 from tests.solana_recorded import CLAIM, LAUNCH, POOL
 from tokens import indexing
 from tokens.following.pool_loop import PoolWatch
@@ -16,16 +15,10 @@ SOLANA = 101
 
 
 @pytest.fixture
-def solana_node():
-    with TroubledNode() as node:
-        yield node
-
-
-@pytest.fixture
-def node(installed_solana_node):
+def node(troubled_solana):
     indexing.index_transaction(chain_id=SOLANA, tx_hash=LAUNCH)
-    installed_solana_node.calls.clear()
-    return installed_solana_node
+    troubled_solana.calls.clear()
+    return troubled_solana
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Solana's accounts are followed: each transaction is read, whatever nodes and processes do, and most of them once."""
 
+import random
+
 import pytest
 
 from tests.nursery import nursery
@@ -25,14 +27,8 @@ KILLS = 12
 
 
 @pytest.fixture
-def solana_node():
-    with TroubledNode() as node:
-        yield node
-
-
-@pytest.fixture
-def node(installed_solana_node):
-    return installed_solana_node
+def node(troubled_solana):
+    return troubled_solana
 
 
 @pytest.fixture(autouse=True)
@@ -311,6 +307,34 @@ def test_what_is_kept_of_a_list_is_bounded(node):
     newest = 10_000 + 1900
     assert set(ListedSignature.objects.values_list("slot", flat=True)) == {newest, newest - 100}
     assert not ListedSignature.objects.filter(read=False).exists()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_goes_wrong_in_between_nothing_is_lost(node, seed):
+    rng, wanted = random.Random(f"solana {seed}"), {MINT}
+    slot, hidden = 2000, []
+    take_rounds()
+    for step in range(25):
+        slot += rng.randint(1, OVERLAP_SLOTS // 4)
+        for number in range(rng.randint(0, 6)):
+            label = f"{seed} {step} {number}"
+            if rng.random() < 0.5:
+                wanted.add(node.launch(label, slot=slot))
+            else:
+                node.swap(label, slot=slot, failed=rng.random() < 0.3)
+        newest = [name for name, forms in node.transactions.items() if forms["json"]["slot"] == slot]
+        # An index is late for two steps at the most, which are less than the overlap.
+        hidden = [*hidden[-1:], {name for name in newest if rng.random() < 0.2}]
+        node.unlisted = set().union(*hidden)
+        node.missing = {name for name in newest if rng.random() < 0.2}
+        node.page, node.behind = rng.choice([2, 3, 7, 1000]), rng.choice([0, 0, 0, 40])
+        node.kept_from = rng.choice([0, 0, 0, slot])
+        for _ in range(rng.randint(0, 4)):
+            one_round()
+    node.unlisted, node.missing, node.behind, node.kept_from = set(), set(), 0, 0
+    # What is listed may have changed under a listing, which is then begun anew.
+    wait_for(lambda: one_round() or is_complete(node), seconds=60)
+    assert launched() == wanted
 
 
 def test_who_was_overtaken_writes_nothing(node):

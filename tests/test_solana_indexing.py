@@ -6,7 +6,7 @@ import pytest
 from django.db import transaction
 
 from tests.factories import TokenFactory
-from tests.solana_made import TroubledNode, mint
+from tests.solana_made import mint
 from tests.solana_recorded import CLAIM, CONFIG, CREATE_CONFIG, CREATOR, LAUNCH, MINT, POOL, PROGRAM, WRAPPED_SOL
 from tests.written import recorded_facts, write_all
 from tokens import chain_lock, indexing, tasks
@@ -21,16 +21,10 @@ SOLANA = 101
 
 
 @pytest.fixture
-def solana_node():
-    with TroubledNode() as node:
-        yield node
-
-
-@pytest.fixture
-def node(installed_solana_node, settings, forget_chains):
+def node(troubled_solana, settings, forget_chains):
     settings.RPC_ATTEMPTS, settings.RPC_PATIENCE_SECONDS = 1, 5.0
     forget_chains()
-    return installed_solana_node
+    return troubled_solana
 
 
 def index(signature):

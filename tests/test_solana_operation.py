@@ -13,7 +13,6 @@ from django.test import Client
 from django.utils import timezone
 
 from tests.factories import ChainHeadFactory
-from tests.solana_made import TroubledNode
 from tests.solana_recorded import CLAIM, LAUNCH, MINT
 from tests.waiting import wait_for
 from tokens.following.follower import follow
@@ -25,15 +24,9 @@ SOLANA = 101
 
 
 @pytest.fixture
-def solana_node():
-    with TroubledNode() as node:
-        yield node
-
-
-@pytest.fixture
-def node(installed_solana_node, settings):
+def node(troubled_solana, settings):
     settings.FOLLOW_POLL_SECONDS = 0.1
-    return installed_solana_node
+    return troubled_solana
 
 
 @contextmanager

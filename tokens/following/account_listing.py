@@ -48,9 +48,15 @@ def list_page(account: FollowedAccount, *, chain: SolanaChain, head: int) -> Non
 
 
 def _behind(account: FollowedAccount, page: Sequence[SignatureInfo]) -> Sequence[SignatureInfo]:
-    """What the page has beyond the oldest transaction that is listed. Raises NodeUnavailable where it lacks that."""
+    """What the page has beyond the oldest transaction that is listed.
+
+    Raises NodeUnavailable where it lacks that: an empty one is of a node that is behind or forgets, and another one may
+    go on. One that is not empty is of an index that has changed meanwhile, and the listing begins anew.
+    """
     signatures = [info.signature for info in page]
     if account.listed_to not in signatures:
+        if page:
+            accounts.give_up_listing(account)
         raise NodeUnavailable(
             f"chain {account.chain_id}: its node lists {account.address} without what another page had"
         )
