@@ -60,17 +60,25 @@ def resolve(host: str, port: int) -> list[str]:
 
 
 def get(
-    url: str, *, timeout: float, max_bytes: int, allowed: Sequence[Network] = (), resolve: Resolve = resolve
+    url: str,
+    *,
+    timeout: float,
+    max_bytes: int,
+    allowed: Sequence[Network] = (),
+    resolve: Resolve = resolve,
+    authorities: str = DEFAULT_CA_BUNDLE_PATH,
 ) -> bytes:
     """GET the body of a status 200 under an http:// or https:// URL, decoded.
 
     `timeout` is in seconds and for everything together, `max_bytes` is for the decoded body. Any port of the allowed
-    networks may be asked, and 80 and 443 of public addresses. Raises Retryable, and Permanent: AddressRefused,
-    AnswerTooLarge, StatusRefused. No text holds the URL or an address.
+    networks may be asked, and 80 and 443 of public addresses. `authorities` is the path of the certificates of those
+    who vouch for hosts, by default requests'. Raises Retryable, and Permanent: AddressRefused, AnswerTooLarge,
+    StatusRefused. No text holds the URL or an address.
     """
     deadline, place = time.monotonic() + timeout, read_url(url)
     for _ in range(MAX_REDIRECTS + 1):
-        with _connected(place, allowed=allowed, resolve=resolve, deadline=deadline) as connection:
+        checked = _checked(place, allowed=allowed, resolve=resolve, deadline=deadline)
+        with _connected(place, checked, authorities=authorities, deadline=deadline) as connection:
             answer = _ask(connection, place, deadline=deadline, max_bytes=max_bytes)
         if answer.status not in _REDIRECTS or not answer.location:
             check_status(answer.status, pause=answer.pause, content=b"")
@@ -105,22 +113,35 @@ def _follow(place: Url, location: str) -> Url:
     return target
 
 
-@contextmanager
-def _connected(
-    place: Url, *, allowed: Sequence[Network], resolve: Resolve, deadline: float
-) -> Iterator[HTTPConnection]:
-    """A connection to a checked address of the URL's host, which ends at the deadline, whatever is waited for."""
-    port = place.port if place.port is not None else _PORTS[place.scheme or ""]
-    host = (place.host or "").strip("[]")
-    found = _look_up(host, port, resolve=resolve, deadline=deadline)
+def _checked(place: Url, *, allowed: Sequence[Network], resolve: Resolve, deadline: float) -> Sequence[str]:
+    """The addresses of the URL's host that may be asked under its port. Raises AddressRefused where there are none."""
+    port = _port(place)
+    found = _look_up(_host(place), port, resolve=resolve, deadline=deadline)
     checked = [address for address in found if is_within(address, allowed) or is_public(address) and _is_usual(port)]
     if not checked:
         raise AddressRefused("a host without a public address, or another port than 80 and 443")
-    with closing(_open(checked, port, deadline=deadline)) as plain, _ended_at(deadline, plain):
+    return checked
+
+
+@contextmanager
+def _connected(place: Url, addresses: Sequence[str], *, authorities: str, deadline: float) -> Iterator[HTTPConnection]:
+    """A connection to one of the host's addresses, which ends at the deadline, whatever is waited for."""
+    host, port = _host(place), _port(place)
+    with closing(_open(addresses, port, deadline=deadline)) as plain, _ended_at(deadline, plain):
         connection = HTTPConnection(host, port, timeout=_left(deadline))
-        connection.sock = _encrypt(plain, host) if place.scheme == "https" else plain
+        encrypted = place.scheme == "https"
+        connection.sock = _encryption(authorities).wrap_socket(plain, server_hostname=host) if encrypted else plain
         with closing(connection):
             yield connection
+
+
+def _host(place: Url) -> str:
+    """Without the brackets of an IPv6 address."""
+    return (place.host or "").strip("[]")
+
+
+def _port(place: Url) -> int:
+    return place.port if place.port is not None else _PORTS[place.scheme or ""]
 
 
 def _is_usual(port: int) -> bool:
@@ -156,14 +177,10 @@ def _open(addresses: Sequence[str], port: int, *, deadline: float) -> socket.soc
     raise NoAnswer("no answer (no connection)")
 
 
-def _encrypt(plain: socket.socket, host: str) -> socket.socket:
-    return _encryption().wrap_socket(plain, server_hostname=host)
-
-
 @cache
-def _encryption() -> ssl.SSLContext:
-    """It takes certificates of the authorities that requests takes, too, for the host that the URL names."""
-    return ssl.create_default_context(cafile=DEFAULT_CA_BUNDLE_PATH)
+def _encryption(authorities: str) -> ssl.SSLContext:
+    """It takes certificates of these authorities alone, and for the host that the URL names."""
+    return ssl.create_default_context(cafile=authorities)
 
 
 @contextmanager

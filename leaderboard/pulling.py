@@ -42,6 +42,8 @@ SOONEST, LATEST, OLD = timedelta(minutes=5), timedelta(days=1), timedelta(days=3
 # it refuses it may refuse for ever; where it fails, it often fails at all that it is asked for, and is repaired.
 ROW_PAUSE, LONGEST_AFTER_REFUSAL, LONGEST_AFTER_FAILURE = timedelta(minutes=1), timedelta(days=1), timedelta(hours=1)
 
+# A hub that fails at so many in a row is out of order, and all are spared a try.
+FAILING = 5
 # In which nothing is asked for.
 PAUSE = Pause.of("the hub", "hub")
 SOURCE = "farcaster"
@@ -95,6 +97,7 @@ def _claim(due: QuerySet[_Row], count: int) -> list[_Row]:
 
 def _each(rows: Sequence[_Row], pull: Callable[[_Row], None], *, until: float) -> int:
     """Pull for one after another. An outage leaves the rest due when the pause is over, lack of time leaves it due."""
+    failed = 0
     for number, row in enumerate(rows):
         if time.monotonic() >= until:
             _give_back(rows[number:], timezone.now())
@@ -106,10 +109,18 @@ def _each(rows: Sequence[_Row], pull: Callable[[_Row], None], *, until: float) -
             return number
         except (Retryable, Permanent) as error:
             _note_failure(row, error)
+            failed = failed + 1 if isinstance(error, Retryable) else 0
+            if failed == FAILING:
+                _give_back(rows[number + 1 :], timezone.now() + timedelta(seconds=PAUSE.begin(error)))
+                return number + 1
+        else:
+            failed = 0
     return len(rows)
 
 
 def _give_back(rows: Sequence[_Row], due_at: datetime) -> None:
+    if not rows:
+        return
     type(rows[0])._default_manager.filter(pk__in=[row.pk for row in rows]).update(due_at=due_at)
 
 

@@ -30,12 +30,11 @@ from config.env import BASE_DIR, env_secret, join_list, load_env_file
 from config.processes import end_with_parent
 from config.server_addresses import ask_database, ask_redis, web_server_answers
 from devchain import anvil
-from local import agents, deployments, stand_ins
+from local import agents, chains, deployments, stand_ins
 from local.supervisor import StartFailed, Supervisor
 
 _START_SECONDS = 90.0
 _CHAIN_PORT = 8545
-_CHAIN_URLS = f"RPC_URLS_{anvil.CHAIN_ID}"
 _CHAIN_WEBSOCKET = f"RPC_WS_URL_{anvil.CHAIN_ID}"
 _CHAIN_FROM = f"FOLLOW_FROM_{anvil.CHAIN_ID}"
 # What the Procfile calls it.
@@ -79,11 +78,11 @@ def _run() -> None:
         chain = _start_chain(supervisor, environment)
         sample_ports = _start_stand_ins(supervisor, environment)
         environment |= chain | stand_ins.environment(sample_ports)
-        if _has_our_chain(environment):
+        if chains.has_ours(environment):
             environment |= agents.environment(environment)
         development_chain.announce(chain | stand_ins.issuer(sample_ports))
         commands = _read_procfile()
-        if not _chain_ids(chain):
+        if not chains.chain_ids(chain):
             # It would end again and again for want of one.
             del commands[_FOLLOWER]
         for name, command in commands.items():
@@ -179,7 +178,7 @@ def _read_procfile() -> dict[str, str]:
 def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict[str, str]:
     """Start the development chain where no node is set; the settings that make the processes know it."""
     program = anvil.find_anvil()
-    if _evm_chain_ids() or program is None:
+    if chains.evm_chain_ids() or program is None:
         return {}
     local = embedded.local_directory()
     port = _free_port(_CHAIN_PORT)
@@ -190,7 +189,7 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
     prepare = [sys.executable, "-m", "local.prepare_chain", url, str(chains_file)]
     supervisor.run("chain", prepare, environment=environment)
     return {
-        _CHAIN_URLS: url,
+        chains.OUR_URLS: url,
         # The node answers both on its one port.
         _CHAIN_WEBSOCKET: f"ws://{anvil.HOST}:{port}",
         # All of it: what was launched by hand, too.
@@ -198,20 +197,6 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
         # Beside the operator's own, which may describe other chains.
         "CHAINS_FILE": join_list((*settings.CHAINS_FILES, str(chains_file))),
     } | deployments.environment()
-
-
-def _chain_ids(environment: Mapping[str, str]) -> list[int]:
-    """The chains that have a node, ours first."""
-    return [*([anvil.CHAIN_ID] if _has_our_chain(environment) else []), *settings.RPC_URLS]
-
-
-def _evm_chain_ids() -> list[int]:
-    """Those of the settings: Solana goes on beside a development chain as it does beside real ones."""
-    return [chain_id for chain_id in settings.RPC_URLS if chain_id != settings.SOLANA_CHAIN_ID]
-
-
-def _has_our_chain(environment: Mapping[str, str]) -> bool:
-    return not _evm_chain_ids() and _CHAIN_URLS in environment
 
 
 def _start_stand_ins(supervisor: Supervisor, environment: Mapping[str, str]) -> dict[str, int]:
@@ -225,37 +210,27 @@ def _start_stand_ins(supervisor: Supervisor, environment: Mapping[str, str]) -> 
 
 def _start_samples(supervisor: Supervisor, environment: Mapping[str, str]) -> None:
     """Have tokens launched, and what made-up agents do reported, where the chain is ours."""
-    if not _has_our_chain(environment):
+    if not chains.has_ours(environment):
         return
-    options = ["--rpc-url", environment[_CHAIN_URLS], "--every", environment["LAUNCH_EVERY_SECONDS"]]
+    options = ["--rpc-url", environment[chains.OUR_URLS], "--every", environment["LAUNCH_EVERY_SECONDS"]]
     supervisor.start("launcher", [sys.executable, "-m", "devchain.launcher", *options], environment=environment)
     told = [_address(environment), str(embedded.local_directory() / "partner-key")]
     supervisor.start("agents", [sys.executable, "-m", "local.agents", *told], environment=environment)
 
 
 def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], services: str, *, has_users: bool) -> str:
-    address, local, ours = _address(environment), embedded.local_directory(), _has_our_chain(environment)
+    address, local, ours = _address(environment), embedded.local_directory(), chains.has_ours(environment)
     if "password" not in accounts:
         login = "make one with `manage.py createsuperuser`"
     else:
         login = f"admin, password {accounts['password'] or 'as you have set it'}"
-    chains = ["chain " + ", ".join(map(str, settings.RPC_URLS))] if settings.RPC_URLS else []
-    if ours:
-        every = environment["LAUNCH_EVERY_SECONDS"].removesuffix(".0")
-        chains.append(f"development chain {anvil.CHAIN_ID} at {environment[_CHAIN_URLS]}, a launch every {every} s")
-    chain = "; ".join(chains) or (
-        "none: install Node 20 and `make run` again for a development chain,\n"
-        "                  or set RPC_URLS_<chainId>, such as RPC_URLS_8453=https://..."
-    )
     deploying = deployments.greet(address, partner_key=accounts["partnerKey"]) if ours else ""
     user = _TRY_AS_USER.format(address=shlex.quote(f"{address}/api/pretoken/pending")) if has_users else ""
-    followed = " ".join(f"{address}/readyz?chain={chain_id}" for chain_id in _chain_ids(environment))
     return f"""
   Launchboard       {address}  (documentation: {address}/api/docs)
   Administration    {address}/admin/  ({login})
   Partner key       {accounts["partnerKey"]}
-  Chains            {chain}
-  Followed so far   {followed or "none"}
+{chains.greet(environment, address)}
 {services}
 {agents.greet(address, are_samples=ours)}
   Data, keys, logs  {local}

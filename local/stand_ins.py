@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from config.env import env_url
+from local import chains
 
 HOST = "127.0.0.1"
 
@@ -91,8 +92,7 @@ SERVICES = (
 
 def choose_ports(find_free_port: Callable[[int], int]) -> dict[str, int]:
     """The stand-ins to run, by name, with the ports that they are to have."""
-    # Solana goes on beside a development chain.
-    if set(settings.RPC_URLS) - {settings.SOLANA_CHAIN_ID}:
+    if chains.evm_chain_ids():
         return {}
     return {service.name: find_free_port(service.port) for service in SERVICES if not service.decided()}
 

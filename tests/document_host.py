@@ -4,11 +4,10 @@ import json
 import threading
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 HOST = "127.0.0.1"
 
@@ -34,7 +33,7 @@ def redirect(location: str, status: int = 302) -> Page:
 
 
 class DocumentHost:
-    """A server from `with` to its end."""
+    """What the host has, and what it was asked for. `document_host` makes one that runs."""
 
     def __init__(self) -> None:
         handler = type("Handler", (_Handler,), {"host": self})
@@ -50,7 +49,6 @@ class DocumentHost:
         # Held up requests wait until it is set.
         self.opened = threading.Event()
         self.opened.set()
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
 
     def put(self, path: str, *pages: Page) -> str:
         """Have the path answer so; its URL."""
@@ -63,18 +61,24 @@ class DocumentHost:
         pages = self.pages[path]
         return pages.popleft() if len(pages) > 1 else pages[0]
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
+    def serve(self) -> None:
+        self._server.serve_forever(poll_interval=0.01)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """End, also for those who are held up."""
         self.closed.set()
         self.opened.set()
         self._server.shutdown()
-        self._thread.join()
         self._server.server_close()
+
+
+@contextmanager
+def document_host() -> Iterator[DocumentHost]:
+    """A host that runs while the block does."""
+    host = DocumentHost()
+    threading.Thread(target=host.serve, name="document host", daemon=True).start()
+    with closing(host):
+        yield host
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -16,8 +16,9 @@ from django.utils import timezone
 
 from config.env import BASE_DIR
 from tests.database_gates import database_gate
-from tests.document_host import DocumentHost, Page, json_page, redirect
+from tests.document_host import DocumentHost, Page, document_host, json_page, redirect
 from tests.factories import TokenDocumentFactory, TokenFactory
+from tests.test_worker_kill import celery
 from tests.waiting import wait_for
 from tests.written import drawn_launches, launch_facts_of, write_all
 from tokens import documents, tasks
@@ -41,7 +42,7 @@ CID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"
 @pytest.fixture
 def host(settings) -> Iterator[DocumentHost]:
     settings.OUTBOUND_ALLOWED_NETWORKS = (ip_network("127.0.0.1"),)
-    with DocumentHost() as running:
+    with document_host() as running:
         yield running
 
 
@@ -325,6 +326,17 @@ def test_a_worker_that_is_killed_before_it_stores_loses_nothing(host, service_en
     assert documents.fetch_due() == 1
     assert host.asked == ["/a", "/a"]
     assert Token.objects.get().description == "A coffee."
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_of_its_queue_fetches_what_beat_asks_for(host, service_environment, tmp_path):
+    document = launched(host.put("/a", json_page(SAID)))
+    environment = service_environment | {"OUTBOUND_ALLOWED_NETWORKS": "127.0.0.1"}
+    beat = ["beat", "--scheduler", "celery.beat:Scheduler", "--pidfile=", "--schedule", str(tmp_path / "schedule")]
+    of_documents = ["worker", "--queues", "documents", "--concurrency", "1", "--loglevel", "warning"]
+    with celery(*beat, environment=environment), celery(*of_documents, environment=environment):
+        wait_for(lambda: TokenDocument.objects.filter(status="fetched").exists(), seconds=60)
+    assert (Token.objects.get(pk=document.pk).description, host.asked) == ("A coffee.", ["/a"])
 
 
 def test_its_task_waits_in_a_queue_of_its_own():

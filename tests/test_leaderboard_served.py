@@ -1,8 +1,6 @@
 """GET /api/droid/leaderboard as the production server gives it: what caches are told, by whoever asks and however."""
 
 import http.client
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -13,9 +11,9 @@ from django.utils import timezone
 
 from accounts import administrators
 from accounts.models import AdminSession
-from config.env import BASE_DIR
 from tests.agent_factories import SnapshotFactory, StandingFactory
 from tests.factories import AdministratorFactory
+from tests.service_processes import service
 from tests.user_tokens import DOMAIN, as_user
 from tests.waiting import wait_for
 
@@ -53,7 +51,7 @@ def cookie(session_cookie):
 
 @pytest.fixture
 def served(service_environment, issuer, unused_port) -> Iterator[Served]:
-    """Two processes with the cache of public answers, and a ranking of 30 agents."""
+    """The web server with the cache of public answers, and a ranking of 30 agents."""
     snapshot = SnapshotFactory(ranked=30)
     for rank in range(1, 31):
         StandingFactory(snapshot=snapshot, rank=rank, composite=77.123)
@@ -80,21 +78,13 @@ def served(service_environment, issuer, unused_port) -> Iterator[Served]:
         "FARCASTER_AUTH_DOMAINS": DOMAIN,
         "FARCASTER_AUTH_ORIGIN": issuer.url,
         "RATE_LIMIT_PUBLIC": "0",
+        "PORT": str(unused_port),
+        "WEB_WORKERS": "1",
     }
-    command = [sys.executable, "-m", "granian", "--interface", "wsgi", "config.wsgi:application"]
-    process = subprocess.Popen(
-        [*command, "--port", str(unused_port), "--workers", "1", "--blocking-threads", "4", "--log-level", "warning"]
-        + ["--workers-kill-timeout", "2s"],
-        cwd=BASE_DIR,
-        env=service_environment | changes,
-    )
     running = Served(unused_port, callers)
-    try:
+    with service("web", service_environment | changes):
         wait_for(lambda: answers(running), seconds=60)
         yield running
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
 
 
 def answers(served):

@@ -40,7 +40,7 @@ class Place:
 
     def url(self, text):
         """Where to ask, and with which parameters."""
-        in_path = {"tokenAddress": MINT, "feeRecipient": CREATOR, "address": EVM}
+        in_path = {"tokenAddress": MINT, "feeRecipient": CREATOR, "address": MINT}
         if f"{{{self.name}}}" in self.path:
             return self.path.format(**in_path | {self.name: quote(text)}), {}
         others = {"tokenAddress": EVM, "claimerAddress": EVM} if "airdrops" in self.path else {}
@@ -57,6 +57,8 @@ TAKEN = [
     Place("/api/tokens/is-blocked", "address", MINT),
     Place("/api/get-claimed-fees/{tokenAddress}/{feeRecipient}", "tokenAddress", MINT),
     Place("/api/get-claimed-fees/{tokenAddress}/{feeRecipient}", "feeRecipient", CREATOR),
+    Place("/api/get-uncollected-fees/{address}", "address", MINT),
+    Place("/api/get-uncollected-fees/{address}", "recipient", CREATOR),
 ]
 OF_EVM_ALONE = [
     Place("/api/tokens/estimate-rewards-by-pool-address", "poolAddress", POOL),
@@ -64,10 +66,8 @@ OF_EVM_ALONE = [
     Place("/api/get-claim-info", "address", MINT),
     Place("/api/airdrops/claim", "tokenAddress", MINT),
     Place("/api/airdrops/claim", "claimerAddress", CREATOR),
-    Place("/api/get-uncollected-fees/{address}", "address", MINT),
-    Place("/api/get-uncollected-fees/{address}", "recipient", CREATOR),
 ]
-FINDING = [place for place in TAKEN if "is-blocked" not in place.path and "claimed-fees" not in place.path]
+FINDING = [place for place in TAKEN if "is-blocked" not in place.path and "-fees" not in place.path]
 WITH_CHAIN = [
     place for place in TAKEN if place.path in (*LISTS, "/api/get-token-by-address", "/api/tokens/fetch-by-admin")
 ]

@@ -9,8 +9,10 @@ import threading
 import traceback
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +23,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from config import http
 from config.public_addresses import is_public, is_within
 from config.public_http import AddressRefused, get, resolve
-from tests.document_host import HOST, DocumentHost, Page, json_page, redirect
+from tests.document_host import HOST, DocumentHost, Page, document_host, json_page, redirect
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 NOT_PUBLIC = "a host without a public address, or another port than 80 and 443"
@@ -29,7 +31,7 @@ NOT_PUBLIC = "a host without a public address, or another port than 80 and 443"
 
 @pytest.fixture
 def host() -> Iterator[DocumentHost]:
-    with DocumentHost() as running:
+    with document_host() as running:
         yield running
 
 
@@ -135,7 +137,7 @@ def test_it_passes_over_addresses_that_are_not_public(host):
 
 
 def test_it_checks_each_redirect_as_the_first(host):
-    with DocumentHost() as private:
+    with document_host() as private:
         url = host.put("/", redirect(f"http://127.0.0.2:{private.port}/latest/meta-data"))
         with pytest.raises(AddressRefused) as caught:
             ask(url, allowed=[ip_network("127.0.0.1")])
@@ -272,35 +274,71 @@ def test_its_errors_hold_no_url_and_no_address(host, unused_port):
         assert str(host.port) not in told and str(unused_port) not in told
 
 
-def test_it_believes_no_certificate_of_nobodys(tmp_path):
+def certificate(place: Path, name: str) -> Path:
+    """A key and a certificate of nobody's for the name, in one file."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, HOST)])
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
-    builder = x509.CertificateBuilder(name, name, key.public_key(), 1, now, now + timedelta(days=1))
-    place = tmp_path / "own.pem"
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    place.write_bytes(private + builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    builder = x509.CertificateBuilder(subject, subject, key.public_key(), 1, now, now + timedelta(days=1))
+    builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
+    file = place / "own.pem"
+    file.write_bytes(private + builder.sign(key, hashes.SHA256()).public_bytes(pem))
+    return file
+
+
+@contextmanager
+def encrypted_host(file: Path, head: str = "200 OK") -> Iterator[tuple[int, list[bytes]]]:
+    """A port where one encrypted request is answered, and what came there."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(place)
+    context.load_cert_chain(file)
+    got: list[bytes] = []
     with socket.create_server((HOST, 0)) as server:
-        got: list[bytes] = []
 
         def serve() -> None:
             connection, _ = server.accept()
-            try:
-                with context.wrap_socket(connection, server_side=True) as encrypted:
-                    got.append(encrypted.recv(1000))
-            except OSError:
-                got.append(b"")
+            # Who does not believe us hangs up.
+            with connection, suppress(OSError), context.wrap_socket(connection, server_side=True) as encrypted:
+                got.append(encrypted.recv(10_000))
+                encrypted.sendall(f"HTTP/1.1 {head}\r\ncontent-length: 2\r\n\r\n{{}}".encode())
 
         thread = threading.Thread(target=serve)
         thread.start()
-        with pytest.raises(http.NoAnswer, match="SSLCertVerificationError"):
-            ask(f"https://{HOST}:{server.getsockname()[1]}/")
+        yield server.getsockname()[1], got
         thread.join()
-    assert got == [b""]
+
+
+def test_it_asks_by_https_for_the_host_of_the_url(tmp_path):
+    file = certificate(tmp_path, "host.example")
+    with encrypted_host(file) as (port, got):
+        url = f"https://host.example:{port}/a"
+        assert ask(url, resolve=lambda *_: [HOST], authorities=str(file)) == b"{}"
+    assert got[0].startswith(f"GET /a HTTP/1.1\r\nHost: host.example:{port}\r\n".encode())
+
+
+def test_it_follows_no_redirect_out_of_https(host, tmp_path):
+    file = certificate(tmp_path, "host.example")
+    refused = pytest.raises(AddressRefused, match="from https:// to http://")
+    with encrypted_host(file, f"302 Found\r\nlocation: {host.url}/") as (port, _), refused:
+        ask(f"https://host.example:{port}/", resolve=lambda *_: [HOST], authorities=str(file))
+    assert not host.asked
+
+
+def test_it_believes_no_certificate_of_another_host(tmp_path):
+    file = certificate(tmp_path, "host.example")
+    refused = pytest.raises(http.NoAnswer, match="SSLCertVerificationError")
+    with encrypted_host(file) as (port, got), refused:
+        ask(f"https://other.example:{port}/a", resolve=lambda *_: [HOST], authorities=str(file))
+    assert got in ([], [b""])
+
+
+def test_it_believes_no_certificate_of_nobodys(tmp_path):
+    file = certificate(tmp_path, "host.example")
+    refused = pytest.raises(http.NoAnswer, match="SSLCertVerificationError")
+    with encrypted_host(file) as (port, got), refused:
+        ask(f"https://host.example:{port}/a", resolve=lambda *_: [HOST])
+    assert got in ([], [b""])
 
 
 def test_names_are_looked_up_as_this_machine_does():

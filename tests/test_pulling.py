@@ -175,6 +175,26 @@ def test_an_answer_of_no_use_holds_up_no_other_agent(farcaster, agent, mode):
     assert (failed.failures, failed.trouble) == (0, "")
 
 
+@pytest.mark.parametrize("agents", [pulling.FAILING, pulling.FAILING + 2])
+def test_a_hub_that_fails_at_everything_is_left_alone(farcaster, agents):
+    for number in range(agents):
+        Agent.objects.create(agent_id=f"droid-{number}", fid=FID + number)
+    farcaster.behave(Mode.FAIL)
+    assert pull_casts() == pulling.FAILING == len(farcaster.asked)
+    assert pulling.PAUSE.is_on()
+    spared = HubCursor.objects.filter(failures=0, trouble="")
+    assert spared.count() == agents - pulling.FAILING
+    assert not spared.exclude(due_at__lte=timezone.now() + timedelta(seconds=OUTAGE_SECONDS)).exists()
+
+
+def test_a_hub_that_refuses_many_is_asked_for_the_others(farcaster):
+    for number in range(pulling.FAILING + 2):
+        Agent.objects.create(agent_id=f"droid-{number}", fid=FID + number)
+    farcaster.refuse = lambda asked: 400 if int(asked.query["fid"]) <= FID + pulling.FAILING else None
+    assert pull_casts() == pulling.FAILING + 2
+    assert not pulling.PAUSE.is_on()
+
+
 def test_a_cast_without_usable_answer_holds_up_no_other(farcaster, agent):
     farcaster.hub.casts += [Cast(FID, ago(hours=2)), Cast(FID, ago(hours=1))]
     pull_casts()

@@ -7,6 +7,7 @@ from solders.pubkey import Pubkey
 
 from tests import solana_recorded as recorded
 from tokens.chains.base import FeesUnreadable, NodeUnavailable
+from tokens.chains.token_fees import Currency, FeeShare, TokenFees
 
 # Where the recorded pool has its amounts: base and quote, for the partner and for the creator.
 PARTNER_FEES, CREATOR_FEES = 264, 352
@@ -20,12 +21,24 @@ def put(node, address, data):
     node.accounts[address] = node.accounts[address] | {"data": [base64.b64encode(data).decode(), "base64"]}
 
 
+def shares(solana):
+    return [(share.recipient, share.harvested, share.pending) for share in solana.read_pool_fees(recorded.POOL).shares]
+
+
 def test_it_tells_what_waits_after_the_creators_claim(solana):
-    fees = solana.read_pool_fees(recorded.POOL)
     # Of the 8,000,000 lamports that the recorded swap left to both, the creator has claimed his half.
-    assert (fees.creator, fees.partner) == (recorded.CREATOR, recorded.PARTNER)
-    assert fees.creator_amounts == {recorded.MINT: 0, recorded.WRAPPED_SOL: 0}
-    assert fees.partner_amounts == {recorded.MINT: 0, recorded.WRAPPED_SOL: 4_000_000}
+    assert solana.read_pool_fees(recorded.POOL) == TokenFees(
+        block_number=1005,
+        currencies=(
+            Currency(address=recorded.MINT, symbol="LSOL", decimals=6),
+            Currency(address=recorded.WRAPPED_SOL, symbol="SOL", decimals=9),
+        ),
+        shares=(
+            FeeShare(recipient=recorded.CREATOR, harvested=(0, 0), pending=(0, 0)),
+            FeeShare(recipient=recorded.PARTNER, harvested=(0, 0), pending=(0, 4_000_000)),
+        ),
+        conversion="none",
+    )
 
 
 def test_it_tells_each_amount_by_its_mint(solana, solana_node):
@@ -33,9 +46,13 @@ def test_it_tells_each_amount_by_its_mint(solana, solana_node):
     for place, amount in ((PARTNER_FEES, 1), (PARTNER_FEES + 8, 2), (CREATOR_FEES, 3), (CREATOR_FEES + 8, 2**64 - 1)):
         data[place : place + 8] = amount.to_bytes(8, "little")
     put(solana_node, recorded.POOL, data)
-    fees = solana.read_pool_fees(recorded.POOL)
-    assert fees.partner_amounts == {recorded.MINT: 1, recorded.WRAPPED_SOL: 2}
-    assert fees.creator_amounts == {recorded.MINT: 3, recorded.WRAPPED_SOL: 2**64 - 1}
+    assert shares(solana) == [(recorded.CREATOR, (0, 0), (3, 2**64 - 1)), (recorded.PARTNER, (0, 0), (1, 2))]
+
+
+def test_a_mint_that_is_gone_has_no_decimals(solana, solana_node):
+    del solana_node.accounts[recorded.MINT]
+    with pytest.raises(FeesUnreadable, match="gone"):
+        solana.read_pool_fees(recorded.POOL)
 
 
 def without(node, address):

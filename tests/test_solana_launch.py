@@ -5,7 +5,6 @@ import pytest
 from tests import solana_recorded as recorded
 from tests.solana_recorded import allow_list, solana_chain
 from tokens.chains.base import Launch, LaunchNotFound, Pool, PoolClaim, TransactionFacts
-from tokens.chains.dbc_fees import PoolFees
 from tokens.chains.registry import load
 
 RECORDED_LAUNCH = Launch(
@@ -115,13 +114,3 @@ def test_it_reads_many_at_once_and_leaves_out_what_holds_nothing(solana, solana_
 def test_it_reads_nothing_of_no_transactions(solana, solana_node):
     assert solana.read_transactions([]) == {}
     assert not solana_node.asked
-
-
-def test_it_tells_what_waits_in_a_pool_after_the_creators_claim(solana):
-    # Of the 8,000,000 lamports that the recorded swap left to both, the creator has claimed his half.
-    assert solana.read_pool_fees(recorded.POOL) == PoolFees(
-        creator=recorded.CREATOR,
-        creator_amounts={recorded.MINT: 0, recorded.WRAPPED_SOL: 0},
-        partner=recorded.PARTNER,
-        partner_amounts={recorded.MINT: 0, recorded.WRAPPED_SOL: 4_000_000},
-    )

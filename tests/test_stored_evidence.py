@@ -10,9 +10,10 @@ from leaderboard.keys import hex_of, key_of, wallet_key
 from leaderboard.models import Action, Interaction, Trade
 from leaderboard.scoring import judge
 from leaderboard.wash.detectors import DETECTORS
+from tests.agent_factories import SnapshotFactory, StandingFactory
 from tests.evidence_again import flags_again, measured_again, strength_again
 from tests.stored_scenes import hash_of, judged
-from tests.wash_scenes import town
+from tests.wash_scenes import NOW, town
 from tests.wash_scenes_of_flags import SCENES, batch, clockwork, concentrated, copied, league, ring
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -149,3 +150,15 @@ def test_a_page_says_in_plain_words_what_a_flag_means(operator, flag):
     for word in ("doubt", "spared", "usualPower", "circlingOwn", "knownInteractions", "agentsInAll"):
         assert word not in part
     assert FLAGS[flag] in part
+
+
+@pytest.mark.django_db
+def test_there_are_plain_words_for_what_no_detector_found(operator):
+    evidence = {
+        "EARLIER": {"confidence": 0.75, "at": NOW, "flags": ["SELF_TRADE"]},
+        "INSUFFICIENT_DATA": {"interactions": 40, "fromUnknownAccounts": 39, "most": 0.6667, "doubt": 5},
+    }
+    page = page_of(operator, StandingFactory(snapshot=SnapshotFactory(), evidence=evidence))
+    for name, found in evidence.items():
+        assert FLAGS[name] in page
+        assert all(PLAIN[key] in page for key in found)

@@ -18,16 +18,18 @@ from config.env import BASE_DIR
 from config.redis_connection import PREFIX, redis
 from standins import market as sample
 from standins.server import Mode
-from tests.factories import TokenFactory
+from tests.factories import SolanaTokenFactory, TokenFactory
 from tests.waiting import wait_for
 from tokens import market as markets
 from tokens import market_pace, trending, views_seen
 from tokens.market_answers import CHANGE_PERIODS, PERIODS, read_pools
 from tokens.market_orders import CATEGORY_ORDERS, DEFAULT_ORDER, ORDERS, reorder
+from tokens.models import Token
 
 pytestmark = pytest.mark.django_db
 
 PATH = "/api/tokens/trending"
+WRAPPED_SOL = sample.WRAPPED_SOL
 POOL_KEYS = {
     "name", "address", "base_token_price_usd", "quote_token_price_usd", "pool_created_at", "fdv_usd", "market_cap_usd",
     "reserve_in_usd", "price_change_percentage", "volume_usd", "transactions",
@@ -54,8 +56,8 @@ def show(market, pool, **tokens):
     market.answer(asked_for(pool))
 
 
-def asked_for(pool):
-    return sample.Asked(method="GET", path=f"/networks/base/pools/multi/{pool.lower()}", query={}, headers={})
+def asked_for(pool, *, network="base"):
+    return sample.Asked(method="GET", path=f"/networks/{network}/pools/multi/{pool}", query={}, headers={})
 
 
 def grow_stale():
@@ -247,6 +249,21 @@ def test_a_page_has_the_pools_in_order_with_our_tokens(client, market):
     assert set(body["tokens"][others[1]]) == {"pool"}
     changes = [float(body["tokens"][pool]["pool"]["price_change_percentage"]["h24"]) for pool in body["trending"]]
     assert changes == sorted(changes, reverse=True)
+
+
+def test_pools_of_solana_are_named_as_they_are_and_known_letter_by_letter(client, market):
+    token, stranger = SolanaTokenFactory(), SolanaTokenFactory()
+    # The second is in no pool of ours, and has the letters of another token of ours.
+    other = SolanaTokenFactory(pool_address=stranger.pool_address.swapcase())
+    Token.objects.filter(pk=stranger.pk).delete()
+    for pool, base in ((token.pool_address, token.contract_address), (stranger.pool_address, WRAPPED_SOL)):
+        market.learn(pool, base=base)
+        market.answer(asked_for(pool, network="solana"))
+    found = client.get(PATH, {"chainId": 101}).json()
+    assert set(found["trending"]) == set(found["tokens"]) == {token.pool_address, stranger.pool_address}
+    assert found["tokens"][token.pool_address]["contract_address"] == token.contract_address
+    assert set(found["tokens"][stranger.pool_address]) == {"pool"}
+    assert other.contract_address not in str(found)
 
 
 def test_a_pool_is_described_by_the_providers_own_digits(client, market):

@@ -5,6 +5,12 @@ from rest_framework.exceptions import ValidationError
 
 from config.api.fields import parse_address, parse_transaction_hash
 from config.base58 import is_account, is_signature
+from tokens.installed_chains import registry
+
+
+def usual_chain_id(address: str) -> int:
+    """The chain that is meant where a caller names an address in its stored form, and no chain."""
+    return registry().solana.chain_id if is_account(address) else registry().default_chain.chain_id
 
 
 def read_address_on(chain_id: int, text: str, *, name: str) -> str:

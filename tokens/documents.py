@@ -84,19 +84,22 @@ def fetch_due() -> int:
 def claim(now: datetime) -> list[Claimed]:
     """Documents that are due and that nobody asks for, taken for one lease; this counts as an attempt of each.
 
-    Those that were never asked for come first, and one host has a few places among them.
+    Those that were never asked for come first, and one host has a few places among them. What was asked for often
+    enough and never came to an end is given up.
     """
-    _give_up_unfinished(now)
     turn = Window(RowNumber(), partition_by=_host(), order_by=[F("attempts").asc(), F("due_at").asc()])
     due = _due(now)
     fair = due.annotate(turn=turn).filter(turn__lte=OF_ONE_HOST).order_by("attempts", "due_at")
     chosen = list(fair.values_list("pk", flat=True)[:BATCH])
     lease_end = now + timedelta(seconds=LEASE_SECONDS)
     with transaction.atomic():
-        rows = list(due.filter(pk__in=chosen).order_by("pk").select_for_update(skip_locked=True))
-        TokenDocument.objects.filter(pk__in=[row.pk for row in rows]).update(
-            due_at=lease_end, attempts=F("attempts") + 1
-        )
+        locked = list(due.filter(pk__in=chosen).order_by("pk").select_for_update(skip_locked=True))
+        rows = [row for row in locked if row.attempts < settings.DOCUMENT_ATTEMPTS]
+        # They may be what ends workers.
+        unfinished = TokenDocument.objects.filter(pk__in=[row.pk for row in locked if row not in rows])
+        unfinished.update(status=Status.FAILED, last_error="its worker ended without a result; the log says why")
+        taken = TokenDocument.objects.filter(pk__in=[row.pk for row in rows])
+        taken.update(due_at=lease_end, attempts=F("attempts") + 1)
     return [Claimed(token_id=row.pk, uri=row.uri, attempts=row.attempts + 1, due_at=lease_end) for row in rows]
 
 
@@ -162,12 +165,6 @@ def _after(claimed: Claimed, error: Retryable | Permanent | None) -> dict[str, A
     if isinstance(error, RateLimited):
         pause = max(pause, error.retry_after or 0)
     return {"due_at": timezone.now() + timedelta(seconds=pause), "last_error": str(error)}
-
-
-def _give_up_unfinished(now: datetime) -> None:
-    """Fail what was asked for often enough and never came to an end: it may be what ends workers."""
-    unfinished = _due(now).filter(attempts__gte=settings.DOCUMENT_ATTEMPTS)
-    unfinished.update(status=Status.FAILED, last_error="its worker ended without a result; the log says why")
 
 
 def _due(now: datetime) -> QuerySet[TokenDocument]:

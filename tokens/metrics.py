@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
+from django.conf import settings
 from django.db.models import Count, Min, Q, Sum
 from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -86,7 +87,9 @@ def indexing(now: datetime) -> Iterator[Metric]:
 def documents(now: datetime) -> Iterator[Metric]:
     """The documents that describe tokens: those that wait, and those of the newest tokens by status."""
     waiting = TokenDocument.objects.filter(status="pending").aggregate(count=Count("*"), due=Min("due_at"))
-    overdue = max(0.0, (now - waiting["due"]).total_seconds()) if waiting["due"] else 0.0
+    # Where nobody is to fetch them, none is late.
+    is_late = settings.FETCH_DOCUMENTS and waiting["due"]
+    overdue = max(0.0, (now - waiting["due"]).total_seconds()) if is_late else 0.0
     newest = Counter(TokenDocument.objects.order_by("-pk").values_list("status", flat=True)[:NEWEST])
     yield GaugeMetricFamily("launchboard_documents_pending", "Documents to be fetched.", value=waiting["count"])
     yield GaugeMetricFamily(

@@ -97,7 +97,11 @@ def _take_away(cursor: CursorWrapper) -> list[str]:
 def _copy_tokens(cursor: CursorWrapper, count: int, *, seed: int, report: Report) -> None:
     report("loading", 0)
     batches = make_batches(
-        count, seed=seed, reserve_ids=partial(_reserve_ids, cursor), chains_files=settings.CHAINS_FILES
+        count,
+        seed=seed,
+        reserve_ids=partial(_reserve_ids, cursor),
+        chains_files=settings.CHAINS_FILES,
+        solana_chain_id=settings.SOLANA_CHAIN_ID,
     )
     for number, (markets, tokens) in enumerate(batches, start=1):
         # A market may stand before its token, whose own trigger then makes none: the foreign key is looked at later.

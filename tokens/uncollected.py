@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.conf import settings
+
 from tokens.chains.base import FeesUnreadable
 from tokens.chains.token_fees import Conversion, Currency, FeeShare, TokenFees, total
-from tokens.installed_chains import installed_chain
+from tokens.installed_chains import installed_chain, installed_solana
 from tokens.liquidity import has_lp_nft
 from tokens.models import Token
 
@@ -56,6 +58,10 @@ def read_uncollected(token: Token, *, recipient: str | None) -> Uncollected:
 
 
 def _read(token: Token, *, recipient: str | None) -> TokenFees:
+    if token.chain_id == settings.SOLANA_CHAIN_ID:
+        if not token.pool_address:
+            raise FeesUnreadable(f"the pool of {token} is not known")
+        return installed_solana().read_pool_fees(token.pool_address)
     chain = installed_chain(token.chain_id)
     if has_lp_nft(token):
         recipients = (token.extensions["fees"] or {}).get("recipients") or ()

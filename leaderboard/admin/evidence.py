@@ -81,7 +81,8 @@ def _components(standing: Standing) -> Section:
         title=f"Score; flags: {', '.join(standing.wash_flags) or 'none'}",
         about="The wash confidence is 1 − the product of (1 − weight × strength) over all that is below, and of what "
         f"was too weak to be kept. From {ACCUSED} on, an agent has each flag whose weight × strength is {FLAG_SHARE} "
-        "or more. The small-number allowance is added to what a share is taken of, so that a handful proves little.",
+        "or more; in a day's ranking it has at least what the week's has. "
+        "The small-number allowance is added to what a share is taken of, so that a handful proves little.",
         figures=figures,
         charts=charts,
     )

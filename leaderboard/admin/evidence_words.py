@@ -11,6 +11,9 @@ FLAGS = {
     "same time, or many at once and few before and after.",
     "LOW_SCORE_AUDIENCE": "The accounts have low social scores, are new, or were registered one after another.",
     "DUPLICATE_TEXT": "Different accounts say the same to this agent, and not to others.",
+    "EARLIER": "The ranking of the week found more than the day's: its wash confidence and flags hold, which were "
+    "raised by what stands there.",
+    "INSUFFICIENT_DATA": "Too little is known to judge by: most interactions are from accounts of unknown score.",
     "SELF_TRADE": "The agent's own wallets, or others in league with them, buy and sell its token back and forth.",
 }
 
@@ -59,6 +62,7 @@ PLAIN = {
     "circles": "trades in circles",
     "circlingOwn": "trades in circles by the agent's own wallets",
     "clockwork": "accounts that are too quick or too regular",
+    "confidence": "wash confidence of the week",
     "copies": "copies",
     "counted": "interactions, each account's once in five minutes",
     "custom": "times as many as are expected is custom still",
@@ -68,7 +72,9 @@ PLAIN = {
     "expected": "accounts expected to say it",
     "feeders": "accounts that feed the ring alone",
     "fid": "FID",
+    "flags": "flags of the week",
     "from": "from, UTC",
+    "fromUnknownAccounts": "interactions of accounts of unknown score",
     "gaps": "gaps between interactions",
     "interactions": "interactions",
     "into": "interactions of members with this agent",
@@ -79,6 +85,7 @@ PLAIN = {
     "lowScore": "scores under this are low",
     "matched": "trades of own wallets that another one undoes",
     "members": "the ring",
+    "most": "more than this share of interactions is too much",
     "newborn": "new accounts",
     "newbornSeconds": "accounts are new for so many seconds",
     "others": "the rest",

@@ -188,28 +188,28 @@ class Launch:
     symbol: str
     supply: int | None
     # How much of it the extensions of v4 got, which is all that is not liquidity; None for other generations.
-    extensions_supply: int | None
+    extensions_supply: int | None = None
     admin: str | None
     msg_sender: str | None
     requestor_address: str | None
-    requestor_fid: int | None
-    cast_hash: str | None
-    image: str | None
-    metadata: str | None
-    context: str | None
-    locker: str | None
+    requestor_fid: int | None = None
+    cast_hash: str | None = None
+    image: str | None = None
+    metadata: str | None = None
+    context: str | None = None
+    locker: str | None = None
     # The LP NFT up to v3.1. The v4 locker holds several with consecutive ids, of which the other one is the first.
-    position_id: int | None
-    first_position_id: int | None
-    presale_id: int | None
+    position_id: int | None = None
+    first_position_id: int | None = None
+    presale_id: int | None = None
     pool: Pool | None
-    fees: Fees | None
-    fee_recipients: tuple[FeeRecipient, ...]
-    vault: Vault | None
-    airdrop: Airdrop | None
-    dev_buy: DevBuy | None
-    sniper_tax: SniperTax | None
-    positions: tuple[Position, ...]
+    fees: Fees | None = None
+    fee_recipients: tuple[FeeRecipient, ...] = ()
+    vault: Vault | None = None
+    airdrop: Airdrop | None = None
+    dev_buy: DevBuy | None = None
+    sniper_tax: SniperTax | None = None
+    positions: tuple[Position, ...] = ()
     # What the factories of EVM chains launch has always 18.
     decimals: int = 18
     # Solana: where a document describes the token; image, description and links stand there alone.

@@ -14,8 +14,11 @@ from tokens.chains.base import FeesUnreadable
 from tokens.chains.borsh import BorshReader
 from tokens.chains.registry import ChainInfo
 from tokens.chains.rpc import RpcClient
-from tokens.chains.solana_accounts import read_accounts
+from tokens.chains.solana_accounts import read_accounts, read_accounts_at
+from tokens.chains.solana_decoding import KnownMint
+from tokens.chains.solana_mints import read_known
 from tokens.chains.token_accounts import read_account
+from tokens.chains.token_fees import Currency, FeeShare, TokenFees
 
 Found = TypeVar("Found")
 
@@ -37,17 +40,6 @@ _POOL_MARK, _CONFIG_MARK = _account_mark("VirtualPool"), _account_mark("PoolConf
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PoolFees:
-    """Trading fees that wait in a pool, by whom they belong to; mint -> its smallest units."""
-
-    creator: str
-    creator_amounts: dict[str, int]
-    # Who may claim the launchpad's part: the config's fee claimer.
-    partner: str
-    partner_amounts: dict[str, int]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class _PoolState:
     config: str
     creator: str
@@ -65,17 +57,25 @@ class _ConfigState:
     fee_claimer: str
 
 
-def read_pool_fees(rpc: RpcClient, chain: ChainInfo, pool: str) -> PoolFees:
+def read_pool_fees(rpc: RpcClient, chain: ChainInfo, pool: str) -> TokenFees:
     """As `SolanaChain.read_pool_fees`."""
     programs = chain.addresses("launch_program")
-    state = _read_one(rpc, pool, lambda account: _read_pool(account, programs))
-    config = _read_one(rpc, state.config, lambda account: _read_config(account, programs))
-    mints = (state.base_mint, config.quote_mint)
-    return PoolFees(
-        creator=state.creator,
-        creator_amounts=dict(zip(mints, state.creator_fees, strict=True)),
-        partner=config.fee_claimer,
-        partner_amounts=dict(zip(mints, state.partner_fees, strict=True)),
+    slot, state = _read_one(rpc, pool, lambda account: _read_pool(account, programs))
+    # What a config and a mint are told of here, no later transaction changes.
+    _, config = _read_one(rpc, state.config, lambda account: _read_config(account, programs))
+    owed = {state.creator: state.creator_fees}
+    # Launchpads may launch tokens of their own.
+    waits = owed.get(config.fee_claimer, (0, 0))
+    owed[config.fee_claimer] = (waits[0] + state.partner_fees[0], waits[1] + state.partner_fees[1])
+    return TokenFees(
+        block_number=slot,
+        currencies=_read_currencies(rpc, chain, (state.base_mint, config.quote_mint)),
+        shares=tuple(
+            # A claim pays out of the pool at once: nothing waits anywhere else.
+            FeeShare(recipient=who, harvested=(0, 0), pending=amounts)
+            for who, amounts in owed.items()
+        ),
+        conversion="none",
     )
 
 
@@ -102,13 +102,34 @@ def _claimed(state: _PoolState) -> tuple[int, int]:
     return base, quote
 
 
-def _read_one(rpc: RpcClient, address: str, read: Callable[[Any], Found]) -> Found:
+def _read_currencies(rpc: RpcClient, chain: ChainInfo, mints: Sequence[str]) -> tuple[Currency, ...]:
+    """What the mints are: by the registry, else by their own word. Raises NodeUnavailable, FeesUnreadable."""
+    known = read_known(rpc, set(mints) - chain.quote_tokens.keys())
+    return tuple(
+        Currency(address=mint, symbol=quote.symbol, decimals=quote.decimals)
+        if (quote := chain.quote_tokens.get(mint))
+        else _currency(mint, known[mint])
+        for mint in mints
+    )
+
+
+def _currency(mint: str, known: KnownMint) -> Currency:
+    if known.state is None:
+        raise FeesUnreadable("a mint of the pool is gone")
+    symbol = known.description.symbol if known.description else None
+    return Currency(address=mint, symbol=symbol or None, decimals=known.state.decimals)
+
+
+def _read_one(rpc: RpcClient, address: str, read: Callable[[Any], Found]) -> tuple[int, Found]:
+    """The slot at which a node looked, and what `read` makes of the account. Raises NodeUnavailable."""
+
     def read_whole(accounts: list[Any]) -> Any:
         read_account(accounts[0])
         return accounts[0]
 
     # That an account is something else is no fault of the node's, so it isn't asked about in there.
-    return read(read_accounts(rpc, [address], read=read_whole))
+    slot, account = read_accounts_at(rpc, [address], read=read_whole)
+    return slot, read(account)
 
 
 def _read_pool(account: Any, programs: tuple[str, ...]) -> _PoolState:

@@ -16,23 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tokens.chains.registry_file import Mistake, RegistryError, RegistryFile, read_files
-from tokens.chains.registry_rules import SOLANA
-
-# The roles whose contracts emit what a launch is read from, or events after it.
-_EMITTING_ROLES = frozenset(
-    {
-        "factory",
-        "locker",
-        "fee_locker",
-        "vault",
-        "airdrop",
-        "dev_buy",
-        "static_hook",
-        "dynamic_hook",
-        "mev_module",
-        "presale",
-    }
-)
+from tokens.chains.registry_rules import EMITTING_ROLES, SOLANA
 
 # No public standard gives Solana a number; no EVM chain has this one.
 DEFAULT_SOLANA_CHAIN_ID = 101
@@ -159,7 +143,7 @@ class ChainInfo:
     @cached_property
     def emitters(self) -> frozenset[str]:
         """Lower-case addresses of the contracts that emit what a launch is read from, or events after it."""
-        return frozenset(key for key, contract in self.contracts.items() if contract.role in _EMITTING_ROLES)
+        return frozenset(key for key, contract in self.contracts.items() if contract.role in EMITTING_ROLES)
 
     def factory_generation(self, address_lower: str) -> Generation | None:
         """The generation of the factory at this lower-case address; None where it is no factory of this chain."""

@@ -5,7 +5,7 @@ An operator so mends a file in one go. The rules of single values are in registr
 
 import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,7 +57,7 @@ def read_files(*paths: Path) -> list[RegistryFile]:
     """
     mistakes: list[Mistake] = []
     documents = [(path, _parse(path, mistakes)) for path in paths]
-    generations = {name for _, document in documents for name in _keys(document, "generations")}
+    generations = {name: event for _, document in documents for name, event in _events(document)}
     files, known_chains = [], set[str]()
     for path, document in documents:
         reader = _Reader(path, mistakes, generations=generations, known_chains=frozenset(known_chains))
@@ -85,16 +85,23 @@ def _keys(document: Mapping[str, Any], table: str) -> Collection[str]:
     return value.keys() if isinstance(value, dict) else ()
 
 
+def _events(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """Each generation's name and event, which may still be a mistake."""
+    for name in _keys(document, "generations"):
+        fields = document["generations"][name]
+        yield name, fields.get("event") if isinstance(fields, dict) else None
+
+
 class _Reader:
     """Checks one parsed file, notes its mistakes, and keeps what is right."""
 
     def __init__(
-        self, path: Path, mistakes: list[Mistake], *, generations: Collection[str], known_chains: Collection[str]
+        self, path: Path, mistakes: list[Mistake], *, generations: Mapping[str, object], known_chains: Collection[str]
     ) -> None:
         self._file = str(path)
         self._mistakes = mistakes
         self._known_chains = known_chains
-        self._contract_optional = rules.contract_optional(generations)
+        self._generations = generations
 
     def read(self, document: dict[str, Any]) -> RegistryFile:
         for key in document:
@@ -158,7 +165,7 @@ class _Reader:
         return chain
 
     def _contracts(self, value: Any, place: str, kind: ChainRules) -> dict[str, dict[str, Any]]:
-        entries = self._entries(value, place, kind.contract, self._contract_optional)
+        entries = self._entries(value, place, kind.contract, rules.contract_optional(self._generations, kind))
         if isinstance(value, list):
             for index, given in enumerate(value):
                 if isinstance(given, dict) and given.get("role") in kind.generation_roles and "generation" not in given:

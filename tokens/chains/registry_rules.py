@@ -36,6 +36,22 @@ ROLES = (
     "pool_extension_allowlist",
 )
 
+# The roles whose contracts emit what a launch is read from, or events after it.
+EMITTING_ROLES = frozenset(
+    {
+        "factory",
+        "locker",
+        "fee_locker",
+        "vault",
+        "airdrop",
+        "dev_buy",
+        "static_hook",
+        "dynamic_hook",
+        "mev_module",
+        "presale",
+    }
+)
+
 # On Solana: who makes the pools, and by which account or signer the launchpad's own are told.
 SOLANA_ROLES = ("launch_program", "launch_config", "launch_creator")
 
@@ -158,12 +174,6 @@ SOLANA_CONTRACT: Mapping[str, Rule] = {"role": _choice("role", SOLANA_ROLES), "a
 SOLANA_QUOTE_TOKEN: Mapping[str, Rule] = {"symbol": _text, "address": account, "decimals": _whole(0, 36)}
 
 
-def contract_optional(generations: Collection[str]) -> Mapping[str, Rule]:
-    """What a contract may have besides CONTRACT, where these generations exist."""
-    layouts = {layout for known in DEPLOY_LAYOUTS.values() for layout in known}
-    return {"generation": _choice("generation", generations), "note": _text, "deploy": _choice("layout", layouts)}
-
-
 @dataclass(frozen=True, kw_only=True)
 class ChainRules:
     """What a chain of one kind may hold in a file, and how its addresses are written."""
@@ -176,6 +186,8 @@ class ChainRules:
     address: Rule
     # The roles whose contracts belong to a generation.
     generation_roles: tuple[str, ...]
+    # The layouts of the generations that it may have.
+    events: tuple[str, ...]
 
 
 EVM_RULES = ChainRules(
@@ -186,6 +198,7 @@ EVM_RULES = ChainRules(
     quote_token_optional=QUOTE_TOKEN_OPTIONAL,
     address=evm_address,
     generation_roles=("factory",),
+    events=EVENTS,
 )
 SOLANA_RULES = ChainRules(
     required=SOLANA_CHAIN,
@@ -195,7 +208,18 @@ SOLANA_RULES = ChainRules(
     quote_token_optional={},
     address=account,
     generation_roles=SOLANA_ROLES,
+    events=PROGRAMS,
 )
+
+
+def contract_optional(generations: Mapping[str, object], kind: ChainRules) -> Mapping[str, Rule]:
+    """What a contract of a chain of this kind may have besides, where these generations exist; name -> their event.
+
+    A generation with an event that nobody knows is none of its kind's mistakes.
+    """
+    known = [name for name, event in generations.items() if event in kind.events or event not in (*EVENTS, *PROGRAMS)]
+    layouts = {layout for known in DEPLOY_LAYOUTS.values() for layout in known}
+    return {"generation": _choice("generation", known), "note": _text, "deploy": _choice("layout", layouts)}
 
 
 def rules_of(chain_key: str) -> ChainRules:

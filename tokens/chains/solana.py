@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tokens.chains.base import LaunchNotFound, LogUndecodable, TransactionFacts
 from tokens.chains.blocks import BlockHeader
-from tokens.chains.dbc_fees import PoolFees, read_claimed, read_pool_fees
+from tokens.chains.dbc_fees import read_claimed, read_pool_fees
 from tokens.chains.registry import ChainInfo
 from tokens.chains.rpc import RpcClient
 from tokens.chains.rpc_exchange import Identity
@@ -14,8 +14,9 @@ from tokens.chains.signature_lists import SignatureInfo, list_signatures, read_h
 from tokens.chains.solana_decoding import decode, facts_of
 from tokens.chains.solana_mints import read_mints
 from tokens.chains.solana_reading import read_ledger
+from tokens.chains.token_fees import TokenFees
 
-__all__ = ["PoolFees", "SignatureInfo", "SolanaChain", "genesis_of"]
+__all__ = ["SignatureInfo", "SolanaChain", "genesis_of"]
 
 
 def genesis_of(info: ChainInfo) -> Identity:
@@ -74,8 +75,12 @@ class SolanaChain:
         """
         return list_signatures(self.rpc, account, before=before, until=until, min_slot=min_slot)
 
-    def read_pool_fees(self, pool: str) -> PoolFees:
-        """What waits in a pool for its creator and the launchpad. Raises NodeUnavailable, FeesUnreadable."""
+    def read_pool_fees(self, pool: str) -> TokenFees:
+        """What trading fees wait in a pool for its creator, and for whom its config lets claim the launchpad's part.
+
+        A pool that has graduated keeps what was not claimed of its curve's fees, and earns none. Raises
+        NodeUnavailable, FeesUnreadable.
+        """
         return read_pool_fees(self.rpc, self.info, pool)
 
     def read_claimed(self, pools: Sequence[str]) -> dict[str, tuple[int, int]]:

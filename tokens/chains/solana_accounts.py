@@ -16,20 +16,30 @@ def read_accounts(
 ) -> Found:
     """What `read` makes of up to 100 accounts, each an object of JSON-RPC or None, by one node at one moment.
 
-    Nodes that have not come to the slot are passed over, and where `read` raises Malformed, the node counts as out
+    As `read_accounts_at`. Raises NodeUnavailable.
+    """
+    return read_accounts_at(rpc, addresses, read=read, slot=slot)[1]
+
+
+def read_accounts_at(
+    rpc: RpcClient, addresses: Sequence[str], *, read: Callable[[list[Any]], Found], slot: int = 0
+) -> tuple[int, Found]:
+    """The slot at which the node looked, and what `read` makes of the accounts.
+
+    Nodes that have not come to `slot` are passed over, and where `read` raises Malformed, the node counts as out
     of order. Raises NodeUnavailable.
     """
     options = {**FINALIZED, "encoding": "base64", "minContextSlot": slot}
 
-    def read_results(results: list[Any]) -> Found:
+    def read_results(results: list[Any]) -> tuple[int, Found]:
         refuse_lacks(results)
         refuse_failures(results)
         try:
             (answer,) = results
-            accounts = list(answer["value"])
-            if len(accounts) != len(addresses) or answer["context"]["slot"] < slot:
+            accounts, seen = list(answer["value"]), answer["context"]["slot"]
+            if len(accounts) != len(addresses) or seen < slot:
                 raise Retryable("accounts of another time, or not all of them")
-            return read(accounts)
+            return seen, read(accounts)
         except (KeyError, TypeError) as error:
             raise Retryable(f"half an answer ({error!r:.100})") from error
 

@@ -122,23 +122,6 @@ def _launch(
         msg_sender=transaction.signers[0],
         requestor_address=pool.creator,
         pool=_pool(chain, pool, mints=mints),
-        extensions_supply=None,
-        requestor_fid=None,
-        cast_hash=None,
-        image=None,
-        metadata=None,
-        context=None,
-        locker=None,
-        position_id=None,
-        first_position_id=None,
-        presale_id=None,
-        fees=None,
-        fee_recipients=(),
-        vault=None,
-        airdrop=None,
-        dev_buy=None,
-        sniper_tax=None,
-        positions=(),
     )
 
 

@@ -20,7 +20,11 @@ def read_mints(rpc: RpcClient, chain: ChainInfo, decoded: Sequence[Decoded]) -> 
     """
     pools = [made.pool for entry in decoded for made in entry.launches]
     mints = {pool.base_mint for pool in pools} | {pool.quote_mint for pool in pools} - chain.quote_tokens.keys()
-    slot = max((entry.transaction.slot for entry in decoded), default=0)
+    return read_known(rpc, mints, slot=max((entry.transaction.slot for entry in decoded), default=0))
+
+
+def read_known(rpc: RpcClient, mints: Collection[str], *, slot: int = 0) -> dict[str, KnownMint]:
+    """Mint -> what it is at that slot or later. Raises NodeUnavailable."""
     wanted = sorted(mints)
     found: dict[str, KnownMint] = {}
     for start in range(0, len(wanted), _MOST_MINTS):

@@ -14,7 +14,7 @@ Conversion = Literal["none", "simulated", "unknown"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Currency:
-    """An ERC-20 in which fees are paid; `symbol` is None where it tells none."""
+    """A token in which fees are paid; `symbol` is None where it tells none."""
 
     address: str
     symbol: str | None

@@ -14,13 +14,13 @@ from tokens.synthetic.rows import BATCH, make_batch
 
 
 def make_batches(
-    count: int, *, seed: int, reserve_ids: Callable[[int], list[int]], chains_files: Sequence[str]
+    count: int, *, seed: int, reserve_ids: Callable[[int], list[int]], chains_files: Sequence[str], solana_chain_id: int
 ) -> Iterator[tuple[CopyText, CopyText]]:
     """Markets and tokens, batch by batch, of `count` tokens. `reserve_ids` returns so many ids that nobody has."""
     files = tuple(chains_files)
     if count <= BATCH:
         # Not worth starting a process for.
-        yield _make(0, seed, count, reserve_ids(count), files)
+        yield _make(0, seed, count, reserve_ids(count), files, solana_chain_id)
         return
     processes = os.cpu_count() or 1
     # A fork would share this process's connection to the database.
@@ -28,7 +28,7 @@ def make_batches(
         coming: deque[Future[tuple[CopyText, CopyText]]] = deque()
         for number, first in enumerate(range(0, count, BATCH)):
             ids = reserve_ids(min(BATCH, count - first))
-            coming.append(pool.submit(_make, number, seed, count, ids, files))
+            coming.append(pool.submit(_make, number, seed, count, ids, files, solana_chain_id))
             # A few are made ahead, and no more: they fill the memory.
             if len(coming) > 2 * processes:
                 yield coming.popleft().result()
@@ -37,12 +37,12 @@ def make_batches(
 
 
 def _make(
-    number: int, seed: int, count: int, ids: list[int], chains_files: tuple[str, ...]
+    number: int, seed: int, count: int, ids: list[int], chains_files: tuple[str, ...], solana_chain_id: int
 ) -> tuple[CopyText, CopyText]:
-    return make_batch(number, seed=seed, count=count, ids=ids, registry=_registry(chains_files))
+    return make_batch(number, seed=seed, count=count, ids=ids, registry=_registry(chains_files, solana_chain_id))
 
 
 @cache
-def _registry(chains_files: tuple[str, ...]) -> Registry:
+def _registry(chains_files: tuple[str, ...], solana_chain_id: int) -> Registry:
     """Loaded in each process, because it can't be sent to one."""
-    return load(*map(Path, chains_files))
+    return load(*map(Path, chains_files), solana_chain_id=solana_chain_id)

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
-from tokens.chains.base import WEI_PER_TOKEN
 from tokens.synthetic.launches import BEGIN, SPAN_SECONDS
 
 _TRADED = 0.4
@@ -13,8 +12,8 @@ _END = BEGIN + SPAN_SECONDS
 _STARTING_CAP = 30_000.0
 
 
-def draw_market(random: Random, *, supply: int) -> dict[str, Any] | None:
-    """Columns of `tokens.models.Market` for a token with this supply in wei; None where the provider never said any.
+def draw_market(random: Random, *, supply: int, decimals: int) -> dict[str, Any] | None:
+    """Columns of `tokens.models.Market` for a token; None where the provider never said any.
 
     Market caps are log-normal around 12,000 USD. A third has no trades, and many of these the same cap, so that rows
     tie. Single values are missing, as the provider's are.
@@ -26,7 +25,7 @@ def draw_market(random: Random, *, supply: int) -> dict[str, Any] | None:
     trades = 0 if dead else int(random.lognormvariate(2.5, 1.8))
     age = random.randrange(30 * 86_400) if dead else int(random.expovariate(1 / 6_000))
     return {
-        "price_usd": market_cap / (supply / WEI_PER_TOKEN),
+        "price_usd": market_cap / (supply / 10**decimals),
         "quote_price_usd": 3_000.0 + random.randrange(-500, 500),
         "market_cap": _or_unknown(random, 0.06, market_cap),
         "volume_24h": round(trades * random.lognormvariate(4.0, 1.0), 2),

@@ -11,6 +11,7 @@ from tokens.copy_text import CopyText, copy_text
 from tokens.launch_rows import token_columns
 from tokens.synthetic.launches import BEGIN, SPAN_SECONDS, draw_launch, popular_names, wallet
 from tokens.synthetic.markets import draw_market
+from tokens.synthetic.solana_launches import move_some
 
 # So many tokens are made at a time, from random numbers of their own.
 BATCH = 5_000
@@ -34,7 +35,7 @@ def make_batch(
             time = _draw_time(random, place / count)
         token = _draw_token(random, time=time, registry=registry, popular=_popular(seed))
         tokens.append({"id": row_id} | token)
-        market = draw_market(random, supply=token["supply"])
+        market = draw_market(random, supply=token["supply"], decimals=token["decimals"])
         if market:
             markets.append({"token_id": row_id} | market)
     return copy_text(markets), copy_text(tokens)
@@ -53,7 +54,8 @@ def _draw_time(random: Random, share: float) -> int:
 
 def _draw_token(random: Random, *, time: int, registry: Registry, popular: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Column -> value: what indexing would write, and an operator's tags."""
-    launch = draw_launch(random, registry=registry, time=time, popular=popular)
+    drawn = draw_launch(random, registry=registry, time=time, popular=popular)
+    launch = move_some(drawn, registry.solana)
     chain = registry.chain(launch.chain_id)
     columns = token_columns(launch, chain=chain, presets=registry.presets.values())
     read_at = datetime.fromtimestamp(time + random.randrange(1, 60), UTC)

@@ -8,11 +8,9 @@ from accounts.permissions import PartnerAccess
 from config.api.caching import private_for
 from config.api.fields import ADDRESS_OR_MINT_SHAPE, read_path_address
 from config.api.views import QueryView
-from config.base58 import is_account
-from tokens.chain_spelling import read_address_on
+from tokens.chain_spelling import read_address_on, usual_chain_id
 from tokens.claimed_fees import read_claimed_fees
 from tokens.claimed_fees_serializers import ClaimedFeesAnswer, ClaimedFeesQuery
-from tokens.installed_chains import registry
 
 
 class ClaimedFeesView(PartnerAccess, QueryView):
@@ -43,8 +41,7 @@ class ClaimedFeesView(PartnerAccess, QueryView):
     def get(self, request: Request, tokenAddress: str, feeRecipient: str) -> Response:
         """Tell what fees a recipient has claimed in one currency, with the transactions; without claims zeros."""
         currency = read_path_address(tokenAddress, name="tokenAddress", allow_mint=True)
-        usual = registry().solana if is_account(currency) else registry().default_chain
-        chain_id = self.query.get("chainId", usual.chain_id)
+        chain_id = self.query.get("chainId", usual_chain_id(currency))
         currency = read_address_on(chain_id, currency, name="tokenAddress")
         recipient = read_address_on(chain_id, feeRecipient, name="feeRecipient")
         limit, offset = self.query["limit"], self.query["offset"]

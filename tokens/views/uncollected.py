@@ -7,22 +7,23 @@ from rest_framework.response import Response
 from accounts.permissions import PartnerAccess
 from config.api.caching import private_for
 from config.api.errors import UpstreamUnavailable
-from config.api.fields import ADDRESS_SHAPE, read_path_address
+from config.api.fields import ADDRESS_OR_MINT_SHAPE, read_path_address
 from config.api.seats import seat
 from config.api.views import QueryView
 from tokens import uncollected
+from tokens.chain_spelling import read_address_on, usual_chain_id
 from tokens.chains.base import ContractUnknown
 from tokens.installed_chains import UnsupportedChain
 from tokens.uncollected_serializers import UncollectedFeesAnswer, UncollectedFeesQuery
 from tokens.views.liquidity import token_at
 
 _ADDRESS = OpenApiParameter(
-    "address", ADDRESS_SHAPE, OpenApiParameter.PATH, description="A launched token on an EVM chain."
+    "address", ADDRESS_OR_MINT_SHAPE, OpenApiParameter.PATH, description="A launched token; on Solana its mint."
 )
 
 
 class UncollectedFeesView(PartnerAccess, QueryView):
-    """What waits for the recipients of a token's fees, of every generation."""
+    """What waits for the recipients of a token's fees, of every generation and on every chain."""
 
     query_serializer = UncollectedFeesQuery
     # Each answer costs a node some four requests.
@@ -35,10 +36,16 @@ class UncollectedFeesView(PartnerAccess, QueryView):
     )
     def get(self, request: Request, address: str) -> Response:
         """Tell a token's uncollected fees, to the smallest unit: harvested and pending, per currency and recipient."""
-        token = token_at(read_path_address(address, name="address"), self.query.get("chainId"))
+        address = read_path_address(address, name="address", allow_mint=True)
+        chain_id = self.query.get("chainId", usual_chain_id(address))
+        address = read_address_on(chain_id, address, name="address")
+        recipient = self.query.get("recipient")
+        if recipient is not None:
+            read_address_on(chain_id, recipient, name="recipient")
+        token = token_at(address, self.query.get("chainId"))
         try:
             with seat():
-                found = uncollected.read_uncollected(token, recipient=self.query.get("recipient"))
+                found = uncollected.read_uncollected(token, recipient=recipient)
         except UnsupportedChain as error:
             raise UpstreamUnavailable("The chain is not available") from error
         except ContractUnknown as error:
