@@ -27,7 +27,8 @@ def list_page(account: FollowedAccount, *, chain: SolanaChain, head: int) -> Non
     # A page may have any length, and only one with nothing older is the last; a single transaction has none to overlap.
     floor = accounts.floor_of(account)
     at_end = not older or (begins and len(page) == 1) or older[-1].slot < floor
-    met = account.met or any(info.signature == account.read_to for info in page)
+    wanted = accounts.lowest_known(account)
+    met = account.met or any(info.signature == wanted for info in page)
     if at_end and account.read_to and not met:
         accounts.give_up_listing(account)
         raise NodeUnavailable(f"chain {chain.info.chain_id}: its node lists {account.address} without what was read")

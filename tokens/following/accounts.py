@@ -74,6 +74,15 @@ def give_up_listing(account: FollowedAccount) -> None:
     move(account, **_LISTING)
 
 
+def lowest_known(account: FollowedAccount) -> str:
+    """The oldest transaction that a listing must meet: of those to which it comes down, or what was read last.
+
+    Where a node has forgotten what is older, a listing that has met `read_to` may end above what listings overlap by.
+    """
+    known = ListedSignature.objects.filter(account=account, read=True).order_by("slot", "-pk")
+    return known.values_list("signature", flat=True).first() or account.read_to
+
+
 def unread(account: FollowedAccount) -> Any:
     """The account's transactions that are listed and not read, oldest first."""
     return ListedSignature.objects.filter(account=account, read=False).order_by("slot", "-pk")

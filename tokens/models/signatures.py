@@ -34,7 +34,7 @@ class FollowedAccount(models.Model):
     listed_from_slot = models.BigIntegerField(default=0)
     listed_to = models.CharField(max_length=SIGNATURE_LENGTH, blank=True)
     listed_before = models.CharField(max_length=SIGNATURE_LENGTH, blank=True)
-    # Whether it has met `read_to`, without which it proves nothing.
+    # Whether it has met the oldest that is known of those to which it comes down, without which it proves nothing.
     met = models.BooleanField(default=False)
     # Whether it has come to its end, so that its transactions can be read.
     listed = models.BooleanField(default=False)
