@@ -233,7 +233,10 @@ CORS_ALLOWED_ORIGINS = env_origins("CORS_ORIGINS")
 globals().update(framework.CROSS_ORIGIN)
 
 REST_FRAMEWORK = framework.VIEWS
-SPECTACULAR_SETTINGS = framework.DESCRIPTION | {"SERVERS": [{"url": SITE_URL}]}
+SPECTACULAR_SETTINGS = framework.DESCRIPTION | {
+    "DESCRIPTION": framework.ABOUT.format(SOLANA_CHAIN_ID),
+    "SERVERS": [{"url": SITE_URL}],
+}
 
 # The operators' site.
 

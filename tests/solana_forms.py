@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from solders.litesvm import LiteSVM
+from solders.message import MessageAddressTableLookup, MessageV0
 from solders.signature import Signature
 from solders.transaction import VersionedTransaction
 from solders.transaction_metadata import TransactionMetadata
@@ -111,7 +112,6 @@ def executed(vm: LiteSVM, transaction: VersionedTransaction, *, loaded: Sequence
     result = vm.send_transaction(transaction)
     assert isinstance(result, TransactionMetadata), result
     message = transaction.message
-    lookups = getattr(message, "address_table_lookups", None)
     body: Json = {
         "header": {
             "numRequiredSignatures": message.header.num_required_signatures,
@@ -122,15 +122,8 @@ def executed(vm: LiteSVM, transaction: VersionedTransaction, *, loaded: Sequence
         "recentBlockhash": str(message.recent_blockhash),
         "instructions": [_compiled(instruction) for instruction in message.instructions],
     }
-    if lookups is not None:
-        body["addressTableLookups"] = [
-            {
-                "accountKey": str(lookup.account_key),
-                "writableIndexes": list(lookup.writable_indexes),
-                "readonlyIndexes": list(lookup.readonly_indexes),
-            }
-            for lookup in lookups
-        ]
+    if isinstance(message, MessageV0):
+        body["addressTableLookups"] = [_lookup(lookup) for lookup in message.address_table_lookups]
     groups = [
         {"index": number, "instructions": [_compiled(entry.instruction()) for entry in group]}
         for number, group in enumerate(result.inner_instructions())
@@ -139,13 +132,21 @@ def executed(vm: LiteSVM, transaction: VersionedTransaction, *, loaded: Sequence
     return {
         "slot": vm.get_clock().slot,
         "blockTime": 1_795_228_500,
-        "version": "legacy" if lookups is None else 0,
+        "version": 0 if isinstance(message, MessageV0) else "legacy",
         "meta": {
             "err": None,
             "innerInstructions": groups,
             "loadedAddresses": {"writable": list(loaded[0]), "readonly": list(loaded[1])},
         },
         "transaction": {"signatures": [str(entry) for entry in transaction.signatures], "message": body},
+    }
+
+
+def _lookup(lookup: MessageAddressTableLookup) -> Json:
+    return {
+        "accountKey": str(lookup.account_key),
+        "writableIndexes": list(lookup.writable_indexes),
+        "readonlyIndexes": list(lookup.readonly_indexes),
     }
 
 

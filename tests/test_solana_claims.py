@@ -2,14 +2,16 @@
 
 import pytest
 
+from tests.solana_made import pool
 from tests.solana_recorded import CLAIM, LAUNCH, POOL
 from tokens import indexing
 from tokens.following.pool_loop import PoolWatch
 from tokens.following.term import Term
 from tokens.installed_chains import installed_solana
-from tokens.models import FeeClaim, FollowedAccount, ListedSignature
+from tokens.models import FeeClaim, FollowedAccount, ListedSignature, Token
 
-pytestmark = pytest.mark.django_db
+# Whoever notes a trouble, or its end, closes old connections, and with them the transaction of a test.
+pytestmark = pytest.mark.django_db(transaction=True)
 
 SOLANA = 101
 
@@ -78,6 +80,22 @@ def test_a_pool_without_an_account_holds_up_no_other(node, watch):
     indexing.index_transaction(chain_id=SOLANA, tx_hash=list(node.transactions)[-1])
     take(watch)
     assert claims() == [CLAIM]
+
+
+def test_a_pool_whose_claim_no_node_gives_holds_up_no_other(node, watch):
+    # The walk comes to it first.
+    Token.objects.all().delete()
+    node.launch("stuck")
+    indexing.index_transaction(chain_id=SOLANA, tx_hash=list(node.transactions)[-1])
+    indexing.index_transaction(chain_id=SOLANA, tx_hash=LAUNCH)
+    node.accounts[pool("stuck")] = node.accounts[POOL]
+    stuck = node.claim("claim", of="stuck")
+    node.missing.add(stuck)
+    take(watch)
+    assert claims() == [CLAIM]
+    node.missing.clear()
+    take(watch)
+    assert sorted(claims()) == sorted([CLAIM, stuck])
 
 
 def test_nothing_before_the_launch_is_read(node, watch):

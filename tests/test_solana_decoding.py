@@ -63,6 +63,21 @@ def test_it_refuses_a_launch_whose_arguments_are(solana, solana_node, arguments)
         solana.read_transaction(signature)
 
 
+def test_it_reads_nothing_of_what_other_programs_are_handed(solana, solana_node):
+    def change(raw: Json) -> None:
+        stranger = {"programIdIndex": add_key(raw, STRANGER), "accounts": [], "data": "z" * 13_000}
+        inner(raw).extend(stranger for _ in range(60))
+
+    assert solana.read_transaction(held(solana_node, recorded.LAUNCH, change)).launches
+
+
+def test_it_refuses_more_than_a_launch_has_room_for(solana, solana_node):
+    arguments = borsh_text("A name of its own") + borsh_text("LONG") + borsh_text("u" * 1_500)
+    signature = held(solana_node, recorded.LAUNCH, lambda raw: set_data(outer(raw)[0], PLAIN + arguments))
+    with pytest.raises(LogUndecodable, match="more than 2048 characters"):
+        solana.read_transaction(signature)
+
+
 def without_event(raw: Json) -> None:
     inner(raw).pop()
 
@@ -89,6 +104,13 @@ def with_an_event_before_it(raw: Json) -> None:
     ]
 
 
+def with_an_event_after_it(raw: Json) -> None:
+    """In an outer instruction of another program."""
+    event = inner(raw).pop()
+    outer(raw).append({"programIdIndex": add_key(raw, STRANGER), "accounts": [], "data": base58(b"go")})
+    raw["meta"]["innerInstructions"].append({"index": 1, "instructions": [event]})
+
+
 def contradicting(place: int):
     def change(raw: Json) -> None:
         """Another account at this place of the instruction, of which the event knows nothing."""
@@ -104,6 +126,7 @@ def contradicting(place: int):
         with_two_events,
         with_an_event_by_another_program,
         with_an_event_under_another_authority,
+        with_an_event_after_it,
         *(contradicting(place) for place in (CREATOR, BASE_MINT, POOL)),
     ],
 )

@@ -84,14 +84,27 @@ def test_accounts_are_not_read_of_a_node_that_has_not_come_to_the_launch(two, so
     assert call["params"][1]["minContextSlot"] == 1003
 
 
+def test_accounts_of_a_slot_before_the_launch_are_not_believed(two, solana_node, second_solana_node):
+    def change(asked, body):
+        result = body["result"] if isinstance(body, dict) else None
+        if not isinstance(result, dict) or "context" not in result:
+            return body
+        return body | {"result": result | {"context": {"slot": 1002}}}
+
+    solana_node.change = change
+    assert two.read_transaction(recorded.LAUNCH) == RECORDED_FACTS
+    assert asked(second_solana_node, "getMultipleAccounts") == 1
+
+
 def signed_by_another(forms):
     for form in ("json", "jsonParsed"):
         forms[form]["transaction"]["signatures"][0] = recorded.CLAIM
 
 
 def without_lookups(forms):
-    for form in ("json", "jsonParsed"):
-        forms[form]["meta"]["loadedAddresses"]["readonly"] = [STRANGER]
+    forms["json"]["meta"]["loadedAddresses"]["readonly"] = [STRANGER]
+    keys = forms["jsonParsed"]["transaction"]["message"]["accountKeys"]
+    keys.append({"pubkey": STRANGER, "signer": False, "writable": False, "source": "lookupTable"})
 
 
 def change_of(form, *path, to):
@@ -137,11 +150,14 @@ DISAGREEMENTS = {
 
 
 @pytest.mark.parametrize("change", DISAGREEMENTS.values(), ids=DISAGREEMENTS)
-def test_it_asks_the_next_node_where_one_tells_of_two_transactions_or_half_a_one(two, solana_node, change):
+def test_it_asks_the_next_node_where_one_tells_of_two_transactions_or_half_a_one(
+    two, solana_node, second_solana_node, change
+):
     forms = forms_of(solana_node, recorded.LAUNCH)
     change(forms)
     solana_node.tell = lambda signature, encoding, answer: forms[encoding]
     assert two.read_transaction(recorded.LAUNCH) == RECORDED_FACTS
+    assert asked(second_solana_node, "getTransaction") == 2
 
 
 def test_it_takes_no_transaction_whose_forms_disagree_on_every_node(solana, solana_node):

@@ -16,9 +16,15 @@ VIEWS = {
     "URL_FORMAT_OVERRIDE": None,
 }
 
+# With Solana's chain id.
+ABOUT = """Tokens of token launchpads: listing, lookup and indexing over HTTP.
+
+Addresses, pools and transactions of EVM chains are hex in any case. Those of Solana, whose `chainId` is {}, are base58
+in their own case: a mint is a token's address, and a signature a transaction's hash.
+"""
+
 DESCRIPTION = {
     "TITLE": "Launchboard",
-    "DESCRIPTION": "Tokens of token launchpads: listing, lookup and indexing over HTTP.",
     "VERSION": "0.1.0",
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from config.http import Retryable
+from tokens.chains.quantities import read_whole
 from tokens.chains.rpc import RpcClient
 from tokens.chains.rpc_answers import refuse_failures, refuse_lacks
 from tokens.chains.solana_reading import FINALIZED
@@ -36,7 +37,7 @@ def read_accounts_at(
         refuse_failures(results)
         try:
             (answer,) = results
-            accounts, seen = list(answer["value"]), answer["context"]["slot"]
+            accounts, seen = list(answer["value"]), read_whole(answer["context"]["slot"])
             if len(accounts) != len(addresses) or seen < slot:
                 raise Retryable("accounts of another time, or not all of them")
             return seen, read(accounts)

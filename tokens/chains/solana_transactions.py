@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from config import base58
+from tokens.chains.base import LogUndecodable
 from tokens.chains.quantities import YEAR_10000, Malformed, read_whole
 
 Json = Mapping[str, Any]
@@ -25,7 +26,16 @@ class Instruction:
     outer: int
     program: str
     accounts: tuple[str, ...]
-    data: bytes
+    # Base58. Only what concerns us is decoded: anybody can fill the instructions of others with what takes long.
+    text: str
+
+    @property
+    def data(self) -> bytes:
+        """What the program was handed. Raises LogUndecodable for more than any transaction has room for."""
+        try:
+            return base58.decode(self.text)
+        except ValueError as error:
+            raise LogUndecodable(f"an instruction of {self.program}: {error}") from error
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,7 +88,7 @@ def _read_raw(form: Json) -> SolanaTransaction:
                 outer=outer,
                 program=keys[read_whole(entry["programIdIndex"])],
                 accounts=tuple(keys[read_whole(number)] for number in entry["accounts"]),
-                data=base58.decode(entry["data"]),
+                text=_base58(entry["data"]),
             )
             for index, (outer, entry) in enumerate(_entries(message, meta))
         ),
@@ -132,7 +142,14 @@ def _same(instruction: Instruction, entry: Json) -> bool:
     """Whether an entry of `jsonParsed` is this instruction, as far as it was not parsed by the node."""
     if "parsed" in entry:
         return True
-    return tuple(entry["accounts"]) == instruction.accounts and base58.decode(entry["data"]) == instruction.data
+    return tuple(entry["accounts"]) == instruction.accounts and entry["data"] == instruction.text
+
+
+def _base58(value: object) -> str:
+    text = _text(value)
+    if not base58.is_base58(text):
+        raise ValueError("data that are not base58")
+    return text
 
 
 def _text(value: object) -> str:

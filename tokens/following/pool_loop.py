@@ -78,7 +78,7 @@ class PoolWatch:
             for token, claimed in self._find_claimed(tokens):
                 if term.ended.is_set():
                     return False
-                has_more |= not self._read(token, claimed, term)
+                has_more |= not self._try(token, claimed, term)
             self._behind = tokens[-1].pk
         self._behind = 0
         return has_more
@@ -95,6 +95,17 @@ class PoolWatch:
             is_more = any(now > then for now, then in zip(told, ours, strict=True))
             if is_more and self._tried.get(token.pool_address, (None, 0)) != (told, _TRIES):
                 yield token, told
+
+    def _try(self, token: Token, claimed: _Amounts, term: Term) -> bool:
+        """As `_read`; a pool with which something goes wrong waits for the next walk, and holds up no other."""
+        part = f"pool {token.pool_address}"
+        try:
+            is_through = self._read(token, claimed, term)
+        except Retryable as error:
+            term.troubles.note(part, error, longest_pause=_LONGEST_PAUSE)
+            return True
+        term.troubles.clear(part)
+        return is_through
 
     def _read(self, token: Token, claimed: _Amounts, term: Term) -> bool:
         """List and read the pool's transactions; whether that came to the newest one within its turn."""
