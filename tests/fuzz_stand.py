@@ -184,6 +184,8 @@ def _known(
     evm = [address for address in addresses if address.startswith("0x")] + [WALLET, UNKNOWN, WALLET.lower()]
     pools = [token.pool_address for token in tokens if token.pool_address]
     people = [ADMIN, WALLET, UNKNOWN, *(token.msg_sender for token in tokens if token.msg_sender)]
+    # Of the kind of chain that the tokens are on.
+    wallets = [person for person in people if person.startswith("0x")]
     fids = [str(FID), str(UNKNOWN_FID)]
     newest = tokens[-1]
     pages = [
@@ -213,8 +215,7 @@ def _known(
             page_cursors.encode(Place(1, ranking.pk), interval=Interval.DAY),
             page_cursors.encode(Place(2), interval=Interval.WEEK),
         ],
-        # Of the kind of chain that the token is on.
-        "feeRecipient": [wallet for wallet in people if wallet.startswith("0x")],
+        "feeRecipient": wallets,
         "fid": fids,
         "fids": [*fids, ",".join(fids)],
         "id": pretokens,
@@ -223,7 +224,7 @@ def _known(
         "pairAddress": [*pools, newest.paired_token],
         "poolAddress": pools,
         "q": ["d", "dog", *evm[:3], _MINT, newest.tx_hash],
-        "recipient": people,
+        "recipient": wallets,
         "requestKey": requests,
         "socialInterface": ["Bankr"],
         "startDate": ["0", str(int(timezone.now().timestamp()))],
