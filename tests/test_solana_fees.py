@@ -6,6 +6,7 @@ import pytest
 from solders.pubkey import Pubkey
 
 from tests import solana_recorded as recorded
+from tests.solana_forms import mark
 from tokens.chains.base import FeesUnreadable, NodeUnavailable
 from tokens.chains.token_fees import Currency, FeeShare, TokenFees
 
@@ -47,6 +48,37 @@ def test_it_tells_each_amount_by_its_mint(solana, solana_node):
         data[place : place + 8] = amount.to_bytes(8, "little")
     put(solana_node, recorded.POOL, data)
     assert shares(solana) == [(recorded.CREATOR, (0, 0), (3, 2**64 - 1)), (recorded.PARTNER, (0, 0), (1, 2))]
+
+
+def of_a_pool_with_a_hook(node):
+    """The recorded accounts as the program lays them out where the mint calls a program at each transfer."""
+    put(node, recorded.POOL, mark("account", "TransferHookPool") + data_of(node, recorded.POOL)[8:])
+    put(
+        node,
+        recorded.CONFIG,
+        mark("account", "ConfigWithTransferHook") + data_of(node, recorded.CONFIG)[8:] + bytes(80),
+    )
+
+
+def test_it_tells_what_waits_in_a_pool_with_a_transfer_hook(solana, solana_node):
+    before = shares(solana)
+    of_a_pool_with_a_hook(solana_node)
+    assert len(data_of(solana_node, recorded.CONFIG)) == 1_128
+    assert shares(solana) == before
+
+
+def test_it_tells_what_was_claimed_of_a_pool_with_a_transfer_hook(solana, solana_node):
+    of_a_pool_with_a_hook(solana_node)
+    assert solana.read_claimed([recorded.POOL]) == {recorded.POOL: (0, 4_000_000)}
+
+
+@pytest.mark.parametrize("address", [recorded.POOL, recorded.CONFIG])
+@pytest.mark.parametrize("change", [lambda data: data[:-1], lambda data: data + b"\0"])
+def test_it_reads_no_fees_of_a_pool_with_a_transfer_hook_of_another_size(solana, solana_node, address, change):
+    of_a_pool_with_a_hook(solana_node)
+    put(solana_node, address, change(data_of(solana_node, address)))
+    with pytest.raises(FeesUnreadable, match="unknown layout"):
+        solana.read_pool_fees(recorded.POOL)
 
 
 def test_a_mint_that_is_gone_has_no_decimals(solana, solana_node):

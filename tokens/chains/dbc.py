@@ -35,7 +35,7 @@ _LAUNCHES = {
     _mark("global", "initialize_virtual_pool_with_spl_token2"): 11,
     _mark("global", "initialize_virtual_pool_with_token2022"): 8,
     _mark("global", "initialize_virtual_pool_with_token2022_2"): 9,
-    _mark("global", "initialize_virtual_pool_with_token2022_transfer_hook"): 10,
+    _mark("global", "initialize_virtual_pool_with_token2022_transfer_hook"): 9,
 }
 _CONFIG, _CREATOR, _BASE_MINT, _QUOTE_MINT, _POOL = 0, 2, 3, 4, 5
 # {pool: Pubkey, config: Pubkey, creator: Pubkey, base_mint: Pubkey, pool_type: u8, activation_point: u64}
@@ -125,8 +125,9 @@ class Launchpad:
     """By what a launchpad's own pools are told from all others."""
 
     configs: frozenset[str]
-    # Those who create pools, or pay for them, and have signed the transaction at hand: nobody else can claim to be one.
-    signers: frozenset[str]
+    # Those who create pools, or pay for them. The program makes no pool unless both have signed, which an account of a
+    # launchpad's own program does without being a signer of the transaction.
+    creators: frozenset[str]
 
 
 def read_pools(instructions: Sequence[Instruction], *, program: str, launchpad: Launchpad) -> list[MadePool]:
@@ -182,14 +183,13 @@ def _read_pool(step: _Step, launchpad: Launchpad) -> MadePool | None:
     accounts = step.instruction.accounts
     if len(accounts) <= payer:
         raise LogUndecodable("an instruction that makes a pool has too few accounts")
-    if accounts[_CONFIG] not in launchpad.configs and launchpad.signers.isdisjoint(
-        {accounts[_CREATOR], accounts[payer]}
-    ):
+    made_by = {accounts[_CREATOR], accounts[payer]}
+    if accounts[_CONFIG] not in launchpad.configs and launchpad.creators.isdisjoint(made_by):
         return None
     reader = BorshReader(step.instruction.data[_MARK_SIZE:])
     try:
+        # What comes after them the program ignores, too.
         name, symbol, uri = reader.text(), reader.text(), reader.text()
-        reader.end()
         told = [_read_launch_event(event) for event in step.events if event[:_MARK_SIZE] in _LAUNCH_EVENTS]
     except BorshError as error:
         raise LogUndecodable(f"an instruction that makes a pool, or its event, can't be decoded: {error}") from error
@@ -224,7 +224,7 @@ def _is_launch_of(event: bytes, launchpad: Launchpad) -> bool:
         _, config, creator, _ = _read_launch_event(event)
     except BorshError as error:
         raise LogUndecodable(f"the program tells of a pool, and that can't be decoded: {error}") from error
-    return config in launchpad.configs or creator in launchpad.signers
+    return config in launchpad.configs or creator in launchpad.creators
 
 
 def _read_claim(step: _Step, layout: _ClaimLayout) -> PaidFees:

@@ -5,7 +5,7 @@ https://github.com/MeteoraAg/dynamic-bonding-curve (state/virtual_pool.rs, state
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -28,15 +28,18 @@ _POOL_BEFORE_KEYS = 8 + 64
 # eight flags, and the sums of the protocol's own fees. Then, before what waits for the creator, the time of the end.
 _POOL_BEFORE_SUMS = 16 + 8 + 8 + 16
 _POOL_BEFORE_CREATOR = 8
-_POOL_BYTES = 424
-_CONFIG_BYTES = 1048
+
+
+_MARK_SIZE = 8
 
 
 def _account_mark(name: str) -> bytes:
-    return hashlib.sha256(f"account:{name}".encode()).digest()[:8]
+    return hashlib.sha256(f"account:{name}".encode()).digest()[:_MARK_SIZE]
 
 
-_POOL_MARK, _CONFIG_MARK = _account_mark("VirtualPool"), _account_mark("PoolConfig")
+# Mark -> bytes of the account. Those of mints with a transfer hook begin alike, and the config names the hook besides.
+_POOLS = {_account_mark("VirtualPool"): 424, _account_mark("TransferHookPool"): 424}
+_CONFIGS = {_account_mark("PoolConfig"): 1_048, _account_mark("ConfigWithTransferHook"): 1_128}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -133,7 +136,7 @@ def _read_one(rpc: RpcClient, address: str, read: Callable[[Any], Found]) -> tup
 
 
 def _read_pool(account: Any, programs: tuple[str, ...]) -> _PoolState:
-    reader = _reader(account, programs, mark=_POOL_MARK, size=_POOL_BYTES, kind="pool")
+    reader = _reader(account, programs, sizes=_POOLS, kind="pool")
     reader.take(_POOL_BEFORE_KEYS)
     config, creator, base_mint = reader.key(), reader.key(), reader.key()
     # Two vaults; the reserves and the protocol's fees, of both mints.
@@ -154,18 +157,18 @@ def _read_pool(account: Any, programs: tuple[str, ...]) -> _PoolState:
 
 
 def _read_config(account: Any, programs: tuple[str, ...]) -> _ConfigState:
-    reader = _reader(account, programs, mark=_CONFIG_MARK, size=_CONFIG_BYTES, kind="config")
+    reader = _reader(account, programs, sizes=_CONFIGS, kind="config")
     reader.take(8)
     return _ConfigState(quote_mint=reader.key(), fee_claimer=reader.key())
 
 
-def _reader(account: Any, programs: tuple[str, ...], *, mark: bytes, size: int, kind: str) -> BorshReader:
+def _reader(account: Any, programs: tuple[str, ...], *, sizes: Mapping[bytes, int], kind: str) -> BorshReader:
     """The bytes of an account of this kind. Raises FeesUnreadable."""
     owner, data = read_account(account)
     if owner is None:
         raise FeesUnreadable(f"there is no {kind} at this address")
     if owner not in programs:
         raise FeesUnreadable(f"the account is of another program, and no {kind}")
-    if not data.startswith(mark) or len(data) != size:
+    if sizes.get(data[:_MARK_SIZE]) != len(data):
         raise FeesUnreadable(f"the account is no {kind}, or one of an unknown layout")
     return BorshReader(data)

@@ -39,14 +39,14 @@ class KnownMint:
 def decode(chain: ChainInfo, transaction: SolanaTransaction) -> Decoded:
     """The launches and claims of a transaction, by the programs of the registry.
 
-    A launch is ours where the registry names its config (`launch_config`), or who created it or paid for it and signed
+    A launch is ours where the registry names its config (`launch_config`), or who created it or paid for it
     (`launch_creator`). Raises LaunchNotFound, LogUndecodable.
     """
     if transaction.failed:
         raise LaunchNotFound("the transaction was undone")
     launchpad = dbc.Launchpad(
         configs=frozenset(chain.addresses("launch_config")),
-        signers=frozenset(chain.addresses("launch_creator")).intersection(transaction.signers),
+        creators=frozenset(chain.addresses("launch_creator")),
     )
     launches, claims = [], []
     for contract in chain.contracts.values():
