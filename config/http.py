@@ -88,13 +88,14 @@ def session() -> requests.Session:
     return existing
 
 
-def post_json(url: str, body: Any, *, timeout: float) -> Any:
+def post_json(url: str, body: Any, *, timeout: float, max_bytes: int = MAX_ANSWER_BYTES) -> Any:
     """POST a JSON body and return the parsed JSON answer.
 
     `timeout` is in seconds, for the connection, for the answer's head, and once more for its whole body. Raises
-    Retryable or Permanent; neither text holds the URL, which may carry a provider's key.
+    Retryable or Permanent, of which AnswerTooLarge is for an answer of more than `max_bytes`; neither text holds the
+    URL, which may carry a provider's key.
     """
-    return _ask("POST", url, {"json": body}, timeout=timeout, max_bytes=MAX_ANSWER_BYTES)
+    return _ask("POST", url, {"json": body}, timeout=timeout, max_bytes=max_bytes)
 
 
 def get_json(

@@ -53,11 +53,8 @@ def test_it_tells_each_amount_by_its_mint(solana, solana_node):
 def of_a_pool_with_a_hook(node):
     """The recorded accounts as the program lays them out where the mint calls a program at each transfer."""
     put(node, recorded.POOL, mark("account", "TransferHookPool") + data_of(node, recorded.POOL)[8:])
-    put(
-        node,
-        recorded.CONFIG,
-        mark("account", "ConfigWithTransferHook") + data_of(node, recorded.CONFIG)[8:] + bytes(80),
-    )
+    config = mark("account", "ConfigWithTransferHook") + data_of(node, recorded.CONFIG)[8:]
+    put(node, recorded.CONFIG, config + bytes(32 + 48))
 
 
 def test_it_tells_what_waits_in_a_pool_with_a_transfer_hook(solana, solana_node):

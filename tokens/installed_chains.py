@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from config.http import Permanent
+from config.http import MAX_ANSWER_BYTES, Permanent
 from tokens.chains.addresses import address_key
 from tokens.chains.chain import Chain, LaunchChain
 from tokens.chains.evm import EvmChain
@@ -14,7 +14,7 @@ from tokens.chains.log_ranges import RangeSize
 from tokens.chains.registry import ChainInfo, Registry, load
 from tokens.chains.rpc import RpcClient
 from tokens.chains.rpc_exchange import Identity
-from tokens.chains.solana import SolanaChain, genesis_of
+from tokens.chains.solana import ANSWER_BYTES, SolanaChain, genesis_of
 
 
 class UnsupportedChain(Permanent):
@@ -76,7 +76,8 @@ def installed_launch_chain(chain_id: int) -> LaunchChain:
 def installed_solana() -> SolanaChain:
     """Solana with its nodes, made once per process. Raises UnsupportedChain."""
     info, urls = registry().solana, _urls(settings.SOLANA_CHAIN_ID)
-    client = _build_client(info, urls, range(1, len(urls) + 1), identity=genesis_of(info))
+    places = range(1, len(urls) + 1)
+    client = _build_client(info, urls, places, identity=genesis_of(info), answer_bytes=ANSWER_BYTES)
     return SolanaChain(info=info, rpc=client)
 
 
@@ -120,11 +121,17 @@ def _build_chain(chain_id: int, urls: tuple[str, ...], *, places: Iterable[int])
 
 
 def _build_client(
-    info: ChainInfo, urls: tuple[str, ...], places: Iterable[int], *, identity: Identity | None = None
+    info: ChainInfo,
+    urls: tuple[str, ...],
+    places: Iterable[int],
+    *,
+    identity: Identity | None = None,
+    answer_bytes: int = MAX_ANSWER_BYTES,
 ) -> RpcClient:
     return RpcClient(
         chain_id=info.chain_id,
         identity=identity,
+        answer_bytes=answer_bytes,
         urls=urls,
         places=tuple(places),
         timeout=settings.RPC_TIMEOUT_SECONDS,

@@ -44,6 +44,8 @@ class RpcClient:
     timeout: float = 10.0
     # The most calls in one HTTP request.
     batch_size: int = 50
+    # The most bytes of one answer.
+    answer_bytes: int = http.MAX_ANSWER_BYTES
     # Rounds over the URLs. Between two of them comes a pause with full jitter, whose limit doubles from the first
     # to the longest; both are in seconds.
     attempts: int = 4
@@ -65,7 +67,10 @@ class RpcClient:
 
     def __post_init__(self) -> None:
         places = self.places or range(1, len(self.urls) + 1)
-        self._endpoints = tuple(Endpoint(url=url, number=place) for url, place in zip(self.urls, places, strict=True))
+        self._endpoints = tuple(
+            Endpoint(url=url, number=place, most_bytes=self.answer_bytes)
+            for url, place in zip(self.urls, places, strict=True)
+        )
 
     def call(self, method: str, *params: Any) -> Any:
         """The result of one call.
@@ -110,13 +115,14 @@ class RpcClient:
         """
         return self._in_parts(calls, lambda part: self._ask_each(part, read_executed))
 
-    def ask(self, calls: Sequence[Call], *, read: Read[Found]) -> Found:
+    def ask(self, calls: Sequence[Call], *, read: Read[Found], divisible: bool = False) -> Found:
         """What `read` makes of the results of all calls, by one node in one request; a refused one is a CallFailed.
 
         Where `read` raises Retryable, the node counts as out of order. Raises NodeUnavailable; AskedTooMuch where
-        answers did not come in time, or were too large.
+        answers did not come in time, or were too large. A caller who will then ask for less says that the question is
+        `divisible`: it is held against a node only where another one answers it.
         """
-        return self._ask_any(calls, read)
+        return self._ask_any(calls, read, divisible=divisible)
 
     def ask_once(self, calls: Sequence[Call], *, read: Read[Found]) -> Found:
         """As `ask`, for what many nodes may lack: each healthy node is asked once, and nothing is held against it."""
@@ -178,12 +184,13 @@ class RpcClient:
             results += ask(calls[start : start + self.batch_size])
         return results
 
-    def _ask_any(self, calls: Sequence[Call], read: Read[Found]) -> Found:
+    def _ask_any(self, calls: Sequence[Call], read: Read[Found], *, divisible: bool = False) -> Found:
         reason, too_much = "every node failed lately" if self.urls else "no RPC URL is set", False
         give_up_at = time.monotonic() + self.patience
         refused: set[int] = set()
+        overtaxed: list[tuple[Endpoint, Exception]] = []
         for attempt in range(self.attempts):
-            if attempt and not self._pause(attempt, until=give_up_at):
+            if attempt and (len(refused) == len(self._endpoints) or not self._pause(attempt, until=give_up_at)):
                 break
             for endpoint in self._askable():
                 seconds = give_up_at - time.monotonic()
@@ -192,15 +199,21 @@ class RpcClient:
                 try:
                     found = read(self._ask(endpoint, calls, timeout=min(self.timeout, seconds)))
                 except (http.Retryable, http.Permanent) as error:
-                    if isinstance(error, http.Permanent):
+                    spared = divisible and _is_too_much(error)
+                    if spared or isinstance(error, http.Permanent):
                         # It would say the same again; another node may not.
                         refused.add(endpoint.number)
-                    self._note_failure(endpoint, error)
+                    if spared:
+                        overtaxed.append((endpoint, error))
+                    else:
+                        self._note_failure(endpoint, error)
                     too_much = too_much or _is_too_much(error)
                     reason = f"node {endpoint.number}: {endpoint.censor(str(error))}"
                     logger.warning("chain %s, %s", self.chain_id, reason)
                 else:
                     endpoint.note_success()
+                    for slow, trouble in overtaxed:
+                        self._note_failure(slow, trouble)
                     return found
         raise (AskedTooMuch if too_much else NodeUnavailable)(f"chain {self.chain_id} is out of reach ({reason})")
 
@@ -224,7 +237,7 @@ class RpcClient:
 
     def _ask_each(self, calls: Sequence[Call], read: Read[Found], *, method: str | None = None) -> Found:
         """One round over the healthy nodes, for what they may lack; with `method`, who lacks it is left out later."""
-        reason = "every node failed or refused lately"
+        reason, too_much = "every node failed or refused lately", False
         give_up_at = time.monotonic() + self.patience
         for endpoint in self._endpoints:
             seconds = give_up_at - time.monotonic()
@@ -235,8 +248,9 @@ class RpcClient:
             except (http.Retryable, http.Permanent) as error:
                 if method and isinstance(error, http.Permanent):
                     endpoint.note_lack(method, seconds=self.lacking_seconds)
+                too_much = too_much or _is_too_much(error)
                 reason = f"node {endpoint.number}: {endpoint.censor(str(error))}"
-        raise NodeUnavailable(f"no node of chain {self.chain_id} has it ({reason})")
+        raise (AskedTooMuch if too_much else NodeUnavailable)(f"no node of chain {self.chain_id} has it ({reason})")
 
     def _askable(self) -> list[Endpoint]:
         """Healthy nodes in the setting's order; while there is none, those whose turn for a probe it is."""

@@ -5,6 +5,8 @@ import time
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
 
+from config.http import MAX_ANSWER_BYTES
+
 # Shorter parts of a URL, such as `v2` or `eth`, are no keys, and would censor ordinary words.
 _SHORTEST_KEY = 5
 
@@ -24,6 +26,8 @@ class Endpoint:
     verified: bool = False
     # The most calls that it was found to take in one request.
     most_calls: int = sys.maxsize
+    # The most bytes of an answer that are read.
+    most_bytes: int = MAX_ANSWER_BYTES
     # When the open circuit lets the next probe through.
     probe_after: float = 0.0
     # Until when it asked to be left alone.

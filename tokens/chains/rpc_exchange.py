@@ -84,7 +84,7 @@ def _post_part(endpoint: Endpoint, calls: Sequence[Call], *, chain_id: int, time
 def _post_batch(endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
     requests = [_request(call) for call in calls]
     try:
-        answer = http.post_json(endpoint.url, requests, timeout=timeout)
+        answer = http.post_json(endpoint.url, requests, timeout=timeout, max_bytes=endpoint.most_bytes)
     except http.StatusRefused as refused:
         raise BatchRefused(str(refused)) from refused
     results = read_batch({request["id"]: request["method"] for request in requests}, answer)
@@ -94,7 +94,7 @@ def _post_batch(endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) ->
 def _post_single(endpoint: Endpoint, call: Call, *, timeout: float) -> Any:
     request = _request(call)
     try:
-        answer = http.post_json(endpoint.url, request, timeout=timeout)
+        answer = http.post_json(endpoint.url, request, timeout=timeout, max_bytes=endpoint.most_bytes)
     except http.StatusRefused as refused:
         # Some providers send the refusal of a call with a status of its own, mostly 400.
         if not refuses_call(refused.answer, method=request["method"]):

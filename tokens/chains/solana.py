@@ -1,12 +1,13 @@
 """Solana: launches of Meteora's Dynamic Bonding Curve by signature, and the signatures of followed accounts."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tokens.chains.base import LaunchNotFound, LogUndecodable, TransactionFacts
 from tokens.chains.blocks import BlockHeader
 from tokens.chains.dbc_fees import read_claimed, read_pool_fees
+from tokens.chains.log_ranges import RangeSize
 from tokens.chains.registry import ChainInfo
 from tokens.chains.rpc import RpcClient
 from tokens.chains.rpc_exchange import Identity
@@ -14,9 +15,16 @@ from tokens.chains.signature_lists import SignatureInfo, list_signatures, read_h
 from tokens.chains.solana_decoding import decode, facts_of
 from tokens.chains.solana_mints import read_mints
 from tokens.chains.solana_reading import read_ledger
+from tokens.chains.solana_transactions import SolanaTransaction
 from tokens.chains.token_fees import TokenFees
 
-__all__ = ["SignatureInfo", "SolanaChain", "genesis_of"]
+__all__ = ["ANSWER_BYTES", "SignatureInfo", "SolanaChain", "genesis_of"]
+
+# No answer is read beyond this. One transaction has no more than 3 MiB in both forms: 64 instructions, each of 10 KiB
+# and 255 accounts.
+ANSWER_BYTES = 16 * 1024 * 1024
+# More transactions than any request has room for.
+_PORTION = 1_000
 
 
 def genesis_of(info: ChainInfo) -> Identity:
@@ -30,16 +38,15 @@ class SolanaChain:
 
     info: ChainInfo
     rpc: RpcClient
+    # How many transactions are asked for at once.
+    portion: RangeSize = field(default_factory=lambda: RangeSize(_PORTION, longest=_PORTION))
 
     def read_transaction(self, signature: str) -> TransactionFacts:
         """The launches and claims of one transaction.
 
         Raises TransactionNotFound, LaunchNotFound, LogUndecodable, NodeUnavailable.
         """
-        transaction = read_ledger(self.rpc, [signature])[signature]
-        if transaction is None:
-            raise LogUndecodable("the transaction is of a version that is not known")
-        decoded = decode(self.info, transaction)
+        (decoded,) = (decode(self.info, transaction) for transaction in self._read([signature]))
         return facts_of(self.info, decoded, mints=read_mints(self.rpc, self.info, [decoded]))
 
     def read_transactions(self, signatures: Sequence[str]) -> dict[str, TransactionFacts]:
@@ -49,13 +56,18 @@ class SolanaChain:
         NodeUnavailable.
         """
         found = {}
-        for signature, transaction in read_ledger(self.rpc, list(dict.fromkeys(signatures))).items():
-            if transaction is None:
-                raise LogUndecodable("the transaction is of a version that is not known")
+        for transaction in self._read(list(dict.fromkeys(signatures))):
             with suppress(LaunchNotFound):
-                found[signature] = decode(self.info, transaction)
+                found[transaction.signature] = decode(self.info, transaction)
         mints = read_mints(self.rpc, self.info, list(found.values()))
         return {signature: facts_of(self.info, decoded, mints=mints) for signature, decoded in found.items()}
+
+    def _read(self, signatures: Sequence[str]) -> Iterator[SolanaTransaction]:
+        """The transactions, in order, a portion at a time. Raises as `read_transactions`."""
+        for _, transaction in read_ledger(self.rpc, signatures, portion=self.portion):
+            if transaction is None:
+                raise LogUndecodable("the transaction is of a version that is not known")
+            yield transaction
 
     def read_head(self) -> int:
         """The newest finalised slot. Raises NodeUnavailable."""

@@ -1,11 +1,12 @@
 """Reading transactions of Solana: each in two forms, which must agree, many in few requests."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from config.http import Retryable
-from tokens.chains.base import NodeUnavailable, TransactionNotFound
+from tokens.chains.base import AskedTooMuch, NodeUnavailable, TransactionNotFound
+from tokens.chains.log_ranges import RangeSize
 from tokens.chains.quantities import YEAR_10000, read_whole
 from tokens.chains.rpc import Call, RpcClient
 from tokens.chains.rpc_answers import CallFailed, Refusal, refuse_failures, refuse_lacks
@@ -20,20 +21,31 @@ _FORMS = ("json", "jsonParsed")
 _Told = SolanaTransaction | CallFailed | None
 
 
-def read_ledger(rpc: RpcClient, signatures: Sequence[str]) -> dict[str, SolanaTransaction | None]:
-    """Signature -> its transaction as it is in the ledger for good; None where its version is not understood.
+def read_ledger(
+    rpc: RpcClient, signatures: Sequence[str], *, portion: RangeSize
+) -> Iterator[tuple[str, SolanaTransaction | None]]:
+    """Each signature with its transaction as it is in the ledger for good; None where its version is not understood.
 
-    What one node lacks, the others are asked for. Raises TransactionNotFound where all lack one, NodeUnavailable.
+    They are asked for in portions, which shrink where answers are too large or take too long, down to one: anybody can
+    fill transactions. No more than one portion is in memory. What one node lacks, the others are asked for. Raises
+    TransactionNotFound where all lack one, NodeUnavailable.
     """
-    found: dict[str, SolanaTransaction | None] = {}
-    size = max(1, rpc.batch_size // len(_FORMS))
-    for start in range(0, len(signatures), size):
-        found |= _read_part(rpc, signatures[start : start + size])
-    return found
+    most, done = max(1, rpc.batch_size // len(_FORMS)), 0
+    while part := signatures[done : done + min(most, portion.blocks)]:
+        try:
+            found = _read_part(rpc, part)
+        except AskedTooMuch:
+            if len(part) == 1:
+                raise
+            portion.shrink(len(part))
+            continue
+        portion.note_taken(len(part), logs=sum(len(entry.instructions) for entry in found.values() if entry))
+        yield from found.items()
+        done += len(part)
 
 
 def _read_part(rpc: RpcClient, signatures: Sequence[str]) -> dict[str, SolanaTransaction | None]:
-    told = rpc.ask(_calls(signatures), read=_reader(signatures))
+    told = rpc.ask(_calls(signatures), read=_reader(signatures), divisible=len(signatures) > 1)
     missing = [signature for signature in signatures if told[signature] is None]
     if missing:
         told |= _read_elsewhere(rpc, missing)
@@ -43,7 +55,7 @@ def _read_part(rpc: RpcClient, signatures: Sequence[str]) -> dict[str, SolanaTra
 
 
 def _read_elsewhere(rpc: RpcClient, signatures: Sequence[str]) -> dict[str, _Told]:
-    """What a node behind the first one may have. Raises TransactionNotFound."""
+    """What a node behind the first one may have. Raises TransactionNotFound, and AskedTooMuch for several."""
     read = _reader(signatures)
 
     def read_all(results: list[Any]) -> dict[str, _Told]:
@@ -55,6 +67,8 @@ def _read_elsewhere(rpc: RpcClient, signatures: Sequence[str]) -> dict[str, _Tol
     try:
         return rpc.ask_once(_calls(signatures), read=read_all)
     except NodeUnavailable as error:
+        if isinstance(error, AskedTooMuch) and len(signatures) > 1:
+            raise
         words = f"chain {rpc.chain_id} does not know the transaction, or has not made it final"
         raise TransactionNotFound(words) from error
 
