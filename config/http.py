@@ -164,7 +164,7 @@ def _read_pause(text: str) -> float | None:
     else:
         try:
             then = email.utils.parsedate_to_datetime(text)
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
         # A date without a zone is UTC, as all dates of HTTP are.
         seconds = ((then if then.tzinfo else then.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
