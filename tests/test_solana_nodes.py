@@ -84,6 +84,17 @@ def test_accounts_are_not_read_of_a_node_that_has_not_come_to_the_launch(two, so
     assert call["params"][1]["minContextSlot"] == 1003
 
 
+def test_that_a_node_has_not_come_so_far_is_not_held_against_it(solana_node, second_solana_node, solana_info):
+    two = solana_chain(
+        solana_info, solana_node.url, second_solana_node.url, first_pause=0.0, attempts=1, breaker_failures=1
+    )
+    solana_node.behind = 3
+    assert len(two.list_signatures(recorded.CONFIG, min_slot=1005)) == 3
+    before = asked(solana_node, "getSlot")
+    assert two.read_head() == 1002
+    assert asked(solana_node, "getSlot") == before + 1
+
+
 def test_accounts_of_a_slot_before_the_launch_are_not_believed(two, solana_node, second_solana_node):
     def change(asked, body):
         result = body["result"] if isinstance(body, dict) else None
@@ -158,6 +169,13 @@ def test_it_asks_the_next_node_where_one_tells_of_two_transactions_or_half_a_one
     solana_node.tell = lambda signature, encoding, answer: forms[encoding]
     assert two.read_transaction(recorded.LAUNCH) == RECORDED_FACTS
     assert asked(second_solana_node, "getTransaction") == 2
+
+
+@pytest.mark.parametrize("form", ["json", "jsonParsed"])
+def test_a_node_that_lacks_one_form_alone_is_out_of_order(solana, solana_node, form):
+    solana_node.tell = lambda signature, encoding, answer: None if encoding == form else answer
+    with pytest.raises(NodeUnavailable, match="half a transaction"):
+        solana.read_transaction(recorded.LAUNCH)
 
 
 def test_it_takes_no_transaction_whose_forms_disagree_on_every_node(solana, solana_node):

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from config import http
 from tokens.chains.base import AskedTooMuch, NodeRefused, NodeUnavailable
-from tokens.chains.rpc_answers import Call, CallFailed, read_any, read_executed, read_unrefused, refuse_lacks
+from tokens.chains.rpc_answers import Behind, Call, CallFailed, read_any, read_executed, read_unrefused, refuse_lacks
 from tokens.chains.rpc_endpoint import Endpoint
 from tokens.chains.rpc_exchange import Identity, exchange
 
@@ -205,7 +205,7 @@ class RpcClient:
                         refused.add(endpoint.number)
                     if spared:
                         overtaxed.append((endpoint, error))
-                    else:
+                    elif not isinstance(error, Behind):
                         self._note_failure(endpoint, error)
                     too_much = too_much or _is_too_much(error)
                     reason = f"node {endpoint.number}: {endpoint.censor(str(error))}"

@@ -9,6 +9,11 @@ from typing import Any
 from config import http
 from tokens.chains.log_ranges import read_refusal
 
+
+class Behind(http.Retryable):
+    """The node has not come to what it was asked for, and says so: nothing is wrong with it."""
+
+
 # (method, params)
 Call = tuple[str, Sequence[Any]]
 
@@ -76,8 +81,10 @@ _RETRYABLE_WORDS = (
 _NAMESPACE_END = "_"
 # Solana has refusals of its own, some by codes that mean something else on EVM.
 # Source: https://github.com/anza-xyz/agave/blob/master/rpc-client-api/src/custom_error.rs
-# The node lacks what others have: a block or its status, its health, a slot of its ledger, a slot to come.
-_SOLANA_RETRYABLE_CODES = _RETRYABLE_CODES | {-32004, -32009, -32014, -32016, -32019}
+# The node lacks what others have: a block or its status, its health, a slot of its ledger.
+_SOLANA_RETRYABLE_CODES = _RETRYABLE_CODES | {-32004, -32009, -32014, -32019}
+# The node has not come to the slot that the caller names.
+_SOLANA_BEHIND_CODE = frozenset({-32016})
 _SOLANA_RETRYABLE_WORDS = (*_RETRYABLE_WORDS, "unhealthy", "behind by", "minimum context slot", "was skipped")
 # The node keeps no index of this kind, or no history of transactions at all.
 _SOLANA_LACKING_CODES = frozenset({-32601, -32010, -32011})
@@ -234,6 +241,8 @@ def _is_solana(method: str) -> bool:
 def _solana_refusal(error: dict[str, Any], message: str) -> CallFailed:
     """As `_refusal`, by Solana's codes."""
     kind = _solana_kind(error)
+    if _has_code(error, _SOLANA_BEHIND_CODE):
+        raise Behind(f"refused for now: {message}")
     if kind is Refusal.OTHER and not _has_code(error, _FINAL_CODES):
         words = message.lower()
         if _has_code(error, _SOLANA_RETRYABLE_CODES) or any(word in words for word in _SOLANA_RETRYABLE_WORDS):
