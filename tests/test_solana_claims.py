@@ -2,13 +2,14 @@
 
 import pytest
 
+from tests.factories import SolanaTokenFactory
 from tests.solana_made import pool
 from tests.solana_recorded import CLAIM, LAUNCH, POOL
 from tokens import indexing
 from tokens.following.pool_loop import PoolWatch
 from tokens.following.term import Term
 from tokens.installed_chains import installed_solana
-from tokens.models import FeeClaim, FollowedAccount, ListedSignature, Token
+from tokens.models import FeeClaim, FollowedAccount, LaunchFacts, ListedSignature, Token
 
 # Whoever notes a trouble, or its end, closes old connections, and with them the transaction of a test.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -96,6 +97,28 @@ def test_a_pool_whose_claim_no_node_gives_holds_up_no_other(node, watch):
     node.missing.clear()
     take(watch)
     assert sorted(claims()) == sorted([CLAIM, stuck])
+
+
+def test_a_node_that_has_forgotten_the_launch_is_not_believed(node, watch):
+    node.swap("later", slot=1004)
+    node.unlisted = {LAUNCH, CLAIM}
+    for _ in range(5):
+        take(watch)
+    assert not claims()
+    node.unlisted.clear()
+    take(watch)
+    assert claims() == [CLAIM]
+
+
+def test_a_walk_ends_with_its_turn(node, watch):
+    indexing.index_transaction(chain_id=SOLANA, tx_hash=CLAIM)
+    for token in SolanaTokenFactory.create_batch(201):
+        LaunchFacts.objects.create(token=token, facts={})
+    ended = Term(SOLANA)
+    ended.ended.set()
+    node.calls.clear()
+    watch.take(ended)
+    assert len([call for call in node.calls if call["method"] == "getMultipleAccounts"]) == 1
 
 
 def test_nothing_before_the_launch_is_read(node, watch):

@@ -8,6 +8,8 @@ from tests.nursery import nursery
 from tests.solana_made import TroubledNode, key, mint
 from tests.solana_recorded import CONFIG, MINT, allow_list
 from tests.waiting import wait_for
+from tokens import indexing
+from tokens.chains.base import LaunchNotFound
 from tokens.following import accounts
 from tokens.following.account_listing import list_page
 from tokens.following.account_loop import Rounds
@@ -207,6 +209,67 @@ def test_a_node_that_has_forgotten_what_was_read_is_not_believed(node):
     assert launched() == wanted
 
 
+@pytest.fixture
+def other(node, settings, forget_chains):
+    """A second node, which is asked where the first one fails, and for second opinions."""
+    with TroubledNode() as other:
+        settings.RPC_URLS = {SOLANA: (node.url, other.url)}
+        forget_chains()
+        yield other
+
+
+def shared(node, other, *, launches):
+    """What both nodes have: a past of so many launches."""
+    made = {node.launch(f"launch {number}", slot=2000 + number) for number in range(launches)}
+    other.transactions, other.slot, other.accounts = node.transactions, node.slot, node.accounts
+    return {MINT, *made}
+
+
+@pytest.mark.parametrize("page", [3, 1000])
+@pytest.mark.parametrize("kept_from", [2005, 2006, 5000])
+def test_a_first_list_does_not_end_where_one_of_the_nodes_has_forgotten_the_past(node, other, page, kept_from):
+    wanted = shared(node, other, launches=7)
+    node.page = other.page = page
+    node.kept_from = kept_from
+    wait_for(lambda: one_round() or is_complete(node), seconds=20)
+    assert launched() == wanted
+
+
+def test_a_first_list_does_not_end_where_a_node_is_not_heard(node, other):
+    wanted = shared(node, other, launches=7)
+    node.kept_from = 2005
+    other.refused["getSignaturesForAddress"] = {"code": -32005, "message": "Node is unhealthy"}
+    take_rounds_in_trouble()
+    assert account().complete_to is None
+    other.refused.clear()
+    wait_for(lambda: one_round() or is_complete(node), seconds=20)
+    assert launched() == wanted
+
+
+def test_little_is_listed_where_nothing_is_new(node):
+    for number in range(200):
+        node.swap(f"swap {number}", slot=10_000 + 10 * number)
+    take_rounds()
+    node.calls.clear()
+    take_rounds()
+    assert [call["params"][1]["limit"] for call in node.signatures()] == [66]
+
+
+def test_much_that_is_new_is_listed_in_full(node):
+    node.swap("one")
+    take_rounds()
+    wanted = {MINT} | {node.launch(f"launch {number}") for number in range(60)}
+    take_rounds()
+    assert launched() == wanted
+
+
+def test_transactions_of_one_slot_are_read_in_their_order(node, settings):
+    settings.FOLLOW_CONCURRENCY = 1
+    made = [node.swap(f"swap {number}", slot=2000) for number in range(10)]
+    take_rounds()
+    assert [name for name in node.read() if name in made] == made
+
+
 def test_an_index_that_is_late_loses_nothing(node):
     take_rounds()
     node.launch("late", slot=3000)
@@ -231,6 +294,20 @@ def test_what_can_not_be_decoded_is_noted_and_passed(node):
     request = IndexRequest.objects.get()
     assert (request.tx_hash, request.status, request.attempts) == (broken, "failed", 1)
     assert "version" in request.last_error
+
+
+def test_what_can_not_be_decoded_and_holds_nothing_ends_when_it_is_tried_again(node):
+    broken = node.swap("of a later version")
+    for form in node.transactions[broken].values():
+        form["version"] = 1
+    take_rounds()
+    # The next version of the service reads it.
+    for form in node.transactions[broken].values():
+        form["version"] = "legacy"
+    indexing.reopen([IndexRequest.objects.get()])
+    with pytest.raises(LaunchNotFound):
+        indexing.index_transaction(chain_id=SOLANA, tx_hash=broken, scheduled=True)
+    assert IndexRequest.objects.get().status == "failed"
 
 
 def test_two_configs_share_transactions(node, two_configs):

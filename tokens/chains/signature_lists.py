@@ -3,18 +3,21 @@
 Shapes: https://solana.com/docs/rpc/http/getsignaturesforaddress
 """
 
+import logging
 from dataclasses import dataclass
 from typing import Any
 
-from config.http import Retryable
+from config.http import Permanent, Retryable
 from tokens.chains.addresses import is_signature
 from tokens.chains.quantities import read_list, read_object, read_whole
-from tokens.chains.rpc import RpcClient
+from tokens.chains.rpc import Call, RpcClient
 from tokens.chains.rpc_answers import refuse_failures, refuse_lacks
 from tokens.chains.solana_reading import FINALIZED
 
+logger = logging.getLogger(__name__)
+
 # The most that nodes tell of at once.
-_MOST = 1000
+MOST_LISTED = 1_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,18 +43,41 @@ def read_head(rpc: RpcClient) -> int:
 
 
 def list_signatures(
-    rpc: RpcClient, account: str, *, before: str | None, until: str | None, min_slot: int
+    rpc: RpcClient, account: str, *, before: str | None, until: str | None, min_slot: int, most: int = MOST_LISTED
 ) -> list[SignatureInfo]:
     """As `SolanaChain.list_signatures`."""
-    options: dict[str, Any] = {**FINALIZED, "limit": _MOST, "minContextSlot": min_slot}
-    options |= {name: bound for name, bound in (("before", before), ("until", until)) if bound is not None}
 
     def read(results: list[Any]) -> list[SignatureInfo]:
-        refuse_lacks(results)
-        refuse_failures(results)
-        return _read_list(results[0], bounds={before, until})
+        return _read_answer(results, bounds={before, until})
 
-    return rpc.ask([("getSignaturesForAddress", (account, options))], read=read)
+    return rpc.ask([_call(account, before=before, until=until, min_slot=min_slot, most=most)], read=read)
+
+
+def list_by_every_node(
+    rpc: RpcClient, account: str, *, before: str | None, min_slot: int
+) -> list[list[SignatureInfo] | None]:
+    """As `SolanaChain.list_by_every_node`."""
+    call = _call(account, before=before, until=None, min_slot=min_slot, most=MOST_LISTED)
+    pages: list[list[SignatureInfo] | None] = []
+    for results in rpc.ask_every([call]):
+        try:
+            pages.append(None if results is None else _read_answer(results, bounds={before}))
+        except (Retryable, Permanent) as error:
+            logger.warning("chain %s: a node can't list %s: %s", rpc.chain_id, account, error)
+            pages.append(None)
+    return pages
+
+
+def _call(account: str, *, before: str | None, until: str | None, min_slot: int, most: int) -> Call:
+    options: dict[str, Any] = {**FINALIZED, "limit": most, "minContextSlot": min_slot}
+    options |= {name: bound for name, bound in (("before", before), ("until", until)) if bound is not None}
+    return "getSignaturesForAddress", (account, options)
+
+
+def _read_answer(results: list[Any], *, bounds: set[str | None]) -> list[SignatureInfo]:
+    refuse_lacks(results)
+    refuse_failures(results)
+    return _read_list(results[0], bounds=bounds)
 
 
 def _read_list(answer: Any, *, bounds: set[str | None]) -> list[SignatureInfo]:

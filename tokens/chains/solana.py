@@ -11,14 +11,14 @@ from tokens.chains.log_ranges import RangeSize
 from tokens.chains.registry import ChainInfo
 from tokens.chains.rpc import RpcClient
 from tokens.chains.rpc_exchange import Identity
-from tokens.chains.signature_lists import SignatureInfo, list_signatures, read_head
+from tokens.chains.signature_lists import MOST_LISTED, SignatureInfo, list_by_every_node, list_signatures, read_head
 from tokens.chains.solana_decoding import decode, facts_of
 from tokens.chains.solana_mints import read_mints
 from tokens.chains.solana_reading import read_ledger
 from tokens.chains.solana_transactions import SolanaTransaction
 from tokens.chains.token_fees import TokenFees
 
-__all__ = ["ANSWER_BYTES", "SignatureInfo", "SolanaChain", "genesis_of"]
+__all__ = ["ANSWER_BYTES", "MOST_LISTED", "SignatureInfo", "SolanaChain", "genesis_of"]
 
 # No answer is read beyond this. One transaction has no more than 3 MiB in both forms: 64 instructions, each of 10 KiB
 # and 255 accounts.
@@ -78,14 +78,29 @@ class SolanaChain:
         return {}
 
     def list_signatures(
-        self, account: str, *, before: str | None = None, until: str | None = None, min_slot: int = 0
+        self,
+        account: str,
+        *,
+        before: str | None = None,
+        until: str | None = None,
+        min_slot: int = 0,
+        most: int = MOST_LISTED,
     ) -> list[SignatureInfo]:
-        """Up to 1,000 finalised transactions that name an account, newest first.
+        """Up to `most` finalised transactions that name an account, newest first.
 
         They are older than `before` and newer than `until`, where these are given; nodes that have not come to
         `min_slot` are passed over. Raises NodeUnavailable.
         """
-        return list_signatures(self.rpc, account, before=before, until=until, min_slot=min_slot)
+        return list_signatures(self.rpc, account, before=before, until=until, min_slot=min_slot, most=most)
+
+    def list_by_every_node(
+        self, account: str, *, before: str | None = None, min_slot: int = 0
+    ) -> list[list[SignatureInfo] | None]:
+        """As `list_signatures`, by each node in the setting's order; None where one gives no such list.
+
+        Raises nothing.
+        """
+        return list_by_every_node(self.rpc, account, before=before, min_slot=min_slot)
 
     def read_pool_fees(self, pool: str) -> TokenFees:
         """What trading fees wait in a pool for its creator, and for whom its config lets claim the launchpad's part.

@@ -7,9 +7,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from tokens.chains.base import NodeUnavailable
-from tokens.chains.solana import SignatureInfo, SolanaChain
+from tokens.chains.solana import MOST_LISTED, SignatureInfo, SolanaChain
 from tokens.following import accounts
 from tokens.models import FollowedAccount, ListedSignature
+
+# So many transactions more than are known are asked for first.
+_ROOM_FOR_NEWS = 50
 
 
 def list_page(account: FollowedAccount, *, chain: SolanaChain, head: int) -> None:
@@ -17,12 +20,16 @@ def list_page(account: FollowedAccount, *, chain: SolanaChain, head: int) -> Non
 
     Each page but the first is asked for so that the last transaction of the page before comes once more: a node that
     lacks the one from which it is to go on answers with nothing, as it does at the end. Where the end comes before
-    what was read, the node has forgotten some, and nothing is believed.
+    what was read, the node has forgotten some, and nothing is believed; where nothing was read yet, the end is believed
+    that no node knows better.
     Raises NodeUnavailable, Overtaken.
     """
     begins = account.listing_slot is None
     slot = head if account.listing_slot is None else account.listing_slot
-    page = chain.list_signatures(account.address, before=account.listed_before or None, min_slot=slot)
+    before = account.listed_before or None
+    page = chain.list_signatures(account.address, before=before, min_slot=slot, most=_page_length(account))
+    if account.complete_to is None and not account.read_to and _seems_last(account, page):
+        page = _ask_all(account, chain=chain, before=before, slot=slot)
     older = page if begins else _behind(account, page)
     # A page may have any length, and only one with nothing older is the last; a single transaction has none to overlap.
     floor = accounts.floor_of(account)
@@ -48,20 +55,53 @@ def list_page(account: FollowedAccount, *, chain: SolanaChain, head: int) -> Non
         _keep(account, [info for info in page if info.slot >= floor and not info.failed])
 
 
+def _page_length(account: FollowedAccount) -> int:
+    """How many transactions are asked for: where little is new, the first page comes down to what was read."""
+    if account.listing_slot is not None or not account.read_to:
+        return MOST_LISTED
+    known = ListedSignature.objects.filter(account=account, read=True, slot__gte=accounts.floor_of(account)).count()
+    return min(MOST_LISTED, known + _ROOM_FOR_NEWS)
+
+
+def _ask_all(account: FollowedAccount, *, chain: SolanaChain, before: str | None, slot: int) -> list[SignatureInfo]:
+    """The page of whichever node knows most that is older: one that has forgotten the past lists what it has, as if
+    that were all. Raises NodeUnavailable where one is not heard, for it may be the only one that knows.
+    """
+    pages = chain.list_by_every_node(account.address, before=before, min_slot=slot)
+    heard = [page for page in pages if page is not None]
+    if len(heard) < len(pages):
+        words = f"its nodes don't all tell where the list of {account.address} ends"
+        raise NodeUnavailable(f"chain {account.chain_id}: {words}")
+    return max((page for page in heard if account.listing_slot is None or _meets(account, page)), key=len, default=[])
+
+
+def _seems_last(account: FollowedAccount, page: Sequence[SignatureInfo]) -> bool:
+    return len(page) < 2 if account.listing_slot is None else not _older(account, page)
+
+
+def _meets(account: FollowedAccount, page: Sequence[SignatureInfo]) -> bool:
+    return any(info.signature == account.listed_to for info in page)
+
+
+def _older(account: FollowedAccount, page: Sequence[SignatureInfo]) -> Sequence[SignatureInfo]:
+    """What the page has beyond the oldest transaction that is listed; nothing where it lacks that."""
+    signatures = [info.signature for info in page]
+    return page[signatures.index(account.listed_to) + 1 :] if account.listed_to in signatures else ()
+
+
 def _behind(account: FollowedAccount, page: Sequence[SignatureInfo]) -> Sequence[SignatureInfo]:
     """What the page has beyond the oldest transaction that is listed.
 
     Raises NodeUnavailable where it lacks that: an empty one is of a node that is behind or forgets, and another one may
     go on. One that is not empty is of an index that has changed meanwhile, and the listing begins anew.
     """
-    signatures = [info.signature for info in page]
-    if account.listed_to not in signatures:
+    if not _meets(account, page):
         if page:
             accounts.give_up_listing(account)
         raise NodeUnavailable(
             f"chain {account.chain_id}: its node lists {account.address} without what another page had"
         )
-    return page[signatures.index(account.listed_to) + 1 :]
+    return _older(account, page)
 
 
 def _keep(account: FollowedAccount, page: Sequence[SignatureInfo]) -> None:

@@ -127,6 +127,5 @@ def _note_poison(part: _Part, *, chain_id: int) -> None:
                     "attempts": 1,
                     "last_error": reason,
                     "due_at": timezone.now(),
-                    "block_number": row.slot,
                 },
             )

@@ -125,10 +125,15 @@ def _followed_to(account: FollowedAccount) -> Followed | None:
     return None if account.complete_to is None else Followed(slot=account.complete_to, at=account.complete_at)
 
 
-def open_account(address: str, chain: ChainInfo, *, first_slot: int) -> FollowedAccount:
-    """The account's row; a new one where there is none, which is read from this slot on."""
+def open_account(address: str, chain: ChainInfo, *, first_slot: int, first: str = "") -> FollowedAccount:
+    """The account's row; a new one where there is none, which is read from this slot on.
+
+    `first` is a transaction of that slot, where one is known, which the first listing must meet to be believed.
+    """
     account, created = FollowedAccount.objects.get_or_create(
-        chain_id=chain.chain_id, address=address, defaults={"first_slot": first_slot}
+        chain_id=chain.chain_id,
+        address=address,
+        defaults={"first_slot": first_slot, "read_to": first, "read_to_slot": first_slot if first else 0},
     )
     if created:
         logger.info("chain=%s account=%s is followed from slot %s", chain.chain_id, address, first_slot)

@@ -32,6 +32,8 @@ _AT_ONCE = 100
 # So many times a pool is read for what it says was claimed: its transactions may be listed late.
 _TRIES = 3
 _LONGEST_PAUSE = 10.0
+# Seconds between two such calls.
+_PAUSE = 0.25
 # So many pages are listed, or batches read, of one pool before it is the next one's turn.
 _STEPS = 50
 
@@ -73,8 +75,11 @@ class PoolWatch:
         """
         has_more = False
         launched = Token.objects.launched_on(self.chain.info.chain_id).exclude(pool_address="").order_by("pk")
-        columns = launched.only("contract_address", "paired_token", "pool_address", "block_number")
+        columns = launched.only("contract_address", "paired_token", "pool_address", "block_number", "tx_hash")
         while tokens := list(columns.filter(pk__gt=self._behind)[:_AT_ONCE]):
+            # Whoever follows accounts asks the same nodes.
+            if self._behind and term.ended.wait(_PAUSE):
+                return False
             for token, claimed in self._find_claimed(tokens):
                 if term.ended.is_set():
                     return False
@@ -110,7 +115,8 @@ class PoolWatch:
     def _read(self, token: Token, claimed: _Amounts, term: Term) -> bool:
         """List and read the pool's transactions; whether that came to the newest one within its turn."""
         pool = token.pool_address
-        account = accounts.open_account(pool, self.chain.info, first_slot=token.block_number)
+        launched_at, launch = token.block_number, token.tx_hash
+        account = accounts.open_account(pool, self.chain.info, first_slot=launched_at, first=launch)
         rounds, head = Rounds(self.chain), self.chain.read_head()
         for _ in range(_STEPS):
             if term.ended.is_set():
