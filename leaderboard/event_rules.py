@@ -24,6 +24,7 @@ _LARGEST = 2**63 - 1
 _BLANK = "\u115f\u1160\u3164\uffa0\u2800"
 # The social protocol counts its time from here, and there were no agents before.
 _EARLIEST = datetime(2021, 1, 1, tzinfo=UTC)
+_LATEST = datetime.max.replace(tzinfo=UTC)
 
 ID_PATTERN = f"[!-~]{{1,{MAX_EVENT_ID}}}"
 TIME_PATTERN = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})"
@@ -36,7 +37,7 @@ _CAST_RULE = "must be the hash of a cast, 0x followed by 40 hex digits"
 _ADDRESS_RULE = "must be an address, 0x followed by 40 hex digits, or a base58 address of 32 bytes"
 
 _agent_id: Rule = values.text(least=1, most=MAX_AGENT_ID)
-name: Rule = values.text(least=1, most=MAX_NAME)
+_name: Rule = values.text(least=1, most=MAX_NAME)
 run_kind: Rule = values.text(most=MAX_RUN_KIND)
 _text: Rule = values.text(most=MAX_TEXT)
 _ACTION_KINDS = {kind.name.lower(): kind for kind in ActionKind}
@@ -51,7 +52,15 @@ def latest_time(now: datetime) -> datetime:
 
 def agent_id(value: Any) -> str:
     """What operators and callers can tell from nothing: with a letter, digit, mark or sign that is seen."""
-    taken = str(_agent_id(value))
+    return _seen(str(_agent_id(value)))
+
+
+def name(value: Any) -> str:
+    """What everybody reads on the leaderboard: with a visible character as well."""
+    return _seen(str(_name(value)))
+
+
+def _seen(taken: str) -> str:
     if not any(unicodedata.category(character)[0] in "LNPS" and character not in _BLANK for character in taken):
         raise ValueError("must have a visible character")
     return taken
@@ -69,7 +78,7 @@ def event_id(value: Any) -> str:
 
 
 def time(value: Any) -> datetime:
-    """ISO 8601 with a zone, and not before the protocol's beginning."""
+    """ISO 8601 with a zone, and not before the protocol's beginning -> in UTC."""
     if not isinstance(value, str) or not _TIME.fullmatch(value):
         raise ValueError(_TIME_RULE)
     try:
@@ -79,7 +88,8 @@ def time(value: Any) -> datetime:
         raise ValueError(_TIME_RULE) from error
     if taken < _EARLIEST:
         raise ValueError(f"must not be before {_EARLIEST:%Y-%m-%d}")
-    return taken
+    # PostgreSQL takes no zone of 16 hours or more, and UTC has no time after the last one.
+    return min(taken, _LATEST).astimezone(UTC)
 
 
 def cast_hash(value: Any) -> str:

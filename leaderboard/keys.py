@@ -3,8 +3,9 @@
 import functools
 import hashlib
 import re
-import unicodedata
 import uuid
+
+from config.normal_form import normal_form
 
 # What a text may be changed in and still say the same: links, names, and whatever is neither letter nor digit.
 _LINK_OR_NAME = re.compile(r"https?://\S+|@\S+")
@@ -43,7 +44,7 @@ def wallet_key(address: str) -> int:
 
 def text_key(text: str) -> int:
     """A key that texts share which differ in case, punctuation, links or names alone; 0 for nothing but these."""
-    plain = _OTHER.sub(" ", _LINK_OR_NAME.sub(" ", unicodedata.normalize("NFKC", text).casefold())).strip()
+    plain = _OTHER.sub(" ", _LINK_OR_NAME.sub(" ", normal_form(text).casefold())).strip()
     if not plain:
         return 0
     return int.from_bytes(hashlib.blake2b(plain.encode(), digest_size=8).digest(), signed=True)

@@ -178,7 +178,8 @@ def _keep_casts(cursor: HubCursor, page: Sequence[CastMessage], *, now: datetime
         if not moved:
             # The FID has become another agent's meanwhile, and with it what was cast.
             return
-        _add(rows, unique=("cast_key", "agent"))
+        # The rest of the hash as well: by what a partner made of it nothing would be found.
+        _add(rows, unique=("cast_key", "agent"), also=("cast_hash",))
         # Also for those that a partner has told of before.
         kept = Action.objects.filter(agent_id=cursor.pk, cast_key__in=[row.cast_key for row in rows], at__gt=now - OLD)
         watched = [HubCast(action=action, fid=cursor.fid) for action in kept]
@@ -186,10 +187,10 @@ def _keep_casts(cursor: HubCursor, page: Sequence[CastMessage], *, now: datetime
     cursor.casts_until = until
 
 
-def _add(rows: Sequence[_Fact], *, unique: Sequence[str]) -> None:
+def _add(rows: Sequence[_Fact], *, unique: Sequence[str], also: Sequence[str] = ()) -> None:
     """Add facts. Where a partner has told of one before, the hub knows better when it was and what it said."""
     if rows:
-        told = ["at", "kind", "text_key"]
+        told = ["at", "kind", "text_key", *also]
         facts: Manager[_Fact] = type(rows[0])._default_manager
         facts.bulk_create(rows, update_conflicts=True, unique_fields=unique, update_fields=told, batch_size=1_000)
 

@@ -17,7 +17,7 @@ from leaderboard.wash import detectors
 from leaderboard.wash.detectors import Found
 from leaderboard.wash.findings import Evidence
 
-VERSION = 3
+VERSION = 4
 INSUFFICIENT_DATA = "INSUFFICIENT_DATA"
 # An agent with fewer interactions is not judged.
 MIN_INTERACTIONS = 15

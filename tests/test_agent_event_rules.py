@@ -108,6 +108,7 @@ def refused(value):
         (told.score(agentId="one"), "agentId", "is not known"),
         (told.score(registeredAt="2026-03-01T00:10:01Z"), "registeredAt", FUTURE),
         (told.agent(name=""), "name", "must not be blank"),
+        (told.agent(name="\u202e\u200b"), "name", UNSEEN),
         (told.agent(name="a" * 201), "name", "must have at most 200 characters"),
         (told.agent(fid=-1), "fid", FID),
         (told.agent(token={"chainId": 8453}), "token.address", "is required"),
@@ -169,6 +170,33 @@ def test_times_are_taken_with_any_zone_and_fraction():
     for text in ("2026-02-07T13:30:00+01:30", "2026-02-07T12:00:00.000000000Z", "2026-02-07T02:00:00.0-10:00"):
         assert read(told.like(at=text)).at == NOON
     assert read(told.like(at="2026-03-01T00:10:00Z")).at == latest_time(NOW)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-02-08T11:59:00+23:59",
+        "2026-02-06T12:01:00-23:59",
+        "2026-02-08T04:00:00+16:00",
+        "2026-02-06T20:00:00-16:00",
+    ],
+)
+def test_a_time_is_told_in_utc_whatever_its_zone(text):
+    at = read(told.like(at=text)).at
+    assert (at, at.tzinfo) == (NOON, UTC)
+
+
+@pytest.mark.parametrize("unit", ["\u0345\u0300", "\uff9e\u0345", "\u0f73\u0345", "\u302e\u0345"])
+def test_of_more_marks_in_a_row_than_any_script_has_the_first_thirty_count(unit):
+    """Whoever puts thousands in order takes the square of the time, with all others waiting."""
+    assert text_key("gm" + unit * 4_999) == text_key("gm" + unit * 15) != text_key("gm")
+    assert text_key("gm" + unit * 4_999 + "\u2121") == text_key("gm" + unit * 15 + "tel")
+
+
+@pytest.mark.parametrize("many", [1, 30])
+def test_marks_that_people_write_stay_part_of_a_text(many):
+    said = "e" + "\u0301" * many
+    assert text_key(said) == text_key("\u00e9" + "\u0301" * (many - 1)) != text_key("e")
 
 
 def test_a_cast_is_named_in_lower_case_and_its_text_by_a_key():

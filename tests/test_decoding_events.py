@@ -172,6 +172,6 @@ def test_texts_are_cleaned():
 
 
 def test_sources_that_are_roles_are_roles_of_the_registry():
-    roles = {source for source in Source if source not in (Source.ITSELF, Source.ITS_LOCKER)}
+    roles = {source for source in Source if source not in (Source.ITSELF, Source.ITS_LOCKER, Source.POOL)}
     assert all(base().addresses(role) for role in roles)
     assert LOCKER_V4 in base().addresses("locker")

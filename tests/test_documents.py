@@ -211,6 +211,15 @@ def test_texts_that_postgresql_refuses_are_kept_without_what_it_refuses(host):
     assert Token.objects.get().description == "a\ufffd"
 
 
+def test_a_host_is_one_host_however_it_is_written():
+    now = timezone.now()
+    for n, place in enumerate(
+        ["https://a.example", "https://A.EXAMPLE:443", "HTTP://a.example:80", "https://a.example."]
+    ):
+        TokenDocumentFactory.create_batch(2, uri=f"{place}/{n}")
+    assert len(documents.claim(now)) == documents.OF_ONE_HOST
+
+
 def test_one_host_has_a_few_places_and_new_documents_come_first():
     now = timezone.now()
     old = [TokenDocumentFactory(uri=f"https://SLOW.example/{n}", due_at=now - timedelta(hours=1)) for n in range(20)]

@@ -376,6 +376,13 @@ def test_times_ahead_of_ours_by_minutes_are_taken(client, agents_key):
     ]
 
 
+def test_a_time_may_be_told_in_a_zone_that_the_database_does_not_know(client, agents_key):
+    started, finished = "2026-02-08T11:59:00+23:59", "2026-02-06T12:02:00-23:59"
+    facts = (told.like(at=started), told.run(startedAt=started, finishedAt=finished))
+    assert tell(client, agents_key, told.agent(at=started), *facts) == (3, 0)
+    assert (Interaction.objects.get().at, Run.objects.get().finished_at) == (NOON, NOON + timedelta(minutes=1))
+
+
 def test_a_full_batch_takes_no_more_statements_than_a_small_one(client, agents_key, django_assert_max_num_queries):
     batch = [
         event | {"id": f"{event['id']}{number}", **own(event, number)}

@@ -117,19 +117,10 @@ def test_it_passes_on_the_pause_that_is_asked_for(echo, status, said, lowest, hi
     assert lowest <= caught.value.retry_after <= highest
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        None,
-        "",
-        "soon",
-        "-1",
-        "1.5",
-        "9" * 5000,
-        "Wed, 99 Oct 2015 07:28:00 GMT",
-        "Mon, 01 Jan 99999999999999 00:00:00 GMT",
-    ],
-)
+_NO_YEAR = "Mon, 01 Jan 99999999999999 00:00:00 GMT"
+
+
+@pytest.mark.parametrize("said", [None, "", "soon", "-1", "1.5", "9" * 5000, "Wed, 99 Oct 2015 07:28:00 GMT", _NO_YEAR])
 def test_it_believes_no_other_pause(echo, said):
     echo.status, echo.headers = 429, {} if said is None else {"retry-after": said}
     with pytest.raises(http.RateLimited) as caught:

@@ -100,6 +100,12 @@ def test_it_takes_in_a_file_once_whatever_its_name(file, tmp_path):
     assert import_events(other, "--source", "more")[0] == "lines: 7, added: 0, known: 7, skipped: 0\n"
 
 
+def test_it_takes_in_times_of_zones_that_the_database_does_not_know(file):
+    file.write_bytes(lines(told.agent(), told.like(at="2026-02-08T11:59:00+23:59")))
+    assert import_events(file) == ("lines: 2, added: 2, known: 0, skipped: 0\n", "")
+    assert Interaction.objects.get().at.isoformat() == "2026-02-07T12:00:00+00:00"
+
+
 def test_what_a_key_tells_in_a_file_is_what_it_tells_in_calls(file, client):
     headers = {"x-api-key": keys.issue("Agency", scopes=[Scope.AGENTS, Scope.SCORES])}
     key = PartnerKey.objects.get()

@@ -143,6 +143,11 @@ def test_names_that_differ_have_different_copy_keys(other):
     assert copy_key("Higher", "UP") != copy_key(*other)
 
 
+def test_of_thousands_of_marks_in_a_name_the_first_thirty_make_its_copy_key():
+    """Whoever puts all of them in order takes the square of the time."""
+    assert copy_key("Higher" + "\u0345\u0300" * 20_000, "UP") == copy_key("Higher" + "\u0345\u0300" * 15, "UP")
+
+
 @pytest.mark.parametrize("url", ["javascript:alert(1)", " JavaScript:alert(1)", "java\nscript:x", "data:text/html,x"])
 def test_addresses_that_run_something_are_no_links(url):
     links = [{"platform": "x", "url": url}, {"platform": "x", "url": "x.com/fine"}]

@@ -465,6 +465,18 @@ def test_the_hub_knows_better_than_a_partner(farcaster, agent):
     assert (int(interaction.at.timestamp()), interaction.text_key) == (reply.at, text_key("copied"))
 
 
+def test_a_cast_is_found_whatever_a_partner_made_of_the_end_of_its_hash(farcaster, agent):
+    """Facts go by its first eight bytes, the hub by all of it."""
+    cast = Cast(FID, ago(minutes=10))
+    reply = Cast(OTHER, ago(minutes=5), parent=(FID, cast.hash))
+    farcaster.hub.casts += [cast, reply]
+    ActionFactory(agent=agent, cast_hash=cast.hash[:18] + "f" * 24, cast_key=cast_key(cast.hash))
+    pull_casts()
+    pull_interactions()
+    assert Action.objects.get().cast_hash == cast.hash
+    assert Interaction.objects.get().message_key == cast_key(reply.hash)
+
+
 def test_who_likes_twice_likes_once(farcaster, agent):
     cast = Cast(FID, ago(hours=1))
     farcaster.hub.casts.append(cast)

@@ -20,6 +20,7 @@ from django.db.models.functions import Lower, RowNumber
 from django.utils import timezone
 
 from config.http import Permanent, RateLimited, Retryable, StatusRefused
+from config.postgresql.locks import lock_number
 from config.public_http import get
 from tokens.document_content import read_document
 from tokens.document_places import inline_document, is_inline, locate
@@ -35,6 +36,8 @@ Status = TokenDocument.Status
 # So many are asked for at the same time, and so many of one host.
 BATCH = 16
 OF_ONE_HOST = 4
+# Out of so many that are due.
+LOOKED_AT = 2_000
 # A round goes on for so long while something is due; its last documents may take their time-out more.
 ROUND_SECONDS = 20.0
 # Longer than any document may take.
@@ -45,8 +48,7 @@ LONGEST_PAUSE_SECONDS = 86_400
 
 # Who launches often publishes the document a moment later, and gateways find new content with delay.
 _NOT_THERE_YET = (404, 408, 425)
-# Any number that nobody else locks.
-_ROUND = 0x646F63756D656E74
+_ROUND = lock_number("documents")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +91,9 @@ def claim(now: datetime) -> list[Claimed]:
     """
     turn = Window(RowNumber(), partition_by=_host(), order_by=[F("attempts").asc(), F("due_at").asc()])
     due = _due(now)
-    fair = due.annotate(turn=turn).filter(turn__lte=OF_ONE_HOST).order_by("attempts", "due_at")
+    # However many wait, hosts are told apart among the next of them alone.
+    coming = due.order_by("attempts", "due_at").values("pk")[:LOOKED_AT]
+    fair = due.filter(pk__in=coming).annotate(turn=turn).filter(turn__lte=OF_ONE_HOST).order_by("attempts", "due_at")
     chosen = list(fair.values_list("pk", flat=True)[:BATCH])
     lease_end = now + timedelta(seconds=LEASE_SECONDS)
     with transaction.atomic():
@@ -172,7 +176,8 @@ def _due(now: datetime) -> QuerySet[TokenDocument]:
 
 
 def _host() -> Case:
-    """The host of a URI; its scheme where that stands for a host, as for a gateway's."""
-    host = Func(F("uri"), Value("/"), Value(3), function="split_part")
+    """The host of a URI, whatever its port; its scheme where that stands for a host, as for a gateway's."""
+    place = Func(F("uri"), Value("/"), Value(3), function="split_part")
+    host = Func(place, Value(r"\.?(:[0-9]*)?$"), Value(""), function="regexp_replace")
     scheme = Func(F("uri"), Value(":"), Value(1), function="split_part")
     return Case(When(uri__istartswith="http", then=Lower(host)), default=Lower(scheme), output_field=models.TextField())

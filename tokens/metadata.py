@@ -4,11 +4,12 @@ import hashlib
 import json
 import math
 import re
-import unicodedata
 from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
+
+from config.normal_form import normal_form
 
 # Nobody describes a token in more; a longer text is cut so that no row can grow without limit.
 MAX_TEXT = 10_000
@@ -119,7 +120,7 @@ def copy_key(name: str, symbol: str) -> str:
 
     A digest because names have any length, and an entry of an index has not.
     """
-    normal = "\n".join("".join(unicodedata.normalize("NFKC", part).casefold().split()) for part in (name, symbol))
+    normal = "\n".join("".join(normal_form(part).casefold().split()) for part in (name, symbol))
     return hashlib.sha256(normal.encode()).hexdigest()
 
 

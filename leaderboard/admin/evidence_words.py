@@ -108,7 +108,7 @@ PLAIN = {
     "transactions": "transactions",
     "typicalDelaySeconds": "usual seconds after the cast",
     "uses": "times said",
-    "usualDelaySeconds": "seconds after the cast that are usual everywhere",
+    "usualDelaySeconds": "seconds after the cast that are usual",
     "usualPower": "usual power: as many accounts are usual as interactions of a week, to this power",
     "wallet": "wallet",
     "weeks": "weeks, at least 1",

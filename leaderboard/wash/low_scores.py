@@ -7,9 +7,10 @@ side. Accounts with an unknown score are taken for neither low nor good.
 import numpy as np
 
 from leaderboard.audiences import Audience
-from leaderboard.columns import Facts, Real, Truth
+from leaderboard.columns import Facts, Real, Truth, Whole
 from leaderboard.wash.accounts import listed, pairs_of, share
 from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
+from leaderboard.wash.reporters import accounts_around
 
 FLAG = "LOW_SCORE_AUDIENCE"
 WEIGHT = 0.75
@@ -27,6 +28,8 @@ _NEAR = 30
 _NEAR_SECONDS = 7 * 86_400
 # And so near in the order of all accounts that interact with anyone, if chance strewed this audience over them.
 _CHANCE = 0.1
+# So many accounts that interact with agents of other reporters alone are among them.
+_OTHERS = 2_000
 # Added to the whole, so that a handful of known accounts proves little.
 DOUBT = 5
 
@@ -37,7 +40,7 @@ def find(facts: Facts, audience: Audience) -> Finding:
     registered_at = audience.registered_at[audience.pair_actor]
     known, low = ~np.isnan(scores), scores < LOW_SCORE
     newborn = (registered_at > 0) & (registered_at > facts.computed_at - NEWBORN_SECONDS)
-    batched = in_batches(audience)
+    batched = in_batches(audience, facts.reporter_numbers())
     interactions = audience.interactions
     known_interactions = _of(audience, known)
 
@@ -64,7 +67,7 @@ def find(facts: Facts, audience: Audience) -> Finding:
     )
 
 
-def in_batches(audience: Audience) -> Truth:
+def in_batches(audience: Audience, reporters: Whole) -> Truth:
     """Whether each pair's account stands in a batch of those that came back to the same agent."""
     chosen = np.zeros(len(audience.pair_agent), np.bool_)
     returning = np.flatnonzero(audience.pair_count >= _MIN_RETURNS)
@@ -74,7 +77,7 @@ def in_batches(audience: Audience) -> Truth:
     registered_at = audience.registered_at[audience.pair_actor[returning]]
     # Pairs are sorted by agent and FID, so that neighbours are next to each other.
     near = (agent[1:] == agent[:-1]) & (np.diff(fid) <= _NEAR)
-    near &= np.diff(audience.pair_actor[returning]) <= _limits(audience)[agent[1:]]
+    near &= np.diff(audience.pair_actor[returning]) <= _limits(audience, reporters)[agent[1:]]
     unknown = (registered_at[1:] == 0) | (registered_at[:-1] == 0)
     near &= unknown | (np.abs(np.diff(registered_at)) <= _NEAR_SECONDS)
     starts = np.concatenate([[0], np.flatnonzero(~near) + 1])
@@ -83,10 +86,11 @@ def in_batches(audience: Audience) -> Truth:
     return chosen
 
 
-def _limits(audience: Audience) -> Real:
+def _limits(audience: Audience, reporters: Whole) -> Real:
     """How many places apart, among all accounts, the neighbours in a batch of each agent's may stand at the most."""
     returns = audience.per_agent(audience.pair_count >= _MIN_RETURNS)
-    limits: Real = _CHANCE * len(audience.fids) / np.maximum(returns, 1)
+    everyone = accounts_around(audience, audience.pair_count > 0, reporters, others=_OTHERS)
+    limits: Real = _CHANCE * everyone / np.maximum(returns, 1)
     return limits
 
 

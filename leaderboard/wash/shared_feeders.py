@@ -11,6 +11,7 @@ from leaderboard.columns import Agents, Index, Real, Truth, Whole
 from leaderboard.grouping import beginnings, lengths
 from leaderboard.wash.accounts import totals
 from leaderboard.wash.findings import Evidence
+from leaderboard.wash.reporters import accounts_around
 
 # An account comes back to an agent if it interacts so often; of each account the agents that get most are looked at.
 _MIN_RETURNS = 2
@@ -20,6 +21,8 @@ _MAX_AGENTS_OF_ACCOUNT = 12
 _MIN_SHARED = 4
 _TIMES_CHANCE = 4
 _MIN_OVERLAP = 0.15
+# Chance has it among the accounts that come back to agents of the same reporter, and so many of others.
+_OTHERS = 500
 # A feeder has so many interactions or more, this share of them with the ring, and with that share of its agents.
 _MIN_FED = 6
 _FED_SHARE = 0.8
@@ -59,8 +62,8 @@ def find_shared(audience: Audience, reporters: Whole) -> Shared:
     back = _coming_back(audience)
     returning = audience.pair_count >= _MIN_RETURNS
     coming = np.bincount(audience.pair_agent[returning], minlength=audience.agents).astype(np.float64)
-    everyone = int(np.count_nonzero(np.bincount(audience.pair_actor[returning], minlength=len(audience.fids))))
-    overlap = _overlaps(back, coming, max(everyone, 1), reporters)
+    everyone = accounts_around(audience, returning, reporters, others=_OTHERS)
+    overlap = _overlaps(back, coming, np.maximum(everyone, 1), reporters)
     return Shared(overlap, _feeders(audience, overlap))
 
 
@@ -79,14 +82,14 @@ def _coming_back(audience: Audience) -> Matrix:
     )
 
 
-def _overlaps(back: Matrix, coming: Real, everyone: int, reporters: Whole) -> Matrix:
+def _overlaps(back: Matrix, coming: Real, everyone: Real, reporters: Whole) -> Matrix:
     """For each agent that shares feeders: it and those it shares with, by the accounts that come back to both."""
     rows, columns, values = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
     turned = back.T.tocsr()
     for first in range(0, back.shape[0], _CHUNK):
         both = (back[first : first + _CHUNK] @ turned).tocoo()
         row, column, value = both.row + first, both.col, both.data
-        chance = coming[row] * coming[column] / everyone
+        chance = coming[row] * coming[column] / everyone[row]
         kept = (value >= _MIN_SHARED) & (value >= _TIMES_CHANCE * chance + 2) & (row != column)
         kept &= value >= _MIN_OVERLAP * np.sqrt(coming[row] * coming[column])
         kept &= reporters[row] == reporters[column]

@@ -15,6 +15,7 @@ from leaderboard.grouping import CHUNK, positions
 from leaderboard.wash.accounts import listed, pairs_of, share
 from leaderboard.wash.bursts import find_bursts
 from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
+from leaderboard.wash.reporters import medians
 
 Logarithms = npt.NDArray[np.int16]
 
@@ -27,6 +28,8 @@ _THOUSANDTHS = 1000
 SPREAD = 1.6
 # An agent has a say in the usual delay by so many interactions, evenly chosen.
 _SAY = 100
+# A public as a whole is never quicker: what somebody invents for his agents makes no program look like people.
+_LEAST_USUAL = 30
 # An account is quick if so many delays or more lie below the usual one by this many standard errors.
 _MIN_QUICK = 3
 _QUICK = 1.65
@@ -46,8 +49,10 @@ class Delays:
     known: Index
     total: Whole
     squares: Whole
-    # The median of delays' logarithms over all agents.
-    usual: int
+    # Of each agent, what delays are usual for it.
+    usual: Index
+    # Of each of `pairs`, its agent's.
+    expected: Index
 
 
 def find(facts: Facts, audience: Audience) -> Finding:
@@ -61,7 +66,7 @@ def find(facts: Facts, audience: Audience) -> Finding:
         rows = audience.rows_of(agent)
         return {
             "interactions": int(audience.interactions[agent]),
-            "usualDelaySeconds": round(float(np.exp(delays.usual / _THOUSANDTHS)), 1),
+            "usualDelaySeconds": round(float(np.exp(delays.usual[agent] / _THOUSANDTHS)), 1),
             "spared": SPARED,
             "clockwork": _with_delays(audience, delays, pairs_of(audience, agent, machine)),
             "bursts": bursts.describe(agent),
@@ -80,7 +85,7 @@ def find(facts: Facts, audience: Audience) -> Finding:
 def measure_delays(facts: Facts, audience: Audience) -> Delays:
     """How long after the cast each account's interactions came; a cast from before the interval tells no delay."""
     logarithms = _log_delays(facts, audience.rows)
-    usual = _usual(logarithms, audience)
+    usual = _usual(logarithms, audience, facts.reporter_numbers().astype(np.int32))
     pairs = np.flatnonzero(audience.pair_count >= _MIN_QUICK).astype(np.int32)
     sizes = audience.pair_count[pairs]
     starts = np.cumsum(sizes) - sizes
@@ -96,6 +101,7 @@ def measure_delays(facts: Facts, audience: Audience) -> Delays:
         total=_sums(wide, starts),
         squares=_sums(wide**2, starts),
         usual=usual,
+        expected=usual[audience.pair_agent[pairs]],
     )
 
 
@@ -116,18 +122,21 @@ def _log_delays(facts: Facts, rows: Index) -> Logarithms:
     return logarithms
 
 
-def _usual(logarithms: Logarithms, audience: Audience) -> int:
-    """The median over all agents, none of which has much of a say: whoever invents a crowd must not set the pace."""
+def _usual(logarithms: Logarithms, audience: Audience, reporters: Index) -> Index:
+    """Of each agent: the median over all agents, or over those of its reporter where it is less.
+
+    No agent has much of a say: whoever invents a crowd must not set the pace.
+    """
     counts = audience.interactions.astype(np.int32)
     steps = -(-counts // _SAY)
     places = np.arange(len(logarithms), dtype=np.int32) - np.repeat(np.cumsum(counts, dtype=np.int32) - counts, counts)
-    return _median(logarithms[places % np.repeat(np.maximum(steps, 1), counts) == 0])
-
-
-def _median(logarithms: Logarithms) -> int:
-    """The median of those that are known, from how many there are of each; 0 without any."""
-    counts = np.bincount(logarithms[logarithms >= 0])
-    return int(np.searchsorted(np.cumsum(counts), counts.sum() / 2)) if len(counts) else 0
+    says = (places % np.repeat(np.maximum(steps, 1), counts) == 0) & (logarithms >= 0)
+    values, number = logarithms[says], int(reporters.max(initial=0)) + 1
+    everywhere = medians(values, np.zeros(len(values), np.int32), number=1)
+    own = medians(values, np.repeat(reporters, counts)[says], number=number)
+    lower = np.where(own < 0, everywhere, np.minimum(own, everywhere))
+    least = round(float(np.log(_LEAST_USUAL)) * _THOUSANDTHS)
+    return np.maximum(lower, least)[reporters].astype(np.int32)
 
 
 def _sums(values: Whole, starts: Whole) -> Whole:
@@ -137,7 +146,7 @@ def _sums(values: Whole, starts: Whole) -> Whole:
 def is_quick(delays: Delays) -> Truth:
     """Whether each pair's delays are shorter than the usual by more than chance."""
     known = np.maximum(delays.known, 1)
-    below = (delays.usual - delays.total / known) * np.sqrt(known) / (SPREAD * _THOUSANDTHS)
+    below = (delays.expected - delays.total / known) * np.sqrt(known) / (SPREAD * _THOUSANDTHS)
     return (delays.known >= _MIN_QUICK) & (below > _QUICK)
 
 
