@@ -6,10 +6,11 @@ from tests.launch_builder import LOCKER, POSITION_MANAGER, STRANGER, TOKEN, USDC
 from tests.locker_answers import answer, collects, decimals, position, team_exception, team_percent
 from tests.recorded_node import Reply
 from tests.recordings import base, mined
-from tokens.chains.base import FeeAmount, FeesUnreadable, NodeUnavailable
+from tokens.chains.base import FeesUnreadable, NodeUnavailable
 from tokens.chains.evm import EvmChain
 from tokens.chains.registry import load
 from tokens.chains.rpc import RpcClient
+from tokens.chains.token_fees import FeeAmount
 
 CURRENCIES = (TOKEN, WETH)
 ACCESSORS = ("_fee", "_clankerTeamFee", "_clankerTeamReward")

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from config.http import Retryable
-from tokens.chains.base import FeesUnreadable, UncollectedFees
+from tokens.chains.base import FeesUnreadable
 from tokens.chains.registry_rules import PROGRAMS
+from tokens.chains.token_fees import UncollectedFees
 from tokens.installed_chains import installed_chain, registry
 from tokens.models import Token
 

@@ -258,28 +258,6 @@ class TransactionFacts:
     final: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FeeAmount:
-    """Fees in one currency (the address of an ERC-20), in its smallest unit."""
-
-    currency: str
-    decimals: int
-    amount: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UncollectedFees:
-    """What a pool owes to a position, in the order of the pool's two currencies.
-
-    `team_percent` is the whole percentage of it that the locker gives to the launchpad's team, rounded down in each
-    currency; None where the locker does not tell.
-    """
-
-    locker: str
-    amounts: tuple[FeeAmount, ...]
-    team_percent: int | None
-
-
 def bps(parts_per_million: int) -> float:
     """A fee as contracts count it, in bps; a whole number where it is one."""
     whole, rest = divmod(parts_per_million, PARTS_PER_BPS)

@@ -3,13 +3,13 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from tokens.chains.base import TransactionFacts, UncollectedFees
+from tokens.chains.base import TransactionFacts
 from tokens.chains.blocks import BlockHeader, Reading
 from tokens.chains.launch_config import ContractCall
 from tokens.chains.presales import Presale
 from tokens.chains.registry import ChainInfo
 from tokens.chains.sending import Account, FeeQuote, Outcome, Sent, Simulation
-from tokens.chains.token_fees import TokenFees
+from tokens.chains.token_fees import TokenFees, UncollectedFees
 
 
 class LaunchChain(Protocol):

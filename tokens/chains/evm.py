@@ -21,7 +21,6 @@ from tokens.chains.base import (
     NodeRefused,
     NodeUnavailable,
     TransactionFacts,
-    UncollectedFees,
 )
 from tokens.chains.blocks import BlockHeader, Reading
 from tokens.chains.launch_config import ContractCall
@@ -31,7 +30,7 @@ from tokens.chains.presales import Presale
 from tokens.chains.registry import ChainInfo
 from tokens.chains.rpc import RpcClient
 from tokens.chains.sending import Account, FeeQuote, Outcome, Sent, Simulation
-from tokens.chains.token_fees import TokenFees
+from tokens.chains.token_fees import TokenFees, UncollectedFees
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,10 @@ recipients. A locker is told by what it answers and not by the generation: posit
 """
 
 from tokens.chains import abi
-from tokens.chains.base import FeeAmount, FeesUnreadable, UncollectedFees
+from tokens.chains.base import FeesUnreadable
 from tokens.chains.eth_calls import Answer, Question, ask, ask_groups
 from tokens.chains.rpc import RpcClient
+from tokens.chains.token_fees import FeeAmount, UncollectedFees
 
 _MANAGER = abi.load("uniswap_v3")
 _LOCKER = abi.load("lockers")

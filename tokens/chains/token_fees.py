@@ -13,6 +13,28 @@ Conversion = Literal["none", "simulated", "unknown"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FeeAmount:
+    """Fees in one currency (the address of an ERC-20), in its smallest unit."""
+
+    currency: str
+    decimals: int
+    amount: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UncollectedFees:
+    """What a pool owes to a position, in the order of the pool's two currencies.
+
+    `team_percent` is the whole percentage of it that the locker gives to the launchpad's team, rounded down in each
+    currency; None where the locker does not tell.
+    """
+
+    locker: str
+    amounts: tuple[FeeAmount, ...]
+    team_percent: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Currency:
     """A token in which fees are paid; `symbol` is None where it tells none."""
 

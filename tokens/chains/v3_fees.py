@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokens.chains import abi, lockers
-from tokens.chains.base import UncollectedFees
 from tokens.chains.eth_calls import Answer, Question, ask_groups
 from tokens.chains.rpc import RpcClient
-from tokens.chains.token_fees import ALL_BPS, Currency, FeeShare, TokenFees, divide
+from tokens.chains.token_fees import ALL_BPS, Currency, FeeShare, TokenFees, UncollectedFees, divide
 
 _LOCKER = abi.load("lockers")
 _SYMBOL = abi.load("token").function("symbol")
