@@ -18,7 +18,7 @@ from typing import Any
 from tokens.chains.registry_file import Mistake, RegistryError, RegistryFile, read_files
 from tokens.chains.registry_rules import EMITTING_ROLES, SOLANA
 
-# No public standard gives Solana a number; no EVM chain has this one.
+# No public standard gives Solana a number; no EVM chain of the built-in file has this one.
 DEFAULT_SOLANA_CHAIN_ID = 101
 
 BUILT_IN_FILE = Path(__file__).with_name("registry.toml")
