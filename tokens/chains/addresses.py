@@ -1,9 +1,5 @@
 """Addresses of both kinds of chain: 20 bytes in hex in any case, and 32 bytes in base58, whose case counts."""
 
-from config.base58 import is_account, is_signature
-
-__all__ = ["address_key", "is_account", "is_signature"]
-
 
 def address_key(address: str) -> str:
     """The form in which two spellings of one address are equal: hex in lower case, base58 as it is."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from eth_utils.address import to_checksum_address
 
-from tokens.chains.addresses import is_account
+from config.base58 import is_account
 
 # Every token keeps the name of its generation.
 LONGEST_GENERATION_NAME = 32

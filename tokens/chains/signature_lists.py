@@ -7,8 +7,8 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
+from config.base58 import is_signature
 from config.http import Permanent, Retryable
-from tokens.chains.addresses import is_signature
 from tokens.chains.quantities import read_list, read_object, read_whole
 from tokens.chains.rpc import Call, RpcClient
 from tokens.chains.rpc_answers import refuse_failures, refuse_lacks
