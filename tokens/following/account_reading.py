@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from django.conf import settings
 from django.db import transaction
@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from config.http import Retryable
 from tokens import chain_lock, writing
-from tokens.chains.base import LogUndecodable, TransactionFacts
+from tokens.chains.base import LogUndecodable, TransactionFacts, TransactionNotFound
 from tokens.chains.solana import SolanaChain
 from tokens.following import accounts
 from tokens.following.coverage import Overtaken
@@ -38,7 +38,9 @@ class _Part:
 
     rows: Sequence[ListedSignature]
     facts: tuple[TransactionFacts, ...]
-    poison: Mapping[str, str]
+    poison: Mapping[str, str] = field(default_factory=dict)
+    # Whether one that was asked for is lacking behind these.
+    is_cut: bool = False
 
 
 def read_some(account: FollowedAccount, *, chain: SolanaChain) -> Read:
@@ -72,36 +74,42 @@ def _read(rows: Sequence[ListedSignature], chain: SolanaChain) -> list[_Part]:
     with ThreadPoolExecutor(settings.FOLLOW_CONCURRENCY, thread_name_prefix="read-signatures") as pool:
         for future in [pool.submit(_read_part, request, chain) for request in requests]:
             try:
-                parts.append(future.result())
+                part = future.result()
             except Retryable:
                 pool.shutdown(wait=False, cancel_futures=True)
                 if not parts:
                     raise
                 break
+            parts.append(part)
+            if part.is_cut:
+                pool.shutdown(wait=False, cancel_futures=True)
+                break
     return parts
 
 
 def _read_part(rows: Sequence[ListedSignature], chain: SolanaChain) -> _Part:
-    """By a thread that may not use the database. Raises Retryable."""
+    """By a thread that may not use the database. Raises Retryable where not even the oldest one can be read."""
     try:
-        return _part(rows, chain.read_transactions([row.signature for row in rows]))
-    except LogUndecodable:
-        pass
-    found: dict[str, TransactionFacts] = {}
+        found = chain.read_transactions([row.signature for row in rows])
+    except (LogUndecodable, TransactionNotFound):
+        return _read_singly(rows, chain)
+    return _Part(rows=rows, facts=tuple(found.values()))
+
+
+def _read_singly(rows: Sequence[ListedSignature], chain: SolanaChain) -> _Part:
+    """What the rows hold up to the first one that no node gives yet. Raises Retryable where that is the oldest."""
+    facts: list[TransactionFacts] = []
     poison: dict[str, str] = {}
-    for row in rows:
+    for number, row in enumerate(rows):
         try:
-            found |= chain.read_transactions([row.signature])
+            facts += chain.read_transactions([row.signature]).values()
         except LogUndecodable as error:
             poison[row.signature] = str(error)
-    return _part(rows, found, poison)
-
-
-def _part(
-    rows: Sequence[ListedSignature], found: Mapping[str, TransactionFacts], poison: Mapping[str, str] | None = None
-) -> _Part:
-    facts = tuple(found[row.signature] for row in rows if row.signature in found)
-    return _Part(rows=rows, facts=facts, poison=poison or {})
+        except Retryable:
+            if not number:
+                raise
+            return _Part(rows=rows[:number], facts=tuple(facts), poison=poison, is_cut=True)
+    return _Part(rows=rows, facts=tuple(facts), poison=poison)
 
 
 def _mark(rows: Sequence[ListedSignature], account: FollowedAccount) -> None:
