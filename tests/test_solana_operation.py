@@ -78,6 +78,17 @@ def test_trouble_with_its_nodes_is_shown_until_it_is_over(node, settings, forget
         wait_for(lambda: ChainHead.objects.get(pk=SOLANA).trouble == "", seconds=60)
 
 
+def test_trouble_is_shown_where_a_node_has_forgotten_what_was_read(node):
+    with following():
+        wait_for(lambda: is_read(node))
+        node.kept_from = node.slot + 1
+        mints = {node.launch("new"), node.launch("newer")}
+        wait_for(lambda: "without what was read" in ChainHead.objects.get(pk=SOLANA).trouble)
+        node.kept_from = 0
+        wait_for(lambda: is_read(node) and ChainHead.objects.get(pk=SOLANA).trouble == "", seconds=60)
+    assert Token.objects.filter(contract_address__in=mints).count() == 2
+
+
 @pytest.mark.parametrize(("seconds", "status"), [(50, 200), (61, 503)])
 def test_it_is_ready_until_what_comes_next_has_waited_for_long(settings, seconds, status):
     settings.FOLLOW_LAG_ALARM_SECONDS = 60

@@ -75,7 +75,9 @@ class Rounds:
             term.troubles.note(part, error, longest_pause=settings.FOLLOW_POLL_SECONDS)
             account.refresh_from_db()
             return False
-        term.troubles.clear(part)
+        # A first page says nothing of those behind it, which may be what is wrong each time.
+        if account.listed or not has_more:
+            term.troubles.clear(part)
         return has_more
 
     def advance(self, account: FollowedAccount, *, head: int) -> bool:
