@@ -43,44 +43,45 @@ def read_head(rpc: RpcClient) -> int:
 
 
 def list_signatures(
-    rpc: RpcClient, account: str, *, before: str | None, until: str | None, min_slot: int, most: int = MOST_LISTED
+    rpc: RpcClient, account: str, *, before: str | None, min_slot: int, most: int = MOST_LISTED
 ) -> list[SignatureInfo]:
     """As `SolanaChain.list_signatures`."""
 
     def read(results: list[Any]) -> list[SignatureInfo]:
-        return _read_answer(results, bounds={before, until})
+        return _read_answer(results, before=before)
 
-    return rpc.ask([_call(account, before=before, until=until, min_slot=min_slot, most=most)], read=read)
+    return rpc.ask([_call(account, before=before, min_slot=min_slot, most=most)], read=read)
 
 
 def list_by_every_node(
     rpc: RpcClient, account: str, *, before: str | None, min_slot: int
 ) -> list[list[SignatureInfo] | None]:
     """As `SolanaChain.list_by_every_node`."""
-    call = _call(account, before=before, until=None, min_slot=min_slot, most=MOST_LISTED)
+    call = _call(account, before=before, min_slot=min_slot, most=MOST_LISTED)
     pages: list[list[SignatureInfo] | None] = []
     for results in rpc.ask_every([call]):
         try:
-            pages.append(None if results is None else _read_answer(results, bounds={before}))
+            pages.append(None if results is None else _read_answer(results, before=before))
         except (Retryable, Permanent) as error:
             logger.warning("chain %s: a node can't list %s: %s", rpc.chain_id, account, error)
             pages.append(None)
     return pages
 
 
-def _call(account: str, *, before: str | None, until: str | None, min_slot: int, most: int) -> Call:
+def _call(account: str, *, before: str | None, min_slot: int, most: int) -> Call:
     options: dict[str, Any] = {**FINALIZED, "limit": most, "minContextSlot": min_slot}
-    options |= {name: bound for name, bound in (("before", before), ("until", until)) if bound is not None}
+    if before is not None:
+        options["before"] = before
     return "getSignaturesForAddress", (account, options)
 
 
-def _read_answer(results: list[Any], *, bounds: set[str | None]) -> list[SignatureInfo]:
+def _read_answer(results: list[Any], *, before: str | None) -> list[SignatureInfo]:
     refuse_lacks(results)
     refuse_failures(results)
-    return _read_list(results[0], bounds=bounds)
+    return _read_list(results[0], before=before)
 
 
-def _read_list(answer: Any, *, bounds: set[str | None]) -> list[SignatureInfo]:
+def _read_list(answer: Any, *, before: str | None) -> list[SignatureInfo]:
     """Raises Retryable where it is no such list: half an answer would be a gap that nobody sees."""
     entries = read_list(answer, of="a listing")
     try:
@@ -89,7 +90,7 @@ def _read_list(answer: Any, *, bounds: set[str | None]) -> list[SignatureInfo]:
         raise Retryable(f"half a listing ({error!r:.100})") from error
     slots = [entry.slot for entry in listed]
     signatures = {entry.signature for entry in listed}
-    if slots != sorted(slots, reverse=True) or len(signatures) != len(listed) or not signatures.isdisjoint(bounds):
+    if slots != sorted(slots, reverse=True) or len(signatures) != len(listed) or before in signatures:
         raise Retryable("a listing that is out of order")
     return listed
 

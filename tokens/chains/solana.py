@@ -82,16 +82,15 @@ class SolanaChain:
         account: str,
         *,
         before: str | None = None,
-        until: str | None = None,
         min_slot: int = 0,
         most: int = MOST_LISTED,
     ) -> list[SignatureInfo]:
         """Up to `most` finalised transactions that name an account, newest first.
 
-        They are older than `before` and newer than `until`, where these are given; nodes that have not come to
-        `min_slot` are passed over. Raises NodeUnavailable.
+        They are older than `before`, where that is given; nodes that have not come to `min_slot` are passed over.
+        Raises NodeUnavailable.
         """
-        return list_signatures(self.rpc, account, before=before, until=until, min_slot=min_slot, most=most)
+        return list_signatures(self.rpc, account, before=before, min_slot=min_slot, most=most)
 
     def list_by_every_node(
         self, account: str, *, before: str | None = None, min_slot: int = 0
