@@ -107,8 +107,8 @@ def test_it_says_that_market_data_is_turned_off(client, market, settings):
     [Mode.FAIL, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.WRONG_KEY, Mode.HUGE, Mode.RATE_LIMIT, Mode.STALL],
 )
 def test_without_an_answer_it_says_so_and_leaves_the_provider_alone_for_a_while(client, market, settings, mode):
-    settings.MARKET_TIMEOUT_SECONDS = 0.3
     launch(market)
+    patience, settings.MARKET_TIMEOUT_SECONDS = settings.MARKET_TIMEOUT_SECONDS, 0.3
     market.behave(mode, seconds=3)
     for _ in range(3):
         answer = client.get(PATH)
@@ -116,6 +116,7 @@ def test_without_an_answer_it_says_so_and_leaves_the_provider_alone_for_a_while(
         assert 28 <= int(answer.headers["Retry-After"]) <= 30
         assert set(answer.json()) == {"error"}
     assert len(market.asked) == 1
+    settings.MARKET_TIMEOUT_SECONDS = patience
     market.behave(Mode.OK)
     assert client.get(PATH).status_code == 502
     forget_failure()
@@ -189,11 +190,12 @@ def test_the_last_answer_stands_in_until_there_is_a_turn(client, market, setting
 
 @pytest.mark.parametrize("mode", [Mode.FAIL, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.RATE_LIMIT, Mode.STALL])
 def test_the_last_good_answer_stands_in(client, market, settings, mode):
-    settings.MARKET_TIMEOUT_SECONDS = 0.3
     launch(market, 2)
     good = client.get(PATH)
     assert "Warning" not in good.headers
     grow_stale()
+    # Only now: a good answer may take longer than that on a busy machine.
+    patience, settings.MARKET_TIMEOUT_SECONDS = settings.MARKET_TIMEOUT_SECONDS, 0.3
     market.behave(mode, seconds=3)
     for _ in range(3):
         answer = client.get(PATH)
@@ -201,6 +203,7 @@ def test_the_last_good_answer_stands_in(client, market, settings, mode):
         assert answer.headers["Warning"] == '110 - "Response is Stale"'
         assert answer.headers["Cache-Control"] == "public, s-maxage=30"
     assert len(market.asked) == 2
+    settings.MARKET_TIMEOUT_SECONDS = patience
     market.behave(Mode.OK)
     forget_failure()
     assert "Warning" not in client.get(PATH).headers
