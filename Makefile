@@ -4,30 +4,30 @@
 PYTHON := $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-run: .venv/installed devchain/node_modules/installed
-	@$(BIN)/python -m local.run
+run: .venv/installed development/devchain/node_modules/installed
+	@$(BIN)/python -m development.run
 
 # Four at a time, also on two cores: many tests start processes and wait for them, and others compute meanwhile.
-test: .venv/installed-dev devchain/node_modules/installed chromium
+test: .venv/installed-dev development/devchain/node_modules/installed chromium
 	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal -q
 
 # As many seeds of the fault simulator as SEEDS says, from FIRST on; each that fails is named with what runs it again.
 fault-seeds: .venv/installed-dev
-	FIRST=$(FIRST) SEEDS=$(or $(SEEDS),500) $(BIN)/python -m pytest tests/test_fault_seeds.py --numprocesses 2 --dist worksteal -q
+	FIRST=$(FIRST) SEEDS=$(or $(SEEDS),500) $(BIN)/python -m pytest tests/chaos/test_fault_seeds.py --numprocesses 2 --dist worksteal -q
 
 # SEEDS times CALLS calls made out of the API's description, by callers of every level; ONLY names one operation, such as
 # "GET /api/tokens". What fails is printed with what runs it again.
-fuzz: .venv/installed-dev devchain/node_modules/installed
+fuzz: .venv/installed-dev development/devchain/node_modules/installed
 	FIRST=$(FIRST) SEEDS=$(or $(SEEDS),4) CALLS=$(or $(CALLS),2700) ONLY="$(ONLY)" $(BIN)/python -m pytest \
-		tests/test_fuzz.py --numprocesses 2 --dist worksteal -q -rP --show-capture=stdout
+		tests/fuzzing/test_fuzz.py --numprocesses 2 --dist worksteal -q -rP --show-capture=stdout
 
 # Thousands of launches on the development chain, which reorganises while its follower is killed again and again.
-chaos: .venv/installed-dev devchain/node_modules/installed
-	$(BIN)/python -m benchmarks.chaos
+chaos: .venv/installed-dev development/devchain/node_modules/installed
+	$(BIN)/python -m benchmarks.chaos.follower_chaos
 
 # Orders to deploy on the development chain, while the service's processes and servers are killed again and again.
-deploy-chaos: .venv/installed-dev devchain/node_modules/installed
-	$(BIN)/python -m benchmarks.deploy_chaos
+deploy-chaos: .venv/installed-dev development/devchain/node_modules/installed
+	$(BIN)/python -m benchmarks.chaos.deploy_chaos
 
 # The browser that tests drive over the operators' site: the one that CHROMIUM names, one on the PATH, or Debian's.
 chromium:
@@ -43,7 +43,7 @@ chromium:
 
 # The pictures of docs/operators.md, taken by the tests of the operators' site.
 screenshots: .venv/installed-dev chromium
-	SCREENSHOTS=docs/screenshots $(BIN)/python -m pytest tests/test_operators_browser.py -q
+	SCREENSHOTS=docs/screenshots $(BIN)/python -m pytest tests/config/operators/test_operators_browser.py -q
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
@@ -60,12 +60,12 @@ lock: .venv/installed-dev
 			--python-version 3.11 --universal $(UV_FLAGS) || exit 1; \
 	done
 
-# Compiles the development chain's contracts into devchain/artifacts.
-contracts: devchain/node_modules/installed
-	cd devchain && node compile.mjs
+# Compiles the development chain's contracts into development/devchain/artifacts.
+contracts: development/devchain/node_modules/installed
+	cd development/devchain && node compile.mjs
 
 clean:
-	rm -rf .venv devchain/node_modules .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv development/devchain/node_modules .mypy_cache .ruff_cache .pytest_cache
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -81,10 +81,10 @@ clean:
 	@touch $@
 
 # Only the development chain needs Node: without it the service starts and says what is missing.
-devchain/node_modules/installed: devchain/package-lock.json
+development/devchain/node_modules/installed: development/devchain/package-lock.json
 	@if ! command -v npm >/dev/null; then \
 		echo "npm is not installed: no development chain (it comes with Node 20)"; \
-	elif cd devchain && npm ci --ignore-scripts --no-audit --no-fund --loglevel error; then \
+	elif cd development/devchain && npm ci --ignore-scripts --no-audit --no-fund --loglevel error; then \
 		touch node_modules/installed; \
 	else \
 		echo "npm could not install the development chain: the service starts without it"; \

@@ -7,16 +7,17 @@ import sys
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
-from config import development_chain, embedded
-from config.env import load_env_file
+from config.environment.variables import load_env_file
+from development import running_chain
+from development.servers import bundled
 
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
         load_env_file()
-        embedded.hold()
-        development_chain.join()
+        bundled.hold()
+        running_chain.join()
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         sys.exit(f"launchboard: {error}")

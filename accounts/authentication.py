@@ -10,11 +10,12 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.request import Request
 
-from accounts import identity, keys, people
-from accounts.identity import BadToken, VerifiedIdentity
-from accounts.key_sets import KeysUnavailable
+from accounts.keys import credentials
 from accounts.models import PartnerKey
-from accounts.people import CallingUser
+from accounts.users import calling_users, identity
+from accounts.users.calling_users import CallingUser
+from accounts.users.identity import BadToken, VerifiedIdentity
+from accounts.users.jwks import KeysUnavailable
 from config.api.errors import UpstreamUnavailable
 from config.api.throttling import PartnerLimit
 
@@ -46,11 +47,11 @@ class PartnerKeyAuthentication(BaseAuthentication):
         text = request.headers.get(HEADER, "")
         if not text:
             raise NotAuthenticated(KEY_REQUIRED)
-        key = keys.verify(text)
+        key = credentials.verify(text)
         if key is None:
             # One text for unknown, revoked and expired keys: a stranger learns nothing about keys that exist.
             raise AuthenticationFailed(UNAUTHORIZED)
-        keys.note_use(key)
+        credentials.note_use(key)
         return PartnerUser(key), key
 
     def authenticate_header(self, request: Request) -> str:
@@ -106,7 +107,7 @@ class UserIfAny(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[CallingUser, VerifiedIdentity] | None:
         verified = read_bearer(request)
-        return None if verified is None else (people.recognise(verified), verified)
+        return None if verified is None else (calling_users.recognise(verified), verified)
 
     def authenticate_header(self, request: Request) -> str:
         """The challenge in WWW-Authenticate, without which the framework would answer 403 instead of 401."""

@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 
 from accounts.authentication import KEY_REQUIRED, UNAUTHORIZED, PartnerKeyAuthentication, UserAuthentication
 from accounts.models import PartnerKey, Scope
-from accounts.people import CallingUser
+from accounts.users.calling_users import CallingUser
 
 
 def lacking(scope: Scope) -> str:

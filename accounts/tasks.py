@@ -6,9 +6,11 @@ import time
 
 from django.contrib.sessions.backends.db import SessionStore
 
-from accounts import administrators, profiles, social_provider, usage
-from config.call_counts import CountsUnavailable
+from accounts.administrators import sessions
+from accounts.keys import usage
+from accounts.profiles import social_provider, social_refresh
 from config.celery import app
+from config.redis.call_counts import CountsUnavailable
 
 logger = logging.getLogger(__name__)
 
@@ -24,8 +26,8 @@ def refresh_social_profiles() -> None:
         return
     deadline, answered, is_full = time.monotonic() + ROUNDS_SECONDS, 0, True
     while is_full and time.monotonic() < deadline:
-        count = profiles.refresh_due()
-        answered, is_full = answered + count, count == profiles.BATCH
+        count = social_refresh.refresh_due()
+        answered, is_full = answered + count, count == social_refresh.BATCH
     if answered:
         logger.info("asked the social provider for %s people", answered)
 
@@ -57,4 +59,4 @@ def prune_key_usage() -> None:
 def prune_sessions() -> None:
     """Delete the sessions that are over: of log-ins, and those of administrators."""
     SessionStore.clear_expired()
-    administrators.prune()
+    sessions.prune()

@@ -1,6 +1,6 @@
 """The endpoints of administrators."""
 
-from accounts.views.administration import AdminVerifyView
+from accounts.administrators.views import AdminVerifyView
 from config.api.routing import endpoint
 
 urlpatterns = [endpoint("admin/verify", AdminVerifyView.as_view(), name="admin-verify")]

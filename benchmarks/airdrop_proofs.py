@@ -2,7 +2,7 @@
 
     python -m benchmarks.airdrop_proofs [--entries 100000] [--proofs 5000]
 
-The tree by `tokens.chains.merkle` against OpenZeppelin's own npm package on the same entries, whose root it must equal.
+The tree by `tokens.chains.launching.merkle` against OpenZeppelin's own npm package on the same entries, whose root it must equal.
 Then `GET /api/airdrops/claim` for accounts drawn at random, by the production server's command line without the cache
 of public answers, one at a time; each proof is hashed up to the root.
 
@@ -24,12 +24,12 @@ from django.apps import apps
 from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
-from benchmarks import dataset
 from benchmarks.http_load import ask, open_connection, percentile
+from benchmarks.lists import dataset
 from benchmarks.processes import web_server
 from benchmarks.tables import Limits, print_table
-from tests.airdrop_entries import Entry, build_by_peer, sample_entries
-from tokens.chains.merkle import MerkleTree, build_tree
+from tests.rows.airdrop_entries import Entry, build_by_peer, sample_entries
+from tokens.chains.launching.merkle import MerkleTree, build_tree
 
 _DATABASE = "airdrop_proofs"
 # Any token's: the service only knows that it was launched.
@@ -77,7 +77,7 @@ def _store(tree: MerkleTree, entries: Sequence[Entry]) -> None:
         request_key="benchmark", chain_id=8453, config={}, value=0, gas=0, expected_address=_LAUNCHED, status="mined"
     )
     # It imports models, for which Django is to be set up.
-    import_module("tokens.airdrops").store_tree(deployment, tree=tree, entries=entries)
+    import_module("tokens.deploying.airdrop_proofs").store_tree(deployment, tree=tree, entries=entries)
 
 
 def _ask_for_proofs(tree: MerkleTree, entries: Sequence[Entry]) -> list[float]:

@@ -26,18 +26,19 @@ import eth_abi
 from eth_abi.decoding import ContextFramesBytesIO
 from eth_abi.registry import registry
 
-from tests.recordings import V4_LAUNCHES, Mined, base, mined
-from tokens.chains import abi, decoding
-from tokens.chains.abi import Event, Log
-from tokens.chains.abi_values import address_text
-from tokens.chains.log_decoding import decode_logs, launch_topics, own_topics
-from tokens.chains.registry import ChainInfo
+from tests.nodes.recordings import V4_LAUNCHES, Mined, base, mined
+from tokens.chains.abi import codec
+from tokens.chains.abi.codec import Event, Log
+from tokens.chains.abi.values import address_text
+from tokens.chains.evm.generations import transaction_decoding
+from tokens.chains.evm.logs.log_decoding import decode_logs, launch_topics, own_topics
+from tokens.chains.registry.chains import ChainInfo
 
 # How many times as fast as eth_abi's decoder ours is at least, and how long whole decoding takes at most, floor = 1.
 FASTER = 10.0
 LIMIT = 1.0
 
-CREATED = abi.load("v4").event("TokenCreated")
+CREATED = codec.load("v4").event("TokenCreated")
 # The events that tell of a v4 launch. Other logs are not decoded.
 NAMES = (
     "TokenCreated",
@@ -50,7 +51,7 @@ NAMES = (
     "FeeConfigSet",
 )
 EVENTS: dict[tuple[str, int], Event] = {
-    (event.topic0, len(event.indexed.names) + 1): event for name in NAMES for event in abi.load("v4").events[name]
+    (event.topic0, len(event.indexed.names) + 1): event for name in NAMES for event in codec.load("v4").events[name]
 }
 
 # (types, bytes), as eth_abi takes them.
@@ -143,7 +144,7 @@ def judge(what: str, ratio: float, *, limit: float, passed: bool) -> bool:
 
 def decode_transaction(chain: ChainInfo, transaction: Mined) -> Any:
     """The launches of one transaction."""
-    return decoding.decode_transaction(
+    return transaction_decoding.decode_transaction(
         chain, transaction=transaction.transaction, receipt=transaction.receipt, block=transaction.block
     ).launches
 

@@ -25,13 +25,14 @@ from typing import Any, TypeVar
 import requests
 from eth_account import Account
 
-from benchmarks import dataset, results
+from benchmarks import results
 from benchmarks.http_load import percentile
+from benchmarks.lists import dataset
 from benchmarks.processes import HOST, beat, web_server, worker
-from devchain.anvil import CHAIN_ID, start
-from devchain.deploy import prepare
-from tests.deploy_clients import issue_keys, order
-from tests.deploy_stand import WALLETS
+from development.devchain.anvil import CHAIN_ID, start
+from development.devchain.deploy_contracts import prepare
+from tests.chaos.deploy_clients import issue_keys, order
+from tests.chaos.deploy_stand import WALLETS
 
 _DATABASE = "deploys"
 _BLOCK_SECONDS = 1.0

@@ -28,16 +28,16 @@ import orjson
 from redis import Redis
 from websockets.sync.client import connect
 
-from benchmarks import dataset
 from benchmarks.http_load import ask, open_connection, percentile
+from benchmarks.lists import dataset
 from benchmarks.processes import follower, web_server
 from benchmarks.results import keep
 from benchmarks.tables import Limits, print_table
-from config import embedded
-from devchain import anvil, deploy, node
-from devchain.deploy import Deployment
-from devchain.launches import LaunchConfig, launch
-from tokens.chains import abi
+from development.devchain import anvil, deploy_contracts, node_client
+from development.devchain.deploy_contracts import Deployment
+from development.devchain.launch_transactions import LaunchConfig, launch
+from development.servers import bundled
+from tokens.chains.abi import codec
 
 BLOCK_SECONDS = 1.0
 # Newest first, which is the default.
@@ -49,7 +49,7 @@ LOOK_SECONDS = 0.005
 _START_SECONDS = 60.0
 _PATIENCE_SECONDS = 30.0
 _HEADERS = '{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}'
-_CREATED = abi.load("v4").event("TokenCreated")
+_CREATED = codec.load("v4").event("TokenCreated")
 
 WITH_WEBSOCKET = "WebSocket"
 # Name, whether there is a WebSocket URL, EDGE_CACHE_SECONDS.
@@ -107,9 +107,9 @@ def _measure(options: argparse.Namespace, *, websocket: bool, cache: str) -> lis
     """The latencies of one run, sorted, in seconds."""
     dataset.make_empty(OURS, template=EMPTY)
     Redis.from_url(os.environ["REDIS_URL"]).flushdb()
-    chains_file = embedded.local_directory() / "head_latency.toml"
+    chains_file = bundled.local_directory() / "head_latency.toml"
     with anvil.start(block_time=BLOCK_SECONDS) as url:
-        deployment = deploy.prepare(url, chains_file=chains_file)
+        deployment = deploy_contracts.prepare(url, chains_file=chains_file)
         environment = dataset.environment(OURS) | _chain_settings(url, chains_file, websocket=websocket)
         with web_server(environment, EDGE_CACHE_SECONDS=cache) as port, follower(environment):
             _wait_until_followed()
@@ -160,7 +160,7 @@ def _watching(url: str, port: int) -> Iterator[Clock]:
 
 def _launch(deployment: Deployment, options: argparse.Namespace) -> list[Any]:
     """Send so many launches at an even pace; their transactions' hashes."""
-    accounts = node.connect(deployment.rpc_url).eth.accounts
+    accounts = node_client.connect(deployment.rpc_url).eth.accounts
     pause = BLOCK_SECONDS / options.a_block
     begin = time.monotonic()
     hashes = []
@@ -175,7 +175,7 @@ def _latencies(url: str, deployment: Deployment, hashes: list[Any], clock: Clock
     """Seconds from block to list of each launch, sorted. Raises RuntimeError where one never appears."""
     launched: dict[str, int] = {}
     for transaction in hashes:
-        receipt = json.loads(node.connect(url).to_json(node.wait(url, transaction)))
+        receipt = json.loads(node_client.connect(url).to_json(node_client.wait(url, transaction)))
         for log in receipt["logs"]:
             if log["address"].lower() == deployment.factory.lower() and log["topics"][0] == _CREATED.topic0:
                 launched[f"0x{log['topics'][1][26:]}".lower()] = receipt["blockNumber"]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks import dataset
-from config.processes import die_with_parent
+from benchmarks.lists import dataset
+from development.servers.processes import die_with_parent
 
 _LOOK_SECONDS = 0.05
 

@@ -5,8 +5,8 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from config.server_addresses import web_server_answers
-from tests.service_processes import HOST, Service, free_port
+from config.environment.server_urls import web_server_answers
+from tests.processes.service_processes import HOST, Service, free_port
 
 _START_SECONDS = 60.0
 

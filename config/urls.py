@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path, re_path
 
-from config.api.docs import DocsView, OpenAPIView
+from config.api.openapi_views import DocsView, OpenAPIView
 from config.api.routing import endpoint
 from config.api.views import NoEndpointView
 
@@ -16,7 +16,7 @@ urlpatterns = [
     endpoint("api/openapi.json", OpenAPIView.as_view(), name="openapi"),
     endpoint("api/docs", DocsView.as_view(), name="docs"),
     re_path(r"^api(?:/.*)?$", NoEndpointView.as_view()),
-    path("admin/second-factor/", include("accounts.page_urls")),
+    path("admin/second-factor/", include("accounts.operators.urls")),
     path("admin/", admin.site.urls),
 ]
 

@@ -6,8 +6,8 @@ import sys
 
 from django.core.wsgi import get_wsgi_application
 
-from config.api.bodies import measure_bodies
 from config.edge.cache import keep_public_answers
+from config.edge.chunked_bodies import measure_bodies
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 

@@ -7,9 +7,11 @@ from contextlib import suppress
 from django.utils import timezone
 
 from config.celery import app
-from leaderboard import hub, pace, pruning, pulling, scores, snapshots
+from config.postgresql.advisory_locks import HeldElsewhere, held
+from leaderboard.facts import social_scores
+from leaderboard.hub import farcaster_api, pulling
 from leaderboard.models import Interval
-from tokens.following.leadership import HeldElsewhere, held
+from leaderboard.ranking import pruning, schedule, snapshot_building
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +24,7 @@ RANKING_SECONDS = 900
 @app.task
 def pull_hub() -> None:
     """Pull what is due from the hub, if there is one, as long as there is much of it and time is left."""
-    if not hub.is_configured():
+    if not farcaster_api.is_configured():
         return
     # One at a time, however slow the hub is.
     until, looked_at = time.monotonic() + ROUNDS_SECONDS, 1
@@ -36,7 +38,7 @@ def pull_hub() -> None:
 @app.task
 def note_social_scores() -> None:
     """Keep the scores of creators whose profiles were fetched."""
-    noted = scores.note_scores()
+    noted = social_scores.note_scores()
     if noted:
         logger.info("noted %s social scores", noted)
 
@@ -44,7 +46,7 @@ def note_social_scores() -> None:
 @app.task
 def make_rankings() -> None:
     """Have the rankings made that are due, each by itself: what goes wrong with one is no trouble of another."""
-    for interval in pace.due(timezone.now()):
+    for interval in schedule.due(timezone.now()):
         make_ranking.apply_async((interval.value,), expires=RANKING_SECONDS)
 
 
@@ -53,8 +55,8 @@ def make_ranking(interval: str) -> None:
     """Make a ranking, unless it is there meanwhile or somebody is at it."""
     wanted = Interval(interval)
     with suppress(HeldElsewhere):
-        if wanted in pace.due(timezone.now()):
-            snapshots.compute(wanted)
+        if wanted in schedule.due(timezone.now()):
+            snapshot_building.compute(wanted)
 
 
 @app.task

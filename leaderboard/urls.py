@@ -1,8 +1,8 @@
 """The endpoints of the leaderboard, in the contract's order."""
 
 from config.api.routing import endpoint
-from leaderboard.views.events import AgentEventsView
-from leaderboard.views.standings import LeaderboardView
+from leaderboard.views.event_reports import AgentEventsView
+from leaderboard.views.rankings import LeaderboardView
 
 urlpatterns = [
     endpoint("droid/leaderboard", LeaderboardView.as_view(), name="leaderboard"),

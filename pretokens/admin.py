@@ -13,17 +13,17 @@ from django.utils import timezone
 from unfold.decorators import action
 
 from accounts.admin import owners
-from config.http import Permanent, Retryable
-from config.operators.pages import ReadRows, ask, change_page, choose, find_row, note, without_actions
+from config.http.json_client import Permanent, Retryable
+from config.operators.admin_pages import ReadRows, ask, change_page, choose, find_row, note, without_actions
 from pretokens import body as bodies
-from pretokens import keeping, launching
+from pretokens import conversion, lifecycle
 from pretokens.models import Pretoken, State
 from tokens import tasks
-from tokens.admin.deploy_facts import inward
-from tokens.admin.filters import ChainFilter
-from tokens.admin.following import OnAChain
-from tokens.admin.search import IndexedSearch
-from tokens.admin.token_facts import pretty_json
+from tokens.admin.chain_progress import OnAChain
+from tokens.admin.deployment_fields import inward
+from tokens.admin.indexed_search import IndexedSearch
+from tokens.admin.list_filters import ChainFilter
+from tokens.admin.token_fields import pretty_json
 
 _REFUSALS_SHOWN = 5
 
@@ -108,8 +108,8 @@ class PretokenAdmin(OnAChain, IndexedSearch, ReadRows):
             # By owner, since each one's row is locked.
             for pretoken in chosen.defer("body").order_by("owner", "pk"):
                 try:
-                    keeping.restore(pretoken.pk)
-                except keeping.NotRestorable as error:
+                    lifecycle.restore(pretoken.pk)
+                except lifecycle.NotRestorable as error:
                     refusals.append(f"{pretoken.keyword}: {error}.")
                 else:
                     restored.append(pretoken)
@@ -144,9 +144,9 @@ class PretokenAdmin(OnAChain, IndexedSearch, ReadRows):
     def _deploy(self, request: HttpRequest, pretoken: Pretoken) -> None:
         try:
             # Asks a node: not while rows are locked.
-            prepared = launching.prepare(pretoken.pk)
+            prepared = conversion.prepare(pretoken.pk)
             with transaction.atomic():
-                deployment = launching.launch(prepared)
+                deployment = conversion.launch(prepared)
                 note(request, [pretoken], "deploy")
                 transaction.on_commit(partial(tasks.enqueue_deployment, deployment.pk))
         except (Permanent, Retryable) as error:

@@ -5,12 +5,12 @@ from typing import Any
 
 from rest_framework.exceptions import ValidationError
 
+from config.json_rules import FieldNames, Key, Problem, object_of, read_object
 from pretokens.models import MAX_KEYWORD
-from tokens import deploy_config
-from tokens.deploy_config import DeployOrder
-from tokens.deploy_rules import fees, shares, texts, together, values
-from tokens.deploy_rules.objects import FieldNames, Key, Problem, object_of, read_object
-from tokens.metadata import farcaster_fid
+from tokens.deploying import launch_request
+from tokens.deploying.launch_request import DeployOrder
+from tokens.deploying.rules import cross_field, pool_fee_rules, scalars, supply_shares, token_texts
+from tokens.indexing.metadata import farcaster_fid
 
 # Where a pretoken has what a deployment's body has elsewhere.
 NAMES: FieldNames = {
@@ -23,26 +23,26 @@ NAMES: FieldNames = {
     "chainId": "chain_id",
 }
 
-_NO_METADATA = object_of(texts.METADATA)({})
+_NO_METADATA = object_of(token_texts.METADATA)({})
 _SETTINGS = {
-    "name": Key(rule=texts.name),
-    "symbol": Key(rule=texts.symbol),
-    "image_url": Key(rule=texts.image, default=""),
-    "description": Key(rule=texts.METADATA["description"].rule, default=None),
-    "admins": Key(rule=shares.admins),
-    "paired_token": Key(rule=together.paired_token, default=together.WRAPPED_NATIVE),
-    "pool_config_type": Key(rule=deploy_config.preset, default="standard"),
-    "starting_market_cap": Key(rule=values.market_cap, default=deploy_config.USUAL_MARKET_CAP),
-    "fee_config_type": Key(rule=fees.kind, default=fees.STANDARD),
-    "metadata": Key(rule=object_of(texts.METADATA), default=_NO_METADATA),
-    "social_context": Key(rule=texts.context, default=texts.context({})),
+    "name": Key(rule=token_texts.name),
+    "symbol": Key(rule=token_texts.symbol),
+    "image_url": Key(rule=token_texts.image, default=""),
+    "description": Key(rule=token_texts.METADATA["description"].rule, default=None),
+    "admins": Key(rule=supply_shares.admins),
+    "paired_token": Key(rule=cross_field.paired_token, default=cross_field.WRAPPED_NATIVE),
+    "pool_config_type": Key(rule=launch_request.preset, default="standard"),
+    "starting_market_cap": Key(rule=scalars.market_cap, default=launch_request.USUAL_MARKET_CAP),
+    "fee_config_type": Key(rule=pool_fee_rules.kind, default=pool_fee_rules.STANDARD),
+    "metadata": Key(rule=object_of(token_texts.METADATA), default=_NO_METADATA),
+    "social_context": Key(rule=token_texts.context, default=token_texts.context({})),
 }
 _BODY = {
-    "keyword": Key(rule=values.text(least=1, most=MAX_KEYWORD)),
-    "chain_id": Key(rule=deploy_config.chain_id),
+    "keyword": Key(rule=scalars.text(least=1, most=MAX_KEYWORD)),
+    "chain_id": Key(rule=launch_request.chain_id),
     "token_settings": Key(rule=object_of(_SETTINGS)),
-    "vault_settings": Key(rule=shares.vault, default=None),
-    "airdrop": Key(rule=shares.airdrop, default=None),
+    "vault_settings": Key(rule=supply_shares.vault, default=None),
+    "airdrop": Key(rule=supply_shares.airdrop, default=None),
 }
 
 
@@ -60,7 +60,7 @@ def read(body: Any, *, request_key: str) -> PretokenBody:
     The token's admin is the first of `admins`, who all are its rewards' recipients.
     """
     taken, problems = read_object(body, _BODY)
-    order = deploy_config.order_of(_parts(taken, problems, request_key), problems, names=NAMES)
+    order = launch_request.order_of(_parts(taken, problems, request_key), problems, names=NAMES)
     return PretokenBody(keyword=taken["keyword"], order=order)
 
 

@@ -3,7 +3,7 @@
 import logging
 
 from config.celery import app
-from pretokens import keeping
+from pretokens import lifecycle
 
 logger = logging.getLogger(__name__)
 
@@ -11,7 +11,7 @@ logger = logging.getLogger(__name__)
 @app.task
 def prune_pretokens() -> None:
     """Delete what is past keeping."""
-    pruned = keeping.prune()
+    pruned = lifecycle.prune()
     if pruned:
         logger.info("pruned %s pretokens", pruned)
 
@@ -19,6 +19,6 @@ def prune_pretokens() -> None:
 @app.task
 def expire_pretokens() -> None:
     """Mark pretokens whose time is past; they count as expired before, too."""
-    expired = keeping.expire_overdue()
+    expired = lifecycle.expire_overdue()
     if expired:
         logger.info("%s pretokens expired", expired)

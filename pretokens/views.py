@@ -9,16 +9,16 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.people import CallingUser
 from accounts.permissions import UserAccess
-from config.api.caching import PRIVATE_NEVER_STORED
+from accounts.users.calling_users import CallingUser
 from config.api.errors import Conflict
+from config.api.response_headers import PRIVATE_NEVER_STORED
 from config.api.throttling import PretokenLimit
 from config.api.views import LimitedView, QueryView
 from pretokens import body as bodies
-from pretokens import keeping, room, shapes
+from pretokens import lifecycle, serializers, storage_quota
 from pretokens.models import Pretoken
-from tokens.deploying import refusals
+from tokens.deploying import api_errors
 
 _ID = OpenApiParameter(
     "id", OpenApiTypes.UUID, OpenApiParameter.PATH, description="As it was answered when it was made."
@@ -29,12 +29,12 @@ class PretokenCreationView(UserAccess, LimitedView):
     """Keeping configurations that wait."""
 
     throttle_classes = [PretokenLimit]
-    max_body_bytes = refusals.MAX_AIRDROP_BYTES
+    max_body_bytes = api_errors.MAX_AIRDROP_BYTES
 
     @extend_schema(
         operation_id="createPretoken",
-        request=shapes.PretokenShape,
-        responses={200: shapes.CREATED, 409: None, 502: None, 503: None},
+        request=serializers.PretokenShape,
+        responses={200: serializers.CREATED, 409: None, 502: None, 503: None},
     )
     def post(self, request: Request) -> Response:
         """Keep the configuration of a token for seven days, under a keyword.
@@ -44,13 +44,13 @@ class PretokenCreationView(UserAccess, LimitedView):
         16 MiB in them, and where all that you have made has too many bytes: what is deleted or past its time lies there
         for a while.
         """
-        refusals.refuse_large(request)
+        api_errors.refuse_large(request)
         try:
-            with refusals.told(bodies.NAMES):
-                pretoken = keeping.create(request.data, person_id=_user(request).person_id, fid=_user(request).fid)
-        except room.KeywordTaken as error:
+            with api_errors.told(bodies.NAMES):
+                pretoken = lifecycle.create(request.data, person_id=_user(request).person_id, fid=_user(request).fid)
+        except storage_quota.KeywordTaken as error:
             raise Conflict("A pretoken with this keyword is pending") from error
-        except room.NoRoom as error:
+        except storage_quota.NoRoom as error:
             raise Conflict(str(error)) from error
         return Response({"success": True, "id": pretoken.pk})
 
@@ -60,7 +60,7 @@ class PendingPretokensView(UserAccess, QueryView):
 
     cache_control = PRIVATE_NEVER_STORED
 
-    @extend_schema(operation_id="listPendingPretokens", responses={200: shapes.PENDING})
+    @extend_schema(operation_id="listPendingPretokens", responses={200: serializers.PENDING})
     def get(self, request: Request) -> Response:
         """List your pretokens that are neither past their time, deleted nor deployed, newest first."""
         pending = Pretoken.objects.owned_by(_user(request).person_ids).pending().newest_first()
@@ -70,11 +70,11 @@ class PendingPretokensView(UserAccess, QueryView):
 class PretokenView(UserAccess, LimitedView):
     """One pretoken."""
 
-    @extend_schema(operation_id="deletePretoken", parameters=[_ID], responses={200: shapes.DELETED})
+    @extend_schema(operation_id="deletePretoken", parameters=[_ID], responses={200: serializers.DELETED})
     def delete(self, request: Request, id: str) -> Response:
         """Delete a pending pretoken of yours. What is no such one is not found, whatever else it may be."""
         pretoken_id = _read_id(id)
-        if pretoken_id is None or not keeping.delete(pretoken_id, person_ids=_user(request).person_ids):
+        if pretoken_id is None or not lifecycle.delete(pretoken_id, person_ids=_user(request).person_ids):
             raise NotFound("Pretoken not found")
         return Response({"success": True})
 

@@ -17,29 +17,30 @@ from django.db import connection
 from django.test import Client
 from redis import Redis
 
-from accounts import keys, profiles
+from accounts.keys import credentials
 from accounts.models import Scope
-from config import redis_connection
+from accounts.profiles import social_refresh
 from config.celery import app as celery_app
-from config.schedule import QUEUES
-from devchain.anvil import CHAIN_ID, start
-from devchain.deploy import Deployment, prepare
-from standins.market import MarketStandIn
-from standins.social import SocialStandIn
-from tests.chain import Launchpad
-from tests.own_environment import environment_on
-from tests.own_valkey import OwnServer
-from tokens import installed_chains, installed_signers
+from config.redis import connection as redis_connection
+from config.settings.celery_schedule import QUEUES
+from development.devchain.anvil import CHAIN_ID, start
+from development.devchain.deploy_contracts import Deployment, prepare
+from development.standins.market_server import MarketStandIn
+from development.standins.social_server import SocialStandIn
+from tests.nodes.devchain_launches import Launchpad
+from tests.processes.own_environment import environment_on
+from tests.processes.own_valkey import OwnServer
+from tokens.installation import installed_chains, installed_signers
 
 # Each client of a test makes the middleware anew, which would read the directories of all static files.
 settings.WHITENOISE_AUTOREFRESH = True
 
 pytest_plugins = [
-    "tests.deploying",
-    "tests.recorded_node",
-    "tests.solana_recorded",
-    "tests.solana_made",
-    "tests.user_tokens",
+    "tests.rows.deploying",
+    "tests.nodes.recorded_node",
+    "tests.nodes.solana_recorded",
+    "tests.nodes.solana_changed",
+    "tests.rows.user_tokens",
 ]
 
 
@@ -101,19 +102,19 @@ def own_launchpad(chains_file: Path, settings: Any, forget_chains: Callable[[], 
 @pytest.fixture
 def read_key(db: None) -> dict[str, str]:
     """The header of a partner who may read, and nothing else."""
-    return {"x-api-key": keys.issue("Reader", scopes=[Scope.READ])}
+    return {"x-api-key": credentials.issue("Reader", scopes=[Scope.READ])}
 
 
 @pytest.fixture
 def index_key(db: None) -> dict[str, str]:
     """The header of a partner who may have transactions indexed, and nothing else."""
-    return {"x-api-key": keys.issue("Indexer", scopes=[Scope.INDEX])}
+    return {"x-api-key": credentials.issue("Indexer", scopes=[Scope.INDEX])}
 
 
 @pytest.fixture
 def deploy_key(db: None) -> dict[str, str]:
     """The header of a partner who may have tokens launched, and nothing else."""
-    return {"x-api-key": keys.issue("Launcher", scopes=[Scope.DEPLOY])}
+    return {"x-api-key": credentials.issue("Launcher", scopes=[Scope.DEPLOY])}
 
 
 @pytest.fixture
@@ -135,11 +136,11 @@ def support(client: Client, db: None) -> Client:
 @pytest.fixture
 def social(settings: Any) -> Iterator[SocialStandIn]:
     """A stand-in for the social provider, asked as Neynar; nobody is leaving it alone for an earlier error."""
-    redis_connection.redis().delete(profiles.PAUSE.key)
+    redis_connection.redis().delete(social_refresh.PAUSE.key)
     with SocialStandIn() as running:
         settings.SOCIAL_BASE_URL, settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = running.url, "sample", ""
         yield running
-    redis_connection.redis().delete(profiles.PAUSE.key)
+    redis_connection.redis().delete(social_refresh.PAUSE.key)
 
 
 def _forget_market(client: Redis) -> None:

@@ -7,10 +7,10 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 from eth_utils.address import is_checksum_address
 
-from tokens.chains.base import SignerRefused
-from tokens.chains.keystores import read_keystore
-from tokens.chains.registry import RegistryError
-from tokens.installed_chains import registry
+from tokens.chains.evm.transactions.keystores import read_keystore
+from tokens.chains.registry.chains import RegistryError
+from tokens.chains.types import SignerRefused
+from tokens.installation.installed_chains import registry
 
 # Of a chain's own settings, those that mean something on Solana, too.
 _ALSO_OF_SOLANA = ("FOLLOW_FROM",)

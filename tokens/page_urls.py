@@ -3,7 +3,7 @@
 from django.urls import path
 
 from config.api.routing import endpoint
-from tokens.views.pages import home, token_page
+from tokens.catalogue.public_pages import home, token_page
 
 urlpatterns = [
     path("", home, name="home"),

@@ -12,13 +12,16 @@ from kombu.exceptions import OperationalError
 from redis.exceptions import ConnectionError, RedisError
 
 from config.celery import app
-from config.http import Permanent, Retryable
-from config.redis_connection import redis
-from tokens import documents, indexing, market, market_history, saving, totals
-from tokens.deploying import submitting, wallets, watching
-from tokens.following.leadership import HeldElsewhere
-from tokens.installed_chains import evm_chain_ids
-from tokens.selections import Selection
+from config.http.json_client import Permanent, Retryable
+from config.postgresql.advisory_locks import HeldElsewhere
+from config.redis.connection import redis
+from tokens.catalogue import totals
+from tokens.catalogue.selections import Selection
+from tokens.deploying.sending import submit, wallets, watch
+from tokens.indexing import index_requests, saved_tokens
+from tokens.indexing.documents import fetching
+from tokens.installation.installed_chains import evm_chain_ids
+from tokens.market import price_history, price_refresh
 
 logger = logging.getLogger(__name__)
 
@@ -35,11 +38,11 @@ NOTE_EXPIRES_SECONDS = 30
 @app.task
 def index_transaction(chain_id: int, tx_hash: str) -> None:
     """Index one transaction that is pending; a message that comes late or twice does nothing."""
-    if not indexing.begin(chain_id=chain_id, tx_hash=tx_hash):
+    if not index_requests.begin(chain_id=chain_id, tx_hash=tx_hash):
         return
     try:
-        addresses = indexing.index_transaction(chain_id=chain_id, tx_hash=tx_hash, scheduled=True)
-    except indexing.Postponed as error:
+        addresses = index_requests.index_transaction(chain_id=chain_id, tx_hash=tx_hash, scheduled=True)
+    except index_requests.Postponed as error:
         logger.warning("nothing yet from %s of chain %s: %s", tx_hash, chain_id, error)
         retry_later(error, chain_id=chain_id, tx_hash=tx_hash)
     except Permanent as error:
@@ -48,7 +51,7 @@ def index_transaction(chain_id: int, tx_hash: str) -> None:
         logger.info("indexed %s tokens from %s of chain %s", len(addresses), tx_hash, chain_id)
 
 
-def retry_later(postponed: indexing.Postponed, *, chain_id: int, tx_hash: str) -> None:
+def retry_later(postponed: index_requests.Postponed, *, chain_id: int, tx_hash: str) -> None:
     """Enqueue the next try of a request that was put off, if there is to be one."""
     if postponed.retry_after is not None:
         enqueue(chain_id, tx_hash, pause=postponed.retry_after)
@@ -79,7 +82,7 @@ def _send(task: Any, *arguments: Any, **options: Any) -> None:
 @app.task
 def sweep_index_requests() -> None:
     """Enqueue pending requests whose message or worker was lost."""
-    due = indexing.claim_due(timezone.now())
+    due = index_requests.claim_due(timezone.now())
     for chain_id, tx_hash in due:
         enqueue(chain_id, tx_hash)
     if due:
@@ -89,7 +92,7 @@ def sweep_index_requests() -> None:
 @app.task
 def prune_saved_tokens() -> None:
     """Delete what pages said of launches and the chain did not confirm."""
-    pruned = saving.prune()
+    pruned = saved_tokens.prune()
     if pruned:
         logger.info("pruned %s rows of what pages had said of launches", pruned)
 
@@ -105,7 +108,7 @@ def confirm_index_requests() -> None:
 def confirm_chain(chain_id: int) -> None:
     """Confirm or unwind what is deeper than the chain's finality."""
     try:
-        confirmed = indexing.confirm_indexed(chain_id)
+        confirmed = index_requests.confirm_indexed(chain_id)
     except (Retryable, Permanent) as error:
         logger.warning("can't confirm on chain %s: %s", chain_id, error)
         return
@@ -137,7 +140,7 @@ def count_selection(filter_set: str, values: list[tuple[str, str]]) -> None:
 @app.task
 def refresh_markets() -> None:
     """Refresh the market data that is due, as far as the provider's limit goes."""
-    refreshed = market.refresh_due()
+    refreshed = price_refresh.refresh_due()
     if refreshed:
         # Every few seconds.
         logger.debug("refreshed the market data of %s tokens", refreshed)
@@ -146,7 +149,7 @@ def refresh_markets() -> None:
 @app.task
 def prune_market_history() -> None:
     """Delete the points of market history that are too old."""
-    pruned = market_history.prune()
+    pruned = price_history.prune()
     if pruned:
         logger.info("pruned %s points of market history", pruned)
 
@@ -155,7 +158,7 @@ def prune_market_history() -> None:
 def fetch_documents() -> None:
     """Fetch the documents of tokens that are due, unless somebody is at it."""
     try:
-        asked = documents.fetch_due()
+        asked = fetching.fetch_due()
     except HeldElsewhere:
         return
     if asked:
@@ -177,15 +180,15 @@ def enqueue_deployment(deployment_id: int) -> None:
 def submit_deployment(deployment_id: int) -> None:
     """Sign and send one order; a message that comes late or twice does nothing."""
     try:
-        submitting.submit(deployment_id)
-    except submitting.Hindered as hindered:
+        submit.submit(deployment_id)
+    except submit.Hindered as hindered:
         logger.warning("deployment %s is not signed: %s", deployment_id, hindered)
 
 
 @app.task
 def sweep_deployments() -> None:
     """Have what waits on each chain submitted; by tasks of their own, because a node or a signer may hang."""
-    for chain_id in submitting.chains_with_waiting():
+    for chain_id in submit.chains_with_waiting():
         submit_waiting.apply_async((chain_id,), expires=SWEEP_EXPIRES_SECONDS)
 
 
@@ -193,8 +196,8 @@ def sweep_deployments() -> None:
 def submit_waiting(chain_id: int) -> None:
     """Submit orders of a chain whose message was lost, or that something hindered."""
     try:
-        submitted = submitting.submit_waiting(chain_id)
-    except submitting.Hindered as hindered:
+        submitted = submit.submit_waiting(chain_id)
+    except submit.Hindered as hindered:
         logger.warning("nothing is signed on chain %s: %s", chain_id, hindered)
         return
     if submitted:
@@ -204,7 +207,7 @@ def submit_waiting(chain_id: int) -> None:
 @app.task
 def watch_deployments() -> None:
     """Have each chain on which something is in flight looked after; each by a task of its own."""
-    for chain_id in watching.chains_in_flight():
+    for chain_id in watch.chains_in_flight():
         watch_chain.apply_async((chain_id,), expires=WATCH_EXPIRES_SECONDS)
 
 
@@ -212,7 +215,7 @@ def watch_deployments() -> None:
 def watch_chain(chain_id: int) -> None:
     """Settle, finish and push on what is in flight on a chain, unless somebody is at it."""
     try:
-        back = watching.watch(chain_id)
+        back = watch.watch(chain_id)
     except HeldElsewhere:
         return
     except (Retryable, Permanent) as error:
@@ -225,7 +228,7 @@ def watch_chain(chain_id: int) -> None:
 @app.task
 def confirm_deployments() -> None:
     """Have the blocks of deployments looked at on each chain where some are not final; each by a task of its own."""
-    for chain_id in watching.chains_unsettled():
+    for chain_id in watch.chains_unsettled():
         confirm_deployed.apply_async((chain_id,), expires=CONFIRM_EXPIRES_SECONDS)
 
 
@@ -233,7 +236,7 @@ def confirm_deployments() -> None:
 def confirm_deployed(chain_id: int) -> None:
     """Take deployments back whose block was dropped, and leave alone what is final."""
     try:
-        back = watching.confirm(chain_id)
+        back = watch.confirm(chain_id)
     except (Retryable, Permanent) as error:
         logger.warning("can't confirm deployments on chain %s: %s", chain_id, error)
         return

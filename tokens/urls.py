@@ -1,12 +1,8 @@
 """The token endpoints, in the contract's order."""
 
 from config.api.routing import endpoint
-from tokens.views.airdrops import AirdropClaimView
-from tokens.views.claimed_fees import ClaimedFeesView
-from tokens.views.deployment import DeployStatusView, DeployV4View, DeployView
-from tokens.views.indexing import IndexTransactionView
-from tokens.views.liquidity import ClaimInfoView, LpInfoView, RewardsEstimateView
-from tokens.views.listing import (
+from tokens.catalogue.lookup_views import TokenBlockedView, TokenByAddressView, TokenByPoolView, TokensByPoolsView
+from tokens.catalogue.views import (
     DeployedByAddressView,
     DeployedByFidView,
     PartnerTokenListView,
@@ -15,10 +11,14 @@ from tokens.views.listing import (
     TokensByAdminView,
     TokenSearchView,
 )
-from tokens.views.lookup import TokenBlockedView, TokenByAddressView, TokenByPoolView, TokensByPoolsView
-from tokens.views.saving import SaveDeployedTokenView
-from tokens.views.trending import TrendingView
-from tokens.views.uncollected import UncollectedFeesView
+from tokens.deploying.airdrop_views import AirdropClaimView
+from tokens.deploying.views import DeployStatusView, DeployV4View, DeployView
+from tokens.fees.claimed_views import ClaimedFeesView
+from tokens.fees.uncollected_views import UncollectedFeesView
+from tokens.fees.views import ClaimInfoView, LpInfoView, RewardsEstimateView
+from tokens.indexing.saved_token_views import SaveDeployedTokenView
+from tokens.indexing.views import IndexTransactionView
+from tokens.market.views import TrendingView
 
 urlpatterns = [
     endpoint("tokens", TokenListView.as_view(), name="token-list"),

@@ -1,6 +1,14 @@
 """The operators' pages for who calls, who deploys and who operates. Django finds them by importing this package."""
 
-from accounts.admin import administrators, audit, partner_keys, profiles, staff, users
-from accounts.admin.partner_keys import PartnerKeyForm
+from accounts.admin import administrator_pages, audit, operator_accounts, partner_key_pages, profiles, user_pages
+from accounts.admin.partner_key_pages import PartnerKeyForm
 
-__all__ = ["PartnerKeyForm", "administrators", "audit", "partner_keys", "profiles", "staff", "users"]
+__all__ = [
+    "PartnerKeyForm",
+    "administrator_pages",
+    "audit",
+    "operator_accounts",
+    "partner_key_pages",
+    "profiles",
+    "user_pages",
+]

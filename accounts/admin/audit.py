@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.utils.html import format_html
 
-from config.operators.pages import ReadRows
+from config.operators.admin_pages import ReadRows
 
 
 @admin.register(LogEntry)

@@ -3,7 +3,7 @@
 from django.contrib import admin
 
 from accounts.models import SocialProfile
-from config.operators.pages import ReadRows
+from config.operators.admin_pages import ReadRows
 
 
 @admin.register(SocialProfile)

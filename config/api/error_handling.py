@@ -29,7 +29,6 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import set_rollback
 
-from config.api.caching import NEVER_STORED
 from config.api.errors import (
     BadRequest,
     InternalError,
@@ -40,7 +39,8 @@ from config.api.errors import (
     UpstreamUnavailable,
 )
 from config.api.rendering import render_json
-from config.http import Permanent, Retryable
+from config.api.response_headers import NEVER_STORED
+from config.http.json_client import Permanent, Retryable
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from drf_spectacular.utils import extend_schema_field
 from eth_utils.address import to_checksum_address
 from rest_framework import serializers
 
-from config.base58 import is_account, is_signature
+from tokens.chains.base58 import is_account, is_signature
 
 _HEX_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}")
 _HEX_HASH = re.compile(r"0[xX][0-9a-fA-F]{64}")

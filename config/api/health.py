@@ -25,11 +25,11 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 from rest_framework.exceptions import ValidationError
 
-from config.api.caching import NEVER_STORED
 from config.api.error_handling import error_body
 from config.api.metrics import metrics
 from config.api.rendering import render_json
-from config.postgresql.time_limits import limited
+from config.api.response_headers import NEVER_STORED
+from config.postgresql.timeouts import limited
 
 logger = logging.getLogger(__name__)
 

@@ -18,10 +18,10 @@ from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from config.api.caching import NEVER_STORED
 from config.api.client_ip import is_on_loopback
 from config.api.error_handling import json_error
-from config.postgresql.time_limits import limited
+from config.api.response_headers import NEVER_STORED
+from config.postgresql.timeouts import limited
 
 logger = logging.getLogger(__name__)
 

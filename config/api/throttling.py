@@ -8,10 +8,10 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from config import call_counts
 from config.api.client_ip import client_address
 from config.api.errors import Unavailable
-from config.rate_limits import CountersUnavailable, Verdict, take
+from config.redis import call_counts
+from config.redis.rate_limits import CountersUnavailable, Verdict, take
 
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
@@ -38,7 +38,7 @@ class Limit(BaseThrottle):
         return limit
 
     def usage(self, request: Request) -> str:
-        """What the request is counted as in `config.call_counts`; empty where nobody wants to know."""
+        """What the request is counted as in `config.redis.call_counts`; empty where nobody wants to know."""
         return ""
 
     def allow_request(self, request: Request, view: Any) -> bool:

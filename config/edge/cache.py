@@ -12,19 +12,11 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from django.conf import settings
 
-from config.api.representation import accepts_gzip
-from config.edge.answers import (
-    Answer,
-    Response,
-    deliver,
-    keep,
-    run_for_all,
-    seconds_for_all,
-    serve,
-)
-from config.edge.shared_runs import SharedRuns, Turn
-from config.edge.store import AnswerStore, Key
-from config.redis_connection import PREFIX
+from config.edge.cached_responses import Answer, Response, deliver, keep, run_for_all, seconds_for_all, serve
+from config.edge.representation import accepts_gzip
+from config.edge.request_coalescing import SharedRuns, Turn
+from config.edge.response_store import AnswerStore, Key
+from config.redis.connection import PREFIX
 
 _READS = ("GET", "HEAD")
 # Who sends one of these asks for himself, or sends a body.

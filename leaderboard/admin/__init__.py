@@ -1,6 +1,6 @@
 """The operators' pages of the leaderboard."""
 
-from leaderboard.admin.agents import AgentAdmin
-from leaderboard.admin.standings import EventImportAdmin, StandingAdmin
+from leaderboard.admin.agent_pages import AgentAdmin
+from leaderboard.admin.ranking_pages import EventImportAdmin, StandingAdmin
 
 __all__ = ["AgentAdmin", "EventImportAdmin", "StandingAdmin"]

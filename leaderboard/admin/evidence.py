@@ -12,9 +12,9 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from config.operators.dashboard import Chart
+from leaderboard.admin.evidence_labels import FLAGS, SIGNS, spaced, words
 from leaderboard.admin.evidence_links import Link, complete, links
-from leaderboard.admin.evidence_names import Names, look_up
-from leaderboard.admin.evidence_words import FLAGS, SIGNS, spaced, words
+from leaderboard.admin.evidence_lookup import Names, look_up
 from leaderboard.models import Standing
 from leaderboard.wash.detectors import ACCUSED, FLAG_SHARE
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.urls import reverse
 
-from leaderboard.admin.evidence_names import Carrier, Names
-from tokens import explorers
+from leaderboard.admin.evidence_lookup import Carrier, Names
+from tokens.installation import explorers
 
 _FARCASTER = "https://farcaster.xyz/~"
 # Columns that evidence doesn't have, made of what its keys stand for.

@@ -1,6 +1,6 @@
 """What happened, as reported: rows that are added and never changed.
 
-A fact's primary key is made of who reported it and the id of the event (`leaderboard.keys.event_key`), so that an event
+A fact's primary key is made of who reported it and the id of the event (`leaderboard.facts.short_keys.event_key`), so that an event
 that comes again adds nothing; a second constraint names what makes it one fact, whoever reports it. Each table has an
 index by time, so that a window costs what it holds. Texts are never kept, only keys of what is left of them once
 case, punctuation, links and names are gone.
@@ -22,7 +22,7 @@ class Run(models.Model):
     # A run belongs to the interval in which it finished.
     finished_at = models.DateTimeField()
     succeeded = models.BooleanField()
-    # `leaderboard.keys.run_key` of the event's id; null of runs that were told before it was kept.
+    # `leaderboard.facts.short_keys.run_key` of the event's id; null of runs that were told before it was kept.
     run_key = models.BigIntegerField(null=True)
 
     class Meta:
@@ -58,7 +58,7 @@ class Action(models.Model):
     kind = models.PositiveSmallIntegerField(choices=ActionKind)
     # 0x and 40 lower-case hex digits.
     cast_hash = models.CharField(max_length=42)
-    # `leaderboard.keys.cast_key` of it, by which interactions name it.
+    # `leaderboard.facts.short_keys.cast_key` of it, by which interactions name it.
     cast_key = models.BigIntegerField()
     # 0 where there is no text.
     text_key = models.BigIntegerField(default=0)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.audiences import Audience
-from leaderboard.columns import Facts, Index, Real, Truth, Whole
-from leaderboard.grouping import CHUNK
-from leaderboard.wash.accounts import share
+from leaderboard.facts.audiences import Audience
+from leaderboard.facts.columns import Facts, Index, Real, Truth, Whole
+from leaderboard.facts.grouping import CHUNK
+from leaderboard.wash.evidence_accounts import share
 from leaderboard.wash.findings import Evidence
 
 # An interaction stands in a burst if within the window around it so many others do, and so many times more than the

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.columns import Real, Trades, Truth, Whole
+from leaderboard.facts.columns import Real, Trades, Truth, Whole
 
 # A sale returns a purchase up to so much later; a bot waits, to look like two people.
 WINDOW = 3 * 3_600

@@ -5,9 +5,9 @@ The effective number of accounts is 1 / HHI, where HHI is the sum of the squared
 
 import numpy as np
 
-from leaderboard.audiences import Audience
-from leaderboard.columns import Facts, Real
-from leaderboard.wash.accounts import listed, pairs_of, share, totals
+from leaderboard.facts.audiences import Audience
+from leaderboard.facts.columns import Facts, Real
+from leaderboard.wash.evidence_accounts import listed, pairs_of, share, totals
 from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
 
 FLAG = "CONCENTRATED"

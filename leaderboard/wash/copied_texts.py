@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.audiences import Audience
-from leaderboard.columns import Facts, Index, Real, Whole
-from leaderboard.grouping import distinct
-from leaderboard.keys import hex_of
-from leaderboard.wash.accounts import share
+from leaderboard.facts.audiences import Audience
+from leaderboard.facts.columns import Facts, Index, Real, Whole
+from leaderboard.facts.grouping import distinct
+from leaderboard.facts.short_keys import hex_of
+from leaderboard.wash.evidence_accounts import share
 from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
 
 FLAG = "DUPLICATE_TEXT"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.audiences import Audience
-from leaderboard.columns import Doubt, Facts, Real, Truth
+from leaderboard.facts.audiences import Audience
+from leaderboard.facts.columns import Doubt, Facts, Real, Truth
 from leaderboard.wash import concentration, copied_texts, low_scores, rings, self_trades, timing
 from leaderboard.wash.findings import Evidence, Finding
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.columns import Real
+from leaderboard.facts.columns import Real
 
 Evidence = dict[str, Any]
 

@@ -13,9 +13,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from leaderboard.audiences import Audience
-from leaderboard.columns import Agents, Facts, Index, Real, Whole
-from leaderboard.grouping import positions
+from leaderboard.facts.audiences import Audience
+from leaderboard.facts.columns import Agents, Facts, Index, Real, Whole
+from leaderboard.facts.grouping import positions
 from leaderboard.wash.findings import Evidence
 
 # So many interactions or more make a link that can close a ring, if they are this share of what the agent gets.

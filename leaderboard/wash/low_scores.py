@@ -6,9 +6,9 @@ side. Accounts with an unknown score are taken for neither low nor good.
 
 import numpy as np
 
-from leaderboard.audiences import Audience
-from leaderboard.columns import Facts, Real, Truth, Whole
-from leaderboard.wash.accounts import listed, pairs_of, share
+from leaderboard.facts.audiences import Audience
+from leaderboard.facts.columns import Facts, Real, Truth, Whole
+from leaderboard.wash.evidence_accounts import listed, pairs_of, share
 from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
 from leaderboard.wash.reporters import accounts_around
 

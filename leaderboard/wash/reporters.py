@@ -7,9 +7,9 @@ another's agents look like wash. What a reporter can do for his own agents is bo
 
 import numpy as np
 
-from leaderboard.audiences import Audience
-from leaderboard.columns import Index, Real, Truth, Whole
-from leaderboard.grouping import distinct
+from leaderboard.facts.audiences import Audience
+from leaderboard.facts.columns import Index, Real, Truth, Whole
+from leaderboard.facts.grouping import distinct
 
 
 def accounts_around(audience: Audience, chosen: Truth, reporters: Whole, *, others: int) -> Real:

@@ -6,9 +6,9 @@ agent and those agents to which the same accounts come back (`shared_feeders`).
 
 import numpy as np
 
-from leaderboard.audiences import Audience
-from leaderboard.columns import Facts
-from leaderboard.wash.accounts import listed, pairs_of, share
+from leaderboard.facts.audiences import Audience
+from leaderboard.facts.columns import Facts
+from leaderboard.wash.evidence_accounts import listed, pairs_of, share
 from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
 from leaderboard.wash.links import find_links
 from leaderboard.wash.shared_feeders import find_shared

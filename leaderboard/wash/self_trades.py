@@ -9,11 +9,11 @@ they do (`circles.py`), and any other is a set by itself.
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.audiences import Audience
-from leaderboard.columns import Facts, Real, Trades, Truth, Whole
-from leaderboard.keys import hex_of
-from leaderboard.wash.accounts import share
+from leaderboard.facts.audiences import Audience
+from leaderboard.facts.columns import Facts, Real, Trades, Truth, Whole
+from leaderboard.facts.short_keys import hex_of
 from leaderboard.wash.circles import find_circles
+from leaderboard.wash.evidence_accounts import share
 from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
 
 FLAG = "SELF_TRADE"

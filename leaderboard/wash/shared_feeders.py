@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from leaderboard.audiences import Audience
-from leaderboard.columns import Agents, Index, Real, Truth, Whole
-from leaderboard.grouping import beginnings, lengths
-from leaderboard.wash.accounts import totals
+from leaderboard.facts.audiences import Audience
+from leaderboard.facts.columns import Agents, Index, Real, Truth, Whole
+from leaderboard.facts.grouping import beginnings, lengths
+from leaderboard.wash.evidence_accounts import totals
 from leaderboard.wash.findings import Evidence
 from leaderboard.wash.reporters import accounts_around
 

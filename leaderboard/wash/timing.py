@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.audiences import Audience
-from leaderboard.columns import Facts, Index, Real, Truth, Whole
-from leaderboard.grouping import CHUNK, positions
-from leaderboard.wash.accounts import listed, pairs_of, share
+from leaderboard.facts.audiences import Audience
+from leaderboard.facts.columns import Facts, Index, Real, Truth, Whole
+from leaderboard.facts.grouping import CHUNK, positions
 from leaderboard.wash.bursts import find_bursts
+from leaderboard.wash.evidence_accounts import listed, pairs_of, share
 from leaderboard.wash.findings import Evidence, Finding, Ramp, Sign
 from leaderboard.wash.reporters import medians
 

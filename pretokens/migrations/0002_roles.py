@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from accounts import roles
+from accounts.operators import roles
 
 SEE = ("pretokens.view_pretoken",)
 PERMISSIONS = {

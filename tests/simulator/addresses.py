@@ -1,6 +1,6 @@
 """The contracts of chain 8453 that simulated launches go through, as the registry has them, and strangers."""
 
-from tests.launch_builder import FACTORY_V4
+from tests.nodes.launch_builder import FACTORY_V4
 
 FACTORY = FACTORY_V4
 # The first ones are those of today; the last one has no fee preferences.

@@ -1,6 +1,6 @@
 """Logs and calls from the published signatures: none of the product's ABI files or decoders is used here.
 
-As `tests.launch_builder`, and quick enough for a hundred thousand logs: eth_abi, which a test compares it with, takes
+As `tests.nodes.launch_builder`, and quick enough for a hundred thousand logs: eth_abi, which a test compares it with, takes
 ten times as long.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
-from tests.launch_builder import split_types
+from tests.nodes.launch_builder import split_types
 
 Encode = Callable[[Any], bytes]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.recorded_node import Refused
+from tests.nodes.recorded_node import Refused
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.launch_builder import V4_CREATED, WETH
+from tests.nodes.launch_builder import V4_CREATED, WETH
 from tests.simulator import addresses
 from tests.simulator.encoding import LogEntry, emit
 from tests.simulator.launches import Launched, LaunchMaker

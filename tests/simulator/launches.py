@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.launch_builder import USDC, V4_CREATED, WETH
+from tests.nodes.launch_builder import USDC, V4_CREATED, WETH
 from tests.simulator import addresses
 from tests.simulator.encoding import ZERO, LogEntry, call, checksum, emit, encode_values
 from tests.simulator.truth import Json, Share

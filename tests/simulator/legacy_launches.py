@@ -1,7 +1,7 @@
 """Launches of generations v0 and v3.1, whose transactions have to be read in full and whose tokens have to be asked."""
 
-from tests.launch_builder import FACTORY_V31, V3_FACTORY, V31_CREATED, WETH
-from tests.launch_builder import POSITION_MANAGER as MANAGER
+from tests.nodes.launch_builder import FACTORY_V31, V3_FACTORY, V31_CREATED, WETH
+from tests.nodes.launch_builder import POSITION_MANAGER as MANAGER
 from tests.simulator import addresses
 from tests.simulator.encoding import ZERO, LogEntry, emit
 from tests.simulator.launches import BPS, SUPPLY, Launched, LaunchMaker

@@ -8,7 +8,7 @@ from typing import Any
 
 from eth_utils.crypto import keccak
 
-from tests.recorded_node import Refused
+from tests.nodes.recorded_node import Refused
 from tests.simulator.bloom import bloom
 from tests.simulator.chain import Block, SimulatedChain
 from tests.simulator.faults import Faults, Limits, too_many

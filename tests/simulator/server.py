@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection
 from websockets.sync.server import serve as serve_websocket
 
-from tests.recorded_node import Refused
+from tests.nodes.recorded_node import Refused
 from tests.simulator.chain import Block, SimulatedChain
 from tests.simulator.faults import Faults, Limits
 from tests.simulator.node import Node, View

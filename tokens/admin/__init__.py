@@ -1,27 +1,27 @@
 """The operators' pages for what was launched. Django finds them by importing this package."""
 
 from tokens.admin import (
+    chain_progress,
     deploy_limits,
     deploy_wallets,
-    deploying,
-    documents,
-    events,
-    followed_accounts,
-    following,
-    index_requests,
-    saved_tokens,
-    tokens,
+    deployments,
+    index_queue,
+    launched_tokens,
+    solana_accounts,
+    token_documents,
+    token_events,
+    user_saved_tokens,
 )
 
 __all__ = [
+    "chain_progress",
     "deploy_limits",
     "deploy_wallets",
-    "deploying",
-    "documents",
-    "events",
-    "followed_accounts",
-    "following",
-    "index_requests",
-    "saved_tokens",
-    "tokens",
+    "deployments",
+    "index_queue",
+    "launched_tokens",
+    "solana_accounts",
+    "token_documents",
+    "token_events",
+    "user_saved_tokens",
 ]

@@ -9,10 +9,10 @@ from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from tokens.admin.filters import ChainFilter
-from tokens.admin.following import OnAChain
-from tokens.admin.search import IndexedSearch, of_chain
-from tokens.installed_chains import registry
+from tokens.admin.chain_progress import OnAChain
+from tokens.admin.indexed_search import IndexedSearch, of_chain
+from tokens.admin.list_filters import ChainFilter
+from tokens.installation.installed_chains import registry
 from tokens.models import DeployQuota, DeploySwitch
 
 

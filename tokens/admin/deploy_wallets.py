@@ -8,13 +8,13 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 
-from config.operators.pages import WrittenRows, choose, note
-from tokens import explorers
-from tokens.admin.deploy_facts import coins, outward, purpose
-from tokens.admin.filters import ChainFilter
-from tokens.admin.following import OnAChain
-from tokens.admin.search import IndexedSearch, wallets_of
-from tokens.deploying.wallets import IN_FLIGHT
+from config.operators.admin_pages import WrittenRows, choose, note
+from tokens.admin.chain_progress import OnAChain
+from tokens.admin.deployment_fields import coins, outward, purpose
+from tokens.admin.indexed_search import IndexedSearch, wallets_of
+from tokens.admin.list_filters import ChainFilter
+from tokens.deploying.sending.wallets import IN_FLIGHT
+from tokens.installation import explorers
 from tokens.models import DeployAttempt, DeployWallet
 
 _ATTEMPTS_SHOWN = 20

@@ -8,9 +8,9 @@ from django.db.models import Count, Min
 from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
-from tokens.deploying.wallets import is_low
-from tokens.installed_signers import signing_chains
-from tokens.metrics import NEWEST
+from tokens.deploying.sending.wallets import is_low
+from tokens.following.metrics import NEWEST
+from tokens.installation.installed_signers import signing_chains
 from tokens.models import Deployment, DeploySwitch, DeployWallet
 
 Status = Deployment.Status

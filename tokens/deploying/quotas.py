@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import Count, Sum
 
 from accounts.models import PartnerKey
-from config.http import Retryable
+from config.http.json_client import Retryable
 from tokens.models.deployment import Deployment, DeployQuota
 
 _WEI_PER_COIN = 10**18

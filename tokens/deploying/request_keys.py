@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.crypto import salted_hmac
 
 from accounts.models import PartnerKey
-from tokens.deploy_rules.values import is_request_key
+from tokens.deploying.rules.scalars import is_request_key
 
 # What makes no other order of a body: the same one, rehearsed first, is the same order.
 _DRY_RUN = "dryRun"

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 from django.utils import timezone
 
-from tokens.chains.blocks import BlockHeader
-from tokens.chains.registry import ChainInfo
-from tokens.following.accounts import Followed
+from tokens.chains.block_types import BlockHeader
+from tokens.chains.registry.chains import ChainInfo
+from tokens.following.solana.followed_accounts import Followed
 from tokens.models import ChainHead
 
 

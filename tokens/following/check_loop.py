@@ -4,12 +4,12 @@ import time
 
 from django.conf import settings
 
-from config.http import Retryable
+from config.http.json_client import Retryable
 from tokens.following import chain_heads, coverage
 from tokens.following.coverage import Overtaken
-from tokens.following.term import Term
+from tokens.following.leader_loops import Term
 from tokens.following.verification import verify
-from tokens.installed_chains import installed_chain, installed_chain_otherwise
+from tokens.installation.installed_chains import installed_chain, installed_chain_otherwise
 from tokens.models import Coverage
 
 # What troubles call this loop.

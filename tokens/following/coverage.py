@@ -12,8 +12,8 @@ from django.conf import settings
 from django.db.models import Max, QuerySet
 from django.utils import timezone
 
-from config.http import Permanent
-from tokens.chains.registry import ChainInfo
+from config.http.json_client import Permanent
+from tokens.chains.registry.chains import ChainInfo
 from tokens.models import Coverage
 
 logger = logging.getLogger(__name__)
@@ -96,7 +96,7 @@ def advance_verified(coverage: Coverage, *, to: int) -> None:
 def advance_joined(chain_id: int, *, first: int, last: int) -> None:
     """Note that the head wrote the blocks from `first` to `last`, for rows that had read all blocks before them.
 
-    To be called in the transaction that writes, which owns the chain (`tokens.chain_lock.own`). A row that is still
+    To be called in the transaction that writes, which owns the chain (`tokens.indexing.chain_lock.own`). A row that is still
     on its way reads them by itself, later: it may find tokens that they are about.
     """
     joined = live_rows(chain_id).filter(followed_to__gte=first - 1, followed_to__lt=last)

@@ -7,13 +7,13 @@ from django.db import transaction
 from django.db.models import F, Value
 from django.db.models.functions import Greatest, Least
 
-from config.http import Permanent
-from tokens import chain_lock, unwinding
-from tokens.chains.chain import Chain
-from tokens.following import window
+from config.http.json_client import Permanent
+from tokens.chains.protocols import Chain
+from tokens.following import reorg_window
 from tokens.following.coverage import wants_launches
+from tokens.indexing import chain_lock, unwinding
+from tokens.indexing.unwinding import Unwound
 from tokens.models import ChainHead, Coverage, FollowedBlock, Token
-from tokens.unwinding import Unwound
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ def halt(chain_id: int, reason: str, *, last: FollowedBlock) -> Halted:
     """Stop following, unless somebody has moved the window since; returns what to raise. Raises WindowMoved."""
     with transaction.atomic():
         chain_lock.own(chain_id)
-        window.check_newest(chain_id, last)
+        reorg_window.check_newest(chain_id, last)
         ChainHead.objects.filter(pk=chain_id).update(halted=reason)
     return Halted(reason)
 
@@ -77,7 +77,7 @@ def rewind(chain: Chain, *, to: int) -> Rewound:
         reached = Greatest(F("first_block") - 1, to)
         runs.update(followed_to=reached, verified_to=Least(F("verified_to"), reached))
         unwound = unwinding.unwind_blocks(chain_id, above=to)
-        newest = window.read_newest(chain_id)
+        newest = reorg_window.read_newest(chain_id)
         # Until a node tells of the head, history asks for nothing that the chain may no longer have.
         ChainHead.objects.filter(pk=chain_id).update(
             halted="", followed=newest.number if newest else None, final=Least("final", Value(to))
@@ -98,7 +98,7 @@ def check_rewind(chain: Chain, *, to: int) -> None:
         raise NotRewindable(f"chain {chain_id} was followed to block {head.followed}: no way back to block {to}")
     launched = Token.objects.on_chain().filter(chain_id=chain_id, block_number__lte=to).order_by("-block_number")
     ours = dict(launched.values_list("block_number", "block_hash")[:_COMPARED])
-    ours |= {block.number: block.hash for block in window.read_blocks(chain_id, [to]).values()}
+    ours |= {block.number: block.hash for block in reorg_window.read_blocks(chain_id, [to]).values()}
     theirs = chain.read_headers([*ours, to])
     if to not in theirs:
         raise NotRewindable(f"chain {chain_id} has no block {to} now: choose a lower one")

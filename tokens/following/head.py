@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 
 from django.db import transaction
 
-from config.http import Retryable
-from tokens import chain_lock, unwinding, writing
-from tokens.chains.base import NodeUnavailable, TransactionFacts
-from tokens.chains.blocks import BlockGone, BlockHeader
-from tokens.chains.chain import Chain
-from tokens.following import block_reading, chain_heads, coverage, halts, reorgs, window
+from config.http.json_client import Retryable
+from tokens.chains.block_types import BlockGone, BlockHeader
+from tokens.chains.protocols import Chain
+from tokens.chains.types import NodeUnavailable, TransactionFacts
+from tokens.following import chain_heads, coverage, halts, head_blocks, reorg_window, reorgs
 from tokens.following.reorgs import PIECE_BLOCKS, Branch, TooDeep
+from tokens.indexing import chain_lock, unwinding, writing
+from tokens.indexing.writing import Written
 from tokens.models import FollowedBlock
-from tokens.writing import Written
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ class Head:
 
     def reload(self) -> None:
         """Take over from the database what is followed."""
-        self.last = window.read_newest(self.chain_id)
+        self.last = reorg_window.read_newest(self.chain_id)
 
     def ask_others(self) -> None:
         """Ask the nodes in the other order from now on: the one that is first has another branch than most."""
@@ -98,14 +98,14 @@ class Head:
         anchor = self._read_header(number)
         with transaction.atomic():
             chain_lock.own(self.chain_id)
-            if window.read_newest(self.chain_id) is not None:
-                raise window.WindowMoved(f"chain {self.chain_id} is followed already")
+            if reorg_window.read_newest(self.chain_id) is not None:
+                raise reorg_window.WindowMoved(f"chain {self.chain_id} is followed already")
             self._begin_at(anchor, newest=newest)
-        self.last = window.row(self.chain_id, anchor)
+        self.last = reorg_window.row(self.chain_id, anchor)
         logger.info("chain=%s head=%s followed=%s following begins", self.chain_id, newest.number, anchor.number)
 
     def _begin_at(self, anchor: BlockHeader, *, newest: BlockHeader) -> None:
-        window.begin_at(self.chain_id, anchor)
+        reorg_window.begin_at(self.chain_id, anchor)
         chain_heads.store(self.chain.info, newest=newest, followed=anchor.number)
 
     def _close_gap(self, last: FollowedBlock, newest: BlockHeader) -> None:
@@ -138,14 +138,14 @@ class Head:
             return
         with transaction.atomic():
             chain_lock.own(self.chain_id)
-            window.check_newest(self.chain_id, last)
+            reorg_window.check_newest(self.chain_id, last)
             self._begin_at(headers[to], newest=newest)
-        self.last = window.row(self.chain_id, headers[to])
+        self.last = reorg_window.row(self.chain_id, headers[to])
         logger.info("chain=%s head=%s followed=%s after a gap from %s", self.chain_id, newest.number, to, last.number)
 
     def _look_behind(self, last: FollowedBlock, newest: BlockHeader) -> None:
         """A block that is no higher than ours: nothing new, where we have it; else another branch."""
-        ours = window.read_blocks(self.chain_id, [newest.number]).get(newest.number)
+        ours = reorg_window.read_blocks(self.chain_id, [newest.number]).get(newest.number)
         if ours is not None and ours.hash == newest.hash:
             raise BlockGone(f"chain {self.chain_id}: its node is {last.number - newest.number} blocks behind")
         self._consider(last, newest)
@@ -173,36 +173,36 @@ class Head:
 
     def _is_vouched(self, last: FollowedBlock) -> bool:
         """Whether a node has our newest block, or had it a moment ago."""
-        having, _ = self.chain.count_nodes_with(window.header_of(last))
+        having, _ = self.chain.count_nodes_with(reorg_window.header_of(last))
         if having:
             self._vouched_at = time.monotonic()
         return time.monotonic() - self._vouched_at < self.patience
 
     def _is_outvoted(self, block: FollowedBlock) -> bool:
         """Whether some nodes have our block, and more of them another one: the few may stay where they are for long."""
-        having, differing = self.chain.count_nodes_with(window.header_of(block))
+        having, differing = self.chain.count_nodes_with(reorg_window.header_of(block))
         return 0 < having < differing
 
     def _check_votes(self, *, ours: FollowedBlock, theirs: BlockHeader) -> None:
         """Raise OtherBranch where more nodes have our block, and ask others from now on."""
-        if not reorgs.has_more_nodes(self._preferred, ours=window.header_of(ours), theirs=theirs):
+        if not reorgs.has_more_nodes(self._preferred, ours=reorg_window.header_of(ours), theirs=theirs):
             self.ask_others()
             raise OtherBranch(f"chain {self.chain_id}: a node has another block {theirs.number} than most")
 
     def _append(self, last: FollowedBlock, headers: Sequence[BlockHeader], *, newest: BlockHeader) -> None:
-        transactions = block_reading.read(headers, chain=self.chain, otherwise=self.otherwise)
+        transactions = head_blocks.read(headers, chain=self.chain, otherwise=self.otherwise)
         with transaction.atomic():
             chain_lock.own(self.chain_id)
-            window.check_newest(self.chain_id, last)
+            reorg_window.check_newest(self.chain_id, last)
             written = self._write(headers, transactions, newest=newest)
         self._accept(headers[-1], written, newest=newest)
 
     def _exchange(self, last: FollowedBlock, branch: Branch, *, newest: BlockHeader) -> None:
         """Take back our blocks above the ancestor and write the branch's, so that nobody sees it without either."""
-        transactions = block_reading.read(branch.headers, chain=self.chain, otherwise=self.otherwise)
+        transactions = head_blocks.read(branch.headers, chain=self.chain, otherwise=self.otherwise)
         with transaction.atomic():
             chain_lock.own(self.chain_id)
-            window.check_newest(self.chain_id, last)
+            reorg_window.check_newest(self.chain_id, last)
             unwinding.unwind_blocks(self.chain_id, above=branch.ancestor.number)
             written = self._write(branch.headers, transactions, newest=newest)
         depth = last.number - branch.ancestor.number
@@ -222,14 +222,14 @@ class Head:
         first, last = headers[0].number, headers[-1].number
         unwinding.unwind_rivals(self.chain_id, blocks={header.number: header.hash for header in headers})
         written = writing.write(transactions, chain=self.chain.info)
-        window.append(self.chain_id, headers, depth=self.chain.info.finality_depth)
+        reorg_window.append(self.chain_id, headers, depth=self.chain.info.finality_depth)
         coverage.advance_joined(self.chain_id, first=first, last=last)
         chain_heads.store(self.chain.info, newest=max(newest, headers[-1], key=_number), followed=last)
         return written
 
     def _accept(self, header: BlockHeader, written: Written, *, newest: BlockHeader) -> None:
         """What was committed is where we are now."""
-        self.last = window.row(self.chain_id, header)
+        self.last = reorg_window.row(self.chain_id, header)
         self._vouched_at = self._touched_at = time.monotonic()
         if written.launches or written.events:
             logger.info(

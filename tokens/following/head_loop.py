@@ -4,13 +4,13 @@ import time
 
 from django.conf import settings
 
-from config.http import Retryable
+from config.http.json_client import Retryable
 from tokens.following import halts
 from tokens.following.halts import Halted
 from tokens.following.head import Head
-from tokens.following.news import listening
-from tokens.following.term import Term
-from tokens.installed_chains import installed_chain, installed_chain_otherwise
+from tokens.following.leader_loops import Term
+from tokens.following.new_heads import listening
+from tokens.installation.installed_chains import installed_chain, installed_chain_otherwise
 
 # What troubles call this loop.
 HEAD = "head"

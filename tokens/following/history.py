@@ -7,15 +7,15 @@ from threading import Event
 
 from django.db import transaction
 
-from tokens import chain_lock, writing
-from tokens.chains.base import TransactionFacts
-from tokens.chains.blocks import Reading
-from tokens.chains.chain import Chain
+from config.postgresql.bulk_load import commit_lazily
+from tokens.chains.block_types import Reading
+from tokens.chains.protocols import Chain
+from tokens.chains.types import TransactionFacts
 from tokens.following import coverage as progress
-from tokens.following.ahead import Watch, Work, reading_ahead
-from tokens.launch_lines import LaunchKey, LaunchLine, make_lines
+from tokens.following.prefetch import Watch, Work, reading_ahead
+from tokens.indexing import chain_lock, writing
+from tokens.indexing.launch_lines import LaunchKey, LaunchLine, make_lines
 from tokens.models import Coverage, FollowedBlock
-from tokens.staging import commit_lazily
 
 # So many transactions are written at a time, in one transaction of the database: those of a block stay together.
 WRITTEN_AT_ONCE = 2000

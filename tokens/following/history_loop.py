@@ -1,13 +1,13 @@
 """A chain's past, read until the turn ends: behind the head, for each row of progress in its turn."""
 
-from config.http import Retryable
+from config.http.json_client import Retryable
 from tokens.following import chain_heads, coverage
-from tokens.following.ahead import Watch
 from tokens.following.coverage import Overtaken
 from tokens.following.history import join, read_history
-from tokens.following.progress import Progress
-from tokens.following.term import Term
-from tokens.installed_chains import installed_chain
+from tokens.following.leader_loops import Term
+from tokens.following.prefetch import Watch
+from tokens.following.progress_display import Progress
+from tokens.installation.installed_chains import installed_chain
 from tokens.models import Coverage
 
 # What troubles call this loop.

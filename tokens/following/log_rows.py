@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from tokens.chains.base import EventLog, LogUndecodable, TransactionFacts
-from tokens.chains.events import decode
-from tokens.facts import Json, event_facts, launch_facts
-from tokens.installed_chains import registry
+from tokens.chains.evm.generations.event_decoding import decode
+from tokens.chains.types import EventLog, LogUndecodable, TransactionFacts
+from tokens.indexing.fact_json import Json, event_facts, launch_facts
+from tokens.installation.installed_chains import registry
 from tokens.models import Coverage, LaunchFacts, Token, TokenEvent
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tokens.chains.blocks import BlockGone, BlockHeader
-from tokens.chains.chain import Chain
-from tokens.following import window
+from tokens.chains.block_types import BlockGone, BlockHeader
+from tokens.chains.protocols import Chain
+from tokens.following import reorg_window
 from tokens.models import FollowedBlock
 
 # How many blocks are compared at a time at the most, and how many of a new branch are read at once.
@@ -45,7 +45,7 @@ def find_branch(chain: Chain, *, last: FollowedBlock, newest: BlockHeader) -> Br
     theirs: dict[int, BlockHeader] = {}
     high, step = min(last.number, newest.number), 1
     ours: FollowedBlock | None = None
-    while blocks := window.read_blocks(chain_id, range(high - step + 1, high + 1)):
+    while blocks := reorg_window.read_blocks(chain_id, range(high - step + 1, high + 1)):
         theirs |= chain.read_headers(sorted(blocks))
         for number in sorted(blocks, reverse=True):
             below, ours = ours, blocks[number]

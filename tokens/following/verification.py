@@ -8,13 +8,13 @@ from functools import partial
 from django.conf import settings
 from django.db import transaction
 
-from config.http import Retryable
-from tokens import chain_lock, unwinding, writing
-from tokens.chains.chain import Chain
+from config.http.json_client import Retryable
+from tokens.chains.protocols import Chain
 from tokens.following import coverage as progress
-from tokens.following.ahead import Watch, Work, reading_ahead
 from tokens.following.log_rows import LogId, find_altered, find_rows, log_ids, was_learned
+from tokens.following.prefetch import Watch, Work, reading_ahead
 from tokens.following.second_reading import SecondReading, prove, read_again
+from tokens.indexing import chain_lock, unwinding, writing
 from tokens.models import Coverage, CoverageAlarm
 
 logger = logging.getLogger(__name__)

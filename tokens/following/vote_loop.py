@@ -6,9 +6,9 @@ wait for another that hangs.
 
 from django.db import connections
 
-from tokens.following import reorgs, window
-from tokens.following.term import Term
-from tokens.installed_chains import installed_chain
+from tokens.following import reorg_window, reorgs
+from tokens.following.leader_loops import Term
+from tokens.installation.installed_chains import installed_chain
 
 # What troubles call this loop.
 VOTES = "votes"
@@ -31,12 +31,12 @@ def have_voted(term: Term, *, behind: str | None = None) -> str | None:
     Returns the hash of that one where a node is further, to be given as `behind` the next time: the head is told, too,
     where it is still there.
     """
-    newest = window.read_newest(term.chain_id)
+    newest = reorg_window.read_newest(term.chain_id)
     if newest is None:
         return None
     chain = installed_chain(term.chain_id)
     highest = chain.read_highest()
     is_behind = highest is not None and highest > newest.number
-    if (is_behind and newest.hash == behind) or reorgs.is_outvoted(chain, window.header_of(newest)):
+    if (is_behind and newest.hash == behind) or reorgs.is_outvoted(chain, reorg_window.header_of(newest)):
         term.outvoted.set()
     return newest.hash if is_behind else None

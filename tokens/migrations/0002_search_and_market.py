@@ -6,7 +6,7 @@ import django.db.models.fields.json
 import django.db.models.functions.comparison
 import django.db.models.functions.datetime
 import django.db.models.functions.text
-import tokens.search
+import tokens.catalogue.text_search
 from django.contrib.postgres.operations import TrigramExtension
 from django.db import migrations, models
 
@@ -41,7 +41,7 @@ DROP STATISTICS token_pairs, token_interfaces;
 
 # Lists that are sorted by market data or searched read these tables' indexes first, so that a token without its rows
 # would be in none of them. Whoever inserts or changes a token, by whatever way, they come with it. The priorities are
-# those of tokens/market_schedule.py: a launch of the last day goes before all that was launched long ago.
+# those of tokens/market/refresh_schedule.py: a launch of the last day goes before all that was launched long ago.
 ROWS_OF_EVERY_TOKEN = """
 CREATE FUNCTION add_rows_of_tokens() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -109,7 +109,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='searchentry',
-            index=django.contrib.postgres.indexes.GinIndex(tokens.search.ShortGrams('text'), fastupdate=False, name='search_by_short_gram'),
+            index=django.contrib.postgres.indexes.GinIndex(tokens.catalogue.text_search.ShortGrams('text'), fastupdate=False, name='search_by_short_gram'),
         ),
         migrations.CreateModel(
             name='Market',

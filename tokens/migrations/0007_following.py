@@ -6,7 +6,7 @@ import django.db.models.expressions
 import django.db.models.fields.json
 from django.db import migrations, models
 
-import tokens.search
+import tokens.catalogue.text_search
 
 # An index that is being built anew, as while tokens are seeded, is not there.
 SORTED_IN = """
@@ -129,7 +129,7 @@ class Migration(migrations.Migration):
                     model_name="searchentry",
                     index=django.contrib.postgres.indexes.GinIndex(
                         django.contrib.postgres.indexes.OpClass(models.F("text"), name="gin_trgm_ops"),
-                        tokens.search.ShortGrams("text"),
+                        tokens.catalogue.text_search.ShortGrams("text"),
                         models.F("chain_id"),
                         models.F("msg_sender"),
                         models.F("requestor_fid"),

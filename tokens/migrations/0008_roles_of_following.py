@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from accounts import roles
+from accounts.operators import roles
 
 SEE = ("tokens.view_coverage", "tokens.view_chainhead", "tokens.view_coveragealarm")
 PERMISSIONS = {

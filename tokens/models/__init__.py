@@ -11,12 +11,12 @@ from tokens.models.deployment import (
     SignedTransaction,
 )
 from tokens.models.event import CHANGES, FeeClaim, LaunchFacts, TokenEvent
-from tokens.models.following import ChainHead, Coverage, CoverageAlarm, FollowedBlock
+from tokens.models.followed_account import FollowedAccount, ListedSignature
+from tokens.models.followed_chain import ChainHead, Coverage, CoverageAlarm, FollowedBlock
 from tokens.models.index_request import IndexRequest
 from tokens.models.market import Market, MarketPoint
 from tokens.models.saved_token import SavedState, SavedToken
 from tokens.models.search_entry import SearchEntry
-from tokens.models.signatures import FollowedAccount, ListedSignature
 from tokens.models.token import ADDRESS_LENGTH, Token
 from tokens.models.token_document import TokenDocument
 

@@ -5,7 +5,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import PartnerKey
-from tokens.deploy_querysets import DeployAttemptQuerySet, DeploymentQuerySet
+from tokens.models.deployment_querysets import DeployAttemptQuerySet, DeploymentQuerySet
 from tokens.models.token import ADDRESS_LENGTH, Token
 
 # 0x and the 64 digits of a hash, or of a salt.

@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.fields.json import KT
 
-from tokens.chains.events import EventKind
+from tokens.chains.evm.generations.event_decoding import EventKind
 from tokens.models.token import ADDRESS_LENGTH, Token
 
 # What changes a token's columns; the others are many and only remembered.
@@ -32,7 +32,7 @@ class LaunchFacts(models.Model):
     """
 
     token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="launch")
-    # The fields of `tokens.chains.base.Launch`; numbers are decimal strings, because wei are wider than JSON's.
+    # The fields of `tokens.chains.types.Launch`; numbers are decimal strings, because wei are wider than JSON's.
     facts = models.JSONField()
 
     class Meta:

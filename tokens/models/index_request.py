@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from tokens.querysets import IndexRequestQuerySet
+from tokens.models.querysets import IndexRequestQuerySet
 
 
 class IndexRequest(models.Model):

@@ -4,10 +4,10 @@ from django.db import models
 from django.db.models import F
 from django.db.models.functions import Now
 
-from tokens.market_schedule import Priority
+from tokens.market.refresh_schedule import Priority
+from tokens.models.querysets import MarketQuerySet
+from tokens.models.sorts import MARKET_SORTS
 from tokens.models.token import Token
-from tokens.querysets import MarketQuerySet
-from tokens.sorting import MARKET_SORTS
 
 
 class Market(models.Model):

@@ -4,9 +4,9 @@ from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import F
 
+from tokens.catalogue.text_search import ShortGrams
+from tokens.models.querysets import SearchEntryQuerySet
 from tokens.models.token import ADDRESS_LENGTH, Token
-from tokens.querysets import SearchEntryQuerySet
-from tokens.search import ShortGrams
 
 
 class SearchEntry(models.Model):

@@ -5,9 +5,9 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower
 
-from tokens.chains.registry_rules import LONGEST_GENERATION_NAME
-from tokens.launch_warnings import POSSIBLE_COPY
-from tokens.querysets import INTERFACE, TokenQuerySet
+from tokens.chains.registry.entry_rules import LONGEST_GENERATION_NAME
+from tokens.indexing.launch_warnings import POSSIBLE_COPY
+from tokens.models.querysets import INTERFACE, TokenQuerySet
 
 # EIP-55 addresses have 42 characters, base58 mints up to 44.
 ADDRESS_LENGTH = 44

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from accounts import second_factor
+from accounts.operators import second_factor
 
 
 class Command(BaseCommand):

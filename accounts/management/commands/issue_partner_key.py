@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from accounts import keys
+from accounts.keys import credentials
 from accounts.models import Scope
 
 _DEFAULT_SCOPES = (Scope.READ, Scope.INDEX)
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         days: int | None = options["expires_days"]
         expires_at = None if days is None else timezone.now() + timedelta(days=days)
         try:
-            text = keys.issue(options["name"], scopes=options["scope"] or _DEFAULT_SCOPES, expires_at=expires_at)
+            text = credentials.issue(options["name"], scopes=options["scope"] or _DEFAULT_SCOPES, expires_at=expires_at)
         except ValidationError as error:
             raise CommandError(
                 "; ".join(f"{field}: {' '.join(said)}" for field, said in error.message_dict.items())

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard import snapshots
+from config.postgresql.advisory_locks import HeldElsewhere
 from leaderboard.models import Interval
-from tokens.following.leadership import HeldElsewhere
+from leaderboard.ranking import snapshot_building
 
 
 class Command(BaseCommand):
@@ -22,7 +22,7 @@ class Command(BaseCommand):
         chosen = options["interval"]
         for interval in [Interval(chosen)] if chosen else Interval:
             try:
-                snapshot = snapshots.compute(interval)
+                snapshot = snapshot_building.compute(interval)
             except HeldElsewhere as error:
                 raise CommandError("a worker is making a ranking; try again when it is done") from error
             self.stdout.write(f"{interval}: {snapshot.ranked} agents ranked in {snapshot.took_seconds:.1f} s")

@@ -7,13 +7,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.models import PartnerKey, Scope
-from leaderboard import importing
-from leaderboard.event_files import BadLine, DamagedFile
-from leaderboard.import_progress import Progress
-from leaderboard.importing import BadLines, Listener, NothingTaken, OthersAgents, Overtaken
+from leaderboard.events import file_import
+from leaderboard.events.file_import import BadLines, Listener, NothingTaken, OthersAgents, Overtaken
+from leaderboard.events.import_progress import Progress
+from leaderboard.events.json_lines import BadLine, DamagedFile
+from leaderboard.events.recording import Reporter
 from leaderboard.models import EventImport
-from leaderboard.recording import Reporter
-from tokens.following import interpreter
+from tokens.following import interpreter_tuning
 
 # So many bad lines are told one by one where they end the import.
 _MAX_TOLD = 20
@@ -38,7 +38,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         path, reporter = Path(options["file"]), _reporter(options["key"], options["source"])
         try:
-            row = importing.begin(path, reporter=reporter)
+            row = file_import.begin(path, reporter=reporter)
             if row.finished_at is None:
                 self._run(row, path, reporter=reporter, skips_bad=options["skip_bad"])
             else:
@@ -63,9 +63,9 @@ class Command(BaseCommand):
     def _run(self, row: EventImport, path: Path, *, reporter: Reporter, skips_bad: bool) -> None:
         progress = Progress(row=row, size=path.stat().st_size)
         try:
-            with interpreter.set_for_reading():
+            with interpreter_tuning.set_for_reading():
                 listener = Listener(note=progress.note, skip=self._tell)
-                importing.run(row, path, reporter=reporter, skips_bad=skips_bad, listener=listener)
+                file_import.run(row, path, reporter=reporter, skips_bad=skips_bad, listener=listener)
         finally:
             progress.finish()
 

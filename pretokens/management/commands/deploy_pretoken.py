@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-from config.http import Permanent, Retryable
-from pretokens import launching
+from config.http.json_client import Permanent, Retryable
+from pretokens import conversion
 from tokens import tasks
 
 
@@ -19,7 +19,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            deployment = launching.launch(launching.prepare(options["id"]))
+            deployment = conversion.launch(conversion.prepare(options["id"]))
         except (Permanent, Retryable) as error:
             raise CommandError(f"Not deployed: {error}") from error
         transaction.on_commit(lambda: tasks.enqueue_deployment(deployment.pk))

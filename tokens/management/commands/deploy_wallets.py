@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from config.http import Permanent, Retryable
-from tokens.deploying.wallets import WalletState, note_wallets, read_wallets
-from tokens.installed_signers import signing_chains
+from config.http.json_client import Permanent, Retryable
+from tokens.deploying.sending.wallets import WalletState, note_wallets, read_wallets
+from tokens.installation.installed_signers import signing_chains
 
 
 class Command(BaseCommand):

@@ -5,10 +5,11 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.http import Permanent
-from tokens import indexing, tasks
-from tokens.chain_spelling import parse_hash_on
-from tokens.installed_chains import UnsupportedChain, installed_launch_chain, registry
+from config.http.json_client import Permanent
+from tokens import tasks
+from tokens.indexing import index_requests
+from tokens.installation.address_formats import parse_hash_on
+from tokens.installation.installed_chains import UnsupportedChain, installed_launch_chain, registry
 
 
 class Command(BaseCommand):
@@ -33,8 +34,8 @@ class Command(BaseCommand):
 
     def _index(self, chain_id: int, tx_hash: str) -> bool:
         try:
-            addresses = indexing.index_transaction(chain_id=chain_id, tx_hash=tx_hash)
-        except indexing.Postponed as error:
+            addresses = index_requests.index_transaction(chain_id=chain_id, tx_hash=tx_hash)
+        except index_requests.Postponed as error:
             tasks.retry_later(error, chain_id=chain_id, tx_hash=tx_hash)
             when = "not tried again" if error.retry_after is None else f"tried again in {error.retry_after} s"
             self.stderr.write(f"{tx_hash} {error}; {when}")

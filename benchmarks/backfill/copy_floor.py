@@ -1,0 +1,43 @@
+"""The floor of what fills tables: PostgreSQL's own COPY of the same rows into them, their indexes and triggers."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from psycopg import sql
+
+from benchmarks.lists import dataset
+from benchmarks.process_costs import database_cpu
+
+_DATABASE = "copied"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copied:
+    """What the COPY took; the rows are as PostgreSQL writes them in its binary format."""
+
+    seconds: float
+    database_cpu_seconds: float
+    mb: float
+
+
+def time_copy(source: str, *, empty: str, tables: Sequence[str]) -> Copied:
+    """The rows of a database's tables, in turn, copied in one transaction into a copy of an empty database."""
+    dataset.make_empty(_DATABASE, template=empty)
+    rows: dict[str, bytes] = {}
+    with dataset.connect(source) as connection:
+        for table in tables:
+            statement = sql.SQL("COPY (SELECT * FROM {} ORDER BY 1) TO STDOUT (FORMAT binary)")
+            with connection.cursor().copy(statement.format(sql.Identifier(table))) as copy:
+                rows[table] = b"".join(bytes(part) for part in copy)
+    before, started = database_cpu(), time.monotonic()
+    with dataset.connect(_DATABASE) as connection, connection.transaction():
+        for table, content in rows.items():
+            statement = sql.SQL("COPY {} FROM STDIN (FORMAT binary)")
+            with connection.cursor().copy(statement.format(sql.Identifier(table))) as copy:
+                copy.write(content)
+    return Copied(
+        seconds=time.monotonic() - started,
+        database_cpu_seconds=database_cpu() - before,
+        mb=sum(map(len, rows.values())) / 2**20,
+    )

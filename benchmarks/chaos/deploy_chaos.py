@@ -1,0 +1,86 @@
+"""Deployments while all that carries them out is killed at random: does every order become exactly one token?
+
+    python -m benchmarks.chaos.deploy_chaos [--orders 1000] [--workers 8] [--partners 3] [--kills 60] [--seed 1]
+
+Real processes by the lines of the Procfile, a PostgreSQL, a Valkey and a node of its own; a tenth of the orders is sent
+twice, and a relay loses 5 % of the broadcasts and holds up 5 % of all calls. In the end a check that shares no code
+with the service compares the chain with what clients were told. Ends with code 1 where something is wrong. What the
+processes say is in `.local/deploy-chaos.log`.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from config.environment.variables import BASE_DIR
+from tests.chaos.deploy_chaos import Plan, ground, run
+
+# Standard output and standard error.
+_OUTPUTS = (1, 2)
+
+
+def main() -> None:
+    """Run it and print what came of it."""
+    options = _options()
+    plan = Plan(
+        orders=options.orders,
+        workers=options.workers,
+        partners=options.partners,
+        kills=options.kills,
+        seed=options.seed,
+        clients=options.clients,
+        patience=options.patience,
+    )
+    with (
+        _saying_to(BASE_DIR / ".local" / "deploy-chaos.log"),
+        tempfile.TemporaryDirectory() as place,
+        ground(Path(place), block_time=options.block_time) as prepared,
+    ):
+        outcome = run(prepared, plan)
+    killed = ", ".join(f"{kind} {count}" for kind, count in outcome.kills.items())
+    print(
+        f"{plan.orders} orders of {plan.partners} partners, answered"
+        f" {sum(map(len, outcome.answers.orders.values()))} times, became {outcome.launched} tokens by {outcome.sent}"
+        f" transactions, {outcome.fillers} of them empty; killed: {killed}; {outcome.lost} broadcasts lost,"
+        f" {outcome.late} requests held up: {outcome.seconds:.0f} s"
+    )
+    print("\n".join(outcome.wrong) or "every order became exactly one token")
+    sys.exit(1 if outcome.wrong or outcome.launched != plan.orders else 0)
+
+
+@contextmanager
+def _saying_to(log: Path) -> Iterator[None]:
+    """What this process and those that it starts say goes to a file: whoever loses its servers has a lot to say."""
+    log.parent.mkdir(exist_ok=True)
+    sys.stdout.flush()
+    kept = [os.dup(number) for number in _OUTPUTS]
+    with log.open("wb") as file:
+        for number in _OUTPUTS:
+            os.dup2(file.fileno(), number)
+    try:
+        yield
+    finally:
+        for number, own in zip(_OUTPUTS, kept, strict=True):
+            os.dup2(own, number)
+            os.close(own)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--orders", type=int, default=1000)
+    parser.add_argument("--workers", type=int, default=8, help="processes that do tasks")
+    parser.add_argument("--partners", type=int, default=3)
+    parser.add_argument("--clients", type=int, default=12, help="orders that are on their way at a time")
+    parser.add_argument("--kills", type=int, default=60)
+    parser.add_argument("--block-time", type=float, default=0.5, help="seconds")
+    parser.add_argument("--patience", type=float, default=600.0, help="seconds without which it has failed")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

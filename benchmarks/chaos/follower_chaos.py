@@ -1,0 +1,65 @@
+"""Launches on the development chain, which reorganises while its follower is killed: is every row right in the end?
+
+    python -m benchmarks.chaos.follower_chaos [--launches 5000] [--kills 50] [--reorgs 50] [--seed 1]
+
+Real `manage.py follow` processes, a database of its own in the benchmarks' server, a node of its own. In the end an
+independent script, which shares no code with the service, compares all rows with the chain. Ends with code 1 where one
+is wrong.
+"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.lists import dataset
+from development.devchain.anvil import CHAIN_ID, start
+from development.devchain.deploy_contracts import prepare
+from tests.chaos import follower_chaos
+from tests.nodes.devchain_launches import Launchpad
+
+_DATABASE = "chaos"
+# Of how many blocks the node keeps the state: those of dropped blocks are among them.
+_STATES = 200
+
+
+def main() -> None:
+    """Run it and print what came of it."""
+    options = _options()
+    plan = follower_chaos.Plan(launches=options.launches, kills=options.kills, reorgs=options.reorgs, seed=options.seed)
+    dataset.start_server()
+    dataset.make_empty(_DATABASE)
+    dataset.manage(_DATABASE, "migrate", "--verbosity", "0")
+    with tempfile.TemporaryDirectory() as place, start(states=_STATES) as url:
+        chains, finality = Path(place) / "chains.toml", Path(place) / "finality.toml"
+        launchpad = Launchpad(prepare(url, chains_file=chains))
+        follower_chaos.write_finality(finality, CHAIN_ID)
+        environment = dataset.environment(_DATABASE) | {
+            "CHAINS_FILE": f"{chains},{finality}",
+            f"RPC_URLS_{CHAIN_ID}": url,
+            f"RPC_WS_URL_{CHAIN_ID}": url.replace("http", "ws"),
+            f"FOLLOW_FROM_{CHAIN_ID}": "0",
+            "LOG_LEVEL": "ERROR",
+        }
+        outcome = follower_chaos.run(launchpad, environment, plan)
+        is_right, counted, said = follower_chaos.check(url, environment["DATABASE_URL"])
+    print(
+        f"{counted.get('tokens')} launches and {counted.get('events')} events in {outcome.blocks} blocks,"
+        f" {outcome.kills} kills, {outcome.reorgs} reorganisations of {min(outcome.depths)} to {max(outcome.depths)}"
+        f" blocks, which took back {outcome.lost} launches: {outcome.seconds:.0f} s"
+    )
+    print("every row is right" if is_right else said)
+    sys.exit(0 if is_right and counted["tokens"] == plan.launches else 1)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--launches", type=int, default=5000)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--reorgs", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

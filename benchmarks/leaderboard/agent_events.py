@@ -1,0 +1,102 @@
+"""Facts about invented agents as the events that partners tell of them, one a line."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from leaderboard.facts.columns import Facts
+
+_KINDS = ("like", "recast", "reply", "quote")
+_ACTIONS = ("post", "reply", "quote")
+
+
+def write_events(path: Path, facts: Facts) -> int:
+    """Write the file: agents first, then what happened, in the order of time. Returns how many lines it has."""
+    lines = 0
+    with path.open("wb") as file:
+        for event in _described(facts):
+            file.write(orjson.dumps(event) + b"\n")
+            lines += 1
+        told = [*_runs(facts), *_actions(facts), *_interactions(facts), *_trades(facts)]
+        for number, (_, event) in enumerate(sorted(told, key=lambda one: one[0])):
+            file.write(orjson.dumps({"id": f"event-{number}", **event}) + b"\n")
+        return lines + len(told)
+
+
+_Told = Iterator[tuple[int, dict[str, Any]]]
+
+
+def _described(facts: Facts) -> Iterator[dict[str, Any]]:
+    agents, trades = facts.agents, facts.trades
+    wallets: dict[int, set[str]] = {}
+    for agent, wallet in zip(trades.agent[trades.is_own].tolist(), trades.wallet[trades.is_own].tolist(), strict=True):
+        wallets.setdefault(agent, set()).add(_hexadecimal(wallet, 40))
+    at = _time(facts.computed_at - facts.seconds)
+    for place, (number, fid, creator) in enumerate(
+        zip(agents.ids.tolist(), agents.fids.tolist(), agents.creator_fids.tolist(), strict=True)
+    ):
+        token = {"chainId": 8453, "address": _hexadecimal(number, 40)}
+        about = {"name": f"Agent {number}", "fid": fid or None, "token": token, "creatorFid": creator or None}
+        about["wallets"] = sorted(wallets.get(place, ()))
+        yield {"id": f"agent-{number}", "type": "agent", "agentId": f"agent-{number}", "at": at, **about}
+
+
+def _runs(facts: Facts) -> _Told:
+    runs = facts.runs
+    for agent, at, succeeded in zip(
+        _names(facts, runs.agent), runs.finished_at.tolist(), runs.succeeded.tolist(), strict=True
+    ):
+        times = {"startedAt": _time(at - 20), "finishedAt": _time(at)}
+        yield at, {"type": "run", "agentId": agent, **times, "succeeded": succeeded}
+
+
+def _actions(facts: Facts) -> _Told:
+    rows = facts.actions
+    columns = (rows.at, rows.kind, rows.cast, rows.text)
+    for agent, at, kind, cast, text in zip(_names(facts, rows.agent), *(c.tolist() for c in columns), strict=True):
+        event = {"type": "action", "agentId": agent, "at": _time(at), "kind": _ACTIONS[kind - 1]}
+        yield at, {**event, "castHash": _hexadecimal(cast, 40), "text": f"What I found today is {text}."}
+
+
+def _interactions(facts: Facts) -> _Told:
+    rows = facts.interactions
+    columns = (rows.at, rows.kind, rows.actor, rows.cast, rows.text)
+    for number, (agent, at, kind, actor, cast, text) in enumerate(
+        zip(_names(facts, rows.agent), *(column.tolist() for column in columns), strict=True)
+    ):
+        event = {"type": "interaction", "agentId": agent, "at": _time(at), "kind": _KINDS[kind - 1], "actorFid": actor}
+        event["castHash"] = _hexadecimal(cast, 40)
+        if kind > 2:
+            event |= {"messageHash": _hexadecimal(number + 1, 40), "text": f"I say {text}!"}
+        yield at, event
+
+
+def _trades(facts: Facts) -> _Told:
+    rows = facts.trades
+    columns = (rows.at, rows.wallet, rows.is_buy, rows.amount)
+    for number, (agent, at, wallet, is_buy, amount) in enumerate(
+        zip(_names(facts, rows.agent), *(column.tolist() for column in columns), strict=True)
+    ):
+        place = {"txHash": f"0x{number + 1:064x}", "logIndex": 0, "wallet": _hexadecimal(wallet, 40)}
+        side = "buy" if is_buy else "sell"
+        yield (
+            at,
+            {"type": "trade", "agentId": agent, "at": _time(at), **place, "side": side, "amount": str(int(amount))},
+        )
+
+
+def _names(facts: Facts, agent: np.ndarray[Any, Any]) -> list[str]:
+    return [f"agent-{number}" for number in facts.agents.ids[agent].tolist()]
+
+
+def _time(at: int) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat()
+
+
+def _hexadecimal(key: int, digits: int) -> str:
+    """0x and so many hex digits, of which a key is the first sixteen."""
+    return f"0x{key % 2**64:016x}".ljust(2 + digits, "0")

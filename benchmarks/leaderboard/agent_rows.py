@@ -1,0 +1,249 @@
+"""Facts about invented agents as rows of PostgreSQL, by COPY in its binary format, with the indexes built at the end.
+
+https://www.postgresql.org/docs/current/sql-copy.html ("Binary Format"). All rows of a table are of one width here, so
+that numpy writes them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from psycopg import Connection, sql
+
+from benchmarks.leaderboard.agent_populations.rows import draw_keys
+from leaderboard.facts.columns import Facts, Real, Whole
+
+Array = np.ndarray[Any, Any]
+
+# Microseconds are counted from 2000-01-01.
+_EPOCH_SECONDS = 946_684_800
+_HEADER = b"PGCOPY\n\xff\r\n\x00" + bytes(8)
+_TRAILER = b"\xff\xff"
+_ROWS_AT_ONCE = 200_000
+_FACTS = [f"leaderboard_{name}" for name in ("run", "action", "interaction", "trade", "socialscore", "socialaccount")]
+
+# What takes away each foreign key, index and key of the tables, in this order, and what makes it again.
+_DEFINITIONS = """
+SELECT drop, make FROM (
+    SELECT
+        CASE contype WHEN 'f' THEN 0 ELSE 2 END AS place,
+        format('ALTER TABLE %%s DROP CONSTRAINT %%I', conrelid::regclass, conname) AS drop,
+        format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s', conrelid::regclass, conname, pg_get_constraintdef(oid)) AS make
+    FROM pg_constraint
+    WHERE contype IN ('f', 'p', 'u') AND %(tables)s::regclass[] && ARRAY[conrelid::regclass, confrelid::regclass]
+    UNION ALL
+    SELECT 1, format('DROP INDEX %%I', index.relname), pg_get_indexdef(index.oid)
+    FROM pg_index JOIN pg_class AS index ON index.oid = indexrelid
+    WHERE indrelid = ANY(%(tables)s::regclass[])
+        AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
+) AS found ORDER BY place
+"""
+
+
+@dataclass(frozen=True)
+class Field:
+    """Bytes of fixed width in network order, as PostgreSQL takes them for a column."""
+
+    wire: str
+    values: Array
+
+
+def fill(connection: Connection[Any], facts: Facts, *, seed: int) -> int:
+    """Write the facts into empty tables, each agent with a token of the database. Returns how many rows tell of facts.
+
+    Times of rows are those of the facts, and rows lie in the order of time, as they do where facts are told as they
+    happen. Needs as many tokens as there are agents.
+    """
+    rng = np.random.default_rng(seed)
+    with connection.transaction():
+        found: list[tuple[str, str]] = connection.execute(_DEFINITIONS, {"tables": _FACTS}).fetchall()
+        connection.execute("SET LOCAL maintenance_work_mem = '512MB'")
+        for drop, _ in found:
+            connection.execute(drop)
+        _write_agents(connection, facts)
+        written = _write_runs(connection, facts, rng) + _write_actions(connection, facts, rng)
+        written += _write_interactions(connection, facts, rng) + _write_trades(connection, facts, rng)
+        _write_accounts(connection, facts)
+        for _, make in reversed(found):
+            connection.execute(make)
+    for table in ("leaderboard_agent", *_FACTS):
+        connection.execute(sql.SQL("VACUUM (ANALYZE) {}").format(sql.Identifier(table)))
+    return written
+
+
+def _write_agents(connection: Connection[Any], facts: Facts) -> None:
+    agents = facts.agents
+    tokens = connection.execute(
+        "SELECT chain_id, contract_address FROM tokens_token ORDER BY id LIMIT %s", [agents.ids.size]
+    ).fetchall()
+    assert len(tokens) == agents.ids.size, "there are too few tokens"
+    columns = (
+        "id",
+        "agent_id",
+        "name",
+        "fid",
+        "creator_fid",
+        "token_chain_id",
+        "token_address",
+        "is_hidden",
+        "created_at",
+    )
+    names = sql.SQL(", ").join(map(sql.Identifier, columns))
+    rows = zip(agents.ids.tolist(), agents.fids.tolist(), agents.creator_fids.tolist(), tokens, strict=True)
+    with connection.cursor().copy(sql.SQL("COPY leaderboard_agent ({}) FROM STDIN").format(names)) as copy:
+        for number, fid, creator, (chain, address) in rows:
+            copy.write_row(
+                (
+                    number,
+                    f"agent-{number}",
+                    f"Agent {number}",
+                    fid or None,
+                    creator or None,
+                    chain,
+                    address,
+                    False,
+                    "now",
+                )
+            )
+
+
+def _write_runs(connection: Connection[Any], facts: Facts, rng: np.random.Generator) -> int:
+    runs = facts.runs
+    order = np.argsort(runs.finished_at)
+    at = runs.finished_at[order]
+    fields = {
+        "key": _keys(rng, order.size),
+        "agent_id": _whole(facts.agents.ids[runs.agent[order]]),
+        "kind": Field("V0", np.empty(order.size, "V0")),
+        "started_at": _moment(at - rng.integers(1, 300, size=order.size)),
+        "finished_at": _moment(at),
+        "succeeded": Field("|u1", runs.succeeded[order]),
+    }
+    return _copy(connection, "leaderboard_run", fields)
+
+
+def _write_actions(connection: Connection[Any], facts: Facts, rng: np.random.Generator) -> int:
+    actions = facts.actions
+    order = np.argsort(actions.at)
+    cast = actions.cast[order]
+    fields = {
+        "key": _keys(rng, order.size),
+        "agent_id": _whole(facts.agents.ids[actions.agent[order]]),
+        "at": _moment(actions.at[order]),
+        "kind": Field(">i2", actions.kind[order]),
+        "cast_hash": _hexadecimal(cast, digits=40),
+        "cast_key": _whole(cast),
+        "text_key": _whole(actions.text[order]),
+    }
+    return _copy(connection, "leaderboard_action", fields)
+
+
+def _write_interactions(connection: Connection[Any], facts: Facts, rng: np.random.Generator) -> int:
+    told = facts.interactions
+    order = np.argsort(told.at)
+    kind = told.kind[order]
+    fields = {
+        "key": _keys(rng, order.size),
+        "agent_id": _whole(facts.agents.ids[told.agent[order]]),
+        "at": _moment(told.at[order]),
+        "kind": Field(">i2", kind),
+        "actor_fid": _whole(told.actor[order]),
+        "cast_key": _whole(told.cast[order]),
+        "message_key": _whole(np.where(kind > 2, draw_keys(rng, order.size), 0)),
+        "text_key": _whole(told.text[order]),
+    }
+    return _copy(connection, "leaderboard_interaction", fields)
+
+
+def _write_trades(connection: Connection[Any], facts: Facts, rng: np.random.Generator) -> int:
+    trades = facts.trades
+    order = np.argsort(trades.at)
+    wallet = _hexadecimal(trades.wallet[order], digits=40)
+    fields = {
+        "key": _keys(rng, order.size),
+        "agent_id": _whole(facts.agents.ids[trades.agent[order]]),
+        "at": _moment(trades.at[order]),
+        "tx_hash": _hexadecimal(draw_keys(rng, order.size), digits=64),
+        "log_index": Field(">i4", np.zeros(order.size, np.int32)),
+        "wallet": wallet,
+        "is_buy": Field("|u1", trades.is_buy[order]),
+        "amount": _numeric(trades.amount[order]),
+    }
+    own = trades.is_own[order]
+    pairs = {(agent, address) for agent, address in zip(
+        fields["agent_id"].values[own].tolist(), wallet.values[own].tolist(), strict=True
+    )}  # fmt: skip
+    with connection.cursor().copy("COPY leaderboard_agentwallet (agent_id, address) FROM STDIN") as copy:
+        for agent, address in sorted(pairs):
+            copy.write_row((agent, address.decode()))
+    return _copy(connection, "leaderboard_trade", fields)
+
+
+def _write_accounts(connection: Connection[Any], facts: Facts) -> None:
+    """Scores, found on the first day that the facts tell of, and registrations."""
+    accounts = facts.accounts
+    scored, registered = ~np.isnan(accounts.scores), accounts.registered_at != 0
+    first = np.full(int(scored.sum()), facts.computed_at - facts.seconds, np.int64)
+    fids, scores = _whole(accounts.fids[scored]), Field(">f8", accounts.scores[scored])
+    _copy(connection, "leaderboard_socialscore", {"fid": fids, "at": _moment(first), "score": scores})
+    times = _moment(accounts.registered_at[registered])
+    rows = {"fid": _whole(accounts.fids[registered]), "registered_at": times, "told_at": times}
+    _copy(connection, "leaderboard_socialaccount", rows)
+
+
+def _copy(connection: Connection[Any], table: str, fields: Mapping[str, Field]) -> int:
+    """Write rows of these fields; how many."""
+    layout = [("fields", ">i2")]
+    for name, field in fields.items():
+        layout += [(f"length of {name}", ">i4"), (name, field.wire)]
+    count = next(iter(fields.values())).values.size
+    names = sql.SQL(", ").join(map(sql.Identifier, fields))
+    statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(sql.Identifier(table), names)
+    with connection.cursor().copy(statement) as copy:
+        copy.write(_HEADER)
+        for first in range(0, count, _ROWS_AT_ONCE):
+            part = slice(first, min(first + _ROWS_AT_ONCE, count))
+            rows = np.empty(part.stop - part.start, dtype=layout)
+            rows["fields"] = len(fields)
+            for name, field in fields.items():
+                rows[f"length of {name}"] = np.dtype(field.wire).itemsize
+                rows[name] = field.values[part]
+            copy.write(rows.tobytes())
+        copy.write(_TRAILER)
+    return count
+
+
+def _keys(rng: np.random.Generator, count: int) -> Field:
+    """Random UUIDs, as keys of facts are digests."""
+    return Field("V16", np.frombuffer(rng.bytes(16 * count), dtype="V16"))
+
+
+def _whole(values: Whole) -> Field:
+    return Field(">i8", values)
+
+
+def _moment(seconds: Whole) -> Field:
+    return Field(">i8", (seconds - _EPOCH_SECONDS) * 1_000_000)
+
+
+def _hexadecimal(keys: Whole, *, digits: int) -> Field:
+    """0x and so many hex digits, of which a key is the first sixteen."""
+    text = np.full((keys.size, 2 + digits), ord("0"), dtype=np.uint8)
+    text[:, 1] = ord("x")
+    found = np.frombuffer(keys.astype(">i8").tobytes().hex().encode(), dtype=np.uint8)
+    text[:, 2:18] = found.reshape(keys.size, 16)
+    wire = f"S{2 + digits}"
+    return Field(wire, text.reshape(-1).view(wire))
+
+
+def _numeric(values: Real) -> Field:
+    """Whole numbers below 10^32 as eight digits of base 10,000, the leading ones 0, which PostgreSQL takes away."""
+    wire = np.dtype([("digits", ">i2"), ("weight", ">i2"), ("sign", ">i2"), ("scale", ">i2"), ("values", ">i2", 8)])
+    high = np.floor(values / 1e16)
+    rest = np.stack([high.astype(np.int64), (values - high * 1e16).astype(np.int64)])
+    found = np.zeros(values.size, dtype=wire)
+    found["digits"], found["weight"] = 8, 7
+    for place in range(8):
+        found["values"][:, place] = rest[place // 4] // 10_000 ** (3 - place % 4) % 10_000
+    return Field("V24", found.view("V24"))

@@ -1,0 +1,17 @@
+"""The process that makes one ranking, for `leaderboard_ranking`: Django is set up before it is imported."""
+
+import json
+import sys
+import time
+from datetime import UTC, datetime
+
+from benchmarks.leaderboard.agent_populations import COMPUTED_AT
+from leaderboard.models import Interval
+from leaderboard.ranking.snapshot_building import compute
+
+
+def main() -> None:
+    """Make the ranking of the interval that is named last, and print what it took."""
+    started = time.monotonic()
+    snapshot = compute(Interval(sys.argv[-1]), computed_at=datetime.fromtimestamp(COMPUTED_AT, UTC))
+    print(json.dumps({"seconds": time.monotonic() - started, "ranked": snapshot.ranked}))

@@ -1,0 +1,142 @@
+"""What a ranking costs: to make, to read a page of, and to take in the facts of.
+
+    python -m benchmarks.leaderboard.leaderboard_speed [--agents 100000] [--facts 10000000] [--events 500000] [--rounds 3]
+
+`leaderboard.ranking.snapshot_building.compute` in a process of its own, for thirty days and for one, beside a plain SQL aggregate of
+the same facts: what agents did and got, counted, which is the least that any ranking needs; and the same with the
+accounts that took each agent up, counted once each and weighted by their score. How many rows were read, PostgreSQL's
+statistics tell. Then pages of 25 at the beginning, in the middle and at the end, in the database and through HTTP
+without the cache of public answers; and `manage.py import_agent_events` beside PostgreSQL's own COPY of the rows that
+it wrote.
+
+Ends with code 1 where thirty days take more than 60 s or 1.5 GB, a day reads more than a tenth more facts than happened
+in it, or the usual page more than 5 ms in the database.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import django
+
+from benchmarks.backfill.copy_floor import time_copy
+from benchmarks.leaderboard import leaderboard_dataset, leaderboard_pages, leaderboard_ranking
+from benchmarks.leaderboard.agent_events import write_events
+from benchmarks.lists import dataset
+from benchmarks.process_costs import run_measured
+from benchmarks.results import keep
+from benchmarks.tables import Limits, print_table
+from config.environment.variables import BASE_DIR
+from development.servers import bundled
+
+EMPTY, IMPORTED = "agents_empty", "agents_imported"
+WRITTEN = (
+    "leaderboard_agent",
+    "leaderboard_agentwallet",
+    "leaderboard_run",
+    "leaderboard_action",
+    "leaderboard_interaction",
+    "leaderboard_trade",
+)
+
+
+def main() -> int:
+    """Print all figures; 1 where one is beyond its limit."""
+    options = _parse_arguments()
+    database = leaderboard_dataset.open_server(options.agents, options.facts)
+    django.setup()
+    limits = Limits()
+    result: dict[str, Any] = {"ranking": _rank(database, options, limits)}
+    result["pages"] = _read_pages(database, result["ranking"]["30d"]["ranked"], limits)
+    result["import"] = _import(options)
+    keep(
+        "leaderboard_speed",
+        {"command": " ".join(["python -m benchmarks.leaderboard.leaderboard_speed", *sys.argv[1:]]), **result},
+    )
+    return 0 if limits.are_kept else 1
+
+
+def _rank(database: str, options: argparse.Namespace, limits: Limits) -> dict[str, Any]:
+    month, day = (
+        [leaderboard_ranking.rank(database, interval) for _ in range(options.rounds)] for interval in ("30d", "24h")
+    )
+    floors = {days: leaderboard_ranking.aggregate(database, days=days) for days in (30, 1)}
+    rows, kept = [], {}
+    for name, several, days in (("30d", month, 30), ("24h", day, 1)):
+        one = sorted(several, key=lambda ranking: ranking.seconds)[len(several) // 2]
+        floor = floors[days]
+        kept[name] = one.told() | {"floor": floor.told()}
+        rows.append((f"{name}: ours", *one.row(), f"{one.seconds / floor.plain:.1f}"))
+        rows.append((f"{name}: counts alone (floor)", f"{floor.plain:.1f}", "", "", "", f"{floor.facts:,}", "", "1"))
+        weighed = f"{floor.weighed / floor.plain:.1f}"
+        rows.append((f"{name}: and accounts by score", f"{floor.weighed:.1f}", "", "", "", "", "", weighed))
+    head = ("", "s", "with start, s", "own CPU, s", "PostgreSQL CPU, s", "facts read", "peak, MB", "floor = 1")
+    print_table(head, rows)
+    limits.at_most("30d, seconds", median(one.seconds for one in month), 60, "s")
+    limits.at_most("30d, peak of the process", max(one.costs.peak_mb for one in month), 1500, "MB")
+    limits.at_most("24h, facts read to facts of the day", day[0].facts_read / floors[1].facts, 1.1)
+    return kept
+
+
+def _read_pages(database: str, ranked: int, limits: Limits) -> dict[str, Any]:
+    offsets = (0, ranked // 2, ranked - 25)
+    in_database = leaderboard_pages.in_database(database, offsets)
+    over_http = leaderboard_pages.over_http(database, offsets)
+    rows = [
+        (
+            f"after {offset:,}",
+            f"{in_database[offset] * 1000:.2f}",
+            *(f"{value * 1000:.2f}" for value in over_http[offset]),
+        )
+        for offset in offsets
+    ]
+    print_table(("page of 25, ms", "database", "HTTP, p50", "HTTP, p99"), rows)
+    limits.at_most("page in the database, slowest of three", max(in_database.values()) * 1000, 5, "ms")
+    return {
+        str(offset): {
+            "database ms": round(in_database[offset] * 1000, 3),
+            "http p50 ms": round(over_http[offset][0] * 1000, 3),
+        }
+        for offset in offsets
+    }
+
+
+def _import(options: argparse.Namespace) -> dict[str, Any]:
+    for database in (EMPTY, IMPORTED):
+        dataset.make_empty(database)
+    dataset.manage(EMPTY, "migrate", "--verbosity", "0")
+    dataset.make_empty(IMPORTED, template=EMPTY)
+    with TemporaryDirectory() as directory:
+        path = Path(directory) / "events.ndjson"
+        lines = write_events(path, leaderboard_dataset.invent(max(50, options.events // 250), options.events))
+        costs = run_measured(
+            [sys.executable, "manage.py", "import_agent_events", str(path), "--source", "benchmark"],
+            directory=BASE_DIR,
+            environment=dataset.environment(IMPORTED),
+            log=bundled.local_directory() / "log" / "import_agent_events.log",
+        )
+    copied = time_copy(IMPORTED, empty=EMPTY, tables=WRITTEN)
+    ours, floor = lines / costs.seconds, lines / copied.seconds
+    rows = (
+        ("import_agent_events", f"{ours:,.0f}", f"{costs.cpu_seconds:.1f}", f"{costs.database_cpu_seconds:.1f}",
+         f"{costs.peak_mb:.0f}", f"{ours / floor:.2f}"),
+        ("COPY of the same rows (floor)", f"{floor:,.0f}", "", f"{copied.database_cpu_seconds:.1f}", "", "1"),
+    )  # fmt: skip
+    print_table((f"{lines:,} events", "a second", "own CPU, s", "PostgreSQL CPU, s", "peak, MB", "floor = 1"), rows)
+    return {"events": lines, "a second": round(ours), "copy": round(floor), "peak MB": round(costs.peak_mb)}
+
+
+def _parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Measure what rankings cost.")
+    parser.add_argument("--agents", type=int, default=100_000)
+    parser.add_argument("--facts", type=int, default=10_000_000, help="over thirty days")
+    parser.add_argument("--events", type=int, default=500_000, help="in the file that is imported")
+    parser.add_argument("--rounds", type=int, default=3, help="of each ranking; the median counts")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

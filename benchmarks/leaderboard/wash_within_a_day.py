@@ -1,0 +1,109 @@
+"""How well a day's ranking tells wash: by the day alone, and with what the week's ranking holds against agents.
+
+    python -m benchmarks.leaderboard.wash_within_a_day [--first 1] [--last 50] [--agents 1000] [--processes 2]
+
+The populations are those of `wash_detection`, over a week, of which the last day is judged twice.
+"""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from multiprocessing import Pool
+from typing import TypeVar
+
+import numpy as np
+
+from benchmarks import results
+from benchmarks.leaderboard.agent_populations import Population, populate
+from benchmarks.leaderboard.wash_detection import FIRST, FLAGGED, STEALTHS, area_under_curve
+from benchmarks.tables import print_table
+from leaderboard.facts.columns import Actions, Doubt, Facts, Interactions, Runs, Trades, Whole
+from leaderboard.ranking.scoring import MIN_INTERACTIONS, VERSION, Judgement, judge, ranking
+
+DAY = 86_400
+WAYS = ("the day alone", "with the week")
+
+Columns = TypeVar("Columns", Runs, Actions, Interactions, Trades)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One population."""
+
+    seed: int
+    agents: int
+    stealth: float
+
+
+def main() -> None:
+    """Print and keep the table."""
+    options = _parse_arguments()
+    seeds = range(options.first, options.last + 1)
+    tasks = [Task(seed, options.agents, stealth) for stealth in STEALTHS for seed in seeds]
+    with Pool(options.processes) as pool:
+        measured = pool.map(measure, tasks, chunksize=1)
+    found = {
+        f"{stealth}, {way}": _mean(
+            [one[way] for task, one in zip(tasks, measured, strict=True) if task.stealth == stealth]
+        )
+        for stealth in STEALTHS
+        for way in WAYS
+    }
+    print_table(("stealth", *next(iter(found.values()))), [(name, *one.values()) for name, one in found.items()])
+    results.keep("wash_within_a_day", {"seeds": [options.first, options.last], "version": VERSION, "found": found})
+
+
+def measure(task: Task) -> dict[str, dict[str, float]]:
+    """What comes of one population's last day, in each of the ways."""
+    population = populate(seed=task.seed, agents=task.agents, stealth=task.stealth)
+    week, day = judge(population.facts), last_day(population.facts)
+    held = np.flatnonzero(week.wash_confidence).tolist()
+    earlier = {agent: Doubt(float(week.wash_confidence[agent]), week.flags[agent], day.computed_at) for agent in held}
+    ways = (judge(day), judge(replace(day, earlier=earlier)))
+    return {way: _figures(judgement, population) for way, judgement in zip(WAYS, ways, strict=True)}
+
+
+def last_day(facts: Facts) -> Facts:
+    """The same agents with what happened within the last day."""
+    since = facts.computed_at - DAY
+
+    def recent(rows: Columns, at: Whole) -> Columns:
+        return type(rows)(**{name: values[at > since] for name, values in vars(rows).items()})
+
+    return replace(
+        facts,
+        seconds=DAY,
+        runs=recent(facts.runs, facts.runs.finished_at),
+        actions=recent(facts.actions, facts.actions.at),
+        interactions=recent(facts.interactions, facts.interactions.at),
+        trades=recent(facts.trades, facts.trades.at),
+    )
+
+
+def _figures(judgement: Judgement, population: Population) -> dict[str, float]:
+    confidence, planted = judgement.wash_confidence, population.planted
+    flagged, judged = confidence >= FLAGGED, judgement.tallies.interactions >= MIN_INTERACTIONS
+    return {
+        "AUC": area_under_curve(confidence, planted),
+        "planted judged": float(judged[planted].mean()),
+        "planted at 0.5": float(flagged[planted].mean()),
+        "honest at 0.5": float(flagged[~planted].mean()),
+        "in first 25": float(planted[ranking(judgement)[:FIRST]].sum()),
+    }
+
+
+def _mean(figures: list[dict[str, float]]) -> Mapping[str, float]:
+    return {name: round(float(np.mean([one[name] for one in figures])), 4) for name in figures[0]}
+
+
+def _parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Measure how well wash is found within a day.")
+    parser.add_argument("--first", type=int, default=1, help="seed")
+    parser.add_argument("--last", type=int, default=50, help="seed")
+    parser.add_argument("--agents", type=int, default=1000)
+    parser.add_argument("--processes", type=int, default=2)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

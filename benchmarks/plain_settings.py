@@ -1,9 +1,0 @@
-"""The service's settings with a view in the place of all others that is written as the frameworks' tutorials do it.
-
-Its requests pass the same middleware under the same server; Django REST framework has its own defaults.
-"""
-
-from config.settings import *  # noqa: F403
-
-ROOT_URLCONF = "benchmarks.plain_view"
-REST_FRAMEWORK = {}

@@ -1,0 +1,270 @@
+"""Puts the contracts onto a fresh development chain, and writes the registry file that makes the service know them.
+
+Every contract is created by the first account of the node at a fixed nonce, so each has the same address on every
+development chain, contracts can be given each other's address before they exist, and an interrupted run is continued.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eth_abi.abi import encode
+from eth_utils.address import to_canonical_address, to_checksum_address
+from eth_utils.crypto import keccak
+from web3 import Web3
+
+from development.devchain import node_client
+from development.devchain.anvil import DEPLOYER
+from development.devchain.artifact import load
+
+# The first account that anvil makes from its well-known mnemonic; it owns the contracts.
+OWNER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+# What the stand-in of the market-data provider calls the chain; that answers for any network.
+MARKET_NETWORK = "development"
+# In the order of their nonces, of which the steps of the dollar's pool take the next ones.
+_CONTRACTS = (
+    "WrappedNative",
+    "UsdStandIn",
+    "PoolManager",
+    "PositionManager",
+    "Factory",
+    "FeeLocker",
+    "Locker",
+    "Vault",
+    "Airdrop",
+    "DevBuy",
+    "StaticHook",
+    "DynamicHook",
+    "MevModule",
+    "BatchLauncher",
+)
+_DOLLAR_POOL_STEPS = 4
+# Behind those steps. New contracts go to the end, so that the others keep their addresses and an older chain gets them.
+_LATER_CONTRACTS = ("Presale", "PresaleAllowlist")
+# Contract name -> its role in the registry, and the layout of its data where launches name it.
+_ROLES = {
+    "Factory": ("factory", "v4"),
+    "Locker": ("locker", "preferences"),
+    "FeeLocker": ("fee_locker", None),
+    "Vault": ("vault", "v4"),
+    "Airdrop": ("airdrop", "v4"),
+    "DevBuy": ("dev_buy", "v4"),
+    "StaticHook": ("static_hook", "wrapped"),
+    "DynamicHook": ("dynamic_hook", "wrapped"),
+    "MevModule": ("mev_module", "descending"),
+    "Presale": ("presale", "v4"),
+    "PresaleAllowlist": ("presale_allowlist", "v4"),
+}
+# 0.05 % and its usual spacing: the pool in which dev buys exchange native currency for the dollar.
+_DOLLAR_POOL_FEE, _DOLLAR_POOL_SPACING = 500, 10
+# 1.0001^-196260 * 10^(18-6) is about 3,000 dollars per ether.
+_DOLLAR_TICK = -196260
+# A billion dollars, far more than test accounts can buy.
+_DOLLAR_RESERVE = 10**9 * 10**6
+
+
+class NotDeployed(Exception):
+    """The contracts are not on this chain."""
+
+
+class NotFresh(Exception):
+    """The chain's first account did something else first, so the contracts can't get their addresses."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployment:
+    """The development contracts at a node; addresses have their EIP-55 form."""
+
+    rpc_url: str
+    chain_id: int
+    wrapped_native: str
+    usd: str
+    pool_manager: str
+    position_manager: str
+    factory: str
+    fee_locker: str
+    locker: str
+    vault: str
+    airdrop: str
+    dev_buy: str
+    static_hook: str
+    dynamic_hook: str
+    mev_module: str
+    batch_launcher: str
+    presale: str
+    presale_allowlist: str
+
+    @property
+    def dollar_pool_key(self) -> tuple[str, str, int, int, str]:
+        """The pool of wrapped native and dollar: (currency0, currency1, fee, tickSpacing, hooks)."""
+        low, high = sorted((self.wrapped_native, self.usd), key=str.lower)
+        return (low, high, _DOLLAR_POOL_FEE, _DOLLAR_POOL_SPACING, "0x" + "00" * 20)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Step:
+    """One transaction of the owner; its place in the list is its nonce."""
+
+    to: str | None
+    data: str
+
+
+def prepare(rpc_url: str, *, chains_file: Path) -> Deployment:
+    """Deploy what is missing, and write the registry file of the chain; safe to repeat.
+
+    Raises NotFresh where the first account's early nonces were used for something else.
+    """
+    web3 = node_client.connect(rpc_url)
+    deployment = _describe(rpc_url, web3.eth.chain_id)
+    steps = _steps(deployment)
+    first = web3.eth.get_transaction_count(to_checksum_address(OWNER))
+    hashes = [
+        node_client.send(rpc_url, sender=OWNER, to=step.to, data=step.data, nonce=nonce)
+        for nonce, step in enumerate(steps)
+        if nonce >= first
+    ]
+    try:
+        for transaction in hashes:
+            node_client.wait(rpc_url, transaction)
+        locate(rpc_url)
+    except (node_client.TransactionReverted, NotDeployed) as error:
+        raise NotFresh(f"{error}: start with an empty chain") from error
+    _write(chains_file, deployment)
+    return deployment
+
+
+def locate(rpc_url: str) -> Deployment:
+    """The contracts that `prepare` put onto the chain. Raises NotDeployed where one of them is missing."""
+    web3 = node_client.connect(rpc_url)
+    for name, address in _addresses().items():
+        if not web3.eth.get_code(Web3.to_checksum_address(address)):
+            raise NotDeployed(f"no {name} at {address}")
+    return _describe(rpc_url, web3.eth.chain_id)
+
+
+def _addresses() -> dict[str, str]:
+    later = len(_CONTRACTS) + _DOLLAR_POOL_STEPS
+    nonces = [*enumerate(_CONTRACTS), *enumerate(_LATER_CONTRACTS, start=later)]
+    return {name: _created_address(nonce) for nonce, name in nonces}
+
+
+def _created_address(nonce: int) -> str:
+    # RLP of [sender, nonce], written out for nonces below 128; zero is encoded as 0x80.
+    coded = b"\xd6\x94" + to_canonical_address(OWNER) + bytes([nonce or 0x80])
+    return to_checksum_address(keccak(coded)[12:])
+
+
+def _describe(rpc_url: str, chain_id: int) -> Deployment:
+    at = _addresses()
+    return Deployment(
+        rpc_url=rpc_url,
+        chain_id=chain_id,
+        wrapped_native=at["WrappedNative"],
+        usd=at["UsdStandIn"],
+        pool_manager=at["PoolManager"],
+        position_manager=at["PositionManager"],
+        factory=at["Factory"],
+        fee_locker=at["FeeLocker"],
+        locker=at["Locker"],
+        vault=at["Vault"],
+        airdrop=at["Airdrop"],
+        dev_buy=at["DevBuy"],
+        static_hook=at["StaticHook"],
+        dynamic_hook=at["DynamicHook"],
+        mev_module=at["MevModule"],
+        batch_launcher=at["BatchLauncher"],
+        presale=at["Presale"],
+        presale_allowlist=at["PresaleAllowlist"],
+    )
+
+
+def _steps(at: Deployment) -> list[_Step]:
+    modules = [at.static_hook, at.dynamic_hook, at.locker, at.vault, at.airdrop, at.dev_buy, at.mev_module]
+    arguments: dict[str, tuple[list[str], list[Any]]] = {
+        "PoolManager": (["address"], [at.locker]),
+        "PositionManager": (["address"], [at.pool_manager]),
+        "Factory": (["address", "address[]"], [OWNER, modules]),
+        "FeeLocker": (["address", "address[]"], [OWNER, [at.locker]]),
+        "Locker": (
+            ["address"] * 5,
+            [at.factory, at.fee_locker, at.pool_manager, at.position_manager, at.wrapped_native],
+        ),
+        "Vault": (["address"], [at.factory]),
+        "Airdrop": (["address"], [at.factory]),
+        "DevBuy": (["address"] * 3, [at.factory, at.pool_manager, at.wrapped_native]),
+        "StaticHook": (["address"] * 2, [at.factory, at.pool_manager]),
+        "DynamicHook": (["address"] * 2, [at.factory, at.pool_manager]),
+        "MevModule": (["address"], [at.factory]),
+        "Presale": (["address"] * 3, [OWNER, at.factory, OWNER]),
+        "PresaleAllowlist": (["address"], [at.presale]),
+    }
+    first, later = (
+        [_Step(to=None, data=load(name).bytecode + encode(*arguments.get(name, ([], []))).hex()) for name in names]
+        for names in (_CONTRACTS, _LATER_CONTRACTS)
+    )
+    return first + _dollar_pool(at) + later + _presale(at)
+
+
+def _dollar_pool(at: Deployment) -> list[_Step]:
+    """Opens the pool of wrapped native and dollar, with dollars only: it is there to be bought from."""
+    usd = node_client.contract(at.rpc_url, "UsdStandIn", at.usd)
+    pools = node_client.contract(at.rpc_url, "PoolManager", at.pool_manager)
+    key = at.dollar_pool_key
+    native_first = key[0] == at.wrapped_native
+    tick = _DOLLAR_TICK if native_first else -_DOLLAR_TICK
+    amounts = (0, _DOLLAR_RESERVE) if native_first else (_DOLLAR_RESERVE, 0)
+    return [
+        _Step(to=at.usd, data=usd.encode_abi("mint", [OWNER, _DOLLAR_RESERVE])),
+        _Step(to=at.usd, data=usd.encode_abi("approve", [at.pool_manager, _DOLLAR_RESERVE])),
+        _Step(to=at.pool_manager, data=pools.encode_abi("initialize", [key, tick])),
+        _Step(to=at.pool_manager, data=pools.encode_abi("modifyLiquidity", [key, -887270, 887270, *amounts, 0])),
+    ]
+
+
+def _presale(at: Deployment) -> list[_Step]:
+    """Lets the factory launch with presales, and one account beside the owner start them."""
+    factory = node_client.contract(at.rpc_url, "Factory", at.factory)
+    presale = node_client.contract(at.rpc_url, "Presale", at.presale)
+    return [
+        _Step(to=at.factory, data=factory.encode_abi("setEnabled", [at.presale, True])),
+        _Step(to=at.presale, data=presale.encode_abi("setAllowlist", [at.presale_allowlist, True])),
+        _Step(to=at.presale, data=presale.encode_abi("setAdmin", [OWNER, True])),
+        _Step(to=at.presale, data=presale.encode_abi("setAdmin", [DEPLOYER, True])),
+    ]
+
+
+def _write(chains_file: Path, at: Deployment) -> None:
+    """Whole or not at all, because the service may read the file at any moment."""
+    addresses = _addresses()
+    contracts = [
+        f'  {{ role = "{role}", generation = "v4", address = "{addresses[name]}"'
+        + (f', deploy = "{layout}" }},' if layout else " },")
+        for name, (role, layout) in _ROLES.items()
+    ]
+    lines = [
+        "# Written by development.devchain.deploy_contracts; changes are lost.",
+        f"[chains.{at.chain_id}]",
+        'name = "Development chain"',
+        'native = "ETH"',
+        "# Nobody reorganises this chain but a test.",
+        "finality_depth = 5",
+        "# No provider knows it but the stand-in.",
+        f'market_network = "{MARKET_NETWORK}"',
+        f'wrapped_native = "{at.wrapped_native}"',
+        f'v4_pool_manager = "{at.pool_manager}"',
+        f'v4_position_manager = "{at.position_manager}"',
+        "# The stand-in of the pool manager has the getters of both.",
+        f'v4_state_view = "{at.pool_manager}"',
+        "quote_tokens = [",
+        f'  {{ symbol = "WETH", address = "{at.wrapped_native}", decimals = 18, tick = -230400 }},',
+        f'  {{ symbol = "USDC", address = "{at.usd}", decimals = 6, tick = -424400 }},',
+        "]",
+        "contracts = [",
+        *contracts,
+        "]",
+    ]
+    chains_file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = chains_file.with_name(f"{chains_file.name}.{os.getpid()}")
+    unfinished.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    unfinished.replace(chains_file)

@@ -1,0 +1,243 @@
+"""Launching tokens on the development chain from Python: a configuration with defaults, and the calls that send it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eth_abi.abi import encode
+from hexbytes import HexBytes
+
+from development.devchain import node_client
+from development.devchain.airdrop_tree import Entry, merkle_root
+from development.devchain.anvil import CHAIN_ID
+from development.devchain.deploy_contracts import Deployment
+
+TOKEN_SUPPLY = 10**29
+BPS = 10_000
+DAY = 86_400
+ZERO_ADDRESS = "0x" + "00" * 20
+# How far the default position reaches above the starting tick, as in the SDK's standard preset.
+_STANDARD_REACH = 110_400
+# The first fee, the last fee (1,000,000 is the whole) and the seconds between, as in the SDK's default.
+_MEV_FEES = (666_777, 41_673, 15)
+# How lockerData numbers the currencies in which a recipient wants his fees.
+FEE_PREFERENCES = {"Both": 0, "Paired": 1, "Clanker": 2}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipient:
+    """A share of the liquidity fees in bps; all shares together are 10,000. `wants` is Both, Paired or Clanker."""
+
+    admin: str
+    recipient: str
+    bps: int
+    wants: str = "Both"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticFees:
+    """Fees of the static hook; 1,000,000 is the whole."""
+
+    launched: int = 10_000
+    paired: int = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamicFees:
+    """Fees of the dynamic hook, in the order of its data; 1,000,000 is the whole, periods are in seconds."""
+
+    base_fee: int = 10_000
+    max_lp_fee: int = 50_000
+    reference_tick_filter_period: int = 30
+    reset_period: int = 120
+    reset_tick_filter: int = 200
+    fee_control_numerator: int = 500_000_000
+    decay_filter_bps: int = 7_500
+
+
+@dataclass(frozen=True, kw_only=True)
+class VaultShare:
+    """A part of the supply in the vault; durations are in seconds."""
+
+    admin: str
+    bps: int = 1_000
+    lockup: int = 30 * DAY
+    vesting: int = 30 * DAY
+
+
+@dataclass(frozen=True, kw_only=True)
+class AirdropShare:
+    """A part of the supply for an airdrop; amounts of the entries are in wei. No entries: the root stays open."""
+
+    admin: str
+    entries: tuple[Entry, ...] = ()
+    bps: int = 250
+    lockup: int = DAY
+    vesting: int = DAY
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnBuy:
+    """A purchase in the launch itself, paid by the sender; amounts are in wei."""
+
+    recipient: str
+    value: int = 10**17
+    minimum_out: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchConfig:
+    """What to launch. Ticks are as if the launched token were token0.
+
+    `admin` None is the sender; `paired_token` None is wrapped native; no `recipients`: all fees go to the admin; no
+    `positions`: one (tick_lower, tick_upper, bps) from the starting tick upwards.
+    """
+
+    name: str = "Sample"
+    symbol: str = "SMPL"
+    admin: str | None = None
+    salt: bytes = bytes(32)
+    image: str = "ipfs://bafkreib5h4mmqsgmm7at7wphdfy66oh4yfcqo6dz64olhwv3nejq5ysycm"
+    metadata: str = '{"description":"A sample","socialMediaUrls":[],"auditUrls":[]}'
+    context: str = '{"interface":"devchain","platform":"farcaster","messageId":"","id":"12345"}'
+    originating_chain_id: int = CHAIN_ID
+    paired_token: str | None = None
+    tick: int = -230_400
+    tick_spacing: int = 200
+    positions: tuple[tuple[int, int, int], ...] = ()
+    fees: StaticFees | DynamicFees = StaticFees()
+    recipients: tuple[Recipient, ...] = ()
+    vault: VaultShare | None = None
+    airdrop: AirdropShare | None = None
+    own_buy: OwnBuy | None = None
+
+
+def launch(deployment: Deployment, config: LaunchConfig, *, sender: str) -> HexBytes:
+    """Send one launch from an account of the node; returns the transaction's hash and doesn't wait.
+
+    A launch that the factory refuses is mined and reverted: `node.wait` tells.
+    """
+    arguments = deployment_config(deployment, config, sender=sender)
+    data = node_client.contract(deployment.rpc_url, "Factory", deployment.factory).encode_abi(
+        "deployToken", [arguments]
+    )
+    return node_client.send(
+        deployment.rpc_url, sender=sender, to=deployment.factory, data=data, value=native_value(config)
+    )
+
+
+def launch_batch(deployment: Deployment, configs: Sequence[LaunchConfig], *, sender: str) -> HexBytes:
+    """Send several launches in one transaction through the batch contract, the factory's caller; else as `launch`."""
+    batch = node_client.contract(deployment.rpc_url, "BatchLauncher", deployment.batch_launcher)
+    all_arguments = [deployment_config(deployment, config, sender=sender) for config in configs]
+    return node_client.send(
+        deployment.rpc_url,
+        sender=sender,
+        to=deployment.batch_launcher,
+        data=batch.encode_abi("launch", [deployment.factory, all_arguments]),
+        value=sum(native_value(config) for config in configs),
+        gas=min(node_client.GAS * len(configs), node_client.BLOCK_GAS),
+    )
+
+
+def native_value(config: LaunchConfig) -> int:
+    """The wei that the launch's transaction has to carry."""
+    return config.own_buy.value if config.own_buy else 0
+
+
+def deployment_config(deployment: Deployment, config: LaunchConfig, *, sender: str) -> dict[str, Any]:
+    """The factory's DeploymentConfig, as web3.py takes it."""
+    admin = config.admin or sender
+    dynamic = isinstance(config.fees, DynamicFees)
+    return {
+        "tokenConfig": token_config(config, admin=admin),
+        "poolConfig": {
+            "hook": deployment.dynamic_hook if dynamic else deployment.static_hook,
+            "pairedToken": config.paired_token or deployment.wrapped_native,
+            "tickIfToken0IsClanker": config.tick,
+            "tickSpacing": config.tick_spacing,
+            "poolData": _pool_data(config.fees),
+        },
+        "lockerConfig": _locker_config(deployment, config, admin=admin),
+        "mevModuleConfig": {
+            "mevModule": deployment.mev_module,
+            "mevModuleData": encode(["uint24", "uint24", "uint256"], _MEV_FEES),
+        },
+        "extensionConfigs": _extensions(deployment, config),
+    }
+
+
+def token_config(config: LaunchConfig, *, admin: str) -> dict[str, Any]:
+    """The factory's TokenConfig, as web3.py takes it."""
+    return {
+        "tokenAdmin": admin,
+        "name": config.name,
+        "symbol": config.symbol,
+        "salt": config.salt,
+        "image": config.image,
+        "metadata": config.metadata,
+        "context": config.context,
+        "originatingChainId": config.originating_chain_id,
+    }
+
+
+def _pool_data(fees: StaticFees | DynamicFees) -> bytes:
+    if isinstance(fees, StaticFees):
+        fee_data = encode(["uint24", "uint24"], [fees.launched, fees.paired])
+    else:
+        values = [
+            fees.base_fee,
+            fees.max_lp_fee,
+            fees.reference_tick_filter_period,
+            fees.reset_period,
+            fees.reset_tick_filter,
+            fees.fee_control_numerator,
+            fees.decay_filter_bps,
+        ]
+        fee_data = encode(["uint24", "uint24", "uint256", "uint256", "int24", "uint256", "uint24"], values)
+    return encode(["(address,bytes,bytes)"], [(ZERO_ADDRESS, b"", fee_data)])
+
+
+def _locker_config(deployment: Deployment, config: LaunchConfig, *, admin: str) -> dict[str, Any]:
+    recipients = config.recipients or (Recipient(admin=admin, recipient=admin, bps=BPS),)
+    positions = config.positions or ((config.tick, config.tick + _STANDARD_REACH, BPS),)
+    return {
+        "locker": deployment.locker,
+        "rewardAdmins": [share.admin for share in recipients],
+        "rewardRecipients": [share.recipient for share in recipients],
+        "rewardBps": [share.bps for share in recipients],
+        "tickLower": [lower for lower, _, _ in positions],
+        "tickUpper": [upper for _, upper, _ in positions],
+        "positionBps": [bps for _, _, bps in positions],
+        "lockerData": encode(["(uint8[])"], [([FEE_PREFERENCES[share.wants] for share in recipients],)]),
+    }
+
+
+def _extensions(deployment: Deployment, config: LaunchConfig) -> list[dict[str, Any]]:
+    extensions = []
+    if config.vault:
+        vault = config.vault
+        data = encode(["address", "uint256", "uint256"], [vault.admin, vault.lockup, vault.vesting])
+        extensions.append(_extension(deployment.vault, data, bps=vault.bps))
+    if config.airdrop:
+        airdrop = config.airdrop
+        fields = [airdrop.admin, merkle_root(airdrop.entries), airdrop.lockup, airdrop.vesting]
+        data = encode(["address", "bytes32", "uint256", "uint256"], fields)
+        extensions.append(_extension(deployment.airdrop, data, bps=airdrop.bps))
+    if config.own_buy:
+        data = _own_buy_data(deployment, config, config.own_buy)
+        extensions.append(_extension(deployment.dev_buy, data, value=config.own_buy.value))
+    return extensions
+
+
+def _own_buy_data(deployment: Deployment, config: LaunchConfig, buy: OwnBuy) -> bytes:
+    """Names the pool in which the paired token is bought first; all zeros where it is wrapped native itself."""
+    key: tuple[Any, ...] = (ZERO_ADDRESS, ZERO_ADDRESS, 0, 0, ZERO_ADDRESS)
+    if config.paired_token == deployment.usd:
+        key = deployment.dollar_pool_key
+    types = ["(address,address,uint24,int24,address)", "uint128", "address"]
+    return encode(types, [key, buy.minimum_out, buy.recipient])
+
+
+def _extension(address: str, data: bytes, *, bps: int = 0, value: int = 0) -> dict[str, Any]:
+    return {"extension": address, "msgValue": value, "extensionBps": bps, "extensionData": data}

@@ -1,0 +1,24 @@
+"""`manage.py prepare_local_accounts DIRECTORY`: what `make run` needs to greet with, as one line of JSON."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from development import local_accounts
+
+
+class Command(BaseCommand):
+    help = "Makes the partner key of `make run` and, where asked, its administrator; prints both as JSON."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("directory", type=Path, help="where both are kept")
+        parser.add_argument("--administrator", action="store_true", help="make the administrator as well")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        directory: Path = options["directory"]
+        made = {"partnerKey": local_accounts.ensure_partner_key(directory / "partner-key")}
+        if options["administrator"]:
+            made["password"] = local_accounts.ensure_administrator(directory / "administrator")
+        self.stdout.write(json.dumps(made))

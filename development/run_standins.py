@@ -1,0 +1,128 @@
+"""The stand-ins of `make run`: sample data in the place of outside services that no setting names.
+
+Only beside a development chain: made-up facts about tokens and people of a real one would be lies.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from config.environment.variables import env_url
+from development import run_chains
+
+HOST = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class Service:
+    """An outside service, and how the processes are pointed at its stand-in."""
+
+    # Its name in the greeting, and the one that `python -m development.standins` knows.
+    title: str
+    name: str
+    # The stand-in's port where that is free.
+    port: int
+    # What the greeting says where settings decide; empty where a stand-in may take the place.
+    decided: Callable[[], str]
+    # From the stand-in's URL to the environment of the processes.
+    point_at: Callable[[str], dict[str, str]]
+    # How to have the real one.
+    advice: str
+
+
+def _market() -> str:
+    if not settings.MARKET_DATA:
+        return "none: MARKET_DATA is false"
+    # Without a setting the provider is one that wants no key; but it knows nothing of a development chain.
+    if settings.RPC_URLS or settings.MARKET_API_KEY or env_url("MARKET_BASE_URL"):
+        return f"from {urlsplit(settings.MARKET_BASE_URL).hostname}"
+    return ""
+
+
+def _profiles() -> str:
+    if settings.SOCIAL_API_KEY:
+        return f"from {urlsplit(settings.SOCIAL_BASE_URL).hostname}"
+    return f"from {urlsplit(settings.FARCASTER_HUB_URL).hostname}" if settings.FARCASTER_HUB_URL else ""
+
+
+def _users() -> str:
+    names = ", ".join(issuer.issuer for issuer in settings.IDENTITY_ISSUERS)
+    return f"with tokens of {names}" if names else ""
+
+
+def _believe(url: str) -> dict[str, str]:
+    """Both of the stand-in's issuers, which are believed as long as it runs: its keys end with it."""
+    return {
+        "FARCASTER_AUTH_ORIGIN": url,
+        "FARCASTER_AUTH_DOMAINS": HOST,
+        "PRIVY_APP_ID": "sample",
+        "PRIVY_JWKS_URL": f"{url}/v1/apps/sample/jwks.json",
+    }
+
+
+SERVICES = (
+    Service(
+        title="Market data",
+        name="market",
+        port=8600,
+        decided=_market,
+        point_at=lambda url: {"MARKET_BASE_URL": url},
+        advice="set MARKET_API_KEY (CoinGecko), or the nodes of a real chain",
+    ),
+    Service(
+        title="Profiles",
+        name="social",
+        port=8601,
+        decided=_profiles,
+        point_at=lambda url: {"SOCIAL_BASE_URL": url, "SOCIAL_API_KEY": "sample"},
+        advice="set SOCIAL_API_KEY (Neynar) or FARCASTER_HUB_URL",
+    ),
+    Service(
+        title="Users",
+        name="issuer",
+        port=8602,
+        decided=_users,
+        point_at=_believe,
+        advice="set FARCASTER_AUTH_DOMAINS, PRIVY_APP_ID or OIDC_ISSUERS",
+    ),
+)
+
+
+def choose_ports(find_free_port: Callable[[int], int]) -> dict[str, int]:
+    """The stand-ins to run, by name, with the ports that they are to have."""
+    if run_chains.evm_chain_ids():
+        return {}
+    return {service.name: find_free_port(service.port) for service in SERVICES if not service.decided()}
+
+
+def environment(ports: Mapping[str, int]) -> dict[str, str]:
+    """The settings (environment variables) that point the processes at these stand-ins."""
+    found: dict[str, str] = {}
+    for service in SERVICES:
+        if service.name in ports:
+            found |= service.point_at(_url(ports[service.name]))
+    return found
+
+
+def issuer(ports: Mapping[str, int]) -> dict[str, str]:
+    """Those of the settings that make the stand-in's tokens believed, by which commands find it; empty without it."""
+    return _believe(_url(ports["issuer"])) if "issuer" in ports else {}
+
+
+def greet(ports: Mapping[str, int]) -> str:
+    """The greeting's lines about outside services."""
+    return "\n".join(f"  {service.title:<17} {_describe(service, ports)}" for service in SERVICES)
+
+
+def _describe(service: Service, ports: Mapping[str, int]) -> str:
+    if decided := service.decided():
+        return decided
+    if service.name not in ports:
+        return f"none: {service.advice}"
+    return f"SAMPLE DATA of a stand-in at {_url(ports[service.name])};\n{' ' * 20}for real data {service.advice}"
+
+
+def _url(port: int) -> str:
+    return f"http://{HOST}:{port}"

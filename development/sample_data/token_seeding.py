@@ -1,0 +1,115 @@
+"""Loads invented tokens into the database, by COPY and with all processors, for trials at the size of production."""
+
+from collections.abc import Callable
+from functools import partial
+
+from django.conf import settings
+from django.db import IntegrityError, connection, transaction
+from django.db.backends.utils import CursorWrapper
+
+from config.postgresql.bulk_load import copy_into
+from development.sample_data.token_batches import make_batches
+from development.sample_data.token_rows import BATCH
+from tokens.models import Market, SearchEntry, Token
+
+# From so many tokens on, it costs less to build indexes and check foreign keys at the end than row by row.
+REBUILD_FROM = 10_000
+# Memory for building one index.
+_BUILD_MEMORY = "512MB"
+_TOKENS, _MARKETS = Token._meta.db_table, Market._meta.db_table
+_TABLES = [_TOKENS, _MARKETS, SearchEntry._meta.db_table]
+
+# Told what is being done, and how many tokens are loaded by then.
+Report = Callable[[str, int], None]
+
+# What takes away each index of the tables, but for those of constraints, and what makes it again. A column's
+# statistics, which a migration may have set, are no part of an index's definition.
+_INDEXES = """
+SELECT
+    format('DROP INDEX %%I', index.relname),
+    pg_get_indexdef(index.oid),
+    ARRAY(
+        SELECT format('ALTER INDEX %%I ALTER COLUMN %%s SET STATISTICS %%s', index.relname, attnum, attstattarget)
+        FROM pg_attribute WHERE attrelid = index.oid AND attstattarget >= 0
+    )
+FROM pg_index
+JOIN pg_class AS index ON index.oid = indexrelid
+WHERE indrelid = ANY(%s::regclass[]) AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
+"""
+# The same for foreign keys.
+_FOREIGN_KEYS = """
+SELECT
+    format('ALTER TABLE %%s DROP CONSTRAINT %%I', conrelid::regclass, conname),
+    format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s', conrelid::regclass, conname, pg_get_constraintdef(oid)),
+    ARRAY[]::text[]
+FROM pg_constraint WHERE conrelid = ANY(%s::regclass[]) AND contype = 'f'
+"""
+
+
+class TokensPresent(Exception):
+    """The database holds tokens already."""
+
+
+class SeedUsed(Exception):
+    """The tokens of this seed are in the database already."""
+
+
+def load_synthetic_tokens(count: int, *, seed: int, add: bool, report: Report) -> None:
+    """Load so many invented tokens, with market data for two of five, all or none of them.
+
+    The same seed and count give the same rows, but for their ids. Nobody can read tokens meanwhile.
+    Raises TokensPresent unless they are to be added to those that are there, and SeedUsed.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        # In the same transaction, so that whatever ends it brings the indexes back.
+        cursor.execute("SELECT set_config('statement_timeout', '0', true)")
+        cursor.execute(f"LOCK TABLE {', '.join(_TABLES)} IN SHARE ROW EXCLUSIVE MODE")
+        if not add and Token.objects.exists():
+            raise TokensPresent
+        rebuild = _take_away(cursor) if count >= REBUILD_FROM else []
+        try:
+            _copy_tokens(cursor, count, seed=seed, report=report)
+        except IntegrityError as error:
+            raise SeedUsed from error
+        cursor.execute("SELECT set_config('maintenance_work_mem', %s, true)", [_BUILD_MEMORY])
+        for place, statement in enumerate(rebuild, start=1):
+            report(f"indexing, {place} of {len(rebuild)}", count)
+            cursor.execute(statement)
+    report("analyzing", count)
+    with connection.cursor() as cursor:
+        # VACUUM notes which pages everybody may see: counts need that to be read from an index alone. Twice, because a
+        # snapshot that somebody took before, as autovacuum does, keeps pages from it; the second finds only these.
+        cursor.execute(f"VACUUM (ANALYZE) {', '.join(_TABLES)}")
+        cursor.execute(f"VACUUM {', '.join(_TABLES)}")
+
+
+def _take_away(cursor: CursorWrapper) -> list[str]:
+    """Drop indexes and foreign keys; the statements that bring them back."""
+    found: list[tuple[str, str, list[str]]] = []
+    for query in (_FOREIGN_KEYS, _INDEXES):
+        cursor.execute(query, [_TABLES])
+        found += cursor.fetchall()
+    for drop, _, _ in found:
+        cursor.execute(drop)
+    return [statement for _, definition, further in found for statement in (definition, *further)]
+
+
+def _copy_tokens(cursor: CursorWrapper, count: int, *, seed: int, report: Report) -> None:
+    report("loading", 0)
+    batches = make_batches(
+        count,
+        seed=seed,
+        reserve_ids=partial(_reserve_ids, cursor),
+        chains_files=settings.CHAINS_FILES,
+        solana_chain_id=settings.SOLANA_CHAIN_ID,
+    )
+    for number, (markets, tokens) in enumerate(batches, start=1):
+        # A market may stand before its token, whose own trigger then makes none: the foreign key is looked at later.
+        copy_into(cursor, _MARKETS, markets)
+        copy_into(cursor, _TOKENS, tokens)
+        report("loading", min(number * BATCH, count))
+
+
+def _reserve_ids(cursor: CursorWrapper, count: int) -> list[int]:
+    cursor.execute("SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)", [_TOKENS, count])
+    return [number for (number,) in cursor.fetchall()]

@@ -1,0 +1,212 @@
+"""The bundled PostgreSQL and Valkey: where they are, and holding them for the life of this process.
+
+They serve where DATABASE_URL or REDIS_URL is not set. Each has a keeper process (`development.servers.keeper`) that starts
+it, and stops it when the last user is gone. Being a user is a shared lock on a file: the kernel drops it with the
+process, even when that is killed.
+"""
+
+import fcntl
+import hashlib
+import os
+import re
+import secrets
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+from django.core.exceptions import ImproperlyConfigured
+
+from config.environment.variables import BASE_DIR, env_int, env_secret, env_str, refused
+from development import private_files
+from development.servers.processes import is_locked
+
+# The kernel takes at most 107 bytes of a socket's path on Linux, and 103 on macOS.
+_LONGEST_SOCKET_PATH = 100
+# Others mean something in an address, or in a list of PostgreSQL's client library.
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9/._-]+")
+_POSTGRES_SOCKET, _VALKEY_SOCKET = ".s.PGSQL.5432", "valkey.sock"
+_FIRST_START_SECONDS = 120
+
+# Server name -> the open file whose shared lock makes this process a user of it.
+_held: dict[str, int] = {}
+# The keepers that this process started, kept so that they are reaped when they end.
+_keepers: list[subprocess.Popen[bytes]] = []
+
+
+def local_directory() -> Path:
+    """Where the bundled servers, keys and logs of this installation live: LAUNCHBOARD_LOCAL, or `.local/`.
+
+    Raises ImproperlyConfigured for a path that can't be one, such as a home of nobody.
+    """
+    try:
+        local = Path(env_str("LAUNCHBOARD_LOCAL", str(BASE_DIR / ".local"))).expanduser().resolve()
+        # Asked for the errors alone: a name may be too long, or lie where this user can't look.
+        local.exists()
+    except (OSError, RuntimeError) as error:
+        raise _refuse_local(error) from error
+    return local
+
+
+def make_local_directory() -> Path:
+    """The local directory, made where it is missing. Raises ImproperlyConfigured where it can't be made or written."""
+    local = local_directory()
+    try:
+        local.mkdir(parents=True, exist_ok=True)
+        # Rights alone don't tell: no file can be made in some file systems, as /proc.
+        with tempfile.TemporaryFile(dir=local):
+            return local
+    except OSError as error:
+        raise _refuse_local(error) from error
+
+
+def _refuse_local(error: Exception) -> ImproperlyConfigured:
+    return refused("LAUNCHBOARD_LOCAL", f"a directory that can be made and written ({error})")
+
+
+def socket_directory() -> Path:
+    """The directory of both sockets: the same for every process of this installation and this user."""
+    local = local_directory()
+    is_short = len(os.fsencode(local / "run" / _POSTGRES_SOCKET)) < _LONGEST_SOCKET_PATH
+    if is_short and _PLAIN_PATH.fullmatch(str(local)):
+        return local / "run"
+    digest = hashlib.sha256(os.fsencode(local)).hexdigest()[:16]
+    # Not TMPDIR, which differs between terminals; `_make_private` refuses a directory that another user has put there.
+    return Path("/tmp") / f"launchboard-{os.getuid()}-{digest}"  # noqa: S108
+
+
+def database_url() -> str:
+    """The bundled PostgreSQL's address, whether it runs or not: a percent-encoded directory in the host's place."""
+    return f"postgres://launchboard@{quote(str(socket_directory()), safe='')}/launchboard"
+
+
+def redis_url() -> str:
+    """The bundled Valkey's address, whether it runs or not. LAUNCHBOARD_REDIS_DB chooses the numbered database."""
+    number = env_int("LAUNCHBOARD_REDIS_DB", 0, minimum=0, maximum=255)
+    return f"unix://{socket_directory() / _VALKEY_SOCKET}?db={number}"
+
+
+def secret_key() -> str:
+    """The secret that this installation keeps in `.local/secret-key`, made at the first call.
+
+    Raises ImproperlyConfigured where DATABASE_URL is set: several machines may share that database, and each would make
+    a secret of its own.
+    """
+    if env_secret("DATABASE_URL"):
+        raise ImproperlyConfigured(
+            "SECRET_KEY is required where DATABASE_URL is set: expected at least 50 random characters"
+        )
+    return private_files.keep(make_local_directory() / "secret-key", secrets.token_urlsafe(50))
+
+
+def hold(*, durable: bool = True) -> None:
+    """Have each bundled server that the settings need running, for as long as this process lives.
+
+    Takes no time where they run already, and may be called again to start what has died since. `durable=False` is for
+    tests: a server that it starts forgets its last writes when the machine crashes. Raises ImproperlyConfigured with
+    the end of the server's log where it can't be started.
+    """
+    needed = [
+        name for name, variable in (("postgres", "DATABASE_URL"), ("valkey", "REDIS_URL")) if not env_secret(variable)
+    ]
+    if not needed:
+        return
+    _make_private(make_local_directory() / "lock")
+    _make_private(socket_directory())
+    for name in needed:
+        if name not in _held:
+            _held[name] = _open_lock(name, "users")
+            # Waits here while a keeper that saw no users is stopping the server.
+            fcntl.flock(_held[name], fcntl.LOCK_SH)
+    for name in needed:
+        if not _is_ready(name):
+            _start(name, durable=durable)
+
+
+def _start(name: str, *, durable: bool) -> None:
+    """Start the server's keeper, one process at a time, and wait until it says that the server answers."""
+    starting = _open_lock(name, "starting")
+    try:
+        fcntl.flock(starting, fcntl.LOCK_EX)
+        while _is_kept(name) and not _is_ready(name):
+            # Another process started the keeper and died before it was ready.
+            time.sleep(0.01)
+        if not _is_ready(name):
+            _ready_mark(name).unlink(missing_ok=True)
+            _await_keeper(name, durable=durable)
+    finally:
+        os.close(starting)
+
+
+def _await_keeper(name: str, *, durable: bool) -> None:
+    log = local_directory() / "log" / f"{name}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        begin = output.tell()
+        keeper = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "development.servers.keeper",
+                name,
+                str(local_directory()),
+                str(socket_directory()),
+                "durable" if durable else "fast",
+            ],
+            cwd=BASE_DIR,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    _keepers.append(keeper)
+    deadline = time.monotonic() + _FIRST_START_SECONDS
+    while not _is_ready(name):
+        if keeper.poll() is not None or time.monotonic() > deadline:
+            raise ImproperlyConfigured(_failure(name, log, begin))
+        time.sleep(0.01)
+
+
+def _failure(name: str, log: Path, begin: int) -> str:
+    with log.open("rb") as file:
+        file.seek(begin)
+        lines = file.read().decode(errors="replace").splitlines()[-8:]
+    said = "\n  ".join(lines) or "(it said nothing)"
+    return f"the bundled {name} did not start; the end of {log}:\n  {said}"
+
+
+def _is_ready(name: str) -> bool:
+    # In this order: a mark of a dead keeper is removed before the next keeper takes its lock.
+    return _is_kept(name) and _ready_mark(name).exists()
+
+
+def _is_kept(name: str) -> bool:
+    """Whether a keeper lives: it holds its lock alone."""
+    return is_locked(_lock(name, "keeper"))
+
+
+def _ready_mark(name: str) -> Path:
+    return local_directory() / "lock" / f"{name}.ready"
+
+
+def _lock(name: str, purpose: str) -> Path:
+    return local_directory() / "lock" / f"{name}.{purpose}"
+
+
+def _open_lock(name: str, purpose: str) -> int:
+    return os.open(_lock(name, purpose), os.O_RDWR | os.O_CREAT, 0o600)
+
+
+def _make_private(directory: Path) -> None:
+    """Make a directory that no other user can enter: whoever reaches the sockets is the database's owner."""
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        directory.mkdir(mode=0o700)
+    except FileExistsError:
+        found = directory.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+            raise ImproperlyConfigured(f"{directory} is not a directory of this user: remove it") from None
+        directory.chmod(0o700)

@@ -1,0 +1,110 @@
+"""`python -m development.servers.keeper SERVER LOCAL SOCKETS durable|fast`: runs one bundled server while it has users.
+
+Started by `development.servers.bundled`, in a session of its own, so that no terminal's Ctrl-C reaches it. It has one thread and
+imports the standard library alone: it starts in an instant, and may safely run code between fork and exec.
+"""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+
+from development.servers.programs import Server, ServerFailed, make_server
+
+_START_SECONDS = 60.0
+_STOP_SECONDS = 30.0
+_RESTART_SECONDS = 1.0
+
+
+class _ServerEnded(Exception):
+    """The server's process ended although it has users."""
+
+
+def keep(server: Server, locks: Path) -> None:
+    """Start the server, wait until its last user is gone, stop it. Raises ServerFailed where it doesn't answer."""
+    keeper = _open(locks / f"{server.name}.keeper")
+    fcntl.flock(keeper, fcntl.LOCK_EX)
+    users = _open(locks / f"{server.name}.users")
+    ready = locks / f"{server.name}.ready"
+    server.prepare()
+    process = _start(server)
+    try:
+        ready.touch()
+        while not _wait_for_the_last_user(users, process):
+            if process.poll() is None:
+                # The same signal tells that it was halted or goes on.
+                continue
+            # Servers heal their own small accidents; a pause keeps one that can't from filling the log.
+            time.sleep(_RESTART_SECONDS)
+            server.prepare()
+            process = _start(server)
+    finally:
+        # With the users' lock in hand: whoever comes now waits, and starts another keeper afterwards.
+        ready.unlink(missing_ok=True)
+        _stop(server, process)
+
+
+def _start(server: Server) -> "subprocess.Popen[bytes]":
+    process = server.start()
+    deadline = time.monotonic() + _START_SECONDS
+    while not server.answers(process.pid):
+        if process.poll() is not None:
+            raise ServerFailed(f"{server.name} ended with status {process.returncode}")
+        if time.monotonic() > deadline:
+            _stop(server, process)
+            raise ServerFailed(f"{server.name} did not answer within {_START_SECONDS:.0f} s")
+        time.sleep(0.01)
+    return process
+
+
+def _wait_for_the_last_user(users: int, process: "subprocess.Popen[bytes]") -> bool:
+    """Whether the last user is gone; False where the server ended first."""
+    try:
+        signal.signal(signal.SIGCHLD, _raise_ended)
+        if process.poll() is not None:
+            return False
+        fcntl.flock(users, fcntl.LOCK_EX)
+    except _ServerEnded:
+        return False
+    finally:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    return True
+
+
+def _raise_ended(number: int, frame: FrameType | None) -> None:
+    raise _ServerEnded
+
+
+def _raise_exit(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(0)
+
+
+def _stop(server: Server, process: "subprocess.Popen[bytes]") -> None:
+    if process.poll() is None:
+        process.send_signal(server.stop_signal)
+        try:
+            process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _open(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+
+
+def main() -> None:
+    name, local, sockets, mode = sys.argv[1:]
+    signal.signal(signal.SIGTERM, _raise_exit)
+    try:
+        keep(make_server(name, Path(local), Path(sockets), durable=mode == "durable"), Path(local) / "lock")
+    except (ServerFailed, OSError) as error:
+        sys.exit(f"{name}: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""`python -m development.standins market=8600 social=8601 issuer=8602`: serves stand-ins on these ports until Ctrl-C or SIGTERM."""
+
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from types import FrameType
+
+from development.standins.http_server import CONTROL_PATH, StandIn
+from development.standins.issuer_server import IssuerStandIn
+from development.standins.market_server import MarketStandIn
+from development.standins.social_server import SocialStandIn
+from development.standins.solana_node import SolanaStandIn
+
+STAND_INS: dict[str, Callable[[int], StandIn]] = {
+    "market": MarketStandIn,
+    "social": SocialStandIn,
+    "issuer": IssuerStandIn,
+    "solana": SolanaStandIn,
+}
+
+
+_USAGE = f"""usage: python -m development.standins NAME=PORT ...
+
+Serves stand-ins for outside services, with sample data, until Ctrl-C or SIGTERM.
+NAME is one of {", ".join(STAND_INS)}; on port 0 it takes a free one. POST {CONTROL_PATH} tells it to misbehave."""
+
+
+def main() -> None:
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(_USAGE)
+        return
+    # Ctrl-C too: a shell that starts a program in the background has it ignore that.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
+    try:
+        with ExitStack() as running:
+            for name, port in _read(sys.argv[1:]).items():
+                stand_in = running.enter_context(STAND_INS[name](port))
+                print(f"{name}: sample data at {stand_in.url}", flush=True)
+            signal.pause()
+    except KeyboardInterrupt:
+        return
+    except OSError as error:
+        sys.exit(f"can't listen: {error.strerror}")
+
+
+def _read(words: list[str]) -> dict[str, int]:
+    ports = {}
+    for word in words:
+        name, _, port = word.partition("=")
+        if name not in STAND_INS or not (port.isdecimal() and int(port) <= 65535):
+            sys.exit(f"expected NAME=PORT, with a name of {', '.join(STAND_INS)}")
+        ports[name] = int(port)
+    return ports
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    main()

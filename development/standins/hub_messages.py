@@ -1,0 +1,111 @@
+"""Casts and reactions as a Farcaster hub serves them, of whatever a test or a sample has cast.
+
+Shapes: https://docs.neynar.com/snapchain/httpapi (casts, reactions). Pages are in order of time; a page token is the
+number of messages that went before.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from development.standins.http_server import Answer
+
+# Seconds from 1970 to the start of Farcaster's clock, 2021-01-01.
+EPOCH = 1_609_459_200
+
+
+@dataclass(frozen=True)
+class Cast:
+    """A cast at a Unix time. `parent` and `quoted` are casts of this hub, each as its author's FID and hash."""
+
+    fid: int
+    at: int
+    text: str = ""
+    parent: tuple[int, str] | None = None
+    quoted: tuple[int, str] | None = None
+
+    @property
+    def hash(self) -> str:
+        return _hash(self)
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """A like or recast, at a Unix time, of the cast with this author and hash."""
+
+    fid: int
+    at: int
+    kind: str
+    target: tuple[int, str]
+
+
+@dataclass
+class Hub:
+    """What was cast, in any order."""
+
+    casts: list[Cast] = field(default_factory=list)
+    reactions: list[Reaction] = field(default_factory=list)
+    # No page is longer, whatever is asked for.
+    longest_page: int = 1_000
+
+    def answer(self, path: str, query: Mapping[str, str]) -> Answer | None:
+        """The answer to a GET; None for a path that is none of casts or reactions."""
+        fid = int(query.get("fid") or query.get("target_fid") or 0)
+        if path == "/v1/castsByFid":
+            since = EPOCH + int(query.get("startTimestamp", "0"))
+            return self._page([_cast(cast) for cast in self.casts if cast.fid == fid and cast.at >= since], query)
+        if path == "/v1/castsByParent":
+            parent = (fid, query.get("hash", ""))
+            return self._page([_cast(cast) for cast in self.casts if cast.parent == parent], query)
+        if path == "/v1/reactionsByCast":
+            target, kind = (fid, query.get("target_hash", "")), query.get("reaction_type", "")
+            found = [each for each in self.reactions if each.target == target and each.kind == kind]
+            return self._page([_reaction(each) for each in found], query)
+        return None
+
+    def _page(self, messages: Sequence[dict[str, Any]], query: Mapping[str, str]) -> Answer:
+        newest_first = query.get("reverse") == "true"
+        ordered = sorted(messages, key=lambda each: (each["data"]["timestamp"], each["hash"]), reverse=newest_first)
+        start = int(query.get("pageToken") or 0)
+        end = start + min(int(query.get("pageSize", "1000")), self.longest_page)
+        return Answer({"messages": ordered[start:end], "nextPageToken": str(end) if end < len(ordered) else ""})
+
+
+def _cast(cast: Cast) -> dict[str, Any]:
+    body: dict[str, Any] = {"text": cast.text, "mentions": [], "mentionsPositions": [], "embeds": []}
+    if cast.quoted:
+        body["embeds"] = [{"castId": _cast_id(cast.quoted)}]
+    if cast.parent:
+        body["parentCastId"] = _cast_id(cast.parent)
+    return _message(cast, "CAST_ADD", cast.fid, cast.at, castAddBody=body)
+
+
+def _reaction(reaction: Reaction) -> dict[str, Any]:
+    body = {"type": f"REACTION_TYPE_{reaction.kind.upper()}", "targetCastId": _cast_id(reaction.target)}
+    return _message(reaction, "REACTION_ADD", reaction.fid, reaction.at, reactionBody=body)
+
+
+def _message(content: Cast | Reaction, kind: str, fid: int, at: int, **body: Any) -> dict[str, Any]:
+    return {
+        "data": {
+            "type": f"MESSAGE_TYPE_{kind}",
+            "fid": fid,
+            "timestamp": at - EPOCH,
+            "network": "FARCASTER_NETWORK_MAINNET",
+            **body,
+        },
+        "hash": _hash(content),
+        "hashScheme": "HASH_SCHEME_BLAKE3",
+        "signature": "c2FtcGxl",
+        "signatureScheme": "SIGNATURE_SCHEME_ED25519",
+        "signer": "0x" + hashlib.sha256(f"signer {fid}".encode()).hexdigest(),
+    }
+
+
+def _cast_id(cast: tuple[int, str]) -> dict[str, Any]:
+    return {"fid": cast[0], "hash": cast[1]}
+
+
+def _hash(content: Cast | Reaction) -> str:
+    return "0x" + hashlib.sha256(repr(content).encode()).hexdigest()[:40]

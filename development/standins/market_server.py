@@ -1,0 +1,253 @@
+"""GeckoTerminal's API and CoinGecko's on-chain API, with made-up prices: the same ones for each pool, moving slowly.
+
+Shapes: https://docs.coingecko.com/reference/pools-addresses, tokens-data-contract-addresses, pools-megafilter,
+pools-category, trending-pools-network. It knows every token that it is asked for, and those pools whose tokens it was
+told. What it was asked for is what it lists as trending.
+"""
+
+import hashlib
+import math
+import re
+import threading
+import time
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from solders.pubkey import Pubkey
+
+from development.standins.http_server import Answer, Asked, StandIn
+
+PAGE_SIZE = 20
+MAX_PAGES = 10
+MAX_ADDRESSES = 30
+# A network's pools that it remembers.
+_MAX_POOLS = 1000
+
+# Hex in lower case, or base58, whose capital and small letters are different digits.
+_ADDRESS = re.compile(r"0x([0-9a-f]{40}|[0-9a-f]{64})|[1-9A-HJ-NP-Za-km-z]{32,44}")
+# What the pools are paired with, where nothing else was said; it is worth about this much.
+WRAPPED_NATIVE = "0x4200000000000000000000000000000000000006"
+WRAPPED_SOL = "So11111111111111111111111111111111111111112"
+NATIVE_USD = 3000.0
+SOL_USD = 150.0
+_SECONDS = {"m5": 300, "m15": 900, "m30": 1800, "h1": 3600, "h6": 21_600, "h24": 86_400}
+# The price swings around its middle by a third within a period of its own.
+_SWING = 1 / 3
+
+Pool = dict[str, Any]
+
+
+class MarketStandIn(StandIn):
+    """Both tiers on one port: whoever sends a key gets those lists, too, that take one."""
+
+    ERRORS = {
+        401: {"status": {"error_code": 10002, "error_message": "API Key Missing"}},
+        404: {"errors": [{"status": "404", "title": "Not Found"}]},
+        429: {"status": {"error_code": 429, "error_message": "You've exceeded the Rate Limit."}},
+        500: {"errors": [{"status": "500", "title": "Internal Server Error"}]},
+    }
+
+    def __init__(self, port: int = 0, *, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(port)
+        # Seconds since 1970, from which all prices follow.
+        self.clock = clock
+        # Pool -> its base and its quote token, all hex in lower case.
+        self._tokens: dict[str, tuple[str, str]] = {}
+        # Network -> the pools that it was asked for, the last one at the end.
+        self._pools: defaultdict[str, OrderedDict[str, None]] = defaultdict(OrderedDict)
+        self._memory = threading.RLock()
+
+    def learn(self, address: str, *, base: str, quote: str = "") -> None:
+        """Know a pool from now on, as a provider does that reads the chain; its quote is mostly the native coin."""
+        native = WRAPPED_NATIVE if _key(base).startswith("0x") else WRAPPED_SOL
+        with self._memory:
+            self._tokens[_key(address)] = (_key(base), _key(quote or native))
+
+    def answer(self, asked: Asked) -> Answer | None:
+        """The provider's answer to one of the calls that the service makes."""
+        with self._memory:
+            return self._answer(asked)
+
+    def _answer(self, asked: Asked) -> Answer | None:
+        parts = asked.path.strip("/").split("/")
+        match parts:
+            case ["networks", network, "pools", "multi", addresses]:
+                return self._answer_multi(network, addresses, self._pools_of)
+            case ["networks", network, "tokens", "multi", addresses]:
+                return self._answer_multi(network, addresses, self._tokens_of)
+            case ["networks", network, "trending_pools" | "new_pools" | "pools"]:
+                return self._answer_list(asked, network, order=_free_order(parts[-1], asked.query))
+            case ["pools", "megafilter"] | ["categories", _, "pools"]:
+                if "x-cg-pro-api-key" not in asked.headers:
+                    return Answer(self.ERRORS[401], status=401)
+                network = asked.query.get("networks", "")
+                return self._answer_list(asked, network, order=asked.query.get("sort", "h6_trending"))
+        return None
+
+    def _answer_multi(self, network: str, text: str, find: Callable[[str, list[str]], Any]) -> Answer:
+        addresses = list(map(_key, text.split(",")))
+        if len(addresses) > MAX_ADDRESSES:
+            words = f"the limit of {MAX_ADDRESSES} addresses is exceeded"
+            return Answer({"errors": [{"status": "422", "title": words}]}, status=422)
+        return Answer(find(network, [address for address in addresses if _ADDRESS.fullmatch(address)]))
+
+    def _pools_of(self, network: str, addresses: list[str]) -> Any:
+        known = [address for address in addresses if address in self._tokens]
+        for address in known:
+            self._remember(network, address)
+        return self._listed(network, known)
+
+    def _tokens_of(self, network: str, addresses: list[str]) -> Any:
+        pools = {base: address for address, (base, _) in self._tokens.items()}
+        for address in addresses:
+            if address not in pools:
+                pools[address] = pool_of(address)
+                self.learn(pools[address], base=address)
+            self._remember(network, pools[address])
+        now = self.clock()
+        tokens = [token(network, address, now, pool_address=pools[address]) for address in addresses]
+        return {"data": tokens, "included": self._listed(network, [pools[address] for address in addresses])["data"]}
+
+    def _remember(self, network: str, address: str) -> None:
+        remembered = self._pools[network]
+        remembered[address] = None
+        remembered.move_to_end(address)
+        if len(remembered) > _MAX_POOLS:
+            remembered.popitem(last=False)
+
+    def _answer_list(self, asked: Asked, network: str, *, order: str) -> Answer:
+        number = asked.query.get("page", "1")
+        if not (number.isdecimal() and 1 <= int(number) <= MAX_PAGES):
+            return Answer({"errors": [{"status": "400", "title": "Invalid page"}]}, status=400)
+        # A category has pools of all networks.
+        networks = [network] if network else list(self._pools)
+        pools = [found for name in networks for found in self._listed(name, list(self._pools[name]))["data"]]
+        start = (int(number) - 1) * PAGE_SIZE
+        chosen = _in_order(pools, order)[start : start + PAGE_SIZE]
+        return Answer({"data": chosen, "included": []})
+
+    def _listed(self, network: str, addresses: list[str]) -> dict[str, Any]:
+        now = self.clock()
+        pools = [pool(network, address, now, tokens=self._tokens[address]) for address in addresses]
+        return {"data": pools, "included": []}
+
+
+def pool_of(address: str) -> str:
+    """The pool in which a token is traded, where none was told."""
+    digest = _digest(address, "pool")
+    return "0x" + digest if address.startswith("0x") else str(Pubkey.from_bytes(bytes.fromhex(digest)))
+
+
+def price(address: str, at: float) -> float:
+    """USD of a token at a time."""
+    if address in (WRAPPED_NATIVE, WRAPPED_SOL):
+        return NATIVE_USD if address == WRAPPED_NATIVE else SOL_USD
+    lot = _lot(address)
+    # From 10^-9 to 10^-5 dollars, as launched tokens are.
+    middle = 10 ** (-9 + lot % 4000 / 1000)
+    period = 3600 * (2 + lot % 22)
+    return float(middle * (1 + _SWING * math.sin(2 * math.pi * (at / period + lot % 97 / 97))))
+
+
+def pool(network: str, address: str, at: float, *, tokens: tuple[str, str]) -> Pool:
+    """A pool of a base and a quote token as the provider describes it; all numbers but those of trades are texts."""
+    base, quote = tokens
+    lot, worth, quote_worth = _lot(address), price(base, at), price(quote, at)
+    trades = {period: _trades(lot, seconds) for period, seconds in _SECONDS.items()}
+    return {
+        "id": f"{network}_{address}",
+        "type": "pool",
+        "attributes": {
+            "address": address,
+            "name": f"SAMPLE{lot % 1000} / {'SOL' if quote == WRAPPED_SOL else 'WETH'} 1%",
+            "pool_created_at": datetime.fromtimestamp(1_700_000_000 + lot % 50_000_000, UTC).isoformat(),
+            "base_token_price_usd": _digits(worth),
+            "quote_token_price_usd": _digits(quote_worth),
+            "base_token_price_native_currency": _digits(worth / quote_worth),
+            "fdv_usd": _digits(worth * 10**11),
+            "market_cap_usd": None,
+            "price_change_percentage": {
+                period: f"{(worth / price(base, at - seconds) - 1) * 100:.2f}" for period, seconds in _SECONDS.items()
+            },
+            "transactions": trades,
+            "volume_usd": {period: _digits(counts["buys"] * 37.5) for period, counts in trades.items()},
+            "reserve_in_usd": f"{5000 + lot % 1_000_000:.4f}",
+        },
+        "relationships": {
+            "base_token": {"data": {"id": f"{network}_{base}", "type": "token"}},
+            "quote_token": {"data": {"id": f"{network}_{quote}", "type": "token"}},
+            "dex": {"data": {"id": f"sample-{network}", "type": "dex"}},
+        },
+    }
+
+
+def token(network: str, address: str, at: float, *, pool_address: str) -> dict[str, Any]:
+    """A token as the provider describes it."""
+    worth = price(address, at)
+    return {
+        "id": f"{network}_{address}",
+        "type": "token",
+        "attributes": {
+            "address": address,
+            "name": "Sample",
+            "symbol": "SAMPLE",
+            "decimals": 18,
+            "total_supply": f"{10**29}.0",
+            "price_usd": _digits(worth),
+            "fdv_usd": _digits(worth * 10**11),
+            "total_reserve_in_usd": _digits(5000 + _lot(address) % 1_000_000),
+            "volume_usd": {"h24": _digits(_lot(address) % 100_000)},
+            "market_cap_usd": None,
+        },
+        "relationships": {"top_pools": {"data": [{"id": f"{network}_{pool_address}", "type": "pool"}]}},
+    }
+
+
+def _free_order(listed: str, query: Mapping[str, str]) -> str:
+    if listed == "trending_pools":
+        return {"5m": "m5", "1h": "h1", "6h": "h6", "24h": "h24"}.get(query.get("duration", ""), "h24") + "_trending"
+    return "pool_created_at_desc" if listed == "new_pools" else query.get("sort", "h24_tx_count_desc")
+
+
+def _in_order(pools: list[Pool], order: str) -> list[Pool]:
+    """By one of the provider's orders; a trending one is by the trades of its period."""
+    name, _, direction = order.rpartition("_")
+    period = name.partition("_")[0]
+
+    def key(found: Pool) -> float | str:
+        about = found["attributes"]
+        if direction == "trending" or name.endswith("tx_count"):
+            return float(about["transactions"][period]["buys"])
+        if name.endswith("volume_usd"):
+            return float(about["volume_usd"][period])
+        if name.endswith("price_change_percentage"):
+            return float(about["price_change_percentage"][period])
+        return str(about[name]) if name == "pool_created_at" else float(about[name])
+
+    return sorted(pools, key=key, reverse=direction != "asc")
+
+
+def _trades(lot: int, seconds: int) -> dict[str, int]:
+    # Up to two trades a minute, of which a little more than half are buys.
+    count = lot % 120 * seconds // 3600
+    return {"buys": count // 2 + 1, "sells": count // 2, "buyers": count // 3 + 1, "sellers": count // 3}
+
+
+def _digits(number: float) -> str:
+    """As the provider writes it: without an exponent."""
+    text = f"{number:.20f}".rstrip("0")
+    return text + "0" if text.endswith(".") else text
+
+
+def _key(address: str) -> str:
+    return address.lower() if address[:2] in ("0x", "0X") else address
+
+
+def _lot(address: str) -> int:
+    return int(_digest(address, "lot")[:12], 16)
+
+
+def _digest(address: str, use: str) -> str:
+    return hashlib.sha256(f"{address} {use}".encode()).hexdigest()

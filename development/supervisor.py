@@ -1,0 +1,171 @@
+"""Runs the service's processes side by side in one terminal, and ends with all of them (standard library alone).
+
+It has one thread, because it runs code between fork and exec and because the kernel ends a child with the thread that
+started it.
+"""
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, cast
+
+from development.servers.processes import die_with_parent
+
+_STOP_SECONDS = 10.0
+_LONGEST_DELAY_SECONDS = 30.0
+# A process that lived this long was well: its next start isn't delayed.
+_HEALTHY_SECONDS = 60.0
+_YOUNG_SECONDS = 10.0
+_READ_BYTES = 65536
+
+
+class StartFailed(Exception):
+    """A process that all others need did not do its part."""
+
+
+class _Child:
+    """A process, its output and its next start."""
+
+    def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str], *, is_kept_up: bool) -> None:
+        self.name, self._command, self._environment, self.is_kept_up = name, command, environment, is_kept_up
+        self._delay = 1.0
+        self._rest = b""
+        self.start_again_at = 0.0
+        self.is_muted = False
+
+    def start(self, directory: Path) -> None:
+        # A group of its own: the terminal's Ctrl-C is for the supervisor, which then ends the others in order.
+        self.process = subprocess.Popen(
+            self._command,
+            cwd=directory,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            bufsize=0,
+            process_group=0,
+            preexec_fn=die_with_parent(signal.SIGTERM),
+        )
+        self.output = cast(IO[bytes], self.process.stdout)
+        os.set_blocking(self.output.fileno(), False)
+        self._started_at = time.monotonic()
+
+    def read_lines(self) -> list[str]:
+        """The lines that are whole by now. Raises EOFError at the end of the output."""
+        read = self.output.read(_READ_BYTES)
+        if read == b"":
+            raise EOFError
+        *lines, self._rest = (self._rest + (read or b"")).split(b"\n")
+        return [line.decode(errors="replace") for line in lines if line.strip()]
+
+    def is_young(self) -> bool:
+        """Whether the process may still be starting."""
+        return time.monotonic() - self._started_at < _YOUNG_SECONDS
+
+    def end(self, number: signal.Signals) -> None:
+        """Ask the process to end."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+
+    def clear_away(self) -> None:
+        """Kill what is left of the process and of its own children."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def delay_start(self) -> float:
+        """Set the time of the next start; the seconds until then, which double up to a limit while it ends early."""
+        now = time.monotonic()
+        if now - self._started_at > _HEALTHY_SECONDS:
+            self._delay = 1.0
+        delay, self._delay = self._delay, min(self._delay * 2, _LONGEST_DELAY_SECONDS)
+        self.start_again_at = now + delay
+        return delay
+
+
+class Supervisor:
+    """A set of named processes whose lines of output are passed to `say`, each with its name."""
+
+    def __init__(self, *, directory: Path, say: Callable[[str, str], None]) -> None:
+        self._directory, self._say = directory, say
+        self._running: list[_Child] = []
+        self._waiting: list[_Child] = []
+        self._selector = selectors.DefaultSelector()
+
+    def start(self, name: str, command: Sequence[str], *, environment: Mapping[str, str]) -> None:
+        """Start a process, which is started again, later and later, whenever it ends before `stop`."""
+        self._open(_Child(name, command, environment, is_kept_up=True))
+
+    def run(self, name: str, command: Sequence[str], *, environment: Mapping[str, str]) -> None:
+        """Run a process to its end while the others go on. Raises StartFailed where its status is not 0."""
+        child = _Child(name, command, environment, is_kept_up=False)
+        self._open(child)
+        while child in self._running:
+            self.attend(seconds=0.05)
+        if child.process.returncode != 0:
+            raise StartFailed(f"{name} ended with status {child.process.returncode}")
+
+    def wait_until(self, condition: Callable[[], bool], *, seconds: float, what: str) -> None:
+        """Attend to the processes until the condition holds. Raises StartFailed after the seconds."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > deadline:
+                raise StartFailed(f"{what} did not answer within {seconds:.0f} s")
+            self.attend(seconds=0.1)
+
+    def attend(self, *, seconds: float) -> None:
+        """Pass on what the processes say, for at most these seconds; start again those that ended."""
+        self._pass_on(seconds)
+        for child in [child for child in self._running if child.process.poll() is not None]:
+            self._close(child)
+            if child.is_kept_up:
+                status, delay = child.process.returncode, child.delay_start()
+                self._say(child.name, f"ended with status {status}; starts again in {delay:.0f} s")
+                self._waiting.append(child)
+        for child in [child for child in self._waiting if child.start_again_at <= time.monotonic()]:
+            self._waiting.remove(child)
+            self._open(child)
+
+    def stop(self) -> None:
+        """End all processes, the last started first; what remains after 10 s in all is killed."""
+        self._waiting.clear()
+        deadline = time.monotonic() + _STOP_SECONDS
+        for child in reversed(self._running.copy()):
+            # Interrupted while they start, Celery's processes show tracebacks that mean nothing.
+            child.is_muted = child.is_young()
+            child.end(signal.SIGTERM)
+            while child.process.poll() is None and time.monotonic() < deadline:
+                self._pass_on(0.05)
+            self._close(child)
+
+    def _open(self, child: _Child) -> None:
+        child.start(self._directory)
+        self._running.append(child)
+        self._selector.register(child.output, selectors.EVENT_READ, child)
+
+    def _close(self, child: _Child) -> None:
+        child.clear_away()
+        # All of it is in the pipe by now: nobody who could write is left.
+        if child.output in self._selector.get_map():
+            self._pass_on_from(child)
+        if child.output in self._selector.get_map():
+            self._selector.unregister(child.output)
+        child.output.close()
+        self._running.remove(child)
+
+    def _pass_on(self, seconds: float) -> None:
+        for key, _ in self._selector.select(timeout=seconds):
+            self._pass_on_from(key.data)
+
+    def _pass_on_from(self, child: _Child) -> None:
+        try:
+            for line in child.read_lines():
+                if not child.is_muted:
+                    self._say(child.name, line)
+        except EOFError:
+            self._selector.unregister(child.output)

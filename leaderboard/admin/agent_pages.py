@@ -1,0 +1,282 @@
+"""The operators' page of agents: who they are, whether they are ranked, and why they stand where they stand."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import TruncDate
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.utils.html import format_html
+from unfold.admin import ModelAdmin, TabularInline
+
+from config.api.fields import parse_address
+from config.operators.dashboard import Chart
+from leaderboard.admin.evidence import show
+from leaderboard.events import field_rules, recording
+from leaderboard.models import Agent, AgentWallet, HubCursor, Interval, Standing
+from leaderboard.models.agents import TOLD_AT
+from tokens.admin.indexed_search import IndexedSearch
+from tokens.models import Token
+
+DAYS = 30
+# Which ranking the list shows.
+LISTED = Interval.WEEK
+
+if TYPE_CHECKING:
+    AgentModelForm = forms.ModelForm[Agent]
+    WalletModelForm = forms.ModelForm[AgentWallet]
+else:
+    # Django's own class takes no type parameter when it runs.
+    AgentModelForm = WalletModelForm = forms.ModelForm
+
+
+class AgentForm(AgentModelForm):
+    class Meta:
+        model = Agent
+        fields = [
+            "agent_id",
+            "name",
+            "fid",
+            "creator_fid",
+            "token_chain_id",
+            "token_address",
+            "partner_key",
+            "is_hidden",
+        ]
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """Remember in the page what it was opened with: partners describe the agent meanwhile."""
+        super().__init__(*args, **options)
+        for field in self.fields.values():
+            field.show_hidden_initial = True
+
+    def clean_agent_id(self) -> str:
+        """As events have it."""
+        try:
+            return str(field_rules.agent_id(self.cleaned_data["agent_id"]))
+        except ValueError as error:
+            raise forms.ValidationError(f"An agent id {error}.") from error
+
+    def clean_token_address(self) -> str:
+        """In the form in which tokens are stored."""
+        return _address(self.cleaned_data["token_address"])
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse half a token. What the operator left alone is as it is by now."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.instance.pk is not None:
+            cleaned |= {name: getattr(self.instance, name) for name in cleaned.keys() - set(self.changed_data)}
+        if "token_address" in cleaned and bool(cleaned["token_address"]) != (cleaned.get("token_chain_id") is not None):
+            self.add_error("token_address", "A token is a chain and an address: give both or none.")
+        return cleaned
+
+
+class WalletForm(WalletModelForm):
+    class Meta:
+        model = AgentWallet
+        fields = ["address"]
+
+    def clean_address(self) -> str:
+        """In the form in which trades name it."""
+        return _address(self.cleaned_data["address"])
+
+
+def _address(text: str) -> str:
+    try:
+        return parse_address(text.strip(), allow_mint=True) if text else ""
+    except ValueError as error:
+        raise forms.ValidationError(f"An address {error}.") from error
+
+
+class WalletInline(TabularInline):
+    model = AgentWallet
+    form = WalletForm
+    extra = 0
+    verbose_name = "wallet that trades for it"
+    verbose_name_plural = "wallets that trade for it"
+
+
+@admin.register(Agent)
+class AgentAdmin(IndexedSearch, ModelAdmin):
+    """Agents are hidden and never deleted: facts point at them."""
+
+    form = AgentForm
+    inlines = (WalletInline,)
+    list_display = (
+        "agent_id",
+        "name",
+        "fid",
+        "token",
+        "partner_key",
+        "rank",
+        "wash",
+        "hidden",
+    )
+    list_filter = ("is_hidden", "partner_key")
+    list_select_related = ("partner_key",)
+    list_per_page = 50
+    show_full_result_count = False
+    search_fields = ("agent_id",)
+    search_help_text = "A whole agent id, a FID, a token's address, or a part of a name."
+    ordering = ("-id",)
+    autocomplete_fields = ("partner_key",)
+
+    def match(self, text: str) -> Q:
+        found = Q(agent_id=text) | Q(name__icontains=text)
+        if text.isascii() and text.isdigit() and len(text) < 19:
+            found |= Q(fid=int(text)) | Q(creator_fid=int(text))
+        try:
+            return found | Q(token_address=parse_address(text, allow_mint=True))
+        except ValueError:
+            return found
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Agent]:
+        rows: QuerySet[Agent] = super().get_queryset(request)
+        standing = Standing.objects.filter(agent=OuterRef("pk"), snapshot__is_current=True, snapshot__interval=LISTED)
+        return rows.annotate(
+            current_rank=Subquery(standing.values("rank")[:1]),
+            current_wash=Subquery(standing.values("wash_confidence")[:1]),
+        )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Agent | None = None) -> Any:
+        about = (
+            "agent_id",
+            "name",
+            "fid",
+            "creator_fid",
+            "token_chain_id",
+            "token_address",
+            "partner_key",
+            "is_hidden",
+        )
+        if obj is None:
+            return ((None, {"fields": about}),)
+        # One at a time, since evidence is long.
+        shown = [(interval.label, {"fields": (_field(interval),), "classes": ("tab",)}) for interval in Interval]
+        return (
+            ("Agent", {"fields": (*about, "launch", "created_at", "described_at", "hub")}),
+            ("What happened", {"fields": ("casts_by_day", "interactions_by_day")}),
+            *((f"Standing, {label}", fields) for label, fields in shown),
+        )
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Agent | None = None) -> list[str]:
+        if obj is None:
+            return []
+        shown = ["launch", "created_at", "described_at", "hub", "casts_by_day", "interactions_by_day"]
+        # The id is what partners know it by.
+        return ["agent_id", *shown, *(_field(interval) for interval in Interval)]
+
+    def save_model(self, request: HttpRequest, obj: Agent, form: Any, change: bool) -> None:
+        """Write what the operator changed alone, so that it undoes nothing that partners describe.
+
+        From now on it holds: what partners described before changes nothing of it, also when it comes again.
+        """
+        # Who describes it meanwhile has read the row, and would write what was there.
+        recording.write_alone()
+        told = {TOLD_AT[column] for column in form.changed_data if column in TOLD_AT}
+        for column in told:
+            setattr(obj, column, timezone.now())
+        if change:
+            obj.save(update_fields=[*form.changed_data, *told])
+        else:
+            super().save_model(request, obj, form, change)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        if any(formset.has_changed() for formset in formsets):
+            Agent.objects.filter(pk=form.instance.pk).update(wallets_told_at=timezone.now())
+
+    def has_delete_permission(self, request: HttpRequest, obj: Agent | None = None) -> bool:
+        """Nobody: an agent is hidden instead, so that rankings can still be explained."""
+        return False
+
+    @admin.display(description="token", ordering="token_address")
+    def token(self, agent: Agent) -> str:
+        """Its two ends, so that the rank has room; the page has all of it."""
+        return f"{agent.token_address[:6]}…{agent.token_address[-4:]}" if agent.token_address else ""
+
+    @admin.display(description=f"rank, {LISTED}", ordering="current_rank")
+    def rank(self, agent: Any) -> str:
+        return str(agent.current_rank or "")
+
+    @admin.display(description="wash confidence", ordering="current_wash")
+    def wash(self, agent: Any) -> str:
+        return "" if agent.current_wash is None else f"{agent.current_wash:.2f}"
+
+    @admin.display(description="", ordering="is_hidden")
+    def hidden(self, agent: Agent) -> str:
+        """Nothing of those who are not."""
+        return "hidden" if agent.is_hidden else ""
+
+    @admin.display(description="launch of the token")
+    def launch(self, agent: Agent) -> str:
+        """Who asked for it, which speaks for the agent or against it: what partners describe proves nothing."""
+        if agent.token_chain_id is None:
+            return "no token"
+        token = Token.objects.filter(chain_id=agent.token_chain_id, contract_address=agent.token_address).first()
+        if token is None:
+            return "not indexed"
+        asker = token.requestor_fid
+        if asker is None:
+            return f"sent by {token.msg_sender or 'an unknown wallet'}; it names no FID"
+        known = {agent.fid: "the agent itself", agent.creator_fid: "its creator, as described"}
+        return f"asked for by FID {asker}, {known.get(asker, 'who is neither the agent nor its creator, as described')}"
+
+    @admin.display(description="hub")
+    def hub(self, agent: Agent) -> str:
+        """How far it was pulled."""
+        cursor = HubCursor.objects.filter(agent=agent).first()
+        if cursor is None:
+            return "not pulled"
+        return cursor.trouble or f"read again from {cursor.due_at:%Y-%m-%d %H:%M} UTC on"
+
+    @admin.display(description="casts")
+    def casts_by_day(self, agent: Agent) -> str:
+        return _by_day("Casts by day, UTC", agent.actions)
+
+    @admin.display(description="interactions")
+    def interactions_by_day(self, agent: Agent) -> str:
+        return _by_day("Interactions by day, UTC", agent.interactions)
+
+    @admin.display(description="")
+    def standing_day(self, agent: Agent) -> str:
+        return _standing(agent, Interval.DAY)
+
+    @admin.display(description="")
+    def standing_week(self, agent: Agent) -> str:
+        return _standing(agent, Interval.WEEK)
+
+    @admin.display(description="")
+    def standing_month(self, agent: Agent) -> str:
+        return _standing(agent, Interval.MONTH)
+
+
+def _field(interval: Interval) -> str:
+    return f"standing_{interval.name.lower()}"
+
+
+def _by_day(title: str, facts: Any) -> str:
+    today = timezone.now().date()
+    days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
+    recent = facts.filter(at__gte=timezone.now() - timedelta(days=DAYS))
+    counted = dict(
+        recent.annotate(day=TruncDate("at")).values("day").annotate(many=Count("pk")).values_list("day", "many")
+    )
+    bars = tuple((f"{day:%d %b}", counted.get(day, 0)) for day in days)
+    chart = Chart(title=title, bars=bars, start=bars[0][0], end="today")
+    return render_to_string("operators/chart.html", {"chart": chart})
+
+
+def _standing(agent: Agent, interval: Interval) -> str:
+    """Where it stands now, and why."""
+    current = Standing.objects.filter(agent=agent, snapshot__is_current=True, snapshot__interval=interval)
+    standing = current.select_related("snapshot").first()
+    if standing is None:
+        return "not looked at yet"
+    place = f"Rank {standing.rank}" if standing.rank else "Not ranked: hidden, or without a token that is indexed"
+    computed = f"{place}; computed {standing.snapshot.computed_at:%Y-%m-%d %H:%M} UTC"
+    return format_html("<p>{}</p>{}", computed, show(standing))

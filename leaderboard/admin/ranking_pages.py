@@ -1,0 +1,108 @@
+"""The operators' pages of current rankings, and of files of events that were taken in."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+
+from config.operators.admin_pages import ReadRows
+from leaderboard.admin.evidence import show
+from leaderboard.models import EventImport, Interval, Standing
+from leaderboard.ranking.scoring import INSUFFICIENT_DATA
+from leaderboard.wash.detectors import ACCUSED
+from tokens.admin.deployment_fields import inward
+from tokens.admin.indexed_search import IndexedSearch
+
+
+class IntervalFilter(admin.SimpleListFilter):
+    title = "interval"
+    parameter_name = "interval"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(interval.value, interval.value) for interval in Interval]
+
+    def chosen(self) -> str:
+        """One ranking at a time: ranks of several mean nothing beside each other."""
+        value = self.value()
+        return value if value in Interval.values else Interval.DAY
+
+    def choices(self, changelist: ChangeList) -> Iterator[Any]:
+        """Without "All", which there is not."""
+        for interval, label in self.lookup_choices:
+            address = changelist.get_query_string({self.parameter_name: interval})
+            yield {"selected": interval == self.chosen(), "query_string": address, "display": label}
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Standing]) -> QuerySet[Standing]:
+        return queryset.filter(snapshot__interval=self.chosen())
+
+
+class WashFilter(admin.SimpleListFilter):
+    title = "wash"
+    parameter_name = "wash"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("flagged", "with a flag"), ("accused", f"with a confidence of {ACCUSED} or more")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Standing]) -> QuerySet[Standing]:
+        if self.value() == "flagged":
+            # Too little to look at is nothing against anybody, and said of nearly all.
+            return queryset.exclude(wash_flags__contained_by=[INSUFFICIENT_DATA])
+        return queryset.filter(wash_confidence__gte=ACCUSED) if self.value() == "accused" else queryset
+
+
+@admin.register(Standing)
+class StandingAdmin(IndexedSearch, ReadRows):
+    """The rankings that callers get now."""
+
+    list_display = ("rank", "agent_link", "points", "wash", "flags", "interactions", "last_active_at")
+    list_filter = (IntervalFilter, WashFilter)
+    search_fields = ("public_id",)
+    search_help_text = "A whole agent id."
+    ordering = ("rank",)
+
+    def match(self, text: str) -> Q:
+        return Q(agent__agent_id=text)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Standing]:
+        rows: QuerySet[Standing] = super().get_queryset(request)
+        return (
+            rows.filter(snapshot__is_current=True).select_related("snapshot", "agent").defer("evidence", "components")
+        )
+
+    def get_fields(self, request: HttpRequest, obj: Standing | None = None) -> list[str]:
+        made = {"id", "agent", "components", "evidence", "wash_flags"}
+        plain = [field.name for field in Standing._meta.fields if field.name not in made]
+        return ["agent_link", *plain, "why"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Standing | None = None) -> list[str]:
+        return self.get_fields(request, obj)
+
+    @admin.display(description="agent")
+    def agent_link(self, standing: Standing) -> str:
+        return inward(standing.agent, standing.agent_name or standing.public_id)
+
+    @admin.display(description="composite", ordering="composite")
+    def points(self, standing: Standing) -> str:
+        return f"{standing.composite:.2f}"
+
+    @admin.display(description="wash confidence", ordering="wash_confidence")
+    def wash(self, standing: Standing) -> str:
+        return f"{standing.wash_confidence:.2f}"
+
+    @admin.display(description="flags")
+    def flags(self, standing: Standing) -> str:
+        return ", ".join(standing.wash_flags)
+
+    @admin.display(description="why")
+    def why(self, standing: Standing) -> str:
+        return show(standing)
+
+
+@admin.register(EventImport)
+class EventImportAdmin(ReadRows):
+    list_display = ("name", "started_at", "finished_at", "lines_read", "added", "known", "skipped")
+    fields = ("name", "digest", "started_at", "finished_at", "bytes_read", "lines_read", "added", "known", "skipped")
+    ordering = ("-id",)

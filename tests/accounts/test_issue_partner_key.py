@@ -1,0 +1,77 @@
+"""`manage.py issue_partner_key`."""
+
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from urllib.parse import quote
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.utils import timezone
+
+from accounts.keys import credentials
+from accounts.models import PartnerKey
+from config.environment.variables import BASE_DIR
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "the following arguments are required: name"),
+        ([" "], "name: This field cannot be blank"),
+        (["a" * 101], "name: Ensure this value has at most 100 characters"),
+        (["Acme", "--scope", "write"], "argument --scope: invalid choice: 'write'"),
+        (["Acme", "--expires-days", "0"], "argument --expires-days: expected a whole number of days from 1 to 3650"),
+        (["Acme", "--expires-days", "3651"], "argument --expires-days: expected a whole number of days"),
+        (["Acme", "--expires-days", "soon"], "argument --expires-days: expected a whole number of days"),
+    ],
+)
+def test_it_refuses_bad_input_in_clear_words_and_issues_nothing(arguments, words, capsys):
+    with pytest.raises(CommandError) as refused:
+        call_command("issue_partner_key", *arguments)
+    assert words in str(refused.value)
+    assert capsys.readouterr().out == ""
+    assert not PartnerKey.objects.exists()
+
+
+def test_it_prints_a_key_that_verifies_with_the_scopes_read_and_index(capsys):
+    call_command("issue_partner_key", "Acme")
+    key = credentials.verify(capsys.readouterr().out.removesuffix("\n"))
+    assert (key.name, key.scopes, key.expires_at) == ("Acme", ["read", "index"], None)
+
+
+def test_it_takes_scopes_and_an_expiry(capsys):
+    before = timezone.now()
+    scopes = ["--scope", "agents", "--scope", "deploy", "--scope", "read"]
+    call_command("issue_partner_key", "Acme", *scopes, "--expires-days", "30")
+    key = credentials.verify(capsys.readouterr().out.removesuffix("\n"))
+    assert key.scopes == ["read", "deploy", "agents"]
+    assert before + timedelta(days=30) <= key.expires_at <= timezone.now() + timedelta(days=30)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_line_prints_the_key_alone_on_standard_output():
+    database = connection.settings_dict
+    address = f"{quote(database['HOST'], safe='')}:{database['PORT'] or 5432}/{database['NAME']}"
+    login = f"{quote(database['USER'])}:{quote(database['PASSWORD'])}".removesuffix(":")
+    configured = {
+        "DATABASE_URL": f"postgres://{login}@{address}",
+        "REDIS_URL": settings.REDIS_URL,
+        "SECRET_KEY": settings.SECRET_KEY,
+        "PARTNER_KEY_PEPPER": settings.PARTNER_KEY_PEPPER,
+    }
+    ended = subprocess.run(
+        [sys.executable, "manage.py", "issue_partner_key", "Acme"],
+        cwd=BASE_DIR,
+        env=os.environ | configured,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert credentials.verify(ended.stdout.removesuffix("\n")) is not None

@@ -1,0 +1,103 @@
+"""Limits of single partner keys, in the place of the one that all keys have."""
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from redis import Redis
+
+from accounts.keys import credentials
+from accounts.models import PartnerKey, Scope
+from tests.rows.factories import PartnerKeyFactory
+
+pytestmark = pytest.mark.django_db
+
+READ = "/api/tokens/authenticated"
+ADMIN = "/admin/accounts/partnerkey/"
+
+
+@pytest.fixture(autouse=True)
+def limits(settings):
+    """A limit of all keys that tests can reach, and nobody counted yet."""
+    settings.RATE_LIMIT_KEYED, settings.RATE_LIMIT_INDEX = 3, 2
+    with Redis.from_url(settings.REDIS_URL) as client:
+        for name in client.scan_iter("launchboard:limit:*"):
+            client.delete(name)
+    return settings
+
+
+def key_with(calls_per_minute, *, name="Partner"):
+    """The header of a key with this limit."""
+    text = credentials.issue(name, scopes=[Scope.READ, Scope.INDEX])
+    PartnerKey.objects.filter(name=name).update(calls_per_minute=calls_per_minute)
+    return {"x-api-key": text}
+
+
+def said(answer):
+    return answer.status_code, answer.headers.get("RateLimit-Limit"), answer.headers.get("RateLimit-Remaining")
+
+
+@pytest.mark.parametrize("number", [-1, 1_000_001])
+def test_it_takes_no_limit_out_of_bounds(number):
+    with pytest.raises(ValidationError) as caught:
+        PartnerKeyFactory.build(calls_per_minute=number).full_clean()
+    assert set(caught.value.message_dict) == {"calls_per_minute"}
+    with pytest.raises(IntegrityError), transaction.atomic():
+        PartnerKeyFactory(calls_per_minute=number)
+
+
+def test_it_refuses_from_the_keys_own_limit_on(client):
+    header = key_with(1)
+    assert [said(client.get(READ, headers=header)) for _ in range(2)] == [(200, "1", "0"), (429, "1", "0")]
+
+
+def test_a_higher_limit_lets_more_calls_pass_than_others_may_make(client):
+    header = key_with(5)
+    assert [said(client.get(READ, headers=header))[0] for _ in range(6)] == [200] * 5 + [429]
+
+
+def test_without_a_limit_of_its_own_it_has_that_of_all_keys(client):
+    header = key_with(None)
+    assert [said(client.get(READ, headers=header)) for _ in range(4)][-1] == (429, "3", "0")
+
+
+def test_nought_is_no_limit(client):
+    header = key_with(0)
+    assert {said(client.get(READ, headers=header)) for _ in range(6)} == {(200, None, None)}
+
+
+def test_it_limits_a_key_while_the_others_have_no_limit(client, limits):
+    limits.RATE_LIMIT_KEYED = 0
+    limited, other = key_with(1), key_with(None, name="Other")
+    assert [said(client.get(READ, headers=limited))[0] for _ in range(2)] == [200, 429]
+    assert {said(client.get(READ, headers=other)) for _ in range(4)} == {(200, None, None)}
+
+
+def test_a_new_limit_holds_from_the_next_call_on(client):
+    header = key_with(1)
+    assert [said(client.get(READ, headers=header))[0] for _ in range(2)] == [200, 429]
+    PartnerKey.objects.update(calls_per_minute=4)
+    assert said(client.get(READ, headers=header)) == (200, "4", "1")
+
+
+def test_indexing_keeps_its_limit(client):
+    header = key_with(100)
+    answers = [
+        client.post("/api/tokens/index", "{}", content_type="application/json", headers=header) for _ in range(3)
+    ]
+    assert [said(answer)[:2] for answer in answers] == [(400, "2"), (400, "2"), (429, "2")]
+
+
+def test_an_operator_gives_a_key_a_limit_and_takes_it_away(admin_client):
+    admin_client.post(f"{ADMIN}add/", {"name": "Acme", "scopes": ["read"], "calls_per_minute": "7"})
+    key = PartnerKey.objects.get()
+    assert key.calls_per_minute == 7
+    admin_client.post(f"{ADMIN}{key.pk}/change/", {"name": "Acme", "scopes": ["read"], "calls_per_minute": ""})
+    key.refresh_from_db()
+    assert key.calls_per_minute is None
+
+
+@pytest.mark.parametrize("number", ["-1", "1000001", "many"])
+def test_the_form_refuses_a_limit_out_of_bounds(admin_client, number):
+    page = admin_client.post(f"{ADMIN}add/", {"name": "Acme", "scopes": ["read"], "calls_per_minute": number})
+    assert page.context["adminform"].errors.keys() >= {"calls_per_minute"}
+    assert not PartnerKey.objects.exists()

@@ -1,0 +1,337 @@
+"""The keys of issuers: how often they are fetched, from where, and what of them is believed."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Semaphore
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+
+from accounts.users.jwks import FAILED_SECONDS, FRESH_SECONDS, LOOK_SECONDS, STALE_SECONDS, KeySet, KeysUnavailable
+from config.api.concurrency_limits import SEATS
+from config.settings.identities import ALGORITHMS, Issuer
+from development.standins.http_server import Mode
+from tests.processes.waiting import wait_for
+from tests.rows.user_tokens import fetchers
+
+KNOWN = "quick-auth-1"
+RSA = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+class Clock:
+    """Seconds that pass when the test says so."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def keys(issuer, clock) -> KeySet:
+    return key_set(issuer, clock)
+
+
+def key_set(issuer, clock, *, algorithms=ALGORITHMS, url=None):
+    url = url or f"{issuer.url}/.well-known/jwks.json"
+    trusted = Issuer(issuer=issuer.url, audiences=("x",), jwks_url=url, algorithms=algorithms, subject="fid")
+    return KeySet(trusted, clock=clock)
+
+
+def publish(issuer, *jwks):
+    """Let the issuer have other keys from now on."""
+    issuer.change = lambda asked, body: {"keys": list(jwks)}
+
+
+def rsa_jwk(**others):
+    public = RSA.public_key()
+    return {**jwt.algorithms.RSAAlgorithm.to_jwk(public, as_dict=True), "kid": "new", "alg": "RS256"} | others
+
+
+def test_it_fetches_when_the_first_key_is_wanted_and_remembers_all(keys, issuer):
+    assert not issuer.asked
+    for _ in range(3):
+        assert keys.find(KNOWN, algorithm="RS256").id == KNOWN
+    assert [asked.path for asked in issuer.asked] == ["/.well-known/jwks.json"]
+
+
+def test_unknown_ids_cost_one_fetch_a_minute_however_many_they_are(keys, issuer, clock):
+    keys.find(KNOWN, algorithm="RS256")
+    for number in range(100):
+        assert keys.find(f"made-up-{number}", algorithm="RS256") is None
+    assert len(issuer.asked) == 2
+    clock.now += LOOK_SECONDS - 1
+    assert keys.find("made-up", algorithm="RS256") is None
+    assert len(issuer.asked) == 2
+    clock.now += 1
+    for number in range(100):
+        assert keys.find(f"made-up-{number}", algorithm="RS256") is None
+    assert len(issuer.asked) == 3
+
+
+def test_unknown_ids_cost_one_fetch_a_minute_while_the_issuer_gives_no_answer(keys, issuer):
+    keys.find(KNOWN, algorithm="RS256")
+    issuer.behave(Mode.FAIL)
+    for number in range(20):
+        assert keys.find(f"made-up-{number}", algorithm="RS256") is None
+        assert keys.find(KNOWN, algorithm="RS256").id == KNOWN
+    assert len(issuer.asked) == 2
+
+
+def test_many_callers_at_once_cost_one_fetch(keys, issuer):
+    issuer.behave(Mode.STALL, seconds=0.3)
+    with ThreadPoolExecutor(SEATS) as callers:
+        found = list(callers.map(lambda _: keys.find(KNOWN, algorithm="RS256"), range(SEATS)))
+    assert [key.id for key in found] == [KNOWN] * SEATS
+    assert len(issuer.asked) == 1
+
+
+@pytest.mark.parametrize("wanted", [KNOWN, "made-up"])
+def test_an_issuer_that_hangs_holds_some_threads_and_not_all(issuer, clock, wanted):
+    sets = [key_set(issuer, clock) for _ in range(SEATS)]
+    if wanted != KNOWN:
+        for keys in sets:
+            keys.find(KNOWN, algorithm="RS256")
+    asked, goes_on = Semaphore(0), Event()
+
+    def hang(_):
+        asked.release()
+        goes_on.wait(10)
+
+    issuer.refuse = hang
+    with ThreadPoolExecutor(SEATS) as callers:
+        held = [callers.submit(keys.find, wanted, algorithm="RS256") for keys in sets]
+        try:
+            for _ in held:
+                assert asked.acquire(timeout=10)
+            if wanted == KNOWN:
+                with pytest.raises(KeysUnavailable):
+                    sets[0].find(wanted, algorithm="RS256")
+            else:
+                assert sets[0].find(wanted, algorithm="RS256") is None
+        finally:
+            goes_on.set()
+        assert [future.result() is not None for future in held] == [wanted == KNOWN] * SEATS
+    assert (sets[0].find(wanted, algorithm="RS256") is not None) == (wanted == KNOWN)
+
+
+def test_a_key_that_the_issuer_has_added_is_found_at_once(keys, issuer):
+    keys.find(KNOWN, algorithm="RS256")
+    publish(issuer, rsa_jwk())
+    assert keys.find("new", algorithm="RS256").id == "new"
+    assert keys.find(KNOWN, algorithm="RS256") is None
+
+
+@pytest.fixture
+def hanging(issuer, settings):
+    """An issuer that gives no answer until the event is set; the semaphore counts who has asked."""
+    settings.IDENTITY_TIMEOUT_SECONDS = 10
+    asked, goes_on = Semaphore(0), Event()
+
+    def hang(_):
+        asked.release()
+        goes_on.wait(30)
+
+    issuer.refuse = hang
+    yield asked, goes_on
+    goes_on.set()
+
+
+def test_a_key_that_the_issuer_has_withdrawn_is_believed_until_an_old_set_has_been_fetched(keys, issuer, clock):
+    keys.find(KNOWN, algorithm="RS256")
+    publish(issuer, rsa_jwk())
+    clock.now += FRESH_SECONDS - 1
+    assert keys.find(KNOWN, algorithm="RS256")
+    assert len(issuer.asked) == 1
+    clock.now += 1
+    keys.find(KNOWN, algorithm="RS256")
+    wait_for(lambda: not fetchers())
+    assert keys.find("new", algorithm="RS256").id == "new"
+    assert len(issuer.asked) == 2
+    assert keys.find(KNOWN, algorithm="RS256") is None
+
+
+def test_a_key_that_was_withdrawn_while_nobody_came_is_not_believed_once(keys, issuer, clock):
+    keys.find(KNOWN, algorithm="RS256")
+    publish(issuer, rsa_jwk())
+    clock.now += STALE_SECONDS
+    assert keys.find(KNOWN, algorithm="RS256") is None
+
+
+@pytest.mark.parametrize("age", [FRESH_SECONDS, STALE_SECONDS])
+def test_nobody_but_who_finds_a_set_that_nobody_fetched_for_long_waits_while_its_keys_are_known(
+    keys, issuer, clock, hanging, age
+):
+    issuer.refuse, hang = lambda _: None, issuer.refuse
+    keys.find(KNOWN, algorithm="RS256")
+    issuer.refuse = hang
+    asked, goes_on = hanging
+    clock.now += age
+    with ThreadPoolExecutor(9) as callers:
+        first = callers.submit(keys.find, KNOWN, algorithm="RS256")
+        assert asked.acquire(timeout=10)
+        others = [callers.submit(keys.find, KNOWN, algorithm="RS256") for _ in range(8)]
+        # None of them hears of the issuer before it answers.
+        assert [other.result(timeout=10).id for other in others] == [KNOWN] * 8
+        if age == FRESH_SECONDS:
+            assert first.result(timeout=10).id == KNOWN
+        assert (len(issuer.asked), len(fetchers())) == (2, 1)
+        assert not goes_on.is_set()
+        goes_on.set()
+        assert first.result(timeout=10).id == KNOWN
+    wait_for(lambda: not fetchers())
+
+
+def test_an_issuer_that_hangs_makes_one_caller_a_minute_wait_for_a_key_that_is_unknown(
+    keys, issuer, clock, hanging, settings
+):
+    issuer.refuse, hang = lambda _: None, issuer.refuse
+    keys.find(KNOWN, algorithm="RS256")
+    issuer.refuse = hang
+    asked, goes_on = hanging
+    with ThreadPoolExecutor(9) as callers:
+        first = callers.submit(keys.find, "made-up", algorithm="RS256")
+        assert asked.acquire(timeout=10)
+        others = [callers.submit(keys.find, f"made-up-{number}", algorithm="RS256") for number in range(8)]
+        assert {other.result(timeout=10) for other in others} == {None}
+        assert keys.find(KNOWN, algorithm="RS256").id == KNOWN
+        # A minute later the fetch may still be under way: nobody begins a second one.
+        clock.now += LOOK_SECONDS
+        assert keys.find("made-up", algorithm="RS256") is None
+        assert (len(issuer.asked), len(fetchers())) == (2, 1)
+        goes_on.set()
+        assert first.result(timeout=10) is None
+    wait_for(lambda: not fetchers())
+
+
+@pytest.mark.parametrize(
+    "mode", [Mode.FAIL, Mode.RATE_LIMIT, Mode.WRONG_KEY, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.HUGE, Mode.CUT_SHORT]
+)
+def test_what_is_known_stays_where_the_issuer_answers_badly(keys, issuer, clock, mode):
+    keys.find(KNOWN, algorithm="RS256")
+    issuer.behave(mode)
+    clock.now += 100 * FRESH_SECONDS
+    for _ in range(3):
+        assert keys.find(KNOWN, algorithm="RS256").id == KNOWN
+    assert len(issuer.asked) == 2
+    clock.now += LOOK_SECONDS
+    assert keys.find(KNOWN, algorithm="RS256").id == KNOWN
+    assert len(issuer.asked) == 3
+
+
+def test_what_is_known_stays_where_the_issuer_answers_with_no_keys(keys, issuer, clock):
+    keys.find(KNOWN, algorithm="RS256")
+    publish(issuer)
+    clock.now += FRESH_SECONDS
+    assert keys.find(KNOWN, algorithm="RS256").id == KNOWN
+
+
+def test_nobody_waits_for_an_issuer_that_stalls_longer_than_the_setting_says(keys, issuer, settings):
+    settings.IDENTITY_TIMEOUT_SECONDS = 0.1
+    issuer.behave(Mode.STALL, seconds=30)
+    # Whoever waits for as long gets the key.
+    with pytest.raises(KeysUnavailable):
+        keys.find(KNOWN, algorithm="RS256")
+
+
+def test_an_issuer_that_has_never_answered_is_asked_again_after_a_while(keys, issuer, clock):
+    issuer.behave(Mode.FAIL)
+    for _ in range(3):
+        with pytest.raises(KeysUnavailable):
+            keys.find(KNOWN, algorithm="RS256")
+    assert len(issuer.asked) == 1
+    issuer.behave(Mode.OK)
+    clock.now += FAILED_SECONDS
+    assert keys.find(KNOWN, algorithm="RS256").id == KNOWN
+
+
+def test_an_issuer_that_nobody_answers_for_has_no_keys(issuer, clock, unused_port):
+    keys = key_set(issuer, clock, url=f"http://127.0.0.1:{unused_port}/jwks.json")
+    with pytest.raises(KeysUnavailable):
+        keys.find(KNOWN, algorithm="RS256")
+
+
+def test_a_redirection_is_not_followed(keys, issuer):
+    issuer.refuse = lambda asked: 302
+    with pytest.raises(KeysUnavailable):
+        keys.find(KNOWN, algorithm="RS256")
+    assert len(issuer.asked) == 1
+
+
+def test_keys_of_every_kind_are_found_for_their_algorithm_alone(keys, issuer):
+    edwards = jwt.algorithms.OKPAlgorithm.to_jwk(ed25519.Ed25519PrivateKey.generate().public_key(), as_dict=True)
+    elliptic = jwt.algorithms.ECAlgorithm.to_jwk(ec.generate_private_key(ec.SECP256R1()).public_key(), as_dict=True)
+    # They may even have the same id.
+    publish(issuer, rsa_jwk(kid="a"), edwards | {"kid": "a"}, elliptic | {"kid": "a"})
+    for algorithm in ALGORITHMS:
+        assert keys.find("a", algorithm=algorithm).algorithm == algorithm
+        assert keys.find(None, algorithm=algorithm).algorithm == algorithm
+
+
+def test_a_token_without_an_id_gets_no_key_where_there_are_several(keys, issuer):
+    publish(issuer, rsa_jwk(kid="a"), rsa_jwk(kid="b"))
+    assert keys.find(None, algorithm="RS256") is None
+    assert keys.find("b", algorithm="RS256").id == "b"
+
+
+def private_jwk():
+    return jwt.algorithms.RSAAlgorithm.to_jwk(RSA, as_dict=True) | {"kid": "bad", "key_ops": ["sign", "verify"]}
+
+
+def curve_jwk(curve):
+    return jwt.algorithms.ECAlgorithm.to_jwk(ec.generate_private_key(curve()).public_key(), as_dict=True)
+
+
+BAD_KEYS = {
+    "for encryption": lambda: rsa_jwk(use="enc"),
+    "for signing alone": lambda: rsa_jwk(key_ops=["sign"]),
+    "for operations that are no list": lambda: rsa_jwk(key_ops="verify"),
+    "for another algorithm": lambda: rsa_jwk(alg="RS512"),
+    "for none": lambda: rsa_jwk(alg="none"),
+    "for a secret's algorithm": lambda: rsa_jwk(alg="HS256"),
+    "a secret": lambda: {"kty": "oct", "k": "c2VjcmV0", "alg": "HS256"},
+    "a secret in the name of RS256": lambda: {"kty": "oct", "k": "c2VjcmV0", "alg": "RS256"},
+    "with its private part": private_jwk,
+    "another curve": lambda: curve_jwk(ec.SECP384R1),
+    "Bitcoin's curve": lambda: curve_jwk(ec.SECP256K1),
+    "without its numbers": lambda: {"kty": "RSA", "alg": "RS256"},
+    "with numbers that are none": lambda: rsa_jwk(n="!", e=[1]),
+    "of no kind": lambda: {"n": "x"},
+    "of a kind that is a list": lambda: rsa_jwk(kty=["RSA"]),
+    "of a curve that is a list": lambda: curve_jwk(ec.SECP256R1) | {"crv": ["P-256"]},
+    "no object": lambda: "bad",
+    "with an id that is a number": lambda: rsa_jwk(kid=5),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_KEYS)
+def test_it_leaves_a_key_out_that_is(keys, issuer, kind):
+    bad = BAD_KEYS[kind]()
+    bad = bad | {"kid": bad.get("kid") if isinstance(bad.get("kid"), int) else "bad"} if isinstance(bad, dict) else bad
+    publish(issuer, bad, rsa_jwk(kid="good"))
+    assert keys.find("good", algorithm="RS256").id == "good"
+    for algorithm in ALGORITHMS:
+        assert keys.find("bad", algorithm=algorithm) is None
+
+
+def test_it_takes_keys_for_the_issuers_own_algorithms_alone(issuer, clock):
+    keys = key_set(issuer, clock, algorithms=("ES256",))
+    with pytest.raises(KeysUnavailable):
+        keys.find(KNOWN, algorithm="RS256")
+
+
+def test_it_reads_no_set_that_is_larger_than_any(keys, issuer):
+    publish(issuer, rsa_jwk(x5c=["x" * 300_000]))
+    with pytest.raises(KeysUnavailable):
+        keys.find("new", algorithm="RS256")
+
+
+def test_it_reads_a_set_of_thousands_no_further_than_it_has_to(keys, issuer):
+    publish(issuer, *[{"kty": "RSA", "kid": str(number)} for number in range(2000)], rsa_jwk(kid="last"))
+    with pytest.raises(KeysUnavailable):
+        keys.find("last", algorithm="RS256")

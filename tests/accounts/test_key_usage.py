@@ -1,0 +1,288 @@
+"""How much keys are used: no call is counted twice, and none is lost that Redis has kept."""
+
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.db import connection, connections
+from django.urls import path
+from django.utils import timezone
+from redis import Redis
+from rest_framework.response import Response
+
+from accounts import tasks
+from accounts.authentication import PartnerKeyAuthentication
+from accounts.keys import credentials as keys
+from accounts.keys import usage
+from accounts.keys.usage import DayOfCalls, KeyCalls
+from accounts.models import KeyUsage, PartnerKey, Scope, UsageBatch
+from config.api.throttling import IndexLimit, PartnerLimit
+from config.api.views import LimitedView
+from config.celery import app as celery_app
+from config.redis import call_counts
+from config.urls import urlpatterns as service_urls
+from tests.processes.waiting import wait_for
+from tests.rows.factories import PartnerKeyFactory
+from tests.tokens.indexing.test_worker_kill import kill, worker
+
+pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__)]
+
+READ, LOOKUP, INDEX = "/api/tokens/authenticated", "/api/get-token-by-address", "/api/tokens/index"
+
+
+class TwiceView(LimitedView):
+    authentication_classes = [PartnerKeyAuthentication]
+    throttle_classes = [PartnerLimit, IndexLimit]
+
+    def get(self, request):
+        return Response({})
+
+
+urlpatterns = [path("api/twice", TwiceView.as_view(), name="twice"), *service_urls]
+
+
+def forget_counts(url):
+    with Redis.from_url(url) as client:
+        for name in client.scan_iter("launchboard:calls*"):
+            client.delete(name)
+        for name in client.scan_iter("launchboard:limit:*"):
+            client.delete(name)
+
+
+@pytest.fixture(autouse=True)
+def counts(settings):
+    """Nothing is counted yet."""
+    url = settings.REDIS_URL
+    forget_counts(url)
+    yield
+    forget_counts(url)
+
+
+@pytest.fixture
+def header():
+    return {"x-api-key": keys.issue("Acme", scopes=[Scope.READ])}
+
+
+def stored():
+    """Endpoint -> calls of the only key."""
+    usage.store_counted()
+    return dict(KeyUsage.objects.values_list("endpoint", "calls"))
+
+
+def count(key, *, times=1, endpoint="token-list", day=None):
+    field = call_counts.field(day=day or timezone.now().date(), caller=key.pk, endpoint=endpoint)
+    for _ in range(times):
+        call_counts.count(field)
+
+
+@pytest.mark.parametrize("limit", [0, 2])
+def test_it_counts_the_calls_of_a_key_by_endpoint_whatever_they_are_answered(client, header, settings, limit):
+    settings.RATE_LIMIT_KEYED = settings.RATE_LIMIT_INDEX = limit
+    for address in (READ, READ, f"{READ}?limit=nonsense", LOOKUP, READ + "/"):
+        client.get(address, headers=header)
+    assert client.post(INDEX, "{}", content_type="application/json", headers=header).status_code == 403
+    assert stored() == {"token-list-authenticated": 4, "token-by-address": 1, "token-index": 1}
+    assert {row.day for row in KeyUsage.objects.all()} == {timezone.now().date()}
+
+
+def test_it_counts_nothing_of_public_calls_and_refused_keys(client, header):
+    client.get("/api/tokens", headers=header)
+    client.get(READ)
+    client.get(READ, headers={"x-api-key": "lb_live_nonsense"})
+    assert stored() == {}
+
+
+@pytest.mark.parametrize(("keyed", "index"), [(0, 0), (9, 0), (0, 9), (9, 9)])
+def test_it_counts_a_call_once_however_many_limits_it_has(client, header, settings, keyed, index):
+    settings.RATE_LIMIT_KEYED, settings.RATE_LIMIT_INDEX = keyed, index
+    client.get("/api/twice", headers=header)
+    assert stored() == {"twice": 1}
+
+
+def test_it_counts_all_secrets_of_a_key_together_and_each_key_by_itself(client, header):
+    second = {"x-api-key": keys.rotate(PartnerKey.objects.get())}
+    other = {"x-api-key": keys.issue("Other", scopes=[Scope.READ])}
+    for headers in (header, second, other):
+        client.get(READ, headers=headers)
+    usage.store_counted()
+    assert dict(KeyUsage.objects.values_list("partner_key__name", "calls")) == {"Acme": 2, "Other": 1}
+
+
+@pytest.mark.parametrize("limit", [0, 2])
+def test_calls_pass_while_redis_is_away(client, header, settings, unused_port, limit):
+    settings.RATE_LIMIT_KEYED = limit
+    settings.REDIS_URL = f"redis://127.0.0.1:{unused_port}/0"
+    assert {client.get(READ, headers=header).status_code for _ in range(4)} == {200}
+    with pytest.raises(call_counts.CountsUnavailable):
+        usage.store_counted()
+    tasks.store_key_usage()
+    assert not KeyUsage.objects.exists()
+
+
+def test_it_writes_nothing_to_the_database_while_calls_come(client, header, django_assert_num_queries):
+    client.get(LOOKUP, headers=header)
+    with django_assert_num_queries(1):
+        # The key's row; the address is refused.
+        client.get(LOOKUP, headers=header)
+
+
+def test_it_adds_to_what_is_stored():
+    key, today = PartnerKeyFactory(), timezone.now().date()
+    yesterday = today - timedelta(days=1)
+    for _ in range(2):
+        count(key, times=3)
+        count(key, day=yesterday)
+        count(key, endpoint="token-index")
+        assert usage.store_counted() == 5
+    assert usage.store_counted() == 0
+    rows = KeyUsage.objects.values_list("day", "endpoint", "calls").order_by("day", "endpoint")
+    assert list(rows) == [(yesterday, "token-list", 2), (today, "token-index", 2), (today, "token-list", 6)]
+
+
+def test_a_batch_that_is_stored_and_not_dropped_is_added_once():
+    key = PartnerKeyFactory()
+    count(key, times=3)
+    batch = call_counts.take()
+    assert usage.store(batch) == 3
+    # Whoever stored it was killed here. Calls go on, and belong to the next batch.
+    count(key, times=2)
+    assert call_counts.take() == batch
+    assert stored() == {"token-list": 5}
+    assert call_counts.take() is None
+
+
+def test_a_batch_that_was_taken_and_not_stored_is_not_lost():
+    key = PartnerKeyFactory()
+    count(key, times=3)
+    taken = call_counts.take()
+    count(key)
+    assert sum(taken.counts.values()) == 3
+    assert stored() == {"token-list": 4}
+
+
+def test_dropping_late_leaves_the_batch_of_others():
+    key = PartnerKeyFactory()
+    count(key)
+    late = call_counts.take()
+    usage.store_counted()
+    count(key, times=2)
+    current = call_counts.take()
+    call_counts.drop(late)
+    assert call_counts.take() == current
+    assert stored() == {"token-list": 3}
+
+
+def test_an_old_copy_of_redis_adds_nothing_again(settings):
+    key = PartnerKeyFactory()
+    count(key, times=3)
+    with Redis.from_url(settings.REDIS_URL) as client:
+        copy = client.dump(call_counts.LIVE)
+        count(key)
+        assert stored() == {"token-list": 4}
+        client.restore(call_counts.LIVE, 0, copy)
+    assert stored() == {"token-list": 4}
+    count(key)
+    assert stored() == {"token-list": 5}
+
+
+def test_calls_of_a_key_that_is_gone_keep_no_others_from_being_stored():
+    gone, key = PartnerKeyFactory(), PartnerKeyFactory()
+    count(gone)
+    count(key)
+    gone.delete()
+    assert usage.store_counted() == 1
+    assert KeyUsage.objects.get().partner_key == key
+
+
+@pytest.mark.django_db(transaction=True)
+def test_several_who_store_at_once_add_each_call_once():
+    key = PartnerKeyFactory()
+
+    def store(_):
+        try:
+            return usage.store_counted()
+        finally:
+            connections.close_all()
+
+    for _ in range(10):
+        count(key, times=20)
+        with ThreadPoolExecutor(4) as pool:
+            assert sum(pool.map(store, range(4))) == 20
+    assert stored() == {"token-list": 200}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_that_is_killed_while_it_stores_neither_loses_nor_doubles_a_call(service_environment, settings):
+    settings.REDIS_URL = service_environment["REDIS_URL"]
+    key = PartnerKeyFactory()
+    count(key, times=7)
+    other = connections["default"].copy()
+    try:
+        with other.cursor() as cursor:
+            cursor.execute("BEGIN")
+            cursor.execute("LOCK TABLE accounts_keyusage IN ACCESS EXCLUSIVE MODE")
+            with worker(service_environment) as process:
+                broker = settings.REDIS_URL.replace("unix://", "redis+socket://").replace("?db", "?virtual_host")
+                with celery_app.connection_for_write(broker) as to:
+                    tasks.store_key_usage.apply_async(connection=to)
+                # It has taken the batch and begun to add it.
+                wait_for(waits_for_the_table, seconds=60)
+                kill(process)
+            assert process.returncode == -signal.SIGKILL
+            # Calls go on meanwhile.
+            count(key, times=2)
+            cursor.execute("COMMIT")
+    finally:
+        other.close()
+    assert stored() == {"token-list": 9}
+    assert UsageBatch.objects.count() == 2
+
+
+def waits_for_the_table():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE relation = 'accounts_keyusage'::regclass AND NOT granted")
+        return cursor.fetchone()[0]
+
+
+def test_it_tells_each_of_a_keys_last_days_and_nothing_of_other_keys():
+    key, today = PartnerKeyFactory(), timezone.now().date()
+    for days_ago, endpoint, calls in ((0, "a", 1), (0, "b", 2), (2, "a", 4), (3, "a", 8)):
+        KeyUsage.objects.create(partner_key=key, day=today - timedelta(days_ago), endpoint=endpoint, calls=calls)
+    KeyUsage.objects.create(partner_key=PartnerKeyFactory(), day=today, endpoint="a", calls=16)
+    days = [today - timedelta(days_ago) for days_ago in (2, 1, 0)]
+    expected = [DayOfCalls(day, calls) for day, calls in zip(days, (4, 0, 3), strict=True)]
+    assert usage.requests_of(key, days=3) == (expected, [("a", 5), ("b", 2)])
+
+
+def test_it_tells_the_busiest_keys_first_and_the_days_of_all():
+    first, second, idle = PartnerKeyFactory(name="First"), PartnerKeyFactory(name="Second"), PartnerKeyFactory()
+    today = timezone.now().date()
+    yesterday = today - timedelta(days=1)
+    KeyUsage.objects.create(partner_key=first, day=today, endpoint="a", calls=5)
+    KeyUsage.objects.create(partner_key=second, day=yesterday, endpoint="a", calls=3)
+    KeyUsage.objects.create(partner_key=second, day=today, endpoint="b", calls=3)
+    KeyUsage.objects.create(partner_key=idle, day=today - timedelta(days=2), endpoint="a", calls=9)
+    days, keys = usage.requests_of_all(days=2)
+    assert days == [DayOfCalls(yesterday, 3), DayOfCalls(today, 8)]
+    assert keys == [KeyCalls(second.pk, "Second", 6), KeyCalls(first.pk, "First", 5)]
+
+
+def test_it_keeps_days_and_batches_as_long_as_it_should(settings):
+    settings.KEY_USAGE_DAYS = 2
+    key, now = PartnerKeyFactory(), timezone.now()
+    for days_ago in range(4):
+        KeyUsage.objects.create(partner_key=key, day=now.date() - timedelta(days_ago), endpoint="a", calls=1)
+    UsageBatch.objects.create(name="old", added_at=now - timedelta(days=31))
+    UsageBatch.objects.create(name="new")
+    tasks.prune_key_usage()
+    assert KeyUsage.objects.count() == 2
+    assert UsageBatch.objects.get().name == "new"
+
+
+def test_the_keys_page_shows_its_calls_by_day(admin_client):
+    key, today = PartnerKeyFactory(), timezone.now().date()
+    KeyUsage.objects.create(partner_key=key, day=today, endpoint="a", calls=4321)
+    page = admin_client.get(f"/admin/accounts/partnerkey/{key.pk}/change/").content.decode()
+    assert f"<title>{today:%d %b}: 4321</title>" in page
+    assert f"<title>{today - timedelta(13):%d %b}: 0</title>" in page

@@ -1,0 +1,285 @@
+"""What operators and support may do in the admin site, by the groups that migrations make."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import Group, Permission, User
+from django.db import connection, connections
+from django.test import Client
+
+from accounts.keys import credentials
+from accounts.models import Administrator, KeyState, PartnerKey
+from accounts.operators import roles
+from config.environment.variables import BASE_DIR
+from tests.rows.factories import (
+    AdminSessionFactory,
+    ChainHeadFactory,
+    CoverageAlarmFactory,
+    CoverageFactory,
+    DeployAttemptFactory,
+    FollowedAccountFactory,
+    IndexRequestFactory,
+    PartnerKeyFactory,
+    PersonFactory,
+    PretokenFactory,
+    SavedTokenFactory,
+    SocialProfileFactory,
+    TokenFactory,
+)
+from tokens.models import DeployQuota, DeploySwitch
+
+pytestmark = pytest.mark.django_db
+
+KEYS, TOKENS, REQUESTS = "/admin/accounts/partnerkey/", "/admin/tokens/token/", "/admin/tokens/indexrequest/"
+PROFILES = "/admin/accounts/socialprofile/"
+DEPLOYING = [f"/admin/tokens/{name}/" for name in ("deployment", "deploywallet", "deployswitch", "deployquota")]
+SAVED = "/admin/tokens/savedtoken/"
+PRETOKENS = "/admin/pretokens/pretoken/"
+USERS = [f"/admin/accounts/{name}/" for name in ("person", "administrator", "adminsession")]
+FOLLOWING = tuple(f"/admin/tokens/{name}/" for name in ("chainhead", "coverage", "coveragealarm", "followedaccount"))
+MIGRATIONS = [
+    import_module(name)
+    for name in (
+        "accounts.migrations.0004_roles",
+        "accounts.migrations.0006_roles_of_users",
+        "tokens.migrations.0006_roles",
+        "tokens.migrations.0008_roles_of_following",
+        "tokens.migrations.0010_roles_of_deploying",
+        "tokens.migrations.0012_roles_of_saved_tokens",
+        "tokens.migrations.0014_roles_of_solana",
+        "pretokens.migrations.0002_roles",
+        "leaderboard.migrations.0002_roles",
+    )
+]
+
+
+@pytest.fixture
+def groups(db: None) -> None:
+    """The groups as the migrations make them; a test before may have emptied the tables."""
+    for migration in MIGRATIONS:
+        migration.make_roles(apps, connection.schema_editor())
+
+
+def client_in(group: str) -> Client:
+    user = User.objects.create_user(group, is_staff=True)
+    user.groups.add(Group.objects.get(name=group))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def deploying_rows():
+    """A row of each list about deploying, in the lists' order."""
+    attempt = DeployAttemptFactory()
+    key = attempt.deployment.partner_key
+    switch = DeploySwitch.objects.create(chain_id=8453, paused=True)
+    quota = DeployQuota.objects.create(partner_key=key, chain_id=8453, per_day=5)
+    return attempt.deployment, attempt.wallet, switch, quota
+
+
+@pytest.fixture
+def operator(groups: None) -> Client:
+    return client_in(roles.OPERATOR)
+
+
+@pytest.fixture
+def support(groups: None) -> Client:
+    return client_in(roles.SUPPORT)
+
+
+@pytest.mark.parametrize("action", ["rotate", "revoke", "change"])
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_support_changes_no_key(support, action, method):
+    key = PartnerKeyFactory()
+    answer = getattr(support, method)(f"{KEYS}{key.pk}/{action}/", {"name": "Other", "scopes": ["read"]})
+    # Its page may be looked at.
+    assert answer.status_code == (200 if (action, method) == ("change", "get") else 403)
+    key.refresh_from_db()
+    assert (key.state, key.secrets.exists()) == (KeyState.ACTIVE, False)
+
+
+@pytest.mark.parametrize("address", [KEYS, TOKENS, REQUESTS, PROFILES])
+def test_support_adds_and_deletes_nothing(support, address):
+    assert support.get(f"{address}add/").status_code == 403
+    for row in (PartnerKeyFactory(), TokenFactory(), IndexRequestFactory(), SocialProfileFactory()):
+        assert support.post(f"{address}{row.pk}/delete/", {"post": "yes"}).status_code in (302, 403)
+        assert type(row).objects.filter(pk=row.pk).exists()
+
+
+@pytest.mark.parametrize("action", ["block", "unblock", "add_champagne", "remove_champagne"])
+def test_support_tags_no_token(support, action):
+    token = TokenFactory(blocked=action == "unblock", champagne=action == "remove_champagne")
+    before = token.blocked, token.champagne
+    support.post(TOKENS, {"action": action, "_selected_action": [token.pk], "reason": "a scam"})
+    support.post(f"{TOKENS}{token.pk}/change/", {"champagne": "" if token.champagne else "on"})
+    token.refresh_from_db()
+    assert (token.blocked, token.champagne) == before
+
+
+def test_support_has_nothing_indexed_again(support):
+    request = IndexRequestFactory(status="failed")
+    support.post(REQUESTS, {"action": "retry", "_selected_action": [request.pk]})
+    request.refresh_from_db()
+    assert request.status == "failed"
+
+
+def test_support_sees_alarms_and_does_not_mark_them(support):
+    alarm = CoverageAlarmFactory()
+    support.post(FOLLOWING[2], {"action": "see", "_selected_action": [alarm.pk]})
+    assert support.post(f"{FOLLOWING[2]}{alarm.pk}/see/").status_code == 403
+    alarm.refresh_from_db()
+    assert alarm.seen_at is None
+
+
+@pytest.mark.parametrize("group", [roles.OPERATOR, roles.SUPPORT])
+@pytest.mark.parametrize(
+    "address", ["auth/user/", "auth/group/", "auth/user/add/", "otp_totp/totpdevice/", "axes/accessattempt/"]
+)
+def test_nobody_of_either_reaches_accounts_of_people(groups, group, address):
+    assert client_in(group).get(f"/admin/{address}").status_code in (403, 404)
+
+
+@pytest.mark.parametrize("group", [roles.OPERATOR, roles.SUPPORT])
+def test_both_see_all_lists(groups, group):
+    client = client_in(group)
+    rows = {KEYS: PartnerKeyFactory(), TOKENS: TokenFactory(), REQUESTS: IndexRequestFactory()}
+    followed = ChainHeadFactory(), CoverageFactory(), CoverageAlarmFactory(), FollowedAccountFactory()
+    rows |= dict(zip(FOLLOWING, followed, strict=True))
+    rows |= dict(zip(DEPLOYING, deploying_rows(), strict=True))
+    rows |= {PROFILES: SocialProfileFactory(), PRETOKENS: PretokenFactory(), SAVED: SavedTokenFactory()}
+    session = AdminSessionFactory()
+    rows |= dict(zip(USERS, (PersonFactory(), session.administrator, session), strict=True))
+    for address, row in rows.items():
+        assert client.get(address).status_code == 200
+        assert client.get(f"{address}{row.pk}/change/").status_code == 200
+
+
+def test_an_operator_issues_edits_rotates_and_revokes_keys(operator):
+    page = operator.post(f"{KEYS}add/", {"name": "Acme", "scopes": ["read"]})
+    [text] = re.findall(r"lb_live_[0-9A-Za-z]{46}", page.content.decode())
+    key = credentials.verify(text)
+    operator.post(f"{KEYS}{key.pk}/change/", {"name": "Acme Inc", "scopes": ["read"]})
+    operator.post(f"{KEYS}{key.pk}/rotate/")
+    operator.post(f"{KEYS}{key.pk}/revoke/")
+    key = PartnerKey.objects.get()
+    assert (key.name, key.secrets.count(), key.state) == ("Acme Inc", 2, KeyState.REVOKED)
+
+
+def test_an_operator_tags_tokens_and_has_transactions_indexed_again(operator):
+    token, request = TokenFactory(), IndexRequestFactory(status="failed")
+    operator.post(TOKENS, {"action": "block", "_selected_action": [token.pk], "reason": "a scam"})
+    operator.post(REQUESTS, {"action": "retry", "_selected_action": [request.pk]})
+    token.refresh_from_db()
+    request.refresh_from_db()
+    assert (token.blocked, request.status) == (True, "pending")
+
+
+def test_an_operator_marks_alarms_as_seen(operator):
+    alarm = CoverageAlarmFactory()
+    operator.post(FOLLOWING[2], {"action": "see", "_selected_action": [alarm.pk]})
+    alarm.refresh_from_db()
+    assert alarm.seen_at
+
+
+def test_support_changes_no_administrator_and_revokes_no_session(support, issuer):
+    session = AdminSessionFactory()
+    administrators, sessions = USERS[1:]
+    form = {"name": "Eve", "issuer": issuer.url, "subject": "6"}
+    assert support.post(f"{administrators}add/", form).status_code == 403
+    assert support.post(f"{administrators}{session.administrator_id}/change/", form).status_code == 403
+    assert support.post(f"{administrators}{session.administrator_id}/delete/", {"post": "yes"}).status_code == 403
+    assert support.post(f"{sessions}{session.pk}/revoke/").status_code == 403
+    session.refresh_from_db()
+    assert session.revoked_at is None
+    assert list(Administrator.objects.all()) == [session.administrator]
+
+
+def test_an_operator_deletes_nothing(operator):
+    key, token = PartnerKeyFactory(), TokenFactory()
+    for address, row in ((KEYS, key), (TOKENS, token)):
+        assert operator.post(f"{address}{row.pk}/delete/", {"post": "yes"}).status_code == 403
+
+
+def remove_roles() -> None:
+    for migration in MIGRATIONS:
+        migration.remove_roles(apps, connection.schema_editor())
+
+
+def test_taking_the_roles_back_leaves_what_others_gave_a_group(groups):
+    own = Permission.objects.get(codename="view_user")
+    Group.objects.get(name=roles.SUPPORT).permissions.add(own)
+    remove_roles()
+    assert list(Group.objects.values_list("name", "permissions__codename")) == [(roles.SUPPORT, "view_user")]
+    remove_roles()
+
+
+@contextmanager
+def empty_database(environment: dict[str, str]) -> Iterator[tuple[dict[str, str], Any]]:
+    """The environment of a process on a database without tables, and a connection to it."""
+    name = connection.settings_dict["NAME"] + "_empty"
+    with connection.cursor() as cursor:
+        cursor.execute(f'DROP DATABASE IF EXISTS "{name}"')
+        cursor.execute(f'CREATE DATABASE "{name}"')
+    other = connections["default"].copy()
+    other.settings_dict["NAME"] = name
+    address = environment["DATABASE_URL"].rpartition("/")[0]
+    try:
+        yield environment | {"DATABASE_URL": f"{address}/{name}"}, other
+    finally:
+        other.close()
+        with connection.cursor() as cursor:
+            cursor.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def migrate(environment: dict[str, str], *words: str) -> None:
+    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0", *words]
+    subprocess.run(command, cwd=BASE_DIR, env=environment, check=True)
+
+
+def granted(other: Any) -> dict[str, set[str]]:
+    """Group -> what it may do."""
+    found: dict[str, set[str]] = {}
+    with other.cursor() as cursor:
+        cursor.execute(
+            "SELECT g.name, c.app_label || '.' || p.codename FROM auth_group g"
+            " JOIN auth_group_permissions gp ON gp.group_id = g.id JOIN auth_permission p ON p.id = gp.permission_id"
+            " JOIN django_content_type c ON c.id = p.content_type_id"
+        )
+        for group, permission in cursor.fetchall():
+            found.setdefault(group, set()).add(permission)
+    return found
+
+
+def named_otherwise(other: Any) -> list[str]:
+    """Permissions of our models that are not called as Django calls them."""
+    with other.cursor() as cursor:
+        cursor.execute(
+            "SELECT p.name FROM auth_permission p JOIN django_content_type c ON c.id = p.content_type_id"
+            " WHERE c.app_label IN ('accounts', 'tokens', 'pretokens', 'leaderboard')"
+            " AND p.name !~ '^Can (add|change|delete|view) [a-z ]+$'"
+        )
+        return [name for (name,) in cursor.fetchall()]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_roles_come_with_the_first_migration_of_all_and_go_and_come_again(service_environment):
+    expected = {
+        role: {name for migration in MIGRATIONS for name in migration.PERMISSIONS[role]}
+        for role in (roles.OPERATOR, roles.SUPPORT)
+    }
+    with empty_database(service_environment) as (environment, other):
+        migrate(environment)
+        assert granted(other) == expected
+        assert named_otherwise(other) == []
+        migrate(environment, "accounts", "0003")
+        assert granted(other) == {}
+        # An installation of before: it has all permissions already.
+        migrate(environment)
+        assert granted(other) == expected

@@ -1,0 +1,294 @@
+"""The second factor of the admin site: asked for of who has one, demanded of all by a setting, never of the API."""
+
+import io
+import logging
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import connection, connections
+from django.test import Client
+from django.utils import timezone
+from django_otp.oath import totp
+from django_otp.plugins.otp_totp.models import TOTPDevice
+
+from accounts.operators import second_factor
+from tests.processes.waiting import wait_for
+
+pytestmark = pytest.mark.django_db
+
+ASK, SET_UP, REMOVE = "/admin/second-factor/", "/admin/second-factor/set-up/", "/admin/second-factor/remove/"
+LIST = "/admin/accounts/partnerkey/"
+
+
+@pytest.fixture
+def user():
+    return User.objects.create_superuser("operator")
+
+
+@pytest.fixture
+def operator(client, user):
+    """Logged in by password alone."""
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def device(user):
+    """The operator's app."""
+    return TOTPDevice.objects.create(user=user, name="app")
+
+
+def code_of(device):
+    """What the app shows, as if for the first time."""
+    TOTPDevice.objects.filter(pk=device.pk).update(
+        last_t=-1, throttling_failure_timestamp=None, throttling_failure_count=0
+    )
+    return f"{totp(device.bin_key):06}"
+
+
+def wrong_code_of(device):
+    return f"{(int(code_of(device)) + 500_000) % 1_000_000:06}"
+
+
+def audit_log():
+    return list(LogEntry.objects.order_by("id").values_list("user__username", "object_repr", "change_message"))
+
+
+def log_in_anew(user):
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def refused(answer):
+    return answer.status_code == 302 and answer.url.startswith(ASK)
+
+
+@pytest.mark.parametrize("address", ["/admin/", LIST, f"{LIST}add/", "/admin/auth/user/", "/admin/password_change/"])
+def test_the_password_alone_opens_nothing_to_who_has_a_device(operator, device, address):
+    answer = operator.get(f"{address}?q=a&b=c")
+    assert answer.status_code == 302
+    assert answer.url == f"{ASK}?next={address.replace('/', '%2F')}%3Fq%3Da%26b%3Dc"
+    assert refused(operator.post(address, {"name": "Acme", "scopes": ["read"]}))
+
+
+def test_nothing_is_set_up_or_removed_by_password_alone(operator, device):
+    assert refused(operator.get(SET_UP))
+    assert refused(operator.post(SET_UP, {"code": code_of(device)}))
+    operator.post(REMOVE, {"code": wrong_code_of(device)})
+    assert list(TOTPDevice.objects.values_list("pk", "confirmed")) == [(device.pk, True)]
+
+
+def test_strangers_are_sent_to_the_log_in(client):
+    for address in (ASK, SET_UP):
+        assert client.get(address).url == f"/admin/login/?next={address}"
+    assert client.post(REMOVE).url == f"/admin/login/?next={REMOVE}"
+
+
+def test_who_is_no_staff_has_no_such_pages(client):
+    client.force_login(User.objects.create_user("visitor"))
+    assert client.get(SET_UP).url == f"/admin/login/?next={SET_UP}"
+    assert not TOTPDevice.objects.exists()
+
+
+@pytest.mark.parametrize("code", ["", "abc", "12345678901234567890", "\N{ARABIC-INDIC DIGIT ONE}" * 6])
+def test_it_takes_no_nonsense_for_a_code(operator, device, code):
+    page = operator.post(ASK, {"code": code})
+    assert (page.status_code, "This code is wrong" in page.text) == (200, True)
+    assert refused(operator.get(LIST))
+
+
+def test_it_takes_no_wrong_code_and_makes_who_enters_one_wait(operator, device):
+    wrong = wrong_code_of(device)
+    assert "This code is wrong" in operator.post(ASK, {"code": wrong}).text
+    TOTPDevice.objects.update(throttling_failure_timestamp=timezone.now(), throttling_failure_count=6)
+    # Also the right one is refused now.
+    page = operator.post(ASK, {"code": f"{totp(device.bin_key):06}"})
+    assert page.status_code == 429
+    assert 1 <= int(page["Retry-After"]) <= 32
+    assert "No code is taken" in page.text
+    assert refused(operator.get(LIST))
+
+
+def test_wrong_codes_are_remembered(operator, device):
+    operator.post(ASK, {"code": wrong_code_of(device)})
+    device.refresh_from_db()
+    assert device.throttling_failure_count == 1
+
+
+def test_it_takes_no_code_twice(operator, user, device):
+    code = code_of(device)
+    assert operator.post(ASK, {"code": code}).status_code == 302
+    again = log_in_anew(user)
+    assert "was used before" in again.post(ASK, {"code": code}).text
+    assert refused(again.get(LIST))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_equal_codes_at_once_one_is_right(user, device):
+    code = code_of(device)
+
+    def verify(_):
+        try:
+            return second_factor.verify(user, code) is not None
+        except (second_factor.WrongCode, second_factor.TooManyCodes):
+            return False
+        finally:
+            connections.close_all()
+
+    other = connections["default"].copy()
+    with ThreadPoolExecutor(4) as pool, other.cursor() as cursor:
+        # Whoever has taken the code can't write that down yet; all of them are on their way then.
+        cursor.execute("BEGIN")
+        cursor.execute("SELECT FROM otp_totp_totpdevice FOR UPDATE")
+        calls = pool.map(verify, range(4))
+        wait_for(lambda: waiting() == 4)
+        cursor.execute("COMMIT")
+        assert sorted(calls) == [False, False, False, True]
+    other.close()
+
+
+def waiting():
+    """How many wait for somebody's lock in this database."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        )
+        return cursor.fetchone()[0]
+
+
+def test_it_takes_no_code_of_somebody_elses_device(operator, device):
+    other = TOTPDevice.objects.create(user=User.objects.create_superuser("other"), name="app")
+    assert "This code is wrong" in operator.post(ASK, {"code": f"{totp(other.bin_key):06}"}).text
+
+
+def test_the_right_code_opens_what_was_wanted(operator, device):
+    before = operator.session.session_key
+    answer = operator.post(ASK, {"code": code_of(device), "next": f"{LIST}?q=a"})
+    assert (answer.status_code, answer.url) == (302, f"{LIST}?q=a")
+    assert operator.session.session_key != before
+    assert operator.get(LIST).status_code == 200
+
+
+@pytest.mark.parametrize("wanted", ["", "https://evil.example/", "//evil.example/", "javascript:alert(1)", "/\\evil"])
+def test_it_sends_nobody_elsewhere(operator, device, wanted):
+    assert operator.post(ASK, {"code": code_of(device), "next": wanted}).url == "/admin/"
+
+
+def test_codes_may_be_written_in_groups(operator, device):
+    code = code_of(device)
+    operator.post(ASK, {"code": f" {code[:3]} {code[3:]} "})
+    assert operator.get(LIST).status_code == 200
+
+
+def test_who_can_show_no_code_can_log_out(operator, device):
+    assert operator.post("/admin/logout/").status_code == 200
+    assert operator.get(LIST).url.startswith("/admin/login/")
+
+
+def test_the_page_that_asks_shows_nothing_of_the_site_and_is_kept_nowhere(operator, device):
+    page = operator.get(f"{ASK}?next=%22%3E%3Cscript%3E")
+    assert "no-store" in page["Cache-Control"]
+    assert "<script>" not in page.text
+    assert "partnerkey" not in page.text
+
+
+def test_without_a_device_nothing_is_asked(operator):
+    assert operator.get(LIST).status_code == 200
+    assert operator.get(ASK).url == SET_UP
+
+
+def test_a_device_is_set_up_by_its_first_code(operator, user):
+    page = operator.get(SET_UP)
+    device = TOTPDevice.objects.get()
+    assert "no-store" in page["Cache-Control"]
+    assert page.context["qr_code"].startswith("data:image/svg+xml;base64,")
+    assert re.sub(" ", "", page.context["secret"]) in device.config_url
+    assert page.context["secret"] in page.text and page.context["qr_code"] in page.text
+    # It does not count yet, and a page that is loaded again shows the same one.
+    assert log_in_anew(user).get(LIST).status_code == 200
+    assert operator.get(SET_UP).context["secret"] == page.context["secret"]
+    assert "This code is wrong" in operator.post(SET_UP, {"code": wrong_code_of(device)}).text
+
+    assert operator.post(SET_UP, {"code": code_of(device)}).url == "/admin/"
+    assert operator.get(LIST).status_code == 200
+    assert refused(log_in_anew(user).get(LIST))
+    assert audit_log() == [("operator", "operator", "second factor set up")]
+
+
+def test_no_second_device_is_set_up_beside_the_first(operator, user, device):
+    TOTPDevice.objects.create(user=user, name="new", confirmed=False)
+    for new in TOTPDevice.objects.filter(confirmed=False):
+        with pytest.raises(second_factor.WrongCode):
+            second_factor.confirm(user, code_of(new))
+    assert TOTPDevice.objects.get(confirmed=True) == device
+
+
+def test_the_secret_is_shown_to_nobody_afterwards(operator, device):
+    operator.post(ASK, {"code": code_of(device)})
+    secret = second_factor.secret_text(device)
+    for address in (SET_UP, f"/admin/auth/user/{device.user_id}/change/", "/admin/"):
+        page = operator.get(address)
+        assert page.status_code == 200
+        assert secret not in page.text and device.key not in page.text
+    assert operator.get("/admin/otp_totp/totpdevice/").status_code == 404
+
+
+def test_a_device_is_removed_by_one_of_its_codes(operator, user, device):
+    operator.post(ASK, {"code": code_of(device)})
+    assert "This code is wrong" in operator.post(REMOVE, {"code": wrong_code_of(device)}).text
+    assert TOTPDevice.objects.exists()
+    assert audit_log() == []
+    assert operator.post(REMOVE, {"code": code_of(device)}).url == SET_UP
+    assert audit_log() == [("operator", "operator", "second factor removed")]
+    assert log_in_anew(user).get(LIST).status_code == 200
+
+
+def test_a_session_of_a_device_that_was_removed_is_no_better_than_others(operator, user, device):
+    operator.post(ASK, {"code": code_of(device)})
+    second_factor.forget(user)
+    TOTPDevice.objects.create(user=user, name="new")
+    assert refused(operator.get(LIST))
+
+
+def test_by_setting_everybody_has_to_set_one_up(operator, user, settings):
+    settings.ADMIN_TOTP_REQUIRED = True
+    assert operator.get(LIST, follow=True).redirect_chain[-1][0] == SET_UP
+    operator.post(SET_UP, {"code": code_of(TOTPDevice.objects.get())})
+    assert operator.get(LIST).status_code == 200
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_the_api_and_public_pages_ask_for_nothing(operator, device, settings, required, read_key):
+    settings.ADMIN_TOTP_REQUIRED = required
+    assert operator.get("/api/tokens").status_code == 200
+    assert operator.get("/api/tokens/authenticated", headers=read_key).status_code == 200
+    assert operator.get("/").status_code == 200
+    assert operator.get("/admin/login/").status_code == 302
+
+
+def test_the_api_loads_no_session(operator, device, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        operator.get("/api/nothing")
+
+
+def test_who_has_lost_the_app_is_let_in_by_a_command(operator, user, device, caplog):
+    said = io.StringIO()
+    with caplog.at_level(logging.WARNING, logger="accounts"):
+        call_command("forget_second_factor", "operator", stdout=said)
+    assert said.getvalue() == "operator logs in without a code now.\n"
+    assert "was forgotten" in caplog.text
+    assert operator.get(LIST).status_code == 200
+    call_command("forget_second_factor", "operator", stdout=said)
+    assert said.getvalue().endswith("operator had no second factor.\n")
+    # It knows of no other account that could have done it.
+    assert audit_log() == [("operator", "operator", "second factor forgotten by manage.py forget_second_factor")]
+
+
+def test_the_command_names_an_account_that_is_none():
+    with pytest.raises(CommandError, match="no account called nobody"):
+        call_command("forget_second_factor", "nobody")

@@ -1,0 +1,41 @@
+"""The admin pages of social profiles."""
+
+import pytest
+from django.urls import reverse
+
+from tests.rows.factories import SocialProfileFactory
+
+pytestmark = pytest.mark.django_db
+
+LIST = "admin:accounts_socialprofile_changelist"
+
+
+def shown(client, **parameters):
+    answer = client.get(reverse(LIST), parameters)
+    assert answer.status_code == 200
+    return [row.fid for row in answer.context["cl"].result_list]
+
+
+def test_strangers_see_the_login(client):
+    assert "/admin/login/" in client.get(reverse(LIST)).headers["Location"]
+
+
+def test_nobody_changes_what_the_provider_tells(operator):
+    profile = SocialProfileFactory(fid=5, wanted=True)
+    page = reverse("admin:accounts_socialprofile_change", args=[5])
+    assert operator.get(page).status_code == 200
+    assert operator.post(page, {"username": "other"}).status_code == 403
+    assert operator.post(reverse("admin:accounts_socialprofile_delete", args=[5])).status_code == 403
+    assert operator.get(reverse("admin:accounts_socialprofile_add")).status_code == 403
+    profile.refresh_from_db()
+    assert profile.username == ""
+
+
+def test_people_are_listed_and_found_by_fid_or_name(operator):
+    SocialProfileFactory(fid=5, username="a<b")
+    SocialProfileFactory(fid=50)
+    assert shown(operator) == [50, 5]
+    assert shown(operator, q="5") == [5]
+    assert shown(operator, q="A<B") == [5]
+    assert shown(operator, q="nobody") == []
+    assert "a&lt;b" in operator.get(reverse(LIST)).content.decode()

@@ -1,0 +1,147 @@
+"""A whole service that deploys, of real processes that share a chain, whose parts can be killed at any point."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, connections
+
+from config.environment.server_urls import web_server_answers
+from development.devchain import anvil
+from development.devchain import node_client as node
+from development.devchain.deploy_contracts import prepare
+from tests.chaos.deploy_check import judge, read_chain, read_rows
+from tests.chaos.deploy_clients import Answers, Partner, issue_keys
+from tests.nodes.faulty_node import TroubledNode
+from tests.nodes.remote_signer import RemoteSignerStandIn, remote_signer
+from tests.processes.own_environment import copy_of, environment_on
+from tests.processes.process_nursery import Forked, Nursery, nursery
+from tests.processes.service_processes import HOST, Service, free_port, service, words
+from tests.processes.waiting import wait_for
+
+# Accounts 3 to 6 of the node, which have enough for anything: our wallets.
+WALLETS = {
+    "0x90F79bf6EB2c4f870365E785982E1f101E93b906": "0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6",
+    "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65": "0x47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a",
+    "0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc": "0x8b3a350cf5c34c9194ca85829a2df0ec3153be0318b5e2d3348e872092edffba",
+    "0x976EA74026E726554dB657fA54763abd0C3a0aa9": "0x92db14e403b83dfe3df233f83dfa3a0d7096f21ca9b0d6d6b8d88b2b4ec1564e",
+}
+
+
+# How long a transaction may wait before it is replaced.
+STUCK_SECONDS = 2
+
+
+@dataclass(kw_only=True)
+class Stand:
+    """Web server, worker and beat on one database."""
+
+    environment: Mapping[str, str]
+    node: TroubledNode
+    signer: RemoteSignerStandIn
+    factory: str
+    partner_key: str
+    web: Service
+    nursery: Nursery
+    answers: Answers = field(default_factory=Answers)
+    # The block before the first that counts.
+    since: int = 0
+    _worker: Forked | None = None
+
+    @property
+    def database_url(self) -> str:
+        return self.environment["DATABASE_URL"]
+
+    def partner(self) -> Partner:
+        return Partner("partner", self.partner_key, int(self.environment["PORT"]), self.answers)
+
+    def forget(self) -> None:
+        """What was ordered until now counts no more."""
+        self.answers, self.since = Answers(), node.connect(self.node.rpc_url).eth.block_number
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """All processes run while the block does."""
+        beat = self.nursery.celery(*words("beat", self.environment)[1:])
+        self.start("worker")
+        try:
+            wait_for(lambda: web_server_answers(HOST, int(self.environment["PORT"])), seconds=60)
+            yield
+        finally:
+            self.kill("worker")
+            beat.kill()
+
+    def kill(self, name: str) -> None:
+        """End the web server or the worker as `kill -9` does, with its children."""
+        if name == "web":
+            self.web.kill()
+        elif self._worker:
+            self._worker.kill()
+
+    def start(self, name: str) -> None:
+        """Start what was killed."""
+        if name == "web":
+            self.web.start()
+        else:
+            self._worker = self.nursery.celery(*words("worker", self.environment)[1:])
+
+    def judge(self) -> list[str]:
+        """What is wrong with the orders since the last call of `forget`, a line each."""
+        chain = read_chain(self.node.rpc_url, factory=self.factory, wallets=tuple(WALLETS), since=self.since)
+        keys = [key for _, key in self.answers.orders]
+        return judge(self.answers, chain, read_rows(self.database_url, request_keys=keys))
+
+
+@contextmanager
+def own_stand(blocker: Any, chains_file: Path) -> Iterator[Stand]:
+    """The service while the block runs, on a node and a copy of the test database, with a signer's wallets.
+
+    `blocker` is pytest-django's, `chains_file` where to write the registry file.
+    """
+    with (
+        copy_of(_empty_database(blocker)) as database,
+        anvil.start() as rpc_url,
+        remote_signer(*WALLETS.values()) as signer,
+        TroubledNode(rpc_url).running() as relay,
+    ):
+        deployment = prepare(rpc_url, chains_file=chains_file)
+        environment = environment_on(database) | {
+            "SECRET_KEY": settings.SECRET_KEY,
+            "CHAINS_FILE": str(chains_file),
+            f"RPC_URLS_{anvil.CHAIN_ID}": relay.url,
+            f"DEPLOYER_REMOTE_{anvil.CHAIN_ID}": ",".join(WALLETS),
+            "DEPLOYER_SIGNER_URL": signer.url,
+            "DEPLOY_STUCK_SECONDS": str(STUCK_SECONDS),
+            # Whom a gate holds up must not try again.
+            "DEPLOYER_SIGNER_TIMEOUT_SECONDS": "60",
+            "RPC_TIMEOUT_SECONDS": "60",
+            "LOG_LEVEL": os.environ.get("LOG_LEVEL", "ERROR"),
+            "PORT": str(free_port()),
+            "WEB_HOST": HOST,
+            "WEB_WORKERS": "2",
+            "WORKER_PROCESSES": "2",
+        }
+        (key,) = issue_keys(environment, ["Partner"])
+        with service("web", environment) as web, nursery(environment, of="tests.processes.forked_celery") as young:
+            running = Stand(
+                environment=environment,
+                node=relay,
+                signer=signer,
+                factory=deployment.factory,
+                partner_key=key,
+                web=web,
+                nursery=young,
+            )
+            with running.at_work():
+                yield running
+
+
+def _empty_database(blocker: Any) -> str:
+    """The name of this process's test database, from which no connection is left."""
+    with blocker.unblock():
+        connections.close_all()
+    return str(connection.settings_dict["NAME"])

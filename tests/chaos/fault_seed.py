@@ -1,0 +1,258 @@
+"""What one seed does: a chain grows and reorganises while followers of it are killed and its nodes misbehave.
+
+In the end the chain grows quietly until all that it held is final; then every row must be as the simulator says.
+"""
+
+import random
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from django.db import connections
+
+from config.environment.variables import BASE_DIR
+from tests.processes.process_nursery import Forked, Nursery
+from tests.processes.waiting import wait_for
+from tests.simulator import ALL, Faults, Limits, Node, SimulatedChain, Traffic, serve
+from tests.simulator.comparing import differences
+from tokens.models import ChainHead, Coverage, CoverageAlarm
+
+# Each seed has a chain of its own, so that several can run at a time.
+FIRST_CHAIN_ID = 900_000
+FINALITY_DEPTH = 80
+# No reorganisation leaves less than this to finality: followers may have seen a newer head than the chain has now.
+_MARGIN = 5
+DEEPEST = 64
+# No node lags by more blocks.
+_FURTHEST_BEHIND = 12
+_QUIET = Traffic(launches=0, events=0, noise=0.1)
+# How long the end may take, once the chain stands still.
+_PATIENCE_SECONDS = 90.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a seed is about."""
+
+    seed: int
+    nodes: tuple[tuple[Faults, Limits], ...]
+    blocks_before: int
+    steps: int
+    verify: str
+    websocket: bool
+    # The parts of the steps at which a branch is dropped, the follower killed, a node stays on a dropped branch.
+    reorgs: float
+    kills: float
+    pins: float
+
+    @property
+    def chain_id(self) -> int:
+        return FIRST_CHAIN_ID + self.seed
+
+
+def plan(seed: int) -> Plan:
+    """The same for the same seed."""
+    rng = random.Random(f"plan {seed}")
+    verify = rng.choice(("bloom", "bloom", "receipts", "logs"))
+    return Plan(
+        seed=seed,
+        nodes=tuple(_nodes(rng, verify=verify)),
+        blocks_before=rng.choice((1, 60, 150)),
+        steps=rng.randrange(50, 90),
+        verify=verify,
+        websocket=rng.random() < 0.4,
+        reorgs=rng.choice((0.0, 0.05, 0.12)),
+        kills=rng.choice((0.0, 0.03, 0.08)),
+        pins=rng.choice((0.0, 0.3)),
+    )
+
+
+def _nodes(rng: random.Random, *, verify: str) -> Iterator[tuple[Faults, Limits]]:
+    limits = Limits(
+        blocks=rng.choice((None, 50, 20)),
+        logs=rng.choice((None, 100)),
+        batch=rng.choice((None, None, 10)),
+        times=rng.random() < 0.6,
+        beyond_head=rng.random() < 0.5,
+    )
+    forgetful = replace(ALL, omitted_for_good=rng.choice((0.0, 0.02)))
+    if verify == "logs":
+        # Asking twice finds most of what nodes leave out, and no more than that.
+        honest = replace(ALL, omitted=0.0)
+        yield from ((honest, limits), (replace(honest, behind=rng.randrange(_FURTHEST_BEHIND)), limits))
+        return
+    lagging = replace(ALL, omitted=0.0, behind=rng.randrange(1, _FURTHEST_BEHIND))
+    foreign = Faults(chain_id=1)
+    lacking = replace(forgetful, lacking=frozenset({"eth_getBlockReceipts"}))
+    setups: Sequence[Sequence[Faults]] = (
+        (forgetful,),
+        (forgetful, lagging),
+        (lagging, forgetful),
+        (foreign, forgetful, forgetful),
+        (lacking, lagging),
+        (lacking,),
+    )
+    for faults in rng.choice(setups):
+        yield faults, limits
+
+
+def write_registry(path: Path, seeds: Sequence[int]) -> None:
+    """A registry file with a chain for each seed, which has Base's contracts and little finality."""
+    text = (BASE_DIR / "tokens" / "chains" / "registry.toml").read_text(encoding="utf-8")
+    found = re.search(r"^\[chains\.8453\]\n(.*?)^\[chains\.", text, re.DOTALL | re.MULTILINE)
+    assert found
+    body = re.sub(r"^finality_depth = .*$", f"finality_depth = {FINALITY_DEPTH}", found[1], flags=re.MULTILINE)
+    body = re.sub(r"^market_network = .*\n", "", body, flags=re.MULTILINE)
+    sections = (f"[chains.{plan(seed).chain_id}]\n{body}" for seed in seeds)
+    path.write_text("\n".join(sections), encoding="utf-8")
+
+
+def run(seed: int, nursery: Nursery) -> list[str]:
+    """What is wrong in the end, one line each; nothing is."""
+    try:
+        return list(_run(plan(seed), nursery))
+    finally:
+        connections.close_all()
+
+
+def _run(planned: Plan, nursery: Nursery) -> Iterator[str]:
+    rng = random.Random(f"run {planned.seed}")
+    chain = SimulatedChain(planned.seed, chain_id=planned.chain_id)
+    chain.mine(planned.blocks_before)
+    with _serve(chain, planned) as nodes, _followers(planned, nursery, nodes) as followers:
+        _grow(chain, planned, rng, nodes, followers)
+        truth, last = chain.truth(), chain.head.number
+        chain.traffic = _QUIET
+        chain.mine(FINALITY_DEPTH + _FURTHEST_BEHIND)
+        for node in nodes:
+            node.pinned = None
+        try:
+            wait_for(lambda: _is_done(chain, nodes, last), seconds=_PATIENCE_SECONDS)
+        except AssertionError:
+            yield f"it does not end: {_progress(chain)}"
+            return
+    halted = ChainHead.objects.get(pk=chain.chain_id).halted
+    if halted:
+        yield f"halted: {halted}"
+    yield from differences(truth, chain_id=chain.chain_id)
+    yield from _needless_alarms(planned)
+    # Seen where pytest is told to show what tests print.
+    alarms = CoverageAlarm.objects.filter(chain_id=chain.chain_id).count()
+    requests, kept = sum(node.requests for node in nodes), (len(truth.tokens), len(truth.events))
+    print(
+        f"seed {planned.seed}: {chain.head.number} blocks, {len(chain.dropped)} reorgs, {followers.killed} kills,"
+        f" {kept[0]} tokens, {kept[1]} events, {requests} requests, {alarms} alarms",
+        flush=True,
+    )
+
+
+def _grow(
+    chain: SimulatedChain, planned: Plan, rng: random.Random, nodes: Sequence[Node], followers: "_Followers"
+) -> None:
+    highest = chain.head.number
+    for _ in range(planned.steps):
+        if rng.random() < planned.reorgs:
+            deepest = min(DEEPEST, chain.head.number - max(0, highest - FINALITY_DEPTH + _MARGIN))
+            depth = min(deepest, rng.choice((1, 1, 2, 3, 5, 8, 13, 21, 34, DEEPEST)))
+            if depth > 0:
+                chain.reorg(depth, keep=rng.choice((0.0, 0.8, 1.0)), length=max(0, depth + rng.randrange(-2, 4)))
+                _pin(rng, planned, nodes, chain)
+        else:
+            chain.mine(rng.choice((1, 1, 1, 2, 5)))
+        highest = max(highest, chain.head.number)
+        if rng.random() < 0.15:
+            for node in nodes:
+                node.pinned = None
+        if rng.random() < planned.kills:
+            followers.replace()
+        # A chain grows at its own pace: followers meet it now at each block and now many behind.
+        time.sleep(rng.choice((0.0, 0.02, 0.08)))
+
+
+def _pin(rng: random.Random, planned: Plan, nodes: Sequence[Node], chain: SimulatedChain) -> None:
+    """Leave one node, and never the only one, on the branch that the chain has dropped."""
+    if len(nodes) > 1 and rng.random() < planned.pins:
+        rng.choice(nodes).pinned = chain.dropped[-1]
+
+
+@contextmanager
+def _serve(chain: SimulatedChain, planned: Plan) -> Iterator[list[Node]]:
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(serve(chain, seed=1000 * planned.seed + place, faults=faults, limits=limits))
+            for place, (faults, limits) in enumerate(planned.nodes)
+        ]
+
+
+class _Followers:
+    """The followers of a chain: one, or one and a standby."""
+
+    def __init__(self, planned: Plan, nursery: Nursery, nodes: Sequence[Node]) -> None:
+        self._planned, self._nursery, self._nodes = planned, nursery, nodes
+        self._rng = random.Random(f"followers {planned.seed}")
+        self.running, self.killed = [self._start()], 0
+
+    def replace(self) -> None:
+        """Kill the one that follows; the next one starts now, or has been waiting for it."""
+        if self._rng.random() < 0.5:
+            self.running.append(self._start())
+        self.running.pop(0).kill()
+        self.killed += 1
+        if not self.running:
+            self.running.append(self._start())
+
+    def _start(self) -> Forked:
+        settings: dict[str, Any] = {
+            "RPC_URLS": {self._planned.chain_id: [node.url for node in self._nodes]},
+            "RPC_WS_URLS": {},
+            "RPC_TIMEOUT_SECONDS": 1.0,
+            "RPC_PATIENCE_SECONDS": 3.0,
+            # As an operator sets it for a provider with such a limit.
+            "RPC_BATCH_SIZE": self._planned.nodes[0][1].batch or 50,
+            "FOLLOW_FROM": {self._planned.chain_id: 0},
+            "FOLLOW_VERIFY": self._planned.verify,
+            "FOLLOW_POLL_SECONDS": 0.1,
+            "FOLLOW_RANGE_BLOCKS": 40,
+        }
+        if self._planned.websocket:
+            settings["RPC_WS_URLS"] = {self._planned.chain_id: self._nodes[0].websocket_url}
+        return self._nursery.follow(self._planned.chain_id, settings=settings)
+
+
+@contextmanager
+def _followers(planned: Plan, nursery: Nursery, nodes: Sequence[Node]) -> Iterator[_Followers]:
+    followers = _Followers(planned, nursery, nodes)
+    try:
+        yield followers
+    finally:
+        for follower in followers.running:
+            if follower.is_alive():
+                follower.kill()
+
+
+def _is_done(chain: SimulatedChain, nodes: Sequence[Node], last: int) -> bool:
+    """Whether all is followed that nodes tell of, and all up to the last block that held anything is checked."""
+    head = chain.head.number - max(node.faults.behind for node in nodes)
+    rows = list(Coverage.objects.filter(chain_id=chain.chain_id))
+    return bool(rows) and all(row.followed_to >= head and row.verified_to >= last for row in rows)
+
+
+def _needless_alarms(planned: Plan) -> Iterator[str]:
+    """What the check of final blocks had to put right although no node had left a log out: a mistake that it hid."""
+    omits = any(faults.omitted or faults.omitted_for_good for faults, _ in planned.nodes)
+    for alarm in CoverageAlarm.objects.filter(chain_id=planned.chain_id):
+        if alarm.invented or not omits:
+            yield f"blocks {alarm.first_block} to {alarm.last_block} had to be put right:" + (
+                f" {alarm.missing} missing, {alarm.invented} invented, {alarm.tx_hashes[:5]}"
+            )
+
+
+def _progress(chain: SimulatedChain) -> str:
+    head = ChainHead.objects.filter(pk=chain.chain_id).values().first()
+    rows = list(Coverage.objects.filter(chain_id=chain.chain_id).values("first_block", "followed_to", "verified_to"))
+    alarms = CoverageAlarm.objects.filter(chain_id=chain.chain_id).count()
+    return f"the chain's head is {chain.head.number}, {head}, {rows}, {alarms} alarms"

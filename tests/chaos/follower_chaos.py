@@ -1,0 +1,292 @@
+"""Launching on a development node that reorganises again and again, while the follower of it is killed at random."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from config.environment.variables import BASE_DIR
+from development.devchain import node_client
+from development.devchain.launch_transactions import LaunchConfig
+from development.servers.processes import die_with_parent
+from tests.nodes.devchain_launches import SENDER, Launchpad
+from tests.nodes.devchain_tests import OTHER
+from tests.processes.waiting import wait_for
+
+FINALITY_DEPTH = 40
+DEEPEST = 30
+# What a launching transaction launches at the most.
+_BATCH = 8
+# The pause between two changes of tokens while there is nothing to launch.
+_PAUSE_SECONDS = 0.1
+# About how long a follower lives, its start included.
+_LIFE_SECONDS = 4.0
+# How long a follower may take to start, before it is killed in any case.
+_STARTS_SECONDS = 20.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How much of everything; `longest_life` are the seconds that a follower has at the most once it follows."""
+
+    launches: int
+    kills: int
+    reorgs: int
+    seed: int = 1
+    longest_life: float = 3.0
+    # How long the follower may take to come to the end of it.
+    patience: float = 120.0
+
+
+@dataclass
+class Outcome:
+    """What happened."""
+
+    kills: int = 0
+    reorgs: int = 0
+    depths: list[int] = field(default_factory=list)
+    lost: int = 0
+    blocks: int = 0
+    seconds: float = 0.0
+    # The part of the launches that was there already, at the most.
+    done: float = 0.0
+
+
+def write_finality(path: Path, chain_id: int) -> None:
+    """A registry file that gives the development chain as much finality as its reorganisations need."""
+    path.write_text(f"[chains.{chain_id}]\nfinality_depth = {FINALITY_DEPTH}\n", encoding="utf-8")
+
+
+def run(launchpad: Launchpad, environment: Mapping[str, str], plan: Plan) -> Outcome:
+    """Launch as many tokens as planned, all of which are on the chain in the end, followed and verified."""
+    outcome, started = Outcome(), time.monotonic()
+    with _killing(environment, plan, outcome) as killed_enough:
+        _Driver(launchpad, plan, outcome).drive(killed_enough)
+        # So that all of it is final.
+        launchpad.mine(FINALITY_DEPTH + 1)
+        head = launchpad.web3.eth.block_number
+        wait_for(lambda: _is_verified(environment["DATABASE_URL"], head), seconds=plan.patience)
+    outcome.blocks, outcome.seconds = head, time.monotonic() - started
+    return outcome
+
+
+class _Driver:
+    """Launches, changes tokens and reorganises, until there is as much of everything as planned."""
+
+    def __init__(self, launchpad: Launchpad, plan: Plan, outcome: Outcome) -> None:
+        self.launchpad, self.plan, self.outcome = launchpad, plan, outcome
+        self.rng = random.Random(plan.seed)
+        self.started = time.monotonic()
+        # The contracts stay.
+        self.first = self.highest = self.head
+        # Block number -> the tokens that it launches.
+        self.blocks: dict[int, list[str]] = {}
+        # The mark to go back to, and the block after which that will be.
+        self.mark: tuple[str, int] | None = None
+
+    @property
+    def launched(self) -> int:
+        return sum(map(len, self.blocks.values()))
+
+    def drive(self, killed_enough: threading.Event) -> None:
+        """Until there is as much of everything as planned."""
+        plan = self.plan
+        while self.launched < plan.launches or self.outcome.reorgs < plan.reorgs or not killed_enough.is_set():
+            self.outcome.done = done = max(self.outcome.done, self.launched / plan.launches)
+            if self.mark and self.head >= self.mark[1]:
+                self._revert()
+            elif not self.mark and self.outcome.reorgs < plan.reorgs * done:
+                self._begin_reorg()
+            self._act()
+            self.highest = max(self.highest, self.head)
+        self._top_up()
+
+    def _act(self) -> None:
+        # Evenly over the followers' lives, some of whom are met starting, and some in the midst of it.
+        lived = (time.monotonic() - self.started) / (self.plan.kills * _LIFE_SECONDS) if self.plan.kills else 1.0
+        due = int(self.plan.launches * min(1.0, lived))
+        if self.launched < due:
+            self._launch(min(self.rng.randrange(1, _BATCH + 1), due - self.launched))
+        else:
+            time.sleep(_PAUSE_SECONDS)
+        if self.rng.random() < 0.3:
+            self._change()
+
+    def _top_up(self) -> None:
+        """Launch what the last reorganisations took back."""
+        while missing := self.plan.launches - self.launched:
+            self._launch(min(_BATCH, missing))
+
+    @property
+    def head(self) -> int:
+        return int(self.launchpad.web3.eth.block_number)
+
+    def _launch(self, count: int) -> None:
+        names = [f"Chaos {self.rng.randrange(10**9)}" for _ in range(count)]
+        configs = [LaunchConfig(name=name, symbol=name[-4:], admin=SENDER) for name in names]
+        self._note(self.launchpad.launch_batch(*configs))
+
+    def _note(self, tx_hash: str) -> None:
+        receipt = self.launchpad.web3.eth.get_transaction_receipt(tx_hash)
+        factory = node_client.contract(self.launchpad.deployment.rpc_url, "Factory", self.launchpad.deployment.factory)
+        tokens = [
+            factory.events.TokenCreated().process_log(log)["args"]["tokenAddress"]
+            for log in receipt["logs"]
+            if log["address"] == self.launchpad.deployment.factory and len(log["topics"]) == 3
+        ]
+        self.blocks[receipt["blockNumber"]] = tokens
+
+    def _change(self) -> None:
+        """Something happens to a token of any age."""
+        tokens = [token for tokens in self.blocks.values() for token in tokens]
+        if not tokens:
+            return
+        url, token = self.launchpad.deployment.rpc_url, self.rng.choice(tokens)
+        locker = self.launchpad.deployment.locker
+        name, contract, function, arguments = self.rng.choice(
+            (
+                ("Token", token, "updateImage", [f"ipfs://{self.rng.randrange(10**9)}"]),
+                ("Token", token, "verify", []),
+                ("Locker", locker, "updateRewardRecipient", [token, 0, self.rng.choice((SENDER, OTHER))]),
+                ("Locker", locker, "updateFeePreference", [token, 0, self.rng.randrange(3)]),
+                ("Locker", locker, "collectRewards", [token]),
+            )
+        )
+        data = node_client.contract(url, name, contract).encode_abi(function, arguments)
+        # A token that is verified can't be once more.
+        with suppress(node_client.TransactionReverted):
+            node_client.wait(url, node_client.send(url, sender=SENDER, to=contract, data=data))
+
+    def _begin_reorg(self) -> None:
+        depth = self.rng.randrange(1, DEEPEST + 1)
+        if self.rng.random() < 0.5:
+            self.mark = (self.launchpad.snapshot(), self.head + depth)
+        else:
+            # Followers may have seen a higher head than there is now, below which nothing final is dropped.
+            lowest = max(self.first, self.highest - FINALITY_DEPTH + 1)
+            if self.head > lowest:
+                self._reorganise(min(depth, self.head - lowest))
+
+    def _revert(self) -> None:
+        assert self.mark
+        before = self.head
+        mark, self.mark = self.mark[0], None
+        self.launchpad.revert(mark)
+        self._dropped(down_to=self.head - 1, before=before)
+
+    def _reorganise(self, depth: int) -> None:
+        """Some of what was launched comes back, in other transactions of other blocks."""
+        before = self.head
+        back = []
+        for number in range(before - depth + 1, before + 1):
+            for entry in self.launchpad.web3.eth.get_block(number, full_transactions=True)["transactions"]:
+                if number in self.blocks and self.rng.random() < 0.5:
+                    again = {"from": entry["from"], "to": entry["to"], "input": entry["input"].to_0x_hex()}
+                    gas = {"gas": hex(entry["gas"]), "gasPrice": hex(10**10), "value": hex(entry["value"])}
+                    back.append([again | gas, self.rng.randrange(depth)])
+        self.launchpad.rpc("anvil_reorg", depth, back)
+        self._dropped(down_to=before - depth, before=before)
+        for number in range(before - depth + 1, self.head + 1):
+            for tx_hash in self.launchpad.web3.eth.get_block(number)["transactions"]:
+                tokens = self.blocks.pop(number, [])
+                self._note(tx_hash.to_0x_hex())
+                self.blocks[number] = tokens + self.blocks[number]
+
+    def _dropped(self, *, down_to: int, before: int) -> None:
+        doomed = [number for number in self.blocks if number > down_to]
+        self.outcome.lost += sum(len(self.blocks.pop(number)) for number in doomed)
+        self.outcome.reorgs += 1
+        self.outcome.depths.append(before - down_to)
+
+
+@contextmanager
+def _killing(environment: Mapping[str, str], plan: Plan, outcome: Outcome) -> Iterator[threading.Event]:
+    """A follower that is killed and started anew as often as planned, and then left alone until the block ends."""
+    enough, over, rng = threading.Event(), threading.Event(), random.Random(plan.seed)
+
+    def follow() -> None:
+        # The kernel ends what this thread has started when it ends itself, however that happens.
+        process = _start(environment)
+        while outcome.kills < plan.kills and not over.is_set():
+            if outcome.kills > plan.kills * outcome.done:
+                # Kills go on until the last launch.
+                over.wait(_PAUSE_SECONDS)
+                continue
+            if rng.random() < 0.8:
+                _wait_until_it_follows(process, environment["DATABASE_URL"], over)
+            # Others end while they start.
+            over.wait(rng.uniform(0.0, plan.longest_life))
+            _end(process)
+            outcome.kills += 1
+            process = _start(environment)
+        enough.set()
+        over.wait()
+        _end(process)
+
+    follower = threading.Thread(target=follow)
+    follower.start()
+    try:
+        yield enough
+    finally:
+        over.set()
+        follower.join()
+
+
+def _start(environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "manage.py", "follow"],
+        cwd=BASE_DIR,
+        env=dict(environment),
+        preexec_fn=die_with_parent(signal.SIGKILL),
+    )
+
+
+def _wait_until_it_follows(process: "subprocess.Popen[bytes]", database_url: str, over: threading.Event) -> None:
+    deadline = time.monotonic() + _STARTS_SECONDS
+    with connect(database_url) as connection:
+        while not over.wait(0.05) and time.monotonic() < deadline:
+            found = connection.execute("SELECT follower FROM tokens_chainhead").fetchone()
+            if found and found[0].endswith(f":{process.pid}"):
+                return
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def connect(database_url: str) -> "psycopg.Connection[Any]":
+    """The service's database, past the service; every statement commits."""
+    return psycopg.connect(database_url, autocommit=True)
+
+
+def _is_verified(database_url: str, head: int) -> bool:
+    with connect(database_url) as connection:
+        rows = connection.execute("SELECT followed_to, verified_to FROM tokens_coverage").fetchall()
+    return bool(rows) and all(followed == head and verified == head - FINALITY_DEPTH for followed, verified in rows)
+
+
+def check(rpc_url: str, database_url: str) -> tuple[bool, dict[str, Any], str]:
+    """Whether the independent check finds every row right, what it counted, and all that it printed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.chaos.independent_check", rpc_url, database_url],
+        cwd=BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=die_with_parent(signal.SIGTERM),
+    )
+    words = done.stdout.strip().splitlines()
+    counted = json.loads(words[-1]) if words and words[-1].startswith("{") else {}
+    return done.returncode == 0, counted, done.stdout + done.stderr

@@ -1,0 +1,217 @@
+"""Whether the database is what the development chain holds: row by row, by nobody's code but web3.py's.
+
+    python -m tests.chaos.independent_check RPC_URL DATABASE_URL
+
+reads every launch and every event after launch from the first block on (eth_getLogs, decoded by web3.py with the ABIs
+of the development contracts) and compares them with the rows by plain SQL. It shares no code with the service. Prints
+what is wrong, a line each, and ends with code 1 where something is.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import psycopg
+from eth_utils.crypto import keccak
+from web3 import HTTPProvider, Web3
+from web3.contract import Contract
+from web3.types import EventData
+
+from development.devchain.artifact import load
+from development.devchain.deploy_contracts import Deployment, locate
+
+Row = dict[str, Any]
+
+# So many blocks a query.
+_RANGE = 500
+# Event name -> what the rows call it, by who emits it.
+_OF_TOKENS = {
+    "UpdateAdmin": "admin_updated",
+    "UpdateImage": "image_updated",
+    "UpdateMetadata": "metadata_updated",
+    "Verified": "verified",
+}
+_OF_LOCKER = {
+    "ClaimedRewards": "fees_collected",
+    "RewardRecipientUpdated": "reward_recipient_updated",
+    "RewardAdminUpdated": "reward_admin_updated",
+    "FeePreferenceUpdated": "fee_preference_updated",
+}
+_PREFERENCES = ("Both", "Paired", "Clanker")
+
+
+@dataclass
+class Found:
+    """What the chain holds: tokens by address, events by (transaction, log index)."""
+
+    tokens: dict[str, Row] = field(default_factory=dict)
+    events: dict[tuple[str, int], Row] = field(default_factory=dict)
+
+
+class Reader:
+    """The chain, as web3.py reads it."""
+
+    def __init__(self, rpc_url: str) -> None:
+        self.web3 = Web3(HTTPProvider(rpc_url, request_kwargs={"timeout": 60}))
+        self.deployment: Deployment = locate(rpc_url)
+        self.head = self.web3.eth.block_number
+        self._times: dict[int, int] = {}
+
+    def read(self) -> Found:
+        """All of it, up to the newest block."""
+        found = Found()
+        for event in self._events("Factory", self.deployment.factory, "TokenCreated"):
+            found.tokens[event["args"]["tokenAddress"]] = self._token(event)
+        for event in self._events("Locker", self.deployment.locker, "TokenRewardAdded"):
+            args = event["args"]
+            shares = zip(args["rewardAdmins"], args["rewardRecipients"], args["rewardBps"], strict=True)
+            found.tokens[args["token"]]["shares"] = [
+                {"admin": admin, "recipient": recipient, "bps": bps} for admin, recipient, bps in shares
+            ]
+        for event in self._events("Locker", self.deployment.locker, "InitialFeePreferences"):
+            for share, wants in zip(
+                found.tokens[event["args"]["token"]]["shares"], event["args"]["feePreference"], strict=True
+            ):
+                share["token"] = _PREFERENCES[wants]
+        happened = [*self._after_launch(found)]
+        for event, kind, token in sorted(happened, key=lambda entry: (entry[0]["blockNumber"], entry[0]["logIndex"])):
+            found.events[event["transactionHash"].to_0x_hex(), event["logIndex"]] = {
+                "kind": kind,
+                "token": token,
+                "block_number": event["blockNumber"],
+                "block_hash": event["blockHash"].to_0x_hex(),
+                "arguments": {name: _stored(value) for name, value in event["args"].items()},
+            }
+            if token:
+                _apply(found.tokens[token], event)
+        return found
+
+    def _after_launch(self, found: Found) -> Iterator[tuple[EventData, str, str | None]]:
+        """(event, what it is called, the token that it is about)."""
+        for name, kind in _OF_TOKENS.items():
+            for event in self._events("Token", None, name):
+                if event["address"] in found.tokens:
+                    yield event, kind, event["address"]
+        for name, kind in _OF_LOCKER.items():
+            for event in self._events("Locker", self.deployment.locker, name):
+                yield event, kind, event["args"]["token"]
+        for event in self._events("FeeLocker", self.deployment.fee_locker, "ClaimTokens"):
+            currency = event["args"]["token"]
+            yield event, "fees_claimed", currency if currency in found.tokens else None
+
+    def _events(self, contract: str, address: str | None, name: str) -> Iterator[EventData]:
+        abi = next(item for item in load(contract).abi if item["type"] == "event" and item["name"] == name)
+        types = ",".join(_type(part) for part in abi["inputs"])
+        decoder: Contract = self.web3.eth.contract(abi=[abi])
+        query: Row = {"topics": ["0x" + keccak(text=f"{name}({types})").hex()]}
+        if address:
+            query["address"] = address
+        for first in range(0, self.head + 1, _RANGE):
+            last = min(first + _RANGE - 1, self.head)
+            for log in self.web3.eth.get_logs(query | {"fromBlock": first, "toBlock": last}):
+                yield decoder.events[name]().process_log(log)
+
+    def _token(self, event: EventData) -> Row:
+        args = event["args"]
+        return {
+            "tx_hash": event["transactionHash"].to_0x_hex(),
+            "log_index": event["logIndex"],
+            "block_number": event["blockNumber"],
+            "block_hash": event["blockHash"].to_0x_hex(),
+            "deployed_at": self._time(event["blockNumber"]),
+            "name": args["tokenName"],
+            "symbol": args["tokenSymbol"],
+            "img_url": args["tokenImage"],
+            "admin": args["tokenAdmin"],
+            "msg_sender": args["msgSender"],
+            "pool_address": "0x" + args["poolId"].hex(),
+            "paired_token": args["pairedToken"],
+            "locker_address": args["locker"],
+            "factory_address": event["address"],
+            "verified_on_chain": False,
+            "supply": 10**29,
+        }
+
+    def _time(self, number: int) -> datetime:
+        if number not in self._times:
+            self._times[number] = self.web3.eth.get_block(number)["timestamp"]
+        return datetime.fromtimestamp(self._times[number], UTC)
+
+
+def read_rows(database_url: str, chain_id: int) -> Found:
+    """What the database has of the chain."""
+    found = Found()
+    with psycopg.connect(database_url, row_factory=psycopg.rows.dict_row) as connection:
+        for row in connection.execute("SELECT * FROM tokens_token WHERE chain_id = %s AND NOT unindexed", [chain_id]):
+            fees = row["extensions"]["fees"]
+            found.tokens[row["contract_address"]] = row | {"shares": fees["recipients"]}
+        events = """SELECT event.*, token.contract_address AS of_token FROM tokens_tokenevent event
+            LEFT JOIN tokens_token token ON token.id = event.token_id WHERE event.chain_id = %s"""
+        for row in connection.execute(events, [chain_id]):
+            found.events[row["tx_hash"], row["log_index"]] = row | {"token": row["of_token"]}
+    return found
+
+
+def compare(chain: Found, rows: Found) -> Iterator[str]:
+    """What is wrong in the rows, one line each."""
+    for kind, theirs, ours in (("token", chain.tokens, rows.tokens), ("event", chain.events, rows.events)):
+        yield from _compare(kind, theirs, ours)
+
+
+def main() -> None:
+    """Compare, print and exit."""
+    rpc_url, database_url = sys.argv[1:]
+    reader = Reader(rpc_url)
+    chain, rows = reader.read(), read_rows(database_url, reader.web3.eth.chain_id)
+    wrong = [*compare(chain, rows)]
+    print("\n".join(wrong[:50]))
+    print(json.dumps({"head": reader.head, "tokens": len(chain.tokens), "events": len(chain.events)}))
+    sys.exit(1 if wrong else 0)
+
+
+def _compare(kind: str, theirs: Mapping[Any, Row], ours: Mapping[Any, Row]) -> Iterator[str]:
+    for key in theirs.keys() - ours.keys():
+        yield f"{kind} {key} of block {theirs[key]['block_number']} is missing"
+    for key in ours.keys() - theirs.keys():
+        yield f"{kind} {key} of block {ours[key]['block_number']} is not on the chain"
+    for key in theirs.keys() & ours.keys():
+        for name, value in theirs[key].items():
+            if ours[key][name] != value:
+                yield f"{kind} {key} has {name} {ours[key][name]!r}, and the chain {value!r}"
+
+
+def _apply(token: Row, event: EventData) -> None:
+    args = event["args"]
+    match event["event"]:
+        case "UpdateAdmin":
+            token["admin"] = args["newAdmin"]
+        case "UpdateImage":
+            token["img_url"] = args["image"]
+        case "Verified":
+            token["verified_on_chain"] = True
+        case "RewardRecipientUpdated":
+            token["shares"][args["rewardIndex"]]["recipient"] = args["newRecipient"]
+        case "RewardAdminUpdated":
+            token["shares"][args["rewardIndex"]]["admin"] = args["newAdmin"]
+        case "FeePreferenceUpdated":
+            token["shares"][args["rewardIndex"]]["token"] = _PREFERENCES[args["newFeePreference"]]
+
+
+def _stored(value: Any) -> Any:
+    """A value of an event as the rows have it: whole numbers may have 256 bits."""
+    if isinstance(value, list | tuple):
+        return [_stored(part) for part in value]
+    return str(value)
+
+
+def _type(part: Any) -> str:
+    if part["type"].startswith("tuple"):
+        return f"({','.join(_type(inner) for inner in part['components'])}){part['type'][5:]}"
+    return str(part["type"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+"""A small form of `make deploy-chaos`: everything is killed once, and every order becomes exactly one token."""
+
+import tempfile
+from pathlib import Path
+
+from tests.chaos.deploy_chaos import Plan, ground, run
+
+# More is lost than in the long form, so that something is among few orders.
+PLAN = Plan(orders=24, workers=2, kills=6, lost=0.1, late_seconds=3.0)
+
+
+def test_every_order_becomes_one_token_whatever_is_killed():
+    # Not in pytest's directories: a socket's path may have 107 characters at the most.
+    with tempfile.TemporaryDirectory() as place, ground(Path(place), block_time=0.5) as prepared:
+        outcome = run(prepared, PLAN)
+    assert outcome.wrong == []
+    assert outcome.launched == PLAN.orders
+    assert all(outcome.kills.values())
+    assert sum(map(len, outcome.answers.orders.values())) > PLAN.orders

@@ -1,0 +1,366 @@
+"""Every endpoint and method of the description, called with every kind of credential: who gets how far.
+
+An endpoint that is new belongs into ENDPOINTS: its level says what it answers to whom.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import URLPattern, get_resolver
+from django.utils import timezone
+
+from accounts.administrators import sessions
+from accounts.keys import credentials
+from accounts.models import Administrator, AdminSession, PartnerKey, Scope
+from config.api.openapi_views import openapi_document
+from config.api.parsing import parse_json
+from config.api.views import NoEndpointView
+from tests.rows.factories import PersonFactory, PretokenFactory
+from tests.rows.user_tokens import as_user, bearer
+
+pytestmark = pytest.mark.django_db
+
+USER_FID, OTHER_FID, ADMINISTRATOR_FID = 5001, 5002, 5003
+UNAUTHORIZED = (401, "Unauthorized")
+LISTED, ELSEWHERE = "https://app.example", "https://elsewhere.example"
+
+# Who calls, by the credential in each name.
+BAD_TOKENS = ("a bad token", "a token without its scheme", "a key as a token", "a bad token and a good cookie")
+USERS = ("a user", "another user", "an administrator")
+COOKIES = (
+    "an administrator's cookie",
+    "an expired cookie",
+    "a revoked cookie",
+    "a made-up cookie",
+    "an operator's log-in",
+)
+BAD_KEYS = ("a bad key", "a revoked key")
+GOOD_KEYS = ("a good key", "a good key and a bad token")
+CALLERS = ("nobody", *BAD_KEYS, "a key without the scope", *GOOD_KEYS, *USERS, *BAD_TOKENS, *COOKIES)
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_PARAMETER = re.compile("<(?:[a-z]+:)?([A-Za-z]+)>")
+
+# Status and error's text; None where the endpoint lets the caller in, and has its own answer.
+Refusal = tuple[int, str] | None
+
+
+@dataclass(frozen=True)
+class Level:
+    """Who is let in, and what the others are told."""
+
+    # As the description has it.
+    security: list[dict[str, list[str]]] | None
+    refusal: Callable[[str], Refusal]
+    scope: Scope | None = None
+
+
+PUBLIC = Level(None, lambda caller: None)
+
+
+def key_with(scope: Scope) -> Level:
+    refusals: dict[str, Refusal] = dict.fromkeys(BAD_KEYS, UNAUTHORIZED) | dict.fromkeys(GOOD_KEYS)
+    refusals["a key without the scope"] = (403, f"This key lacks the scope {scope}")
+    return Level(
+        [{"partnerKey": [scope.value]}], lambda caller: refusals.get(caller, (401, "API key is required")), scope
+    )
+
+
+def _bears_bad_token(caller: str) -> bool:
+    return caller in BAD_TOKENS or caller == "a good key and a bad token"
+
+
+USER = Level([{"userToken": []}], lambda caller: None if caller in USERS else UNAUTHORIZED)
+USER_OR_NOBODY = Level([{"userToken": []}, {}], lambda caller: UNAUTHORIZED if _bears_bad_token(caller) else None)
+SHOWS_ADMINISTRATORS_MORE = Level([{"userToken": []}, {"adminSession": []}, {}], USER_OR_NOBODY.refusal)
+# Without a token, a password is asked for.
+BEGINS_SESSION = Level(
+    [{"userToken": []}, {}],
+    lambda caller: UNAUTHORIZED if _bears_bad_token(caller) or caller in ("a user", "another user") else None,
+)
+ENDS_SESSION = Level(
+    [{"adminSession": []}], lambda caller: None if caller == "an administrator's cookie" else UNAUTHORIZED
+)
+READ, INDEX, DEPLOY, AGENTS = map(key_with, (Scope.READ, Scope.INDEX, Scope.DEPLOY, Scope.AGENTS))
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """How it is called here: parts of its path are nonsense, except a pretoken's id, which is the user's."""
+
+    level: Level
+    query: str = ""
+    body: Any = None
+    # What those are answered who are let in: mostly that what they ask is nonsense.
+    status: int = 400
+    # Callers for whom that is another one.
+    otherwise: dict[str, Any] = field(default_factory=dict)
+
+
+NOT_FOUND = (404, "Pretoken not found")
+ENDPOINTS = {
+    "GET /api/tokens": Endpoint(PUBLIC, "?limit=0", status=200),
+    "GET /api/tokens/trending": Endpoint(PUBLIC, "?order=nonsense"),
+    "GET /api/tokens/fetch-deployed-by-fid": Endpoint(PUBLIC, "?fid=5", status=200),
+    "GET /api/tokens/fetch-deployed-by-address": Endpoint(PUBLIC, "?address=nonsense"),
+    "GET /api/tokens/fetch-by-pool-address": Endpoint(PUBLIC, "?poolAddress=nonsense"),
+    "POST /api/tokens/fetch-by-pool-addresses": Endpoint(PUBLIC, body={"poolAddresses": []}, status=200),
+    "GET /api/tokens/search": Endpoint(PUBLIC, "?fids=nonsense"),
+    "GET /api/tokens/estimate-rewards-by-pool-address": Endpoint(PUBLIC, "?poolAddress=nonsense"),
+    "GET /api/tokens/authenticated": Endpoint(READ, "?limit=0", status=200),
+    "GET /api/get-token-by-address": Endpoint(READ, "?address=nonsense"),
+    "GET /api/get-tokens-by-fid": Endpoint(READ, "?fid=nonsense"),
+    "GET /api/tokens/fetch-by-admin": Endpoint(READ, "?admin=nonsense"),
+    "GET /api/tokens/is-blocked": Endpoint(READ, "?address=nonsense"),
+    "GET /api/get-lp-info/{address}": Endpoint(READ),
+    "GET /api/get-claimed-fees/{tokenAddress}/{feeRecipient}": Endpoint(READ),
+    "GET /api/get-claim-info": Endpoint(READ, "?address=nonsense"),
+    "POST /api/tokens/index": Endpoint(INDEX, body={}),
+    "POST /api/tokens/deploy": Endpoint(DEPLOY, body={}),
+    "POST /api/tokens/deploy/v4": Endpoint(DEPLOY, body={}),
+    "GET /api/tokens/deploy/status/{requestKey}": Endpoint(DEPLOY, status=404),
+    "GET /api/get-uncollected-fees/{address}": Endpoint(READ),
+    "GET /api/airdrops/claim": Endpoint(PUBLIC, "?tokenAddress=nonsense"),
+    "GET /api/droid/leaderboard": Endpoint(SHOWS_ADMINISTRATORS_MORE, status=200),
+    "POST /api/droid/events": Endpoint(AGENTS, body={}),
+    "POST /api/pretoken/v4": Endpoint(USER, body={}),
+    "GET /api/pretoken/pending": Endpoint(USER, status=200),
+    "DELETE /api/pretoken/{id}": Endpoint(
+        USER, status=200, otherwise={"another user": NOT_FOUND, "an administrator": NOT_FOUND}
+    ),
+    "POST /api/tokens/save-deployed-token/from-ui": Endpoint(USER_OR_NOBODY, body={}),
+    "POST /api/admin/verify": Endpoint(BEGINS_SESSION, body={}, otherwise={"an administrator": (200, None)}),
+    "DELETE /api/admin/verify": Endpoint(ENDS_SESSION, status=200),
+}
+# One for all, since a client makes all middleware anew; callers' cookies are among their headers.
+CLIENT = Client()
+WRITES = [name for name in ENDPOINTS if not name.startswith("GET ")]
+# Where an administrator's cookie does something: it ends its session, or shows more.
+OF_COOKIES = ["DELETE /api/admin/verify", "GET /api/droid/leaderboard"]
+
+
+@pytest.fixture(autouse=True)
+def origins(settings: Any) -> None:
+    settings.CORS_ALLOWED_ORIGINS = (LISTED,)
+
+
+@pytest.fixture
+def pretoken() -> str:
+    """The id of the user's pending pretoken."""
+    return str(PretokenFactory(owner=PersonFactory(fid=USER_FID)).pk)
+
+
+def described() -> dict[str, dict[str, Any]]:
+    """Each operation of the description by method and path."""
+    paths = parse_json(openapi_document())["paths"]
+    return {f"{method.upper()} {path}": entry for path, entries in paths.items() for method, entry in entries.items()}
+
+
+def call(name: str, headers: dict[str, str], *, pretoken: str = "nonsense", method: str = "", **options: Any) -> Any:
+    """The answer to a call whose effects are taken back."""
+    usual, _, path = name.partition(" ")
+    address = re.sub(r"\{\w+\}", lambda part: pretoken if part[0] == "{id}" else "nonsense", path)
+    if ENDPOINTS[name].body is not None:
+        options = {"data": ENDPOINTS[name].body, "content_type": "application/json"} | options
+    CLIENT.cookies.clear()
+    with transaction.atomic():
+        send = getattr(CLIENT, (method or usual).lower())
+        made = send(address + ENDPOINTS[name].query, headers=headers, **options)
+        transaction.set_rollback(True)
+    return made
+
+
+def cookie(value: str, name: str = sessions.COOKIE) -> dict[str, str]:
+    return {"Cookie": f"{name}={value}"}
+
+
+def new_session(administrator: Administrator, **changes: Any) -> dict[str, str]:
+    """The cookie of a session of the administrator, with these changes to its row."""
+    begun = sessions.begin(administrator)
+    AdminSession.objects.filter(pk=AdminSession.objects.latest("pk").pk).update(**changes or {"revoked_at": None})
+    return cookie(begun.cookie)
+
+
+def callers_cookies(administrator: Administrator) -> dict[str, dict[str, str]]:
+    operator = Client()
+    operator.force_login(User.objects.create_superuser("operator"))
+    good = new_session(administrator)
+    return {
+        "an administrator's cookie": good,
+        "an expired cookie": new_session(administrator, expires_at=timezone.now()),
+        "a revoked cookie": new_session(administrator, revoked_at=timezone.now()),
+        "a made-up cookie": {"Cookie": good["Cookie"][:-4] + "AAAA"},
+        "an operator's log-in": cookie(operator.cookies["sessionid"].value, "sessionid"),
+    }
+
+
+def callers_keys(scope: Scope | None) -> dict[str, dict[str, str]]:
+    """Of an endpoint that asks for this scope, or for none."""
+    revoked = credentials.issue("Revoked", scopes=list(Scope))
+    credentials.revoke(PartnerKey.objects.get())
+    good = credentials.issue("Good", scopes=[scope or Scope.READ])
+    return {
+        "a bad key": {"x-api-key": good[:-1]},
+        "a revoked key": {"x-api-key": revoked},
+        "a key without the scope": {"x-api-key": credentials.issue("Other", scopes=sorted(set(Scope) - {scope}))},
+        "a good key": {"x-api-key": good},
+        "a good key and a bad token": {"x-api-key": good} | bearer("x"),
+        "a key as a token": bearer(good),
+    }
+
+
+@pytest.fixture
+def administrator(issuer: Any) -> Administrator:
+    return Administrator.objects.create(name="Ada", issuer=issuer.url, subject=str(ADMINISTRATOR_FID))
+
+
+@pytest.fixture
+def callers(issuer: Any, administrator: Administrator) -> Callable[[Scope | None], dict[str, dict[str, str]]]:
+    """The headers of each caller, for an endpoint that asks for a key with a scope, or for none."""
+
+    def headers(scope: Scope | None) -> dict[str, dict[str, str]]:
+        cookies = callers_cookies(administrator)
+        user = as_user(issuer, USER_FID)
+        return {
+            "nobody": {},
+            "a user": user,
+            "another user": as_user(issuer, OTHER_FID),
+            "an administrator": as_user(issuer, ADMINISTRATOR_FID),
+            "a bad token": bearer("x"),
+            "a token without its scheme": {"Authorization": user["Authorization"].removeprefix("Bearer ")},
+            "a bad token and a good cookie": bearer("x") | cookies["an administrator's cookie"],
+            **callers_keys(scope),
+            **cookies,
+        }
+
+    return headers
+
+
+def routes(resolver: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Each route below a resolver, as it is written, with its view's class."""
+    for entry in resolver.url_patterns:
+        route = before + str(entry.pattern)
+        if isinstance(entry, URLPattern):
+            yield route, getattr(entry.callback, "cls", None)
+        else:
+            yield from routes(entry, route)
+
+
+def _as_described(parameter: re.Match[str]) -> str:
+    return "{" + parameter[1] + "}"
+
+
+def test_the_matrix_has_every_endpoint_of_the_description():
+    assert set(ENDPOINTS) == set(described())
+
+
+def test_the_description_has_every_endpoint():
+    served = {
+        f"{method} /{_PARAMETER.sub(_as_described, route)}"
+        for route, view in routes(get_resolver())
+        if route.startswith("api/") and view and view is not NoEndpointView
+        for method in METHODS
+        if hasattr(view, method.lower())
+    }
+    assert served == {*ENDPOINTS, "GET /api/openapi.json", "GET /api/docs"}
+
+
+def test_levels_agree_with_the_description():
+    found = {name: operation.get("security") for name, operation in described().items()}
+    assert found == {name: endpoint.level.security for name, endpoint in ENDPOINTS.items()}
+
+
+def outcome(answer: Any) -> tuple[int, str | None]:
+    """Status, and the text of a refusal of the caller or of his record, which says nothing else."""
+    if answer.status_code not in (401, 403, 404):
+        return answer.status_code, None
+    body = answer.json()
+    # Orders have keys of their own in errors.
+    assert body in ({"error": body["error"]}, {"success": False, "error": body["error"], "message": body["error"]})
+    return answer.status_code, body["error"]
+
+
+@pytest.mark.parametrize("name", ENDPOINTS)
+def test_it_lets_in_whom_its_level_lets_in_and_tells_the_others_so(name, callers, pretoken):
+    endpoint = ENDPOINTS[name]
+    answers = {
+        caller: call(name, headers, pretoken=pretoken) for caller, headers in callers(endpoint.level.scope).items()
+    }
+    assert set(answers) == set(CALLERS)
+    passed = (endpoint.status, "Deployment not found" if endpoint.status == 404 else None)
+    assert {caller: outcome(answer) for caller, answer in answers.items()} == {
+        caller: endpoint.level.refusal(caller) or endpoint.otherwise.get(caller, passed) for caller in CALLERS
+    }
+    for answer in answers.values():
+        if answer.status_code >= 400:
+            assert answer.headers["Cache-Control"] == "no-store"
+        challenge = "ApiKey " if endpoint.level.scope else "Bearer "
+        assert answer.headers.get("WWW-Authenticate", "").startswith(challenge) is (answer.status_code == 401)
+        assert "Access-Control-Allow-Credentials" not in answer.headers
+    if endpoint.level is PUBLIC:
+        assert len({answer.content for answer in answers.values()}) == 1
+
+
+@pytest.mark.parametrize("name", ENDPOINTS)
+def test_a_cookie_alone_is_nobodys_credential(name, administrator, pretoken):
+    expected = call(name, {}, pretoken=pretoken)
+    cookies = callers_cookies(administrator)
+    if name in OF_COOKIES:
+        del cookies["an administrator's cookie"]
+    for headers in cookies.values():
+        answer = call(name, headers, pretoken=pretoken)
+        assert (answer.status_code, answer.content) == (expected.status_code, expected.content)
+
+
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x"])
+@pytest.mark.parametrize("name", [name for name in WRITES if name.startswith("POST ")])
+def test_a_form_of_another_site_changes_nothing(name, administrator, kind):
+    cookies = callers_cookies(administrator)
+    both = "; ".join(cookies[caller]["Cookie"] for caller in ("an administrator's cookie", "an operator's log-in"))
+    headers = {"Cookie": both, "Origin": ELSEWHERE}
+    with CaptureQueriesContext(connection) as queries:
+        answer = call(name, headers, data="{}", content_type=kind)
+    refused = ENDPOINTS[name].level.refusal("nobody")
+    assert answer.status_code == (refused[0] if refused else 415)
+    assert not [query["sql"] for query in queries if re.match("INSERT|UPDATE|DELETE", query["sql"])]
+
+
+@pytest.mark.parametrize("name", ENDPOINTS)
+def test_scripts_of_other_origins_read_what_is_public_and_do_nothing_else(name):
+    method, asked = name.partition(" ")[0], "authorization,content-type,x-api-key"
+    ask = {"Access-Control-Request-Method": method, "Access-Control-Request-Headers": asked}
+    may_anybody = method == "GET" and ENDPOINTS[name].level in (PUBLIC, SHOWS_ADMINISTRATORS_MORE)
+    for origin, allowed in ((ELSEWHERE, "*" if may_anybody else None), (LISTED, LISTED)):
+        answer = call(name, {"Origin": origin, **ask}, method="OPTIONS")
+        assert answer.headers.get("Access-Control-Allow-Origin") == allowed
+        assert "Access-Control-Allow-Credentials" not in answer.headers
+    assert "authorization" not in call(name, {"Origin": ELSEWHERE, **ask}, method="OPTIONS").headers.get(
+        "Access-Control-Allow-Headers", ""
+    )
+
+
+@pytest.mark.parametrize("path", sorted({name.partition(" ")[2] for name in ENDPOINTS}))
+def test_other_methods_are_refused_whoever_calls(path, issuer, administrator):
+    key = credentials.issue("All", scopes=list(Scope))
+    headers = {"x-api-key": key} | as_user(issuer, ADMINISTRATOR_FID) | new_session(administrator)
+    known = [name for name in ENDPOINTS if name.partition(" ")[2] == path]
+    for method in METHODS:
+        if f"{method} {path}" not in known:
+            answer = call(known[0], headers, method=method)
+            assert (answer.status_code, "error" in answer.json()) == (405, True)
+
+
+def test_users_see_their_own_pretokens_alone(callers, pretoken):
+    found = {
+        caller: [row["id"] for row in call("GET /api/pretoken/pending", headers).json()["pendingPretokens"]]
+        for caller, headers in callers(None).items()
+        if caller in USERS
+    }
+    assert found == {"a user": [pretoken], "another user": [], "an administrator": []}

@@ -1,0 +1,345 @@
+"""Every error has one body, whatever failed and wherever."""
+
+import json
+import logging
+
+import pytest
+from django.core import exceptions as django_exceptions
+from django.db import OperationalError
+from django.http import Http404
+from django.test import Client
+from django.urls import include, path
+from rest_framework import exceptions, serializers
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import BasePermission
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from config.api.errors import BadRequest, Conflict, PayloadTooLarge, UpstreamFailed, UpstreamUnavailable
+from config.api.routing import endpoint
+from config.api.views import QueryView
+from config.http.json_client import Permanent, Retryable
+
+pytestmark = pytest.mark.urls(__name__)
+
+CAUSED = UpstreamUnavailable("The chain is not available", wait=7)
+CAUSED.__cause__ = Retryable("HTTP status 503 of the node")
+
+RAISED = {
+    "caused": CAUSED,
+    "missing": exceptions.NotFound("Token not found"),
+    "missing-page": Http404({"tried": ["a", "b"]}),
+    "missing-plain": exceptions.NotFound(),
+    "conflict": Conflict("requestKey was used with another body"),
+    "too-large": PayloadTooLarge(),
+    "named": BadRequest("Unsupported chain", field="chainId"),
+    "plain-text": exceptions.ValidationError("Failed to index transaction"),
+    "model": django_exceptions.ValidationError({"keyword": ["is taken"]}),
+    "empty": exceptions.ValidationError({}),
+    "throttled": exceptions.Throttled(wait=12.3),
+    "throttled-plain": exceptions.Throttled(),
+    "failed": UpstreamFailed("Market data failed", wait=30),
+    "unavailable": UpstreamUnavailable(),
+    "retryable": Retryable("HTTP status 503 of http://secret.example/key"),
+    "permanent": Permanent("HTTP status 400 of http://secret.example/key"),
+    "database": OperationalError("connection to server at 10.0.0.7 failed"),
+    "denied": django_exceptions.PermissionDenied("internal reason"),
+    "suspicious": django_exceptions.SuspiciousOperation("internal reason"),
+    "django-too-large": django_exceptions.RequestDataTooBig("internal reason"),
+    "unauthenticated": exceptions.AuthenticationFailed(),
+    "unforeseen": ZeroDivisionError("secret of the house"),
+}
+
+
+class Raising(APIView):
+    def get(self, request, name):
+        raise RAISED[name]
+
+
+class RewardSerializer(serializers.Serializer):
+    allocation = serializers.IntegerField(min_value=1)
+
+
+class BodySerializer(serializers.Serializer):
+    limit = serializers.IntegerField(required=False, max_value=20)
+    rewards = RewardSerializer(many=True, required=False)
+    words = serializers.ListField(child=serializers.CharField(max_length=3), required=False)
+
+    def validate(self, attrs):
+        if attrs.get("limit") == 13:
+            raise serializers.ValidationError("limit and luck exclude each other")
+        return attrs
+
+
+class Validating(APIView):
+    def post(self, request):
+        BodySerializer(data=request.data).is_valid(raise_exception=True)
+        return Response({})
+
+
+class Extending(APIView):
+    def extend_error(self, body):
+        return {"success": False, **body, "message": body["error"]}
+
+    def get(self, request):
+        raise exceptions.ValidationError({"token": ["is required"]})
+
+
+class Querying(QueryView):
+    def get(self, request):
+        return Response({})
+
+
+class KeyAuthentication(BaseAuthentication):
+    def authenticate(self, request):
+        if request.headers.get("x-api-key"):
+            raise exceptions.AuthenticationFailed("Unauthorized")
+
+    def authenticate_header(self, request):
+        return 'ApiKey realm="api"'
+
+
+class KeyRequired(BasePermission):
+    def has_permission(self, request, view):
+        raise exceptions.NotAuthenticated("API key is required")
+
+
+class Keyed(APIView):
+    authentication_classes = [KeyAuthentication]
+    permission_classes = [KeyRequired]
+
+    def get(self, request):
+        return Response({})
+
+
+def failing_page(request):
+    raise ZeroDivisionError("secret of the house")
+
+
+urlpatterns = [
+    endpoint("api/raise/<str:name>", Raising.as_view()),
+    endpoint("api/validate", Validating.as_view()),
+    endpoint("api/extend", Extending.as_view()),
+    endpoint("api/query", Querying.as_view()),
+    endpoint("api/keyed", Keyed.as_view()),
+    path("api/failing-page", failing_page),
+    path("", include("config.urls")),
+]
+handler400 = "config.api.error_handling.bad_request"
+handler403 = "config.api.error_handling.forbidden"
+handler404 = "config.api.error_handling.page_not_found"
+handler500 = "config.api.error_handling.server_error"
+
+
+@pytest.fixture
+def api():
+    return Client(raise_request_exception=False, headers={"accept": "text/html"})
+
+
+def refused(response, status):
+    """The error body of a response, after the checks that hold for every error."""
+    assert response.status_code == status
+    assert response["Content-Type"] == "application/json"
+    assert response["Cache-Control"] == "no-store"
+    body = response.json()
+    assert isinstance(body["error"], str) and body["error"]
+    assert "detail" not in body
+    return body
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "text"),
+    [
+        ("missing", 404, "Token not found"),
+        ("missing-page", 404, "Not found"),
+        ("missing-plain", 404, "Not found"),
+        ("conflict", 409, "requestKey was used with another body"),
+        ("too-large", 413, "Request body is too large"),
+        ("failed", 502, "Market data failed"),
+        ("unavailable", 503, "Upstream is not available"),
+        ("denied", 403, "You do not have permission to perform this action."),
+        ("suspicious", 400, "Bad request"),
+        ("django-too-large", 413, "Request body is too large"),
+        ("unauthenticated", 401, "Unauthorized"),
+        ("unforeseen", 500, "Internal server error"),
+    ],
+)
+def test_it_answers_an_exception_with_its_status_and_one_sentence(api, name, status, text):
+    assert refused(api.get(f"/api/raise/{name}"), status) == {"error": text}
+
+
+@pytest.mark.parametrize(("name", "status"), [("retryable", 503), ("permanent", 502), ("database", 503)])
+def test_it_tells_nothing_about_what_an_upstream_or_the_database_said(api, name, status):
+    response = api.get(f"/api/raise/{name}")
+    refused(response, status)
+    assert response["Retry-After"] == "5"
+    assert b"secret" not in response.content and b"10.0.0.7" not in response.content
+
+
+def test_it_logs_an_unforeseen_error_with_its_traceback_and_hides_it_from_the_caller(api, caplog):
+    with caplog.at_level(logging.ERROR, logger="config.api"):
+        response = api.get("/api/raise/unforeseen")
+    assert b"secret" not in response.content and b"ZeroDivisionError" not in response.content
+    assert "secret of the house" in caplog.text and "Traceback" in caplog.text
+
+
+def test_it_logs_why_an_upstream_is_not_available(api, caplog):
+    with caplog.at_level(logging.WARNING, logger="config.api"):
+        response = api.get("/api/raise/caused")
+    assert refused(response, 503) == {"error": "The chain is not available"}
+    assert "HTTP status 503 of the node" in caplog.text
+
+
+def test_it_lets_error_trackers_see_an_unforeseen_error():
+    with pytest.raises(ZeroDivisionError):
+        Client().get("/api/raise/unforeseen")
+
+
+@pytest.mark.parametrize(("name", "wait"), [("throttled", "13"), ("throttled-plain", "1")])
+def test_it_says_when_to_come_back_after_a_limit(api, name, wait):
+    response = api.get(f"/api/raise/{name}")
+    assert refused(response, 429) == {"error": "Too many requests. Please try again later."}
+    assert response["Retry-After"] == wait
+
+
+def test_it_says_when_to_come_back_after_a_failed_upstream(api):
+    assert api.get("/api/raise/failed")["Retry-After"] == "30"
+
+
+def test_it_names_the_field_of_a_bad_request_and_keeps_its_sentence(api):
+    assert refused(api.get("/api/raise/named"), 400) == {
+        "error": "Unsupported chain",
+        "details": [{"field": "chainId", "message": "Unsupported chain"}],
+    }
+
+
+def test_it_keeps_the_sentence_of_a_refusal_without_a_field(api):
+    assert refused(api.get("/api/raise/plain-text"), 400) == {
+        "error": "Failed to index transaction",
+        "details": [{"field": "query", "message": "Failed to index transaction"}],
+    }
+
+
+def test_it_reads_the_refusals_of_models(api):
+    assert refused(api.get("/api/raise/model"), 400)["error"] == "keyword is taken"
+
+
+def test_it_answers_a_refusal_without_any_text(api):
+    assert refused(api.get("/api/raise/empty"), 400)["error"] == "is not valid"
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "details"),
+    [
+        (
+            {"limit": 21},
+            "limit: Ensure this value is less than or equal to 20",
+            [("limit", "Ensure this value is less than or equal to 20.")],
+        ),
+        (
+            {"rewards": [{"allocation": 1}, {"allocation": 0}, {}]},
+            "rewards[1].allocation: Ensure this value is greater than or equal to 1",
+            [
+                ("rewards[1].allocation", "Ensure this value is greater than or equal to 1."),
+                ("rewards[2].allocation", "This field is required."),
+            ],
+        ),
+        (
+            {"rewards": [{}]},
+            "rewards[0].allocation is required",
+            [("rewards[0].allocation", "This field is required.")],
+        ),
+        (
+            {"rewards": 5},
+            'rewards: Expected a list of items but got type "int"',
+            [("rewards", 'Expected a list of items but got type "int".')],
+        ),
+        (
+            {"rewards": [5]},
+            "rewards[0]: Invalid data. Expected a dictionary, but got int",
+            [("rewards[0]", "Invalid data. Expected a dictionary, but got int.")],
+        ),
+        (
+            {"words": ["abc", "abcd"]},
+            "words[1]: Ensure this field has no more than 3 characters",
+            [("words[1]", "Ensure this field has no more than 3 characters.")],
+        ),
+        ({"limit": 13}, "limit and luck exclude each other", [("body", "limit and luck exclude each other")]),
+        (
+            [1],
+            "Invalid data. Expected a dictionary, but got list.",
+            [("body", "Invalid data. Expected a dictionary, but got list.")],
+        ),
+        (
+            "text",
+            "Invalid data. Expected a dictionary, but got str.",
+            [("body", "Invalid data. Expected a dictionary, but got str.")],
+        ),
+        (None, "No data provided", [("body", "No data provided")]),
+    ],
+)
+def test_it_names_the_first_refused_parameter_and_lists_all(api, body, error, details):
+    refusal = refused(api.post("/api/validate", json.dumps(body), content_type="application/json"), 400)
+    assert refusal["error"] == error
+    assert refusal["details"] == [{"field": field, "message": message} for field, message in details]
+
+
+def test_it_lets_a_view_add_keys_to_its_errors(api):
+    assert refused(api.get("/api/extend"), 400) == {
+        "success": False,
+        "error": "token is required",
+        "details": [{"field": "token", "message": "is required"}],
+        "message": "token is required",
+    }
+
+
+def test_it_challenges_a_caller_without_credentials(api):
+    response = api.get("/api/keyed")
+    assert refused(response, 401) == {"error": "API key is required"}
+    assert response["WWW-Authenticate"] == 'ApiKey realm="api"'
+
+
+def test_it_challenges_a_caller_with_bad_credentials(api):
+    response = api.get("/api/keyed", headers={"x-api-key": "wrong"})
+    assert refused(response, 401) == {"error": "Unauthorized"}
+    assert response["WWW-Authenticate"] == 'ApiKey realm="api"'
+
+
+@pytest.mark.parametrize("address", ["/api", "/api/", "/api/nothing", "/api/nothing/", "/api/nothing/x%00y", "/api//"])
+@pytest.mark.parametrize("method", ["get", "post", "put", "patch", "delete", "head", "options"])
+@pytest.mark.parametrize("debug", [True, False])
+def test_it_answers_an_unknown_address_below_api_with_json(api, settings, address, method, debug):
+    settings.DEBUG = debug
+    response = getattr(api, method)(address)
+    assert (response.status_code, response["Content-Type"]) == (404, "application/json")
+    if method != "head":
+        assert response.json() == {"error": "Not found"}
+
+
+def test_it_names_the_methods_that_an_address_has(api):
+    response = api.delete("/api/validate")
+    assert refused(response, 405) == {"error": 'Method "DELETE" not allowed.'}
+    assert response["Allow"] == "POST, OPTIONS"
+
+
+def test_it_answers_options_with_the_methods_alone(api):
+    response = api.options("/api/validate")
+    assert (response.status_code, response.json(), response["Allow"]) == (200, {}, "POST, OPTIONS")
+
+
+def test_it_answers_a_foreign_host_with_json(api):
+    assert refused(api.get("/api/nothing", headers={"host": "evil.example"}), 400) == {"error": "Bad request"}
+
+
+def test_it_answers_too_many_parameters_with_json(api):
+    query = "&".join(f"p{number}=1" for number in range(1500))
+    assert refused(api.get(f"/api/query?{query}"), 400) == {"error": "Bad request"}
+
+
+def test_it_answers_a_failure_outside_of_the_framework_with_json(api):
+    assert refused(api.get("/api/failing-page"), 500) == {"error": "Internal server error"}
+
+
+def test_it_leaves_pages_to_people(api):
+    response = api.get("/nothing")
+    assert (response.status_code, response["Content-Type"]) == (404, "text/html; charset=utf-8")

@@ -1,0 +1,209 @@
+"""The probes: up, and ready, also while PostgreSQL or Redis refuse or hang."""
+
+import json
+import logging
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import redis
+from django.core.cache import cache
+from django.db import connection, transaction
+from django.db.migrations.recorder import MigrationRecorder
+from django.test import Client
+
+READY = {"status": "ok", "database": "ok", "cache": "ok", "migrations": "ok"}
+
+# Prints the status, the body and the seconds that /readyz and then /healthz took.
+PROBE = """
+import json, time, django
+django.setup()
+from django.test import Client
+for address in ("/readyz", "/healthz"):
+    start = time.monotonic()
+    response = Client(headers={"host": "localhost"}).get(address)
+    print(json.dumps([response.status_code, response.json(), time.monotonic() - start]))
+"""
+
+
+def probe_in_a_process(*, database_port, redis_port):
+    """[status, body, seconds] of /readyz and of /healthz, with servers at these loopback ports; and the log."""
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "DATABASE_URL": f"postgres://someone:hidden-password@127.0.0.1:{database_port}/nothing",
+        "SECRET_KEY": "a" * 50,
+        "REDIS_URL": f"redis://127.0.0.1:{redis_port}/0",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE],
+        env=environment,
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    ready, health = (json.loads(line) for line in done.stdout.splitlines())
+    return ready, health, done.stderr
+
+
+@pytest.fixture
+def closed_port():
+    """A loopback port that is bound, so that nobody else takes it, and refuses connections."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
+
+
+@pytest.fixture
+def silent_port():
+    """A loopback port that takes connections and never says a word."""
+    with listen_silently() as listening:
+        yield listening.getsockname()[1]
+
+
+def listen_silently():
+    """A socket on a loopback port whose connections nobody accepts."""
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    listening.listen(16)
+    return listening
+
+
+def cache_at(port):
+    return {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": f"redis://127.0.0.1:{port}/0",
+        }
+    }
+
+
+def test_it_is_not_ready_while_both_servers_refuse(closed_port):
+    ready, health, log = probe_in_a_process(database_port=closed_port, redis_port=closed_port)
+    assert ready[:2] == [503, {"status": "failed", "database": "failed", "cache": "failed", "migrations": "failed"}]
+    assert health[:2] == [200, {"status": "ok"}]
+    assert "the database failed" in log and "the cache failed" in log
+    assert "hidden-password" not in log
+
+
+def test_it_answers_within_seconds_while_both_servers_hang(silent_port):
+    ready, health, _ = probe_in_a_process(database_port=silent_port, redis_port=silent_port)
+    assert ready[:2] == [503, {"status": "failed", "database": "failed", "cache": "failed", "migrations": "failed"}]
+    assert ready[2] < 8
+    assert health[:2] == [200, {"status": "ok"}]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("port", ["closed_port", "silent_port"])
+def test_it_is_not_ready_without_its_cache(port, request, settings, caplog):
+    settings.CACHES = cache_at(request.getfixturevalue(port))
+    started = time.monotonic()
+    response = Client().get("/readyz")
+    assert (response.status_code, response.json()) == (503, {**READY, "status": "failed", "cache": "failed"})
+    assert time.monotonic() - started < 8
+    assert "the cache failed" in caplog.text
+
+
+@pytest.mark.django_db
+def test_it_tries_a_silent_cache_once(settings):
+    with listen_silently() as listening:
+        settings.CACHES = cache_at(listening.getsockname()[1])
+        assert Client().get("/readyz").status_code == 503
+        listening.setblocking(False)
+        listening.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            listening.accept()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_is_not_ready_while_a_migration_is_missing(caplog):
+    recorder = MigrationRecorder(connection)
+    recorder.record_unapplied("sessions", "0001_initial")
+    try:
+        response = Client().get("/readyz")
+    finally:
+        recorder.record_applied("sessions", "0001_initial")
+    assert (response.status_code, response.json()) == (503, {**READY, "status": "failed", "migrations": "failed"})
+    assert "sessions.0001_initial" in caplog.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_is_not_ready_in_an_empty_database():
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE django_migrations RENAME TO set_aside")
+        try:
+            response = Client().get("/readyz")
+        finally:
+            cursor.execute("ALTER TABLE set_aside RENAME TO django_migrations")
+    assert (response.status_code, response.json()) == (503, {**READY, "status": "failed", "migrations": "failed"})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_does_not_wait_for_a_locked_table():
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("LOCK TABLE django_migrations IN ACCESS EXCLUSIVE MODE")
+        started = time.monotonic()
+        response = Client().get("/readyz")
+    assert (response.status_code, response.json()["database"]) == (503, "failed")
+    assert time.monotonic() - started < 8
+
+
+@pytest.mark.django_db
+def test_it_is_ready_when_everything_answers(caplog):
+    with caplog.at_level(logging.WARNING):
+        response = Client().get("/readyz")
+    assert (response.status_code, response.json()) == (200, READY)
+    assert response["Cache-Control"] == "no-store"
+    assert caplog.text == ""
+
+
+@pytest.mark.django_db
+def test_it_is_ready_with_a_cache_that_is_no_server(settings):
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    assert Client().get("/readyz").json() == READY
+
+
+@pytest.mark.django_db
+def test_it_leaves_no_connection_behind():
+    def count():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
+            return cursor.fetchone()[0]
+
+    before = count()
+    for _ in range(3):
+        Client().get("/readyz")
+    assert count() == before
+
+
+def test_it_is_up_without_asking_the_database():
+    response = Client().get("/healthz")
+    assert (response.status_code, response.json(), response["Cache-Control"]) == (200, {"status": "ok"}, "no-store")
+
+
+def test_it_is_up_without_asking_the_cache(settings, closed_port):
+    settings.CACHES = cache_at(closed_port)
+    with pytest.raises(redis.RedisError, match="refused"):
+        cache.get("anything")
+    assert Client().get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("host", ["10.0.0.7:8000", "[::1]", "evil.example", "not a host"])
+def test_probes_are_answered_whatever_the_host_and_without_redirect_to_https(settings, host):
+    settings.SECURE_SSL_REDIRECT = True
+    settings.MIDDLEWARE = ["config.api.health.answer_probes", *settings.MIDDLEWARE]
+    assert Client().get("/healthz", headers={"host": host}).status_code == 200
+    assert Client().get("/healthz/", headers={"host": host}).status_code == 200
+
+
+def test_other_addresses_keep_the_checks_of_the_middleware(settings):
+    settings.SECURE_SSL_REDIRECT = True
+    settings.MIDDLEWARE = ["config.api.health.answer_probes", *settings.MIDDLEWARE]
+    assert Client().get("/api/nothing").status_code == 301
+    assert Client().get("/healthz-not", headers={"host": "evil.example"}, secure=True).status_code == 400

@@ -1,0 +1,287 @@
+"""The base of the GET endpoints: parameters, headers, addresses."""
+
+import pytest
+from django.contrib.auth.models import Group
+from django.test import Client
+from django.urls import reverse
+from django_filters import CharFilter, FilterSet, NumberFilter
+from rest_framework import serializers
+from rest_framework.exceptions import NotAuthenticated, NotFound
+from rest_framework.permissions import BasePermission
+from rest_framework.response import Response
+
+from config.api.fields import AddressField, FlagField, WholeNumberField
+from config.api.response_headers import private_for, shared_for
+from config.api.routing import endpoint
+from config.api.views import QueryView
+
+pytestmark = pytest.mark.urls(__name__)
+
+
+class ListingQuery(serializers.Serializer):
+    q = serializers.CharField(required=False, max_length=100)
+    limit = WholeNumberField(min_value=0, max_value=20, default=10)
+    champagne = FlagField(default=False)
+    msgSender = AddressField(required=False)
+    sortBy = serializers.ChoiceField(choices=["deployed-at", "market-cap"], default="deployed-at")
+
+
+class Listing(QueryView):
+    query_serializer = ListingQuery
+    cache_control = shared_for(2)
+
+    def get(self, request):
+        if self.query["limit"] == 4:
+            raise NotFound("Token not found")
+        if self.query["limit"] == 6:
+            return Response({"error": "Search timed out"}, status=503)
+        return Response(self.query)
+
+    def post(self, request):
+        return Response({"posted": request.data})
+
+
+class Private(QueryView):
+    cache_control = private_for(120)
+
+    def get(self, request):
+        return Response({}, headers={"Cache-Control": "private, no-store"} if "own" in request.query_params else None)
+
+
+class Item(QueryView):
+    def get(self, request, number, word):
+        return Response([number, word])
+
+
+class Old(Listing):
+    successor = "/api/listing"
+
+
+class GroupFilter(FilterSet):
+    name = CharFilter(lookup_expr="icontains")
+    number = NumberFilter(field_name="id")
+
+    class Meta:
+        model = Group
+        fields = ["name", "number"]
+
+
+class GroupQuery(serializers.Serializer):
+    limit = WholeNumberField(min_value=1, max_value=5, default=5)
+
+
+class Groups(QueryView):
+    query_serializer = GroupQuery
+    filterset_class = GroupFilter
+
+    def get(self, request):
+        return Response(list(GroupFilter(self.filters, Group.objects.order_by("id")).qs.values_list("name", flat=True)))
+
+
+class Nobody(BasePermission):
+    def has_permission(self, request, view):
+        raise NotAuthenticated("API key is required")
+
+
+class Guarded(Listing):
+    permission_classes = [Nobody]
+
+
+urlpatterns = [
+    endpoint("api/listing", Listing.as_view(), name="listing"),
+    endpoint("api/listing/<int:number>/<str:word>", Item.as_view(), name="item"),
+    endpoint("api/private", Private.as_view()),
+    endpoint("api/old", Old.as_view()),
+    endpoint("api/groups", Groups.as_view()),
+    endpoint("api/guarded", Guarded.as_view()),
+]
+
+handler404 = "config.api.error_handling.page_not_found"
+
+
+@pytest.fixture
+def api():
+    return Client()
+
+
+@pytest.mark.parametrize(
+    ("query", "field", "error"),
+    [
+        ("limit=21", "limit", "limit must be a whole number from 0 to 20"),
+        ("limit=-1", "limit", "limit must be a whole number from 0 to 20"),
+        ("limit=ten", "limit", "limit must be a whole number from 0 to 20"),
+        ("limit=1.0", "limit", "limit must be a whole number from 0 to 20"),
+        ("limit=1_0", "limit", "limit must be a whole number from 0 to 20"),
+        ("limit=%D9%A1", "limit", "limit must be a whole number from 0 to 20"),
+        ("limit=+5", "limit", "limit must be a whole number from 0 to 20"),
+        ("limit=" + "9" * 5000, "limit", "limit must be a whole number from 0 to 20"),
+        ("champagne=yes", "champagne", "champagne must be true, false, 1 or 0"),
+        ("champagne=2", "champagne", "champagne must be true, false, 1 or 0"),
+        ("sortBy=price", "sortBy", 'sortBy: "price" is not a valid choice'),
+        ("q=a%00b", "q", "q: Null characters are not allowed"),
+        ("q=" + "a" * 101, "q", "q: Ensure this field has no more than 100 characters"),
+        ("msgSender=0x12", "msgSender", "msgSender must be a 20-byte hex address, 0x followed by 40 hex digits"),
+        ("limit=5&limit=6", "limit", "limit must be given once"),
+        ("limit=5&limit=5", "limit", "limit must be given once"),
+        ("limit=&limit=6", "limit", "limit must be given once"),
+    ],
+)
+def test_it_refuses_a_bad_parameter_and_names_it(api, query, field, error):
+    response = api.get(f"/api/listing?{query}")
+    assert response.status_code == 400
+    assert response.json()["error"] == error
+    assert [detail["field"] for detail in response.json()["details"]] == [field]
+
+
+def test_it_lists_every_bad_parameter(api):
+    details = api.get("/api/listing?limit=99&champagne=maybe&q=a&q=b").json()["details"]
+    assert {detail["field"] for detail in details} == {"limit", "champagne", "q"}
+
+
+def test_it_refuses_the_caller_before_the_parameters(api):
+    response = api.get("/api/guarded?limit=99")
+    assert (response.status_code, response.json()) == (401, {"error": "API key is required"})
+
+
+def test_it_takes_empty_values_for_absent_ones(api):
+    assert api.get("/api/listing?limit=&q=&champagne=&msgSender=&sortBy=").json() == api.get("/api/listing").json()
+
+
+def test_it_hands_validated_values_to_the_view(api):
+    address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+    assert api.get(f"/api/listing?limit=0&champagne=TRUE&msgSender={address.lower()}").json() == {
+        "limit": 0,
+        "champagne": True,
+        "msgSender": address,
+        "sortBy": "deployed-at",
+    }
+
+
+def test_it_leaves_bodies_to_the_view(api):
+    assert api.post("/api/listing?limit=99", {"a": 1}, content_type="application/json").json() == {"posted": {"a": 1}}
+
+
+def test_it_answers_head_like_get_without_a_body(api):
+    response = api.head("/api/listing?limit=3")
+    assert (response.status_code, response.content, response["Cache-Control"]) == (200, b"", "public, s-maxage=2")
+    assert api.head("/api/listing?limit=99").status_code == 400
+
+
+def test_it_names_ignored_parameters(api):
+    assert api.get("/api/listing?pageSize=3&page=2&limit=1")["X-Ignored-Params"] == "page,pageSize"
+
+
+def test_it_names_no_ignored_parameters_where_there_are_none(api):
+    assert "X-Ignored-Params" not in api.get("/api/listing?limit=1")
+
+
+def test_it_names_ignored_parameters_on_errors_too(api):
+    assert api.get("/api/listing?partner=x&limit=99")["X-Ignored-Params"] == "partner"
+
+
+def test_it_names_ignored_parameters_of_a_call_with_a_body(api):
+    answer = api.post("/api/listing?page=2&limit=1", {"a": 1}, content_type="application/json")
+    assert answer["X-Ignored-Params"] == "page"
+
+
+def test_a_caller_who_is_refused_learns_nothing_about_parameters(api):
+    answer = api.get("/api/guarded?page=2")
+    assert answer.status_code == 401
+    assert "X-Ignored-Params" not in answer
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a%0d%0aSet-Cookie:x", "a??Set-Cookie:x"),
+        ("a,b", "a?b"),
+        ("a%20b", "a?b"),
+        ("%00", "?"),
+        ("%C3%A4", "?"),
+        ("%7F%1B", "??"),
+        ("a" * 80, "a" * 50),
+    ],
+)
+def test_it_lets_no_caller_write_a_header(api, name, shown):
+    response = api.get(f"/api/listing?{name}=1")
+    assert response["X-Ignored-Params"] == shown
+    assert "Set-Cookie" not in response
+
+
+def test_it_names_at_most_twenty_ignored_parameters(api):
+    query = "&".join(f"p{number:03}=1" for number in range(200))
+    assert api.get(f"/api/listing?{query}")["X-Ignored-Params"].split(",") == [f"p{number:03}" for number in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("address", "header"),
+    [
+        ("/api/listing", "public, s-maxage=2"),
+        ("/api/private", "private, max-age=120"),
+        ("/api/private?own=1", "private, no-store"),
+        ("/api/listing?limit=99", "no-store"),
+        ("/api/listing?limit=4", "no-store"),
+        ("/api/listing?limit=6", "no-store"),
+        ("/api/guarded", "no-store"),
+    ],
+)
+def test_it_tells_caches_what_to_keep_and_never_an_error(api, address, header):
+    assert api.get(address)["Cache-Control"] == header
+
+
+def test_it_writes_stale_seconds_for_shared_caches():
+    assert shared_for(30, stale_seconds=60) == "public, s-maxage=30, stale-while-revalidate=60"
+
+
+@pytest.mark.parametrize(
+    ("address", "status"), [("/api/old", 200), ("/api/old?limit=99", 400), ("/api/old?limit=4", 404)]
+)
+def test_a_deprecated_endpoint_names_its_successor_in_every_answer(api, address, status):
+    response = api.get(address)
+    assert response.status_code == status
+    assert response["Link"] == '</api/listing>; rel="successor-version"'
+    # RFC 9745: a date, in Unix seconds behind an at sign.
+    assert response["Deprecation"] == "@1767225600"
+
+
+def test_other_endpoints_are_not_deprecated(api):
+    assert not {"Deprecation", "Link"} & set(api.get("/api/listing").headers)
+
+
+@pytest.mark.django_db
+def test_it_filters_by_the_filterset(api):
+    # Those that migrations made.
+    Group.objects.all().delete()
+    for name in ("alpha", "beta", "alphabet"):
+        Group.objects.create(name=name)
+    response = api.get("/api/groups?name=ALPHA&x=1")
+    assert (response.json(), response["X-Ignored-Params"]) == (["alpha", "alphabet"], "x")
+    assert api.get("/api/groups?name=").json() == ["alpha", "beta", "alphabet"]
+
+
+@pytest.mark.django_db
+def test_it_refuses_what_the_filterset_refuses_beside_what_the_serializer_refuses(api):
+    body = api.get("/api/groups?number=x&limit=9").json()
+    assert {detail["field"] for detail in body["details"]} == {"number", "limit"}
+    assert api.get("/api/groups?number=1&number=2").json()["error"] == "number must be given once"
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_it_takes_a_trailing_slash_without_redirecting(api, method):
+    with_slash = getattr(api, method)("/api/listing/", content_type="application/json")
+    without = getattr(api, method)("/api/listing", content_type="application/json")
+    assert with_slash.status_code == without.status_code == 200
+    assert with_slash.content == without.content
+
+
+@pytest.mark.parametrize("address", ["/api/listing//", "/api/listing/7", "/api/listing/7/a/b", "/api/listingx"])
+def test_it_takes_no_other_address(api, address):
+    assert api.get(address).status_code == 404
+
+
+def test_it_reads_path_parameters_with_and_without_a_slash(api):
+    assert api.get("/api/listing/7/word").json() == api.get("/api/listing/7/word/").json() == [7, "word"]
+
+
+def test_it_reverses_to_the_address_without_a_slash():
+    assert reverse("item", kwargs={"number": 7, "word": "x"}) == "/api/listing/7/x"

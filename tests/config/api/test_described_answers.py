@@ -1,0 +1,313 @@
+"""Real answers against our own OpenAPI description: it and `tokens.catalogue.records`, which writes them, say the same."""
+
+import copy
+import json
+
+import pytest
+from django.urls import reverse
+from jsonschema import Draft202012Validator, FormatChecker, ValidationError
+
+from accounts.models import PartnerKey
+from development.devchain.anvil import CHAIN_ID
+from pretokens.body import without_nulls
+from tests.rows.factories import (
+    DeploymentFactory,
+    DeployWalletFactory,
+    FeeClaimFactory,
+    SocialProfileFactory,
+    TokenFactory,
+)
+from tests.rows.launch_requests import WALLET as ORDERING_WALLET
+from tests.rows.launch_requests import order, pretoken
+from tests.rows.token_lists import price
+from tests.rows.user_tokens import as_user
+from tokens.chains.launching.merkle import build_tree
+from tokens.deploying import airdrop_proofs
+from tokens.indexing.metadata import parse_metadata
+
+pytestmark = pytest.mark.django_db
+
+WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+POOL = "0x" + "ab" * 32
+LOCKUP = {"startedAt": "2026-02-07T12:00:00.000Z", "lockDuration": 604_800, "vestDuration": 0}
+# Each part of a record with all that it can say.
+FULL = {
+    "description": "A token",
+    "img_url": "https://a.example/a.png",
+    "requestor_fid": 7,
+    "requestor_address": WALLET,
+    "cast_hash": "0x12",
+    "locker_address": WALLET,
+    "position_id": "12",
+    "presale_id": "3",
+    "metadata": parse_metadata(
+        '{"description": "d", "auditUrls": ["https://b.example"],'
+        ' "socialMediaUrls": [{"platform": "x", "url": "https://x.com/a"}]}'
+    ),
+    "social_context": {"interface": "Bankr", "platform": "farcaster", "messageId": "1", "id": "7", "more": [1]},
+    "deploy_config": {"devBuyAmount": "1", "lockupPercentage": 12.5, "vestingUnlockDate": "2026-02-07T12:00:00.000Z"},
+    "starting_market_cap": 9.87,
+    "launch_warnings": ["UNUSUAL_TICK"],
+    "extensions": {
+        "fees": {
+            "type": "dynamic",
+            "clankerFee": None,
+            "pairedFee": None,
+            "baseFee": 100,
+            "maxFee": 500.5,
+            "hook_address": WALLET,
+            "recipients": [{"admin": WALLET, "recipient": WALLET, "bps": 10_000, "token": "Both"}],
+        },
+        "vault": {"amount": "1", "lockup": LOCKUP},
+        "airdrop": {"amount": "1", "merkleRoot": POOL, "admin": WALLET, "lockup": LOCKUP | {"startedAt": None}},
+        "devBuy": {"amount": "1", "amountEth": "1", "recipient": WALLET},
+        "sniperTax": {"startingFee": 666_777, "endingFee": 41_673, "secondsToDecay": 15},
+        "positions": [{"tickLower": -230_400, "tickUpper": -120_000, "positionBps": 10_000}],
+    },
+}
+
+
+@pytest.fixture
+def description(client):
+    """The description, in which no object may have a key that it doesn't name, unless it says so itself."""
+    document = client.get("/api/openapi.json").json()
+    close_objects(document["components"]["schemas"])
+    return document
+
+
+def close_objects(schema):
+    if isinstance(schema, list):
+        for part in schema:
+            close_objects(part)
+    elif isinstance(schema, dict):
+        if "properties" in schema and schema.get("type") == "object":
+            schema.setdefault("additionalProperties", False)
+        for part in schema.values():
+            close_objects(part)
+
+
+def check(description, path, body, *, method="get", status=200):
+    """Raises ValidationError where the body is not as described."""
+    operation = description["paths"][path][method]
+    schema = operation["responses"][str(status)]["content"]["application/json"]["schema"]
+    whole = {"components": description["components"]} | schema
+    Draft202012Validator(whole, format_checker=FormatChecker()).validate(body)
+
+
+@pytest.fixture
+def tokens():
+    """A token of which everything is known, with user and market, and one of which nothing is."""
+    SocialProfileFactory(fid=7, verified_addresses=[WALLET], pfp_url="https://a.example/p.png", bio="Hello")
+    full = TokenFactory(**FULL, contract_address=WALLET, admin=WALLET, pool_address=POOL, name="dog", verified=True)
+    price(full, price_usd=1.5, market_cap=2, volume_24h=3, liquidity_usd=4, tx_count_24h=5)
+    price(full, price_change_1h=1, price_change_6h=-2.5, price_change_24h=0)
+    empty = {"supply": None, "admin": "", "msg_sender": "", "pool_address": "", "paired_token": "", "pair": ""}
+    nothing = dict.fromkeys(("pairedToken", "tickIfToken0IsNewToken", "tickSpacing", "hook"))
+    TokenFactory(**empty, name="", symbol="", pool_config=nothing, requestor_fid=8)
+    # One that looks like the first, and one whose market says nothing.
+    price(TokenFactory(name="dog", symbol=full.symbol, requestor_fid=None))
+    return full
+
+
+LISTS = [
+    (name, parameters)
+    for name in ("token-list", "token-list-authenticated")
+    for parameters in (
+        {},
+        {"includeUser": 1, "includeMarket": 1},
+        {"q": "dog"},
+        {"q": WALLET},
+        {"limit": 1},
+        {"limit": 0},
+    )
+]
+OTHERS = [
+    ("token-search", {}),
+    ("token-search", {"q": "dog"}),
+    ("deployed-by-fid", {"fid": 7}),
+    ("deployed-by-address", {"address": WALLET}),
+    ("token-by-pool", {"poolAddress": POOL}),
+    ("token-by-pool", {"poolAddress": WALLET}),
+    ("token-by-address", {"address": WALLET}),
+    ("tokens-by-fid", {"fid": 7}),
+    ("tokens-by-fid", {"fid": 9}),
+    ("tokens-by-admin", {"admin": WALLET}),
+    ("tokens-by-admin", {"admin": WALLET, "includeUser": 1, "includeMarket": 1, "limit": 1}),
+    ("token-blocked", {"address": WALLET}),
+    ("token-blocked", {"address": "So11111111111111111111111111111111111111112"}),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters"), LISTS + OTHERS)
+def test_an_answer_is_as_described(client, read_key, tokens, description, name, parameters):
+    path = reverse(name)
+    answer = client.get(path, parameters, headers=read_key)
+    assert answer.status_code == 200, answer.content
+    check(description, path, answer.json())
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"locker_address": WALLET, "position_id": "12"},
+        {"supply": None, "pool_address": "", "locker_address": "", "presale_id": "3"},
+    ],
+)
+def test_facts_of_the_liquidity_are_as_described(client, read_key, description, columns):
+    TokenFactory(contract_address=WALLET, generation="v2", **columns)
+    path = reverse("lp-info", args=[WALLET])
+    answer = client.get(path, headers=read_key)
+    check(description, path.replace(WALLET, "{address}"), answer.json())
+    path = reverse("claim-info")
+    check(description, path, client.get(path, {"address": WALLET}, headers=read_key).json())
+
+
+def test_tokens_by_pools_are_as_described(client, tokens, description):
+    path = reverse("tokens-by-pools")
+    answer = client.post(path, json.dumps({"poolAddresses": [POOL, WALLET]}), content_type="application/json")
+    assert list(answer.json()["data"]) == [POOL]
+    check(description, path, answer.json(), method="post")
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "status"),
+    [
+        ("token-list", {"limit": 21}, 400),
+        ("deployed-by-fid", {}, 400),
+        ("token-by-address", {"address": POOL[:42]}, 404),
+        ("tokens-by-fid", {}, 400),
+        ("tokens-by-admin", {"admin": WALLET, "limit": 0}, 400),
+        ("token-blocked", {}, 400),
+        ("airdrop-claim", {"tokenAddress": WALLET}, 400),
+        ("claim-info", {"address": POOL[:42]}, 404),
+    ],
+)
+def test_an_error_is_as_described(client, read_key, description, name, parameters, status):
+    answer = client.get(reverse(name), parameters, headers=read_key)
+    assert answer.status_code == status
+    check(description, reverse(name), answer.json(), status=status)
+
+
+@pytest.mark.parametrize("parts", [{}, {"dryRun": True}, {"chainId": 5}])
+def test_an_order_is_as_described(client, launchpad, deploy_key, description, parts):
+    DeployWalletFactory(chain_id=CHAIN_ID, address=ORDERING_WALLET)
+    body = order(**parts)
+    bodies = description["paths"]["/api/tokens/deploy"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    Draft202012Validator({"components": description["components"]} | bodies).validate(body)
+    answer = client.post("/api/tokens/deploy", json.dumps(body), content_type="application/json", headers=deploy_key)
+    assert answer.status_code == (400 if "chainId" in parts else 200)
+    for path in ("/api/tokens/deploy", "/api/tokens/deploy/v4"):
+        check(description, path, answer.json(), method="post", status=answer.status_code)
+
+
+@pytest.mark.parametrize(
+    ("columns", "status"),
+    [({}, 200), ({"status": "mined", "tx_hash": POOL, "error": "e"}, 200), ({"request_key": "x"}, 404)],
+)
+def test_how_far_an_order_is_is_as_described(client, deploy_key, description, columns, status):
+    stored = DeploymentFactory(partner_key=PartnerKey.objects.get(), expected_address=WALLET, **columns)
+    answer = client.get(f"/api/tokens/deploy/status/{stored.request_key}", headers=deploy_key)
+    assert answer.status_code == status
+    check(description, "/api/tokens/deploy/status/{requestKey}", answer.json(), status=status)
+
+
+FULL_PRETOKEN = pretoken(
+    vault_settings={"percentage": 10, "lockupDuration": 7.5, "recipient": WALLET},
+    airdrop={"entries": [{"account": WALLET, "amount": 10**9}], "lockupDuration": 1, "vestingDuration": 0},
+    settings={
+        "image_url": "",
+        "description": "Wow",
+        "paired_token": "WETH",
+        "pool_config_type": "project",
+        "starting_market_cap": 12.5,
+        "fee_config_type": "dynamic",
+        "metadata": {
+            "socialMediaUrls": ["https://x.com/a", {"platform": "x", "url": "https://x.com/b"}],
+            "auditUrls": [],
+        },
+        "social_context": {"interface": "App", "platform": None},
+    },
+)
+
+
+@pytest.mark.parametrize("body", [pretoken(), FULL_PRETOKEN, pretoken(vault_settings=None)])
+def test_pretokens_are_as_described(client, launchpad, issuer, description, body):
+    headers = as_user(issuer, 7)
+    shape = description["paths"]["/api/pretoken/v4"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    Draft202012Validator({"components": description["components"]} | shape).validate(without_nulls(body))
+    answer = client.post("/api/pretoken/v4", json.dumps(body), content_type="application/json", headers=headers)
+    assert answer.status_code == 200, answer.content
+    check(description, "/api/pretoken/v4", answer.json(), method="post")
+    again = client.post("/api/pretoken/v4", json.dumps(body), content_type="application/json", headers=headers)
+    check(description, "/api/pretoken/v4", again.json(), method="post", status=409)
+    listed = client.get("/api/pretoken/pending", headers=headers).json()
+    assert len(listed["pendingPretokens"]) == 1
+    check(description, "/api/pretoken/pending", listed)
+    for status in (200, 404):
+        deleted = client.delete(f"/api/pretoken/{answer.json()['id']}", headers=headers)
+        assert deleted.status_code == status
+        check(description, "/api/pretoken/{id}", deleted.json(), method="delete", status=status)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_claimed_fees_are_as_described(client, read_key, description, count):
+    FeeClaimFactory.create_batch(count, recipient=WALLET, currency=WALLET)
+    answer = client.get(f"/api/get-claimed-fees/{WALLET}/{WALLET}", headers=read_key)
+    assert answer.json()["claimCount"] == count
+    check(description, "/api/get-claimed-fees/{tokenAddress}/{feeRecipient}", answer.json())
+
+
+@pytest.mark.parametrize("claimer", [WALLET, POOL[:42]])
+def test_airdrop_proofs_are_as_described(client, description, claimer):
+    entries = [(WALLET, 10), (POOL[:41] + "c", 20)]
+    deployment = DeploymentFactory(expected_address=WALLET, status="mined")
+    airdrop_proofs.store_tree(deployment, tree=build_tree(entries), entries=entries)
+    path = reverse("airdrop-claim")
+    answer = client.get(path, {"tokenAddress": WALLET, "claimerAddress": claimer})
+    assert len(answer.json()["proofs"]) == (claimer == WALLET)
+    check(description, path, answer.json())
+
+
+def leaves(value, path=()):
+    """Each place in a record, down to what is no object."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from leaves(inner, (*path, key))
+    elif isinstance(value, list) and value:
+        yield from leaves(value[0], (*path, 0))
+    else:
+        yield path
+
+
+def change(record, path, act):
+    """A copy of the record in which the act was done to the place."""
+    changed = copy.deepcopy(record)
+    inner = changed
+    for part in path[:-1]:
+        inner = inner[part]
+    act(inner, path[-1])
+    return changed
+
+
+def test_the_description_notices_whatever_is_missing_or_of_another_type(client, tokens, description):
+    body = client.get(
+        "/api/tokens", {"includeUser": 1, "includeMarket": 1, "q": "dog", "sort": "asc", "limit": 1}
+    ).json()
+    (record,) = body["data"]
+    unnoticed = []
+    for path in leaves(record):
+        if path[:2] == ("social_context", "more"):
+            continue
+        acts = {"of another type": lambda inner, key: inner.__setitem__(key, [[]])}
+        if isinstance(path[-1], str):
+            acts["missing"] = lambda inner, key: inner.__delitem__(key)
+        for what, act in acts.items():
+            try:
+                check(description, "/api/tokens", body | {"data": [change(record, path, act)]})
+            except ValidationError:
+                continue
+            unnoticed.append((what, *path))
+    assert unnoticed == []
+    more = change(record, ("more",), lambda inner, key: inner.__setitem__(key, 1))
+    with pytest.raises(ValidationError, match="'more' was unexpected"):
+        check(description, "/api/tokens", body | {"data": [more]})

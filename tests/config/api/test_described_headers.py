@@ -1,0 +1,206 @@
+"""Headers of real answers against the description: what is sent is described, in its form, for the answer's status."""
+
+import json
+
+import pytest
+from django.db import connections
+from jsonschema import Draft202012Validator
+
+from config.redis.connection import redis
+from development.devchain.anvil import CHAIN_ID
+from development.standins.http_server import Mode
+from tests.rows.factories import DeployWalletFactory, TokenFactory
+from tests.rows.launch_requests import WALLET as ORDERING_WALLET
+from tests.rows.launch_requests import order
+from tests.tokens.market.test_trending import grow_stale, launch
+from tokens.market import provider_rate_limit
+from tokens.models import DeploySwitch
+
+pytestmark = pytest.mark.django_db
+
+LIMITS = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
+# What clients act upon; others belong to HTTP itself.
+TOLD = LIMITS | {
+    "Deprecation",
+    "ETag",
+    "Idempotency-Replayed",
+    "Link",
+    "Retry-After",
+    "Warning",
+    "WWW-Authenticate",
+    "X-Ignored-Params",
+    "X-Total-Approximate",
+}
+LIST, TRENDING, SEARCH = "/api/tokens", "/api/tokens/trending", "/api/tokens/search"
+DEPLOY = "/api/tokens/deploy"
+PARTNERS, DETAIL, POOLS = (
+    "/api/tokens/authenticated",
+    "/api/get-token-by-address",
+    "/api/tokens/fetch-by-pool-addresses",
+)
+WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+# Where the service has an answer of its own for a database that is gone.
+LOOKUPS = {
+    "/api/tokens/fetch-deployed-by-fid": {"fid": 1},
+    "/api/tokens/fetch-deployed-by-address": {"address": WALLET},
+    "/api/tokens/fetch-by-pool-address": {"poolAddress": WALLET},
+    "/api/airdrops/claim": {"tokenAddress": WALLET, "claimerAddress": WALLET},
+    LIST: {},
+    SEARCH: {},
+}
+
+
+@pytest.fixture(autouse=True)
+def limits(settings):
+    """Wide enough for all of these tests."""
+    settings.RATE_LIMIT_PUBLIC = settings.RATE_LIMIT_KEYED = settings.RATE_LIMIT_DEPLOY = 1_000_000
+
+
+@pytest.fixture
+def document(client):
+    return client.get("/api/openapi.json").json()
+
+
+@pytest.fixture
+def told(document):
+    """The names of the headers that an answer tells, each of which must be described."""
+
+    def names(path, answer, *, method="get"):
+        described = document["paths"][path][method]["responses"][str(answer.status_code)].get("headers", {})
+        found = TOLD & set(answer.headers)
+        assert found <= set(described), (path, answer.status_code, found - set(described))
+        for name in found:
+            header = described[name]
+            if "$ref" in header:
+                header = document["components"]["headers"][header["$ref"].rpartition("/")[2]]
+            value = answer.headers[name]
+            Draft202012Validator(header["schema"]).validate(int(value) if value.isdecimal() else value)
+        return found
+
+    return names
+
+
+@pytest.mark.parametrize("path", [LIST, SEARCH, PARTNERS])
+def test_an_answer_and_what_it_ignored(client, told, read_key, path):
+    answer = client.get(path, {"page": 1}, headers=read_key)
+    expected = LIMITS | {"X-Ignored-Params"}
+    expected |= {"ETag"} if path != PARTNERS else set()
+    expected |= {"Deprecation", "Link"} if path == SEARCH else set()
+    assert (answer.status_code, told(path, answer)) == (200, expected)
+
+
+@pytest.mark.parametrize("path", [LIST, SEARCH, DETAIL])
+def test_what_the_caller_has_already(client, told, document, read_key, path):
+    TokenFactory(contract_address=WALLET)
+    parameters = {"address": WALLET} if path == DETAIL else {"page": 1}
+    etag = client.get(path, parameters, headers=read_key).headers["ETag"]
+    answer = client.get(path, parameters, headers=read_key | {"if-none-match": etag})
+    assert answer.status_code == 304
+    assert told(path, answer) >= LIMITS | {"ETag"}
+    assert "content" not in document["paths"][path]["get"]["responses"]["304"]
+    [condition] = [part for part in document["paths"][path]["get"]["parameters"] if part["in"] == "header"]
+    assert (condition["name"], condition.get("required", False)) == ("If-None-Match", False)
+
+
+@pytest.mark.parametrize(("path", "method"), [(PARTNERS, "get"), (POOLS, "post"), ("/api/get-claim-info", "get")])
+def test_what_nobody_may_store_has_no_condition(document, path, method):
+    operation = document["paths"][path][method]
+    assert "304" not in operation["responses"]
+    assert "ETag" not in operation["responses"]["200"]["headers"]
+    assert not [part for part in operation.get("parameters", []) if part["in"] == "header"]
+
+
+@pytest.mark.parametrize("path", [LIST, SEARCH])
+def test_a_refused_parameter(client, told, path):
+    answer = client.get(path, {"page": 1, "fids": "x"})
+    deprecated = {"Deprecation", "Link"} if path == SEARCH else set()
+    assert (answer.status_code, told(path, answer)) == (400, LIMITS | {"X-Ignored-Params"} | deprecated)
+
+
+def test_a_refused_body(client, told):
+    answer = client.post(f"{POOLS}?page=1", json.dumps({"poolAddresses": 1}), content_type="application/json")
+    assert (answer.status_code, told(POOLS, answer, method="post")) == (400, LIMITS | {"X-Ignored-Params"})
+    answer = client.post(f"{POOLS}?page=1", "x", content_type="text/plain")
+    assert (answer.status_code, told(POOLS, answer, method="post")) == (415, LIMITS | {"X-Ignored-Params"})
+
+
+def test_a_refused_caller(client, told, index_key):
+    answer = client.get(PARTNERS, {"page": 1})
+    assert (answer.status_code, told(PARTNERS, answer)) == (401, LIMITS | {"WWW-Authenticate"})
+    answer = client.get(PARTNERS, {"page": 1}, headers=index_key)
+    assert (answer.status_code, told(PARTNERS, answer)) == (403, LIMITS)
+
+
+@pytest.mark.parametrize("path", [LIST, SEARCH])
+def test_a_call_over_the_limit(client, told, settings, path):
+    settings.RATE_LIMIT_PUBLIC = 1
+    deprecated = {"Deprecation", "Link"} if path == SEARCH else set()
+    for _ in range(3):
+        answer = client.get(path, {"page": 1}, REMOTE_ADDR="198.51.100.77")
+    assert (answer.status_code, told(path, answer)) == (429, LIMITS | {"Retry-After"} | deprecated)
+
+
+def test_a_missing_record(client, told, read_key):
+    answer = client.get(DETAIL, {"address": WALLET, "page": 1}, headers=read_key)
+    assert (answer.status_code, told(DETAIL, answer)) == (404, LIMITS | {"X-Ignored-Params"})
+
+
+def test_a_page_that_stands_in(client, told, market):
+    launch(market)
+    assert "Warning" not in told(TRENDING, client.get(TRENDING))
+    grow_stale()
+    market.behave(Mode.FAIL)
+    answer = client.get(TRENDING)
+    assert (answer.status_code, told(TRENDING, answer)) == (200, LIMITS | {"ETag", "Warning"})
+    answer = client.get(TRENDING, headers={"if-none-match": answer.headers["ETag"]})
+    assert (answer.status_code, told(TRENDING, answer)) == (304, LIMITS | {"ETag", "Warning"})
+
+
+def test_an_upstream_that_fails_or_can_not_be_asked(client, told, market, settings):
+    market.behave(Mode.FAIL)
+    answer = client.get(TRENDING)
+    assert (answer.status_code, told(TRENDING, answer)) == (502, LIMITS | {"Retry-After"})
+    settings.MARKET_DATA = False
+    answer = client.get(TRENDING)
+    assert (answer.status_code, told(TRENDING, answer)) == (503, LIMITS | {"Retry-After"})
+    redis().delete(provider_rate_limit.PAUSE_KEY)
+
+
+def test_an_order_and_its_repetition(client, told, launchpad, deploy_key):
+    DeployWalletFactory(chain_id=CHAIN_ID, address=ORDERING_WALLET)
+    body = json.dumps(order())
+    for further in (set(), {"Idempotency-Replayed"}):
+        answer = client.post(f"{DEPLOY}?page=1", body, content_type="application/json", headers=deploy_key)
+        assert answer.status_code == 200
+        assert told(DEPLOY, answer, method="post") == LIMITS | {"X-Ignored-Params"} | further
+
+
+def test_an_order_while_they_are_paused(client, told, launchpad, deploy_key):
+    DeployWalletFactory(chain_id=CHAIN_ID, address=ORDERING_WALLET)
+    DeploySwitch.objects.create(chain_id=CHAIN_ID, paused=True)
+    answer = client.post(DEPLOY, json.dumps(order()), content_type="application/json", headers=deploy_key)
+    assert (answer.status_code, told(DEPLOY, answer, method="post")) == (503, LIMITS | {"Retry-After"})
+
+
+@pytest.fixture
+def no_database(unused_port):
+    """A connection that leads nowhere, in the place of the test's."""
+    of_test = connections["default"]
+    connections["default"] = of_test.copy()
+    connections["default"].settings_dict["HOST"] = "127.0.0.1"
+    connections["default"].settings_dict["PORT"] = str(unused_port)
+    yield
+    connections["default"] = of_test
+
+
+@pytest.mark.parametrize("path", LOOKUPS)
+def test_a_part_of_the_service_that_does_not_answer(client, told, no_database, path):
+    answer = client.get(path, LOOKUPS[path])
+    assert (answer.status_code, answer.json()) == (503, {"error": "Service is temporarily unavailable"})
+    assert told(path, answer) >= LIMITS | {"Retry-After"}
+
+
+def test_pools_while_a_part_of_the_service_does_not_answer(client, told, no_database):
+    body = json.dumps({"poolAddresses": [WALLET]})
+    answer = client.post(POOLS, body, content_type="application/json")
+    assert (answer.status_code, told(POOLS, answer, method="post")) == (503, LIMITS | {"Retry-After"})

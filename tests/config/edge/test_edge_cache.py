@@ -1,0 +1,391 @@
+"""The cache of public answers: what it leaves to the application, what it keeps, and what of it a client gets."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import redis
+
+from config.edge.cache import EdgeCache, keep_public_answers
+from config.edge.cached_responses import LONGEST_KEPT_BYTES, Answer
+from config.edge.response_store import AnswerStore
+from tests.processes.edge_clients import Origin, ask, edge_cache
+from tests.processes.waiting import wait_for
+
+
+@pytest.fixture
+def origin():
+    return Origin()
+
+
+@pytest.fixture
+def cache(origin, redis_url):
+    return edge_cache(origin, redis_url)
+
+
+CALLERS = [
+    {"HTTP_X_API_KEY": "lb_live_x"},
+    {"HTTP_COOKIE": "sessionid=x"},
+    {"HTTP_AUTHORIZATION": "Bearer x"},
+    {"HTTP_X_API_KEY": ""},
+]
+
+
+@pytest.mark.parametrize("caller", CALLERS)
+def test_who_says_who_he_is_gets_no_kept_answer(cache, origin, caller):
+    assert ask(cache).body == b"run 1"
+    assert ask(cache, **caller).body == b"run 2"
+    assert "age" not in ask(cache, **caller).headers
+    assert origin.environs[-1].items() >= caller.items()
+
+
+@pytest.mark.parametrize("caller", CALLERS)
+def test_an_answer_to_who_says_who_he_is_is_not_kept(cache, caller):
+    assert ask(cache, **caller).body == b"run 1"
+    assert ask(cache).body == b"run 2"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Cache-Control": None},
+        {"Cache-Control": "no-store"},
+        {"Cache-Control": "public"},
+        {"Cache-Control": "public, max-age=60"},
+        {"Cache-Control": "s-maxage=60"},
+        {"Cache-Control": "public, s-maxage=0"},
+        {"Cache-Control": "public, s-maxage=-1"},
+        {"Cache-Control": "public, s-maxage=x"},
+        {"Cache-Control": "public, s-maxage=\u0663"},
+        {"Cache-Control": "public, s-maxage=60, s-maxage=1"},
+        {"Cache-Control": "private, s-maxage=60"},
+        {"Cache-Control": "public, private, s-maxage=60"},
+        {"Cache-Control": "public, s-maxage=60, no-store"},
+        {"Cache-Control": 'public, s-maxage=60, no-cache="set-cookie"'},
+        {"Set-Cookie": "a=b"},
+        {"Vary": "Cookie, Authorization"},
+        {"Vary": "Accept-Encoding, Accept-Language"},
+        {"Vary": "Accept-Encoding, origin"},
+        {"Vary": "*"},
+        {"Content-Length": None},
+        {"Content-Length": str(LONGEST_KEPT_BYTES + 1)},
+    ],
+)
+def test_it_keeps_nothing_that_the_answer_does_not_offer_to_all(cache, origin, headers):
+    origin.headers = headers
+    assert [ask(cache).body for _ in range(3)] == [b"run 1", b"run 2", b"run 3"]
+
+
+def test_what_depends_on_the_cookie_is_kept_for_those_who_send_none(cache, origin):
+    origin.headers = {"Vary": "Cookie, Accept-Encoding"}
+    assert [ask(cache).body for _ in range(2)] == [b"run 1", b"run 1"]
+    origin.headers = {"Vary": "Cookie, Accept-Encoding", "Cache-Control": "private, no-store"}
+    assert ask(cache, HTTP_COOKIE="admin_session=x").body == b"run 2"
+    assert ask(cache).body == b"run 1"
+
+
+@pytest.mark.parametrize("status", ["201 Created", "206 Partial Content", "301 Moved Permanently", "404 Not Found"])
+def test_it_keeps_nothing_but_whole_answers(cache, origin, status):
+    origin.status = status
+    assert [ask(cache).body for _ in range(2)] == [b"run 1", b"run 2"]
+    assert ask(cache).status == int(status[:3])
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+def test_it_leaves_what_is_no_read_to_the_application(cache, method):
+    assert ask(cache).body == b"run 1"
+    assert ask(cache, method=method).body == b"run 2"
+
+
+@pytest.mark.parametrize(
+    ("address", "environ"),
+    [
+        ("/api/x", {"CONTENT_LENGTH": "2"}),
+        ("/api/x", {"HTTP_TRANSFER_ENCODING": "chunked"}),
+        ("/api/x", {"HTTP_HOST": ""}),
+        ("/api/x?q=" + "a" * 2048, {}),
+        ("/api/" + "a" * 2048, {}),
+        ("/api/x", {"HTTP_HOST": "a" * 2048}),
+        ("/healthz", {}),
+        ("/admin/login/", {}),
+        ("/static/admin/css/base.css", {}),
+    ],
+)
+def test_it_leaves_other_requests_to_the_application(cache, address, environ):
+    assert [ask(cache, address, **environ).body for _ in range(2)] == [b"run 1", b"run 2"]
+
+
+def test_an_address_is_known_by_all_that_its_answer_depends_on(cache):
+    different = [
+        ("/api/x", {}),
+        ("/api/x/", {}),
+        ("/api/x?", {"HTTP_HOST": "other.example"}),
+        ("/api/x", {"HTTP_HOST": "testserver:81"}),
+        ("/api/x?limit=1", {}),
+        ("/api/x?limit=1&sort=asc", {}),
+        ("/api/x?sort=asc&limit=1", {}),
+        ("/api/x", {"wsgi.url_scheme": "https"}),
+        ("/api/x", {"HTTP_X_FORWARDED_PROTO": "https"}),
+        ("/api/x", {"HTTP_X_FORWARDED_PROTO": "http"}),
+        ("/api/x", {"HTTP_ACCEPT_ENCODING": "gzip"}),
+    ]
+    first = [ask(cache, address, **environ).body for address, environ in different]
+    assert len(set(first)) == len(different)
+    assert [ask(cache, address, **environ).body for address, environ in different] == first
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"HTTP_ACCEPT_ENCODING": "gzip"}, {"HTTP_ACCEPT_ENCODING": "br;q=1.0, gzip;q=0.8, *;q=0.1"}),
+        ({"HTTP_ACCEPT_ENCODING": "br"}, {"HTTP_ACCEPT_ENCODING": "gzip;q=0"}),
+        ({"HTTP_USER_AGENT": "a"}, {"HTTP_USER_AGENT": "b"}),
+        ({"HTTP_ORIGIN": "https://a.example"}, {}),
+        ({}, {"HTTP_ORIGIN": "https://b.example"}),
+        ({"REMOTE_ADDR": "192.0.2.1"}, {"HTTP_X_FORWARDED_FOR": "192.0.2.2"}),
+        ({"CONTENT_LENGTH": ""}, {"CONTENT_LENGTH": "0"}),
+    ],
+)
+def test_one_answer_serves_all_who_would_get_the_same(cache, one, other):
+    assert (ask(cache, **one).body, ask(cache, **other).body) == (b"run 1", b"run 1")
+
+
+def test_what_belongs_to_one_client_goes_to_him_alone(cache, origin):
+    his = {
+        "RateLimit-Limit": "120",
+        "RateLimit-Remaining": "3",
+        "RateLimit-Reset": "7",
+        "X-RateLimit-Limit": "120",
+        "Retry-After": "1",
+        "Date": "Sat, 21 Nov 2026 12:00:00 GMT",
+        "Age": "5",
+    }
+    shared = {"X-Total-Approximate": "1", "X-Ignored-Params": "page", "Link": "</api/tokens>", "Warning": "110"}
+    origin.headers = his | shared
+    first, second = ask(cache).headers, ask(cache).headers
+    lower = {name.lower() for name in his}
+    assert first.keys() >= lower | {name.lower() for name in shared}
+    assert second.keys() & lower == {"age"}
+    assert second == {name: value for name, value in first.items() if name not in lower} | {"age": "0"}
+
+
+def test_it_says_the_age_in_whole_seconds(cache):
+    assert "age" not in ask(cache).headers
+    assert ask(cache).headers["age"] == "0"
+    wait_for(lambda: ask(cache).headers["age"] == "1")
+
+
+@pytest.mark.parametrize(("offered", "seconds"), [("public, s-maxage=1", 60.0), ("public, s-maxage=60", 1.0)])
+def test_it_keeps_an_answer_as_long_as_both_the_answer_and_the_setting_say(redis_url, offered, seconds):
+    cache = edge_cache(Origin(headers={"Cache-Control": offered}), redis_url, seconds=seconds)
+    assert (ask(cache).body, ask(cache).body) == (b"run 1", b"run 1")
+    wait_for(lambda: ask(cache).body == b"run 2")
+
+
+def test_what_took_longer_than_it_may_be_kept_is_not_kept(redis_url):
+    lateness = threading.Event()
+    origin = Origin(before=lambda number: lateness.wait(0.02) and None)
+    cache = edge_cache(origin, redis_url, seconds=0.01)
+    assert [ask(cache).body for _ in range(2)] == [b"run 1", b"run 2"]
+    assert redis.Redis.from_url(redis_url).keys("launchboard:edge:*") == []
+
+
+@pytest.mark.parametrize("status", ["404 Not Found", "429 Too Many Requests", "503 Service Unavailable"])
+def test_a_failure_does_not_keep_the_next_answer_from_being_kept(cache, origin, status):
+    origin.status = status
+    assert ask(cache).body == b"run 1"
+    origin.status = "200 OK"
+    assert [ask(cache).body for _ in range(2)] == [b"run 2", b"run 2"]
+
+
+def test_the_longest_answer_is_kept(cache, origin):
+    origin.headers = {"Content-Length": str(LONGEST_KEPT_BYTES)}
+    assert [ask(cache).body for _ in range(2)] == [b"run 1", b"run 1"]
+
+
+@pytest.mark.parametrize("condition", ['"e"', 'W/"e"', '"a", "e"', ' W/"a" ,W/"e"', "*"])
+@pytest.mark.parametrize("etag", ['"e"', 'W/"e"'])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_who_has_the_answer_already_is_told_so(cache, origin, condition, etag, method):
+    origin.headers = {"ETag": etag, "Content-Type": "text/plain", "Content-Encoding": "gzip", "RateLimit-Limit": "1"}
+    expected = {"cache-control": "public, s-maxage=60", "vary": "Accept-Encoding", "etag": etag}
+    for additional in ({"ratelimit-limit": "1"}, {"age": "0"}):
+        answer = ask(cache, method=method, HTTP_IF_NONE_MATCH=condition)
+        assert (answer.status, answer.body, answer.headers) == (304, b"", expected | additional)
+    assert (ask(cache).status, ask(cache).body, origin.runs) == (200, b"run 1", 1)
+
+
+@pytest.mark.parametrize("condition", ['"f"', 'W/"f"', "e", "", '"e'])
+def test_who_has_another_answer_gets_the_whole(cache, condition):
+    for _ in range(2):
+        assert ask(cache, HTTP_IF_NONE_MATCH=condition).body == b"run 1"
+
+
+def test_a_condition_holds_for_answers_that_are_not_kept(cache, origin):
+    origin.headers = {"Cache-Control": "public"}
+    assert [ask(cache, HTTP_IF_NONE_MATCH='"e"').status, ask(cache, HTTP_IF_NONE_MATCH='"f"').status] == [304, 200]
+    assert origin.bodies[0].closed
+    origin.headers = {"ETag": None}
+    assert ask(cache, "/api/y", HTTP_IF_NONE_MATCH='"e"').status == 200
+
+
+def test_a_condition_holds_for_nothing_but_200(cache, origin):
+    origin.status = "404 Not Found"
+    assert ask(cache, HTTP_IF_NONE_MATCH="*").status == 404
+
+
+def test_the_application_makes_the_whole_answer_whatever_the_client_wants_of_it(cache, origin):
+    wanted = {
+        "HTTP_IF_NONE_MATCH": '"e"',
+        "HTTP_IF_MODIFIED_SINCE": "x",
+        "HTTP_RANGE": "bytes=0-1",
+        "HTTP_IF_RANGE": "e",
+    }
+    assert ask(cache, method="HEAD", **wanted).status == 304
+    assert not wanted.keys() & origin.environs[0].keys()
+    assert origin.environs[0]["REQUEST_METHOD"] == "GET"
+
+
+def test_head_has_the_headers_of_get_and_no_body(cache):
+    head, get = ask(cache, method="HEAD"), ask(cache)
+    assert (head.body, get.body) == (b"", b"run 1")
+    assert head.headers | {"age": "0"} == get.headers
+    assert ask(cache, method="HEAD").headers == get.headers
+
+
+def test_head_of_what_is_not_kept_has_no_body_either(cache, origin):
+    origin.headers = {"Content-Length": None}
+    assert ask(cache, method="HEAD").body == b""
+    assert (origin.bodies[0].read, origin.bodies[0].closed) == (0, True)
+
+
+def test_a_body_that_is_kept_is_closed(cache, origin):
+    ask(cache)
+    assert origin.bodies[0].closed
+
+
+def test_a_stream_goes_through_unread(cache, origin):
+    origin.headers = {"Content-Length": None}
+    for _ in range(2):
+        chunks = ask(cache).chunks
+        assert chunks is origin.bodies[-1]
+        assert (chunks.read, chunks.closed) == (0, False)
+
+
+def test_what_nobody_asked_for_the_longest_goes_first():
+    answer = Answer((), b"x" * 10_000, 0.0, 0.0)
+    store = AnswerStore(max_bytes=3 * 15_000)
+    for name in ("a", "b", "c"):
+        store.put((name,), answer, expires=float("inf"))
+    assert store.get(("a",)).answer is answer
+    store.put(("d",), answer, expires=float("inf"))
+    assert [name for name in "abcd" if store.get((name,))] == ["a", "c", "d"]
+    store.put(("e",), Answer((("n", "x" * 10_000),), b"x" * 10_000, 0.0, 0.0), expires=float("inf"))
+    assert [name for name in "abcde" if store.get((name,))] == ["d", "e"]
+
+
+def test_keeping_one_address_again_takes_no_more_memory():
+    store = AnswerStore(max_bytes=30_000)
+    store.put(("a",), Answer((), b"", 0.0, 0.0), expires=float("inf"))
+    for _ in range(100):
+        store.put(("b",), Answer((), b"x" * 10_000, 0.0, 0.0), expires=float("inf"))
+    assert store.get(("a",))
+
+
+def test_what_is_larger_than_the_store_drives_nothing_out():
+    store = AnswerStore(max_bytes=10_000)
+    store.put(("a",), Answer((), b"", 0.0, 0.0), expires=float("inf"))
+    store.put(("b",), Answer((), b"x" * 10_000, 0.0, 0.0), expires=float("inf"))
+    assert [name for name in "ab" if store.get((name,))] == ["a"]
+
+
+def test_what_is_too_old_already_drives_nothing_out():
+    store = AnswerStore(max_bytes=10_000)
+    store.put(("a",), Answer((), b"", 0.0, 0.0), expires=float("inf"))
+    store.put(("b",), Answer((), b"x" * 3_000, 0.0, 0.0), expires=0.0)
+    assert [name for name in "ab" if store.get((name,))] == ["a"]
+
+
+def together(count, call):
+    """The results of so many calls at once."""
+    with ThreadPoolExecutor(count) as pool:
+        return [task.result(timeout=30) for task in [pool.submit(call) for _ in range(count)]]
+
+
+def test_a_burst_costs_one_run(origin, cache):
+    begun, gate = threading.Event(), threading.Event()
+    origin.before = lambda number: begun.set() or gate.wait(30) and None
+    with ThreadPoolExecutor(16) as pool:
+        tasks = [pool.submit(lambda: ask(cache).body) for _ in range(16)]
+        assert begun.wait(30)
+        gate.set()
+        assert {task.result(timeout=30) for task in tasks} == {b"run 1"}
+    assert origin.runs == 1
+
+
+def test_a_burst_on_what_cannot_be_kept_is_answered_by_the_application(origin, cache):
+    origin.headers = {"Cache-Control": "no-store"}
+    assert len(set(together(8, lambda: ask(cache).body))) == 8
+
+
+def test_an_address_that_has_nothing_to_keep_is_run_by_all_at_the_same_time(origin, cache):
+    origin.headers = {"Cache-Control": "no-store"}
+    ask(cache)
+    meeting = threading.Barrier(8, timeout=30)
+    origin.before = lambda number: meeting.wait() and None
+    assert len(set(together(8, lambda: ask(cache).body))) == 8
+
+
+def test_who_has_waited_long_enough_runs_the_view_himself(origin, redis_url):
+    begun, gate = threading.Event(), threading.Event()
+
+    def hold_the_first(number):
+        if number == 1:
+            begun.set()
+            assert gate.wait(30)
+
+    origin.before = hold_the_first
+    cache = edge_cache(origin, redis_url, patience_seconds=0.05)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(ask, cache)
+        assert begun.wait(30)
+        assert ask(cache).body == b"run 2"
+        gate.set()
+        assert first.result(timeout=30).body == b"run 1"
+
+
+@pytest.mark.parametrize("failure", ["exception", "503 Service Unavailable", "429 Too Many Requests"])
+def test_who_waits_for_a_run_that_fails_runs_the_view_himself_and_keeps_the_answer(redis_url, failure):
+    begun, gate = threading.Event(), threading.Event()
+
+    def fail_first(number):
+        if number == 1:
+            begun.set()
+            assert gate.wait(30)
+            if failure == "exception":
+                raise OSError("the first fails")
+            origin.status = failure
+        else:
+            origin.status = "200 OK"
+
+    origin = Origin(before=fail_first)
+    cache = edge_cache(origin, redis_url)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(lambda: ask(cache).status)
+        assert begun.wait(30)
+        second = pool.submit(lambda: ask(cache).body)
+        gate.set()
+        assert second.result(timeout=30) == b"run 2"
+        if failure == "exception":
+            with pytest.raises(OSError, match="the first fails"):
+                first.result(timeout=30)
+        else:
+            assert first.result(timeout=30) == int(failure[:3])
+    assert ask(cache).body == b"run 2"
+
+
+def test_the_setting_turns_it_off(origin, settings):
+    settings.EDGE_CACHE_SECONDS = 0
+    assert keep_public_answers(origin) is origin
+    settings.EDGE_CACHE_SECONDS = 2.0
+    assert isinstance(keep_public_answers(origin), EdgeCache)

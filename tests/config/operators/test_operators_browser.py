@@ -1,0 +1,328 @@
+"""The operators' site as an operator sees it: in a real Chromium, over HTTP."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+import requests
+from django.contrib.auth.models import User
+from django.utils import timezone
+from pytest_django.live_server_helper import LiveServer
+
+from accounts.keys import credentials
+from accounts.models import KeyUsage, Scope
+from development.sample_data.agent_events import CHARACTERS, DAY, Life, introduce, own
+from leaderboard.events import payloads, recording
+from leaderboard.events.recording import Reporter
+from leaderboard.models import Interval
+from leaderboard.ranking import snapshot_building
+from tests.processes.chromium import Visit, visit
+from tests.rows.factories import (
+    AdministratorFactory,
+    AdminSessionFactory,
+    ChainHeadFactory,
+    CoverageAlarmFactory,
+    CoverageFactory,
+    DeployAttemptFactory,
+    DeploymentFactory,
+    DeployWalletFactory,
+    IndexRequestFactory,
+    PartnerKeyFactory,
+    PersonFactory,
+    PretokenFactory,
+    SignedTransactionFactory,
+    SocialProfileFactory,
+    TokenFactory,
+)
+from tests.rows.launch_requests import pretoken
+from tokens.models import DeployAttempt, Market
+
+PASSWORD = "correct horse battery staple"
+# The request key of a deployment that failed.
+FAILED = "acme-2026-11-21-higher-000000001"
+# So many launches in each hour until now, the oldest first.
+BY_HOUR = [(hour * 7) % 5 + (3 if hour % 12 > 8 else 0) for hour in range(48)]
+
+
+@pytest.fixture
+def data(transactional_db: None, settings: Any) -> None:
+    """What an installation holds after two days. No worker runs, so that nobody asks its nodes and providers."""
+    settings.RPC_URLS = {8453: ("http://127.0.0.1:1", "http://127.0.0.1:2"), 1: ("http://127.0.0.1:3",)}
+    settings.MARKET_DATA, settings.SOCIAL_API_KEY = True, "sample"
+    User.objects.create_superuser("operator", password=PASSWORD)
+    now = timezone.now()
+    for back, count in zip(range(len(BY_HOUR) - 1, -1, -1), BY_HOUR, strict=True):
+        TokenFactory.create_batch(count, deployed_at=now - timedelta(hours=back))
+    token = TokenFactory(name="Higher", symbol="HIGHER", deployed_at=now)
+    IndexRequestFactory(tx_hash=token.tx_hash, status="confirmed", block_number=token.block_number)
+    IndexRequestFactory(status="failed", last_error="no launch in the transaction", attempts=1)
+    IndexRequestFactory.create_batch(2, due_at=now + timedelta(seconds=30))
+    Market.objects.filter(token=token).update(price_usd=0.00042, market_cap=42_000_000, updated_at=now)
+    SocialProfileFactory.create_batch(3)
+    deploy(now)
+    ChainHeadFactory()
+    CoverageFactory()
+    CoverageAlarmFactory()
+    for name, calls in (("Frames", 41_930), ("Wallet app", 12_044), ("Statistics", 866)):
+        key = PartnerKeyFactory(name=name, last_used_at=now)
+        for back in range(14):
+            day = now.date() - timedelta(days=back)
+            KeyUsage.objects.create(partner_key=key, day=day, endpoint="token-list", calls=calls // (back % 5 + 2))
+
+
+def deploy(now: datetime) -> None:
+    """A deployment that was replaced once and reverted, and one in flight."""
+    partner = PartnerKeyFactory(name="Frames")
+    wallet = DeployWalletFactory(next_nonce=42)
+    config = {"token": {"name": "Higher", "symbol": "HIGHER"}, "fees": {"type": "static", "clankerFee": 1}}
+    order = {"partner_key": partner, "config": config, "calldata": bytes(2_596)}
+    failed = DeploymentFactory(**order, request_key=FAILED, status="failed", error="HookNotEnabled()", attempts=1)
+    mined = {"state": "reverted", "reason": "HookNotEnabled()", "block_number": 31_415_926, "gas_used": 5_104_233}
+    attempt = DeployAttemptFactory(deployment=failed, wallet=wallet, nonce=40, gas_price=1_125_000, **mined)
+    for max_fee, answer in ((2_000_000_000, "taken"), (2_250_000_000, "taken")):
+        sent = {"max_fee": max_fee, "sent_at": now, "answer": answer}
+        version = SignedTransactionFactory(attempt=attempt, **sent)
+    DeployAttempt.objects.update(tx_hash=version.tx_hash)
+    DeployAttemptFactory(deployment=DeploymentFactory(**order, status="submitted"), wallet=wallet, nonce=41)
+
+
+@pytest.fixture
+def users(data: None) -> None:
+    """Two users, one of whom has pretokens, and two administrators."""
+    user = PersonFactory(fid=12_345, last_seen_at=timezone.now())
+    PersonFactory(linked=True, linked_to=user, last_seen_at=timezone.now())
+    body = pretoken(keyword="Winter sale")
+    PretokenFactory(owner=user, keyword="Winter sale", chain_id=8453, body=body, size=len(str(body)))
+    PretokenFactory(owner=user, keyword="Given up", deleted=True)
+    AdminSessionFactory(administrator=AdministratorFactory(name="Robin", subject="4242"))
+    AdministratorFactory(name="Kim", subject="4343")
+
+
+@pytest.fixture
+def ranked(data: None) -> None:
+    """A week of sample agents, one of whom has a farm, and the rankings of it."""
+    now = timezone.now()
+    today = int(now.timestamp()) // DAY * DAY
+    life, told = Life(), introduce(today - 8 * DAY)
+    for agent in CHARACTERS:
+        token = TokenFactory(name=agent.name, symbol=agent.name.upper())
+        told.append(own(agent, chain_id=token.chain_id, address=token.contract_address, now=today))
+    for part in range(7 * 4):
+        told += life.go_on(today - 7 * DAY + part * DAY // 4, seconds=DAY // 4)
+    recording.record([payloads.read(event, latest=now) for event in told], reporter=Reporter("samples"))
+    for interval in Interval:
+        snapshot_building.compute(interval)
+
+
+@pytest.fixture
+def partner(data: None) -> dict[str, str]:
+    """The header of a partner who may read."""
+    return {"x-api-key": credentials.issue("Reader", scopes=[Scope.READ])}
+
+
+@pytest.fixture
+def site(data: None, partner: dict[str, str], live_server: LiveServer) -> Iterator[Visit]:
+    """The browser, logged in."""
+    with visit(f"{live_server.url}/admin/") as visited:
+        visited.page.get_by_label("Username").fill("operator")
+        visited.page.get_by_label("Password").fill(PASSWORD)
+        visited.page.get_by_role("button", name="Log in").click()
+        visited.page.wait_for_url(f"{live_server.url}/admin/")
+        yield visited
+
+
+def test_nobody_gets_in_with_a_wrong_password(data, live_server):
+    with visit(f"{live_server.url}/admin/tokens/token/") as visited:
+        visited.page.get_by_label("Username").fill("operator")
+        visited.page.get_by_label("Password").fill("wrong")
+        visited.page.get_by_role("button", name="Log in").click()
+        visited.page.get_by_text("Please enter the correct username and password").wait_for()
+        assert "/admin/login/" in visited.page.url
+
+
+def open_list(site: Visit, name: str) -> None:
+    """By the navigation, as an operator goes there."""
+    # Behind its icon, whose name is a text as well.
+    site.page.locator("#nav-sidebar-apps a", has_text=re.compile(rf"{re.escape(name)}\s*$")).click()
+    site.page.wait_for_load_state("networkidle")
+
+
+def answers(site: Visit, path: str, **headers: str) -> requests.Response:
+    """What the API of the same server says to anybody, or to a partner."""
+    return requests.get(f"http://{site.host}{path}", headers=headers, timeout=60)
+
+
+def assert_clean(site: Visit) -> None:
+    assert site.errors == []
+    assert site.strange_requests == []
+
+
+def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_another_host(site):
+    site.page.wait_for_load_state("networkidle")
+    titles = site.page.locator("section[aria-label] h2").all_inner_texts()
+    assert titles == [
+        "Launches",
+        "Deployments in flight",
+        "Following",
+        "Index requests",
+        "Nodes",
+        "Market data",
+        "Deployers' profiles",
+        "Calls with partner keys",
+    ]
+    assert site.page.get_by_role("img", name="Launches per hour").is_visible()
+    site.photograph("dashboard", whole=True)
+    for name in (
+        "Tokens",
+        "Events",
+        "Fees paid",
+        "Index requests",
+        "Deployers' profiles",
+        "Deployments",
+        "Wallets",
+        "Pauses",
+        "Quotas",
+        "Chains",
+        "Coverage",
+        "Coverage alarms",
+        "Partner keys",
+        "Accounts",
+        "Roles",
+        "Audit log",
+    ):
+        open_list(site, name)
+        assert site.page.locator("#changelist").is_visible()
+    assert_clean(site)
+
+
+def test_an_agents_page_explains_its_doubts_in_charts(ranked, site):
+    page = site.page
+    open_list(site, "Agents")
+    assert page.locator("#result_list tbody tr").count() == len(CHARACTERS)
+    open_list(site, "Rankings")
+    page.goto(f"{page.url}?interval=7d")
+    assert page.locator("#result_list tbody tr").count() == len(CHARACTERS)
+    site.photograph("rankings")
+    page.get_by_role("link", name="Pump (sample)").click()
+    page.wait_for_load_state("networkidle")
+    page.locator("nav a", has_text="Standing, Week").click()
+    for chart in ("Casts by day, UTC", "Components in percent", "gaps between interactions"):
+        drawn = page.get_by_role("img", name=chart).and_(page.locator(":visible")).first
+        assert drawn.bounding_box()["height"] > 50
+        assert drawn.locator("rect[fill=currentColor]").count() > 5
+    page.locator("nav a", has_text="Standing, Week").evaluate("tab => tab.scrollIntoView()")
+    site.photograph("agent")
+    assert_clean(site)
+
+
+def test_users_administrators_and_pretokens_are_shown(users, site):
+    page = site.page
+    open_list(site, "Users")
+    assert page.locator("#result_list tbody tr").count() == 2
+    site.photograph("users")
+    open_list(site, "Administrators")
+    assert page.locator("#result_list tbody tr").count() == 2
+    site.photograph("administrators")
+    open_list(site, "Administrators' sessions")
+    assert page.get_by_role("link", name="administrator Robin").is_visible()
+    open_list(site, "Pretokens")
+    assert page.locator("#result_list tbody tr").count() == 2
+    site.photograph("pretokens")
+    page.get_by_role("link", name="Winter sale").click()
+    page.wait_for_load_state("networkidle")
+    assert page.locator("a[href$='/deploy/']").is_visible()
+    site.photograph("pretoken")
+    assert_clean(site)
+
+
+def test_the_browser_keeps_the_site_from_asking_other_hosts(site):
+    site.page.evaluate("fetch('https://elsewhere.example/').catch(() => 0)")
+    assert any("violates the following Content Security Policy" in error for error in site.errors)
+
+
+def test_the_secret_of_a_second_factor_is_drawn_without_another_host(site):
+    site.page.goto(f"http://{site.host}/admin/second-factor/set-up/")
+    picture = site.page.get_by_alt_text("QR code of the secret")
+    assert picture.evaluate("image => image.complete && image.naturalWidth > 0")
+    assert_clean(site)
+
+
+def test_a_key_is_issued_used_rotated_and_revoked(site):
+    page = site.page
+    open_list(site, "Partner keys")
+    page.locator("a[href$='/partnerkey/add/']").first.click()
+    page.get_by_label("Name").fill("Acme, for its trading app")
+    page.get_by_role("button", name="Save", exact=True).click()
+    first = page.get_by_label("Partner key").input_value()
+    site.photograph("key-issued")
+    address = "/api/get-token-by-address?address=" + answers(site, "/api/tokens").json()["data"][0]["contract_address"]
+    assert answers(site, address).status_code == 401
+    assert answers(site, address, **{"x-api-key": first}).status_code == 200
+
+    def rotate() -> str:
+        open_list(site, "Partner keys")
+        page.get_by_role("link", name="Acme, for its trading app").click()
+        page.get_by_role("link", name="Rotate").click()
+        page.get_by_role("button", name="Yes, rotate it").click()
+        return page.get_by_label("Partner key").input_value()
+
+    second = rotate()
+    assert [answers(site, address, **{"x-api-key": key}).status_code for key in (first, second)] == [200, 200]
+    third = rotate()
+    texts = (first, second, third)
+    assert [answers(site, address, **{"x-api-key": key}).status_code for key in texts] == [401, 200, 200]
+
+    open_list(site, "Partner keys")
+    assert not any(key in page.content() for key in texts)
+    page.get_by_role("link", name="Acme, for its trading app").click()
+    page.get_by_role("link", name="Revoke").click()
+    page.get_by_role("button", name="Yes, revoke it").click()
+    page.get_by_text("The key of Acme, for its trading app is revoked.").wait_for()
+    assert [answers(site, address, **{"x-api-key": key}).status_code for key in texts] == [401, 401, 401]
+    assert_clean(site)
+
+
+def test_a_deployment_that_failed_is_tried_again(site):
+    page = site.page
+    open_list(site, "Deployments")
+    page.get_by_role("link", name=FAILED).click()
+    page.wait_for_load_state("networkidle")
+    page.get_by_role("heading", name="As ordered").evaluate("heading => heading.scrollIntoView()")
+    site.photograph("deployment")
+    page.get_by_role("link", name="Try again").click()
+    page.get_by_role("button", name="Yes, try again").click()
+    page.get_by_text("1 back in line.").wait_for()
+    assert page.get_by_role("link", name="Try again").count() == 0
+    assert_clean(site)
+
+
+def test_a_token_is_blocked_with_a_reason_and_leaves_public_lists_alone(site, partner):
+    page = site.page
+    listed = answers(site, "/api/tokens?q=HIGHER").json()["data"][0]["contract_address"]
+    open_list(site, "Tokens")
+    page.get_by_role("link", name="HIGHER").click()
+    site.page.wait_for_load_state("networkidle")
+    page.get_by_role("link", name="Block").click()
+    page.get_by_role("button", name="Block").click()
+    assert page.locator("[name=reason]:invalid").is_visible()
+    page.get_by_label("Reason").fill("Copies a brand; reported by its owner")
+    page.get_by_role("button", name="Block").click()
+    page.get_by_text("by operator: Copies a brand; reported by its owner").wait_for()
+    site.photograph("token")
+    assert answers(site, "/api/tokens?q=HIGHER").json()["data"] == []
+    record = answers(site, f"/api/get-token-by-address?address={listed}", **partner).json()["data"]
+    assert (record["contract_address"], record["tags"]["blocked"]) == (listed, True)
+
+    open_list(site, "Tokens")
+    page.locator("tr", has_text="TKN").first.get_by_role("checkbox").check()
+    page.get_by_label("Select action to run").select_option("add_champagne")
+    page.get_by_role("button", name="Run").click()
+    page.get_by_text("1 changed.").wait_for()
+
+    open_list(site, "Audit log")
+    messages = page.locator(".field-message").all_inner_texts()
+    assert messages == ["champagne = True", "blocked = True: Copies a brand; reported by its owner"]
+    site.photograph("audit-log")
+    assert_clean(site)

@@ -1,0 +1,284 @@
+"""The first page of the operators' site: what its panels say, to whom, and how much they ask."""
+
+import signal
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.utils import timezone
+
+from accounts.models import KeyUsage
+from accounts.profiles import social_refresh
+from config.http.json_client import NoAnswer, RateLimited
+from config.redis.connection import redis
+from development.devchain.anvil import CHAIN_ID
+from leaderboard.models import Interval
+from tests.nodes.devchain_launches import UNKNOWN_HASH
+from tests.rows.agent_factories import AgentFactory, SnapshotFactory
+from tests.rows.factories import (
+    ChainHeadFactory,
+    CoverageAlarmFactory,
+    CoverageFactory,
+    DeployAttemptFactory,
+    DeploymentFactory,
+    IndexRequestFactory,
+    PartnerKeyFactory,
+    TokenFactory,
+)
+from tokens.indexing import index_requests
+from tokens.market import provider_rate_limit
+from tokens.market.refresh_schedule import Priority
+from tokens.models import IndexRequest, Market
+
+pytestmark = pytest.mark.django_db
+
+DASHBOARD = "/admin/"
+
+
+def panels(client):
+    """Title -> the panel."""
+    answer = client.get(DASHBOARD)
+    assert answer.status_code == 200
+    return {panel.title: panel for panel in answer.context["panels"]}
+
+
+def figures(client, title):
+    """Label -> the figure, of one panel."""
+    return {figure.label: figure for figure in panels(client)[title].figures}
+
+
+def test_strangers_see_the_login(client):
+    assert "/admin/login/" in client.get(DASHBOARD).headers["Location"]
+
+
+@pytest.mark.parametrize(
+    ("permission", "titles"),
+    [
+        ("view_token", ["Launches", "Market data"]),
+        ("view_indexrequest", ["Index requests"]),
+        ("view_chainhead", ["Following"]),
+        ("view_deployment", ["Deployments in flight"]),
+        ("view_standing", ["Leaderboard"]),
+        ("view_socialprofile", ["Deployers' profiles"]),
+        ("view_partnerkey", ["Calls with partner keys"]),
+        ("view_group", []),
+    ],
+)
+def test_panels_are_for_those_who_may_see_their_rows(client, settings, permission, titles):
+    settings.RPC_URLS = {}
+    called(PartnerKeyFactory(), timezone.now().date(), 1)
+    ChainHeadFactory()
+    DeploymentFactory()
+    AgentFactory()
+    user = User.objects.create_user("support", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename=permission))
+    client.force_login(user)
+    assert list(panels(client)) == titles
+
+
+def test_the_navigation_has_what_the_caller_may_see(client):
+    user = User.objects.create_user("support", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename="view_token"))
+    client.force_login(user)
+    text = client.get(DASHBOARD).text
+    assert "/admin/tokens/token/" in text
+    assert "/admin/accounts/partnerkey/" not in text
+    assert "/admin/admin/logentry/" not in text
+
+
+def test_an_empty_installation_has_a_dashboard(operator, settings):
+    settings.RPC_URLS = {}
+    assert list(panels(operator)) == ["Launches", "Index requests", "Market data", "Deployers' profiles"]
+
+
+def test_launches_are_counted_by_the_hour(operator):
+    now = timezone.now()
+    TokenFactory.create_batch(3, deployed_at=now)
+    TokenFactory.create_batch(2, deployed_at=now - timedelta(hours=5))
+    TokenFactory(deployed_at=now - timedelta(hours=30))
+    TokenFactory(deployed_at=now - timedelta(hours=49))
+    TokenFactory(deployed_at=now, blocked=True)
+    TokenFactory(deployed_at=now, unindexed=True)
+    panel = panels(operator)["Launches"]
+    counts = [count for _, count in panel.chart.bars]
+    assert len(counts) == 48
+    assert (counts[-1], counts[-6], counts[-31], sum(counts)) == (3, 2, 1, 6)
+    assert [figure.value for figure in panel.figures] == ["5", "1"]
+    assert [bar["height"] for bar in panel.chart.rectangles if bar["value"]] == [33, 66, 100]
+    assert f"{now:%d %b, %H}:00: 3</title>" in operator.get(DASHBOARD).text
+
+
+def test_index_requests_are_counted_by_status_and_failures_alarm(operator):
+    IndexRequestFactory.create_batch(2, due_at=timezone.now())
+    IndexRequestFactory(status="failed")
+    IndexRequestFactory.create_batch(3, status="confirmed")
+    found = figures(operator, "Index requests")
+    assert {label: figure.value for label, figure in found.items()} == {
+        "Pending": "2",
+        "Indexed": "0",
+        "Confirmed": "3",
+        "Failed": "1",
+        "Orphaned": "0",
+    }
+    assert [label for label, figure in found.items() if figure.is_alarming] == ["Failed"]
+    assert "asked for just now" in found["Pending"].note
+    IndexRequest.objects.filter(status="failed").update(updated_at=timezone.now() - timedelta(hours=25))
+    assert not any(figure.is_alarming for figure in figures(operator, "Index requests").values())
+
+
+def test_requests_that_nobody_takes_up_alarm(operator, settings):
+    settings.INDEX_LEASE_SECONDS = 60
+    IndexRequestFactory(due_at=timezone.now() - timedelta(seconds=125))
+    IndexRequest.objects.update(created_at=timezone.now() - timedelta(hours=2))
+    pending = figures(operator, "Index requests")["Pending"]
+    assert pending.is_alarming
+    assert pending.note == "the oldest asked for 2 hours ago; due for long: are a worker and beat running?"
+
+
+def test_nodes_are_told_of_by_what_index_requests_met(operator, settings):
+    settings.RPC_URLS = {8453: ("https://a.example/key-a", "https://b.example/key-b"), 1: ("https://c.example",)}
+    IndexRequestFactory(status="confirmed")
+    IndexRequest.objects.update(updated_at=timezone.now() - timedelta(minutes=7))
+    IndexRequestFactory(last_error="chain 8453: no node <answered>")
+    IndexRequestFactory(chain_id=1, status="failed", last_error="no launch")
+    found = figures(operator, "Nodes")
+    base, ethereum = found["Base"], found["Ethereum"]
+    assert (base.value, base.is_alarming) == ("2 nodes", True)
+    assert base.note == "last answer written 7 minutes ago; put off: chain 8453: no node <answered>"
+    assert (ethereum.value, ethereum.note, ethereum.is_alarming) == ("1 node", "last answer written never", False)
+    text = operator.get(DASHBOARD).text
+    assert "no node &lt;answered&gt;" in text
+    assert "key-a" not in text
+
+
+def test_a_transaction_that_no_block_has_is_no_fault_of_the_nodes(operator, launchpad):
+    for last_error in ("its block was dropped by a reorg", ""):
+        IndexRequestFactory(chain_id=CHAIN_ID, last_error=last_error)
+    with pytest.raises(index_requests.Postponed):
+        index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=UNKNOWN_HASH)
+    assert "does not know" in IndexRequest.objects.get(tx_hash=UNKNOWN_HASH).last_error
+    (node,) = figures(operator, "Nodes").values()
+    assert (node.note, node.is_alarming) == ("last answer written never", False)
+
+
+def test_a_node_that_is_away_alarms(operator, launchpad, settings, forget_chains):
+    settings.RPC_URLS, settings.RPC_ATTEMPTS = {CHAIN_ID: ("http://127.0.0.1:9",)}, 1
+    forget_chains()
+    IndexRequestFactory(chain_id=CHAIN_ID, last_error=f"chain {CHAIN_ID} does not know the transaction, yet")
+    with pytest.raises(index_requests.Postponed):
+        index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=UNKNOWN_HASH)
+    (node,) = figures(operator, "Nodes").values()
+    assert "put off: chain" in node.note and "is out of reach" in node.note
+    assert node.is_alarming
+
+
+def test_market_data_that_is_due_is_counted_by_its_class(operator):
+    now = timezone.now()
+    tokens = TokenFactory.create_batch(4)
+    Market.objects.update(due_at=now + timedelta(hours=1))
+    Market.objects.filter(token__in=tokens[:2]).update(due_at=now - timedelta(minutes=3), priority=Priority.FRESH)
+    Market.objects.filter(token=tokens[2]).update(due_at=now - timedelta(minutes=1), priority=Priority.OTHER)
+    found = figures(operator, "Market data")
+    values = {label: figure.value for label, figure in found.items() if label != "Provider"}
+    assert list(values.values()) == ["none due", "2 due", "none due", "1 due"]
+    assert found["Launched in the last day"].note == "the first since 3 minutes ago"
+
+
+def test_a_market_data_provider_that_is_turned_off_is_no_alarm(operator, settings):
+    settings.MARKET_DATA = False
+    provider = figures(operator, "Market data")["Provider"]
+    assert (provider.value, provider.is_alarming) == ("turned off", False)
+
+
+@pytest.mark.parametrize(
+    ("error", "note"),
+    [
+        (NoAnswer("cut"), "failures in a row: 1"),
+        (RateLimited(429, retry_after=60), "it asked for a pause, or refused the key"),
+    ],
+)
+def test_a_pause_of_the_market_data_provider_alarms(operator, market, error, note):
+    assert figures(operator, "Market data")["Provider"].value == "asked"
+    with pytest.raises(type(error)), provider_rate_limit.turn(patience=0):
+        raise error
+    provider = figures(operator, "Market data")["Provider"]
+    assert provider.value.startswith("left alone for ")
+    assert (provider.note, provider.is_alarming) == (note, True)
+
+
+def test_the_dashboard_is_there_while_redis_is_not(operator, settings, own_server):
+    settings.MARKET_DATA, settings.SOCIAL_API_KEY = True, "sample"
+    settings.CACHES = {"default": settings.CACHES["default"] | {"LOCATION": own_server.url}}
+    own_server.stop(signal.SIGKILL)
+    for title in ("Market data", "Deployers' profiles"):
+        provider = figures(operator, title)["Provider"]
+        assert (provider.value, provider.note, provider.is_alarming) == ("unknown", "Redis does not answer", True)
+
+
+def test_a_pause_of_the_social_provider_alarms(operator, social):
+    provider = figures(operator, "Deployers' profiles")["Provider"]
+    assert (provider.value, provider.is_alarming) == ("asked", False)
+    redis().set(social_refresh.PAUSE.key, 1, ex=60)
+    provider = figures(operator, "Deployers' profiles")["Provider"]
+    assert (provider.value, provider.is_alarming) == ("left alone", True)
+
+
+def test_no_social_provider_is_no_alarm(operator, settings):
+    settings.SOCIAL_API_KEY = settings.FARCASTER_HUB_URL = ""
+    provider = figures(operator, "Deployers' profiles")["Provider"]
+    assert (provider.value, provider.is_alarming) == ("none", False)
+
+
+def test_rankings_alarm_where_no_new_ones_come(operator, settings):
+    settings.LEADERBOARD_SECONDS = {"24h": 300, "7d": 900, "30d": 3600}
+    assert "Leaderboard" not in panels(operator)
+    AgentFactory()
+    now = timezone.now()
+    for interval in ("24h", "7d"):
+        SnapshotFactory(interval=interval, ranked=1234, computed_at=now - timedelta(minutes=16))
+    found = figures(operator, "Leaderboard")
+    told = [(figure.label, figure.value, figure.is_alarming) for figure in found.values()]
+    assert told == [
+        ("Last 24h", "1,234 ranked", True),
+        ("Last 7d", "1,234 ranked", False),
+        ("Last 30d", "none yet", False),
+    ]
+    assert found["Last 24h"].note == "made 16 minutes ago, in 1.5 s"
+    assert operator.get(found["Last 7d"].page).status_code == 200
+
+
+def called(key, day, calls):
+    KeyUsage.objects.create(partner_key=key, day=day, endpoint="token-list", calls=calls)
+
+
+def test_calls_are_told_by_key_and_by_day(operator):
+    today = timezone.now().date()
+    busy, quiet, idle = PartnerKeyFactory(name="Busy"), PartnerKeyFactory(name="Quiet"), PartnerKeyFactory(name="Idle")
+    called(busy, today, 1200)
+    called(busy, today - timedelta(days=1), 34)
+    called(quiet, today - timedelta(days=1), 6)
+    called(idle, today - timedelta(days=14), 1)
+    panel = panels(operator)["Calls with partner keys"]
+    assert [(figure.label, figure.value) for figure in panel.figures] == [("Busy", "1,234"), ("Quiet", "6")]
+    assert [value for _, value in panel.chart.bars] == [0] * 12 + [40, 1200]
+
+
+def test_it_takes_few_queries_whatever_there_is(client, settings, django_assert_max_num_queries):
+    settings.RPC_URLS = {8453: ("https://a.example",), 1: ("https://b.example",)}
+    TokenFactory.create_batch(30, deployed_at=timezone.now())
+    IndexRequestFactory.create_batch(10)
+    for key in PartnerKeyFactory.create_batch(20):
+        called(key, timezone.now().date(), 5)
+    for chain_id in range(1, 10):
+        ChainHeadFactory(chain_id=chain_id)
+        CoverageFactory.create_batch(5, chain_id=chain_id)
+        CoverageAlarmFactory.create_batch(5, chain_id=chain_id)
+        DeployAttemptFactory(deployment__chain_id=chain_id, wallet__chain_id=chain_id)
+    for interval in Interval:
+        SnapshotFactory(interval=interval)
+    AgentFactory()
+    user = User.objects.create_user("reader", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    client.force_login(user)
+    with django_assert_max_num_queries(19):
+        client.get(DASHBOARD)

@@ -1,0 +1,220 @@
+"""What the lists of the operators' site have in common, the audit log, and the operators' own accounts."""
+
+import pytest
+from django.contrib import admin
+from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
+from django.contrib.auth.models import Group, Permission, User
+from django.contrib.contenttypes.models import ContentType
+from django.urls import reverse
+
+from accounts.models import Administrator, AdminSession, PartnerKey, Person, SocialProfile
+from pretokens.models import Pretoken
+from tests.rows.factories import (
+    AdministratorFactory,
+    AdminSessionFactory,
+    ChainHeadFactory,
+    CoverageAlarmFactory,
+    CoverageFactory,
+    DeployAttemptFactory,
+    DeploymentFactory,
+    DeployWalletFactory,
+    FeeClaimFactory,
+    FollowedAccountFactory,
+    IndexRequestFactory,
+    PartnerKeyFactory,
+    PartnerKeySecretFactory,
+    PersonFactory,
+    PretokenFactory,
+    SavedTokenFactory,
+    SocialProfileFactory,
+    TokenDocumentFactory,
+    TokenEventFactory,
+    TokenFactory,
+)
+from tokens.models import (
+    ChainHead,
+    Coverage,
+    CoverageAlarm,
+    Deployment,
+    DeployQuota,
+    DeploySwitch,
+    DeployWallet,
+    FeeClaim,
+    FollowedAccount,
+    IndexRequest,
+    SavedToken,
+    Token,
+    TokenDocument,
+    TokenEvent,
+)
+
+pytestmark = pytest.mark.django_db
+
+AUDIT_LOG = "admin:admin_logentry_changelist"
+ROWS = 60
+
+
+def make_users():
+    for number in range(ROWS):
+        User.objects.create_user(f"user-{number}")
+
+
+def make_groups():
+    for number in range(ROWS):
+        Group.objects.create(name=f"group {number}")
+
+
+def make_keys():
+    for key in PartnerKeyFactory.create_batch(ROWS):
+        PartnerKeySecretFactory.create_batch(2, partner_key=key)
+
+
+def make_entries():
+    make_users()
+    tokens = TokenFactory.create_batch(ROWS // 2) + PartnerKeyFactory.create_batch(ROWS // 2)
+    for user, row in zip(User.objects.all(), tokens, strict=False):
+        note(user, row, "verified = True")
+
+
+def note(user, row, message, *, flag=CHANGE):
+    return LogEntry.objects.create(
+        user=user,
+        content_type=ContentType.objects.get_for_model(row),
+        object_id=str(row.pk),
+        object_repr=str(row)[:200],
+        action_flag=flag,
+        change_message=message,
+    )
+
+
+def make_quotas():
+    for key in PartnerKeyFactory.create_batch(ROWS):
+        DeployQuota.objects.create(partner_key=key, chain_id=8453, per_day=5)
+
+
+MAKERS = {
+    Token: lambda: TokenFactory.create_batch(ROWS),
+    TokenEvent: lambda: [TokenEventFactory(token=token) for token in TokenFactory.create_batch(ROWS)],
+    FeeClaim: lambda: FeeClaimFactory.create_batch(ROWS),
+    IndexRequest: lambda: IndexRequestFactory.create_batch(ROWS),
+    TokenDocument: lambda: TokenDocumentFactory.create_batch(ROWS),
+    SavedToken: lambda: SavedTokenFactory.create_batch(ROWS),
+    ChainHead: lambda: [ChainHeadFactory(chain_id=number) for number in range(1, ROWS + 1)],
+    Coverage: lambda: CoverageFactory.create_batch(ROWS),
+    FollowedAccount: lambda: [FollowedAccountFactory(listing_slot=5, listed=True) for _ in range(ROWS)],
+    CoverageAlarm: lambda: CoverageAlarmFactory.create_batch(ROWS),
+    Deployment: lambda: [DeploymentFactory(token=token) for token in TokenFactory.create_batch(ROWS)],
+    DeployWallet: lambda: [DeployAttemptFactory(wallet=wallet) for wallet in DeployWalletFactory.create_batch(ROWS)],
+    DeploySwitch: lambda: [DeploySwitch.objects.create(chain_id=number) for number in range(1, ROWS + 1)],
+    DeployQuota: make_quotas,
+    Pretoken: lambda: [PretokenFactory(deployed=number % 2 == 0) for number in range(ROWS)],
+    PartnerKey: make_keys,
+    Person: lambda: [PersonFactory(linked=True, linked_to=PersonFactory()) for _ in range(ROWS // 2)],
+    Administrator: lambda: AdministratorFactory.create_batch(ROWS),
+    AdminSession: lambda: AdminSessionFactory.create_batch(ROWS),
+    SocialProfile: lambda: SocialProfileFactory.create_batch(ROWS),
+    User: make_users,
+    Group: make_groups,
+    LogEntry: make_entries,
+}
+
+
+def list_of(model):
+    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+
+
+def shown(client, page, **parameters):
+    answer = client.get(reverse(page), parameters)
+    assert answer.status_code == 200
+    return [row.pk for row in answer.context["cl"].result_list]
+
+
+@pytest.mark.parametrize("model", MAKERS)
+def test_a_list_takes_few_queries_however_long_it_is(client, model, django_assert_max_num_queries):
+    MAKERS[model]()
+    reader = User.objects.create_user("reader", is_staff=True)
+    reader.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    client.force_login(reader)
+    with django_assert_max_num_queries(9):
+        answer = client.get(list_of(model))
+    assert len(answer.context["cl"].result_list) == 50
+
+
+@pytest.mark.parametrize("model", MAKERS)
+def test_a_list_is_searchable(operator, model):
+    assert admin.site.get_model_admin(model).search_fields
+    assert operator.get(list_of(model), {"q": "nobody-has-this-name"}).status_code == 200
+
+
+def test_every_list_of_ours_is_tried_here():
+    ours = {
+        model
+        for model in admin.site._registry
+        if model._meta.app_label in ("accounts", "tokens", "pretokens", "admin", "auth")
+    }
+    assert ours <= set(MAKERS)
+
+
+def test_strangers_do_not_read_the_audit_log(client):
+    assert "/admin/login/" in client.get(reverse(AUDIT_LOG)).headers["Location"]
+
+
+def test_who_has_no_permission_for_it_does_not_read_the_audit_log(client):
+    client.force_login(User.objects.create_user("support", is_staff=True))
+    assert client.get(reverse(AUDIT_LOG)).status_code == 403
+
+
+def test_nobody_writes_the_audit_log_by_hand(operator):
+    entry = note(User.objects.get(), TokenFactory(), "verified = True")
+    page = reverse("admin:admin_logentry_change", args=[entry.pk])
+    assert "verified = True" in operator.get(page).text
+    assert operator.post(page, {"change_message": "nothing"}).status_code == 403
+    assert operator.post(reverse("admin:admin_logentry_delete", args=[entry.pk]), {"post": "yes"}).status_code == 403
+    assert operator.get(reverse("admin:admin_logentry_add")).status_code == 403
+    operator.post(reverse(AUDIT_LOG), {"action": "delete_selected", "_selected_action": [entry.pk], "post": "yes"})
+    entry.refresh_from_db()
+    assert entry.change_message == "verified = True"
+
+
+def test_the_audit_log_is_searched_and_filtered(operator):
+    other = User.objects.create_user("other")
+    token, key = TokenFactory(symbol="WHALE"), PartnerKeyFactory(name="Acme")
+    tagged = note(User.objects.get(username="operator"), token, "blocked = True: a scam")
+    issued = note(other, key, '[{"added": {}}]', flag=ADDITION)
+    assert shown(operator, AUDIT_LOG) == [issued.pk, tagged.pk]
+    assert shown(operator, AUDIT_LOG, q="whale") == [tagged.pk]
+    assert shown(operator, AUDIT_LOG, q="scam") == [tagged.pk]
+    assert shown(operator, AUDIT_LOG, q="OTHER") == [issued.pk]
+    assert shown(operator, AUDIT_LOG, user__id__exact=other.pk) == [issued.pk]
+    assert shown(operator, AUDIT_LOG, action_flag__exact=ADDITION) == [issued.pk]
+
+
+def test_the_audit_log_leads_to_rows_that_have_a_page(operator):
+    user, token = User.objects.get(), TokenFactory(symbol="<b>W</b>")
+    note(user, token, "verified = True")
+    note(user, PartnerKeyFactory(name="Gone"), "", flag=DELETION)
+    text = operator.get(reverse(AUDIT_LOG)).text
+    assert reverse("admin:tokens_token_change", args=[token.pk]) in text
+    assert "&lt;b&gt;W&lt;/b&gt;" in text
+    assert "Gone" in text
+    assert "/admin/accounts/partnerkey/1" not in text
+
+
+def test_nobody_deletes_an_account_with_what_the_audit_log_has_of_it(operator):
+    other = User.objects.create_user("other")
+    note(other, TokenFactory(), "verified = True")
+    answer = operator.post(reverse("admin:auth_user_delete", args=[other.pk]), {"post": "yes"})
+    assert answer.status_code == 403
+    operator.post(list_of(User), {"action": "delete_selected", "_selected_action": [other.pk], "post": "yes"})
+    assert LogEntry.objects.filter(user=other).exists()
+
+
+def test_accounts_and_roles_are_made_and_changed(operator):
+    password = {"password1": "a long pass phrase", "password2": "a long pass phrase", "usable_password": "true"}
+    added = operator.post(reverse("admin:auth_user_add"), {"username": "anna", **password}, follow=True)
+    anna = User.objects.get(username="anna")
+    assert added.status_code == 200
+    assert anna.check_password("a long pass phrase")
+    operator.post(reverse("admin:auth_group_add"), {"name": "auditors"})
+    assert Group.objects.filter(name="auditors").exists()
+    assert operator.get(reverse("admin:auth_user_password_change", args=[anna.pk])).status_code == 200

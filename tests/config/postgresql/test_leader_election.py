@@ -1,0 +1,144 @@
+"""One process at a time: the one whose database session holds the lock."""
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+from django.db import connection
+
+from config.environment.variables import BASE_DIR
+from config.postgresql.advisory_locks import HeldElsewhere, Leadership, held
+from development.servers.processes import die_with_parent
+from tests.processes.waiting import wait_for
+from tokens.indexing import chain_lock
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+KEY = chain_lock.key(chain_lock.Purpose.FOLLOWING, 31337)
+
+_HOLD = """
+import django, sys, time
+django.setup()
+from config.postgresql.advisory_locks import held
+with held(int(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+@contextmanager
+def holder(environment):
+    """Another process that holds the lock."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _HOLD, str(KEY)],
+        cwd=BASE_DIR,
+        env=environment,
+        stdout=subprocess.PIPE,
+        preexec_fn=die_with_parent(signal.SIGKILL),
+    )
+    try:
+        assert process.stdout.readline() == b"held\n"
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def leaderships():
+    made = []
+
+    def make(key=KEY):
+        made.append(Leadership(key))
+        return made[-1]
+
+    yield make
+    for leadership in made:
+        leadership.give_up()
+
+
+def end_sessions_that_lock():
+    with connection.cursor() as cursor:
+        # Of this database alone: others test in theirs on the same server.
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
+            " WHERE locktype = 'advisory' AND datname = current_database()"
+        )
+
+
+def test_it_is_not_had_by_two(leaderships):
+    first, second = leaderships(), leaderships()
+    assert first.claim()
+    assert not second.claim()
+    assert (first.holds(), second.holds()) == (True, False)
+
+
+def test_it_is_not_had_while_another_process_holds_it(leaderships, service_environment):
+    with holder(service_environment):
+        assert not leaderships().claim()
+        with pytest.raises(HeldElsewhere), held(KEY):
+            pass
+
+
+def test_its_holder_notices_that_the_session_was_ended(leaderships):
+    leadership = leaderships()
+    assert leadership.claim()
+    end_sessions_that_lock()
+    assert not leadership.holds()
+
+
+def test_it_does_not_fail_while_the_database_is_out_of_reach(leaderships, settings, unused_port):
+    leadership = leaderships()
+    there = connection.settings_dict["HOST"], connection.settings_dict["PORT"]
+    connection.settings_dict["HOST"], connection.settings_dict["PORT"] = "127.0.0.1", unused_port
+    try:
+        assert not leadership.claim()
+    finally:
+        connection.settings_dict["HOST"], connection.settings_dict["PORT"] = there
+    assert leadership.claim()
+
+
+def test_it_is_claimed_again_after_the_session_was_ended(leaderships):
+    leadership = leaderships()
+    assert leadership.claim()
+    end_sessions_that_lock()
+    assert leadership.claim()
+    assert leadership.holds()
+
+
+def test_claiming_what_one_holds_changes_nothing(leaderships):
+    leadership, other = leaderships(), leaderships()
+    assert leadership.claim() and leadership.claim()
+    leadership.give_up()
+    assert other.claim()
+
+
+def test_chains_are_led_by_themselves(leaderships):
+    assert leaderships().claim()
+    assert leaderships(chain_lock.key(chain_lock.Purpose.FOLLOWING, 8453)).claim()
+    assert leaderships(chain_lock.key(chain_lock.Purpose.WRITING, 31337)).claim()
+
+
+def test_it_is_free_after_the_block(leaderships):
+    with held(KEY) as leadership:
+        assert leadership.holds()
+        assert not leaderships().claim()
+    assert leaderships().claim()
+
+
+def test_it_is_free_soon_after_its_holder_was_killed(leaderships, service_environment):
+    leadership = leaderships()
+    with holder(service_environment) as process:
+        assert not leadership.claim()
+        os.kill(process.pid, signal.SIGKILL)
+        wait_for(leadership.claim)
+
+
+def test_the_connection_is_nobody_elses(leaderships):
+    leadership = leaderships()
+    assert leadership.claim()
+    connection.close()
+    assert leadership.holds()

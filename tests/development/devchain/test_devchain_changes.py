@@ -1,0 +1,278 @@
+"""What happens to a launched token later on the development chain: its admins' changes, fees and claims."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from web3.types import RPCEndpoint
+
+from development.devchain import anvil, node_client
+from development.devchain.airdrop_tree import merkle_proof
+from development.devchain.deploy_contracts import OWNER, Deployment, prepare
+from development.devchain.launch_transactions import (
+    DAY,
+    TOKEN_SUPPLY,
+    AirdropShare,
+    LaunchConfig,
+    Recipient,
+    VaultShare,
+)
+from tests.nodes.devchain_tests import OTHER, SENDER, events_of, launch_token, refused, token_at
+
+# The node's account 3, who owns nothing here.
+STRANGER = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
+
+
+@pytest.fixture(scope="module")
+def moving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    """Contracts on a node whose clock these tests may move."""
+    with anvil.start() as url:
+        yield prepare(url, chains_file=tmp_path_factory.mktemp("moving") / "chains.toml")
+
+
+def let_pass(deployment: Deployment, seconds: int) -> None:
+    node_client.connect(deployment.rpc_url).provider.make_request(RPCEndpoint("evm_increaseTime"), [seconds])
+    node_client.connect(deployment.rpc_url).provider.make_request(RPCEndpoint("evm_mine"), [])
+
+
+def test_only_its_admin_changes_a_token(deployment: Deployment) -> None:
+    token = token_at(deployment, launch_token(deployment, LaunchConfig(salt=os.urandom(32))))
+    for change in (
+        token.functions.updateImage("x"),
+        token.functions.updateMetadata("x"),
+        token.functions.updateAdmin(STRANGER),
+    ):
+        with refused("NotAdmin"):
+            change.call({"from": STRANGER})
+    with refused("NotOriginalAdmin"):
+        token.functions.verify().call({"from": STRANGER})
+
+
+def test_an_admin_changes_image_and_metadata_and_hands_over(deployment: Deployment) -> None:
+    url = deployment.rpc_url
+    token = token_at(deployment, launch_token(deployment, LaunchConfig(salt=os.urandom(32))))
+
+    seen = []
+    for change, sender in (
+        (token.functions.updateImage("ipfs://new"), SENDER),
+        (token.functions.updateAdmin(OTHER), SENDER),
+        (token.functions.updateMetadata('{"description":"new"}'), OTHER),
+        (token.functions.verify(), SENDER),
+    ):
+        seen += events_of(deployment, node_client.transact(url, change, sender=sender))
+
+    assert seen == [
+        ("UpdateImage", {"image": "ipfs://new"}),
+        ("UpdateAdmin", {"oldAdmin": SENDER, "newAdmin": OTHER}),
+        ("UpdateMetadata", {"metadata": '{"description":"new"}'}),
+        ("Verified", {"admin": SENDER, "token": token.address}),
+    ]
+    assert token.functions.allData().call()[:4] == [SENDER, OTHER, "ipfs://new", '{"description":"new"}']
+    assert token.functions.isVerified().call() is True
+
+
+def test_a_share_of_the_fees_answers_to_its_own_admin(deployment: Deployment) -> None:
+    url = deployment.rpc_url
+    recipients = tuple(Recipient(admin=who, recipient=who, bps=5_000) for who in (SENDER, OTHER))
+    token = launch_token(deployment, LaunchConfig(salt=os.urandom(32), recipients=recipients))
+    change = node_client.contract(url, "Locker", deployment.locker).functions
+    with refused("Unauthorized"):
+        change.updateRewardRecipient(token, 1, STRANGER).call({"from": SENDER})
+    with refused("ZeroRewardAddress"):
+        change.updateRewardAdmin(token, 1, "0x" + "00" * 20).call({"from": OTHER})
+
+    seen = []
+    for call in (
+        change.updateRewardRecipient(token, 1, STRANGER),
+        change.updateFeePreference(token, 1, 2),
+        change.updateRewardAdmin(token, 1, STRANGER),
+    ):
+        seen += events_of(deployment, node_client.transact(url, call, sender=OTHER))
+
+    share = {"token": token, "rewardIndex": 1}
+    assert seen == [
+        ("RewardRecipientUpdated", {**share, "oldRecipient": OTHER, "newRecipient": STRANGER}),
+        ("FeePreferenceUpdated", {**share, "oldFeePreference": 0, "newFeePreference": 2}),
+        ("RewardAdminUpdated", {**share, "oldAdmin": OTHER, "newAdmin": STRANGER}),
+    ]
+
+
+def test_fees_are_split_stored_and_claimed(deployment: Deployment) -> None:
+    url, weth = deployment.rpc_url, deployment.wrapped_native
+    recipients = tuple(
+        Recipient(admin=SENDER, recipient=who, bps=bps) for who, bps in ((OTHER, 7_500), (STRANGER, 2_500))
+    )
+    token = launch_token(deployment, LaunchConfig(salt=os.urandom(32), recipients=recipients))
+    accrue(deployment, token, paired=10_001, launched=4_000)
+    locker = node_client.contract(url, "Locker", deployment.locker)
+    before = available(deployment, OTHER, weth)
+
+    collected = events_of(
+        deployment, node_client.transact(url, locker.functions.collectRewards(token), sender=STRANGER)
+    )
+
+    stored = [
+        (values["sender"], values["feeOwner"], values["token"], values["amount"])
+        for name, values in collected
+        if name == "StoreTokens"
+    ]
+    assert sorted(stored) == sorted(
+        [
+            (deployment.locker, OTHER, weth, 7_500),
+            (deployment.locker, STRANGER, weth, 2_501),
+            (deployment.locker, OTHER, token, 3_000),
+            (deployment.locker, STRANGER, token, 1_000),
+        ]
+    )
+    paired, own = (10_001, [7_500, 2_501]), (4_000, [3_000, 1_000])
+    (amount0, rewards0), (amount1, rewards1) = (own, paired) if token.lower() < weth.lower() else (paired, own)
+    claimed = {"token": token, "amount0": amount0, "amount1": amount1, "rewards0": rewards0, "rewards1": rewards1}
+    assert collected[-1] == ("ClaimedRewards", claimed)
+    assert available(deployment, OTHER, weth) == before + 7_500
+
+    fee_locker = node_client.contract(url, "FeeLocker", deployment.fee_locker)
+    receipt = node_client.transact(url, fee_locker.functions.claim(OTHER, token), sender=STRANGER)
+
+    assert events_of(deployment, receipt)[-1] == (
+        "ClaimTokens",
+        {"feeOwner": OTHER, "token": token, "amountClaimed": 3_000},
+    )
+    assert token_at(deployment, token).functions.balanceOf(OTHER).call() == 3_000
+    assert available(deployment, OTHER, token) == 0
+
+
+def test_a_recipient_gets_the_currency_he_prefers(deployment: Deployment) -> None:
+    url, weth = deployment.rpc_url, deployment.wrapped_native
+    recipients = (
+        Recipient(admin=SENDER, recipient=OTHER, bps=6_000, wants="Clanker"),
+        Recipient(admin=SENDER, recipient=STRANGER, bps=4_000, wants="Both"),
+    )
+    token = launch_token(deployment, LaunchConfig(salt=os.urandom(32), recipients=recipients))
+    accrue(deployment, token, paired=10**15, launched=0)
+    locker = node_client.contract(url, "Locker", deployment.locker)
+
+    events = dict(
+        events_of(deployment, node_client.transact(url, locker.functions.collectRewards(token), sender=SENDER))
+    )
+
+    swapped = events["FeesSwapped"]
+    assert (swapped["token"], swapped["rewardToken"], swapped["swappedToken"]) == (token, weth, token)
+    assert swapped["amountSwapped"] == 6 * 10**14
+    assert swapped["amountOut"] == available(deployment, OTHER, token)
+    assert swapped["amountOut"] == pytest.approx(6 * 10**14 * 1.0001**230_400, rel=1e-9)
+
+
+def test_dollar_fees_are_taken_by_allowance(deployment: Deployment) -> None:
+    url = deployment.rpc_url
+    config = LaunchConfig(salt=os.urandom(32), paired_token=deployment.usd, tick=-424_400)
+    token = launch_token(deployment, config)
+    usd = node_client.contract(url, "UsdStandIn", deployment.usd)
+    node_client.transact(url, usd.functions.mint(SENDER, 500), sender=SENDER)
+    node_client.transact(url, usd.functions.approve(deployment.locker, 500), sender=SENDER)
+    locker = node_client.contract(url, "Locker", deployment.locker)
+    amounts = (0, 500) if token.lower() < deployment.usd.lower() else (500, 0)
+    with refused("InvalidSwapFeeValue"):
+        locker.functions.simulateSwapFees(token, *amounts).call({"from": SENDER, "value": 1})
+
+    node_client.transact(url, locker.functions.simulateSwapFees(token, *amounts), sender=SENDER)
+    node_client.transact(url, locker.functions.collectRewards(token), sender=SENDER)
+
+    assert available(deployment, SENDER, deployment.usd) == 500
+
+
+def test_the_team_takes_what_the_factory_holds(moving: Deployment) -> None:
+    usd = node_client.contract(moving.rpc_url, "UsdStandIn", moving.usd)
+    node_client.transact(moving.rpc_url, usd.functions.mint(moving.factory, 7), sender=SENDER)
+    factory = node_client.contract(moving.rpc_url, "Factory", moving.factory)
+
+    receipt = node_client.transact(moving.rpc_url, factory.functions.claimTeamFees(moving.usd), sender=OWNER)
+
+    claimed = {"token": moving.usd, "recipient": OWNER, "amount": 7}
+    assert events_of(moving, receipt)[-1] == ("ClaimTeamFees", claimed)
+
+
+def test_a_vault_pays_out_as_it_vests(moving: Deployment) -> None:
+    url = moving.rpc_url
+    share = VaultShare(admin=OTHER, bps=1_000, lockup=7 * DAY, vesting=10 * DAY)
+    token = launch_token(moving, LaunchConfig(salt=os.urandom(32), vault=share))
+    vault = node_client.contract(url, "Vault", moving.vault)
+    with refused("NoBalanceToClaim"):
+        vault.functions.claim(token).call({"from": STRANGER})
+    with refused("Unauthorized"):
+        vault.functions.editAllocationAdmin(token, STRANGER).call({"from": SENDER})
+    edited = events_of(
+        moving, node_client.transact(url, vault.functions.editAllocationAdmin(token, STRANGER), sender=OTHER)
+    )
+    assert edited == [("AllocationAdminUpdated", {"token": token, "oldAdmin": OTHER, "newAdmin": STRANGER})]
+
+    let_pass(moving, 12 * DAY)
+    _, (name, half) = events_of(moving, node_client.transact(url, vault.functions.claim(token), sender=SENDER))
+    let_pass(moving, 6 * DAY)
+    _, (_, rest) = events_of(moving, node_client.transact(url, vault.functions.claim(token), sender=SENDER))
+
+    assert name == "AllocationClaimed"
+    assert half["amount"] == pytest.approx(TOKEN_SUPPLY // 20, rel=1e-4)
+    assert rest == {"token": token, "amount": half["remainingAmount"], "remainingAmount": 0}
+    assert token_at(moving, token).functions.balanceOf(STRANGER).call() == TOKEN_SUPPLY // 10
+
+
+def test_an_airdrop_pays_whoever_proves_a_place(moving: Deployment) -> None:
+    url = moving.rpc_url
+    # Three entries make a tree that is not full.
+    entries = ((OTHER, 10**26), (STRANGER, 5 * 10**25), (SENDER, 10**26))
+    token = launch_token(
+        moving,
+        LaunchConfig(salt=os.urandom(32), airdrop=AirdropShare(admin=SENDER, entries=entries, vesting=0)),
+    )
+    airdrop = node_client.contract(url, "Airdrop", moving.airdrop)
+    proofs = {entry: merkle_proof(entries, entry) for entry in entries}
+    claim = airdrop.functions.claim(token, *entries[1], proofs[entries[1]])
+    with refused("AirdropNotUnlocked"):
+        claim.call({"from": SENDER})
+    with refused("InvalidProof"):
+        airdrop.functions.claim(token, STRANGER, 6 * 10**25, proofs[entries[1]]).call({"from": SENDER})
+
+    let_pass(moving, DAY)
+    for entry in entries:
+        bound = airdrop.functions.claim(token, *entry, proofs[entry])
+        _, claimed = events_of(moving, node_client.transact(url, bound, sender=SENDER))
+        paid = {"token": token, "user": entry[0], "totalUserAmountClaimed": entry[1], "userAmountStillLocked": 0}
+        assert claimed == ("AirdropClaimed", paid)
+    with refused("NothingToClaim"):
+        claim.call({"from": SENDER})
+
+
+def test_an_open_airdrop_gets_its_root_once_and_is_swept_at_the_end(moving: Deployment) -> None:
+    url = moving.rpc_url
+    airdrop_share = AirdropShare(admin=SENDER, bps=100, lockup=DAY, vesting=DAY)
+    token = launch_token(moving, LaunchConfig(salt=os.urandom(32), airdrop=airdrop_share))
+    change = node_client.contract(url, "Airdrop", moving.airdrop).functions
+    node_client.transact(url, change.updateMerkleRoot(token, b"\x01" * 32), sender=SENDER)
+    with refused("MerkleRootAlreadySet"):
+        change.updateMerkleRoot(token, b"\x02" * 32).call({"from": SENDER})
+    with refused("AdminClaimTooEarly"):
+        change.adminClaim(token).call({"from": SENDER})
+    node_client.transact(url, change.updateAdmin(token, OTHER), sender=SENDER)
+
+    let_pass(moving, 16 * DAY)
+    node_client.transact(url, change.adminClaim(token), sender=OTHER)
+
+    assert token_at(moving, token).functions.balanceOf(OTHER).call() == TOKEN_SUPPLY // 100
+    with refused("AirdropClosed"):
+        change.claim(token, SENDER, 1, []).call({"from": SENDER})
+
+
+def accrue(deployment: Deployment, token: str, *, paired: int, launched: int) -> None:
+    """Make the pool of a token owe fees, paid by SENDER in native currency."""
+    first = token.lower() < deployment.wrapped_native.lower()
+    locker = node_client.contract(deployment.rpc_url, "Locker", deployment.locker)
+    amounts = (launched, paired) if first else (paired, launched)
+    node_client.transact(
+        deployment.rpc_url, locker.functions.simulateSwapFees(token, *amounts), sender=SENDER, value=paired
+    )
+
+
+def available(deployment: Deployment, owner: str, currency: str) -> int:
+    fee_locker = node_client.contract(deployment.rpc_url, "FeeLocker", deployment.fee_locker)
+    amount: int = fee_locker.functions.availableFees(owner, currency).call()
+    return amount

@@ -1,0 +1,188 @@
+"""The development node: found, started, restarted with everything it knew, and prepared with the contracts."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from web3 import Web3
+from web3.types import RPCEndpoint
+
+from development.devchain import anvil, deploy_contracts, node_client
+from development.devchain.deploy_contracts import OWNER, Deployment
+from development.devchain.launch_transactions import LaunchConfig, launch
+from tests.nodes.devchain_tests import OTHER, SENDER, launched
+from tests.processes.waiting import wait_for
+from tokens.chains.registry import chains
+
+DEVCHAIN = Path(anvil.__file__).resolve().parent
+
+
+def test_a_chain_that_began_otherwise_is_refused(tmp_path: Path) -> None:
+    with anvil.start() as url:
+        node_client.wait(url, node_client.send(url, sender=OWNER, to=OTHER, data="0x", value=1))
+
+        with pytest.raises(deploy_contracts.NotFresh, match="WrappedNative"):
+            deploy_contracts.prepare(url, chains_file=tmp_path / "chains.toml")
+
+    assert not (tmp_path / "chains.toml").exists()
+
+
+def test_a_chain_without_contracts_is_told_apart() -> None:
+    with anvil.start() as url, pytest.raises(deploy_contracts.NotDeployed):
+        deploy_contracts.locate(url)
+
+
+def test_it_refuses_a_node_program_that_is_not_there() -> None:
+    # The variable is read by this process's own environment, so another process has to ask.
+    code = "from development.devchain.anvil import start\nwith start(): pass"
+    answer = run_python(code, ANVIL="/nowhere/anvil")
+
+    assert answer.returncode == 1
+    assert "ANVIL has a value that can't be used: expected the path of an executable file" in answer.stderr
+
+
+def test_preparing_again_changes_nothing(tmp_path: Path) -> None:
+    with anvil.start() as url:
+        first = deploy_contracts.prepare(url, chains_file=tmp_path / "first.toml")
+        height = node_client.connect(url).eth.block_number
+        node_client.wait(url, launch(first, LaunchConfig(), sender=OWNER))
+
+        assert deploy_contracts.prepare(url, chains_file=tmp_path / "second.toml") == first
+        assert deploy_contracts.locate(url) == first
+        assert node_client.connect(url).eth.block_number == height + 1
+    assert (tmp_path / "first.toml").read_text() == (tmp_path / "second.toml").read_text()
+
+
+def test_an_interrupted_preparation_is_continued(tmp_path: Path, deployment: Deployment) -> None:
+    with anvil.start() as url:
+        # What the first transaction of the preparation was on the other chain, and nothing more.
+        web3 = node_client.connect(deployment.rpc_url)
+        [creation] = web3.eth.get_block(1, full_transactions=True)["transactions"]
+        node_client.wait(url, node_client.send(url, sender=OWNER, to=None, data=creation["input"].to_0x_hex()))
+
+        continued = deploy_contracts.prepare(url, chains_file=tmp_path / "chains.toml")
+
+    assert continued.factory == deployment.factory
+
+
+def test_the_service_knows_the_chain_by_the_registry_file(deployment: Deployment, chains_file: Path) -> None:
+    chain = chains.load(chains_file).chain(anvil.CHAIN_ID)
+
+    assert chain.factory_generation(deployment.factory.lower()).name == "v4"
+    assert {role: chain.addresses(role, "v4") for role in ("locker", "fee_locker", "vault", "airdrop", "dev_buy")} == {
+        "locker": (deployment.locker,),
+        "fee_locker": (deployment.fee_locker,),
+        "vault": (deployment.vault,),
+        "airdrop": (deployment.airdrop,),
+        "dev_buy": (deployment.dev_buy,),
+    }
+    assert (chain.wrapped_native, chain.v4_pool_manager) == (deployment.wrapped_native, deployment.pool_manager)
+    assert [quote.symbol for quote in chain.quote_tokens.values()] == ["WETH", "USDC"]
+
+
+@pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])
+def test_a_restarted_node_knows_the_whole_chain(tmp_path: Path, kill: bool) -> None:
+    state = tmp_path / "state.json"
+    with anvil.start(state=state, save_every=1) as url:
+        at = deploy_contracts.prepare(url, chains_file=tmp_path / "chains.toml")
+        sent = launched(at, LaunchConfig())["transactionHash"].to_0x_hex()
+        if kill:
+            [process] = [pid for pid in children() if str(state) in command_of(pid)]
+            wait_for(lambda: stopped_with_all_written(process, state, sent), seconds=20)
+            os.kill(process, signal.SIGKILL)
+            before = None
+        else:
+            before = history(url, sent, at)
+
+    with anvil.start(state=state) as url:
+        after = history(url, sent, at)
+        assert before in (None, after)
+        assert len(after["logs"]) > 0 and after["receipt"]["status"] == "0x1"
+        again = deploy_contracts.prepare(url, chains_file=tmp_path / "chains.toml")
+        assert launched(again, LaunchConfig(salt=os.urandom(32)))["status"] == 1
+
+
+def history(url: str, transaction: str, at: Deployment) -> dict[str, Any]:
+    """What a reader of the chain asks for, as the node answers it."""
+
+    def ask(method: str, *params: Any) -> Any:
+        return node_client.connect(url).provider.make_request(RPCEndpoint(method), params)["result"]
+
+    receipt = ask("eth_getTransactionReceipt", transaction)
+    balance = node_client.contract(url, "Token", at.usd).encode_abi("balanceOf", [OWNER])
+    return {
+        "receipt": receipt,
+        "transaction": ask("eth_getTransactionByHash", transaction),
+        "block": ask("eth_getBlockByHash", receipt["blockHash"], False),
+        "logs": ask("eth_getLogs", {"fromBlock": "0x0", "toBlock": "latest", "address": at.factory}),
+        "dollars": ask("eth_call", {"to": at.usd, "data": balance}, "latest"),
+        "nonce": ask("eth_getTransactionCount", SENDER, "latest"),
+    }
+
+
+def test_blocks_come_by_the_clock_where_asked() -> None:
+    with anvil.start(block_time=0.2) as url:
+        web3 = node_client.connect(url)
+        start = web3.eth.block_number
+        wait_for(lambda: web3.eth.block_number >= start + 2)
+
+
+def test_a_node_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
+    code = (
+        "import os, sys, time\n"
+        "from development.devchain.anvil import start\n"
+        "with start() as url:\n"
+        "    print(url, flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        url = parent.stdout.readline().strip()
+        assert Web3(Web3.HTTPProvider(url)).is_connected()
+        parent.kill()
+
+    wait_for(lambda: not Web3(Web3.HTTPProvider(url)).is_connected())
+
+
+def test_the_packages_are_pinned_without_a_registry() -> None:
+    lock = json.loads((DEVCHAIN / "package-lock.json").read_text(encoding="utf-8"))
+    wanted = json.loads((DEVCHAIN / "package.json").read_text(encoding="utf-8"))
+    pins = {**wanted["optionalDependencies"], **wanted["devDependencies"]}
+    installed = {path.removeprefix("node_modules/"): entry for path, entry in lock["packages"].items() if path}
+
+    assert {name: installed[name]["version"] for name in pins} == pins
+    assert [name for name, entry in installed.items() if "resolved" in entry or "integrity" not in entry] == []
+
+
+def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, timeout=60
+    )
+
+
+def stopped_with_all_written(process: int, state: Path, transaction: str) -> bool:
+    """Whether the halted node's file is whole and holds the transaction; it writes every second, and not atomically."""
+    os.kill(process, signal.SIGSTOP)
+    wait_for(lambda: Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+    try:
+        if transaction in json.dumps(json.loads(state.read_text())):
+            return True
+    except (FileNotFoundError, json.JSONDecodeError):
+        pass
+    os.kill(process, signal.SIGCONT)
+    return False
+
+
+def children() -> list[int]:
+    return [int(word) for word in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+
+
+def command_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()

@@ -1,0 +1,337 @@
+"""The bundled servers: each test starts them in a directory of its own, and looks at real processes."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+import psutil
+import psycopg
+import pytest
+import redis
+
+from config.environment.variables import BASE_DIR
+from tests.processes.waiting import wait_for
+
+
+class Place:
+    """A local directory, and the processes that use the servers in it."""
+
+    def __init__(self, local: Path) -> None:
+        self.local = local
+        self._processes: list[subprocess.Popen[str]] = []
+
+    def environment(self, **more: str) -> dict[str, str]:
+        # Empty, not absent: a developer's .env must not fill them in.
+        unset = {"DATABASE_URL": "", "REDIS_URL": "", "SECRET_KEY": "", "LAUNCHBOARD_REDIS_DB": ""}
+        return os.environ | unset | {"LAUNCHBOARD_LOCAL": str(self.local)} | more
+
+    def user(self, **more: str) -> "subprocess.Popen[str]":
+        """A new process that obeys the commands of tests/processes/bundled_servers_user.py."""
+        return self._open("-m", "tests.processes.bundled_servers_user", environment=self.environment(**more))
+
+    def run(self, code: str, *arguments: str) -> "subprocess.Popen[str]":
+        """A new process that runs a text of Python."""
+        return self._open("-c", code, *arguments, environment=self.environment())
+
+    def _open(self, *arguments: str, environment: dict[str, str]) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=BASE_DIR,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._processes.append(process)
+        return process
+
+    def processes(self, *words: str) -> list[psutil.Process]:
+        """The servers and keepers of this place whose command line holds all the words."""
+        found = []
+        for process in psutil.process_iter(["cmdline"]):
+            command = " ".join(process.info["cmdline"] or [])
+            if str(self.local) in command and all(word in command for word in words):
+                found.append(process)
+        return found
+
+    def postmaster(self) -> psutil.Process:
+        return psutil.Process(int((self.local / "postgres" / "postmaster.pid").read_text().split()[0]))
+
+    def is_empty(self) -> bool:
+        return not self.processes()
+
+    def leave(self) -> None:
+        for process in self._processes:
+            process.kill()
+            process.communicate()
+        wait_for(self.is_empty)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    # A capital letter: an address that loses it leads nowhere.
+    place = Place(tmp_path / "A-place")
+    yield place
+    place.leave()
+
+
+def tell(user: "subprocess.Popen[str]", command: str) -> Any:
+    assert user.stdin is not None and user.stdout is not None
+    user.stdin.write(command + "\n")
+    user.stdin.flush()
+    return json.loads(user.stdout.readline())
+
+
+def query(addresses: dict[str, str], sql: str) -> Any:
+    """The first column of the first row, by the settings that Django makes of the address."""
+    settings = dj_database_url.parse(addresses["postgres"])
+    with psycopg.connect(
+        host=settings["HOST"], user=settings["USER"], dbname=settings["NAME"], autocommit=True
+    ) as connection:
+        cursor = connection.execute(sql)
+        return cursor.fetchone()[0] if cursor.description else None
+
+
+def test_it_refuses_data_of_another_version_and_shows_the_log(place: Place) -> None:
+    user = place.user()
+    tell(user, "hold")
+    user.kill()
+    wait_for(place.is_empty)
+    (place.local / "postgres" / "PG_VERSION").write_text("12\n")
+
+    refused = tell(place.user(), "hold")["refused"]
+
+    assert "the bundled postgres did not start" in refused
+    assert "initialized by PostgreSQL version 12" in refused
+
+
+def test_it_refuses_a_socket_directory_that_is_a_link(tmp_path: Path) -> None:
+    place = Place(tmp_path / ("long" * 25))
+    addresses = tell(place.user(), "hold")
+    place.leave()
+    directory = Path(dj_database_url.parse(addresses["postgres"])["HOST"])
+    assert place.local not in directory.parents
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+    directory.rmdir()
+    directory.symlink_to(tmp_path)
+
+    refused = tell(place.user(), "hold")["refused"]
+
+    directory.unlink()
+    place.leave()
+    assert "is not a directory of this user" in refused
+
+
+def test_it_refuses_to_make_a_secret_for_a_shared_database(place: Place) -> None:
+    environment = place.environment(DATABASE_URL="postgres://somewhere/launchboard", REDIS_URL="redis://somewhere")
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check"], cwd=BASE_DIR, env=environment, capture_output=True, text=True
+    )
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        "launchboard: SECRET_KEY is required where DATABASE_URL is set: expected at least 50 random characters\n"
+    )
+
+
+def test_it_keeps_one_secret_that_others_cannot_read(place: Place) -> None:
+    code = "from config import embedded; print(embedded.secret_key())"
+    command = [sys.executable, "-c", code]
+    made = [
+        subprocess.Popen(command, cwd=BASE_DIR, env=place.environment(), stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    keys = {process.communicate()[0].strip() for process in made}
+
+    assert len(keys) == 1
+    assert len(keys.pop()) >= 50
+    assert stat.S_IMODE((place.local / "secret-key").stat().st_mode) == 0o600
+    assert [path.name for path in place.local.iterdir()] == ["secret-key"]
+
+
+def test_it_starts_nothing_for_servers_that_are_configured(place: Place) -> None:
+    user = place.user(DATABASE_URL="postgres://somewhere/launchboard", REDIS_URL="redis://somewhere")
+    assert "refused" not in tell(user, "hold")
+    assert place.is_empty()
+    assert not place.local.exists()
+
+
+def test_it_finds_three_letters_of_any_script(place: Place) -> None:
+    addresses = tell(place.user(), "hold")
+    query(addresses, "CREATE EXTENSION pg_trgm")
+    assert query(addresses, "SELECT show_trgm('犬')") != []
+    assert query(addresses, "SELECT lower('ÄΩЖ')") == "äωж"
+
+
+def test_it_works_in_a_directory_with_characters_that_addresses_take_for_something_else(tmp_path: Path) -> None:
+    place = Place(tmp_path / "a,b %41?#'\u00e9")
+    addresses = tell(place.user(), "hold")
+    assert redis.Redis.from_url(addresses["valkey"]).ping()
+    assert query(addresses, "SELECT 1") == 1
+    place.leave()
+    Path(dj_database_url.parse(addresses["postgres"])["HOST"]).rmdir()
+
+
+def test_it_listens_on_no_network_and_lets_no_other_user_in(place: Place) -> None:
+    addresses = tell(place.user(), "hold")
+    assert redis.Redis.from_url(addresses["valkey"]).ping()
+    assert query(addresses, "SELECT inet_server_addr() IS NULL")
+    assert [process.net_connections("inet") for process in place.processes()] == [[]] * 4
+    assert stat.S_IMODE((place.local / "run").stat().st_mode) == 0o700
+
+
+def test_it_finds_its_data_again(place: Place) -> None:
+    user = place.user()
+    addresses = tell(user, "hold")
+    query(addresses, "CREATE TABLE kept AS SELECT 7 AS number")
+    user.kill()
+    wait_for(place.is_empty)
+
+    assert query(tell(place.user(), "hold"), "SELECT number FROM kept") == 7
+
+
+def test_users_that_come_together_share_one_server(place: Place) -> None:
+    users = [place.user() for _ in range(3)]
+    for user in users:
+        assert user.stdin is not None
+        user.stdin.write("hold\n")
+        user.stdin.flush()
+    answers = {user.stdout.readline() for user in users if user.stdout is not None}
+
+    assert len(answers) == 1
+    assert len(place.processes("development.servers.keeper")) == 2
+
+
+def test_the_servers_outlive_the_user_that_started_them_while_there_is_another(place: Place) -> None:
+    first, second = place.user(), place.user()
+    tell(first, "hold")
+    postmaster = place.postmaster().pid
+    addresses = tell(second, "hold")
+
+    first.kill()
+    first.wait()
+
+    assert query(addresses, "SELECT 1") == 1
+    assert place.postmaster().pid == postmaster
+
+
+def test_the_servers_stop_when_the_last_user_is_killed(place: Place) -> None:
+    user = place.user()
+    tell(user, "hold")
+    assert len(place.processes("development.servers.keeper")) == 2
+    user.kill()
+
+    wait_for(place.is_empty)
+
+    assert "database system is shut down" in (place.local / "log" / "postgres.log").read_text()
+
+
+def test_a_server_that_was_halted_and_goes_on_still_stops_with_the_last_user(place: Place) -> None:
+    user = place.user()
+    tell(user, "hold")
+    (server,) = place.processes("valkey-server")
+    server.suspend()
+    wait_for(lambda: server.status() == psutil.STATUS_STOPPED)
+    server.resume()
+    user.kill()
+
+    wait_for(place.is_empty)
+
+
+def test_a_killed_keeper_leaves_no_server_and_the_next_hold_starts_all_again(place: Place) -> None:
+    user = place.user()
+    addresses = tell(user, "hold")
+    query(addresses, "CREATE TABLE kept AS SELECT 7 AS number")
+    for keeper in place.processes("development.servers.keeper"):
+        keeper.kill()
+    wait_for(place.is_empty)
+
+    assert tell(user, "hold") == addresses
+    assert query(addresses, "SELECT number FROM kept") == 7
+    assert redis.Redis.from_url(addresses["valkey"]).ping()
+
+
+def test_a_killed_server_is_started_again(place: Place) -> None:
+    user = place.user()
+    addresses = tell(user, "hold")
+    before = place.postmaster()
+    before.kill()
+
+    def answers() -> bool:
+        try:
+            return query(addresses, "SELECT 1") == 1 and place.postmaster() != before
+        except (psycopg.OperationalError, FileNotFoundError):
+            return False
+
+    wait_for(answers)
+
+
+def test_what_a_crashed_machine_left_is_cleared_away(place: Place) -> None:
+    user = place.user()
+    tell(user, "hold")
+    user.kill()
+    wait_for(place.is_empty)
+    # After a restart of the machine the old numbers may belong to anyone: here to this very test.
+    for name in ("postgres/postmaster.pid", "valkey/valkey.pid"):
+        (place.local / name).write_text(f"{os.getpid()}\n{place.local / 'postgres'}\n")
+    for name in ("lock/postgres.ready", "lock/valkey.ready", "run/.s.PGSQL.5432", "run/valkey.sock"):
+        (place.local / name).touch()
+    (place.local / "postgres.new").mkdir()
+
+    addresses = tell(place.user(), "hold")
+
+    assert query(addresses, "SELECT 1") == 1
+    assert redis.Redis.from_url(addresses["valkey"]).ping()
+
+
+def test_a_first_start_that_was_cut_short_is_begun_again(place: Place) -> None:
+    draft = place.local / "postgres.new"
+    draft.mkdir(parents=True)
+    (draft / "PG_VERSION").write_text("18\n")
+    assert query(tell(place.user(), "hold"), "SELECT 1") == 1
+
+
+def test_an_orphan_that_still_runs_is_stopped_first(place: Place) -> None:
+    user = place.user()
+    addresses = tell(user, "hold")
+    user.kill()
+    wait_for(place.is_empty)
+    # Servers without a keeper, as a killed one leaves them where the kernel makes no promise.
+    code = (
+        "import sys; from pathlib import Path; from development.servers.programs import make_server\n"
+        "local = Path(sys.argv[2]); server = make_server(sys.argv[1], local, local / 'run', durable=False)\n"
+        "server.prepare(); server.start().wait()"
+    )
+    orphans = [place.run(code, name, str(place.local)) for name in ("postgres", "valkey")]
+    wait_for(lambda: (place.local / "run" / ".s.PGSQL.5432").exists() and (place.local / "run/valkey.sock").exists())
+    assert not place.processes("development.servers.keeper")
+
+    assert tell(place.user(), "hold") == addresses
+
+    assert query(addresses, "SELECT 1") == 1
+    assert redis.Redis.from_url(addresses["valkey"]).ping()
+    assert [orphan.wait() for orphan in orphans] == [0, 0]
+
+
+def test_postgres_runs_as_a_user_it_accepts_also_where_namespaces_are_denied(place: Place) -> None:
+    root = os.getuid() == 0
+    user = place.user()
+    tell(user, "deny")
+    addresses = tell(user, "hold")
+    query(addresses, "CREATE TABLE kept AS SELECT 7 AS number")
+    assert place.postmaster().uids().real == (65534 if root else os.getuid())
+    # The kernel's promise holds here too.
+    for keeper in place.processes("development.servers.keeper"):
+        keeper.kill()
+    wait_for(place.is_empty)
+
+    # The same data serve where namespaces are allowed.
+    addresses = tell(place.user(), "hold")
+    assert query(addresses, "SELECT number FROM kept") == 7
+    assert place.postmaster().uids().real == os.getuid()

@@ -1,0 +1,344 @@
+"""`python -m development.run` as `make run` starts it: a real one on a free port, in a directory of its own."""
+
+import http.client
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import requests
+
+from config.environment.variables import BASE_DIR
+from development.devchain.anvil import CHAIN_ID
+from development.standins.social_server import username
+from tests.processes.waiting import wait_for
+
+_START_SECONDS = 120.0
+_UNSET = (
+    *("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "LAUNCHBOARD_REDIS_DB", "SITE_URL"),
+    *("MARKET_API_KEY", "MARKET_BASE_URL", "SOCIAL_API_KEY", "FARCASTER_HUB_URL"),
+)
+# A program that starts another one and waits for it, as make does.
+_PARENT = (sys.executable, "-c", "import subprocess, sys; subprocess.run(sys.argv[1:])")
+
+
+class Run:
+    """A run, what it has said, and the processes that belong to it."""
+
+    def __init__(self, local: Path, *, through: Sequence[str] = (), **settings: str) -> None:
+        """Start it at once, by the program `through` where there is one."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.local, self._output = local, local.with_suffix(f".{self.port}")
+        # Empty, not absent: a developer's .env must not fill them in.
+        unset = dict.fromkeys(_UNSET, "")
+        self._environment = os.environ | unset | {"LAUNCHBOARD_LOCAL": str(local), "PORT": str(self.port)} | settings
+        self._through = through
+        self._seen: list[psutil.Process] = []
+        self.start()
+
+    def start(self) -> None:
+        with self._output.open("wb") as output:
+            self.process = subprocess.Popen(
+                [*self._through, sys.executable, "-m", "development.run"],
+                cwd=BASE_DIR,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+
+    def said(self) -> str:
+        return self._output.read_text()
+
+    def wait_for_greeting(self) -> None:
+        wait_for(lambda: "Ctrl-C stops" in self.said() or self.process.poll() is not None, seconds=_START_SECONDS)
+        assert self.process.poll() is None, self.said()
+        self._seen = psutil.Process(self.process.pid).children(recursive=True)
+
+    def sockets(self) -> Path:
+        """The directory of the bundled servers' sockets, which is not in a local directory of this name."""
+        command = [sys.executable, "-c", "from config import embedded; print(embedded.socket_directory())"]
+        return Path(subprocess.check_output(command, cwd=BASE_DIR, env=self._environment, text=True).strip())
+
+    def children(self, word: str) -> list[psutil.Process]:
+        return [child for child in self._seen if word in " ".join(child.cmdline())]
+
+    def left(self) -> list[str]:
+        """The command lines of all its processes that live: those seen, and any that carries its directory."""
+        found = {process for process in self._seen if process.is_running()} | set(psutil.process_iter())
+        commands = []
+        for process in found:
+            try:
+                command = " ".join(process.cmdline()) if process.status() != psutil.STATUS_ZOMBIE else ""
+            except psutil.NoSuchProcess:
+                continue
+            if command and (process in self._seen or str(self.local) in command):
+                commands.append(command)
+        return commands
+
+    def get(self, path: str, **headers: str) -> tuple[int, str]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+    def paste(self, title: str) -> Any:
+        """The answer, as Python, to the curl command that the greeting has under the title."""
+        found = re.search(rf"^  {title} +(curl (?:.*\\\n)*.*)$", self.said(), re.MULTILINE)
+        assert found
+        # Of a line that goes on shells know more than shlex.
+        _, url, *options = shlex.split(found[1].replace("\\\n", ""))
+        given = [(option, value) for option, value in zip(options[::2], options[1::2], strict=True)]
+        headers = dict(value.split(": ", 1) for option, value in given if option == "-H")
+        content = next((value for option, value in given if option == "-d"), None)
+        return requests.request(
+            "GET" if content is None else "POST", url, headers=headers, data=content, timeout=30
+        ).json()
+
+    def manage(self, *words: str) -> str:
+        """What a command of `manage.py` beside it says."""
+        command = [sys.executable, "manage.py", *words]
+        return subprocess.check_output(command, cwd=BASE_DIR, env=self._environment, text=True).strip()
+
+    def end(self, number: signal.Signals) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(60)
+
+
+# Characters that addresses, lists of settings or shells take for something else.
+_NAME = "a,b %41?#'\u00e9"
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Path:
+    return tmp_path / _NAME
+
+
+@pytest.fixture(scope="module")
+def lived_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where runs come one after another, however each ends: the first alone has servers and tables to make."""
+    return tmp_path_factory.mktemp("run") / _NAME
+
+
+@pytest.fixture
+def run(lived_in: Path, request: pytest.FixtureRequest) -> Iterator[Run]:
+    # A node that no one asks, and so no development chain: these tests are about the service's own processes.
+    yield from end_in_time(Run(lived_in, through=getattr(request, "param", ()), RPC_URLS_8453="http://127.0.0.1:9"))
+
+
+@pytest.fixture
+def sample_run(local: Path) -> Iterator[Run]:
+    """A run as a newcomer has it, but that launches come faster."""
+    yield from end_in_time(Run(local, LAUNCH_EVERY_SECONDS="0.5", MARKET_DATA="true"))
+
+
+def end_in_time(run: Run) -> Iterator[Run]:
+    yield run
+    if run.process.poll() is None:
+        run.process.kill()
+        run.process.wait()
+    wait_for(lambda: not run.left(), seconds=60)
+    shutil.rmtree(run.sockets())
+
+
+@pytest.mark.parametrize(
+    ("name", "nonsense", "expected"),
+    [
+        ("PORT", "eight", "a whole number from 1 to 65535"),
+        ("WEB_WORKERS", "0", "a whole number from 1 to 64"),
+        ("RPC_URLS_8453", "ftp://s3cret", "an address that starts with http:// or https://"),
+        ("WEB_HOST", "localhost", "an IP address, such as 127.0.0.1, 0.0.0.0 or ::1"),
+        ("SECRET_KEY", "s3cret", "at least 50 random characters"),
+        ("ANVIL", __file__, "the path of an executable file"),
+    ],
+)
+def test_it_refuses_a_setting_in_one_line_before_anything_starts(
+    local: Path, name: str, nonsense: str, expected: str
+) -> None:
+    run = Run(local, **{name: nonsense})
+    assert run.process.wait(60) == 1
+    assert run.said() == f"launchboard: {name} has a value that can't be used: expected {expected}\n"
+    assert run.left() == []
+
+
+def test_it_refuses_a_port_in_use_in_one_line_before_anything_starts(local: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        run = Run(local, PORT=str(port))
+        assert run.process.wait(60) == 1
+    assert run.said() == (
+        f"launchboard: can't listen on 127.0.0.1 port {port} (Address already in use): set PORT to a free one\n"
+    )
+    assert run.left() == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            {"WEB_HOST": "192.0.2.1"},
+            r"can't listen on 192\.0\.2\.1 port \d+ \(.*\): set WEB_HOST to an address of this machine",
+        ),
+        (
+            {"DATABASE_URL": "postgres://user:s3cret@127.0.0.1:9/name", "SECRET_KEY": "x" * 50},
+            r"DATABASE_URL: no answer from the server \(.*127\.0\.0\.1.*refused.*\)",
+        ),
+        (
+            {"REDIS_URL": "redis://:s3cret@127.0.0.1:9/0"},
+            r"REDIS_URL: no answer from the server \(.*127\.0\.0\.1:9.*refused.*\)",
+        ),
+        (
+            {"CHAINS_FILE": "/nowhere.toml"},
+            r"CHAINS_FILE: /nowhere\.toml: can't be read: No such file or directory",
+        ),
+        (
+            {"LAUNCHBOARD_LOCAL": "/proc/x"},
+            r"LAUNCHBOARD_LOCAL has a value that can't be used: expected a directory .*/proc/x.*",
+        ),
+    ],
+)
+def test_it_refuses_what_the_machine_or_a_server_does_not_give_in_one_line(
+    local: Path, settings: dict[str, str], said: str
+) -> None:
+    run = Run(local, **settings)
+    assert run.process.wait(60) == 1
+    assert re.fullmatch(f"launchboard: {said}\n", run.said()), run.said()
+    assert "s3cret" not in run.said()
+    assert run.left() == []
+
+
+def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -> None:
+    run.wait_for_greeting()
+    assert run.get("/healthz")[0] == 200
+    assert json.loads(run.get("/readyz")[1])["status"] == "ok"
+    assert run.get("/api/tokens?limit=3")[0] == 200
+    # The web server has it reach the service, which refuses it like any other bad token.
+    huge = run.get("/api/pretoken/pending", Authorization="Bearer " + "a" * 2**20)
+    assert huge == (401, '{"error":"Unauthorized"}')
+    assert "Chains            chain 8453" in run.said()
+    # Beside a real chain nothing is made up.
+    assert "Market data       none: MARKET_DATA is false" in run.said()
+    assert "Profiles          none: set SOCIAL_API_KEY (Neynar) or FARCASTER_HUB_URL" in run.said()
+    assert "(of agents that partners report on)" in run.said()
+    assert not run.children("standins") and not run.children("development.sample_data.agent_reporter")
+    password, key = (run.local / "administrator").read_text().strip(), (run.local / "partner-key").read_text().strip()
+    assert f"admin, password {password}" in run.said()
+    assert key in run.said()
+    for name in ("administrator", "partner-key", "secret-key"):
+        assert stat.S_IMODE((run.local / name).stat().st_mode) == 0o600
+    second = Run(run.local)
+    assert second.process.wait(60) == 1
+    assert second.said() == f"launchboard: it already runs with the data in {run.local}\n"
+    run.wait_for_greeting()
+
+    assert run.end(signal.SIGINT) == 0
+    assert "Traceback" not in run.said()
+    wait_for(lambda: not run.left())
+
+    run.start()
+    run.wait_for_greeting()
+    assert password in run.said()
+    assert key in run.said()
+    assert (run.local / "partner-key").read_text().strip() == key
+
+
+def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_run: Run) -> None:
+    sample_run.wait_for_greeting()
+    for title, name in (("Market data", "market"), ("Profiles", "social"), ("Users", "issuer")):
+        found = re.search(rf"{title} +SAMPLE DATA of a stand-in at (\S+);\n +for real data set", sample_run.said())
+        assert found
+        assert f"stand-ins | {name}: sample data at {found[1]}" in sample_run.said()
+    assert len(sample_run.children("standins")) == 1
+
+    def told() -> list[dict[str, Any]]:
+        answer = sample_run.get("/api/tokens?limit=20&includeUser=true&includeMarket=true")[1]
+        related = [token["related"] for token in json.loads(answer)["data"]]
+        return [facts for facts in related if facts["user"] and facts["market"]]
+
+    facts = wait_for(told, seconds=60)[0]
+    assert facts["user"]["username"] == username(int(facts["user"]["fid"]))
+    assert facts["user"]["displayName"].endswith("(sample)")
+    assert facts["market"]["priceUsd"] > 0
+    # The follower found them: nobody asked for a transaction.
+    status, metrics = sample_run.get("/metrics")
+    asked = [line for line in metrics.splitlines() if line.startswith("launchboard_index_requests_newest{")]
+    assert (status, len(asked), {line.rpartition(" ")[2] for line in asked}) == (200, 5, {"0.0"})
+    ready = re.search(r"Followed so far   http://127\.0\.0\.1:\d+(/readyz\?chain=\d+)\n", sample_run.said())
+    assert ready
+    state = json.loads(sample_run.get(ready[1])[1])
+    assert (state["status"], state["chain"]["chainId"]) == ("ok", CHAIN_ID)
+    # What was on the chain before the follower is read and checked, too.
+    checked = rf'launchboard_chain_verified_block\{{chain="{CHAIN_ID}"\}} [1-9]'
+    wait_for(lambda: re.search(checked, sample_run.get("/metrics")[1]))
+    trending = json.loads(sample_run.get("/api/tokens/trending")[1])
+    # The example deploys a token, once however often it is pasted.
+    ordered = sample_run.paste("Deploy a token")
+    assert (ordered["success"], sample_run.paste("Deploy a token")) == (True, ordered)
+    assert wait_for(lambda: sample_run.paste("What became of it")["address"], seconds=60) == ordered["expectedAddress"]
+    # Tokens of made-up users let them in.
+    assert "As a user         curl " in sample_run.said()
+    token = sample_run.manage("user_token", "--fid", "12345")
+    status, pending = sample_run.get("/api/pretoken/pending", Authorization=f"Bearer {token}")
+    assert (status, json.loads(pending)) == (200, {"pendingPretokens": []})
+    assert sample_run.get("/api/pretoken/pending", Authorization=f"Bearer {token[:-4]}AAAA")[0] == 401
+    # What made-up agents do is reported and ranked.
+    ranked = re.search(
+        r"Leaderboard       http://127\.0\.0\.1:\d+(/\S+)  \(SAMPLE DATA of made-up agents\)\n", sample_run.said()
+    )
+    assert ranked
+    assert len(sample_run.children("development.sample_data.agent_reporter")) == 1
+    rows = wait_for(lambda: json.loads(sample_run.get(f"{ranked[1]}?interval=30d")[1])["data"], seconds=60)
+    assert rows[0]["agentName"].endswith("(sample)")
+    assert rows[0]["token"]["chainId"] == CHAIN_ID
+    assert min(rows[0]["runs"]["total"], rows[0]["castMetrics"]["interactions"]) > 50
+    # The stand-in knows the tokens that it was asked for, which are those of the samples.
+    assert trending["trending"]
+    assert all(token["chain_id"] == CHAIN_ID for token in trending["tokens"].values())
+
+
+def test_its_processes_are_those_of_production_and_start_again_when_they_end(run: Run) -> None:
+    run.wait_for_greeting()
+    assert len(run.children("granian")) == 3
+    assert len(run.children("config.celery worker")) >= 1
+    beat = run.children("config.celery beat")
+    assert len(beat) == 1
+    assert len(run.children("manage.py follow")) == 1
+
+    beat[0].kill()
+
+    def beat_again() -> bool:
+        # One that ends meanwhile has no command line.
+        with suppress(psutil.NoSuchProcess):
+            now = psutil.Process(run.process.pid).children(recursive=True)
+            return any("config.celery beat" in " ".join(child.cmdline()) for child in now if child != beat[0])
+        return False
+
+    wait_for(beat_again)
+    assert "beat | ended with status -9; starts again in 1 s" in run.said()
+
+
+@pytest.mark.parametrize("run", [(), _PARENT], indirect=True, ids=["itself", "its parent"])
+def test_nothing_of_it_lives_on_when_what_was_started_is_killed(run: Run) -> None:
+    run.wait_for_greeting()
+    assert len(run.left()) > 8
+
+    run.process.kill()
+    run.process.wait()
+
+    wait_for(lambda: not run.left(), seconds=60)

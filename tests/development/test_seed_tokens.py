@@ -1,0 +1,163 @@
+"""manage.py seed_tokens"""
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from config.api.fields import checksum
+from development.management.commands.seed_tokens import Command
+from development.sample_data import token_seeding
+from development.sample_data.token_rows import make_batch
+from tests.rows.factories import TokenFactory
+from tokens.catalogue.serializers import TokenRecordSerializer
+from tokens.chains.base58 import is_account, is_signature
+from tokens.chains.registry.chains import load
+from tokens.indexing.metadata import copy_key, parse_context, parse_metadata
+from tokens.models import Market, SearchEntry, Token
+
+# VACUUM runs in no transaction.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ADDRESSES = ("contract_address", "admin", "msg_sender", "requestor_address", "paired_token", "locker_address")
+
+
+def seed(*words):
+    """What it writes."""
+    output = io.StringIO()
+    call_command("seed_tokens", *map(str, words), stdout=output)
+    return output.getvalue()
+
+
+def definitions():
+    """What PostgreSQL knows of the tables' constraints and indexes, statistics of columns included."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_get_constraintdef(oid), ARRAY[conname, convalidated::text] FROM pg_constraint WHERE conrelid IN "
+            "('tokens_token'::regclass, 'tokens_market'::regclass, 'tokens_searchentry'::regclass) UNION ALL "
+            "SELECT pg_get_indexdef(indexrelid), ARRAY(SELECT (attnum, attstattarget)::text FROM pg_attribute "
+            "WHERE attrelid = indexrelid) FROM pg_index WHERE indrelid IN "
+            "('tokens_token'::regclass, 'tokens_market'::regclass, 'tokens_searchentry'::regclass) ORDER BY 1, 2"
+        )
+        return cursor.fetchall()
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_it_refuses_to_load_nothing(count):
+    with pytest.raises(CommandError, match="--count must be at least 1"):
+        seed("--count", count)
+
+
+def test_it_refuses_a_database_with_tokens_unless_it_is_to_add_to_them():
+    mine = TokenFactory(unindexed=True)
+    with pytest.raises(CommandError, match="there are tokens already: --add"):
+        seed("--count", 5)
+    assert list(Token.objects.all()) == [mine]
+    seed("--count", 5, "--add")
+    assert Token.objects.count() == 6
+
+
+def test_it_refuses_a_seed_that_is_there_already():
+    seed("--count", 5)
+    with pytest.raises(CommandError, match="choose another --seed"):
+        seed("--count", 5, "--add")
+    assert Token.objects.count() == 5
+    seed("--count", 5, "--add", "--seed", 2)
+    assert Token.objects.count() == 10
+
+
+def test_the_api_serves_every_token(client):
+    seed("--count", 300)
+    served, cursor = [], ""
+    while cursor is not None:
+        answer = client.get("/api/tokens", {"limit": 20, "cursor": cursor, "includeMarket": "true"}).json()
+        served, cursor = served + answer["data"], answer["cursor"]
+    assert len(served) == Token.objects.listed().count() > 290
+    keys = set(TokenRecordSerializer().fields)
+    assert all(set(record) == keys for record in served)
+
+
+def test_tokens_are_as_indexing_would_have_written_them():
+    seed("--count", 500)
+    for token in Token.objects.all():
+        # Of Solana what is read is final, and no block's hash is kept.
+        token.full_clean(exclude=["block_hash"] if token.chain_id == 101 else ())
+        for name in ADDRESSES:
+            address = getattr(token, name)
+            if address:
+                assert is_account(address) if token.chain_id == 101 else address == checksum(address), name
+        assert token.copy_key == copy_key(token.name, token.symbol)
+        assert set(parse_metadata(None)) == set(token.metadata)
+        assert set(parse_context(None)) == set(token.social_context)
+        assert token.search_entry.text == f"{token.name}\n{token.symbol}".lower()
+
+
+def test_some_are_of_solana_where_it_has_its_id(settings, forget_chains):
+    settings.SOLANA_CHAIN_ID = 1_399_811_149
+    forget_chains()
+    seed("--count", 500)
+    found = Token.objects.filter(generation="solana")
+    assert 1 < found.count() < 25
+    assert set(found.values_list("chain_id", "pair", "decimals")) == {(1_399_811_149, "SOL", 6)}
+    assert all(is_account(token.contract_address) and is_signature(token.tx_hash) for token in found)
+
+
+def test_every_token_has_its_market_and_some_have_traded():
+    seed("--count", 500)
+    assert Market.objects.count() == 500
+    known = Market.objects.exclude(updated_at=None)
+    assert 150 < known.count() < 250
+    assert known.filter(market_cap=None).exists()
+    assert not Market.objects.filter(updated_at=None).exclude(price_usd=None).exists()
+
+
+def test_the_same_seed_gives_the_same_tokens():
+    registry = load()
+
+    def batch(number, seed):
+        return make_batch(number, seed=seed, count=10_000, ids=range(200), registry=registry)
+
+    assert batch(0, 1) == batch(0, 1)
+    assert batch(0, 1)[1].text != batch(0, 2)[1].text
+    assert batch(0, 1)[1].text != batch(1, 1)[1].text
+
+
+def test_a_large_load_gives_the_indexes_back_as_they_were():
+    before = definitions()
+    count = token_seeding.REBUILD_FROM + 1
+    lines = seed("--count", count).splitlines()
+    assert definitions() == before
+    assert Token.objects.count() == Market.objects.count() == SearchEntry.objects.count() == count
+    # Names have what searches and COPY could stumble over.
+    for sought in ("Doge", "inu", "犬", "🐶", "%", "_", "\\", "'s ", '"'):
+        token = Token.objects.filter(name__contains=sought).first()
+        assert token and token.copy_key == copy_key(token.name, token.symbol), sought
+    stages = [line.split(" s  ")[-1] for line in lines]
+    assert "loading, 45 %" in stages
+    assert any(stage.startswith("indexing, 1 of") for stage in stages)
+    assert lines[-1].startswith(f"{count} tokens in ")
+
+
+def test_a_large_load_that_fails_leaves_indexes_and_tables_as_they_were():
+    before = definitions()
+
+    def fail(stage, done):
+        if stage.startswith("indexing, 3 of"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        token_seeding.load_synthetic_tokens(token_seeding.REBUILD_FROM, seed=1, add=False, report=fail)
+    assert definitions() == before
+    assert not Token.objects.exists()
+
+
+def test_it_draws_a_bar_on_a_terminal():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    output = Terminal()
+    call_command(Command(stdout=output), "--count", "10")
+    assert "\r[##############################] 100 %" in output.getvalue()
+    assert output.getvalue().endswith("10 tokens in 0 s\n")

@@ -1,0 +1,315 @@
+"""Calls made out of the description: each operation with good and bad input, by callers of every level.
+
+What is answered must be described: the status, the body, the headers. Every call is undone in the database, so that
+each of them meets the same rows.
+"""
+
+import copy
+import json
+import os
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import schemathesis
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, transaction
+from django.test import TestCase
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
+from jsonschema import Draft202012Validator
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import FailureGroup
+from schemathesis.generation.feedback import NO_FEEDBACK
+from schemathesis.specs.openapi import checks as conformance
+
+from accounts.models import Scope
+from tests.config.api.test_described_answers import close_objects
+from tests.config.api.test_described_headers import TOLD
+
+# Of so many calls most come from whom the operation is for, and one in so many from somebody else.
+_OWN_CALLS = 6
+# What every answer is held to.
+_CHECKS = [
+    not_a_server_error,
+    conformance.status_code_conformance,
+    conformance.content_type_conformance,
+    conformance.response_headers_conformance,
+    conformance.response_schema_conformance,
+]
+# No schema says which chains are installed, which texts are cursors, which are base58 of 32 bytes, and which tokens
+# are not of generation v4: only known ones are good for certain.
+_OPAQUE, _BASE58 = ("chainId", "cursor", "/api/get-claim-info"), "{32,44}"
+
+
+class Level(StrEnum):
+    """Who calls, by the credential that comes with the call."""
+
+    NOBODY = "nobody"
+    PARTNER = "a partner with all scopes"
+    READER = "a partner who may read"
+    INDEXER = "a partner who may have transactions indexed"
+    USER = "a user"
+    ADMINISTRATOR = "an administrator, by token"
+    SESSION = "an administrator, by cookie"
+    BAD_KEY = "a bad partner key"
+    BAD_TOKEN = "a bad token"
+    BAD_COOKIE = "a forged cookie"
+
+
+# What the description calls the credentials of those who may pass with them.
+_SCHEMES = {
+    "partnerKey": (Level.PARTNER, Level.READER, Level.INDEXER),
+    "userToken": (Level.USER, Level.ADMINISTRATOR),
+    "adminSession": (Level.SESSION,),
+}
+# The scopes of keys that don't have all.
+_SCOPES = {Level.READER: {Scope.READ}, Level.INDEXER: {Scope.INDEX}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What real clients would send, so that calls get beyond "there is no such record"."""
+
+    # Parameter, or path and parameter -> values.
+    values: Mapping[str, Sequence[str]]
+    # Path -> bodies that are good.
+    bodies: Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stand:
+    """The service with rows, and what callers send to it."""
+
+    application: Callable[..., Any]
+    # Level -> headers, and cookies.
+    headers: Mapping[Level, Mapping[str, str]]
+    cookies: Mapping[Level, Mapping[str, str]]
+    known: Known
+
+
+@dataclass
+class Outcome:
+    """What came of a run."""
+
+    calls: int = 0
+    statuses: Counter[int] = field(default_factory=Counter)
+    # Operations of which a 2xx was seen.
+    answered: set[str] = field(default_factory=set)
+    operations: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{count} x {status}" for status, count in sorted(self.statuses.items()))
+        never = ", ".join(sorted(set(self.operations) - self.answered)) or "none"
+        return (
+            f"{self.calls} calls of {len(self.operations)} operations: {counts}; never answered with 2xx: {never};"
+            f" {len(self.failures)} failures"
+        )
+
+
+def run(stand: Stand, document: Mapping[str, Any], *, number: int, calls: int, only: str = "") -> Outcome:
+    """Call each operation of the description about as often, `calls` times together, the same for the same number.
+
+    `only` names one operation, which then is called as if all were.
+    """
+    schema: Any = schemathesis.openapi.from_dict(_closed(document))
+    schema.app = stand.application
+    schema.config.generation.update(with_security_parameters=False)
+    # What is to be run again must be told in full; its credentials are worth nothing.
+    schema.config.output.sanitization.update(enabled=False)
+    operations = [result.ok() for result in schema.get_all_operations()]
+    share = -(-calls // len(operations))
+    again = f"make fuzz FIRST={number} SEEDS=1 CALLS={calls}"
+    chosen = [operation for operation in operations if only in ("", operation.label)]
+    outcome = Outcome(operations=[operation.label for operation in chosen])
+    with _within_a_transaction():
+        for operation in chosen:
+            failure = _call_often(stand, operation, outcome, number=number, calls=share)
+            outcome.failures += [f"{again} ONLY={shlex.quote(operation.label)}\n{failure}"] if failure else []
+    return outcome
+
+
+def _closed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy in which no object that is answered with may have a key that it doesn't name, unless it says so."""
+    copied = copy.deepcopy(dict(document))
+    operations = [operation for methods in copied["paths"].values() for operation in methods.values()]
+    schemas = copied["components"]["schemas"]
+    asked: set[str] = set()
+    waiting = [_references(operation.get("requestBody")) for operation in operations]
+    while waiting:
+        new = waiting.pop() - asked
+        asked |= new
+        waiting += [_references(schemas[name]) for name in new]
+    close_objects([schema for name, schema in schemas.items() if name not in asked])
+    close_objects([operation["responses"] for operation in operations])
+    return copied
+
+
+def _references(part: Any) -> set[str]:
+    return set(re.findall(r"#/components/schemas/([^\"]+)", json.dumps(part)))
+
+
+def _call_often(stand: Stand, operation: Any, outcome: Outcome, *, number: int, calls: int) -> str:
+    """What is wrong with one of so many calls of an operation; empty where nothing is."""
+    before = outcome.calls
+    # Some operations take nothing that could be wrong; then the other half is theirs as well.
+    for mode in (GenerationMode.NEGATIVE, GenerationMode.POSITIVE):
+        left = calls // 2 if mode is GenerationMode.NEGATIVE else calls - (outcome.calls - before)
+
+        @seed(f"{number} {operation.label} {mode.value}")
+        @settings(
+            max_examples=max(1, left),
+            database=None,
+            deadline=None,
+            phases=[Phase.generate, Phase.shrink],
+            suppress_health_check=list(HealthCheck),
+            print_blob=False,
+            report_multiple_bugs=False,
+        )
+        @given(made=_calls(stand.known, operation, mode))
+        def call(made: tuple[Any, Level]) -> None:
+            _call(stand, *made, outcome=outcome)
+
+        try:
+            call()
+        except Unsatisfiable:
+            continue
+        except AssertionError as error:
+            return str(error)
+    return ""
+
+
+@st.composite
+def _calls(draw: Any, known: Known, operation: Any, mode: GenerationMode) -> tuple[Any, Level]:
+    """A call and who makes it; what is called follows from the description alone, and from no constant of our code."""
+    case = draw(operation.as_strategy(generation_mode=mode, feedback=NO_FEEDBACK))
+    if mode is GenerationMode.POSITIVE:
+        _fill_in(draw, known, case)
+    own = [level for level in Level if _standing(operation, level) is None] or [Level.NOBODY]
+    usual = draw(st.integers(min_value=0, max_value=_OWN_CALLS)) < _OWN_CALLS
+    return case, draw(st.sampled_from(own if usual else list(Level)))
+
+
+def _fill_in(draw: Any, known: Known, case: Any) -> None:
+    """Put known values in the place of some made-up ones: half of the parameters, and of a body's parts."""
+    for parameter in case.operation.iter_parameters():
+        container = {"query": case.query, "path": case.path_parameters}.get(parameter.location.value)
+        all_known = known.values.get(f"{case.operation.path} {parameter.name}") or known.values.get(parameter.name)
+        if not container or parameter.name not in container or not all_known:
+            continue
+        shape = parameter.definition["schema"]
+        fits = Draft202012Validator(shape).is_valid
+        values = [value for value in all_known if shape["type"] != "string" or fits(value)]
+        is_opaque = parameter.name in _OPAQUE or _BASE58 in shape.get("pattern", "") or case.operation.path in _OPAQUE
+        if values and (is_opaque or draw(st.booleans())):
+            container[parameter.name] = draw(st.sampled_from(values))
+    bodies = known.bodies.get(case.operation.path)
+    if bodies and isinstance(case.body, dict) and draw(st.booleans()):
+        good = draw(st.sampled_from(bodies))
+        kept = draw(st.sets(st.sampled_from(sorted(case.body)))) if case.body else set()
+        case.body = good | {name: case.body[name] for name in kept}
+
+
+def _call(stand: Stand, case: Any, level: Level, *, outcome: Outcome) -> None:
+    headers, cookies = dict(stand.headers.get(level, {})), dict(stand.cookies.get(level, {}))
+    with _undone():
+        # The client for WSGI applications unpacks nothing.
+        answer = case.call(headers=headers | {"Accept-Encoding": "identity"}, cookies=cookies)
+    outcome.calls += 1
+    outcome.statuses[answer.status_code] += 1
+    if 200 <= answer.status_code < 300:
+        outcome.answered.add(case.operation.label)
+    wrong = list(_wrong(case, level, answer))
+    if wrong:
+        request = case.as_curl_command(headers=headers)
+        found = [f"by {level}: {request}", f"{answer.status_code} {answer.content[:500]!r}", *wrong]
+        raise AssertionError("\n".join(found))
+
+
+def _wrong(case: Any, level: Level, answer: Any) -> Iterator[str]:
+    standing = _standing(case.operation, level)
+    if standing is None:
+        if answer.status_code in (401, 403) and not _is_optional(case.operation):
+            yield "who may pass was refused"
+    elif answer.status_code != standing:
+        yield f"who may not pass was not refused with {standing}"
+    described = case.operation.definition.raw["responses"].get(str(answer.status_code), {}).get("headers", {})
+    told = {name for name in TOLD if name.lower() in answer.headers}
+    if told - set(described):
+        yield f"headers that are not described: {sorted(told - set(described))}"
+    try:
+        case.validate_response(answer, checks=[*_CHECKS, *_judged_by_input(case, level, answer)])
+    except FailureGroup as group:
+        for failure in group.exceptions:
+            yield f"{failure.title}: {failure.message}"
+
+
+def _judged_by_input(case: Any, level: Level, answer: Any) -> Iterator[Any]:
+    """What may be asked of the answer because the input is good, or bad."""
+    # A parameter without a value counts as absent, which no JSON Schema can say; a token that proves an administrator
+    # stands in the place of the body.
+    sent = parse_qsl(urlsplit(answer.request.url).query, keep_blank_values=True)
+    is_read = all(value for _, value in sent) and (level is not Level.ADMINISTRATOR or not _is_optional(case.operation))
+    if is_read:
+        yield conformance.negative_data_rejection
+    # Bodies have rules that no JSON Schema can say: shares that make up a whole, chains that are installed.
+    if not case.operation.body:
+        yield conformance.positive_data_acceptance
+
+
+def _standing(operation: Any, level: Level) -> int | None:
+    """What the caller is refused with, whatever is asked; None where it depends on that."""
+    wanted = operation.definition.raw.get("security", [])
+    names = {name for alternative in wanted for name in alternative}
+    if level is Level.BAD_TOKEN and "userToken" in names:
+        return 401
+    if not names or _is_optional(operation):
+        return None
+    for alternative in wanted:
+        for name, scopes in alternative.items():
+            if level in _SCHEMES[name]:
+                return None if level not in _SCOPES or set(scopes) <= _SCOPES[level] else 403
+    return 401
+
+
+def _is_optional(operation: Any) -> bool:
+    return {} in operation.definition.raw.get("security", [])
+
+
+@contextmanager
+def _within_a_transaction() -> Iterator[None]:
+    """The application leaves the connection alone, which holds the transaction of the test."""
+    signals = (request_started, request_finished)
+    for signal in signals:
+        signal.disconnect(close_old_connections)
+    try:
+        yield
+    finally:
+        for signal in signals:
+            signal.connect(close_old_connections)
+
+
+@contextmanager
+def _undone() -> Iterator[None]:
+    """What the block does to the database is done in full, with what follows the commit, and then taken back."""
+    mark = transaction.savepoint()
+    try:
+        with TestCase.captureOnCommitCallbacks(execute=True):
+            yield
+    finally:
+        transaction.savepoint_rollback(mark)
+
+
+def wanted() -> tuple[range, int, str]:
+    """Which seeds are to run, with how many calls each, and of which operation alone, by the environment."""
+    first, count = int(os.environ.get("FIRST") or 1), int(os.environ.get("SEEDS") or 1)
+    return range(first, first + count), int(os.environ.get("CALLS") or 300), os.environ.get("ONLY", "")

@@ -1,0 +1,252 @@
+"""The service as the calls of `tests.fuzzing.described_calls` meet it: rows of every kind, nodes and providers, and all its callers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.handlers.wsgi import WSGIHandler
+from django.utils import timezone
+
+from accounts.administrators import sessions
+from accounts.keys import credentials
+from accounts.models import PartnerKey, Person, Scope
+from config.api import cursors
+from config.edge.cache import keep_public_answers
+from config.edge.chunked_bodies import measure_bodies
+from development.devchain.anvil import CHAIN_ID
+from development.standins.issuer_server import IssuerStandIn
+from leaderboard.models import Interval, Snapshot
+from leaderboard.ranking import standing_cursors
+from leaderboard.ranking.standing_cursors import Place
+from tests.fuzzing.described_calls import Known, Level, Stand
+from tests.leaderboard.ranking.test_leaderboard import make_snapshot
+from tests.nodes.devchain_launches import UNKNOWN_HASH
+from tests.nodes.launch_builder import ZERO, call
+from tests.nodes.locker_responses import collects, recorded_claim, team_percent
+from tests.nodes.recorded_node import Node
+from tests.nodes.recordings import RECORDED_LAUNCHES, Json, mined
+from tests.rows.factories import (
+    AdministratorFactory,
+    DeploymentFactory,
+    DeployWalletFactory,
+    FeeClaimFactory,
+    PersonFactory,
+    PretokenFactory,
+    SocialProfileFactory,
+    SolanaTokenFactory,
+    TokenFactory,
+)
+from tests.rows.indexed_tokens import index_launch
+from tests.rows.launch_requests import ADMIN, WALLET, order, pretoken
+from tests.rows.token_lists import price
+from tests.rows.user_tokens import as_user
+from tests.tokens.catalogue.test_estimate_rewards import LEGACY, TEAM
+from tokens.chains.launching.merkle import build_tree
+from tokens.deploying import airdrop_proofs
+from tokens.indexing import index_requests
+from tokens.models import Token
+
+FID, ADMINISTRATOR_FID, UNKNOWN_FID = 7, 5, 404
+PASSWORD = "correct horse battery staple"
+# Nobody's, and of nothing.
+UNKNOWN = "0x00000000000000000000000000000000000000aA"
+_MINT = "So11111111111111111111111111111111111111112"
+# Nothing that is worth a name.
+_KEY, _COOKIE = "lb_nonsense", "nonsense:nonsense"
+
+
+def stand(issuer: IssuerStandIn, node: Node, launches: Sequence[str]) -> Stand:
+    """The service, with these launches of the development chain, and with the recorded ones of Base."""
+    _owe_nobody_else(node)
+    for tx_hash in launches:
+        index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=tx_hash)
+    for label in RECORDED_LAUNCHES:
+        token = index_launch(mined(label))
+        if label in LEGACY:
+            _teach(node, token, label)
+    _dress(list(Token.objects.order_by("pk")))
+    for chain_id in (CHAIN_ID, 8453):
+        DeployWalletFactory(chain_id=chain_id, address=WALLET)
+    User.objects.create_user("operator", password=PASSWORD, is_staff=True)
+    session = sessions.begin(AdministratorFactory(issuer=issuer.url, subject=str(ADMINISTRATOR_FID)))
+    partner = credentials.issue("All", scopes=list(Scope))
+    ranking = make_snapshot()
+    known = _known(
+        list(Token.objects.order_by("pk")),
+        launches=launches,
+        requests=_orders(PartnerKey.objects.get(name="All")),
+        pretokens=_pretokens(PersonFactory(fid=FID)),
+        ranking=ranking,
+    )
+    return Stand(
+        application=keep_public_answers(measure_bodies(WSGIHandler())),
+        headers={
+            Level.PARTNER: {"x-api-key": partner},
+            Level.READER: {"x-api-key": credentials.issue("Reader", scopes=[Scope.READ])},
+            Level.INDEXER: {"x-api-key": credentials.issue("Indexer", scopes=[Scope.INDEX])},
+            Level.USER: as_user(issuer, FID),
+            Level.ADMINISTRATOR: as_user(issuer, ADMINISTRATOR_FID),
+            Level.BAD_KEY: {"x-api-key": _KEY},
+            Level.BAD_TOKEN: {"Authorization": f"Bearer {partner}"},
+        },
+        cookies={
+            Level.SESSION: {sessions.COOKIE: session.cookie},
+            Level.BAD_COOKIE: {sessions.COOKIE: _COOKIE},
+        },
+        known=known,
+    )
+
+
+def _owe_nobody_else(node: Node) -> None:
+    """Have fee lockers tell of whom nothing is recorded that nothing waits for him, as real ones do."""
+    recorded, selector = node.answers["eth_call"], call("availableFees(address,address)", ZERO, ZERO)[:10]
+
+    def view(asked: Json, block: str) -> str:
+        is_recorded = (asked["to"].lower(), asked["data"]) in node.views
+        if asked["data"].startswith(selector) and not is_recorded:
+            return "0x" + "00" * 32
+        return str(recorded(asked, block))
+
+    node.answers["eth_call"] = view
+
+
+def _teach(node: Node, token: Token, label: str) -> None:
+    """Have the node tell what waits for a token's recipients."""
+    locker, collected = token.locker_address, recorded_claim(token.locker_address).collected
+    collects(node, int(token.position_id), owner=locker, amounts=collected)
+    accessor = LEGACY[label]
+    if accessor:
+        team_percent(node, locker, TEAM[label], accessor=accessor)
+
+
+def _dress(tokens: Sequence[Token]) -> None:
+    """People, prices, and tags, so that each part of an answer is there once and missing once."""
+    SocialProfileFactory(fid=FID, verified_addresses=[WALLET], pfp_url="https://a.example/p.png", bio="Hello")
+    TokenFactory(name="", symbol="", supply=None, admin="", msg_sender="", pool_address="", pair="", paired_token="")
+    SolanaTokenFactory(contract_address=_MINT, pool_address="", blocked=True)
+    SolanaTokenFactory()
+    for place, token in enumerate(tokens):
+        Token.objects.filter(pk=token.pk).update(
+            requestor_fid=FID if place % 2 else None, champagne=place % 3 == 0, blocked=place % 7 == 6
+        )
+        if place % 2 or len(token.pool_address) == 42:
+            price(
+                token, price_usd=1.5 * place, market_cap=place // 4, volume_24h=3, liquidity_usd=4, tx_count_24h=place
+            )
+            price(token, price_change_1h=1, price_change_6h=-2.5, price_change_24h=place / 7, quote_price_usd=3000)
+
+
+def _orders(partner: PartnerKey) -> list[str]:
+    """Request keys of orders in several states, one of which is somebody else's."""
+    entries = [(ADMIN, 10), (WALLET, 20)]
+    launched = DeploymentFactory(partner_key=partner, expected_address=WALLET, status="mined", tx_hash=UNKNOWN_HASH)
+    airdrop_proofs.store_tree(launched, tree=build_tree(entries), entries=entries)
+    rows = [
+        launched,
+        DeploymentFactory(partner_key=partner, request_key="a" * 32),
+        DeploymentFactory(partner_key=partner, request_key="b" * 32, status="failed", error="It failed."),
+        DeploymentFactory(request_key="c" * 32),
+    ]
+    FeeClaimFactory(recipient=WALLET, currency=WALLET)
+    return [row.request_key for row in rows]
+
+
+def _pretokens(owner: Person) -> list[str]:
+    """Ids of pretokens in several states, one of which is somebody else's."""
+    rows = [
+        PretokenFactory(owner=owner, keyword="doge", body=pretoken("doge")),
+        PretokenFactory(owner=owner, deleted=True),
+        PretokenFactory(owner=owner, overdue=True),
+        PretokenFactory(owner=owner, deployed=True),
+        PretokenFactory(),
+    ]
+    return [str(row.pk) for row in rows]
+
+
+def _events() -> list[dict[str, Any]]:
+    """What a partner tells of an agent, of what it did, and of an account."""
+    shared = {"at": "2026-02-07T12:00:00Z", "agentId": "one"}
+    cast = {"castHash": "0x" + "ab" * 20}
+    return [
+        {"id": "a1", "type": "agent", "fid": FID} | shared,
+        {"id": "i1", "type": "interaction", "kind": "like", "actorFid": ADMINISTRATOR_FID} | shared | cast,
+        {"id": "s1", "type": "score", "at": shared["at"], "fid": FID, "score": 0.5},
+    ]
+
+
+def _known(
+    tokens: Sequence[Token],
+    *,
+    launches: Sequence[str],
+    requests: Sequence[str],
+    pretokens: Sequence[str],
+    ranking: Snapshot,
+) -> Known:
+    addresses = [token.contract_address for token in tokens]
+    evm = [address for address in addresses if address.startswith("0x")] + [WALLET, UNKNOWN, WALLET.lower()]
+    pools = [token.pool_address for token in tokens if token.pool_address]
+    people = [ADMIN, WALLET, UNKNOWN, *(token.msg_sender for token in tokens if token.msg_sender)]
+    # Of the kind of chain that the tokens are on.
+    wallets = [person for person in people if person.startswith("0x")]
+    fids = [str(FID), str(UNKNOWN_FID)]
+    newest = tokens[-1]
+    pages = [
+        cursors.encode(cursors.Cursor(newest.deployed_at, newest.pk), sort_by="deployed-at"),
+        cursors.encode(cursors.Cursor(newest.deployed_at, newest.pk), sort_by="deployed-at", descending=False),
+        cursors.encode(cursors.Cursor(4, newest.pk), sort_by="tx-h24"),
+        cursors.encode(cursors.Cursor(None, newest.pk), sort_by="market-cap"),
+        "eyJpZCI6IjIwMjYtMDItMDdUMDM6NTA6NDkifQ==",
+    ]
+    values = {
+        "address": [*evm, _MINT],
+        # v4 tokens have another endpoint.
+        "/api/get-claim-info address": [
+            token.contract_address
+            for token in tokens
+            if token.pool_address.startswith("0x") and len(token.pool_address) == 42
+        ],
+        # Of others no node knows anything.
+        "/api/get-uncollected-fees/{address} address": [
+            token.contract_address for token in tokens if token.chain_id == CHAIN_ID or token.locker_address
+        ],
+        "admin": people,
+        "chainId": ["8453", str(CHAIN_ID)],
+        "claimerAddress": people,
+        "cursor": pages,
+        "/api/droid/leaderboard cursor": [
+            standing_cursors.encode(Place(1, ranking.pk), interval=Interval.DAY),
+            standing_cursors.encode(Place(2), interval=Interval.WEEK),
+        ],
+        "feeRecipient": wallets,
+        "fid": fids,
+        "fids": [*fids, ",".join(fids)],
+        "id": pretokens,
+        "msgSender": people,
+        "pair": ["WETH", "all"],
+        "pairAddress": [*pools, newest.paired_token],
+        "poolAddress": pools,
+        "q": ["d", "dog", *evm[:3], _MINT, newest.tx_hash],
+        "recipient": wallets,
+        "requestKey": requests,
+        "socialInterface": ["Bankr"],
+        "startDate": ["0", str(int(timezone.now().timestamp()))],
+        "tokenAddress": evm,
+    }
+    orders: list[Any] = [
+        order(token={"requestKey": "d" * 32}),
+        order(token={"requestKey": "e" * 32}, dryRun=True),
+        order(token={"requestKey": requests[1]}),
+    ]
+    bodies = {
+        "/api/tokens/fetch-by-pool-addresses": [{"poolAddresses": pools[:3]}],
+        "/api/tokens/index": [{"txHash": tx_hash, "chainId": CHAIN_ID} for tx_hash in (*launches, UNKNOWN_HASH)],
+        "/api/tokens/deploy": orders,
+        "/api/tokens/deploy/v4": orders,
+        "/api/pretoken/v4": [pretoken("wow"), pretoken("doge")],
+        "/api/tokens/save-deployed-token/from-ui": [
+            {"address": evm[0], "tx_hash": tx_hash, "chain_id": CHAIN_ID} for tx_hash in (*launches, UNKNOWN_HASH)
+        ],
+        "/api/droid/events": [{"events": _events()}, {"events": _events()[:1]}],
+        "/api/admin/verify": [{"username": "operator", "password": PASSWORD}],
+    }
+    return Known(values=values, bodies=bodies)

@@ -1,0 +1,126 @@
+"""Whatever is called, by whom and with what: the answer is one that the description tells of, and no failure of ours.
+
+`make fuzz` makes 10,000 calls, of which it names those that fail, and what repeats them.
+"""
+
+import dataclasses
+import re
+
+import pytest
+
+from config.settings import call_limits
+from tests.fuzzing import described_calls
+from tests.fuzzing.fuzz_stand import stand
+
+pytestmark = pytest.mark.django_db
+SEEDS, CALLS, ONLY = described_calls.wanted()
+
+
+@pytest.fixture
+def description(client):
+    return client.get("/api/openapi.json").json()
+
+
+@pytest.fixture
+def fuzzed(launchpad, node, market, social, issuer, queue, settings, forget_chains):
+    """The service with rows, nodes and providers. Passwords are quick to check: most calls of an endpoint have one."""
+    settings.RPC_URLS = settings.RPC_URLS | {8453: (node.url,)}
+    settings.RPC_ATTEMPTS = 1
+    for name in vars(call_limits):
+        if name.startswith("RATE_LIMIT_"):
+            # Counted and told, and never met.
+            setattr(settings, name, 1_000_000)
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    forget_chains()
+    return stand(issuer, node, [launchpad.launch(), launchpad.launch()])
+
+
+# What an application might do wrong to a good answer of IS_BLOCKED, and what is then said of it. Each takes the status,
+# the headers and the body.
+IS_BLOCKED = "GET /api/tokens/is-blocked"
+FLAWS = {
+    "it fails": (lambda status, headers, body: ("500 Oops", headers, b'{"error": "Oops"}'), "Server error"),
+    "it answers otherwise": (lambda status, headers, body: ("202 Accepted", headers, body), "Undocumented status code"),
+    "a key is missing": (lambda status, headers, body: (status, headers, b"{}"), "violates schema"),
+    "there is a key more": (lambda status, headers, body: (status, headers, body[:-1] + b',"a":1}'), "violates schema"),
+    "it is a page": (lambda status, headers, body: (status, [("Content-Type", "text/html")], body), "Content-Type"),
+    "a header more": (lambda status, headers, body: (status, [*headers, ("Warning", "x")], body), "['Warning']"),
+    "a bad header": (
+        lambda status, headers, body: (status, [("RateLimit-Limit", "-1"), *headers], body),
+        "header does not conform",
+    ),
+}
+
+
+def flawed(application, change):
+    """The application, but for its good answers, which are changed."""
+
+    def changed(environ, start_response):
+        told = []
+        body = b"".join(application(environ, lambda *start: told.extend(start)))
+        status, headers = told[:2]
+        if status.startswith("200"):
+            status, headers, body = change(status, headers, body)
+        start_response(status, headers)
+        return [body]
+
+    return changed
+
+
+def careless(application, key):
+    """The application, which takes everybody for a partner."""
+    return lambda environ, start_response: application(environ | {"HTTP_X_API_KEY": key}, start_response)
+
+
+@pytest.fixture
+def failures(fuzzed, description, caplog):
+    """What is said of an application in the place of the service."""
+    caplog.set_level("ERROR", logger="django.request")
+
+    def failures(application, *, calls=400):
+        stand = dataclasses.replace(fuzzed, application=application)
+        return described_calls.run(stand, description, number=1, calls=calls, only=IS_BLOCKED).failures
+
+    return failures
+
+
+def test_it_notices_whatever_is_wrong_with_an_answer_and_says_what_repeats_it(fuzzed, failures):
+    service = fuzzed.application
+    assert failures(service) == []
+    unnoticed = {}
+    for flaw, (change, words) in FLAWS.items():
+        found = failures(flawed(service, change))
+        if not (found and words in found[0] and f"ONLY='{IS_BLOCKED}'" in found[0] and "curl" in found[0]):
+            unnoticed[flaw] = found
+    assert unnoticed == {}
+
+
+def test_it_notices_who_passes_and_may_not(fuzzed, failures):
+    key = fuzzed.headers[described_calls.Level.PARTNER]["x-api-key"]
+    assert "who may not pass was not refused with 40" in failures(careless(fuzzed.application, key), calls=1500)[0]
+
+
+def test_other_methods_than_those_described_are_refused(fuzzed, description, client):
+    callers = {"partnerKey": described_calls.Level.PARTNER, "userToken": described_calls.Level.USER}
+    unexpected = []
+    for path, operations in description["paths"].items():
+        names = {name for operation in operations.values() for entry in operation.get("security", []) for name in entry}
+        headers = {}
+        for name in names & set(callers):
+            headers |= fuzzed.headers[callers[name]]
+        for method in {"get", "post", "put", "patch", "delete"} - set(operations):
+            answer = client.generic(method.upper(), re.sub(r"\{\w+\}", "x", path), headers=headers)
+            if answer.status_code != 405 or set(answer.json()) - {"success", "message"} != {"error"}:
+                unexpected.append((method, path, answer.status_code, answer.content))
+    assert unexpected == []
+
+
+@pytest.mark.parametrize("number", SEEDS)
+def test_no_answer_is_a_surprise(fuzzed, description, caplog, number):
+    # Refusals are what most calls are about.
+    caplog.set_level("ERROR")
+    caplog.set_level("ERROR", logger="django.request")
+    outcome = described_calls.run(fuzzed, description, number=number, calls=CALLS, only=ONLY)
+    # Seen where pytest is told to show what tests print.
+    print(f"seed {number}: {outcome}", flush=True)
+    assert not outcome.failures, "\n\n".join(outcome.failures)

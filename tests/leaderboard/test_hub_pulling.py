@@ -1,0 +1,654 @@
+"""leaderboard/hub/pulling.py against a hub on loopback: what becomes a fact, and how far it is read when things break."""
+
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from accounts.models import SocialProfile
+from config.environment.variables import BASE_DIR
+from config.redis.circuit_breaker import OUTAGE_SECONDS
+from config.redis.connection import redis
+from development.standins.http_server import Mode
+from development.standins.hub_messages import Cast, Reaction
+from leaderboard import tasks
+from leaderboard.events.recording import write_alone
+from leaderboard.facts import social_scores
+from leaderboard.facts.short_keys import cast_key, text_key
+from leaderboard.hub import pulling
+from leaderboard.hub.cast_messages import EPOCH, read_cast, read_reaction
+from leaderboard.models import Action, ActionKind, Agent, HubCast, HubCursor, Interaction, InteractionKind, SocialScore
+from tests.processes.waiting import wait_for
+from tests.rows.agent_factories import ActionFactory, InteractionFactory
+from tests.rows.factories import SocialProfileFactory
+
+pytestmark = pytest.mark.django_db
+
+FID, OTHER = 900, 77
+_PULL = "import django; django.setup(); from leaderboard import tasks; tasks.pull_hub()"
+ELSEWHERE = (5, "0x" + "ab" * 20)
+
+
+@pytest.fixture
+def farcaster(social, settings):
+    """The stand-in as a hub, and nobody is leaving it alone."""
+    settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = "", social.url
+    settings.SOCIAL_TIMEOUT_SECONDS = 5.0
+    redis().delete(pulling.PAUSE.key)
+    yield social
+    redis().delete(pulling.PAUSE.key)
+
+
+@pytest.fixture
+def agent():
+    return Agent.objects.create(agent_id="droid", fid=FID)
+
+
+def ago(**spans):
+    """A Unix time before now."""
+    return int((timezone.now() - timedelta(**spans)).timestamp())
+
+
+def pull_casts(seconds=60.0):
+    return pulling.pull_casts(until=time.monotonic() + seconds)
+
+
+def pull_interactions(seconds=60.0):
+    return pulling.pull_interactions(until=time.monotonic() + seconds)
+
+
+def make_due():
+    HubCursor.objects.update(due_at=timezone.now())
+    HubCast.objects.update(due_at=timezone.now())
+
+
+def calls(social):
+    return [asked.path.removeprefix("/v1/") for asked in social.asked]
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"hash": "0x12"},
+        {"hash": None},
+        {"data": None},
+        {"data": {"type": "MESSAGE_TYPE_CAST_REMOVE", "fid": 1, "timestamp": 1}},
+        {"data": {"type": "MESSAGE_TYPE_CAST_ADD", "fid": True, "timestamp": 1}},
+        {"data": {"type": "MESSAGE_TYPE_CAST_ADD", "fid": 0, "timestamp": 1}},
+        {"data": {"type": "MESSAGE_TYPE_CAST_ADD", "fid": 2**63, "timestamp": 1}},
+        {"data": {"type": "MESSAGE_TYPE_CAST_ADD", "fid": 1, "timestamp": -1}},
+        {"data": {"type": "MESSAGE_TYPE_CAST_ADD", "fid": 1, "timestamp": "1"}},
+        {"data": {"type": "MESSAGE_TYPE_CAST_ADD", "fid": 1, "timestamp": 2**40}},
+    ],
+)
+def test_a_message_without_what_a_fact_needs_is_left_out(change):
+    whole = {"hash": "0x" + "AB" * 20, "data": {"type": "MESSAGE_TYPE_CAST_ADD", "fid": 1, "timestamp": 1}}
+    assert read_cast(whole).hash == "0x" + "ab" * 20
+    assert read_cast({**whole, **change}) is None
+
+
+@pytest.mark.parametrize("value", [None, [], "text", 5, {"data": []}, {"hash": {}, "data": {"reactionBody": []}}])
+def test_what_is_no_message_is_left_out(value):
+    assert read_cast(value) is None
+    assert read_reaction(value) is None
+
+
+def test_a_reaction_to_an_address_of_the_web_is_none_to_a_cast():
+    body = {"type": "REACTION_TYPE_LIKE", "targetUrl": "https://sample.invalid"}
+    data = {"type": "MESSAGE_TYPE_REACTION_ADD", "fid": 1, "timestamp": 1, "reactionBody": body}
+    assert read_reaction({"hash": "0x" + "ab" * 20, "data": data}) is None
+
+
+def test_an_answer_about_another_agent_or_cast_adds_nothing(farcaster, agent):
+    cast = Cast(FID, ago(minutes=10))
+    farcaster.hub.casts.append(cast)
+    pull_casts()
+    farcaster.hub.reactions.append(Reaction(OTHER, ago(minutes=5), "Like", (FID, cast.hash)))
+
+    def tell_of_others(asked, body):
+        for message in body["messages"]:
+            message["data"] = {**message["data"], "fid": 5}
+            if "reactionBody" in message["data"]:
+                message["data"]["reactionBody"]["targetCastId"] = {"fid": FID, "hash": ELSEWHERE[1]}
+        return body
+
+    farcaster.change = tell_of_others
+    make_due()
+    farcaster.hub.casts.append(Cast(FID, ago(minutes=1)))
+    pull_casts()
+    pull_interactions()
+    assert Action.objects.count() == 1
+    assert not Interaction.objects.exists()
+
+
+def test_a_cast_from_the_future_waits_until_it_is_due(farcaster, agent):
+    farcaster.hub.casts += [Cast(FID, ago(hours=-2)), Cast(FID, ago(minutes=1))]
+    pull_casts()
+    assert Action.objects.count() == 1
+    assert HubCursor.objects.get().casts_until == farcaster.hub.casts[1].at - EPOCH
+
+
+@pytest.mark.parametrize("mode", [Mode.RATE_LIMIT, Mode.CUT_SHORT, Mode.STALL])
+def test_a_hub_without_answers_is_left_alone_and_everybody_is_due_again(farcaster, agent, settings, mode):
+    settings.SOCIAL_TIMEOUT_SECONDS = 0.5
+    Agent.objects.create(agent_id="second", fid=FID + 1)
+    farcaster.behave(mode, seconds=7)
+    assert pull_casts() == 0
+    assert len(farcaster.asked) == 1
+    assert pulling.PAUSE.is_on()
+    due = [row.due_at - timezone.now() for row in HubCursor.objects.all()]
+    pause = 7 if mode == Mode.RATE_LIMIT else OUTAGE_SECONDS
+    assert all(timedelta(seconds=pause - 5) < wait <= timedelta(seconds=pause) for wait in due)
+
+
+@pytest.mark.parametrize("mode", [Mode.FAIL, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.WRONG_KEY])
+def test_an_answer_of_no_use_holds_up_no_other_agent(farcaster, agent, mode):
+    Agent.objects.create(agent_id="second", fid=FID + 1)
+    farcaster.hub.casts.append(Cast(FID + 1, ago(minutes=1)))
+    farcaster.behave(mode, times=1)
+    assert pull_casts() == 2
+    assert Action.objects.get().agent.agent_id == "second"
+    assert not pulling.PAUSE.is_on()
+    failed = HubCursor.objects.get(failures=1)
+    assert failed.agent == agent and failed.trouble
+    # Ever more seldom, until it answers: of what fails at the hub once an hour, of what it refuses once a day.
+    longest = timedelta(days=1) if mode == Mode.WRONG_KEY else timedelta(hours=1)
+    for failures in (2, 3, 99):
+        HubCursor.objects.filter(pk=failed.pk).update(due_at=timezone.now(), failures=failures - 1)
+        farcaster.behave(mode, times=1)
+        pull_casts()
+        failed.refresh_from_db()
+        wait = failed.due_at - timezone.now()
+        pause = min(pulling.ROW_PAUSE * 2 ** min(failures - 1, 20), longest)
+        assert failed.failures == failures
+        assert pause - timedelta(seconds=10) < wait <= pause
+    make_due()
+    pull_casts()
+    failed.refresh_from_db()
+    assert (failed.failures, failed.trouble) == (0, "")
+
+
+@pytest.mark.parametrize("agents", [pulling.FAILING, pulling.FAILING + 2])
+def test_a_hub_that_fails_at_everything_is_left_alone(farcaster, agents):
+    for number in range(agents):
+        Agent.objects.create(agent_id=f"droid-{number}", fid=FID + number)
+    farcaster.behave(Mode.FAIL)
+    assert pull_casts() == pulling.FAILING == len(farcaster.asked)
+    assert pulling.PAUSE.is_on()
+    spared = HubCursor.objects.filter(failures=0, trouble="")
+    assert spared.count() == agents - pulling.FAILING
+    assert not spared.exclude(due_at__lte=timezone.now() + timedelta(seconds=OUTAGE_SECONDS)).exists()
+
+
+def test_a_hub_that_refuses_many_is_asked_for_the_others(farcaster):
+    for number in range(pulling.FAILING + 2):
+        Agent.objects.create(agent_id=f"droid-{number}", fid=FID + number)
+    farcaster.refuse = lambda asked: 400 if int(asked.query["fid"]) <= FID + pulling.FAILING else None
+    assert pull_casts() == pulling.FAILING + 2
+    assert not pulling.PAUSE.is_on()
+
+
+def test_a_cast_without_usable_answer_holds_up_no_other(farcaster, agent):
+    farcaster.hub.casts += [Cast(FID, ago(hours=2)), Cast(FID, ago(hours=1))]
+    pull_casts()
+    farcaster.behave(Mode.NOT_JSON, times=1)
+    assert pull_interactions() == 2
+    assert sorted(HubCast.objects.values_list("failures", flat=True)) == [0, 1]
+
+
+def test_it_begins_nothing_when_its_time_is_over(farcaster, agent):
+    assert pull_casts(seconds=0.0) == 0
+    assert not farcaster.asked
+    assert pull_casts() == 1
+
+
+@pytest.mark.parametrize(
+    ("following", "trouble"),
+    [
+        # The page leads to itself, or to one before it.
+        (lambda token: "0", "a page that comes again"),
+        (lambda token: {"": "1", "1": "2", "2": "1"}[token], "a page that leads to no other"),
+        (lambda token: 5, "a page that leads to no other"),
+        (lambda token: "9" * 1001, "a page that leads to no other"),
+    ],
+)
+def test_a_walk_in_circles_ends(farcaster, agent, following, trouble):
+    farcaster.hub.longest_page = 1
+    farcaster.hub.casts += [Cast(FID, ago(minutes=minutes)) for minutes in (1, 2, 3)]
+    farcaster.change = lambda asked, body: {**body, "nextPageToken": following(asked.query.get("pageToken", ""))}
+    pull_casts()
+    assert (HubCursor.objects.get().trouble, HubCursor.objects.get().failures) == (trouble, 1)
+    assert len(farcaster.asked) <= 3
+
+
+def test_the_same_page_under_ever_new_tokens_ends(farcaster, agent):
+    farcaster.hub.casts.append(Cast(FID, ago(minutes=1)))
+    asked_before = []
+
+    def repeat(asked, body):
+        asked_before.append(asked)
+        return {**body, "messages": body["messages"] or [{}], "nextPageToken": f"more {len(asked_before)}"}
+
+    farcaster.hub.answer = lambda path, query, answer=farcaster.hub.answer: answer(path, {**query, "pageToken": "0"})
+    farcaster.change = repeat
+    pull_casts()
+    assert (HubCursor.objects.get().trouble, len(farcaster.asked)) == ("a page that comes again", 2)
+
+
+def test_a_walk_without_an_end_holds_nobody_up_for_long(farcaster, agent, settings):
+    settings.SOCIAL_TIMEOUT_SECONDS = 0.1
+    farcaster.hub.longest_page = 1
+    second = Agent.objects.create(agent_id="second", fid=FID + 1)
+    farcaster.hub.casts.append(Cast(FID + 1, ago(minutes=1)))
+
+    def grow(asked, body):
+        token = int(asked.query.get("pageToken") or 0) + 1
+        return body if asked.query["fid"] != str(FID) else {"messages": [{"page": token}], "nextPageToken": str(token)}
+
+    farcaster.change = grow
+    assert pull_casts() == 2
+    assert HubCursor.objects.get(agent=agent).trouble == "page after page, and no end in time"
+    assert Action.objects.get().agent == second
+
+
+def test_reactions_from_the_future_count_for_nothing(farcaster, agent):
+    cast = Cast(FID, ago(hours=1))
+    farcaster.hub.casts.append(cast)
+    farcaster.hub.reactions.append(Reaction(OTHER, ago(days=-900), "Like", (FID, cast.hash)))
+    pull_casts()
+    pull_interactions()
+    assert not Interaction.objects.exists()
+
+
+# What is taken in.
+
+
+def test_posts_replies_and_quotes_are_told_apart(farcaster, agent):
+    farcaster.hub.casts += [
+        Cast(FID, ago(minutes=9), text="gm"),
+        Cast(FID, ago(minutes=8), parent=ELSEWHERE),
+        Cast(FID, ago(minutes=7), quoted=ELSEWHERE),
+        Cast(FID, ago(minutes=6), parent=ELSEWHERE, quoted=ELSEWHERE),
+        Cast(OTHER, ago(minutes=5)),
+    ]
+    pull_casts()
+    rows = Action.objects.order_by("at")
+    assert [row.kind for row in rows] == [ActionKind.POST, ActionKind.REPLY, ActionKind.QUOTE, ActionKind.REPLY]
+    first = rows[0]
+    assert (first.agent, first.cast_hash) == (agent, farcaster.hub.casts[0].hash)
+    assert (first.cast_key, first.text_key) == (cast_key(first.cast_hash), text_key("GM!"))
+    assert int(first.at.timestamp()) == farcaster.hub.casts[0].at
+
+
+def test_likes_recasts_and_replies_are_added_once_however_often_they_are_read(farcaster, agent):
+    cast = Cast(FID, ago(hours=1))
+    mine = (FID, cast.hash)
+    farcaster.hub.casts += [cast, Cast(OTHER, ago(minutes=20), text="nice", parent=mine)]
+    farcaster.hub.reactions += [
+        Reaction(OTHER, ago(minutes=30), "Like", mine),
+        Reaction(OTHER, ago(minutes=25), "Recast", mine),
+        Reaction(OTHER, ago(minutes=25), "Like", ELSEWHERE),
+    ]
+    pull_casts()
+    for _ in range(2):
+        make_due()
+        assert pull_interactions() == 1
+    rows = Interaction.objects.order_by("at")
+    assert [row.kind for row in rows] == [InteractionKind.LIKE, InteractionKind.RECAST, InteractionKind.REPLY]
+    assert {(row.agent_id, row.actor_fid, row.cast_key) for row in rows} == {(agent.pk, OTHER, cast_key(cast.hash))}
+    assert [row.text_key for row in rows] == [0, 0, text_key("nice")]
+    assert rows[2].message_key == cast_key(farcaster.hub.casts[1].hash)
+
+
+def test_it_reads_on_from_the_newest_cast_of_the_last_time(farcaster, agent):
+    farcaster.hub.longest_page = 2
+    farcaster.hub.casts += [Cast(FID, ago(hours=hours)) for hours in range(1, 6)]
+    pull_casts()
+    assert Action.objects.count() == 5
+    assert calls(farcaster) == ["castsByFid"] * 3
+    farcaster.asked.clear()
+    farcaster.hub.casts.append(Cast(FID, ago(minutes=1)))
+    make_due()
+    pull_casts()
+    assert Action.objects.count() == 6
+    assert [int(asked.query["startTimestamp"]) for asked in farcaster.asked] == [
+        farcaster.hub.casts[0].at - EPOCH - pulling.OVERLAP_SECONDS
+    ]
+
+
+def test_an_empty_page_is_not_the_last_one(farcaster, agent):
+    farcaster.hub.longest_page = 1
+    farcaster.hub.casts += [Cast(FID, ago(minutes=minutes)) for minutes in (3, 2, 1)]
+    farcaster.change = lambda asked, body: {**body, "messages": []} if asked.query.get("pageToken") == "1" else body
+    pull_casts()
+    assert Action.objects.count() == 2
+
+
+def test_short_pages_of_what_is_known_do_not_hide_what_is_new(farcaster, agent):
+    """Within the time that is read twice there may be more pages than one turn has."""
+    farcaster.hub.longest_page = 1
+    number = 2 * pulling.PAGES + 5
+    farcaster.hub.casts += [Cast(FID, ago(seconds=seconds)) for seconds in range(1, number + 1)]
+    for _ in range(3):
+        pull_casts()
+    assert Action.objects.count() == number
+    assert HubCursor.objects.get().due_at > timezone.now()
+
+
+def test_a_hub_that_goes_back_in_time_takes_nothing_away_and_leaves_nothing_out(farcaster, agent):
+    casts = [Cast(FID, ago(hours=hours)) for hours in (5, 4, 3)]
+    farcaster.hub.casts += casts
+    pull_casts()
+    # As from a copy of yesterday.
+    farcaster.hub.casts[1:] = []
+    make_due()
+    pull_casts()
+    assert Action.objects.count() == 3
+    farcaster.hub.casts[:] = [*casts, Cast(FID, ago(hours=2))]
+    make_due()
+    pull_casts()
+    assert Action.objects.count() == 4
+    pull_interactions()
+    assert not HubCursor.objects.exclude(failures=0).exists()
+
+
+def test_a_cast_that_many_like_between_two_readings_misses_none(farcaster, agent):
+    farcaster.hub.longest_page = 1
+    cast = Cast(FID, ago(hours=5))
+    farcaster.hub.casts.append(cast)
+    farcaster.hub.reactions += [Reaction(fid, ago(minutes=fid), "Like", (FID, cast.hash)) for fid in range(1, 61)]
+    pull_casts()
+    pull_interactions()
+    assert Interaction.objects.count() == 60
+    newest = farcaster.hub.reactions[0].at - EPOCH
+    assert HubCast.objects.get().read_until == newest
+
+
+def test_what_a_broken_walk_had_read_is_kept_and_the_rest_comes_later(farcaster, agent):
+    farcaster.hub.longest_page = 2
+    farcaster.hub.casts += [Cast(FID, ago(hours=hours)) for hours in range(1, 6)]
+    farcaster.refuse = lambda asked: 503 if asked.query.get("pageToken") == "4" else None
+    assert pull_casts() == 0
+    assert Action.objects.count() == 4
+    farcaster.refuse = lambda asked: None
+    make_due()
+    pull_casts()
+    assert Action.objects.count() == 5
+
+
+def test_a_broken_walk_over_reactions_leaves_no_gap(farcaster, agent):
+    farcaster.hub.longest_page = 2
+    cast = Cast(FID, ago(hours=5))
+    farcaster.hub.casts.append(cast)
+    farcaster.hub.reactions += [Reaction(fid, ago(minutes=fid), "Like", (FID, cast.hash)) for fid in range(1, 240, 40)]
+    pull_casts()
+    farcaster.refuse = lambda asked: 503 if asked.query.get("pageToken") == "4" else None
+    assert pull_interactions() == 0
+    # The newest are there, and are no sign of how far it was read.
+    assert Interaction.objects.count() == 4
+    assert HubCast.objects.get().read_until == 0
+    farcaster.refuse = lambda asked: None
+    make_due()
+    pull_interactions()
+    assert Interaction.objects.count() == 6
+    # The next time it stops where it was.
+    farcaster.asked.clear()
+    make_due()
+    pull_interactions()
+    assert calls(farcaster).count("reactionsByCast") == 2
+
+
+def test_an_agent_that_casts_without_end_is_due_again_at_once(farcaster, agent):
+    farcaster.hub.longest_page = 1
+    farcaster.hub.casts += [Cast(FID, ago(hours=hours)) for hours in range(1, pulling.PAGES + 3)]
+    pull_casts()
+    assert Action.objects.count() == pulling.PAGES
+    assert HubCursor.objects.get().due_at <= timezone.now()
+    pull_casts()
+    assert Action.objects.count() == pulling.PAGES + 2
+
+
+@pytest.mark.parametrize(
+    ("age", "due"),
+    [
+        (timedelta(minutes=2), pulling.SOONEST),
+        (timedelta(hours=4), timedelta(hours=2)),
+        (timedelta(days=20), pulling.LATEST),
+        (timedelta(days=30, hours=23, minutes=55), pulling.LATEST),
+    ],
+)
+def test_what_a_cast_got_is_read_ever_more_seldom(farcaster, agent, age, due):
+    farcaster.hub.casts.append(Cast(FID, int((timezone.now() - age).timestamp())))
+    pull_casts()
+    pull_interactions()
+    wait = HubCast.objects.get().due_at - timezone.now()
+    assert due - timedelta(minutes=1) < wait <= due + timedelta(minutes=1)
+
+
+def test_an_old_cast_is_read_no_more(farcaster, agent):
+    farcaster.hub.casts += [Cast(FID, ago(days=1)), Cast(FID, ago(days=32))]
+    pull_casts()
+    assert HubCast.objects.count() == 1
+    Action.objects.update(at=timezone.now() - timedelta(days=32))
+    pull_interactions()
+    assert not HubCast.objects.exists()
+
+
+def test_nothing_is_asked_for_that_would_be_pruned(farcaster, agent, settings):
+    pull_casts()
+    since = timezone.now() - timedelta(days=settings.LEADERBOARD_FACT_DAYS)
+    asked = int(farcaster.asked[0].query["startTimestamp"])
+    assert abs(EPOCH + asked - since.timestamp()) < 60
+
+
+def test_the_hub_knows_better_than_a_partner(farcaster, agent):
+    cast = Cast(FID, ago(minutes=10), text="buy now")
+    reply = Cast(OTHER, ago(minutes=5), text="copied", parent=(FID, cast.hash))
+    farcaster.hub.casts += [cast, reply]
+    earlier = timezone.now() - timedelta(days=3)
+    ActionFactory(
+        agent=agent, at=earlier, kind=ActionKind.QUOTE, cast_hash=cast.hash, cast_key=cast_key(cast.hash), text_key=1
+    )
+    told = {"cast_key": cast_key(cast.hash), "message_key": cast_key(reply.hash), "kind": InteractionKind.REPLY}
+    InteractionFactory(agent=agent, at=earlier, actor_fid=OTHER, **told)
+    pull_casts()
+    pull_interactions()
+    action, interaction = Action.objects.get(), Interaction.objects.get()
+    assert (int(action.at.timestamp()), action.kind, action.text_key) == (cast.at, ActionKind.POST, text_key("buy now"))
+    assert (int(interaction.at.timestamp()), interaction.text_key) == (reply.at, text_key("copied"))
+
+
+def test_a_cast_is_found_whatever_a_partner_made_of_the_end_of_its_hash(farcaster, agent):
+    """Facts go by its first eight bytes, the hub by all of it."""
+    cast = Cast(FID, ago(minutes=10))
+    reply = Cast(OTHER, ago(minutes=5), parent=(FID, cast.hash))
+    farcaster.hub.casts += [cast, reply]
+    ActionFactory(agent=agent, cast_hash=cast.hash[:18] + "f" * 24, cast_key=cast_key(cast.hash))
+    pull_casts()
+    pull_interactions()
+    assert Action.objects.get().cast_hash == cast.hash
+    assert Interaction.objects.get().message_key == cast_key(reply.hash)
+
+
+def test_who_likes_twice_likes_once(farcaster, agent):
+    cast = Cast(FID, ago(hours=1))
+    farcaster.hub.casts.append(cast)
+    farcaster.hub.reactions += [Reaction(OTHER, ago(minutes=ago_), "Like", (FID, cast.hash)) for ago_ in (9, 5)]
+    pull_casts()
+    pull_interactions()
+    assert Interaction.objects.count() == 1
+
+
+def test_a_fid_that_became_another_agents_is_read_anew_for_that_one(farcaster, agent):
+    farcaster.hub.casts += [Cast(FID, ago(hours=1)), Cast(FID + 1, ago(hours=1))]
+    pull_casts()
+    agent.fid = FID + 1
+    agent.save()
+    second = Agent.objects.create(agent_id="second", fid=FID)
+    pull_casts()
+    owners = set(Action.objects.values_list("agent_id", "cast_hash"))
+    first, other = (cast.hash for cast in farcaster.hub.casts)
+    assert owners == {(agent.pk, first), (agent.pk, other), (second.pk, first)}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_fid_that_moves_during_a_walk_leaves_no_cast_with_the_old_agent(farcaster, agent):
+    farcaster.hub.casts.append(Cast(FID, ago(hours=1)))
+
+    def move(asked, body):
+        Agent.objects.filter(pk=agent.pk).update(fid=None)
+        # That of the stand-in's thread.
+        connection.close()
+        return body
+
+    farcaster.change = move
+    pull_casts()
+    assert not Action.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("pull", [pull_casts, pull_interactions])
+def test_an_agent_that_is_deleted_during_a_walk_is_gone(farcaster, agent, pull):
+    cast = Cast(FID, ago(hours=1))
+    farcaster.hub.casts.append(cast)
+    farcaster.hub.reactions.append(Reaction(OTHER, ago(minutes=30), "Like", (FID, cast.hash)))
+    if pull is pull_interactions:
+        pull_casts()
+
+    def delete(asked, body):
+        Action.objects.all().delete()
+        Agent.objects.all().delete()
+        # That of the stand-in's thread.
+        connection.close()
+        return body
+
+    farcaster.change = delete
+    assert pull() == 1
+    assert not any(model.objects.exists() for model in (Agent, Action, Interaction, HubCast, HubCursor))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("call", "model", "kept", "whole"), [("castsByFid", Action, 4, 5), ("reactionsByCast", Interaction, 4, 6)]
+)
+def test_who_comes_after_one_that_was_killed_goes_on(farcaster, agent, service_environment, call, model, kept, whole):
+    farcaster.hub.longest_page = 2
+    farcaster.hub.casts += [Cast(FID, ago(hours=hours)) for hours in range(1, 6)]
+    target = FID, farcaster.hub.casts[0].hash
+    farcaster.hub.reactions += [Reaction(fid, ago(minutes=fid), "Like", target) for fid in range(1, 7)]
+    if model is Interaction:
+        pull_casts()
+    has_come, go_on = threading.Event(), threading.Event()
+
+    def wait_at_the_third(asked, body):
+        if asked.path.endswith(call) and asked.query.get("pageToken") == "4":
+            has_come.set()
+            go_on.wait(60)
+        return body
+
+    farcaster.change = wait_at_the_third
+    hub = {"FARCASTER_HUB_URL": farcaster.url, "SOCIAL_API_KEY": "", "SOCIAL_TIMEOUT_SECONDS": "10"}
+    process = subprocess.Popen([sys.executable, "-c", _PULL], cwd=BASE_DIR, env=service_environment | hub)
+    try:
+        assert has_come.wait(60)
+    finally:
+        process.kill()
+        process.wait()
+        go_on.set()
+    assert model.objects.count() == kept
+    # What the killed one was at stays its own for a while.
+    assert pull_casts() == 0
+    make_due()
+    # Its lock goes with its session.
+    wait_for(lambda: tasks.pull_hub() or model.objects.count() == whole)
+
+
+def test_agents_without_fid_are_not_asked_for(farcaster):
+    Agent.objects.create(agent_id="silent")
+    assert pull_casts() == 0
+    assert calls(farcaster) == []
+
+
+# The task, and social scores.
+
+
+def test_the_task_goes_on_until_nothing_is_due(farcaster, agent):
+    cast = Cast(FID, ago(hours=1))
+    farcaster.hub.casts.append(cast)
+    farcaster.hub.reactions.append(Reaction(OTHER, ago(minutes=30), "Like", (FID, cast.hash)))
+    tasks.pull_hub()
+    assert Interaction.objects.count() == 1
+    asked = len(farcaster.asked)
+    tasks.pull_hub()
+    assert len(farcaster.asked) == asked
+
+
+def test_the_task_asks_nobody_where_no_hub_is_set(social, agent):
+    tasks.pull_hub()
+    assert not social.asked
+
+
+def test_those_who_interact_are_asked_for_where_that_is_wanted(farcaster, agent, settings):
+    settings.LEADERBOARD_ACTOR_SCORES = True
+    cast = Cast(FID, ago(hours=1))
+    farcaster.hub.casts.append(cast)
+    farcaster.hub.reactions.append(Reaction(OTHER, ago(minutes=30), "Like", (FID, cast.hash)))
+    tasks.pull_hub()
+    assert SocialProfile.objects.get().fid == OTHER
+
+
+def test_a_score_is_noted_when_it_changed(settings):
+    Agent.objects.create(agent_id="droid", creator_fid=5)
+    now = timezone.now()
+    SocialProfileFactory(fid=5, score=0.5, fetched_at=now - timedelta(hours=2))
+    SocialProfileFactory(fid=6, score=0.5, fetched_at=now)
+    assert social_scores.note_scores() == 1
+    SocialProfile.objects.update(fetched_at=now - timedelta(hours=1))
+    assert social_scores.note_scores() == 0
+    SocialProfile.objects.update(fetched_at=now, score=0.6)
+    assert social_scores.note_scores() == 1
+    assert list(SocialScore.objects.order_by("at").values_list("fid", "score")) == [(5, 0.5), (5, 0.6)]
+    settings.LEADERBOARD_ACTOR_SCORES = True
+    assert social_scores.note_scores() == 1
+
+
+def test_the_profiles_of_creators_are_wanted():
+    Agent.objects.create(agent_id="droid", creator_fid=5)
+    Agent.objects.create(agent_id="orphan")
+    social_scores.note_scores()
+    assert SocialProfile.objects.get().fid == 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_writes_nothing_while_a_partner_does(farcaster, agent):
+    """Who tells of the same facts in another order would wait for it, as it for him."""
+    farcaster.hub.casts.append(Cast(FID, ago(minutes=5)))
+
+    def pull():
+        try:
+            return pull_casts()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            write_alone()
+            pulled = pool.submit(pull)
+            wait_for(somebody_waits)
+        assert pulled.result() == 1
+    assert Action.objects.count() == 1
+
+
+def somebody_waits():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+        return cursor.rowcount

@@ -1,0 +1,87 @@
+"""What tests on the development chain share: two accounts, launches that are mined, readable logs, and refusals."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import pytest
+from eth_utils.abi import event_abi_to_log_topic
+from eth_utils.crypto import keccak
+from web3.contract import Contract
+from web3.exceptions import ContractCustomError
+from web3.types import TxReceipt
+
+from development.devchain import node_client
+from development.devchain.artifact import load
+from development.devchain.deploy_contracts import Deployment
+from development.devchain.launch_transactions import LaunchConfig, launch
+
+# Accounts 1 and 2 of the node.
+SENDER = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
+
+_CONTRACTS = (
+    "Token",
+    "PositionManager",
+    "WrappedNative",
+    "Factory",
+    "Locker",
+    "FeeLocker",
+    "Vault",
+    "Airdrop",
+    "DevBuy",
+    "StaticHook",
+    "DynamicHook",
+    "MevModule",
+    "PoolManager",
+    "Presale",
+    "PresaleAllowlist",
+)
+
+
+def launched(deployment: Deployment, config: LaunchConfig) -> TxReceipt:
+    """The receipt of a launch by SENDER."""
+    return node_client.wait(deployment.rpc_url, launch(deployment, config, sender=SENDER))
+
+
+def launch_token(deployment: Deployment, config: LaunchConfig) -> str:
+    """The address of a token that SENDER launched."""
+    token: str = dict(events_of(deployment, launched(deployment, config)))["TokenCreated"]["tokenAddress"]
+    return token
+
+
+def token_at(deployment: Deployment, address: str) -> Contract:
+    """A launched token as a contract."""
+    return node_client.contract(deployment.rpc_url, "Token", address)
+
+
+def events_of(deployment: Deployment, receipt: TxReceipt) -> list[tuple[str, dict[str, Any]]]:
+    """(event name, arguments by name) of every log, in log order; fails on a log that no contract here declares."""
+    web3 = node_client.connect(deployment.rpc_url)
+    events = []
+    for log in receipt["logs"]:
+        # ERC-20 and ERC-721 transfers share a topic, and differ in how many arguments are indexed.
+        abi = _declarations()[(log["topics"][0].to_0x_hex(), len(log["topics"]) - 1)]
+        decoded = web3.eth.contract(abi=[abi]).events[abi["name"]]().process_log(log)
+        events.append((abi["name"], dict(decoded["args"])))
+    return events
+
+
+@contextmanager
+def refused(error: str) -> Iterator[None]:
+    """The call inside reverts with the custom error of this name; one of a nested contract comes through unchanged."""
+    with pytest.raises(ContractCustomError) as caught:
+        yield
+    assert str(caught.value.data)[:10] == "0x" + keccak(f"{error}()".encode())[:4].hex()
+
+
+@cache
+def _declarations() -> dict[tuple[str, int], dict[str, Any]]:
+    found = {}
+    for name in _CONTRACTS:
+        for item in load(name).abi:
+            if item["type"] == "event":
+                topic = "0x" + event_abi_to_log_topic(item).hex()
+                found[(topic, sum(part["indexed"] for part in item["inputs"]))] = item
+    return found

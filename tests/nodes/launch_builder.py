@@ -1,0 +1,226 @@
+"""Transactions that nobody recorded, built from the events' published signatures with eth_abi alone.
+
+The product's own ABI files are not used here, so that a mistake in them shows.
+"""
+
+from typing import Any
+
+import eth_abi
+from eth_utils.crypto import keccak
+
+from tests.nodes.recordings import Json, Mined
+
+ZERO = "0x" + "00" * 20
+WETH = "0x4200000000000000000000000000000000000006"
+USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
+V3_FACTORY = "0x33128a8fC17869897dcE68Ed026d694621f6FDfD"
+POSITION_MANAGER = "0x03a520b32C04BF3bEEf7BEb72E919cf822Ed34f1"
+
+FACTORY_V1 = "0x9B84fcE5Dcd9a38d2D01d5D72373F6b6b067c3e1"
+FACTORY_V2 = "0x732560fa1d1A76350b1A500155BA978031B53833"
+FACTORY_V3 = "0x375C15db32D28cEcdcAB5C03Ab889bf15cbD2c5E"
+FACTORY_V31 = "0x2A787b2362021cC3eEa3C24C4748a6cD5B687382"
+FACTORY_V4 = "0xE85A59c628F7d27878ACeB4bf3b35733630083a9"
+LOCKER_V3 = "0x5eC4f99F342038c67a312a166Ff56e6D70383D86"
+LOCKER_V4 = "0x63D2DfEA64b3433F4071A98665bcD7Ca14d93496"
+HOOK_V4 = "0xb429d62f8f3bFFb98CdB9569533eA23bF0Ba28CC"
+MEV_MODULE_V4 = "0xebB25BB797D82CB78E1bc70406b13233c0854413"
+
+# Anybody's: not in the registry.
+SENDER = "0x1111111111111111111111111111111111111111"
+DEPLOYER = "0x2222222222222222222222222222222222222222"
+STRANGER = "0x9999999999999999999999999999999999999999"
+TOKEN = "0x3333333333333333333333333333333333333333"
+LOCKER = "0x4444444444444444444444444444444444444444"
+POOL = "0x5555555555555555555555555555555555555555"
+POOL_ID = "0x" + "77" * 32
+
+SUPPLY = 10**29
+BLOCK_TIME = 1_735_689_600
+TX_HASH = "0x" + "ab" * 32
+BLOCK_HASH = "0x" + "cd" * 32
+
+V1_CREATED = "TokenCreated(address,uint256,address,uint256,string,string,uint256,address,string)"
+V3_CREATED = "TokenCreated(address,uint256,address,uint256,string,string,uint256,string)"
+V31_CREATED = (
+    "TokenCreated(address,address,address,address,address,uint256,string,string,int24,string,uint256,uint256,uint8,"
+    "address)"
+)
+V4_CREATED = (
+    "TokenCreated(address,address,address,string,string,string,string,string,int24,address,bytes32,address,address,"
+    "address,uint256,address[])"
+)
+V1_DEPLOY = "deployToken(string,string,uint256,int24,uint24,bytes32,address,uint256,string,string)"
+V3_DEPLOY = "deployToken((string,string,uint256,uint24,bytes32,address,uint256,string,string,(int24,address,uint24)))"
+
+
+def event(address: str, signature: str, *arguments: Any, indexed: tuple[int, ...] = ()) -> Json:
+    """A log; `indexed` are the places of the indexed arguments. Texts may be given as bytes."""
+    types = _types(signature)
+    rest = [place for place in range(len(types)) if place not in indexed]
+    words = [eth_abi.encode([types[place]], [arguments[place]]) for place in indexed]
+    data = _encode([types[place] for place in rest], [arguments[place] for place in rest])
+    return {
+        "address": address.lower(),
+        "topics": ["0x" + keccak(text=signature).hex(), *("0x" + word.hex() for word in words)],
+        "data": "0x" + data.hex(),
+    }
+
+
+def call(signature: str, *arguments: Any) -> str:
+    """Calldata."""
+    return "0x" + keccak(text=signature)[:4].hex() + _encode(_types(signature), list(arguments)).hex()
+
+
+def transaction(*logs: Json, to: str | None, calldata: str = "0x", value: int = 0, succeeded: bool = True) -> Mined:
+    """A mined transaction with these logs, by SENDER."""
+    place = {"blockHash": BLOCK_HASH, "blockNumber": "0x64", "transactionHash": TX_HASH}
+    numbered = [log | place | {"logIndex": hex(index), "removed": False} for index, log in enumerate(logs)]
+    return Mined(
+        transaction={
+            "hash": TX_HASH,
+            "blockHash": BLOCK_HASH,
+            "blockNumber": "0x64",
+            "from": SENDER,
+            "to": to and to.lower(),
+            "value": hex(value),
+            "input": calldata,
+        },
+        receipt=place | {"status": hex(int(succeeded)), "logs": numbered},
+        block={"hash": BLOCK_HASH, "number": "0x64", "timestamp": hex(BLOCK_TIME), "transactions": [TX_HASH]},
+    )
+
+
+def mint(token: str = TOKEN, *, supply: int = SUPPLY, to: str = FACTORY_V4) -> Json:
+    """The token mints its supply."""
+    return event(token, "Transfer(address,address,uint256)", ZERO, to, supply, indexed=(0, 1))
+
+
+def uniswap_v3_logs(
+    token: str = TOKEN, *, paired: str = WETH, factory: str, locker: str, position_id: int = 42, tick: int = -230_400
+) -> list[Json]:
+    """What Uniswap v3 emits in a launch: pool, starting price, liquidity, and the LP NFT's way into its locker.
+
+    `tick` is as if the token were token0, as in the launch's configuration.
+    """
+    first = token.lower() < paired.lower()
+    token0, token1 = (token, paired) if first else (paired, token)
+    lower, upper = (tick, 887_200) if first else (-887_200, -tick)
+    moved = "Transfer(address,address,uint256)"
+    return [
+        event(
+            V3_FACTORY, "PoolCreated(address,address,uint24,int24,address)", token0, token1, 10_000, 200, POOL,
+            indexed=(0, 1, 2),
+        ),
+        event(POOL, "Initialize(uint160,int24)", 2**96, tick if first else -tick),
+        event(
+            POOL, "Mint(address,address,int24,int24,uint128,uint256,uint256)",
+            POSITION_MANAGER, POSITION_MANAGER, lower, upper, 10**24, SUPPLY if first else 0, 0 if first else SUPPLY,
+            indexed=(1, 2, 3),
+        ),
+        event(POSITION_MANAGER, moved, ZERO, factory, position_id, indexed=(0, 1, 2)),
+        event(POSITION_MANAGER, moved, factory, locker, position_id, indexed=(0, 1, 2)),
+    ]  # fmt: skip
+
+
+def v1_launch(*, factory: str = FACTORY_V1, to: str | None = None, fid: int = 3621, **texts: Any) -> Mined:
+    """A launch of v1, or of v2 from its factory. `texts` are name, symbol, image and cast hash."""
+    words = {"name": "First", "symbol": "ONE", "image": "ipfs://one", "cast_hash": "0xcast1"} | texts
+    name, symbol, image, cast_hash = words.values()
+    return transaction(
+        mint(to=factory),
+        *uniswap_v3_logs(factory=factory, locker=LOCKER),
+        event(factory, V1_CREATED, TOKEN, 42, DEPLOYER, fid, name, symbol, SUPPLY, LOCKER, cast_hash),
+        to=to or factory,
+        calldata=call(
+            V1_DEPLOY, name, symbol, SUPPLY, -230_400, 10_000, b"\1" * 32, DEPLOYER, fid, image, cast_hash
+        ),
+    )  # fmt: skip
+
+
+def v3_launch(*, to: str = FACTORY_V3) -> Mined:
+    """A launch of v3.0."""
+    config = (
+        "Third", "TRI", SUPPLY, 10_000, b"\1" * 32, DEPLOYER, 3621, "ipfs://three", "0xcast3", (-230_400, WETH, 10_000)
+    )  # fmt: skip
+    return transaction(
+        mint(to=FACTORY_V3),
+        *uniswap_v3_logs(factory=FACTORY_V3, locker=LOCKER_V3),
+        event(FACTORY_V3, V3_CREATED, TOKEN, 42, DEPLOYER, 3621, "Third", "TRI", SUPPLY, "0xcast3"),
+        to=to,
+        calldata=call(V3_DEPLOY, config),
+    )
+
+
+# Who is paid the rewards of a v3.1 launch, whose admins are the deployer.
+CREATOR_PAID, INTERFACE_PAID = "0x" + "C4" * 20, "0x" + "1F" * 20
+
+
+def v31_launch(*extra: Json, token: str = TOKEN, paired: str = WETH, to: str = FACTORY_V31, **texts: Any) -> Mined:
+    """A launch of v3.1 without calldata. `texts` are name, symbol and metadata."""
+    words = {"name": "Thirdly", "symbol": "TRI", "metadata": ""} | texts
+    return transaction(
+        mint(token, to=FACTORY_V31),
+        *uniswap_v3_logs(token, paired=paired, factory=FACTORY_V31, locker=LOCKER),
+        event(
+            FACTORY_V31, V31_CREATED, token, DEPLOYER, DEPLOYER, CREATOR_PAID, INTERFACE_PAID, 42, words["name"],
+            words["symbol"], -230_400, words["metadata"], 0, 0, 0, SENDER, indexed=(0, 1, 2),
+        ),
+        *extra,
+        to=to,
+    )  # fmt: skip
+
+
+def v4_created(
+    token: str = TOKEN,
+    *,
+    paired: str = WETH,
+    tick: int = -230_400,
+    extensions: tuple[str, ...] = (),
+    extensions_supply: int = 0,
+    **texts: Any,
+) -> Json:
+    """TokenCreated of v4. `texts` are image, name, symbol, metadata and context."""
+    words = {"image": "ipfs://4", "name": "Fourth", "symbol": "FOUR", "metadata": "", "context": ""} | texts
+    return event(
+        FACTORY_V4, V4_CREATED, SENDER, token, DEPLOYER, *words.values(), tick, HOOK_V4, bytes.fromhex(POOL_ID[2:]),
+        paired, LOCKER_V4, MEV_MODULE_V4, extensions_supply, list(extensions), indexed=(1, 2),
+    )  # fmt: skip
+
+
+def v4_launch(*extra: Json, to: str = STRANGER, minted: int | None = SUPPLY, **created: Any) -> Mined:
+    """A launch of v4 with the mint, `extra`, and TokenCreated alone; through another contract unless told."""
+    token = created.get("token", TOKEN)
+    mints = [] if minted is None else [mint(token, supply=minted)]
+    return transaction(*mints, *extra, v4_created(**created), to=to)
+
+
+def _types(signature: str) -> list[str]:
+    """The arguments' types."""
+    return split_types(signature[signature.index("(") + 1 : -1])
+
+
+def split_types(inside: str) -> list[str]:
+    """The types of a list of arguments, split at the commas outside of tuples."""
+    depth, types = 0, [""]
+    for char in inside:
+        depth += (char == "(") - (char == ")")
+        if char == "," and not depth:
+            types.append("")
+        else:
+            types[-1] += char
+    return types if inside else []
+
+
+def _encode(types: list[str], values: list[Any]) -> bytes:
+    # `bytes` has the layout of `string`, and lets a test write what is no text.
+    raw = [kind.replace("string", "bytes") for kind in types]
+    return eth_abi.encode(raw, [_raw(kind, value) for kind, value in zip(types, values, strict=True)])
+
+
+def _raw(kind: str, value: Any) -> Any:
+    if kind == "string" and isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass")
+    if kind.startswith("("):
+        return tuple(_raw(part, inner) for part, inner in zip(_types(kind), value, strict=True))
+    return value

@@ -1,0 +1,220 @@
+"""JSON-RPC nodes on loopback: one that serves the recorded chain, and that misbehaves on demand."""
+
+import copy
+import json
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from tests.nodes.recordings import Json, Mined, recorded_chain
+from tokens.chains.evm.logs.blooms import bloom_of
+
+
+class Refused(Exception):
+    """A JSON-RPC error as the answer to a call."""
+
+    def __init__(self, code: int, message: str, **more: Any) -> None:
+        super().__init__(message)
+        self.error = {"code": code, "message": message} | more
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An HTTP answer. A body in parts goes out chunked, until the caller hangs up."""
+
+    body: bytes | Iterable[bytes]
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+Behave = Callable[[Any], Reply | None]
+
+
+class Node:
+    """The recorded chain behind a URL.
+
+    Tests change what it tells with `change` and `answers`, or the HTTP answer itself with `behave`: a function of the
+    parsed body, whose None means the regular answer.
+    """
+
+    def __init__(self, url: str) -> None:
+        chain = recorded_chain()
+        self.url = url
+        # The parsed body of every request, in order of arrival.
+        self.received: list[Any] = []
+        # Set when the node is closed; a behaviour that never answers waits for it.
+        self.closed = threading.Event()
+        self.behave: Behave | None = None
+        self.answers: dict[str, Callable[..., Any]] = {
+            "eth_chainId": lambda: hex(chain["chainId"]),
+            "eth_blockNumber": lambda: hex(len(chain["blocks"]) - 1),
+            "eth_getTransactionByHash": lambda tx_hash: self.transactions.get(tx_hash),
+            "eth_getTransactionReceipt": lambda tx_hash: self.receipts.get(tx_hash),
+            "eth_getBlockByNumber": lambda number, full: self.block(self._number(number)),
+            "eth_getBlockByHash": lambda block_hash, full: self.block(self.numbers.get(block_hash)),
+            "eth_getBlockReceipts": lambda number: self._block_receipts(self._number(number)),
+            "eth_getLogs": self.logs,
+            "eth_call": self._view,
+        }
+        self.transactions = {entry["hash"]: entry for block in chain["blocks"] for entry in block["transactions"]}
+        self.receipts = dict(chain["receipts"])
+        self.blocks = dict(enumerate(chain["blocks"]))
+        self.views = {(call["to"].lower(), call["data"]): call for call in chain["calls"]}
+
+    @property
+    def calls(self) -> list[Json]:
+        """Every JSON-RPC call that arrived, batches taken apart."""
+        return [call for body in self.received for call in (body if isinstance(body, list) else [body])]
+
+    def asked(self, method: str) -> int:
+        """How many calls of a method arrived."""
+        return sum(call["method"] == method for call in self.calls)
+
+    def hold(self, mined: Mined) -> str:
+        """Serve this transaction with its receipt and block, in the place of a recorded one; returns its hash."""
+        self.transactions[mined.hash] = mined.transaction
+        self.receipts[mined.hash] = mined.receipt
+        number = int(mined.block["number"], 16)
+        self.blocks[number] = mined.block | {"transactions": [{"hash": entry} for entry in mined.block["transactions"]]}
+        return mined.hash
+
+    def answer(self, body: Any) -> Reply:
+        """The HTTP answer to a parsed body."""
+        self.received.append(body)
+        changed = self.behave(body) if self.behave else None
+        return changed or Reply(json.dumps(self.reply(body)).encode())
+
+    def reply(self, body: Any) -> Any:
+        """The regular JSON-RPC answer to a call or a batch, as Python."""
+        if isinstance(body, list):
+            return [self.reply(call) for call in body]
+        envelope = {"jsonrpc": "2.0", "id": body["id"]}
+        try:
+            if body["method"] not in self.answers:
+                raise Refused(-32601, f"the method {body['method']} does not exist")
+            return envelope | {"result": self.answers[body["method"]](*body["params"])}
+        except Refused as refused:
+            return envelope | {"error": refused.error}
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Block hash -> number."""
+        return {block["hash"]: number for number, block in self.blocks.items()}
+
+    def block(self, number: int | None) -> Json | None:
+        """A block with the hashes of its transactions, and with the bloom filter that its logs make."""
+        block = self.blocks.get(-1 if number is None else number)
+        if block is None:
+            return None
+        hashes = [entry["hash"] for entry in block["transactions"]]
+        return block | {"transactions": hashes, "logsBloom": f"0x{bloom_of(self._logs_of(block)):0512x}"}
+
+    def logs(self, asked: Json) -> list[Json]:
+        """The logs of a block by its hash, or of a range, by addresses and first topics."""
+        if "blockHash" in asked:
+            if asked["blockHash"] not in self.numbers:
+                raise Refused(-32000, "unknown block")
+            numbers = [self.numbers[asked["blockHash"]]]
+        else:
+            numbers = list(range(int(asked["fromBlock"], 16), int(asked["toBlock"], 16) + 1))
+        blocks = [self.blocks[number] for number in numbers if number in self.blocks]
+        return [
+            dict(log)
+            for block in blocks
+            for log in self._logs_of(block)
+            if ("address" not in asked or log["address"] in asked["address"]) and log["topics"][0] in asked["topics"][0]
+        ]
+
+    def _number(self, text: str) -> int:
+        return int(self.answers["eth_blockNumber"]() if text == "latest" else text, 16)
+
+    def _block_receipts(self, number: int) -> list[Json] | None:
+        block = self.blocks.get(number)
+        return None if block is None else [self.receipts[entry["hash"]] for entry in block["transactions"]]
+
+    def _logs_of(self, block: Json) -> list[Json]:
+        return [log for entry in block["transactions"] for log in self.receipts[entry["hash"]]["logs"]]
+
+    def _view(self, call: Json, _block: str) -> str:
+        recorded = self.views.get((call["to"].lower(), call["data"]))
+        if recorded is None:
+            raise Refused(3, "execution reverted", data="0x")
+        if "error" in recorded:
+            raise Refused(**copy.copy(recorded["error"]))
+        return str(recorded["result"])
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    # Head and body go out in two writes; the second would wait for the caller's delayed acknowledgement.
+    disable_nagle_algorithm = True
+    node: Node
+
+    def do_POST(self) -> None:
+        reply = self.node.answer(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+        self.send_response(reply.status)
+        for name, value in {"content-type": "application/json", **reply.headers}.items():
+            self.send_header(name, value)
+        try:
+            self._send(reply.body)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    def do_GET(self) -> None:
+        """Nobody asks a node with GET; a client that does followed a redirect."""
+        self.node.received.append({"method": "GET", "params": []})
+        self.send_error(405)
+
+    def _send(self, body: bytes | Iterable[bytes]) -> None:
+        if isinstance(body, bytes):
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+            return
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        for part in body:
+            self.wfile.write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
+        self.wfile.write(b"0\r\n\r\n")
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Tests read their own output."""
+
+
+@contextmanager
+def serve_recorded_chain() -> Iterator[Node]:
+    """A node while the block runs, on a free port. Its URL has a path like a provider's, with a key in it."""
+    handler = type("Handler", (_Handler,), {})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        handler.node = node = Node(f"http://127.0.0.1:{server.server_port}/v2/{SECRET}")
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        try:
+            yield node
+        finally:
+            node.closed.set()
+            server.shutdown()
+            thread.join()
+
+
+# Stands in every node's URL where providers put a key.
+SECRET = "s3cr3t-provider-key"
+
+
+@pytest.fixture
+def node() -> Iterator[Node]:
+    """A node of the recorded chain."""
+    with serve_recorded_chain() as running:
+        yield running
+
+
+@pytest.fixture
+def second_node() -> Iterator[Node]:
+    """Another node of the recorded chain."""
+    with serve_recorded_chain() as running:
+        yield running

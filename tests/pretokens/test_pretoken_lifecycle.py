@@ -1,0 +1,316 @@
+"""Pretokens from their creation to their end, whoever asks for it."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from secrets import token_bytes
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+from rest_framework.exceptions import ValidationError
+
+from accounts.users import calling_users
+from config.api.fields import checksum
+from development.devchain import node_client
+from development.devchain.anvil import CHAIN_ID
+from development.devchain.deploy_contracts import OWNER
+from development.devchain.launch_transactions import LaunchConfig
+from pretokens import lifecycle, storage_quota, tasks
+from pretokens.models import Pretoken, State
+from tests.nodes.devchain_tests import launch_token
+from tests.nodes.relay import relay
+from tests.rows.factories import DeployWalletFactory, PersonFactory, PretokenFactory
+from tests.rows.launch_requests import ADMIN, WALLET, pretoken
+from tokens.chains.types import NodeUnavailable, WouldRevert
+from tokens.models import Deployment
+
+pytestmark = pytest.mark.django_db
+
+PENNILESS = "0x00000000000000000000000000000000DeaDBeef"
+
+
+@pytest.fixture
+def owner():
+    return PersonFactory()
+
+
+def states():
+    return sorted(Pretoken.objects.values_list("state", flat=True))
+
+
+def shown(person):
+    with transaction.atomic():
+        return list(Pretoken.objects.owned_by(calling_users.hold(person.pk)).pending().newest_first())
+
+
+def restored(row):
+    lifecycle.restore(row.pk)
+    return Pretoken.objects.get(pk=row.pk)
+
+
+def at_once(*calls):
+    """What each call came to, all made at the same time: a result or an error."""
+    barrier = threading.Barrier(len(calls))
+
+    def make(call):
+        barrier.wait()
+        try:
+            return call()
+        except (storage_quota.KeywordTaken, storage_quota.NoRoom, lifecycle.NotRestorable) as error:
+            return error
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(make, calls))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"state": "kept"},
+        {"state": State.DEPLOYED},
+        {"state": State.DELETED},
+        {"deleted_at": timezone.now()},
+        {"keyword_key": " "},
+        {"expires_at": timezone.now() - timedelta(days=1)},
+    ],
+)
+def test_the_database_refuses_rows_that_contradict_themselves(columns):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        PretokenFactory(**columns)
+    assert not Pretoken.objects.exists()
+
+
+def test_what_breaks_a_rule_is_not_kept(launchpad, owner):
+    with pytest.raises(ValidationError):
+        lifecycle.create(pretoken("doge", vault_settings={"percentage": 91, "lockupDuration": 7}), person_id=owner.pk)
+    assert not Pretoken.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("paired", "market_cap", "field"),
+    [("wallet", 10, "token_settings.paired_token"), ("token", 10**60, "token_settings.starting_market_cap")],
+)
+def test_what_only_the_chain_can_tell_of_a_pair_is_refused_by_its_field(launchpad, owner, paired, market_cap, field):
+    token = launch_token(launchpad.deployment, LaunchConfig(salt=token_bytes(32)))
+    values = {"paired_token": token if paired == "token" else ADMIN, "starting_market_cap": market_cap}
+    with pytest.raises(ValidationError) as caught:
+        lifecycle.create(pretoken(settings=values), person_id=owner.pk)
+    assert list(caught.value.detail) == [field]
+
+
+@pytest.fixture
+def without_hook(launchpad):
+    """The factory refuses the hook of static fees for as long as the test runs."""
+    url, factory = launchpad.deployment.rpc_url, launchpad.deployment.factory
+    contract = node_client.contract(url, "Factory", factory)
+
+    def enable(enabled):
+        data = contract.encode_abi("setEnabled", [launchpad.deployment.static_hook, enabled])
+        node_client.wait(url, node_client.send(url, sender=OWNER, to=factory, data=data))
+
+    enable(False)
+    yield
+    enable(True)
+
+
+def test_what_the_chain_would_revert_is_not_kept(without_hook, owner):
+    with pytest.raises(WouldRevert, match="HookNotEnabled"):
+        lifecycle.create(pretoken(), person_id=owner.pk)
+    assert not Pretoken.objects.exists()
+
+
+def test_while_no_node_answers_nothing_is_kept(launchpad, owner, settings, forget_chains, unused_port):
+    settings.RPC_URLS = {CHAIN_ID: (f"http://127.0.0.1:{unused_port}",)}
+    settings.RPC_ATTEMPTS = 1
+    forget_chains()
+    with pytest.raises(NodeUnavailable):
+        lifecycle.create(pretoken(), person_id=owner.pk)
+    assert not Pretoken.objects.exists()
+
+
+def test_it_is_kept_for_seven_days_as_it_came_and_nothing_is_deployed(launchpad, owner):
+    body = pretoken("  Doge ", vault_settings=None, settings={"symbol": "WOW", "description": None})
+    row = Pretoken.objects.get(pk=lifecycle.create(body, person_id=owner.pk).pk)
+    assert (row.owner, row.keyword, row.keyword_key, row.chain_id) == (owner, "  Doge ", "doge", CHAIN_ID)
+    assert row.body == pretoken("  Doge ", settings={"symbol": "WOW"})
+    assert (row.state, row.deployment, row.expires_at - row.created_at) == (State.PENDING, None, timedelta(days=7))
+    assert not Deployment.objects.exists()
+
+
+def test_an_owners_wallet_needs_no_funds_and_the_service_no_wallet(launchpad, owner):
+    admins = [{"admin": PENNILESS, "recipient": ADMIN, "bps": 10_000}]
+    assert launchpad.web3.eth.get_balance(PENNILESS) == 0
+    assert lifecycle.create(pretoken(settings={"admins": admins}), person_id=owner.pk)
+
+
+def test_it_is_tried_as_sent_by_the_tokens_admin(launchpad, owner, settings, forget_chains):
+    DeployWalletFactory(chain_id=CHAIN_ID, address=WALLET)
+    asked = []
+    admins = [{"admin": PENNILESS, "recipient": ADMIN, "bps": 1}, {"admin": ADMIN, "recipient": ADMIN, "bps": 9_999}]
+    with relay(launchpad.deployment.rpc_url, before=asked.append) as url:
+        settings.RPC_URLS = {CHAIN_ID: (url,)}
+        forget_chains()
+        lifecycle.create(pretoken(settings={"admins": admins}), person_id=owner.pk)
+    # The simulation is the one batch.
+    [calls] = [body for body in asked if isinstance(body, list)]
+    tried = {call["method"]: call["params"][0]["from"] for call in calls}
+    assert tried == dict.fromkeys(("eth_call", "eth_estimateGas"), checksum(PENNILESS))
+
+
+@pytest.mark.parametrize("keyword", ["doge", "DOGE", " doge  ", "Doge"])
+def test_a_pending_ones_keyword_is_taken_however_it_is_written(launchpad, owner, keyword):
+    lifecycle.create(pretoken("Doge"), person_id=owner.pk)
+    with pytest.raises(storage_quota.KeywordTaken):
+        lifecycle.create(pretoken(keyword), person_id=owner.pk)
+    assert lifecycle.create(pretoken("doge 2"), person_id=owner.pk)
+    assert lifecycle.create(pretoken(keyword), person_id=PersonFactory().pk)
+
+
+@pytest.mark.parametrize("columns", [{"deleted": True}, {"deployed": True}, {"overdue": True}, {"state": "expired"}])
+def test_a_keyword_is_free_again_once_its_pretoken_is_not_pending(launchpad, owner, columns):
+    PretokenFactory(owner=owner, keyword="doge", **columns)
+    made = lifecycle.create(pretoken("doge"), person_id=owner.pk)
+    assert [row.pk for row in shown(owner)] == [made.pk]
+
+
+def test_the_twenty_sixth_is_refused_and_what_is_not_pending_does_not_count(launchpad, owner):
+    PretokenFactory.create_batch(24, owner=owner)
+    PretokenFactory(owner=owner, overdue=True)
+    PretokenFactory(owner=owner, deleted=True)
+    PretokenFactory()
+    lifecycle.create(pretoken("last"), person_id=owner.pk)
+    with pytest.raises(storage_quota.NoRoom, match="25 pretokens"):
+        lifecycle.create(pretoken("more"), person_id=owner.pk)
+    assert (len(shown(owner)), states()[:2]) == (25, ["deleted", "expired"])
+
+
+def test_all_pending_bodies_of_an_owner_have_a_length_together(launchpad, owner):
+    row = PretokenFactory(owner=owner, size=storage_quota.MAX_PENDING_BYTES - 100)
+    with pytest.raises(storage_quota.NoRoom, match="16777216 bytes"):
+        lifecycle.create(pretoken("more"), person_id=owner.pk)
+    assert lifecycle.delete(row.pk, person_ids=[owner.pk])
+    assert lifecycle.create(pretoken("more"), person_id=owner.pk)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_creations_at_once_under_one_keyword_one_is_kept(launchpad):
+    owner = PersonFactory()
+    came = at_once(*[lambda name=name: lifecycle.create(pretoken(name), person_id=owner.pk) for name in ("a", "A") * 2])
+    assert sorted(type(result).__name__ for result in came) == ["KeywordTaken"] * 3 + ["Pretoken"]
+    assert Pretoken.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_creations_at_once_are_as_many_as_there_is_room_for(launchpad):
+    owner = PersonFactory()
+    PretokenFactory.create_batch(23, owner=owner)
+    names = [f"at once {number}" for number in range(6)]
+    came = at_once(*[lambda name=name: lifecycle.create(pretoken(name), person_id=owner.pk) for name in names])
+    assert sorted(type(result).__name__ for result in came) == ["NoRoom"] * 4 + ["Pretoken"] * 2
+    assert len(shown(owner)) == 25
+
+
+def test_those_of_users_who_are_linked_count_together(launchpad, owner):
+    other = PersonFactory(linked=True, linked_to=owner)
+    row = PretokenFactory(owner=other, keyword="doge")
+    assert shown(owner) == [row]
+    for person in (owner, other):
+        with pytest.raises(storage_quota.KeywordTaken):
+            lifecycle.create(pretoken("doge"), person_id=person.pk)
+    assert lifecycle.delete(row.pk, person_ids=[owner.pk, other.pk])
+    assert restored(row).state == State.PENDING
+
+
+def test_what_a_linked_user_deleted_is_not_restored_beside_another_of_its_keyword(owner):
+    row = PretokenFactory(owner=PersonFactory(linked=True, linked_to=owner), keyword="doge", deleted=True)
+    PretokenFactory(owner=owner, keyword="doge")
+    with pytest.raises(lifecycle.NotRestorable, match="keyword is pending"):
+        lifecycle.restore(row.pk)
+
+
+@pytest.mark.parametrize("columns", [{"deleted": True}, {"deployed": True}, {"overdue": True}, {"state": "expired"}])
+def test_only_what_is_pending_is_deleted(owner, columns):
+    row = PretokenFactory(owner=owner, **columns)
+    before = Pretoken.objects.values().get()
+    assert not lifecycle.delete(row.pk, person_ids=[owner.pk])
+    assert Pretoken.objects.values().get() == before
+
+
+def test_nobody_deletes_anothers(owner):
+    row = PretokenFactory()
+    assert not lifecycle.delete(row.pk, person_ids=[owner.pk])
+    assert states() == ["pending"]
+
+
+def test_a_deleted_one_stays_and_says_when(owner):
+    row = PretokenFactory(owner=owner)
+    assert lifecycle.delete(row.pk, person_ids=[owner.pk])
+    row.refresh_from_db()
+    assert (row.state, row.deleted_at > row.created_at, shown(owner)) == (State.DELETED, True, [])
+
+
+def test_what_is_past_its_time_is_not_pending_even_while_beat_is_late(owner):
+    PretokenFactory(owner=owner, overdue=True)
+    assert (shown(owner), states()) == ([], ["pending"])
+
+
+def test_beat_marks_what_is_past_its_time_and_nothing_else():
+    PretokenFactory(overdue=True)
+    PretokenFactory()
+    PretokenFactory(overdue=True, deleted=True)
+    tasks.expire_pretokens()
+    assert states() == ["deleted", "expired", "pending"]
+    assert lifecycle.expire_overdue() == 0
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        ({}, "only a pretoken that was deleted"),
+        ({"deployed": True}, "only a pretoken that was deleted"),
+        ({"state": "expired"}, "only a pretoken that was deleted"),
+        ({"deleted": True, "overdue": True}, "its 7 days are over"),
+    ],
+)
+def test_only_what_was_deleted_and_has_time_left_is_restored(columns, why):
+    row = PretokenFactory(**columns)
+    before = Pretoken.objects.values().get()
+    with pytest.raises(lifecycle.NotRestorable, match=why):
+        lifecycle.restore(row.pk)
+    assert Pretoken.objects.values().get() == before
+
+
+def test_nothing_is_restored_beside_another_of_its_keyword(owner):
+    row = PretokenFactory(owner=owner, keyword="Doge", deleted=True)
+    other = PretokenFactory(owner=owner, keyword="doge")
+    with pytest.raises(lifecycle.NotRestorable, match="keyword is pending"):
+        lifecycle.restore(row.pk)
+    assert lifecycle.delete(other.pk, person_ids=[owner.pk])
+    assert restored(row).state == State.PENDING
+
+
+def test_nothing_is_restored_beyond_the_twenty_fifth(owner):
+    row = PretokenFactory(owner=owner, deleted=True)
+    PretokenFactory.create_batch(25, owner=owner)
+    with pytest.raises(lifecycle.NotRestorable, match="25 pretokens"):
+        lifecycle.restore(row.pk)
+
+
+def test_a_restored_one_lasts_as_long_as_it_would_have(owner):
+    row = PretokenFactory(owner=owner, deleted=True, created_at=timezone.now() - timedelta(days=6))
+    back = restored(row)
+    assert (back.state, back.deleted_at, back.expires_at) == (State.PENDING, None, row.expires_at)
+    assert shown(owner) == [back]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_restorers_at_once_make_no_more_pending_than_there_is_room_for():
+    owner = PersonFactory()
+    PretokenFactory.create_batch(24, owner=owner)
+    rows = PretokenFactory.create_batch(4, owner=owner, deleted=True)
+    came = at_once(*[lambda row=row: lifecycle.restore(row.pk) for row in rows])
+    assert sorted(type(result).__name__ for result in came) == ["NoneType"] + ["NotRestorable"] * 3
+    assert len(shown(owner)) == 25

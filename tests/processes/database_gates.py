@@ -1,0 +1,58 @@
+"""Points in PostgreSQL at which whoever writes to a table is held up."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from psycopg import sql
+
+from tests.processes.waiting import wait_for
+
+# An advisory lock that is nobody else's.
+_LOCK = 20_261_121
+
+
+class DatabaseGate:
+    """Holds up transactions that insert into a table, or update it: at the row, or at the commit."""
+
+    def __init__(self, database_url: str) -> None:
+        self._keeper = psycopg.connect(database_url, autocommit=True)
+        self._keeper.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
+
+    def wait(self, *, seconds: float = 30.0) -> None:
+        """Until a transaction is held up."""
+        wait_for(self._is_waited_for, seconds=seconds)
+
+    def lose(self) -> None:
+        """They go on. Where their client is dead, PostgreSQL finds out afterwards: a commit has been made by then."""
+        self._keeper.close()
+
+    def _is_waited_for(self) -> bool:
+        waiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = %s AND NOT granted"
+        return self._keeper.execute(waiting, [_LOCK]).rowcount > 0
+
+
+@contextmanager
+def database_gate(
+    database_url: str, table: str, *, on: str = "INSERT", when: str = "true", commit: bool = False
+) -> Iterator[DatabaseGate]:
+    """A gate of the table while the block runs; `on` and `when` are what holds up, such as UPDATE OF nonce."""
+    made = sql.SQL("CREATE TRIGGER gate BEFORE {on} ON {table} FOR EACH ROW WHEN ({when}) EXECUTE FUNCTION gate()")
+    if commit:
+        made = sql.SQL(
+            "CREATE CONSTRAINT TRIGGER gate AFTER {on} ON {table} DEFERRABLE INITIALLY DEFERRED"
+            " FOR EACH ROW WHEN ({when}) EXECUTE FUNCTION gate()"
+        )
+    function = sql.SQL(
+        "CREATE OR REPLACE FUNCTION gate() RETURNS trigger LANGUAGE plpgsql AS"
+        " 'BEGIN PERFORM pg_advisory_xact_lock_shared({lock}); RETURN NEW; END'"
+    )
+    with psycopg.connect(database_url, autocommit=True) as owner:
+        owner.execute(function.format(lock=sql.Literal(_LOCK)))
+        gate = DatabaseGate(database_url)
+        owner.execute(made.format(on=sql.SQL(on), table=sql.Identifier(table), when=sql.SQL(when)))
+        try:
+            yield gate
+        finally:
+            gate.lose()
+            owner.execute(sql.SQL("DROP TRIGGER gate ON {}").format(sql.Identifier(table)))

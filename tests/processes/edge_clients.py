@@ -1,0 +1,104 @@
+"""What tests of the edge cache are made of: an application that counts its runs, and a client of WSGI applications."""
+
+import io
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from config.edge.cache import EdgeCache
+from config.edge.request_coalescing import SharedRuns
+
+PUBLIC = {"Cache-Control": "public, s-maxage=60", "Vary": "Accept-Encoding", "ETag": '"e"'}
+
+
+@dataclass
+class Answered:
+    """What a client got; names of headers are in lower case."""
+
+    status: int
+    headers: dict[str, str]
+    chunks: Iterable[bytes]
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(self.chunks)
+
+
+class Body:
+    """An iterable of chunks that knows whether it was read and closed."""
+
+    def __init__(self, *chunks: bytes) -> None:
+        self.chunks, self.read, self.closed = chunks, 0, False
+
+    def __iter__(self) -> Any:
+        for chunk in self.chunks:
+            self.read += 1
+            yield chunk
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@dataclass
+class Origin:
+    """A WSGI application whose body says which of its runs this was; `before` is called in each run with its number."""
+
+    status: str = "200 OK"
+    headers: dict[str, str | None] = field(default_factory=dict)
+    before: Callable[[int], None] = lambda number: None
+    environs: list[WSGIEnvironment] = field(default_factory=list)
+    bodies: list[Body] = field(default_factory=list)
+
+    @property
+    def runs(self) -> int:
+        return len(self.environs)
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        self.environs.append(environ)
+        number = self.runs
+        self.before(number)
+        text = f"run {number}".encode()
+        headers = {**PUBLIC, "Content-Length": str(len(text)), **self.headers}
+        start_response(self.status, [(name, value) for name, value in headers.items() if value is not None])
+        self.bodies.append(Body(text))
+        return self.bodies[-1]
+
+
+def edge_cache(application: WSGIApplication, redis_url: str, **changes: Any) -> EdgeCache:
+    """A cache as the settings make one, but for what is changed; `patience` is that with other processes.
+
+    Its own patience is far beyond what a test takes.
+    """
+    parameters: dict[str, Any] = {
+        "seconds": 60.0,
+        "max_bytes": 1024 * 1024,
+        "prefixes": ("/api/",),
+        "patience_seconds": 600.0,
+    }
+    shared_runs = SharedRuns(redis_url, patience_seconds=changes.pop("patience", 30.0))
+    return EdgeCache(application, **parameters | {"shared_runs": shared_runs} | changes)
+
+
+def ask(application: WSGIApplication, address: str = "/api/x", *, method: str = "GET", **environ: str) -> Answered:
+    """One request to testserver; `environ` as in WSGI (HTTP_COOKIE="...")."""
+    path, _, query = address.partition("?")
+    said: list[tuple[str, list[tuple[str, str]]]] = []
+
+    def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
+        said.append((status, headers))
+
+    asked: dict[str, Any] = {
+        "REQUEST_METHOD": method,
+        "PATH_INFO": path,
+        "QUERY_STRING": query,
+        "HTTP_HOST": "testserver",
+        "SERVER_NAME": "testserver",
+        "SERVER_PORT": "80",
+        "REMOTE_ADDR": "127.0.0.1",
+        "wsgi.url_scheme": "http",
+        "wsgi.input": io.BytesIO(),
+    }
+    chunks = application(asked | environ, start_response)
+    status, headers = said[-1]
+    return Answered(int(status.split()[0]), {name.lower(): value for name, value in headers}, chunks)

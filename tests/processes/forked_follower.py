@@ -1,0 +1,42 @@
+"""What the process does from which followers are forked (`tests.processes.process_nursery`): it reads a line for each, and forks.
+
+It has one thread and no connection of its own, so that a fork takes nothing along that two can't share.
+"""
+
+import json
+import os
+import signal
+import sys
+from threading import Event
+from typing import Any
+
+from django.conf import settings
+
+from development.servers.processes import die_with_parent
+from tokens.following.follower import follow
+from tokens.installation.installed_chains import registry
+
+
+def main() -> None:
+    """Fork a follower for each {"chain_ids": [...], "settings": {name: value}}, and tell its process id."""
+    registry()
+    # Nobody waits for those that end.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for line in sys.stdin:
+        ends_with_us = die_with_parent(signal.SIGKILL)
+        child = os.fork()
+        if child == 0:
+            ends_with_us()
+            _follow(json.loads(line))
+            os._exit(0)
+        print(child, flush=True)
+
+
+def _follow(wanted: dict[str, Any]) -> None:
+    for name, value in wanted["settings"].items():
+        # Chain ids are text on the way.
+        by_chain = isinstance(value, dict)
+        setattr(settings, name, {int(key): one for key, one in value.items()} if by_chain else value)
+    stop = Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    follow(wanted["chain_ids"], stop=stop)

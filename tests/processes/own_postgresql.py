@@ -1,0 +1,43 @@
+"""A PostgreSQL of one test, which it may kill and start again: it has what was committed, and nothing else."""
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+from development.servers.programs import Postgres
+
+_START_SECONDS = 60.0
+
+
+class OwnPostgres:
+    """It listens on a socket in a directory of the test's, and has an empty database."""
+
+    def __init__(self, place: Path) -> None:
+        self._server = Postgres(place / "data", place, durable=True)
+        self.url = f"postgres://launchboard@{quote(str(place), safe='')}/launchboard"
+        self._server.prepare()
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it takes connections."""
+        deadline = time.monotonic() + _START_SECONDS
+        self._process: subprocess.Popen[bytes] = self._server.start()
+        while not self._server.answers(self._process.pid):
+            assert time.monotonic() < deadline, "PostgreSQL did not start"
+            if self._process.poll() is not None:
+                # Sessions of the killed one are about to notice, and hold its memory until then.
+                time.sleep(0.1)
+                self._process = self._server.start()
+            time.sleep(0.02)
+
+    def kill(self) -> None:
+        """End it as `kill -9` does; its sessions end with it."""
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait()
+
+    def stop(self) -> None:
+        """End it for good."""
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait()

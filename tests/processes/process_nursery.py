@@ -1,0 +1,77 @@
+"""Followers and workers that start in a moment, and can be killed at any: forked from a process that has loaded all."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from config.environment.variables import BASE_DIR
+from development.servers.processes import die_with_parent
+from tests.processes.waiting import wait_for
+
+
+@dataclass(frozen=True)
+class Forked:
+    """A running process; `leads` says whether it is the first of a group of its own, which is killed as a whole."""
+
+    process_id: int
+    leads: bool = False
+
+    def kill(self) -> None:
+        """End it as `kill -9` does, wherever it is."""
+        (os.killpg if self.leads else os.kill)(self.process_id, signal.SIGKILL)
+        wait_for(lambda: not self.is_alive())
+
+    def is_alive(self) -> bool:
+        try:
+            os.kill(self.process_id, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+
+class Nursery:
+    """The process from which others are forked."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process, self._lock = process, threading.Lock()
+
+    def follow(self, *chain_ids: int, settings: Mapping[str, Any]) -> Forked:
+        """A new follower of these chains, with settings other than those of the environment."""
+        return Forked(self._fork({"chain_ids": chain_ids, "settings": settings}))
+
+    def celery(self, *words: str) -> Forked:
+        """A new process of Celery, such as a worker, with the words of its command line."""
+        return Forked(self._fork(words), leads=True)
+
+    def _fork(self, wanted: Any) -> int:
+        assert self._process.stdin and self._process.stdout
+        with self._lock:
+            self._process.stdin.write(json.dumps(wanted) + "\n")
+            self._process.stdin.flush()
+            return int(self._process.stdout.readline())
+
+
+@contextmanager
+def nursery(environment: Mapping[str, str], *, of: str) -> Iterator[Nursery]:
+    """A nursery while the block runs; what it forks ends with it. `of` is the module that forks, and says what."""
+    command = f"import django; django.setup(); from {of} import main; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", command],
+        cwd=BASE_DIR,
+        env=dict(environment),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=die_with_parent(signal.SIGKILL),
+    ) as process:
+        try:
+            yield Nursery(process)
+        finally:
+            process.kill()

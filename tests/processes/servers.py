@@ -1,0 +1,39 @@
+"""A pytest plugin: real servers for the tests, started before Django reads its settings.
+
+They have a directory of their own, so that tests never meet the data of `make run`.
+"""
+
+import os
+import sys
+
+from config.environment.variables import BASE_DIR
+from development.servers import bundled
+
+os.environ.setdefault("LAUNCHBOARD_LOCAL", str(BASE_DIR / ".local" / "test"))
+
+# Tests start hundreds of processes: what Python compiled for one, here and in them, is there for the next.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Tests make more calls in a minute than any client; those of the limits turn them on.
+_USERS_LIMITS = ("PRETOKEN", "SAVE_TOKEN", "SAVE_TOKEN_ANONYMOUS", "ADMIN_VERIFY")
+_LIMITS = ("PUBLIC", "KEYED", "INDEX", "DEPLOY", "AGENT_EVENTS", *_USERS_LIMITS)
+for _limit in _LIMITS:
+    os.environ[f"RATE_LIMIT_{_limit}"] = "0"
+
+# pytest-xdist calls its workers gw0, gw1, ...; each has a numbered database of Valkey, as pytest-django gives each a
+# PostgreSQL database. The controlling process keeps number 0.
+_worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+os.environ["LAUNCHBOARD_REDIS_DB"] = str(int(_worker.removeprefix("gw")) + 1 if _worker else 0)
+
+# On a busy machine a search takes as long as it takes; those of the time limit set it.
+os.environ["SEARCH_TIMEOUT_MS"] = "60000"
+
+# Nobody waits for a check of final blocks longer than it takes.
+os.environ["FOLLOW_VERIFY_SECONDS"] = "0.1"
+
+# Tests of market data and profiles name a stand-in; nothing else asks a provider on the Internet.
+os.environ["MARKET_DATA"] = "false"
+os.environ["SOCIAL_API_KEY"] = os.environ["FARCASTER_HUB_URL"] = ""
+
+bundled.hold(durable=False)

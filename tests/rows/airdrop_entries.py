@@ -1,0 +1,42 @@
+"""Entries of airdrops, the same in every run, and what OpenZeppelin's own package makes of such lists."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from config.environment.variables import BASE_DIR
+from tokens.chains.abi.values import address_text
+
+Entry = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class PeerTree:
+    """A tree of the npm package `@openzeppelin/merkle-tree`: root and a proof for each entry, as hex, and its time."""
+
+    root: str
+    # None are made where they are not wanted.
+    proofs: list[list[str]] | None
+    seconds: float
+
+
+def sample_entries(count: int) -> list[Entry]:
+    """EIP-55 accounts and amounts of up to 96 bits."""
+    digests = (hashlib.sha256(str(index).encode()).digest() for index in range(count))
+    return [(address_text(digest[:20]), int.from_bytes(digest[20:])) for digest in digests]
+
+
+def build_by_peer(lists: Sequence[Sequence[Entry]], *, roots_alone: bool = False) -> list[PeerTree]:
+    """The tree of each list, by the package."""
+    program = shutil.which("node")
+    assert program, "OpenZeppelin's package needs node"
+    text = json.dumps([[(account, str(amount)) for account, amount in entries] for entries in lists])
+    command = [program, "merkle_trees.mjs", *(["--roots"] if roots_alone else [])]
+    done = subprocess.run(
+        command, cwd=BASE_DIR / "devchain", input=text, capture_output=True, text=True, check=True, timeout=120
+    )
+    answers = map(json.loads, done.stdout.splitlines())
+    return [PeerTree(answer["root"], answer.get("proofs"), answer["seconds"]) for answer in answers]

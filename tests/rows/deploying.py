@@ -1,0 +1,223 @@
+"""A development chain whose blocks and mempool a test is in charge of, wallets on it, and orders for it."""
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from web3.types import RPCEndpoint
+
+from config.environment.secret import Secret
+from development.devchain import node_client
+from development.devchain.anvil import CHAIN_ID, start
+from development.devchain.deploy_contracts import Deployment as Contracts
+from development.devchain.deploy_contracts import prepare
+from development.devchain.launch_transactions import LaunchConfig, deployment_config, native_value
+from tests.rows.factories import DeploymentFactory
+from tokens.chains.launching.launch_config import ContractCall
+from tokens.deploying.sending import submit, wallets
+from tokens.deploying.sending import watch as watching
+from tokens.deploying.sending.gas_limit import with_reserve
+from tokens.installation.installed_chains import installed_chain
+from tokens.installation.installed_signers import installed_signer
+from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction
+
+# Accounts 3 to 5 of the node.
+KEYS = {
+    "0x90F79bf6EB2c4f870365E785982E1f101E93b906": "7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6",
+    "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65": "47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a",
+    "0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc": "8b3a350cf5c34c9194ca85829a2df0ec3153be0318b5e2d3348e872092edffba",
+}
+WALLET, SECOND, THIRD = KEYS
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The chain and what is on it. Nothing is mined until a test says so."""
+
+    contracts: Contracts
+
+    def order(self, *, config: LaunchConfig | None = None, **changes: Any) -> Deployment:
+        """A stored order for a launch that works, of which nothing is signed."""
+        config = replace(config or LaunchConfig(), salt=secrets.token_bytes(32), admin=WALLET)
+        contract = node_client.contract(self.contracts.rpc_url, "Factory", self.contracts.factory)
+        data = contract.encode_abi("deployToken", [deployment_config(self.contracts, config, sender=WALLET)])
+        call = ContractCall(to=self.contracts.factory, data=data, value=native_value(config))
+        simulation = installed_chain(CHAIN_ID).simulate(call, sender=WALLET)
+        known = {
+            "chain_id": CHAIN_ID,
+            "salt": "0x" + config.salt.hex(),
+            "to_address": call.to,
+            "calldata": bytes.fromhex(call.data[2:]),
+            "value": call.value,
+            "gas": with_reserve(simulation.gas),
+            "expected_address": node_client.connect(self.contracts.rpc_url).to_checksum_address(
+                simulation.output[-40:]
+            ),
+        }
+        order: Deployment = DeploymentFactory(**known | changes)
+        return order
+
+    def submitted(self, **changes: Any) -> Deployment:
+        """An order that was signed and sent."""
+        order = self.order(**changes)
+        assert submit.submit(order.pk)
+        order.refresh_from_db()
+        return order
+
+    def doomed(self, **changes: Any) -> Deployment:
+        """An order whose transaction will be reverted, as its simulation would have said."""
+        wrong = LaunchConfig(originating_chain_id=1)
+        config = deployment_config(self.contracts, replace(wrong, admin=WALLET), sender=WALLET)
+        contract = node_client.contract(self.contracts.rpc_url, "Factory", self.contracts.factory)
+        data = bytes.fromhex(contract.encode_abi("deployToken", [config])[2:])
+        return self.order(calldata=data, **changes)
+
+    def mine(self, blocks: int = 1) -> None:
+        self.rpc("anvil_mine", hex(blocks))
+
+    def watch(self) -> list[int]:
+        return watching.watch(CHAIN_ID)
+
+    def set_base_fee(self, wei: int) -> None:
+        """Mine an empty block with this base fee; that of the next one is about the same."""
+        self.drop_all()
+        self.rpc("anvil_setNextBlockBaseFeePerGas", hex(wei))
+        self.mine()
+
+    def drop_all(self) -> None:
+        """Have the node forget what waits to be mined."""
+        self.rpc("anvil_dropAllTransactions")
+
+    def reorg(self, depth: int, *transactions: tuple[str, int]) -> None:
+        """Replace the newest blocks by others; of each transaction its bytes and its place among the new blocks."""
+        self.rpc("anvil_reorg", depth, [list(pair) for pair in transactions])
+
+    def send_outside(self, nonce: int, *, gas_price: int = 10**10) -> str:
+        """Somebody else with the same key sends something."""
+        transaction = {
+            "from": WALLET,
+            "to": WALLET,
+            "nonce": hex(nonce),
+            "gas": hex(21000),
+            "maxFeePerGas": hex(gas_price),
+            "maxPriorityFeePerGas": hex(gas_price // 2),
+        }
+        return str(self.rpc("eth_sendTransaction", transaction))
+
+    def launch_outside(self, order: Deployment, *, sender: str) -> str:
+        """Somebody else sends the very call of an order."""
+        sent = node_client.send(
+            self.contracts.rpc_url, sender=sender, to=order.to_address, data="0x" + bytes(order.calldata).hex()
+        )
+        return sent.to_0x_hex()
+
+    def own(self, address: str) -> None:
+        """Have another wallet of ours, which sends nothing now."""
+        DeployWallet.objects.get_or_create(chain_id=CHAIN_ID, address=address)
+
+    def block_hash(self, number: int) -> str:
+        return str(self.rpc("eth_getBlockByNumber", hex(number), False)["hash"])
+
+    def time(self, seconds: int) -> datetime:
+        """A time of the chain, in Unix seconds."""
+        return datetime.fromtimestamp(seconds, UTC)
+
+    def confirm(self) -> list[int]:
+        return watching.confirm(CHAIN_ID)
+
+    def pending(self) -> list[str]:
+        """The hashes of what waits at the node."""
+        return list(self.rpc("eth_getBlockByNumber", "pending", False)["transactions"])
+
+    def rpc(self, method: str, *params: Any) -> Any:
+        return node_client.connect(self.contracts.rpc_url).manager.request_blocking(RPCEndpoint(method), list(params))
+
+
+def row(order: Deployment) -> Deployment:
+    """The order as it is now."""
+    return Deployment.objects.get(pk=order.pk)
+
+
+def secret_of(address: str) -> Secret:
+    """The key of a wallet, as settings have it."""
+    return Secret(KEYS[address])
+
+
+def wallet(address: str = WALLET) -> DeployWallet:
+    return DeployWallet.objects.get(address=address)
+
+
+def attempts() -> list[tuple[str, int, str]]:
+    """(wallet, nonce, state) of all, oldest first."""
+    rows = DeployAttempt.objects.order_by("pk").select_related("wallet")
+    return [(row.wallet.address, row.nonce, row.state) for row in rows]
+
+
+def versions(order: Deployment) -> list[SignedTransaction]:
+    return list(SignedTransaction.objects.filter(attempt__deployment=order).order_by("pk"))
+
+
+def long_ago(*rows: Any, seconds: int = 3600) -> None:
+    """As if rows had been written an hour before: signed, sent, moved, missed."""
+    for row in rows:
+        names = {field.name for field in row._meta.fields}
+        moments = names & {"signed_at", "sent_at", "updated_at", "created_at", "missing_since"}
+        then = timezone.now() - timedelta(seconds=seconds)
+        row._meta.model.objects.filter(pk=row.pk).update(
+            **{name: then for name in moments if getattr(row, name) is not None}
+        )
+
+
+def unsent(*signed: SignedTransaction) -> None:
+    """As if nobody had been handed these versions yet."""
+    SignedTransaction.objects.filter(pk__in=[version.pk for version in signed]).update(sent_at=None)
+
+
+@pytest.fixture(scope="module")
+def chain_under_control(chains_file: Path) -> Iterator[Contracts]:
+    """A node of this module alone, with the contracts."""
+    with start() as url:
+        yield prepare(url, chains_file=chains_file)
+
+
+@pytest.fixture
+def use_wallets(settings: Any) -> Callable[[Sequence[str]], None]:
+    """To be called with the addresses of the wallets that are to send."""
+
+    def use(addresses: Sequence[str]) -> None:
+        settings.DEPLOYER_KEYS = {CHAIN_ID: tuple(map(secret_of, addresses))}
+        installed_signer.cache_clear()
+        wallets.note_wallets(CHAIN_ID)
+
+    return use
+
+
+@pytest.fixture
+def ground(
+    db: None,
+    chain_under_control: Contracts,
+    chains_file: Path,
+    settings: Any,
+    forget_chains: Callable[[], None],
+    use_wallets: Callable[[Sequence[str]], None],
+) -> Iterator[Ground]:
+    """The chain as it was before any test, with one wallet, and nothing mined by itself."""
+    settings.CHAINS_FILES = (str(chains_file),)
+    settings.RPC_URLS = {CHAIN_ID: (chain_under_control.rpc_url,)}
+    settings.DEPLOYER_KEYSTORES, settings.DEPLOYER_REMOTE = {}, {}
+    forget_chains()
+    there = Ground(chain_under_control)
+    there.rpc("evm_setAutomine", False)
+    there.drop_all()
+    there.set_base_fee(10**9)
+    mark = there.rpc("evm_snapshot")
+    use_wallets([WALLET])
+    yield there
+    there.drop_all()
+    there.rpc("evm_revert", mark)
+    installed_signer.cache_clear()

@@ -1,0 +1,408 @@
+"""Rows for tests. What a test is about it says itself; the rest comes from here."""
+
+import secrets
+import string
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import factory
+from django.utils import timezone
+from solders.pubkey import Pubkey
+from solders.signature import Signature
+
+from accounts.models import Administrator, AdminSession, PartnerKey, PartnerKeySecret, Person, Scope, SocialProfile
+from config.api.fields import checksum
+from pretokens.body import keyword_key
+from pretokens.models import Pretoken, State
+from tokens.indexing.metadata import copy_key, parse_context, parse_metadata
+from tokens.models import (
+    ChainHead,
+    Coverage,
+    CoverageAlarm,
+    DeployAttempt,
+    Deployment,
+    DeployWallet,
+    FeeClaim,
+    FollowedAccount,
+    FollowedBlock,
+    IndexRequest,
+    SavedToken,
+    SignedTransaction,
+    Token,
+    TokenDocument,
+    TokenEvent,
+)
+
+
+class PartnerKeyFactory(factory.django.DjangoModelFactory[PartnerKey]):
+    """A partner key's row without a secret; `keys.add_secret` or `keys.rotate` gives it one and returns the text."""
+
+    class Meta:
+        model = PartnerKey
+
+    class Params:
+        revoked = factory.Trait(revoked_at=factory.LazyFunction(timezone.now))
+        expired = factory.Trait(expires_at=factory.LazyFunction(lambda: timezone.now() - timedelta(seconds=1)))
+
+    name = factory.Sequence(lambda n: f"Partner {n}")
+    scopes = factory.LazyFunction(lambda: [Scope.READ, Scope.INDEX])
+
+
+class PartnerKeySecretFactory(factory.django.DjangoModelFactory[PartnerKeySecret]):
+    """A secret whose text nobody knows."""
+
+    class Meta:
+        model = PartnerKeySecret
+
+    partner_key = factory.SubFactory(PartnerKeyFactory)
+    key_id = factory.LazyFunction(lambda: "".join(secrets.choice(string.ascii_letters) for _ in range(8)))
+    digest = factory.LazyFunction(lambda: secrets.token_hex(32))
+
+
+class SocialProfileFactory(factory.django.DjangoModelFactory[SocialProfile]):
+    """A profile that was fetched and is not due; `wanted=True` makes one that is due for the first time."""
+
+    class Meta:
+        model = SocialProfile
+
+    class Params:
+        wanted = factory.Trait(
+            username="",
+            display_name="",
+            fetched_at=None,
+            due_at=factory.LazyFunction(lambda: timezone.now() - timedelta(seconds=1)),
+        )
+
+    fid = factory.Sequence(lambda n: 1_000_000 + n)
+    username = factory.LazyAttribute(lambda profile: f"user-{profile.fid}")
+    display_name = factory.LazyAttribute(lambda profile: f"User {profile.fid}")
+    fetched_at = factory.LazyFunction(timezone.now)
+    due_at = factory.LazyFunction(lambda: timezone.now() + timedelta(hours=1))
+
+
+def _address() -> str:
+    return checksum("0x" + secrets.token_hex(20))
+
+
+def _hash() -> str:
+    return "0x" + secrets.token_hex(32)
+
+
+def _account() -> str:
+    return str(Pubkey(secrets.token_bytes(32)))
+
+
+def _signature() -> str:
+    return str(Signature.from_bytes(secrets.token_bytes(64)))
+
+
+class TokenFactory(factory.django.DjangoModelFactory[Token]):
+    """A listed v4 token of Base. `copy_key` follows from name and symbol, `deployed_at` rises with every token."""
+
+    class Meta:
+        model = Token
+
+    chain_id = 8453
+    contract_address = factory.LazyFunction(_address)
+    generation = "v4"
+    tx_hash = factory.LazyFunction(_hash)
+    log_index = 0
+    block_number = factory.Sequence(lambda n: 1_000_000 + n)
+    block_hash = factory.LazyFunction(_hash)
+    last_indexed = factory.SelfAttribute("deployed_at")
+    deployed_at = factory.Sequence(lambda n: datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=n))
+    name = factory.Sequence(lambda n: f"Token {n}")
+    symbol = factory.Sequence(lambda n: f"TKN{n}")
+    supply = Decimal(10**29)
+    admin = factory.LazyFunction(_address)
+    msg_sender = factory.LazyFunction(_address)
+    pool_address = factory.LazyFunction(_hash)
+    paired_token = "0x4200000000000000000000000000000000000006"
+    pair = "WETH"
+    factory_address = "0xE85A59c628F7d27878ACeB4bf3b35733630083a9"
+    metadata = factory.LazyFunction(lambda: parse_metadata(None))
+    social_context = factory.LazyFunction(lambda: parse_context(None))
+    deploy_config = factory.LazyFunction(
+        lambda: {"devBuyAmount": "0", "lockupPercentage": 0, "vestingUnlockDate": None}
+    )
+    pool_config = factory.Dict(
+        {"pairedToken": paired_token, "tickIfToken0IsNewToken": -230_400, "tickSpacing": 200, "hook": None}
+    )
+    extensions = factory.LazyFunction(
+        lambda: dict.fromkeys(["fees", "vault", "airdrop", "devBuy", "sniperTax", "positions"])
+    )
+    copy_key = factory.LazyAttribute(lambda token: copy_key(token.name, token.symbol))
+
+
+class SolanaTokenFactory(TokenFactory):
+    """A listed token of Solana, paired with SOL."""
+
+    chain_id = 101
+    contract_address = factory.LazyFunction(_account)
+    generation = "solana"
+    tx_hash = factory.LazyFunction(_signature)
+    block_hash = ""
+    # A billion.
+    supply = Decimal(10**15)
+    decimals = 6
+    admin = factory.LazyFunction(_account)
+    msg_sender = factory.LazyFunction(_account)
+    pool_address = factory.LazyFunction(_account)
+    paired_token = "So11111111111111111111111111111111111111112"
+    pair = "SOL"
+    factory_address = "dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN"
+    pool_config = factory.Dict(
+        {"pairedToken": paired_token, "tickIfToken0IsNewToken": None, "tickSpacing": None, "hook": None}
+    )
+
+
+class TokenDocumentFactory(factory.django.DjangoModelFactory[TokenDocument]):
+    """A document of a token that is to be fetched now."""
+
+    class Meta:
+        model = TokenDocument
+
+    token = factory.SubFactory(TokenFactory)
+    uri = factory.Sequence(lambda n: f"https://host.example/{n}.json")
+    due_at = factory.LazyFunction(lambda: timezone.now() - timedelta(seconds=1))
+
+
+class IndexRequestFactory(factory.django.DjangoModelFactory[IndexRequest]):
+    """A pending request that is due."""
+
+    class Meta:
+        model = IndexRequest
+
+    chain_id = 8453
+    tx_hash = factory.LazyFunction(_hash)
+    due_at = factory.LazyFunction(lambda: timezone.now() - timedelta(seconds=1))
+
+
+class TokenEventFactory(factory.django.DjangoModelFactory[TokenEvent]):
+    """A claim from the fee locker of Base, in a transaction of its own; `at` rises with every event."""
+
+    class Meta:
+        model = TokenEvent
+
+    chain_id = 8453
+    tx_hash = factory.LazyFunction(_hash)
+    log_index = 0
+    block_number = factory.Sequence(lambda n: 2_000_000 + n)
+    block_hash = factory.LazyFunction(_hash)
+    at = factory.Sequence(lambda n: datetime(2026, 2, 1, tzinfo=UTC) + timedelta(seconds=n))
+    kind = "fees_claimed"
+    emitter = "0xF3622742b1E446D92e45E22923Ef11C2fcD55D68"
+    arguments = factory.LazyFunction(dict)
+
+
+class FeeClaimFactory(factory.django.DjangoModelFactory[FeeClaim]):
+    """What one claim paid."""
+
+    class Meta:
+        model = FeeClaim
+
+    event = factory.SubFactory(TokenEventFactory)
+    chain_id = factory.SelfAttribute("event.chain_id")
+    at = factory.SelfAttribute("event.at")
+    recipient = factory.LazyFunction(_address)
+    currency = TokenFactory.paired_token
+    amount = Decimal(10**15)
+
+
+class ChainHeadFactory(factory.django.DjangoModelFactory[ChainHead]):
+    """A chain that is followed up to its head, which a node told of just now."""
+
+    class Meta:
+        model = ChainHead
+
+    chain_id = 8453
+    head = 3_000_000
+    final = factory.LazyAttribute(lambda chain: chain.head - 900)
+    followed = factory.SelfAttribute("head")
+    head_at = factory.LazyFunction(timezone.now)
+    seen_at = factory.LazyFunction(timezone.now)
+    follower = "host-1:4711"
+
+
+class FollowedBlockFactory(factory.django.DjangoModelFactory[FollowedBlock]):
+    """A block whose logs are written."""
+
+    class Meta:
+        model = FollowedBlock
+
+    chain_id = 8453
+    number = factory.Sequence(lambda n: 3_000_000 + n)
+    hash = factory.LazyFunction(_hash)
+    parent_hash = factory.LazyFunction(_hash)
+    at = factory.LazyFunction(timezone.now)
+
+
+class CoverageFactory(factory.django.DjangoModelFactory[Coverage]):
+    """Blocks that are followed for ever, of which each of another set of contracts."""
+
+    class Meta:
+        model = Coverage
+
+    chain_id = 8453
+    addresses = factory.LazyFunction(lambda: sorted(_address().lower() for _ in range(2)))
+    address_set = factory.LazyFunction(lambda: secrets.token_hex(32))
+    first_block = 1_000_000
+    followed_to = 3_000_000
+    verified_to = factory.LazyAttribute(lambda row: max(row.first_block - 1, row.followed_to - 900))
+
+
+class CoverageAlarmFactory(factory.django.DjangoModelFactory[CoverageAlarm]):
+    """Two launches of one transaction that a node had left out, and that are written since."""
+
+    class Meta:
+        model = CoverageAlarm
+
+    chain_id = 8453
+    first_block = 2_000_000
+    last_block = 2_000_999
+    missing = 2
+    invented = 0
+    tx_hashes = factory.LazyFunction(lambda: [_hash()])
+    repaired = True
+
+
+class FollowedAccountFactory(factory.django.DjangoModelFactory[FollowedAccount]):
+    """An account of Solana all of whose transactions are read."""
+
+    class Meta:
+        model = FollowedAccount
+
+    chain_id = 101
+    address = factory.LazyFunction(_account)
+    complete_to = 1000
+
+
+class DeploymentFactory(factory.django.DjangoModelFactory[Deployment]):
+    """A partner's order on Base, of which nothing is signed yet."""
+
+    class Meta:
+        model = Deployment
+
+    partner_key = factory.SubFactory(PartnerKeyFactory)
+    request_key = factory.LazyFunction(lambda: secrets.token_hex(16))
+    body_digest = factory.LazyFunction(lambda: secrets.token_hex(32))
+    chain_id = 8453
+    config = factory.LazyFunction(lambda: {"token": {"name": "Dog", "symbol": "DOG"}})
+    salt = factory.LazyFunction(_hash)
+    to_address = TokenFactory.factory_address
+    calldata = bytes.fromhex("df40224a")
+    value = Decimal(0)
+    gas = 5_000_000
+    expected_address = factory.LazyFunction(_address)
+
+
+class DeployWalletFactory(factory.django.DjangoModelFactory[DeployWallet]):
+    """A wallet of Base that can send, with one ether."""
+
+    class Meta:
+        model = DeployWallet
+
+    chain_id = 8453
+    address = factory.LazyFunction(_address)
+    signable = True
+    balance = Decimal(10**18)
+    balance_at = factory.LazyFunction(timezone.now)
+
+
+class DeployAttemptFactory(factory.django.DjangoModelFactory[DeployAttempt]):
+    """An open attempt of a deployment that was sent."""
+
+    class Meta:
+        model = DeployAttempt
+
+    deployment = factory.SubFactory(DeploymentFactory, status=Deployment.Status.SUBMITTED, attempts=1)
+    wallet = factory.SubFactory(DeployWalletFactory)
+    nonce = factory.Sequence(lambda n: n)
+
+
+class SignedTransactionFactory(factory.django.DjangoModelFactory[SignedTransaction]):
+    """A signed version that no node was handed yet; its bytes are no transaction."""
+
+    class Meta:
+        model = SignedTransaction
+
+    attempt = factory.SubFactory(DeployAttemptFactory)
+    tx_hash = factory.LazyFunction(_hash)
+    raw = b"\x02"
+    max_fee = 2_000_000_000
+    priority_fee = 1_000_000
+
+
+class PersonFactory(factory.django.DjangoModelFactory[Person]):
+    """A user with a FID, and no identity."""
+
+    class Meta:
+        model = Person
+
+    class Params:
+        # A subject that an identity token has just linked to its FID's person, which is given as `linked_to`.
+        linked = factory.Trait(
+            fid=None,
+            told_at=factory.LazyFunction(timezone.now),
+            linked_until=factory.LazyFunction(lambda: timezone.now() + timedelta(hours=1)),
+        )
+
+    fid = factory.Sequence(lambda n: 2_000_000 + n)
+
+
+class AdministratorFactory(factory.django.DjangoModelFactory[Administrator]):
+    """An administrator of Quick Auth's."""
+
+    class Meta:
+        model = Administrator
+
+    name = factory.Sequence(lambda n: f"Administrator {n}")
+    issuer = "https://auth.farcaster.xyz"
+    subject = factory.Sequence(lambda n: str(1 + n))
+
+
+class AdminSessionFactory(factory.django.DjangoModelFactory[AdminSession]):
+    """A live session of an administrator, whose cookie nobody has."""
+
+    class Meta:
+        model = AdminSession
+
+    digest = factory.Sequence(lambda n: f"{n:064x}")
+    administrator = factory.SubFactory(AdministratorFactory)
+    expires_at = factory.LazyFunction(lambda: timezone.now() + timedelta(hours=12))
+
+
+class SavedTokenFactory(factory.django.DjangoModelFactory[SavedToken]):
+    """A token on Base that a user said has been launched; nothing is known of its transaction."""
+
+    class Meta:
+        model = SavedToken
+
+    person = factory.SubFactory(PersonFactory)
+    chain_id = 8453
+    tx_hash = factory.LazyFunction(_hash)
+    contract_address = factory.LazyFunction(_address)
+
+
+class PretokenFactory(factory.django.DjangoModelFactory[Pretoken]):
+    """A pending pretoken on Base, made just now."""
+
+    class Meta:
+        model = Pretoken
+
+    class Params:
+        deleted = factory.Trait(state=State.DELETED, deleted_at=factory.LazyFunction(timezone.now))
+        # Its row says nothing of it.
+        overdue = factory.Trait(
+            created_at=factory.LazyFunction(lambda: timezone.now() - timedelta(days=7, seconds=1)),
+        )
+        deployed = factory.Trait(state=State.DEPLOYED, deployment=factory.SubFactory(DeploymentFactory))
+
+    owner = factory.SubFactory(PersonFactory)
+    keyword = factory.Sequence(lambda n: f"Keyword {n}")
+    keyword_key = factory.LazyAttribute(lambda pretoken: keyword_key(pretoken.keyword))
+    chain_id = 8453
+    body = factory.LazyAttribute(lambda pretoken: {"keyword": pretoken.keyword, "chain_id": pretoken.chain_id})
+    size = 100
+    created_at = factory.LazyFunction(timezone.now)
+    expires_at = factory.LazyAttribute(lambda pretoken: pretoken.created_at + timedelta(days=7))

@@ -1,0 +1,96 @@
+"""Tables of some size, made by SQL, and the plans of the queries on them."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Model
+from django.test.utils import CaptureQueriesContext
+
+from tests.processes.waiting import wait_for
+from tests.rows.factories import TokenFactory
+
+ROWS = 20_000
+# Settings that are sent with a statement, and the statement.
+_SENT = re.compile(r"((?:SET LOCAL [^;]*;\s*)*)((?:SELECT|WITH)\b.*)", re.DOTALL)
+
+
+def make_tokens(values: Mapping[str, str], markets: Mapping[str, str]) -> None:
+    """Tokens with these columns, and their markets: SQL of the row's number n, which rises with id and time."""
+    multiply(
+        TokenFactory(),
+        {
+            "id": "nextval('tokens_token_id_seq')",
+            "contract_address": "'0x' || upper(lpad(to_hex(n), 40, '0'))",
+            "deployed_at": "timestamptz '2026-01-01Z' + n * interval '1 second'",
+        }
+        | values,
+    )
+    with connection.cursor() as cursor:
+        # To the planner the tables may still be as small as they were: it would join them row by row.
+        cursor.execute("ANALYZE tokens_token, tokens_market")
+    changes = ", ".join(f"{column} = {value}" for column, value in markets.items())
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE tokens_market SET updated_at = now(), {changes} FROM "  # noqa: S608 - all parts are ours
+            "(SELECT id, row_number() OVER (ORDER BY id) AS n FROM tokens_token) AS numbered WHERE id = token_id"
+        )
+    for table in ("tokens_token", "tokens_market", "tokens_searchentry"):
+        settle(table)
+
+
+def drop_tokens() -> None:
+    """Delete all of them."""
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM tokens_market; DELETE FROM tokens_searchentry; DELETE FROM tokens_token")
+
+
+def multiply(row: Model, values: Mapping[str, str]) -> None:
+    """Put a table's one row into it many times, with these values."""
+    columns = [field.column for field in row._meta.fields if not field.generated]
+    table = row._meta.db_table
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {table} ({', '.join(columns)}) "  # noqa: S608 - all parts are ours
+            f"SELECT {', '.join(values.get(column, column) for column in columns)} "
+            f"FROM {table}, generate_series(1, {ROWS}) AS n ORDER BY n"
+        )
+    row.delete()
+
+
+def settle(table: str) -> None:
+    """Vacuum until all rows are known to be visible, which they are not while others have an older snapshot."""
+    wait_for(lambda: _is_vacuumed(table), seconds=30)
+
+
+def plans(run: Callable[[], Any], *tables: str) -> list[str]:
+    """The plans of the queries that it sends, those of tables (by default of tokens), under the settings sent along."""
+    with CaptureQueriesContext(connection) as queries:
+        run()
+    found = []
+    for query in queries:
+        sent = _SENT.fullmatch(query["sql"])
+        if sent and any(f'FROM "{table}"' in query["sql"] for table in tables or ("tokens_token",)):
+            found.append(_explain(*sent.groups()))
+    assert found
+    return found
+
+
+def _explain(settings: str, statement: str) -> str:
+    with transaction.atomic(), connection.cursor() as cursor:
+        # In a test's transaction the settings of the statement before are still there.
+        cursor.execute("RESET ALL")
+        if settings:
+            cursor.execute(settings)
+        cursor.execute(f"EXPLAIN {statement}")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+        transaction.set_rollback(True)
+    return plan
+
+
+def _is_vacuumed(table: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(f"VACUUM ANALYZE {table}")
+        cursor.execute("SELECT relallvisible > relpages * 0.9 FROM pg_class WHERE relname = %s", [table])
+        return bool(cursor.fetchone()[0])

@@ -1,0 +1,57 @@
+"""A pytest plugin: an issuer of users' tokens that the service believes, and tokens of made-up users."""
+
+from collections.abc import Iterator
+from threading import Thread
+from threading import enumerate as enumerate_threads
+from typing import Any
+
+import pytest
+
+from accounts.users import jwks
+from config.settings.identities import env_issuers
+from development.standins.http_server import Mode
+from development.standins.issuer_server import IssuerStandIn
+from tests.processes.waiting import wait_for
+
+DOMAIN, APP_ID = "app.example", "sample-app"
+
+
+def as_user(issuer: IssuerStandIn, fid: int) -> dict[str, str]:
+    """The headers of a user who comes with a token of Quick Auth."""
+    return bearer(issuer.quick_auth(fid, domain=DOMAIN))
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def fetchers() -> list[Thread]:
+    """The threads that are at an issuer's keys."""
+    return [thread for thread in enumerate_threads() if thread.name.startswith(jwks.THREADS)]
+
+
+@pytest.fixture(scope="session")
+def _issuer() -> Iterator[IssuerStandIn]:
+    with IssuerStandIn() as running:
+        yield running
+
+
+@pytest.fixture
+def issuer(_issuer: IssuerStandIn, settings: Any) -> Iterator[IssuerStandIn]:
+    """Quick Auth for DOMAIN and Privy for APP_ID; nothing was asked of it yet, and none of its keys is known."""
+    settings.IDENTITY_ISSUERS = env_issuers(
+        {
+            "FARCASTER_AUTH_DOMAINS": DOMAIN,
+            "FARCASTER_AUTH_ORIGIN": _issuer.url,
+            "PRIVY_APP_ID": APP_ID,
+            "PRIVY_JWKS_URL": f"{_issuer.url}/v1/apps/{APP_ID}/jwks.json",
+        }
+    )
+    jwks.key_set.cache_clear()
+    _issuer.asked.clear()
+    _issuer.behave(Mode.OK)
+    _issuer.change, _issuer.refuse = lambda asked, body: body, lambda asked: None
+    yield _issuer
+    jwks.key_set.cache_clear()
+    # The next test counts who asks.
+    wait_for(lambda: not fetchers())

@@ -1,0 +1,87 @@
+"""The operators' pages for events and paid fees, and what a token's page shows of them."""
+
+import pytest
+from django.urls import reverse
+
+from tests.rows.factories import FeeClaimFactory, TokenEventFactory, TokenFactory
+from tokens.models import FeeClaim, LaunchFacts, TokenEvent
+
+pytestmark = pytest.mark.django_db
+
+EVENTS, CLAIMS = "admin:tokens_tokenevent_changelist", "admin:tokens_feeclaim_changelist"
+
+
+def page_of(row):
+    return reverse(f"admin:tokens_{row._meta.model_name}_change", args=[row.pk])
+
+
+def found(client, page, q):
+    return set(client.get(reverse(page), {"q": q}).context["cl"].queryset)
+
+
+@pytest.mark.parametrize("page", [EVENTS, CLAIMS])
+def test_strangers_see_the_login(client, page):
+    assert "/admin/login/" in client.get(reverse(page)).headers["Location"]
+
+
+@pytest.mark.parametrize(("model", "factory"), [(TokenEvent, TokenEventFactory), (FeeClaim, FeeClaimFactory)])
+def test_nobody_writes_rows_by_hand(operator, model, factory):
+    row = factory()
+    name = f"admin:tokens_{model._meta.model_name}"
+    assert operator.get(reverse(f"{name}_add")).status_code == 403
+    assert operator.post(reverse(f"{name}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
+    assert operator.post(page_of(row), {"chain_id": 1}).status_code == 403
+    assert model.objects.get().chain_id == 8453
+
+
+def test_events_are_found_by_transaction_and_token(operator):
+    token = TokenFactory()
+    event, other = TokenEventFactory(token=token), TokenEventFactory()
+    assert found(operator, EVENTS, token.contract_address.lower()) == {event}
+    assert found(operator, EVENTS, other.tx_hash.upper().replace("X", "x")) == {other}
+
+
+def test_paid_fees_are_found_by_recipient_and_transaction(operator):
+    claim = FeeClaimFactory()
+    FeeClaimFactory()
+    for q in (claim.recipient, f" {claim.recipient.lower()} ", claim.event.tx_hash):
+        assert found(operator, CLAIMS, q) == {claim}
+
+
+@pytest.mark.parametrize("page", [EVENTS, CLAIMS])
+@pytest.mark.parametrize("q", ["0x1", "fees", "%", "0x" + "0" * 40, "0x" + "0" * 64])
+def test_what_names_nothing_finds_nothing(operator, page, q):
+    FeeClaimFactory()
+    assert found(operator, page, q) == set()
+
+
+def test_the_page_of_an_event_says_what_the_event_says(operator):
+    token = TokenFactory(symbol="<b>")
+    event = TokenEventFactory(token=token, kind="image_updated", arguments={"imageURI": "ipfs://<new>"})
+    text = operator.get(page_of(event)).text
+    assert "imageURI: ipfs://&lt;new&gt;" in text
+    assert page_of(token) in text
+    assert "&lt;b&gt;</a>" in text
+
+
+def test_the_page_of_paid_fees_leads_to_their_event(operator):
+    claim = FeeClaimFactory()
+    text = operator.get(page_of(claim)).text
+    assert page_of(claim.event) in text
+    assert str(claim.amount) in text.replace(",", "")
+
+
+def test_the_page_of_a_token_shows_its_newest_events_and_its_decoded_launch(operator):
+    token = TokenFactory()
+    LaunchFacts.objects.create(token=token, facts={"name": "<Born>", "supply": "1000"})
+    events = [TokenEventFactory(token=token, arguments={"n": str(number)}) for number in range(25)]
+    text = operator.get(page_of(token)).text
+    assert [event.pk for event in events if page_of(event) in text] == [event.pk for event in events[5:]]
+    assert "&lt;Born&gt;" in text
+    assert f"{reverse(EVENTS)}?q={token.contract_address}" in text
+
+
+def test_the_page_of_a_token_without_events_says_so(operator):
+    text = operator.get(page_of(TokenFactory())).text
+    assert "newest events" in text.lower()
+    assert "not kept" in text

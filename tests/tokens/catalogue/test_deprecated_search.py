@@ -1,0 +1,116 @@
+"""GET /api/tokens/search, which is deprecated"""
+
+import pytest
+
+from tests.rows.factories import TokenFactory
+from tests.rows.token_lists import content_of, ids, price, walk
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/api/tokens/search"
+ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+
+
+@pytest.fixture
+def ask(client):
+    """Sends the parameters and returns the answer."""
+    return lambda **parameters: client.get(PATH, parameters)
+
+
+def names_the_successor(answer):
+    return (
+        answer.headers["Deprecation"].startswith("@")
+        and answer.headers["Link"] == '</api/tokens>; rel="successor-version"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("q", "a" * 101),
+        ("q", "\0"),
+        ("fids", "1,,2"),
+        ("fids", ",".join(map(str, range(1, 102)))),
+        ("cursor", "x"),
+        ("cursor", "e30="),
+    ],
+)
+def test_it_refuses_a_bad_parameter_by_name(ask, name, value):
+    answer = ask(**{name: value})
+    assert answer.status_code == 400
+    assert [detail["field"] for detail in answer.json()["details"]] == [name]
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert names_the_successor(answer)
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
+def test_it_takes_get_alone(client, method):
+    answer = getattr(client, method)(PATH)
+    assert (answer.status_code, set(answer.json())) == (405, {"error"})
+    assert names_the_successor(answer)
+
+
+def test_it_says_what_has_taken_its_place(ask):
+    answer = ask(q="dog")
+    assert answer.json() == {"data": [], "total": 0, "cursor": None}
+    assert answer.headers["Cache-Control"] == "public, s-maxage=2"
+    assert names_the_successor(answer)
+
+
+def test_it_ignores_what_the_list_alone_knows(ask):
+    TokenFactory.create_batch(6)
+    answer = ask(limit=1, offset=3, sortBy="market-cap", sort="asc", chainId=1, fid=7, includeUser=1)
+    assert answer.headers["X-Ignored-Params"] == "chainId,fid,includeUser,limit,offset,sort,sortBy"
+    assert len(ids(answer)) == 5
+
+
+def test_it_lists_newest_first_five_a_page(ask):
+    tokens = [token.pk for token in reversed(TokenFactory.create_batch(11))]
+    TokenFactory(blocked=True)
+    TokenFactory(unindexed=True)
+    answer = ask()
+    assert (ids(answer), answer.json()["total"]) == (tokens[:5], 11)
+    assert walk(ask) == tokens
+
+
+def test_it_searches_newest_first_five_a_page(ask):
+    tokens = [TokenFactory(name=f"Good Dog {number}").pk for number in range(12)]
+    TokenFactory(name="cat")
+    assert walk(ask, q="dog") == tokens[::-1]
+    assert ask(q=" DOG ").json()["total"] == 12
+
+
+def test_it_filters_by_requestors(ask):
+    first, second = TokenFactory(requestor_fid=1, name="dog"), TokenFactory(requestor_fid=2, name="cat")
+    TokenFactory(requestor_fid=3, name="dog")
+    assert ids(ask(fids="1,2")) == [second.pk, first.pk]
+    assert ids(ask(fids="1,2", q="dog")) == [first.pk]
+
+
+def test_what_is_named_comes_first_on_every_page(ask):
+    named = [TokenFactory(contract_address=ADDRESS, chain_id=chain_id).pk for chain_id in range(1, 8)]
+    by_name = [TokenFactory(name=ADDRESS).pk for _ in range(4)]
+    assert walk(ask, q=ADDRESS.lower()) == named[::-1] + by_name[::-1]
+    assert content_of(ask(q=ADDRESS).json()["cursor"])["x"] is True
+
+
+def test_the_older_cursor_is_taken(ask):
+    TokenFactory.create_batch(2)
+    assert len(ids(ask(cursor="eyJpZCI6IjIwMjYtMDItMDdUMDM6NTA6NDkifQ=="))) == 2
+    assert ids(ask(cursor="eyJpZCI6IjIwMjAtMDItMDdUMDM6NTA6NDkifQ==")) == []
+
+
+def test_it_brings_the_market_along(ask):
+    TokenFactory()
+    price(TokenFactory(), price_usd=2.5, market_cap=10)
+    known, unknown = ask().json()["data"]
+    assert (known["priceUsd"], known["related"]["market"]["marketCap"]) == (2.5, 10)
+    assert (unknown["priceUsd"], unknown["related"]) == (None, {"market": None})
+
+
+@pytest.mark.parametrize("count", [1, 6])
+@pytest.mark.parametrize(("parameters", "queries"), [({}, 2), ({"q": "token"}, 3), ({"fids": "7"}, 2)])
+def test_its_queries_are_as_many_whatever_the_page(ask, parameters, queries, count, django_assert_num_queries):
+    TokenFactory.create_batch(count, requestor_fid=7)
+    with django_assert_num_queries(queries):
+        assert len(ids(ask(**parameters))) == min(count, 5)

@@ -1,0 +1,144 @@
+"""GET /api/tokens/fetch-by-admin"""
+
+import pytest
+
+from tests.rows.factories import SocialProfileFactory, TokenFactory
+from tests.rows.token_lists import cursor_of, ids, price, walk
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/api/tokens/fetch-by-admin"
+LIMIT_RULE = "must be a whole number from 1 to 200"
+ADMIN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+MINT = "So11111111111111111111111111111111111111112"
+
+
+@pytest.fixture
+def ask(client, read_key):
+    """Sends the parameters with a key and returns the answer."""
+    return lambda **parameters: client.get(PATH, parameters, headers=read_key)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"admin": ""}, {"limit": 5}])
+def test_it_requires_an_admin(ask, parameters):
+    answer = ask(**parameters)
+    assert (answer.status_code, answer.json()["error"]) == (400, "admin is required")
+
+
+@pytest.mark.parametrize("value", ["0", "201", "-1", "abc", "1.0", "9" * 5_000])
+def test_it_refuses_a_bad_limit(ask, value):
+    answer = ask(admin=ADMIN, limit=value)
+    assert (answer.status_code, answer.json()["error"]) == (400, f"limit {LIMIT_RULE}")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("admin", "0x12"),
+        ("admin", "me.eth"),
+        ("admin", ADMIN + "0"),
+        ("admin", ADMIN + "\0"),
+        ("admin", "0x" + "a" * 64),
+        ("chainId", "0"),
+        ("chainId", "base"),
+        ("chainId", str(2**63)),
+        ("includeUser", "yes"),
+        ("includeMarket", "2"),
+        ("cursor", "x"),
+        ("cursor", "e30="),
+    ],
+)
+def test_it_refuses_a_bad_parameter_by_name(ask, name, value):
+    answer = ask(**{"admin": ADMIN, name: value})
+    assert answer.status_code == 400
+    assert [detail["field"] for detail in answer.json()["details"]] == [name]
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
+def test_it_takes_get_alone(client, read_key, method):
+    answer = getattr(client, method)(PATH, headers=read_key)
+    assert (answer.status_code, set(answer.json())) == (405, {"error"})
+
+
+def test_it_answers_with_nothing_where_there_is_nothing(ask):
+    TokenFactory(msg_sender=ADMIN, requestor_address=ADMIN, contract_address=ADMIN)
+    answer = ask(admin=ADMIN, offset=5, sortBy="market-cap")
+    assert answer.json() == {"data": [], "total": 0, "cursor": None}
+    assert answer.headers["Cache-Control"] == "private, no-store"
+    assert answer.headers["X-Ignored-Params"] == "offset,sortBy"
+
+
+@pytest.mark.parametrize("path", [PATH, PATH + "/"])
+def test_it_answers_with_and_without_a_trailing_slash(client, read_key, path):
+    assert client.get(path, {"admin": ADMIN}, headers=read_key).status_code == 200
+
+
+@pytest.mark.parametrize("spell", [str, str.lower, lambda text: "0X" + text[2:].upper()])
+def test_it_finds_an_admins_tokens_in_any_case(ask, spell):
+    token = TokenFactory(admin=ADMIN)
+    TokenFactory(admin=ADMIN, blocked=True)
+    TokenFactory(admin=ADMIN, unindexed=True)
+    answer = ask(admin=spell(ADMIN))
+    assert (ids(answer), answer.json()["total"]) == ([token.pk], 1)
+
+
+def test_a_base58_admin_is_case_sensitive(ask):
+    token = TokenFactory(admin=MINT)
+    assert ids(ask(admin=MINT)) == [token.pk]
+    assert ids(ask(admin=MINT.lower())) == []
+
+
+def test_it_follows_a_token_to_another_admin(ask):
+    token = TokenFactory(admin=ADMIN)
+    token.admin = MINT
+    token.save()
+    assert (ids(ask(admin=ADMIN)), ids(ask(admin=MINT))) == ([], [token.pk])
+
+
+def test_it_filters_by_chain(ask):
+    base, ethereum = TokenFactory(admin=ADMIN), TokenFactory(admin=ADMIN, chain_id=1)
+    assert ids(ask(admin=ADMIN)) == [ethereum.pk, base.pk]
+    assert ids(ask(admin=ADMIN, chainId=8453)) == [base.pk]
+    answer = ask(admin=ADMIN, chainId=999)
+    assert (ids(answer), answer.json()["total"]) == ([], 0)
+
+
+@pytest.mark.parametrize(("limit", "count"), [(None, 10), (1, 1), (21, 21), (200, 23)])
+def test_it_pages_by_limit(ask, limit, count):
+    TokenFactory.create_batch(23, admin=ADMIN)
+    answer = ask(admin=ADMIN, **({} if limit is None else {"limit": limit}))
+    assert (len(ids(answer)), answer.json()["total"]) == (count, 23)
+    assert (answer.json()["cursor"] is None) == (count == 23)
+
+
+@pytest.mark.parametrize("limit", [1, 7, 22, 23])
+def test_a_walk_meets_every_token_once_newest_first(ask, limit):
+    tokens = [TokenFactory(admin=ADMIN).pk for _ in range(23)]
+    TokenFactory()
+    assert walk(ask, admin=ADMIN, limit=limit) == tokens[::-1]
+
+
+def test_a_cursor_of_another_sort_starts_from_the_first_page(ask):
+    token = TokenFactory(admin=ADMIN)
+    assert ids(ask(admin=ADMIN, cursor=cursor_of({"id": 5, "k": 1, "s": "market-cap"}))) == [token.pk]
+
+
+def test_its_records_are_those_of_the_public_list(ask, client):
+    price(TokenFactory(admin=ADMIN, requestor_fid=7), price_usd=5)
+    SocialProfileFactory(fid=7)
+    for extras in ({}, {"includeUser": 1}, {"includeMarket": 1, "includeUser": "true"}):
+        public = client.get("/api/tokens", extras).json()["data"]
+        assert ask(admin=ADMIN, **extras).json()["data"] == public
+        assert set(public[0]["related"]) == {name.removeprefix("include").lower() for name in extras}
+
+
+@pytest.mark.parametrize("limit", [1, 200])
+def test_its_queries_are_as_many_whatever_the_page(ask, limit, django_assert_num_queries):
+    for fid in range(1, 41):
+        TokenFactory(admin=ADMIN, requestor_fid=fid)
+        SocialProfileFactory(fid=fid)
+    # The first use of a key is written down.
+    ask(admin=ADMIN)
+    # The key's row; page, total and users.
+    with django_assert_num_queries(4):
+        assert len(ids(ask(admin=ADMIN, limit=limit, includeUser=1, includeMarket=1))) == min(limit, 40)

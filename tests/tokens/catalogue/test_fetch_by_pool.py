@@ -1,0 +1,141 @@
+"""GET /api/tokens/fetch-by-pool-address and POST /api/tokens/fetch-by-pool-addresses"""
+
+import json
+
+import pytest
+
+from tests.rows.factories import TokenFactory
+
+pytestmark = pytest.mark.django_db
+
+ONE, MANY = "/api/tokens/fetch-by-pool-address", "/api/tokens/fetch-by-pool-addresses"
+RULE = (
+    "must be a pool address, 0x followed by 40 hex digits, a pool id, 0x followed by 64 hex digits, or a base58 pool "
+    "address of 32 bytes"
+)
+V3_POOL = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
+V4_POOL = "0x" + "ab" * 32
+
+
+@pytest.fixture
+def post(client):
+    """Sends a JSON body and returns the answer."""
+    return lambda body: client.post(MANY, json.dumps(body), content_type="application/json")
+
+
+def test_it_requires_a_pool(client):
+    answer = client.get(ONE)
+    assert answer.status_code == 400
+    assert [detail["field"] for detail in answer.json()["details"]] == ["poolAddress"]
+
+
+@pytest.mark.parametrize("text", ["0x", V3_POOL[:-1], V3_POOL + "0", V4_POOL + "00", "ab" * 32, "0x" + "g" * 40])
+def test_it_refuses_what_is_no_pool(client, text):
+    answer = client.get(ONE, {"poolAddress": text})
+    details = [{"field": "poolAddress", "message": RULE}]
+    assert (answer.status_code, answer.json()) == (400, {"error": f"poolAddress {RULE}", "details": details})
+
+
+def test_it_refuses_nul_characters(client):
+    assert client.get(ONE, {"poolAddress": V3_POOL + "\0"}).status_code == 400
+
+
+@pytest.mark.parametrize("hidden", [{"unindexed": True}, {"pool_address": V4_POOL}])
+def test_a_miss_is_an_empty_object(client, hidden):
+    TokenFactory(**({"pool_address": V3_POOL} | hidden))
+    answer = client.get(ONE, {"poolAddress": V3_POOL})
+    assert (answer.status_code, answer.json()) == (200, {})
+
+
+@pytest.mark.parametrize("stored", [V3_POOL, V4_POOL])
+@pytest.mark.parametrize("spell", [str, str.lower, lambda text: "0x" + text[2:].upper()])
+def test_it_finds_a_token_by_its_pool_in_any_case(client, stored, spell, django_assert_num_queries):
+    token = TokenFactory(pool_address=stored)
+    with django_assert_num_queries(1):
+        answer = client.get(ONE, {"poolAddress": spell(stored), "chain": "x"})
+    record = answer.json()["data"]
+    assert (record["id"], record["pool_address"], record["warnings"]) == (token.pk, stored, [])
+    assert answer.headers["Cache-Control"] == "public, s-maxage=2"
+    assert answer.headers["X-Ignored-Params"] == "chain"
+
+
+def test_it_finds_a_blocked_token_and_says_so(client):
+    TokenFactory(pool_address=V3_POOL, blocked=True)
+    assert client.get(ONE, {"poolAddress": V3_POOL}).json()["data"]["tags"]["blocked"] is True
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ([], "body"),
+        (None, "body"),
+        ("text", "body"),
+        ({}, "poolAddresses"),
+        ({"poolAddresses": V3_POOL}, "poolAddresses"),
+        ({"poolAddresses": {"a": V3_POOL}}, "poolAddresses"),
+        ({"poolAddresses": None}, "poolAddresses"),
+        ({"poolAddresses": [V3_POOL] * 101}, "poolAddresses"),
+        ({"poolAddresses": [V3_POOL, "x"]}, "poolAddresses[1]"),
+        ({"poolAddresses": [5]}, "poolAddresses[0]"),
+        ({"poolAddresses": [None]}, "poolAddresses[0]"),
+        ({"poolAddresses": [[V3_POOL]]}, "poolAddresses[0]"),
+    ],
+)
+def test_it_refuses_a_bad_body_by_field(post, body, field):
+    answer = post(body)
+    assert answer.status_code == 400
+    assert [detail["field"] for detail in answer.json()["details"]] == [field]
+
+
+def test_it_refuses_text_that_is_no_json(client):
+    answer = client.post(MANY, "{", content_type="application/json")
+    assert (answer.status_code, answer.json()) == (400, {"error": "Malformed JSON"})
+
+
+def test_it_refuses_nul_in_a_body(post):
+    answer = post({"poolAddresses": [V3_POOL + "\0"]})
+    assert answer.status_code == 400
+
+
+def test_it_refuses_other_media_types(client):
+    answer = client.post(MANY, "a=b", content_type="application/x-www-form-urlencoded")
+    assert answer.status_code == 415
+    assert set(answer.json()) == {"error"}
+
+
+def test_it_refuses_a_body_over_a_mebibyte(post):
+    answer = post({"poolAddresses": ["x" * 2**20]})
+    assert (answer.status_code, answer.json()) == (413, {"error": f"Request body is over {2**20} bytes"})
+
+
+def test_the_batch_names_what_it_ignores(client):
+    answer = client.post(f"{MANY}?page=2", '{"poolAddresses": []}', content_type="application/json")
+    assert (answer.status_code, answer.headers["X-Ignored-Params"]) == (200, "page")
+
+
+def test_the_batch_takes_post_alone(client):
+    answer = client.get(MANY)
+    assert (answer.status_code, set(answer.json())) == (405, {"error"})
+
+
+def test_it_answers_by_lower_case_pool_and_leaves_misses_out(post):
+    first = TokenFactory(pool_address=V3_POOL)
+    second = TokenFactory(pool_address=V4_POOL, blocked=True)
+    TokenFactory(pool_address="0x" + "ee" * 32, unindexed=True)
+    asked = [V3_POOL.upper().replace("X", "x"), V4_POOL, "0x" + "ee" * 32, "0x" + "00" * 20]
+    answer = post({"poolAddresses": asked})
+    found = {pool: record["id"] for pool, record in answer.json()["data"].items()}
+    assert found == {V3_POOL.lower(): first.pk, V4_POOL: second.pk}
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("path", [MANY, MANY + "/"])
+def test_a_hundred_pools_take_one_query(client, path, django_assert_num_queries):
+    pools = [token.pool_address for token in TokenFactory.create_batch(100)]
+    with django_assert_num_queries(1):
+        answer = client.post(path, {"poolAddresses": pools}, content_type="application/json")
+    assert set(answer.json()["data"]) == set(pools)
+
+
+def test_no_pools_give_no_tokens(post):
+    assert post({"poolAddresses": []}).json() == {"data": {}}

@@ -1,0 +1,190 @@
+"""GET /api/get-token-by-address"""
+
+import json
+
+import pytest
+
+from tests.rows.factories import SocialProfileFactory, TokenFactory
+from tests.rows.refusals import assert_refused
+from tokens.indexing.metadata import parse_metadata
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/api/get-token-by-address"
+ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
+MINT = "So11111111111111111111111111111111111111112"
+
+
+@pytest.fixture
+def ask(client, read_key):
+    """Sends the parameters with a key and returns the answer."""
+    return lambda **parameters: client.get(PATH, parameters, headers=read_key)
+
+
+def test_it_refuses_an_unknown_key(client):
+    answer = client.get(PATH, {"address": ADDRESS}, headers={"x-api-key": "lb_live_x"})
+    assert_refused(answer, 401, "Unauthorized")
+    assert answer.headers["WWW-Authenticate"].startswith("ApiKey ")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "field"),
+    [
+        ({}, "address"),
+        ({"address": ""}, "address"),
+        ({"address": "0x12"}, "address"),
+        ({"address": ADDRESS + "\0"}, "address"),
+        ({"address": "0x" + "ab" * 32}, "address"),
+        ({"address": MINT + "1"}, "address"),
+        ({"address": ADDRESS, "chainId": "0"}, "chainId"),
+        ({"address": ADDRESS, "chainId": "abc"}, "chainId"),
+        ({"address": ADDRESS, "chainId": str(2**63)}, "chainId"),
+    ],
+)
+def test_it_refuses_a_bad_parameter_by_name(ask, parameters, field):
+    answer = ask(**parameters)
+    assert answer.status_code == 400
+    assert [detail["field"] for detail in answer.json()["details"]] == [field]
+
+
+@pytest.mark.parametrize("parameters", [{}, {"chainId": 8453}, {"chainId": 2**63 - 1}])
+def test_it_never_caches_that_there_is_no_token(ask, parameters):
+    TokenFactory(contract_address=ADDRESS, chain_id=8453, unindexed=True)
+    TokenFactory(contract_address=ADDRESS, chain_id=1, unindexed=True)
+    assert_refused(ask(address=ADDRESS, **parameters), 404, "Token not found")
+
+
+def test_a_mint_in_another_case_is_another_mint(ask):
+    TokenFactory(contract_address=MINT)
+    assert ask(address=MINT).status_code == 200
+    assert ask(address=MINT.replace("So1", "SO1")).status_code in (400, 404)
+
+
+@pytest.mark.parametrize("spell", [str, str.lower, lambda text: "0X" + text[2:].upper()])
+def test_it_finds_a_token_in_any_case(ask, spell):
+    token = TokenFactory(contract_address=ADDRESS)
+    answer = ask(address=spell(ADDRESS), partner="x")
+    record = answer.json()["data"]
+    assert (record["id"], record["contract_address"]) == (token.pk, ADDRESS)
+    assert answer.headers["Cache-Control"] == "private, max-age=120"
+    assert answer.headers["X-Ignored-Params"] == "partner"
+
+
+def test_it_answers_with_a_trailing_slash(client, read_key):
+    TokenFactory(contract_address=ADDRESS)
+    assert client.get(PATH + "/", {"address": ADDRESS}, headers=read_key).status_code == 200
+
+
+def test_it_finds_a_blocked_token(ask):
+    TokenFactory(contract_address=ADDRESS, blocked=True)
+    assert ask(address=ADDRESS).json()["data"]["tags"]["blocked"] is True
+
+
+def test_of_several_chains_the_registrys_first_counts(ask):
+    elsewhere = TokenFactory(contract_address=ADDRESS, chain_id=424_242)
+    ethereum = TokenFactory(contract_address=ADDRESS, chain_id=1)
+    base = TokenFactory(contract_address=ADDRESS, chain_id=8453)
+    assert ask(address=ADDRESS).json()["data"]["id"] == base.pk
+    assert ask(address=ADDRESS, chainId=1).json()["data"]["id"] == ethereum.pk
+    assert ask(address=ADDRESS, chainId=424_242).json()["data"]["id"] == elsewhere.pk
+    base.unindexed = True
+    base.save()
+    assert ask(address=ADDRESS).json()["data"]["id"] == ethereum.pk
+
+
+def test_it_adds_deployer_and_links(ask):
+    urls = {
+        "Twitter": "https://x.com/a",
+        "website": "https://a.example",
+        "warpcast": "https://w",
+        "telegram": "https://t",
+    }
+    links = [{"platform": platform, "url": url} for platform, url in urls.items()]
+    token = TokenFactory(
+        contract_address=ADDRESS,
+        requestor_fid=7,
+        requestor_address="0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+        metadata={"auditUrls": [], "description": None, "socialMediaUrls": links},
+    )
+    TokenFactory(requestor_fid=7, chain_id=1, blocked=True)
+    TokenFactory(requestor_fid=7, unindexed=True)
+    TokenFactory(requestor_fid=8, msg_sender=token.msg_sender)
+    record = ask(address=ADDRESS).json()["data"]
+    assert record["deployer"] == {
+        "fid": 7,
+        "username": None,
+        "displayName": None,
+        "pfpUrl": None,
+        "address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+        "tokensDeployed": 2,
+    }
+    found = [record[key] for key in ("twitterUrl", "websiteUrl", "farcasterUrl", "telegramUrl")]
+    assert found == list(urls.values())
+    assert record["farcasterVerifiedEthAddress"] is None
+
+
+def test_bare_addresses_are_known_by_their_hosts(ask):
+    urls = ["https://www.x.com/a", "http://[", "https://t.me/b", "https://farcaster.xyz/c", "https://x.com.example/d"]
+    TokenFactory(contract_address=ADDRESS, metadata=parse_metadata(json.dumps({"socialMediaUrls": urls})))
+    record = ask(address=ADDRESS).json()["data"]
+    found = [record[key] for key in ("twitterUrl", "telegramUrl", "farcasterUrl", "websiteUrl")]
+    assert found == [urls[0], urls[2], urls[3], urls[1]]
+    assert record["socialLinks"] == [{"name": "website", "link": url} for url in urls]
+
+
+def test_it_tells_the_deployers_profile(ask, django_assert_num_queries):
+    TokenFactory(contract_address=ADDRESS, requestor_fid=7)
+    addresses = [MINT, "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", ADDRESS]
+    SocialProfileFactory(
+        fid=7, username="a", display_name="A", pfp_url="https://host/a.png", verified_addresses=addresses
+    )
+    SocialProfileFactory(fid=8)
+    record = ask(address=ADDRESS).json()["data"]
+    assert {key: record["deployer"][key] for key in ("fid", "username", "displayName", "pfpUrl")} == {
+        "fid": 7,
+        "username": "a",
+        "displayName": "A",
+        "pfpUrl": "https://host/a.png",
+    }
+    assert record["farcasterVerifiedEthAddress"] == "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+    with django_assert_num_queries(4):
+        ask(address=ADDRESS)
+
+
+def test_a_deployer_whose_profile_is_not_there_yet_has_none(ask):
+    TokenFactory(contract_address=ADDRESS, requestor_fid=7)
+    SocialProfileFactory(fid=7, wanted=True)
+    record = ask(address=ADDRESS).json()["data"]
+    assert (record["deployer"]["fid"], record["deployer"]["username"]) == (7, None)
+    assert record["farcasterVerifiedEthAddress"] is None
+
+
+def test_a_deployer_without_fid_is_known_by_his_wallet(ask):
+    token = TokenFactory(contract_address=ADDRESS)
+    TokenFactory.create_batch(2, msg_sender=token.msg_sender)
+    deployer = ask(address=ADDRESS).json()["data"]["deployer"]
+    assert (deployer["address"], deployer["tokensDeployed"]) == (token.msg_sender, 3)
+
+
+def test_a_deployer_for_whom_the_launchpad_sent_is_known_by_his_own_wallet(ask):
+    wallet = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+    token = TokenFactory(contract_address=ADDRESS, requestor_address=wallet)
+    TokenFactory.create_batch(3, msg_sender=token.msg_sender)
+    TokenFactory(msg_sender=wallet)
+    TokenFactory(requestor_address=wallet, unindexed=True)
+    deployer = ask(address=ADDRESS).json()["data"]["deployer"]
+    assert (deployer["address"], deployer["tokensDeployed"]) == (wallet, 2)
+
+
+def test_an_unknown_deployer_deployed_this_token_alone(ask):
+    TokenFactory(contract_address=ADDRESS, msg_sender="")
+    TokenFactory(msg_sender="")
+    deployer = ask(address=ADDRESS).json()["data"]["deployer"]
+    assert (deployer["address"], deployer["tokensDeployed"]) == (None, 1)
+
+
+def test_it_asks_the_database_for_key_token_and_count(ask, django_assert_num_queries):
+    TokenFactory(contract_address=ADDRESS)
+    ask(address=ADDRESS)
+    with django_assert_num_queries(3):
+        assert ask(address=ADDRESS).status_code == 200

@@ -1,0 +1,93 @@
+"""GET /api/get-tokens-by-fid"""
+
+import pytest
+
+from tests.rows.factories import TokenFactory
+from tests.rows.token_lists import cursor_of, ids, price
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/api/get-tokens-by-fid"
+
+
+@pytest.fixture
+def ask(client, read_key):
+    """Sends the parameters with a key and returns the answer."""
+    return lambda **parameters: client.get(PATH, parameters, headers=read_key)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "field"),
+    [
+        ({}, "fid"),
+        ({"fid": ""}, "fid"),
+        *[({"fid": value}, "fid") for value in ("0", "-1", "abc", "1.5", "1,2", "٣", str(2**63), "7\0")],
+        ({"fid": "7", "cursor": "x"}, "cursor"),
+    ],
+)
+def test_it_refuses_a_bad_parameter_by_name(ask, parameters, field):
+    answer = ask(**parameters)
+    assert answer.status_code == 400
+    assert [detail["field"] for detail in answer.json()["details"]] == [field]
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
+def test_it_takes_get_alone(client, read_key, method):
+    answer = getattr(client, method)(PATH, headers=read_key)
+    assert (answer.status_code, set(answer.json())) == (405, {"error"})
+
+
+def test_it_answers_with_nothing_where_there_is_nothing(ask):
+    TokenFactory(requestor_fid=8)
+    answer = ask(fid=7, limit=3, includeMarket=1)
+    assert answer.json() == {"data": [], "pagination": {"cursor": None, "total": 0, "totalPages": 0}}
+    assert answer.headers["Cache-Control"] == "private, max-age=5"
+    assert answer.headers["X-Ignored-Params"] == "includeMarket,limit"
+
+
+def test_it_answers_with_a_trailing_slash(client, read_key):
+    assert client.get(PATH + "/", {"fid": 7}, headers=read_key).status_code == 200
+
+
+@pytest.mark.parametrize(("count", "pages"), [(1, 1), (10, 1), (11, 2), (20, 2), (23, 3)])
+def test_it_tells_how_many_pages_there_are(ask, count, pages):
+    TokenFactory.create_batch(count, requestor_fid=7)
+    body = ask(fid=7).json()
+    assert len(body["data"]) == min(count, 10)
+    assert (body["pagination"]["total"], body["pagination"]["totalPages"]) == (count, pages)
+    assert (body["pagination"]["cursor"] is None) == (pages == 1)
+
+
+def test_a_walk_meets_every_token_once_newest_first(ask):
+    tokens = [TokenFactory(requestor_fid=7).pk for _ in range(23)]
+    TokenFactory(requestor_fid=7, blocked=True)
+    TokenFactory(requestor_fid=7, unindexed=True)
+    found, cursor = [], {}
+    for _ in range(3):
+        answer = ask(fid=7, **cursor)
+        found += ids(answer)
+        pagination = answer.json()["pagination"]
+        assert (pagination["total"], pagination["totalPages"]) == (23, 3)
+        cursor = {"cursor": pagination["cursor"]}
+    assert (found, cursor) == (tokens[::-1], {"cursor": None})
+
+
+def test_a_cursor_of_another_sort_starts_from_the_first_page(ask):
+    token = TokenFactory(requestor_fid=7)
+    assert ids(ask(fid=7, cursor=cursor_of({"id": 5, "k": 1, "s": "market-cap"}))) == [token.pk]
+
+
+def test_its_records_are_those_of_the_public_list(ask, client):
+    price(TokenFactory(requestor_fid=7), price_usd=5)
+    assert ask(fid=7).json()["data"] == client.get("/api/tokens", {"fid": 7}).json()["data"]
+
+
+@pytest.mark.parametrize("count", [1, 12])
+def test_its_queries_are_as_many_whatever_the_page(ask, count, django_assert_num_queries):
+    TokenFactory.create_batch(count, requestor_fid=7)
+    # The first use of a key is written down.
+    ask(fid=7)
+    # The key's row; page and total.
+    with django_assert_num_queries(3):
+        assert len(ids(ask(fid=7))) == min(count, 10)

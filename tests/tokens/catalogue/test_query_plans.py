@@ -1,0 +1,369 @@
+"""The indexes that the models declare are the ones that PostgreSQL takes, on tables of some size."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from accounts.models import Person
+from development.standins.http_server import Asked
+from tests.rows.factories import IndexRequestFactory, SavedTokenFactory, TokenEventFactory
+from tests.rows.many_tokens import drop_tokens, make_tokens, multiply, plans, settle
+from tests.rows.token_lists import SORTS
+from tokens.indexing import index_requests
+from tokens.market import price_history
+from tokens.market import price_refresh as markets
+from tokens.market.refresh_schedule import Priority
+from tokens.models import FeeClaim, IndexRequest, Market, MarketPoint, SavedToken, Token, TokenEvent
+
+pytestmark = pytest.mark.django_db
+
+RARE_CHAIN = 42161
+
+
+def pool(number):
+    return "0x" + f"{number:064x}"
+
+
+# Column -> its value in row n; what is not here is the same in all rows.
+TOKENS = {
+    "pool_address": "CASE WHEN n % 10 = 0 THEN '' ELSE '0x' || lpad(to_hex(n), 64, '0') END",
+    "tx_hash": "'0x' || lpad(to_hex(n), 64, '0')",
+    "chain_id": f"CASE WHEN n % 200 = 3 THEN {RARE_CHAIN} ELSE 8453 END",
+    "msg_sender": "'0x' || lpad(to_hex(n % 200), 40, '0')",
+    "admin": "'0x' || lpad(to_hex(n % 250), 40, '0')",
+    "requestor_fid": "CASE WHEN n % 2 = 1 THEN n % 500 + 1 END",
+    "blocked": "n % 100 = 0",
+    "unindexed": "n % 100 = 1",
+    "verified": "n % 1000 = 7",
+    "copy_key": "lpad(to_hex(n / 2), 64, '0')",
+    "champagne": "n % 500 = 9",
+    "pair": "CASE WHEN n % 100 = 9 THEN 'USDC' ELSE 'WETH' END",
+    "paired_token": "CASE WHEN n % 100 = 9 THEN '0x' || repeat('1', 40) ELSE '0x' || repeat('2', 40) END",
+    "social_context": """CASE WHEN n % 100 = 9 THEN '{"interface": "Rare"}'::jsonb ELSE '{"interface": "Usual"}' END""",
+}
+MARKETS = {
+    "market_cap": "CASE WHEN n % 3 > 0 THEN n * 7919 % 20011 END",
+    "tx_count_24h": "CASE WHEN n % 3 > 0 THEN n % 50 END",
+    "price_change_24h": "CASE WHEN n % 3 > 0 THEN n * 104729 % 20011 - 10000 END",
+    "price_change_1h": "CASE WHEN n % 3 > 0 THEN n * 7919 % 101 - 50 END",
+}
+REQUESTS = {
+    "id": "nextval('tokens_indexrequest_id_seq')",
+    "tx_hash": TOKENS["tx_hash"],
+    "status": "CASE n % 100 WHEN 0 THEN 'pending' WHEN 1 THEN 'indexed' ELSE 'confirmed' END",
+    "block_number": "n",
+}
+
+
+@pytest.fixture(scope="module")
+def rows(django_db_setup, django_db_blocker):
+    """Tokens and requests, a few of each kind that partial indexes leave out; gone after this module."""
+    with django_db_blocker.unblock():
+        make_tokens(TOKENS, MARKETS)
+        multiply(IndexRequestFactory(), REQUESTS)
+        settle("tokens_indexrequest")
+        yield
+        drop_tokens()
+        IndexRequest.objects.all().delete()
+
+
+@pytest.fixture(scope="module")
+def paid(rows, django_db_blocker):
+    """Events of the tokens, one each, and the fees that they paid; gone after this module."""
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        multiply(
+            TokenEventFactory(),
+            {
+                "id": "nextval('tokens_tokenevent_id_seq')",
+                "tx_hash": TOKENS["tx_hash"],
+                "token_id": "(SELECT min(id) FROM tokens_token) + n - 1",
+            },
+        )
+        cursor.execute(
+            "INSERT INTO tokens_feeclaim (event_id, chain_id, recipient, currency, amount, at) "
+            "SELECT id, chain_id, '0x' || upper(lpad(to_hex(id), 40, '0')), '', 1, at FROM tokens_tokenevent"
+        )
+        settle("tokens_tokenevent")
+        settle("tokens_feeclaim")
+        yield
+        FeeClaim.objects.all().delete()
+        TokenEvent.objects.all().delete()
+
+
+SAVED = {"id": "nextval('tokens_savedtoken_id_seq')", "tx_hash": TOKENS["tx_hash"]}
+
+
+@pytest.fixture(scope="module")
+def saved(rows, django_db_blocker):
+    """What users said of the tokens' transactions; gone after this module."""
+    with django_db_blocker.unblock():
+        multiply(SavedTokenFactory(), SAVED)
+        settle("tokens_savedtoken")
+        yield
+        SavedToken.objects.all().delete()
+        Person.objects.all().delete()
+
+
+OLDER_CURSOR = "eyJpZCI6IjIwMjYtMDEtMDFUMDM6NTA6NDkifQ=="
+
+
+@pytest.mark.parametrize(
+    ("parameters", "index", "count"),
+    [
+        ({}, "token_listed_newest", "Index Only Scan using token_listed_newest"),
+        ({"sort": "asc"}, "Backward using token_listed_newest", "token_listed_newest"),
+        ({"cursor": OLDER_CURSOR}, "token_listed_newest", "token_listed_newest"),
+        ({"chainId": RARE_CHAIN}, "token_by_chain_newest", "Index Only Scan using token_by_chain_newest"),
+        ({"msgSender": "0x" + f"{3:040x}"}, "token_by_sender_newest", "token_by_sender_newest"),
+        ({"fid": 8}, "token_by_fid_newest", "token_by_fid_newest"),
+        ({"fids": "8,10,12"}, "token_by_fid_newest", "token_by_fid_newest"),
+        ({"pair": "usdc"}, "token_by_pair", "token_by_pair"),
+        ({"pairAddress": pool(77)}, "token_by_pool", "token_by_pool"),
+        ({"pairAddress": "0x" + "1" * 40}, "token_", "token_by_paired_token"),
+        ({"pairAddress": "0x" + "2" * 40}, "token_listed_newest", "token_listed_newest"),
+        ({"socialInterface": "rare"}, "token_by_interface", "token_by_interface"),
+        ({"champagne": "1"}, "token_champagne_newest", "token_champagne_newest"),
+        ({"startDate": 1767230000}, "Index Cond: (deployed_at > ", "Index Cond: (deployed_at > "),
+        ({"startDate": 1767230000, "sort": "asc"}, "Index Cond: (deployed_at > ", "Index Cond: (deployed_at > "),
+    ],
+)
+def test_a_list_is_read_from_an_index(rows, client, parameters, index, count):
+    page, total, *_ = plans(lambda: client.get("/api/tokens", parameters))
+    assert index in page
+    assert "token_copied" in page
+    assert count in total
+    assert "Seq Scan" not in page + total
+
+
+@pytest.mark.parametrize(
+    ("parameters", "count"),
+    [
+        ({"chainId": 8453}, "Index Only Scan using token_by_chain_newest"),
+        ({"pair": "weth"}, "token_"),
+        ({"socialInterface": "usual"}, "token_"),
+    ],
+)
+def test_what_most_tokens_have_is_read_in_the_order_of_an_index(rows, client, parameters, count):
+    # Of all tokens or of these alone: either is as near, and the planner's samples decide.
+    page, total, *_ = plans(lambda: client.get("/api/tokens", parameters))
+    assert "Index Scan using token_" in page and "token_copied" in page
+    assert "Sort" not in page
+    assert count in total
+    assert "Seq Scan" not in page + total
+
+
+def test_a_cursor_is_a_place_in_the_index(rows, client):
+    cursor = client.get("/api/tokens").json()["cursor"]
+    page, _ = plans(lambda: client.get("/api/tokens", {"cursor": cursor}))
+    assert "Index Cond: (ROW(deployed_at, id) < ROW(" in page
+    assert "Sort" not in page
+
+
+INDEXES = {
+    "market-cap": "market_market_cap",
+    "tx-h24": "market_tx_count_24h",
+    "price-percent-h24": "market_price_change_24h",
+    "price-percent-h1": "market_price_change_1h",
+}
+
+
+@pytest.mark.parametrize("more", [{}, {"includeMarket": "1"}, {"chainId": 8453}, {"pair": "weth"}, {"offset": 20}])
+@pytest.mark.parametrize(("sort", "direction"), [("desc", "down"), ("asc", "up")])
+@pytest.mark.parametrize("sort_by", SORTS[1:])
+def test_every_sort_by_market_is_a_walk_along_its_index(rows, client, sort_by, sort, direction, more):
+    parameters = {"sortBy": sort_by, "sort": sort} | more
+    cursor = client.get("/api/tokens", parameters).json()["cursor"]
+    for place in ({}, {"cursor": cursor}):
+        page, *_ = plans(lambda place=place: client.get("/api/tokens", parameters | place))
+        assert f"Index Scan using {INDEXES[sort_by]}_{direction} on tokens_market" in page
+        assert "Sort" not in page
+        assert "Seq Scan" not in page
+        assert ("Index Cond: (ROW(COALESCE(" in page) == bool(place)
+
+
+@pytest.mark.parametrize("sort", ["desc", "asc"])
+@pytest.mark.parametrize("sort_by", SORTS[1:])
+def test_few_tokens_are_sorted_after_they_were_found(rows, client, sort_by, sort):
+    page, *_ = plans(lambda: client.get("/api/tokens", {"sortBy": sort_by, "sort": sort, "fid": 8}))
+    assert "token_by_fid_newest" in page
+    assert "Seq Scan" not in page
+
+
+def test_a_deployers_tokens_are_read_from_indexes(rows, client):
+    wallet = "0x" + f"{3:040x}"
+    for path, parameters, index in (
+        ("fid", {"fid": 8}, "token_by_fid_newest"),
+        ("address", {"address": wallet}, "token_by_sender_newest"),
+    ):
+        page, total = plans(
+            lambda path=path, given=parameters: client.get(f"/api/tokens/fetch-deployed-by-{path}", given)
+        )
+        assert index in page
+        assert index in total
+        assert "Seq Scan" not in page + total
+    assert "token_by_requestor_newest" in page
+    assert "token_by_requestor_newest" in total
+
+
+def test_pools_are_looked_up_in_their_index(rows, client):
+    pools = [pool(number) for number in range(100)]
+    (one,) = plans(lambda: client.get("/api/tokens/fetch-by-pool-address", {"poolAddress": pool(77)}))
+    (many,) = plans(
+        lambda: client.post(
+            "/api/tokens/fetch-by-pool-addresses", {"poolAddresses": pools}, content_type="application/json"
+        )
+    )
+    assert "Index Scan using token_by_pool" in one
+    assert "token_by_pool" in many
+    assert "Seq Scan" not in one + many
+
+
+def test_an_address_is_looked_up_in_its_index(rows, client, read_key):
+    def ask(**parameters):
+        return lambda: client.get("/api/get-token-by-address", parameters, headers=read_key)
+
+    address = "0x" + f"{77:040x}"
+    token, deployed = plans(ask(address=address))
+    assert "Index Scan using token_by_address" in token
+    assert "token_by_fid_newest" in deployed
+    (token, _) = plans(ask(address=address, chainId=8453))
+    assert "Index Scan using token_" in token
+
+
+def test_the_other_partner_reads_look_an_address_up_in_the_same_index(rows, client, read_key):
+    address = "0x" + f"{77:040x}"
+    for path, parameters in (
+        ("/api/tokens/is-blocked", {"address": address}),
+        (f"/api/get-lp-info/{address}", {}),
+        ("/api/get-claim-info", {"address": address}),
+    ):
+        (plan,) = plans(lambda path=path, given=parameters: client.get(path, given, headers=read_key))
+        assert "Index Scan using token_by_address" in plan
+
+
+def test_a_partners_list_of_a_deployer_is_read_from_an_index(rows, client, read_key):
+    page, total = plans(lambda: client.get("/api/get-tokens-by-fid", {"fid": 8}, headers=read_key))
+    assert "token_by_fid_newest" in page
+    assert "token_by_fid_newest" in total
+
+
+def test_an_admins_tokens_are_read_from_an_index(rows, client, read_key):
+    asked = {"admin": "0x" + f"{3:040x}"}
+    page, total = plans(lambda: client.get("/api/tokens/fetch-by-admin", asked, headers=read_key))
+    assert "token_by_admin_newest" in page
+    assert "token_by_admin_newest" in total
+    assert "Seq Scan" not in page + total
+
+
+def test_a_wallets_tokens_are_counted_in_indexes(rows):
+    wallet = "0x" + f"{3:040x}"
+    (plan,) = plans(lambda: Token.objects.deployed_with(0, fid=None, wallet=wallet).count())
+    assert "token_by_sender_newest" in plan
+    assert "token_by_requestor_newest" in plan
+
+
+def test_a_transactions_tokens_are_looked_up_in_their_index(rows):
+    found = Token.objects.launched_in(chain_id=8453, tx_hash="0x" + f"{77:064x}")
+    (plan,) = plans(lambda: list(found))
+    assert "Index Scan using token_by_transaction" in plan
+
+
+def test_the_sweeper_and_the_confirmer_read_their_indexes(rows):
+    (due,) = plans(lambda: index_requests.claim_due(timezone.now()), "tokens_indexrequest")
+    unconfirmed = IndexRequest.objects.unconfirmed(chain_id=8453, up_to_block=5_000)
+    (confirm,) = plans(lambda: list(unconfirmed[: index_requests.BATCH]), "tokens_indexrequest")
+    assert "Index Scan using index_request_due" in due
+    assert "Index Scan using index_request_unconfirmed" in confirm
+
+
+def test_the_states_of_saved_tokens_are_looked_up_row_by_row(saved):
+    found = SavedToken.objects.with_state().with_findings().order_by("-id")
+    (plan,) = plans(lambda: list(found[:50]), "tokens_savedtoken")
+    assert "token_by_transaction" in plan and "index_request_once" in plan and "Seq Scan" not in plan
+
+
+def test_what_is_past_keeping_of_pages_words_is_read_from_indexes(saved):
+    before = timezone.now() - timedelta(days=30)
+    (words,) = plans(lambda: list(SavedToken.objects.filter(created_at__lt=before).unconfirmed()), "tokens_savedtoken")
+    (failed,) = plans(lambda: list(IndexRequest.objects.failed_of_pages(before)), "tokens_indexrequest")
+    assert "saved_token_age" in words and "index_request_of_page" in failed
+
+
+def test_markets_that_are_due_are_read_from_an_index(rows, market):
+    now = timezone.now()
+    Market.objects.update(due_at=now + timedelta(days=1))
+    some = list(Market.objects.values_list("pk", flat=True)[:60])
+    Market.objects.filter(pk__in=some).update(due_at=now)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE tokens_market")
+    found = plans(lambda: markets.claim(timezone.now()), "tokens_market")
+    assert len(found) == len(Priority)
+    assert all("Index Scan using market_due" in plan and "Sort" not in plan for plan in found)
+
+
+def test_trending_pools_are_looked_up_in_two_indexes(rows, client, market):
+    for number in range(1, 21):
+        market.learn(pool(number), base="0x" + f"{number:040x}")
+        market.answer(Asked(method="GET", path=f"/networks/base/pools/multi/{pool(number)}", query={}, headers={}))
+    client.get("/api/tokens/trending")
+    (plan,) = plans(lambda: client.get("/api/tokens/trending"), "tokens_token")
+    assert "BitmapOr" in plan and "token_by_pool" in plan and "Seq Scan" not in plan
+
+
+def test_the_history_of_a_token_is_read_from_an_index(rows):
+    token = Token.objects.first()
+    now = timezone.now()
+    MarketPoint.objects.bulk_create(
+        MarketPoint(token_id=pk, at=now - timedelta(minutes=minutes), price_usd=1.0)
+        for pk in Token.objects.values_list("pk", flat=True)[:200]
+        for minutes in range(100)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE tokens_marketpoint")
+    (plan,) = plans(lambda: price_history.earlier_prices([token.pk], now), "tokens_market")
+    assert plan.count("using market_point_of_token") == 3
+
+
+def test_the_home_page_is_read_from_an_index(rows, client):
+    (plan,) = plans(lambda: client.get("/"))
+    assert "Index Scan using token_listed_newest" in plan
+
+
+@pytest.mark.parametrize(
+    ("text", "index"),
+    [
+        ("0x" + f"{77:040x}", "token_by_address"),
+        ("0x" + f"{77:064x}", "token_by_transaction"),
+        ("zebra", "search_by_everything"),
+        ("q!", "search_by_everything"),
+    ],
+)
+def test_a_search_of_the_admin_pages_tokens_reads_an_index(rows, admin_client, text, index):
+    found = plans(lambda: admin_client.get("/admin/tokens/token/", {"q": text}))
+    searched = [plan for plan in found if index in plan]
+    assert len(searched) == len(found) > 0
+    assert "Seq Scan" not in "".join(found)
+
+
+@pytest.mark.parametrize(
+    ("model", "table", "text", "index"),
+    [
+        ("indexrequest", "tokens_indexrequest", "0x" + f"{77:064X}", "index_request_once"),
+        ("tokenevent", "tokens_tokenevent", "0x" + f"{77:064X}", "token_event_once"),
+        ("tokenevent", "tokens_tokenevent", "0x" + f"{77:040X}", "token_event_"),
+        ("feeclaim", "tokens_feeclaim", "0x" + f"{77:064X}", "fee_claim_once"),
+        ("feeclaim", "tokens_feeclaim", "0x" + f"{77:040X}", "fee_claim_newest"),
+    ],
+)
+def test_a_search_of_the_other_admin_pages_reads_an_index(rows, paid, admin_client, model, table, text, index):
+    found = plans(lambda: admin_client.get(f"/admin/tokens/{model}/", {"q": text}), table)
+    assert index in "".join(found)
+    assert "Seq Scan" not in "".join(found)
+
+
+def test_the_admin_pages_first_rows_are_read_from_an_index(rows, admin_client):
+    found = plans(lambda: admin_client.get("/admin/tokens/token/"))
+    page = next(plan for plan in found if plan.startswith("Limit") and "tokens_token_pkey" in plan)
+    assert "Sort" not in page

@@ -1,0 +1,390 @@
+"""GET /api/tokens with `q`"""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.rows.factories import TokenFactory
+from tests.rows.list_model import Row, in_order, select
+from tests.rows.token_lists import SORTS, content_of, cursor_of, ids, price, walk
+from tokens.catalogue.filters import SearchFilter, TokenFilter
+from tokens.catalogue.selections import Selection
+from tokens.models import Token
+
+pytestmark = pytest.mark.django_db
+
+NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
+ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+OTHER_ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
+HASH, OTHER_HASH = "0x" + "ab" * 32, "0x" + "cd" * 32
+MINT = "So11111111111111111111111111111111111111112"
+
+# Symbol -> name.
+CATALOGUE = {
+    "WIF": "Dogwifhat",
+    "GDOG": "Good Boy",
+    "DINU": "Doge Inu",
+    "SHIB": "Shiba Inu",
+    "EMOON": "Elon Moon",
+    "ME": "Moon Elon",
+    "LONE": "犬",
+    "YAMA": "柴犬山",
+    "犬山": "Castle",
+    "PUP": "🐶",
+    "PARTY": "Par🐶ty🎉",
+    "PURE": "100% Pure",
+    "SN_KE": "under_score",
+    "BSL": "C:\\dir",
+    "ITS": "it's",
+    "HI": 'say "hi"',
+    "ÉCL": "ÉCLAIR",
+    "СОБ": "Собака",
+    "STRASSE": "Straße",
+    "(*)": "[a-z]+",
+    "": "",
+    "TWO": "two  spaces",
+    "TAB": "a\tb",
+    "ZWJ": "👨‍👩‍👧",
+    "QZXJ": "Rarest",
+}
+MARKETS = [
+    {},
+    {"market_cap": 1.5, "tx_count_24h": 0, "price_change_24h": -3.5, "price_change_1h": 0.0},
+    {"market_cap": 0.0, "tx_count_24h": 7, "price_change_24h": 1e9},
+    {"market_cap": 1.5, "price_change_1h": -99.0},
+    {"tx_count_24h": 7, "price_change_24h": -3.5, "price_change_1h": 12.25},
+]
+
+
+@pytest.fixture
+def ask(client):
+    """Sends the parameters and returns the answer."""
+    return lambda **parameters: client.get("/api/tokens", parameters)
+
+
+@pytest.fixture
+def catalogue(db):
+    """The catalogue's tokens as rows of the model; some at one moment, and with markets of every kind."""
+    rows = [
+        Row(0, name, symbol, NOON + timedelta(seconds=number // 2), 8453, MARKETS[number % 5])
+        for number, (symbol, name) in enumerate(CATALOGUE.items())
+    ]
+    tokens = [TokenFactory.build(name=row.name, symbol=row.symbol, deployed_at=row.deployed_at) for row in rows]
+    for row, token in zip(rows, Token.objects.bulk_create(tokens), strict=True):
+        row.id = token.pk
+        if row.market:
+            price(token, **row.market)
+    # Nobody finds what is hidden.
+    for hidden in ("blocked", "unindexed"):
+        Token.objects.bulk_create(
+            TokenFactory.build(name=row.name, symbol=row.symbol, **{hidden: True}) for row in rows
+        )
+    return rows
+
+
+def found_symbols(rows, q):
+    return {row.symbol for row in select(rows, q=q)}
+
+
+@pytest.mark.parametrize("q", ["\0", "dog\0", "a" * 101, "🐶" * 101])
+def test_it_refuses_what_is_too_long_or_no_text(ask, q):
+    answer = ask(q=q)
+    assert answer.status_code == 400
+    assert [detail["field"] for detail in answer.json()["details"]] == ["q"]
+
+
+def test_it_refuses_two_texts(client):
+    assert client.get("/api/tokens?q=a&q=b").json()["error"] == "q must be given once"
+
+
+def test_bytes_that_are_no_text_find_nothing(client):
+    TokenFactory()
+    assert ids(client.get("/api/tokens?q=%ff%fe%ed%a0%80")) == []
+
+
+# Each with the symbols that it finds, beside what the model says.
+SEARCHES = {
+    "g": {"WIF", "GDOG", "DINU"},
+    "do": {"WIF", "GDOG", "DINU"},
+    "dog": {"WIF", "GDOG", "DINU"},
+    "DoG": {"WIF", "GDOG", "DINU"},
+    "inu": {"DINU", "SHIB"},
+    "rarest": {"QZXJ"},
+    "zxj": {"QZXJ"},
+    "dogwifhatt": set(),
+    "q9": set(),
+    "elon moon": {"EMOON"},
+    "moon elon": {"ME"},
+    "n m": {"EMOON"},
+    "e i": {"DINU"},
+    "犬": {"LONE", "YAMA", "犬山"},
+    "犬山": {"YAMA", "犬山"},
+    "柴犬山": {"YAMA"},
+    "山犬": set(),
+    "🐶": {"PUP", "PARTY"},
+    "r🐶t": {"PARTY"},
+    "🐶🎉": set(),
+    "🎉": {"PARTY"},
+    "👩": {"ZWJ"},
+    "👨‍👩‍👧": {"ZWJ"},
+    "👩‍👨": set(),
+    "%": {"PURE"},
+    "%%": set(),
+    "0%": {"PURE"},
+    "0% p": {"PURE"},
+    "1%0": set(),
+    "_": {"SN_KE"},
+    "__": set(),
+    "under_score": {"SN_KE"},
+    "und_r": set(),
+    "n_k": {"SN_KE"},
+    "\\": {"BSL"},
+    "\\d": {"BSL"},
+    ":\\dir": {"BSL"},
+    "\\\\": set(),
+    "\\%": set(),
+    "'": {"ITS"},
+    "t's": {"ITS"},
+    "''": set(),
+    '"': {"HI"},
+    '"hi"': {"HI"},
+    'y "h': {"HI"},
+    "éclair": {"ÉCL"},
+    "ÉCL": {"ÉCL"},
+    "é": {"ÉCL"},
+    "É": {"ÉCL"},
+    "eclair": set(),
+    "СОБАКА": {"СОБ"},
+    "Об": {"СОБ"},
+    "аК": {"СОБ"},
+    "strasse": {"STRASSE"},
+    "ß": {"STRASSE"},
+    "raß": {"STRASSE"},
+    "(*)": {"(*)"},
+    "[a-z]": {"(*)"},
+    ".*": set(),
+    "o  s": {"TWO"},
+    "o s": set(),
+    "a\tb": {"TAB"},
+    "r" * 100: set(),
+    "$1": set(),
+    "{}": set(),
+    "ty🎉p": set(),
+}
+
+
+@pytest.mark.parametrize("q", SEARCHES)
+def test_it_finds_what_contains_the_text_by_every_sort(ask, catalogue, q):
+    assert found_symbols(catalogue, q) == SEARCHES[q]
+    for sort_by in SORTS:
+        for sort in ("desc", "asc"):
+            expected = in_order(select(catalogue, q=q), sort_by=sort_by, descending=sort == "desc")
+            answer = ask(q=q, sortBy=sort_by, sort=sort)
+            assert ids(answer) == expected
+            assert (answer.json()["total"], answer.json()["tokensDeployed"]) == (len(expected), len(CATALOGUE))
+            assert "X-Total-Approximate" not in answer.headers
+
+
+@pytest.mark.parametrize("q", ["o", "inu", "犬", "🐶"])
+def test_a_walk_through_a_search_meets_every_match_once(ask, catalogue, q):
+    for sort_by in SORTS:
+        for sort in ("desc", "asc"):
+            expected = in_order(select(catalogue, q=q), sort_by=sort_by, descending=sort == "desc")
+            for limit in (1, 2, len(expected)):
+                assert walk(ask, q=q, sortBy=sort_by, sort=sort, limit=limit) == expected
+
+
+@pytest.mark.parametrize("q", ["  dog", "dog\t", "\ndog\n", "\u00a0dog\u3000"])
+def test_whitespace_around_is_no_part_of_it(ask, catalogue, q):
+    assert len(ids(ask(q=q))) == 3
+
+
+@pytest.mark.parametrize("q", ["", " ", "\n", "\u3000"])
+def test_nothing_but_whitespace_is_no_search(ask, catalogue, q):
+    assert ask(q=q).json()["total"] == len(CATALOGUE)
+
+
+@pytest.mark.parametrize("filter_set", [TokenFilter, SearchFilter])
+def test_blanks_make_no_selection_of_their_own(filter_set):
+    whole, dogs = (Selection.of(filter_set, values) for values in ({"fids": "1"}, {"fids": "1", "q": "dog"}))
+    for blanks in (" ", "\n", "\u3000"):
+        assert Selection.of(filter_set, {"fids": "1", "q": blanks}) == whole
+        assert Selection.of(filter_set, {"fids": "1", "q": f"{blanks}dog{blanks}"}) == dogs
+
+
+def test_a_hundred_characters_are_looked_for(ask):
+    token = TokenFactory(name="🐶" * 60 + "é" * 40)
+    assert ids(ask(q="🐶" * 60 + "É" * 40)) == [token.pk]
+    assert ids(ask(q="🐶" * 61 + "É" * 39)) == []
+
+
+def test_a_match_does_not_reach_from_the_name_into_the_symbol(ask):
+    TokenFactory(name="abc", symbol="def")
+    for q in ("c\nd", "bc\nde", "abc\ndef", "cd", "c d", "c\n", "\nd"):
+        expected = 1 if q.strip() in ("c", "d") else 0
+        assert len(ids(ask(q=q))) == expected
+
+
+@pytest.mark.parametrize("column", ["name", "symbol"])
+def test_a_line_break_within_a_name_or_symbol_is_found(ask, column):
+    token = TokenFactory(**{column: "Abc\ndef\n犬"})
+    for q in ("c\nd", "abc\nDEF", "f\n犬"):
+        assert ids(ask(q=q)) == [token.pk]
+    TokenFactory(name="abc", symbol="def")
+    assert ids(ask(q="c\nd")) == [token.pk]
+
+
+def test_neither_other_texts_nor_parts_of_addresses_are_searched(ask):
+    TokenFactory(description="needle", metadata={"auditUrls": [], "description": "needle", "socialMediaUrls": []})
+    TokenFactory(contract_address=ADDRESS)
+    assert ids(ask(q="needle")) == []
+    assert ids(ask(q=ADDRESS[:20])) == []
+
+
+# What is named by address or hash.
+
+
+@pytest.mark.parametrize("spell", [str, str.lower, lambda text: "0X" + text[2:].upper(), lambda text: f" {text}\n"])
+@pytest.mark.parametrize(
+    ("column", "stored"),
+    [
+        ("contract_address", ADDRESS),
+        ("pool_address", ADDRESS),
+        ("pool_address", HASH),
+        ("tx_hash", HASH),
+    ],
+)
+def test_it_finds_what_is_named_in_any_case(ask, column, stored, spell):
+    token = TokenFactory(**{column: stored})
+    TokenFactory()
+    answer = ask(q=spell(stored))
+    assert (ids(answer), answer.json()["total"], answer.json()["cursor"]) == ([token.pk], 1, None)
+
+
+def test_a_mint_is_case_sensitive(ask):
+    token = TokenFactory(contract_address=MINT, chain_id=101)
+    assert ids(ask(q=MINT)) == [token.pk]
+    assert ids(ask(q=MINT.lower())) == []
+    assert ids(ask(q=MINT[:-1])) == []
+
+
+@pytest.mark.parametrize("q", [ADDRESS, HASH])
+def test_it_finds_nothing_where_nothing_has_the_name(ask, q):
+    TokenFactory()
+    assert ask(q=q).json() == {"data": [], "total": 0, "cursor": None, "tokensDeployed": 1}
+
+
+@pytest.mark.parametrize("q", [ADDRESS, HASH])
+def test_it_names_nothing_that_is_hidden(ask, q):
+    for hidden in ("blocked", "unindexed"):
+        TokenFactory(**{hidden: True}, contract_address=ADDRESS, pool_address=HASH, chain_id=len(hidden))
+    assert ids(ask(q=q)) == []
+
+
+def test_it_finds_all_launches_of_a_transaction(ask):
+    tokens = [TokenFactory(tx_hash=HASH), TokenFactory(pool_address=HASH), TokenFactory(tx_hash=HASH)]
+    assert walk(ask, q=HASH, limit=1) == [token.pk for token in reversed(tokens)]
+
+
+@pytest.fixture
+def named(db):
+    """(tokens named by the address, tokens that have it in their names), as rows of the model."""
+    makers = [
+        {"contract_address": ADDRESS, "chain_id": 8453, "name": "dog"},
+        {"name": f"not {ADDRESS}"},
+        {"contract_address": ADDRESS, "chain_id": 1, "name": ADDRESS},
+        {"symbol": ADDRESS.lower()},
+        {"pool_address": ADDRESS, "name": "pool"},
+        {"name": f"{ADDRESS}!"},
+        {"contract_address": ADDRESS, "chain_id": 10},
+        {"symbol": ADDRESS.upper()},
+    ]
+    rows = []
+    for number, columns in enumerate(makers):
+        token = TokenFactory(**columns, deployed_at=NOON + timedelta(seconds=number // 3))
+        market = MARKETS[number % 5]
+        if market:
+            price(token, **market)
+        rows.append(Row(token.pk, token.name, token.symbol, token.deployed_at, token.chain_id, market))
+    TokenFactory(name="unrelated")
+    places = (0, 2, 4, 6)
+    return [rows[place] for place in places], [row for place, row in enumerate(rows) if place not in places]
+
+
+@pytest.mark.parametrize("sort", ["desc", "asc"])
+@pytest.mark.parametrize("sort_by", SORTS)
+def test_what_is_named_comes_first_on_every_walk(ask, named, sort_by, sort):
+    order = {"sort_by": sort_by, "descending": sort == "desc"}
+    expected = in_order(named[0], **order) + in_order(named[1], **order)
+    for limit in (1, 2, 3, 4, 5, 8, 20):
+        assert walk(ask, q=ADDRESS.lower(), sortBy=sort_by, sort=sort, limit=limit) == expected
+    for offset in range(9):
+        answer = ask(q=ADDRESS, sortBy=sort_by, sort=sort, offset=offset, limit=2)
+        assert ids(answer) == expected[offset : offset + 2]
+        assert answer.json()["total"] == 8
+
+
+def test_filters_hold_for_what_is_named(ask, named):
+    assert ids(ask(q=ADDRESS, chainId=1)) == [named[0][1].id]
+    assert ids(ask(q=ADDRESS, pair="USDC")) == []
+    assert ids(ask(q=ADDRESS, startDate=int(NOON.timestamp()) + 1)) == [
+        named[0][3].id,
+        named[1][3].id,
+    ]
+
+
+def test_a_cursor_behind_what_is_named_says_so(ask, named):
+    def content(limit):
+        return content_of(ask(q=ADDRESS, limit=limit).json()["cursor"])
+
+    assert [content(limit).get("x", False) for limit in (1, 3, 4, 5, 7)] == [True, True, True, False, False]
+
+
+def test_a_cursor_with_an_offset_goes_on_behind_what_is_named(ask, named):
+    expected = walk(ask, q=ADDRESS)
+    for limit in (2, 4, 5):
+        cursor = ask(q=ADDRESS, limit=limit).json()["cursor"]
+        for offset in (0, 1, 3):
+            assert ids(ask(q=ADDRESS, cursor=cursor, offset=offset)) == expected[limit + offset :]
+
+
+def test_the_older_cursor_goes_on_behind_what_is_named(ask, named):
+    assert set(ids(ask(q=ADDRESS, cursor=cursor_of({"id": "2026-02-07T12:00:01"})))) == {
+        row.id for row in named[1] if row.deployed_at < NOON + timedelta(seconds=2)
+    }
+
+
+@pytest.mark.parametrize("wrong", [1, "true", None])
+def test_it_refuses_a_cursor_that_says_it_otherwise(ask, named, wrong):
+    content = content_of(ask(q=ADDRESS, limit=1).json()["cursor"])
+    assert ask(q=ADDRESS, cursor=cursor_of(content | {"x": wrong})).status_code == 400
+
+
+# With filters.
+
+
+@pytest.mark.parametrize(
+    ("parameters", "columns"),
+    [
+        ({"fid": 7}, {"requestor_fid": 7}),
+        ({"fids": "6,7"}, {"requestor_fid": 7}),
+        ({"msgSender": ADDRESS.lower()}, {"msg_sender": ADDRESS}),
+        ({"pairAddress": HASH}, {"pool_address": HASH}),
+        ({"pairAddress": ADDRESS}, {"paired_token": ADDRESS}),
+        ({"pair": "usdc"}, {"pair": "USDC"}),
+        ({"socialInterface": "BANKR"}, {"social_context": {"interface": "Bankr"}}),
+        ({"startDate": int(NOON.timestamp())}, {"deployed_at": NOON + timedelta(seconds=1)}),
+        ({"champagne": "1"}, {"champagne": True}),
+        ({"chainId": 1}, {"chain_id": 1}),
+    ],
+)
+@pytest.mark.parametrize("q", ["o", "good", "g🐶", ADDRESS.lower()])
+def test_filters_narrow_a_search(ask, q, parameters, columns):
+    name = f"Good 犬g🐶 {ADDRESS}"
+    wanted = [TokenFactory(name=name, **columns).pk for _ in range(3)]
+    TokenFactory(name=name)
+    TokenFactory(name="zzz", **columns | ({"pool_address": OTHER_HASH} if "pool_address" in columns else {}))
+    for sort_by in ("deployed-at", "market-cap"):
+        answer = ask(q=q, sortBy=sort_by, **parameters)
+        assert (ids(answer), answer.json()["total"]) == (wanted[::-1], 3)
+    assert walk(ask, q=q, sort="asc", limit=2, **parameters) == wanted

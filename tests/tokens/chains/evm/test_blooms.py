@@ -1,0 +1,76 @@
+"""The bloom filters of blocks, as clients compute them, and what they promise."""
+
+from dataclasses import replace
+
+import pytest
+
+from development.devchain.anvil import CHAIN_ID
+from tests.nodes.launch_builder import STRANGER
+from tests.nodes.recorded_node import Node
+from tests.nodes.recordings import base, mined
+from tokens.chains.abi.codec import load
+from tokens.chains.block_types import BlockHeader
+from tokens.chains.evm.evm_chain import EvmChain
+from tokens.chains.evm.logs.blooms import bloom_of, mask
+from tokens.chains.rpc.client import RpcClient
+
+IMAGE_UPDATED = load("after_launch").event("UpdateImage").topic0
+CREATED = load("v4").event("TokenCreated").topic0
+(FACTORY,) = base().addresses("factory", "v4")
+
+
+def header(*items: str) -> BlockHeader:
+    """A block whose filter has these addresses and topics."""
+    bloom = 0
+    for item in items:
+        bloom |= mask(item.lower())
+    empty = "0x" + "00" * 32
+    return BlockHeader(number=1, hash=empty, parent_hash=empty, time=1, logs_bloom=bloom)
+
+
+def chain(*nodes: Node) -> EvmChain:
+    return EvmChain(info=base(), rpc=RpcClient(chain_id=8453, urls=tuple(node.url for node in nodes)))
+
+
+def test_an_item_sets_three_bits_at_the_most():
+    for log in mined("deploy-plain").logs:
+        assert 1 <= mask(log["address"]).bit_count() <= 3
+
+
+def test_the_filter_is_the_one_that_clients_compute(launchpad):
+    launchpad.launch()
+    rpc = RpcClient(chain_id=CHAIN_ID, urls=(launchpad.deployment.rpc_url,))
+    newest = EvmChain(info=base(), rpc=rpc).read_newest()
+    logs = launchpad.rpc("eth_getLogs", {"blockHash": newest.hash})
+    assert logs
+    assert bloom_of(logs) == newest.logs_bloom
+
+
+@pytest.mark.parametrize(
+    ("items", "promise"),
+    [
+        ((), False),
+        ((STRANGER, IMAGE_UPDATED), True),
+        ((FACTORY, CREATED), True),
+        # A contract of ours without an event of ours, and the other way round.
+        ((FACTORY,), False),
+        ((STRANGER, CREATED), False),
+    ],
+)
+def test_a_block_may_hold_what_its_filter_promises(items, promise):
+    assert chain().may_hold(header(*items)) is promise
+
+
+def test_a_filter_that_is_too_full_tells_nothing():
+    full = replace(header(), logs_bloom=(1 << 1025) - 1)
+    assert chain().may_hold(full) is None
+    assert chain().may_hold(replace(full, logs_bloom=0)) is False
+
+
+def test_every_recorded_block_that_holds_something_promises_it(node):
+    reading = chain(node)
+    headers = reading.read_headers(range(210))
+    holding = {facts.block_number for facts in reading.read_range(0, 209).transactions}
+    assert holding
+    assert all(reading.may_hold(headers[number]) for number in holding)
+    assert any(reading.may_hold(header) is False for header in headers.values())

@@ -1,0 +1,390 @@
+"""What the logs of a filter tell, against what reading the same transactions in full tells."""
+
+import eth_abi
+import pytest
+
+from tests.nodes.launch_builder import (
+    BLOCK_HASH,
+    BLOCK_TIME,
+    DEPLOYER,
+    FACTORY_V4,
+    HOOK_V4,
+    LOCKER_V4,
+    MEV_MODULE_V4,
+    POOL_ID,
+    SENDER,
+    STRANGER,
+    SUPPLY,
+    TOKEN,
+    TX_HASH,
+    USDC,
+    WETH,
+    event,
+    transaction,
+    v1_launch,
+    v3_launch,
+    v4_created,
+    v4_launch,
+    v31_launch,
+)
+from tests.nodes.recordings import (
+    EVENT_TRANSACTIONS,
+    RECORDED_LAUNCHES,
+    V4_LAUNCHES,
+    Mined,
+    base,
+    mined,
+    recorded_chain,
+)
+from tests.tokens.chains.evm.generations.test_decoding import BROKEN, PRESALE_V4, allocation, reward_added
+from tokens.chains.abi import codec
+from tokens.chains.evm.generations.mined_transactions import BeyondLogs, gather_mined
+from tokens.chains.evm.logs.log_decoding import DecodedLogs, decode_logs, launch_topics, own_topics
+from tokens.chains.registry.chains import load
+from tokens.chains.types import LaunchNotFound, LogUndecodable
+
+NOTHING = DecodedLogs(transactions=(), incomplete=(), undecodable=())
+RAW_POOL_ID = bytes.fromhex(POOL_ID[2:])
+VAULT, AIRDROP, DEV_BUY = (base().addresses(role, generation="v4")[0] for role in ("vault", "airdrop", "dev_buy"))
+FEE_LOCKER = base().addresses("fee_locker")[0]
+OTHER_TOKEN = "0x6666666666666666666666666666666666666666"
+
+
+def filtered(*transactions, chain=None, addresses=None):
+    """The logs that nodes give for our two filters, of these transactions."""
+    chain = chain or base()
+    addresses = chain.emitters if addresses is None else addresses
+    return [
+        log
+        for one in transactions
+        for log in one.logs
+        if log["topics"]
+        and (
+            (log["topics"][0] in launch_topics(chain) and log["address"].lower() in addresses)
+            or log["topics"][0] in own_topics()
+        )
+    ]
+
+
+def decode(*transactions, chain=None, addresses=None):
+    times = {one.receipt["blockHash"]: int(one.block["timestamp"], 16) for one in transactions}
+    return decode_logs(chain or base(), filtered(*transactions, chain=chain, addresses=addresses), times=times)
+
+
+def at(mined_transaction, number, *, tx_hash):
+    """The transaction in a block of its own."""
+    block_hash = "0x" + f"{number:064x}"
+    place = {"blockHash": block_hash, "blockNumber": hex(number)}
+    logs = [log | place | {"transactionHash": tx_hash} for log in mined_transaction.logs]
+    block = {"hash": block_hash, "number": hex(number), "timestamp": hex(BLOCK_TIME + number)}
+    return Mined(
+        transaction=mined_transaction.transaction | place | {"hash": tx_hash},
+        receipt=mined_transaction.receipt | place | {"transactionHash": tx_hash, "logs": logs},
+        block=mined_transaction.block | block | {"transactions": [tx_hash]},
+    )
+
+
+def told(extension):
+    """What an extension emits in a launch of TOKEN."""
+    days = (86_400, 86_400)
+    return {
+        VAULT: [allocation(by=VAULT)],
+        AIRDROP: [
+            event(
+                AIRDROP, "AirdropCreated(address,address,bytes32,uint256,uint256,uint256)", TOKEN, DEPLOYER, b"\1" * 32,
+                5, *days, indexed=(0, 1),
+            )
+        ],
+        DEV_BUY: [event(DEV_BUY, "EthDevBuy(address,address,uint256,uint256)", TOKEN, SENDER, 1, 2, indexed=(0, 1))],
+        PRESALE_V4: [event(PRESALE_V4, "PresaleDeployed(uint256,address)", 5, TOKEN, indexed=(0,))],
+    }.get(extension, [])  # fmt: skip
+
+
+PARTS = {
+    "reward": reward_added(),
+    "preferences": event(LOCKER_V4, "InitialFeePreferences(address,uint8[])", TOKEN, [1], indexed=(0,)),
+    "fees": event(HOOK_V4, "PoolInitialized(bytes32,uint24,uint24)", RAW_POOL_ID, 10_000, 10_000),
+    "sniper fees": event(
+        MEV_MODULE_V4, "FeeConfigSet(bytes32,uint24,uint24,uint256)", RAW_POOL_ID, 666_777, 41_673, 15
+    ),
+}
+
+
+def whole_launch(*extra, without=(), extensions=(), **created):
+    """A launch of v4 of which everything was said, but for what is left out."""
+    parts = [log for name, log in PARTS.items() if name not in without]
+    said = [log for extension in extensions if extension not in without for log in told(extension)]
+    return v4_launch(*parts, *said, *extra, extensions=tuple(extensions), **created)
+
+
+def recorded():
+    """Every transaction of the recorded chain."""
+    chain = recorded_chain()
+    for block in chain["blocks"]:
+        hashes = [entry["hash"] for entry in block["transactions"]]
+        for entry in block["transactions"]:
+            yield Mined(entry, chain["receipts"][entry["hash"]], block | {"transactions": hashes})
+
+
+def read(mined_transaction, chain=None):
+    """All that reading it in full tells, None where that is nothing."""
+    try:
+        return mined_transaction.read(chain)
+    except LaunchNotFound:
+        return None
+
+
+# Equal to reading in full.
+
+
+def test_every_recorded_transaction_is_told_by_its_logs_or_named():
+    incomplete, told = [], 0
+    for one in recorded():
+        found, whole = decode(one), read(one)
+        if found.incomplete:
+            incomplete += found.incomplete
+            assert found.transactions == ()
+        else:
+            assert found.transactions == (() if whole is None else (whole,))
+            told += whole is not None
+        assert found.undecodable == ()
+    # Of the older generations, whose pools' logs no filter asks for.
+    assert incomplete == [mined(f"legacy-{name}-deploy").hash for name in ("v31", "v2", "v0")]
+    assert told == len(set(EVENT_TRANSACTIONS) | set(V4_LAUNCHES))
+
+
+def test_a_run_of_blocks_is_told_in_the_chains_order():
+    chain = list(recorded())
+    found = decode(*chain)
+    expected = [(one.hash, facts) for one in chain if (facts := read(one))]
+    assert list(found.transactions) == [facts for tx_hash, facts in expected if tx_hash not in found.incomplete]
+    assert len(found.transactions) + len(found.incomplete) == len(expected)
+
+
+def test_without_logs_there_is_nothing():
+    assert decode() == NOTHING
+
+
+@pytest.mark.parametrize("label", ["deploy-reverted", "deploy-zero-supply", "unrelated-transfer"])
+def test_a_transaction_that_holds_nothing_is_in_no_part(label):
+    assert decode(mined(label)) == NOTHING
+
+
+@pytest.mark.parametrize("extensions", [(), (VAULT,), (AIRDROP,), (DEV_BUY,), (VAULT, AIRDROP, DEV_BUY)])
+def test_a_launch_of_which_everything_was_said_is_told_by_its_logs(extensions):
+    launch = whole_launch(extensions=extensions)
+    found = decode(launch)
+    assert (found.transactions, found.incomplete) == ((launch.read(),), ())
+
+
+def test_the_supply_is_what_pool_and_extensions_got():
+    launch = whole_launch(extensions=(VAULT,), extensions_supply=10**28, minted=None)
+    (facts,) = decode(launch).transactions
+    assert facts.launches[0].supply == launch.read().launches[0].supply == SUPPLY + 10**28
+
+
+@pytest.mark.parametrize("label", RECORDED_LAUNCHES)
+def test_the_recorded_supply_is_what_was_minted(label):
+    assert [launch.supply for launch in mined(label).decode()] == [10**29]
+
+
+def test_a_pair_that_the_registry_does_not_know_is_left_for_a_node_to_name():
+    launch = whole_launch(paired=STRANGER)
+    (facts,) = decode(launch).transactions
+    assert facts == launch.read()
+    assert facts.launches[0].pool.pair_symbol is None
+
+
+def test_several_launches_of_one_transaction_are_told():
+    together, *rest = (mined(label) for label in V4_LAUNCHES)
+    together.transaction["to"] = STRANGER
+    place = {name: together.logs[0][name] for name in ("transactionHash", "blockHash", "blockNumber")}
+    together.receipt["logs"] += [log | place for other in rest for log in other.logs]
+    for index, log in enumerate(together.logs):
+        log["logIndex"] = hex(index)
+    found = decode(together)
+    assert found.transactions == (together.read(),)
+    assert len(found.transactions[0].launches) == len(V4_LAUNCHES)
+
+
+def test_a_launch_and_events_of_one_transaction_are_told():
+    update = event(TOKEN, "UpdateImage(string)", "ipfs://new")
+    launch = whole_launch(update)
+    (facts,) = decode(launch).transactions
+    assert facts == launch.read()
+    assert len(facts.event_logs) == len(facts.launches) == 1
+
+
+def test_the_same_transaction_in_several_blocks_keeps_each_block_and_time():
+    runs = [at(whole_launch(), number, tx_hash="0x" + f"{number:064x}") for number in (7, 8, 9)]
+    found = decode(*runs)
+    assert list(found.transactions) == [one.read() for one in runs]
+    assert [facts.block_time - BLOCK_TIME for facts in found.transactions] == [7, 8, 9]
+
+
+def test_a_claim_at_anybodys_contract_is_nothing():
+    forged = event(STRANGER, "ClaimTokens(address,address,uint256)", SENDER, WETH, 1, indexed=(0, 1))
+    real = forged | {"address": FEE_LOCKER.lower()}
+    assert read(transaction(forged, to=STRANGER)) is None
+    both = transaction(forged, real, to=STRANGER)
+    assert decode(both).transactions == (both.read(),)
+    assert [log.emitter for log in both.read().event_logs] == [FEE_LOCKER]
+
+
+# Not told by logs.
+
+
+@pytest.mark.parametrize("build", [v1_launch, v3_launch, v31_launch])
+def test_an_older_generation_is_to_be_read_in_full(build):
+    assert decode(build()) == DecodedLogs(transactions=(), incomplete=(TX_HASH,), undecodable=())
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_launch_of_which_a_part_was_not_said_is_to_be_read_in_full(part):
+    assert decode(whole_launch(without=(part,))).incomplete == (TX_HASH,)
+
+
+@pytest.mark.parametrize("extension", [VAULT, AIRDROP, DEV_BUY, PRESALE_V4])
+def test_a_silent_extension_makes_it_to_be_read_in_full(extension):
+    extensions = (VAULT, AIRDROP, DEV_BUY, PRESALE_V4)
+    assert decode(whole_launch(extensions=extensions, without=(extension,))).incomplete == (TX_HASH,)
+    assert decode(whole_launch(extensions=extensions)).incomplete == ()
+
+
+def test_an_extension_that_spoke_of_another_token_alone_is_silent():
+    spoke = allocation(OTHER_TOKEN, by=VAULT)
+    assert decode(whole_launch(spoke, extensions=(VAULT,), without=(VAULT,))).incomplete == (TX_HASH,)
+
+
+def presale_launch(*extra):
+    launch = whole_launch(*extra)
+    created = launch.logs[-1]
+    created["data"] = "0x" + eth_abi.encode(["address"], [PRESALE_V4]).hex() + created["data"][66:]
+    return launch
+
+
+def test_a_presale_that_launched_has_to_say_so():
+    assert decode(presale_launch()).incomplete == (TX_HASH,)
+    said = presale_launch(*told(PRESALE_V4))
+    (facts,) = decode(said).transactions
+    assert facts == said.read()
+    assert facts.launches[0].presale_id == 5
+
+
+@pytest.mark.parametrize("known", [LOCKER_V4, HOOK_V4, MEV_MODULE_V4])
+def test_a_contract_that_the_registry_does_not_know_makes_it_to_be_read_in_full(known):
+    launch = whole_launch()
+    foreign = STRANGER[2:].lower()
+    for log in launch.logs:
+        if log["address"] == known.lower():
+            log["address"] = STRANGER
+        log["data"] = log["data"].replace(known[2:].lower(), foreign)
+    assert decode(launch).incomplete == (TX_HASH,)
+    # In full it is a launch like any other.
+    assert launch.read().launches[0].fees is not None
+
+
+def test_an_extension_that_the_registry_does_not_know_makes_it_to_be_read_in_full():
+    launch = whole_launch(allocation(by=STRANGER), extensions=(STRANGER,))
+    assert decode(launch).incomplete == (TX_HASH,)
+    assert launch.read().launches[0].vault is not None
+
+
+def test_one_incomplete_launch_makes_its_transaction_incomplete_and_none_other():
+    both = whole_launch(v4_created(OTHER_TOKEN))
+    alone = at(whole_launch(), 7, tx_hash="0x" + "07" * 32)
+    assert decode(both, alone) == DecodedLogs(transactions=(alone.read(),), incomplete=(TX_HASH,), undecodable=())
+
+
+@pytest.mark.parametrize("address", [FACTORY_V4, LOCKER_V4, HOOK_V4, MEV_MODULE_V4])
+def test_logs_of_some_of_the_contracts_make_no_half_launch(address):
+    found = decode(whole_launch(), addresses={address.lower()})
+    assert found == (
+        DecodedLogs(transactions=(), incomplete=(TX_HASH,), undecodable=()) if address == FACTORY_V4 else NOTHING
+    )
+
+
+def test_what_no_filter_asked_for_is_not_known():
+    launch = whole_launch()
+    gathered = gather_mined(base(), filtered(launch), block_time=BLOCK_TIME, topics=launch_topics(base()))
+    reward, transfer = codec.load("v4").event("TokenRewardAdded"), codec.load("token").event("Transfer")
+    assert len(gathered.emitted(reward, by=LOCKER_V4)) == 1
+    assert gathered.emitted(reward, by=FACTORY_V4) == ()
+    for ask in (
+        lambda: gathered.emitted(reward, by=STRANGER),
+        # A contract of the registry that emits nothing for us.
+        lambda: gathered.emitted(reward, by=base().addresses("presale_allowlist")[0]),
+        lambda: gathered.emitted(transfer, by=FACTORY_V4),
+        lambda: gathered.minted(TOKEN),
+        lambda: gathered.calls(FACTORY_V4),
+        lambda: gathered.call,
+    ):
+        with pytest.raises(BeyondLogs):
+            ask()
+
+
+# Malformed.
+
+
+@pytest.mark.parametrize("damage", BROKEN.values(), ids=BROKEN)
+def test_a_malformed_launch_costs_no_other_transaction(damage):
+    broken = whole_launch()
+    broken.receipt["logs"][-1] = damage(broken.logs[-1])
+    others = [at(whole_launch(paired=USDC), number, tx_hash="0x" + f"{number:064x}") for number in (7, 8)]
+    found = decode(others[0], broken, others[1])
+    assert list(found.transactions) == [one.read() for one in others]
+    assert (found.incomplete, [one.tx_hash for one in found.undecodable]) == ((), [TX_HASH])
+    assert "TokenCreated" in found.undecodable[0].reason
+
+
+@pytest.mark.parametrize("label", V4_LAUNCHES)
+def test_whatever_log_is_damaged_both_ways_agree(label):
+    for index in range(len(mined(label).logs)):
+        for damage in BROKEN.values():
+            damaged = mined(label)
+            damaged.receipt["logs"][index] = damage(damaged.logs[index])
+            found = decode(damaged)
+            try:
+                whole = damaged.read()
+            except LogUndecodable:
+                assert found.transactions == ()
+            else:
+                assert found.transactions == (whole,) or found.incomplete == (damaged.hash,)
+
+
+def test_a_malformed_event_is_told_and_refused_when_it_is_decoded():
+    broken = transaction(event(TOKEN, "UpdateImage(string)", "ipfs://new") | {"data": "0x12"}, to=TOKEN)
+    assert decode(broken).transactions == (broken.read(),)
+
+
+# What is asked for.
+
+
+def test_the_filters_ask_for_every_log_that_a_launch_is_read_from():
+    wanted = {
+        log["topics"][0]
+        for label in V4_LAUNCHES
+        for log in mined(label).logs
+        if log["topics"][0] in {part["topics"][0] for part in PARTS.values()} | {v4_created()["topics"][0]}
+    }
+    assert len(wanted) == 5
+    assert wanted <= launch_topics(base())
+
+
+def test_nobody_is_asked_for_a_topic_twice():
+    assert launch_topics(base()).isdisjoint(own_topics())
+    assert event(TOKEN, "UpdateAdmin(address,address)", SENDER, SENDER, indexed=(0, 1))["topics"][0] in own_topics()
+
+
+def test_a_chain_is_asked_for_the_launches_of_its_own_factories():
+    v1_created, v31_created = v1_launch().logs[-1]["topics"][0], v31_launch().logs[-1]["topics"][0]
+    assert {v1_created, v31_created} <= launch_topics(base())
+    sepolia = load().chain(84532)
+    assert v1_created not in launch_topics(sepolia)
+    assert v31_created in launch_topics(sepolia)
+
+
+def test_the_times_are_those_of_the_blocks():
+    launch = whole_launch()
+    found = decode_logs(base(), filtered(launch), times={BLOCK_HASH: 5, "0x" + "00" * 32: 6})
+    assert [facts.block_time for facts in found.transactions] == [5]

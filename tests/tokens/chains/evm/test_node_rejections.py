@@ -1,0 +1,611 @@
+"""What nodes refuse, in all of their wordings, and nodes of which one is no help: through real HTTP on loopback."""
+
+import json
+import logging
+
+import pytest
+from eth_abi.abi import encode
+from eth_utils.crypto import keccak
+
+from tests.nodes.launch_builder import STRANGER, TOKEN
+from tests.nodes.recorded_node import SECRET, Refused, Reply
+from tests.nodes.recordings import base
+from tests.tokens.chains.rpc.test_rpc_client import closed_port
+from tokens.chains.evm.evm_chain import EvmChain
+from tokens.chains.launching.launch_config import ContractCall
+from tokens.chains.rpc.client import RpcClient
+from tokens.chains.transaction_types import FeeQuote, Outcome, Simulation, Verdict
+from tokens.chains.types import NodeUnavailable, SenderTooPoor, WouldRevert
+
+RAW = bytes.fromhex("02f86b01")
+HASH = "0x" + keccak(RAW).hex()
+BLOCK_HASH = "0x" + "b1" * 32
+CALL = ContractCall(to=TOKEN, data="0x12345678", value=0)
+TEXT = "0x08c379a0" + encode(["string"], ["no"]).hex()
+HTML = Reply(b"<html>maintenance</html>")
+
+
+def chain(*nodes, **options):
+    """A chain whose nodes are asked once, and left out after one failure."""
+    urls = tuple(node if isinstance(node, str) else node.url for node in nodes)
+    options = {"attempts": 1, "first_pause": 0, "breaker_failures": 1, "breaker_seconds": 3600, **options}
+    return EvmChain(info=base(), rpc=RpcClient(chain_id=8453, urls=urls, **options))
+
+
+def refuse(code, message, **more):
+    def answer(*_params):
+        raise Refused(code, message, **more)
+
+    return answer
+
+
+def takes(node):
+    node.answers["eth_sendRawTransaction"] = lambda raw: "0x" + keccak(hexstr=raw).hex()
+
+
+def hangs(node):
+    def hang(_body):
+        node.closed.wait()
+
+    node.behave = hang
+
+
+def is_well(node, rpc):
+    """Whether nothing is held against the node: it is asked first."""
+    asked = node.asked("eth_blockNumber")
+    assert rpc.call("eth_blockNumber") == "0xd1"
+    return node.asked("eth_blockNumber") == asked + 1
+
+
+# Whose words, code, message.
+WORDINGS = {
+    Verdict.KNOWN: [
+        ("geth, op-geth, erigon, reth", -32000, "already known"),
+        ("geth of old", -32000, "known transaction: 5d7b1f"),
+        ("nethermind", -32010, "AlreadyKnown"),
+        ("besu", -32000, "Known transaction"),
+        ("anvil", -32003, "transaction already imported"),
+        ("openethereum", -32010, "Transaction with the same hash was already imported."),
+        ("erigon of old", -32000, "ALREADY_EXISTS: already known"),
+        ("erigon's pool", -32000, "existing tx with same hash"),
+    ],
+    Verdict.NONCE_SPENT: [
+        ("geth, reth", -32000, "nonce too low: next nonce 5, tx nonce 3"),
+        ("nitro", -32000, "nonce too low: address 0x70997970C51812dc3A010C7d01b50e0d17dc79C8, tx: 3 state: 5"),
+        ("erigon, anvil", -32003, "nonce too low"),
+        ("nethermind", -32010, "OldNonce, Current nonce: 5, nonce of rejected tx: 3"),
+        # Its code is that of a node without the block.
+        ("besu", -32001, "Nonce too low"),
+        ("openethereum", -32010, "Transaction nonce is too low. Try incrementing the nonce."),
+        ("monad", -32603, "Transaction nonce too low"),
+        ("hardhat", -32000, "Nonce too low. Expected nonce to be 5 but got 3."),
+    ],
+    Verdict.UNDERPRICED: [
+        ("geth, reth, anvil", -32000, "replacement transaction underpriced"),
+        (
+            "geth",
+            -32000,
+            "replacement transaction underpriced: new tx gas fee cap 7 <= 9 queued + replacement fee bump",
+        ),
+        ("besu", -32000, "Replacement transaction underpriced"),
+        ("erigon", -32000, "could not replace existing tx"),
+        ("nethermind", -32010, "ReplacementNotAllowed"),
+        ("monad", -32603, "An existing transaction had higher priority"),
+        (
+            "openethereum",
+            -32010,
+            "Transaction gas price supplied is too low. There is another transaction with same nonce in the queue. "
+            "Try increasing the gas price or incrementing the nonce.",
+        ),
+    ],
+    Verdict.FEE_TOO_LOW: [
+        ("geth, nethermind", -32000, "transaction underpriced"),
+        ("geth", -32000, "transaction underpriced: gas tip cap 0, minimum needed 1"),
+        ("geth's price of a full pool", -32000, "transaction underpriced: tip needed 2, tip permitted 1"),
+        ("geth", -32000, "max fee per gas less than block base fee: address 0x7099, maxFeePerGas: 1, baseFee: 2"),
+        ("anvil, reth", -32003, "max fee per gas less than block base fee"),
+        ("erigon", -32000, "underpriced"),
+        ("erigon", -32000, "fee too low"),
+        ("nethermind", -32010, "FeeTooLow, MaxFeePerGas too low. MaxFeePerGas: 1, BaseFee: 2"),
+        ("nethermind", -32010, "FeeTooLowToCompete"),
+        # Its code is that of a limit of requests.
+        ("besu", -32009, "Gas price below configured minimum gas price"),
+        ("besu", -32009, "Gas price below current base fee"),
+        ("openethereum", -32010, "Transaction gas price is too low. It does not satisfy your node's minimal gas price"),
+        ("monad", -32603, "Transaction fee too low"),
+    ],
+    Verdict.TOO_POOR: [
+        ("geth", -32000, "insufficient funds for gas * price + value: balance 0, tx cost 9, overshot 9"),
+        ("geth", -32000, "insufficient funds for transfer"),
+        ("geth", -32000, "transaction would cause overdraft: balance 9, queued cost 8, tx cost 7, overshot 6"),
+        ("reth", -32003, "insufficient funds for gas * price + value: have 0 want 9"),
+        ("anvil", -32003, "Insufficient funds for gas * price + value"),
+        ("nethermind", -32010, "InsufficientFunds, Account balance: 0, cumulative cost: 9"),
+        ("nethermind", -32010, "insufficient MaxFeePerGas for sender balance"),
+        ("besu", -32004, "Upfront cost exceeds account balance"),
+        ("besu", -32004, "transaction up-front cost 0x9 exceeds transaction sender account balance 0x0"),
+        ("monad", -32603, "Signer had insufficient balance"),
+        ("openethereum", -32010, "Insufficient funds. The account you tried to send transaction from has none."),
+        ("hardhat", -32000, "Sender doesn't have enough funds to send tx. The max upfront cost is: 9"),
+    ],
+    Verdict.REFUSED: [
+        ("geth", -32000, "invalid sender"),
+        ("geth", -32000, "invalid chain id for signer: have 1 want 8453"),
+        ("geth", -32000, "only replay-protected (EIP-155) transactions allowed over RPC"),
+        ("geth", -32000, "exceeds block gas limit"),
+        ("geth, op-geth", -32000, "transaction gas limit too high (cap: 16777216, tx: 21000000)"),
+        ("geth", -32000, "intrinsic gas too low: gas 20000, minimum needed 21000"),
+        ("geth", -32000, "insufficient gas for floor data gas cost: gas 30000, minimum needed 40000"),
+        ("geth", -32000, "oversized data: transaction size 131073, limit 131072"),
+        ("geth", -32000, "max initcode size exceeded: code size 49153, limit 49152"),
+        ("geth", -32000, "max priority fee per gas higher than max fee per gas"),
+        ("geth", -32000, "transaction type not supported"),
+        ("geth", -32000, "rlp: value size exceeds available input length"),
+        ("geth", -32000, "typed transaction too short"),
+        ("geth", -32000, "gas uint64 overflow"),
+        ("reth", -32602, "failed to decode signed transaction"),
+        ("reth", -32602, "invalid transaction signature"),
+        ("anvil", -32000, "intrinsic gas too high -- tx.gas_limit > env.block.gas_limit"),
+        ("anvil", -32602, "Failed to decode transaction"),
+        ("erigon", -32000, "IntrinsicGas should be at least 21000"),
+        ("erigon", -32000, "RLP is too long"),
+        ("nethermind", -32010, "GasLimitExceeded, Gas limit: 30000000, gas limit of rejected tx: 40000000"),
+        ("nethermind", -32010, "FailedToResolveSender"),
+        ("nethermind", -32010, "gas limit below intrinsic gas"),
+        ("besu", -32005, "Transaction gas limit exceeds block gas limit"),
+        ("besu", -32003, "Intrinsic gas exceeds gas limit"),
+        ("besu", -32002, "Invalid signature"),
+        ("besu", -32000, "Wrong chainId"),
+        ("besu", -32602, "Invalid transaction type"),
+        ("monad", -32603, "Invalid transaction signature"),
+        ("monad", -32603, "Unsupported transaction type"),
+    ],
+    # It may be taken by another node, or later: nothing follows.
+    Verdict.UNANSWERED: [
+        ("geth", -32000, "txpool is full"),
+        ("geth", -32000, "account limit exceeded: pooled 64 txs"),
+        ("geth", -32000, "future transaction tries to replace pending transaction"),
+        ("geth", -32000, "in-flight transaction limit reached for delegated accounts"),
+        ("geth's own limit", -32000, "tx fee (1.20 ether) exceeds the configured cap (1.00 ether)"),
+        ("besu's own limit", -32000, "Transaction fee cap exceeded"),
+        ("erigon", -32000, "pending sub-pool is full"),
+        ("erigon", -32000, "spammer"),
+        ("nethermind", -32010, "NonceGap, Future nonce. Expected nonce: 5"),
+        ("nitro, besu", -32006, "nonce too high: address 0x7099, tx: 9 state: 5"),
+        ("monad", -32603, "Transaction pool is not ready"),
+        ("alchemy", 429, "Your app has exceeded its compute units per second capacity."),
+        ("quicknode", -32007, "50/second request limit reached - reduce calls per second or upgrade your account"),
+        ("infura", -32005, "daily request count exceeded, request rate limited"),
+        ("infura", -32603, "internal error"),
+        ("a gateway", -32000, "no backend is currently healthy to serve traffic"),
+        ("a plan", -32601, "the method eth_sendRawTransaction is not available on your plan"),
+        ("a key", -32600, "Must be authenticated!"),
+        ("nobody", -32000, ""),
+    ],
+}
+TABLE = [
+    pytest.param(verdict, code, message, id=f"{verdict.value}, {whose}: {message[:50]}")
+    for verdict, wordings in WORDINGS.items()
+    for whose, code, message in wordings
+]
+
+
+@pytest.mark.parametrize(("verdict", "code", "message"), TABLE)
+def test_a_refusal_is_read_by_its_words(node, verdict, code, message):
+    node.answers["eth_sendRawTransaction"] = refuse(code, message)
+    asking = chain(node)
+    (sent,) = asking.broadcast([RAW])
+    assert sent.verdict is verdict
+    assert sent.words == (message or "the node refused without a reason")
+    # It was about the transaction.
+    assert is_well(node, asking.rpc)
+
+
+def test_every_verdict_but_taken_has_wordings():
+    assert set(Verdict) - WORDINGS.keys() == {Verdict.TAKEN}
+
+
+@pytest.mark.parametrize("status", [400, 403, 422])
+def test_a_refusal_with_a_status_of_its_own_is_read_as_well(node, status):
+    error = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "nonce too low"}}
+    node.behave = lambda body: (
+        Reply(json.dumps(error).encode(), status=status) if body["method"] == "eth_sendRawTransaction" else None
+    )
+    assert chain(node).broadcast([RAW])[0].verdict is Verdict.NONCE_SPENT
+
+
+def test_one_that_is_refused_for_now_does_not_spoil_the_others(node):
+    answers = iter(
+        [
+            refuse(-32005, "limit exceeded"),
+            lambda raw: "0x" + keccak(hexstr=raw).hex(),
+            refuse(-32000, "txpool is full"),
+            refuse(-32000, "nonce too low"),
+        ]
+    )
+    node.answers["eth_sendRawTransaction"] = lambda raw: next(answers)(raw)
+    sent = chain(node).broadcast([bytes([2, number]) for number in range(4)])
+    expected = [Verdict.UNANSWERED, Verdict.TAKEN, Verdict.UNANSWERED, Verdict.NONCE_SPENT]
+    assert [one.verdict for one in sent] == expected
+
+
+@pytest.mark.parametrize("answer", [None, True, "0x", "0x" + "77" * 32, {"hash": HASH}])
+def test_another_answer_than_its_hash_is_none(node, answer):
+    node.answers["eth_sendRawTransaction"] = lambda _raw: answer
+    assert chain(node).broadcast([RAW])[0].verdict is Verdict.UNANSWERED
+
+
+# Of several nodes.
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict"),
+    [
+        ("nonce too low", None, Verdict.TAKEN),
+        ("nonce too low", "already known", Verdict.KNOWN),
+        ("insufficient funds for transfer", "nonce too low", Verdict.NONCE_SPENT),
+        ("exceeds block gas limit", "transaction underpriced", Verdict.FEE_TOO_LOW),
+        ("exceeds block gas limit", None, Verdict.TAKEN),
+        ("exceeds block gas limit", "txpool is full", Verdict.REFUSED),
+        ("txpool is full", "daily request count exceeded", Verdict.UNANSWERED),
+    ],
+)
+def test_the_best_verdict_of_all_nodes_counts_whoever_is_first(node, second_node, first, second, verdict):
+    for one, message in ((node, first), (second_node, second)):
+        takes(one)
+        if message is not None:
+            one.answers["eth_sendRawTransaction"] = refuse(-32000, message)
+    for nodes in ((node, second_node), (second_node, node)):
+        assert chain(*nodes).broadcast([RAW])[0].verdict is verdict
+    # Each is handed it, even where the first takes it.
+    assert node.asked("eth_sendRawTransaction") == second_node.asked("eth_sendRawTransaction") == 2
+
+
+BAD_NODES = {
+    "HTML": HTML,
+    "HTML with a status": Reply(b"<html>no</html>", status=502),
+    "nothing": Reply(b""),
+    "a wrong key": Reply(b"{}", status=401),
+    "a rate limit": Reply(b"slow down", status=429),
+    "half of an answer": Reply(b'{"jsonrpc": "2.0", "id": 1, "resu'),
+}
+
+
+@pytest.mark.parametrize("reply", BAD_NODES.values(), ids=BAD_NODES)
+def test_a_node_that_is_no_help_keeps_nothing_from_the_others(node, second_node, reply):
+    node.behave = lambda _: reply
+    takes(second_node)
+    holds_receipt(second_node)
+    asking = chain(node, second_node)
+    assert asking.broadcast([RAW, RAW])[0].verdict is Verdict.TAKEN
+    assert asking.find_outcomes([HASH]) == {HASH: OUTCOME}
+    assert asking.read_outcomes([HASH]) == {HASH: OUTCOME}
+    assert chain(node).broadcast([RAW])[0].verdict is Verdict.UNANSWERED
+
+
+def test_a_node_that_refuses_connections_keeps_nothing_from_the_others(node):
+    takes(node)
+    with closed_port() as url:
+        assert chain(url, node).broadcast([RAW])[0].verdict is Verdict.TAKEN
+
+
+def test_a_node_of_another_chain_is_handed_nothing(node, second_node):
+    for one in (node, second_node):
+        takes(one)
+    node.answers["eth_chainId"] = lambda: "0x1"
+    assert chain(node, second_node).broadcast([RAW])[0].verdict is Verdict.TAKEN
+    assert node.asked("eth_sendRawTransaction") == 0
+
+
+def test_a_node_that_hangs_is_waited_for_once(node, second_node):
+    hangs(node)
+    takes(second_node)
+    asking = chain(node, second_node, handing_seconds=0.1)
+    for _ in range(3):
+        assert asking.broadcast([RAW])[0].verdict is Verdict.TAKEN
+    assert len(node.received) == 1
+    assert second_node.asked("eth_sendRawTransaction") == 3
+
+
+def test_a_node_that_hung_gets_it_all_the_same_where_no_other_answers(node, second_node):
+    hangs(node)
+    second_node.behave = lambda _: HTML
+    asking = chain(node, second_node, handing_seconds=0.1)
+    assert asking.broadcast([RAW])[0].verdict is Verdict.UNANSWERED
+    node.behave = None
+    takes(node)
+    assert asking.broadcast([RAW])[0].verdict is Verdict.TAKEN
+
+
+def test_what_nodes_say_holds_no_part_of_their_url(node, caplog):
+    node.answers["eth_sendRawTransaction"] = refuse(-32000, f"rejected by {node.url}")
+    node.answers["eth_call"] = refuse(3, f"execution reverted at {node.url}", data=f"see {node.url}")
+    asking = chain(node)
+    with caplog.at_level(logging.DEBUG):
+        (sent,) = asking.broadcast([RAW])
+        with pytest.raises(WouldRevert) as caught:
+            asking.simulate(CALL, sender=STRANGER)
+        results = asking.rpc.execute([("eth_call", ({}, "latest"))])
+    told = f"{sent} {caught.value} {caught.value.reason} {caught.value.data} {results} {caplog.text}"
+    assert SECRET not in told
+    assert "rejected by" in told
+
+
+# Simulations.
+
+
+def simulates(node, output="0x01", gas="0x5208"):
+    node.answers["eth_call"] = lambda *_: output
+    node.answers["eth_estimateGas"] = lambda *_: gas
+
+
+def test_both_questions_are_of_one_request_and_of_the_same_transaction(node):
+    simulates(node)
+    value = ContractCall(to=TOKEN, data="0x12345678", value=7)
+    assert chain(node).simulate(value, sender=STRANGER) == Simulation(output="0x01", gas=21_000)
+    _, request = node.received
+    transaction = {"from": STRANGER, "to": TOKEN, "data": "0x12345678", "value": "0x7", "gas": hex(2**24)}
+    assert [(call["method"], call["params"]) for call in request] == [
+        ("eth_call", [transaction, "latest"]),
+        ("eth_estimateGas", [transaction, "latest"]),
+    ]
+
+
+REVERTS = {
+    "geth, erigon, reth, anvil": (3, "execution reverted: no", {"data": TEXT}),
+    "nethermind": (-32015, "VM execution error.", {"data": f"Reverted {TEXT}"}),
+    "nethermind of today": (3, "execution reverted: no", {"data": TEXT}),
+    "besu": (-32000, "Execution reverted", {"data": TEXT}),
+    "openethereum": (-32015, "VM execution error.", {"data": f"Reverted {TEXT}"}),
+    "a contract that speaks as nodes do": (-32000, "insufficient funds for transfer", {"data": TEXT}),
+    "a provider's object": (-32000, "execution reverted", {"data": {"data": TEXT, "code": 3}}),
+    "hardhat": (-32603, "VM Exception while processing transaction: reverted", {"data": {"data": TEXT}}),
+}
+
+
+@pytest.mark.parametrize(("code", "message", "more"), REVERTS.values(), ids=REVERTS)
+@pytest.mark.parametrize("method", ["eth_call", "eth_estimateGas"])
+def test_a_revert_is_told_by_what_the_contract_returned(node, second_node, method, code, message, more):
+    simulates(node)
+    node.answers[method] = refuse(code, message, **more)
+    asking = chain(node, second_node)
+    with pytest.raises(WouldRevert) as caught:
+        asking.simulate(CALL, sender=STRANGER)
+    assert (caught.value.reason, caught.value.data) == ("Error(string): no", TEXT)
+    assert second_node.received == []
+    assert is_well(node, asking.rpc)
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "more"),
+    [
+        (-32000, "execution reverted: STF", {}),
+        (-32000, "execution reverted", {}),
+        (-32000, "out of gas", {}),
+        (-32015, "VM execution error.", {"data": "Bad instruction fe"}),
+        (3, "execution reverted: insufficient funds for transfer", {}),
+        (3, "execution reverted: insufficient funds", {"data": "0x"}),
+        (-32000, "invalid opcode: INVALID", {}),
+    ],
+)
+def test_a_revert_without_data_is_told_in_the_nodes_words(node, code, message, more):
+    simulates(node)
+    node.answers["eth_call"] = refuse(code, message, **more)
+    with pytest.raises(WouldRevert) as caught:
+        chain(node).simulate(CALL, sender=STRANGER)
+    assert (caught.value.reason, caught.value.data) == (message, "0x")
+
+
+POOR = {
+    "geth": (-32000, "insufficient funds for gas * price + value: address 0x7099 have 0 want 1", {}),
+    "geth of old": (-32000, "err: insufficient funds for gas * price + value: address 0x7099 (supplied gas 5)", {}),
+    "geth's estimate": (-32000, "insufficient funds for transfer", {}),
+    "reth": (-32003, "insufficient funds for gas * price + value: have 0 want 1", {}),
+    "anvil": (-32003, "Insufficient funds for gas * price + value", {}),
+    "nethermind": (-32000, "insufficient sender balance", {}),
+    "nethermind of old": (-32015, "VM execution error.", {"data": "insufficient sender balance"}),
+    # Its code is that of a method that is not supported.
+    "besu": (-32004, "Upfront cost exceeds account balance", {}),
+    "besu of today": (-32004, "transaction up-front cost 0x9 exceeds transaction sender account balance 0x0", {}),
+    "monad": (-32603, "Signer had insufficient balance", {}),
+}
+
+
+@pytest.mark.parametrize(("code", "message", "more"), POOR.values(), ids=POOR)
+@pytest.mark.parametrize("method", ["eth_call", "eth_estimateGas"])
+def test_a_sender_who_is_too_poor_is_no_revert_and_no_trouble_of_the_node(
+    node, second_node, method, code, message, more
+):
+    simulates(node)
+    node.answers[method] = refuse(code, message, **more)
+    asking = chain(node, second_node)
+    with pytest.raises(SenderTooPoor):
+        asking.simulate(CALL, sender=STRANGER)
+    assert second_node.received == []
+    assert is_well(node, asking.rpc)
+
+
+@pytest.mark.parametrize("method", ["eth_call", "eth_estimateGas"])
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (-32000, "gas required exceeds allowance (10000000)"),
+        (-32000, "user-specified gas exceeds provider limit"),
+        (-32000, "header not found"),
+        (-32005, "daily request count exceeded"),
+        (-32601, "the method is not available on your plan"),
+        (-32000, "something else"),
+    ],
+)
+def test_a_node_that_can_not_tell_is_followed_by_the_next(node, second_node, method, code, message):
+    simulates(node)
+    simulates(second_node, output="0x02")
+    node.answers[method] = refuse(code, message)
+    assert chain(node, second_node).simulate(CALL, sender=STRANGER).output == "0x02"
+    with pytest.raises(NodeUnavailable):
+        chain(node).simulate(CALL, sender=STRANGER)
+
+
+@pytest.mark.parametrize(
+    ("output", "gas"),
+    [(None, "0x5208"), ("0x1", "0x5208"), ("0x01", None), ("0x01", 21_000), ("0x01", "0x05208"), ("0x01", "0x1000001")],
+)
+def test_a_malformed_simulation_is_none(node, second_node, output, gas):
+    simulates(node, output, gas)
+    simulates(second_node, output="0x02")
+    assert chain(node, second_node).simulate(CALL, sender=STRANGER).output == "0x02"
+
+
+def test_a_reason_is_looked_for_on_the_block_before_and_then_on_the_block(node):
+    asked = []
+
+    def call(transaction, block):
+        asked.append((transaction["gas"], block))
+        if block == hex(99):
+            return "0x"
+        raise Refused(3, "execution reverted", data=TEXT)
+
+    node.answers["eth_call"] = call
+    assert chain(node).explain(CALL, sender=STRANGER, block=100, gas=50_000) == "Error(string): no"
+    assert asked == [(hex(50_000), hex(99)), (hex(50_000), hex(100))]
+
+
+def test_a_reason_is_asked_of_a_node_that_keeps_the_state_and_nothing_is_held_against_the_other(node, second_node):
+    node.answers["eth_call"] = refuse(-32000, "missing trie node 0a (path ) state is not available")
+    second_node.answers["eth_call"] = refuse(3, "execution reverted", data=TEXT)
+    asking = chain(node, second_node)
+    assert asking.explain(CALL, sender=STRANGER, block=100, gas=50_000) == "Error(string): no"
+    assert is_well(node, asking.rpc)
+    assert chain(node).explain(CALL, sender=STRANGER, block=100, gas=50_000) == ""
+
+
+# Receipts.
+
+RECEIPT = {
+    "transactionHash": HASH,
+    "status": "0x1",
+    "blockNumber": "0x64",
+    "blockHash": BLOCK_HASH,
+    "gasUsed": "0x5208",
+    "effectiveGasPrice": "0x3b9aca00",
+}
+OUTCOME = Outcome(
+    tx_hash=HASH, succeeded=True, block_number=100, block_hash=BLOCK_HASH, gas_used=21_000, gas_price=10**9
+)
+HALF_RECEIPTS = {
+    "another transaction's": {"transactionHash": "0x" + "77" * 32},
+    "without a status": {"status": None},
+    "another status": {"status": "0x2"},
+    "a status that is a number": {"status": 1},
+    "without a block": {"blockNumber": None},
+    "a block's number in decimals": {"blockNumber": "100"},
+    "half of a block's hash": {"blockHash": "0xb1b1"},
+    "without gas": {"gasUsed": None},
+    "gas without end": {"gasUsed": "0x" + "f" * 17},
+    "without a price": {"effectiveGasPrice": None},
+}
+
+
+def holds_receipt(node, **changes):
+    node.answers["eth_getTransactionReceipt"] = lambda asked: RECEIPT | changes if asked == HASH else None
+
+
+@pytest.mark.parametrize("changes", HALF_RECEIPTS.values(), ids=HALF_RECEIPTS)
+def test_a_malformed_receipt_is_no_outcome(node, second_node, changes):
+    holds_receipt(node, **changes)
+    holds_receipt(second_node)
+    assert chain(node, second_node).read_outcomes([HASH]) == {HASH: OUTCOME}
+    assert chain(node, second_node).find_outcomes([HASH]) == {HASH: OUTCOME}
+    assert chain(node).find_outcomes([HASH]) == {}
+    with pytest.raises(NodeUnavailable):
+        chain(node).read_outcomes([HASH])
+
+
+@pytest.mark.parametrize("junk", [[], "0x1", 7])
+def test_what_is_no_receipt_is_no_outcome(node, junk):
+    node.answers["eth_getTransactionReceipt"] = lambda _hash: junk
+    assert chain(node).find_outcomes([HASH]) == {}
+    with pytest.raises(NodeUnavailable):
+        chain(node).read_outcomes([HASH])
+
+
+def test_what_one_node_lacks_is_found_with_another(node, second_node):
+    node.answers["eth_getTransactionReceipt"] = lambda _hash: None
+    holds_receipt(second_node)
+    asking = chain(node, second_node)
+    assert asking.read_outcomes([HASH]) == {}
+    assert asking.find_outcomes([HASH, "0x" + "77" * 32]) == {HASH: OUTCOME}
+
+
+def test_the_first_node_counts_where_two_tell_of_different_blocks(node, second_node):
+    holds_receipt(node)
+    holds_receipt(second_node, blockHash="0x" + "b2" * 32)
+    assert chain(node, second_node).find_outcomes([HASH]) == {HASH: OUTCOME}
+
+
+def test_nothing_is_lost_before_a_node_said_so(node):
+    node.behave = lambda _: HTML
+    with pytest.raises(NodeUnavailable):
+        chain(node).find_outcomes([HASH])
+
+
+# Accounts and fees.
+
+
+def holds_account(node, nonce="0x5", balance="0xc9f2c9cd04674edea40000000"):
+    node.answers["eth_getTransactionCount"] = lambda *_: nonce
+    node.answers["eth_getBalance"] = lambda *_: balance
+
+
+@pytest.mark.parametrize(
+    ("nonce", "balance"), [(None, "0x1"), ("0x05", "0x1"), ("0x5", None), ("0x5", "0x"), ("0x5", 7), ("0x5", "1.5")]
+)
+def test_malformed_accounts_are_asked_of_the_next_node(node, second_node, nonce, balance):
+    holds_account(node, nonce, balance)
+    holds_account(second_node)
+    found = chain(node, second_node).read_accounts([STRANGER])[STRANGER]
+    assert (found.nonce, found.balance) == (5, 10**30)
+
+
+def prices(node, *, base_fee="0x64", price="0x70", tip="0x5"):
+    node.answers["eth_getBlockByNumber"] = lambda *_: {"baseFeePerGas": base_fee}
+    node.answers["eth_gasPrice"] = lambda: price
+    node.answers["eth_maxPriorityFeePerGas"] = lambda: tip
+
+
+@pytest.mark.parametrize(
+    ("base_fee", "quoted"),
+    [("0x0", 0), ("0x1", 2), ("0x8", 9), ("0x9", 11), ("0x64", 113), (hex(10**18), 1125 * 10**15)],
+)
+def test_the_base_fee_is_the_most_that_the_next_block_can_ask(node, base_fee, quoted):
+    prices(node, base_fee=base_fee)
+    assert chain(node).read_fees() == FeeQuote(base_fee=quoted, priority_fee=5)
+
+
+@pytest.mark.parametrize(("price", "tip"), [("0x70", 12), ("0x64", 0), ("0x10", 0)])
+def test_without_suggestions_the_tip_is_what_the_gas_price_has_beyond_the_base_fee(node, price, tip):
+    prices(node, price=price)
+    node.answers["eth_maxPriorityFeePerGas"] = refuse(-32601, "the method does not exist/is not available")
+    asking = chain(node)
+    assert asking.read_fees() == FeeQuote(base_fee=113, priority_fee=tip)
+    assert is_well(node, asking.rpc)
+
+
+@pytest.mark.parametrize(
+    "malformed", [{"base_fee": None}, {"base_fee": 100}, {"price": "112"}, {"tip": None}, {"tip": "0x" + "f" * 17}]
+)
+def test_malformed_fees_are_asked_of_the_next_node(node, second_node, malformed):
+    prices(node, **malformed)
+    if "price" in malformed:
+        del node.answers["eth_maxPriorityFeePerGas"]
+    prices(second_node, tip="0x6")
+    assert chain(node, second_node).read_fees().priority_fee == 6
+    with pytest.raises(NodeUnavailable):
+        chain(node).read_fees()
+
+
+@pytest.mark.parametrize("code", [None, 7, "0x6", "60"])
+def test_malformed_code_is_no_answer(node, second_node, code):
+    node.answers["eth_getCode"] = lambda *_: code
+    second_node.answers["eth_getCode"] = lambda *_: "0x60"
+    assert chain(node, second_node).has_code(TOKEN)

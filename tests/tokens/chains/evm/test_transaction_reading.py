@@ -1,0 +1,190 @@
+"""Many transactions read in full at once, against reading each alone."""
+
+import logging
+
+import eth_abi
+import pytest
+
+from tests.nodes.launch_builder import STRANGER, v4_launch, v31_launch
+from tests.nodes.recorded_node import Node, Refused
+from tests.nodes.recordings import V4_LAUNCHES, base, mined, recorded_chain
+from tests.tokens.chains.evm.generations.test_decoding import BROKEN
+from tests.tokens.chains.evm.test_evm_chain import SELECTORS, changes_its_image, view
+from tests.tokens.chains.evm.test_log_decoding import at, whole_launch
+from tokens.chains.evm.evm_chain import EvmChain
+from tokens.chains.evm.transactions.transaction_receipts import read_transactions
+from tokens.chains.rpc.client import RpcClient
+from tokens.chains.types import LaunchNotFound, NodeUnavailable, TransactionNotFound
+
+
+def chain(*nodes: Node, batch_size=50) -> EvmChain:
+    return EvmChain(
+        info=base(),
+        rpc=RpcClient(chain_id=8453, urls=tuple(node.url for node in nodes), attempts=1, batch_size=batch_size),
+    )
+
+
+def read_many(chain, hashes):
+    return read_transactions(chain.rpc, chain.info, hashes)
+
+
+def tx_hash(number):
+    return "0x" + f"{number:064x}"
+
+
+def launches_at(node, *numbers, **created):
+    """Launches of v3.1, whose images a node must tell, each in a block of its own."""
+    return [node.hold(at(v31_launch(**created), number, tx_hash=tx_hash(number))) for number in numbers]
+
+
+def images(facts):
+    return [launch.image for one in facts for launch in one.launches]
+
+
+def test_the_recorded_chain_is_read_as_one_by_one(node):
+    read = chain(node)
+    hashes = list(recorded_chain()["receipts"])
+    alone = []
+    for one in hashes:
+        try:
+            alone.append(read.read_transaction(one))
+        except LaunchNotFound:
+            continue
+    assert read_many(chain(node), hashes) == alone
+    assert len(alone) == 38
+
+
+def test_each_transaction_and_block_is_asked_for_once_in_two_requests(node):
+    hashes = [mined(label).hash for label in V4_LAUNCHES]
+    read_many(chain(node), [*hashes, *hashes])
+    assert node.asked("eth_getTransactionByHash") == node.asked("eth_getTransactionReceipt") == len(hashes)
+    assert node.asked("eth_getBlockByNumber") == len(hashes)
+    # After the one for the chain's id.
+    assert len(node.received) == 3
+
+
+def test_a_block_that_several_share_is_asked_for_once(node):
+    hashes = [tx_hash(1), tx_hash(2)]
+    for one in hashes:
+        shared = at(whole_launch(), 101, tx_hash=one)
+        shared.block["transactions"] = hashes
+        node.hold(shared)
+    assert [facts.tx_hash for facts in read_many(chain(node), hashes)] == hashes
+    assert node.asked("eth_getBlockByNumber") == 1
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 3, 50])
+def test_batches_of_any_size_give_the_same(node, batch_size):
+    hashes = launches_at(node, 101, 102, 103)
+    changes_its_image(node, keeps=True)
+    read = read_many(chain(node, batch_size=batch_size), hashes)
+    assert [facts.tx_hash for facts in read] == hashes
+    assert images(read) == ["ipfs://of-block-101", "ipfs://of-block-102", "ipfs://of-block-103"]
+
+
+def test_nothing_asked_for_is_nothing(node):
+    assert read_many(chain(node), []) == []
+    assert node.received == []
+
+
+# What holds nothing, and what is malformed.
+
+
+def test_what_holds_nothing_is_left_out(node):
+    labels = ("deploy-reverted", "deploy-plain", "unrelated-transfer")
+    (facts,) = read_many(chain(node), [mined(label).hash for label in labels])
+    assert facts.tx_hash == mined("deploy-plain").hash
+
+
+def test_a_malformed_launch_is_left_out_aloud(node, caplog):
+    broken = mined("deploy-vault")
+    broken.receipt["logs"][-1] = BROKEN["no data"](broken.logs[-1])
+    node.hold(broken)
+    with caplog.at_level(logging.ERROR):
+        (facts,) = read_many(chain(node), [broken.hash, mined("deploy-plain").hash])
+    assert facts.tx_hash == mined("deploy-plain").hash
+    assert broken.hash in caplog.text
+
+
+def test_an_unknown_transaction_postpones_all(node):
+    with pytest.raises(TransactionNotFound):
+        read_many(chain(node), [mined("deploy-plain").hash, tx_hash(1)])
+
+
+def test_a_transaction_that_is_not_mined_postpones_all(node):
+    pending = mined("deploy-plain")
+    pending.transaction["blockHash"] = None
+    node.hold(pending)
+    with pytest.raises(TransactionNotFound):
+        read_many(chain(node), [mined("deploy-vault").hash, pending.hash])
+
+
+@pytest.mark.parametrize("number", [None, 5, {}, "0xfffff"])
+def test_a_receipt_of_no_block_postpones_all(node, number):
+    half = mined("deploy-plain")
+    half.receipt["blockNumber"] = number
+    node.hold(half)
+    with pytest.raises(NodeUnavailable):
+        read_many(chain(node), [mined("deploy-vault").hash, half.hash])
+
+
+def test_a_block_on_another_fork_postpones_all(node):
+    forked = mined("deploy-plain")
+    forked.block["hash"] = "0x" + "ee" * 32
+    node.hold(forked)
+    with pytest.raises(NodeUnavailable, match="agree"):
+        read_many(chain(node), [mined("deploy-vault").hash, mined("deploy-plain").hash])
+
+
+# What contracts must tell.
+
+
+def test_all_views_are_asked_for_in_one_request(node):
+    hashes = launches_at(node, 101, 102, 103)
+    changes_its_image(node, keeps=True)
+    read = read_many(chain(node), hashes)
+    assert images(read) == ["ipfs://of-block-101", "ipfs://of-block-102", "ipfs://of-block-103"]
+    requests = [body for body in node.received if isinstance(body, list) and body[0]["method"] == "eth_call"]
+    assert len(requests) == 1
+
+
+@pytest.mark.parametrize("kept_from", [1, 101, 102, 103, 107, 108, 200])
+def test_only_the_launches_whose_state_is_forgotten_are_asked_for_as_of_now(node, kept_from):
+    numbers = range(101, 108)
+    hashes = launches_at(node, *numbers)
+    answer = node.answers["eth_call"]
+
+    def forgetful(transaction, block):
+        if transaction["data"] != SELECTORS["imageUrl"]:
+            return answer(transaction, block)
+        if block != "latest" and int(block, 16) < kept_from:
+            raise Refused(-32000, "missing trie node")
+        image = "ipfs://now" if block == "latest" else f"ipfs://of-block-{int(block, 16)}"
+        return "0x" + eth_abi.encode(["string"], [image]).hex()
+
+    node.answers["eth_call"] = forgetful
+    node.answers["eth_blockNumber"] = lambda: hex(300)
+    read = read_many(chain(node), hashes)
+    assert images(read) == [f"ipfs://of-block-{n}" if n >= kept_from else "ipfs://now" for n in numbers]
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 50])
+def test_a_node_that_has_not_come_to_the_newest_launch_postpones_all(node, batch_size):
+    hashes = launches_at(node, 101, 107)
+    changes_its_image(node, keeps=False, refusal=(-32000, "header not found"))
+    node.answers["eth_blockNumber"] = lambda: hex(106)
+    with pytest.raises(NodeUnavailable, match="behind"):
+        read_many(chain(node, batch_size=batch_size), hashes)
+
+
+def test_each_launch_gets_its_own_answers(node):
+    view(node, STRANGER, "symbol", "string", "ODD")
+    view(node, STRANGER, "decimals", "uint8", 6)
+    numbers = {101: STRANGER, 102: "0x4200000000000000000000000000000000000006", 103: STRANGER}
+    hashes = [
+        node.hold(at(v4_launch(paired=paired), number, tx_hash=tx_hash(number))) for number, paired in numbers.items()
+    ]
+    read = read_many(chain(node), hashes)
+    assert [facts.launches[0].pool.pair_symbol for facts in read] == ["ODD", "WETH", "ODD"]
+    assert [facts.launches[0].pool.pair_decimals for facts in read] == [6, 18, 6]
+    assert read == [chain(node).read_transaction(one) for one in hashes]

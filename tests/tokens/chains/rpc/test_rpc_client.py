@@ -1,0 +1,846 @@
+"""The JSON-RPC client, against real HTTP servers on loopback that misbehave."""
+
+import contextlib
+import gzip
+import itertools
+import json
+import logging
+import socket
+import time
+import traceback
+
+import pytest
+
+from config.http import json_client
+from tests.nodes.recorded_node import SECRET, Node, Refused, Reply
+from tests.nodes.recordings import V4_LAUNCHES, base, decoded, mined
+from tests.processes.waiting import wait_for
+from tokens.chains.evm.evm_chain import EvmChain
+from tokens.chains.rpc.client import CallFailed, RpcClient
+from tokens.chains.rpc.endpoint import Endpoint
+from tokens.chains.rpc.responses import Refusal
+from tokens.chains.types import LaunchNotFound, LogUndecodable, NodeRefused, NodeUnavailable, TransactionNotFound
+
+LAUNCH = decoded("deploy-plain")["hash"]
+HEAD = "0xd1"
+UNKNOWN = "0x" + "77" * 32
+
+
+def client(*nodes, **options):
+    """A client that pauses for no time between its rounds."""
+    urls = tuple(node.url if isinstance(node, Node) else node for node in nodes)
+    return RpcClient(chain_id=8453, urls=urls, **{"first_pause": 0, "attempts": 1, **options})
+
+
+def chain(*nodes, **options):
+    return EvmChain(info=base(), rpc=client(*nodes, **options))
+
+
+def raw(body, **options):
+    """A behaviour: the same HTTP answer to everything."""
+    return lambda _: Reply(body, **options)
+
+
+def rpc_error(code, message, **more):
+    return json.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message, **more}}).encode()
+
+
+def batch_only(answer):
+    """A behaviour: answers batches so, and single calls regularly."""
+    return lambda body: answer(body) if isinstance(body, list) else None
+
+
+def after_the_chain_id(answer):
+    """A behaviour: names its chain regularly, and answers everything else so."""
+    return lambda body: None if not isinstance(body, list) and body["method"] == "eth_chainId" else answer(body)
+
+
+@contextlib.contextmanager
+def closed_port():
+    """The URL of a port that refuses connections, and that nobody else can take meanwhile."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}/v2/{SECRET}"
+
+
+def endless():
+    return itertools.repeat(b" " * 1_000_000)
+
+
+USELESS = {
+    "429": raw(b"slow down", status=429),
+    "500": raw(b"<html>oops</html>", status=500),
+    "503": raw(b"{}", status=503),
+    "401": raw(rpc_error(-32000, "Must be authenticated!"), status=401),
+    "403": raw(b"<html>forbidden</html>", status=403),
+    "404": raw(b"", status=404),
+    "200 with HTML": raw(b"<html>hello</html>"),
+    "200 with nothing": raw(b""),
+    "half of a JSON object": raw(b'{"jsonrpc": "2.0", "id": 1, "resu'),
+    "invalid UTF-8": raw(b'{"jsonrpc": "2.0", "id": 1, "result": "\xff"}'),
+    "a number": raw(b"17"),
+    "null": raw(b"null"),
+    "a text": raw(b'"hello"'),
+    "an empty list": raw(b"[]"),
+    "an empty object": raw(b"{}"),
+    "a list of numbers": raw(b"[1, 2]"),
+    "an error that is a text": raw(b'{"error": "bad key"}'),
+    "the answer to another call": raw(b'{"jsonrpc": "2.0", "id": 999999, "result": "0x2105"}'),
+    "an id that is a list": raw(b'{"jsonrpc": "2.0", "id": [], "result": "0x2105"}'),
+    "a rate limit in a 200": raw(rpc_error(-32005, "daily request count exceeded")),
+    "a rate limit in words": raw(rpc_error(-32000, "Too Many Requests, slow down")),
+    "a redirect": raw(b"", status=302, headers={"location": "/elsewhere"}),
+    "broken gzip": raw(b"\x1f\x8b no gzip", headers={"content-encoding": "gzip"}),
+    "a huge whole number": raw(b'{"jsonrpc": "2.0", "id": 1, "result": 123456789012345678901234567890}'),
+    "deep nesting": raw(b"[" * 100_000 + b"]" * 100_000),
+}
+
+
+@pytest.mark.parametrize("behave", USELESS.values(), ids=USELESS)
+def test_it_gives_up_on_a_node_that_answers_with(node, behave):
+    node.behave = behave
+    with pytest.raises(NodeUnavailable):
+        client(node).call("eth_blockNumber")
+    with pytest.raises(NodeUnavailable):
+        chain(node).read_transaction(LAUNCH)
+
+
+@pytest.mark.parametrize("behave", USELESS.values(), ids=USELESS)
+def test_it_asks_the_next_node_after_one_that_answers_with(node, second_node, behave):
+    node.behave = behave
+    (launch,) = chain(node, second_node).read_transaction(LAUNCH).launches
+    assert launch.name == "Plain"
+
+
+def test_it_follows_no_redirect(node):
+    node.behave = raw(b"", status=307, headers={"location": "/elsewhere"})
+    with pytest.raises(NodeUnavailable, match="HTTP status 307"):
+        client(node).call("eth_blockNumber")
+    assert len(node.received) == 1
+
+
+def test_it_gives_up_on_a_node_that_refuses_connections():
+    with closed_port() as url, pytest.raises(NodeUnavailable, match="out of reach"):
+        client(url).call("eth_blockNumber")
+
+
+def test_it_gives_up_on_a_node_that_never_answers(node):
+    def hang(_body):
+        node.closed.wait()
+
+    node.behave = hang
+    with pytest.raises(NodeUnavailable, match="no answer"):
+        client(node, timeout=0.05).call("eth_blockNumber")
+
+
+def test_it_gives_up_on_a_body_without_end(node):
+    node.behave = lambda _: Reply(endless())
+    with pytest.raises(NodeUnavailable, match="more than 67108864 bytes"):
+        client(node).call("eth_blockNumber")
+
+
+def test_it_gives_up_on_a_small_body_that_unpacks_without_end(node):
+    bomb = gzip.compress(b" " * 70_000_000)
+    assert len(bomb) < 100_000
+    node.behave = raw(bomb, headers={"content-encoding": "gzip"})
+    with pytest.raises(NodeUnavailable, match="more than 67108864 bytes"):
+        client(node).call("eth_blockNumber")
+
+
+def test_it_gives_up_on_a_body_that_drips(node):
+    def drip():
+        while not node.closed.wait(0.01):
+            yield b" "
+
+    node.behave = lambda _: Reply(drip())
+    with pytest.raises(NodeUnavailable, match="takes too long"):
+        client(node, timeout=1).call("eth_blockNumber")
+
+
+def test_it_leaves_out_a_node_of_another_chain(node, second_node):
+    node.answers["eth_chainId"] = lambda: "0x1"
+    assert client(node, second_node).call("eth_blockNumber") == HEAD
+    assert node.asked("eth_blockNumber") == 0
+    with pytest.raises(NodeUnavailable, match="node of another chain"):
+        client(node).call("eth_blockNumber")
+
+
+def test_it_is_out_of_reach_without_any_url():
+    with pytest.raises(NodeUnavailable, match="no RPC URL is set"):
+        client().call("eth_blockNumber")
+
+
+def test_it_tries_as_many_rounds_as_it_should(node):
+    node.behave = raw(b"", status=503)
+    with pytest.raises(NodeUnavailable):
+        client(node, attempts=3).call("eth_blockNumber")
+    assert len(node.received) == 3
+
+
+# Refusals of a call.
+
+
+def refuse(code, message, **more):
+    def answer(*_params):
+        raise Refused(code, message, **more)
+
+    return answer
+
+
+FINAL = [
+    (3, "execution reverted", {"data": "0x"}),
+    (3, "execution reverted: rate limit, timeout, internal error", {"data": "0x08c379a0"}),
+    (-32000, "execution reverted", {}),
+    (-32603, "execution reverted: internal error", {}),
+    (-32000, "out of gas: gas required exceeds allowance", {}),
+    (-32601, "the method eth_call does not exist", {}),
+    (-32602, "invalid params", {}),
+    (-32000, "something else", {}),
+]
+
+
+@pytest.mark.parametrize(("code", "message", "more"), FINAL, ids=lambda value: str(value))
+def test_a_refusal_is_neither_asked_again_nor_held_against_the_node(node, second_node, code, message, more):
+    node.answers["eth_call"] = refuse(code, message, **more)
+    asking = client(node, second_node, attempts=3, breaker_failures=1, breaker_seconds=3600)
+    for _ in range(2):
+        with pytest.raises(NodeRefused, match=message.split(" ")[0]):
+            asking.call("eth_call", {}, "latest")
+    assert node.asked("eth_call") == 2
+    assert second_node.received == []
+
+
+@pytest.mark.parametrize("status", [400, 403, 413, 422])
+@pytest.mark.parametrize("code", [3, -32601, -32602])
+def test_a_refusal_may_come_with_an_http_status_of_its_own(node, second_node, status, code):
+    node.behave = lambda body: (
+        Reply(rpc_error(code, "execution reverted"), status=status) if body["method"] == "eth_call" else None
+    )
+    with pytest.raises(NodeRefused, match="execution reverted"):
+        client(node, second_node).call("eth_call", {}, "latest")
+    assert second_node.received == []
+
+
+# What providers say of themselves, and not of the call.
+FOR_NOW = [
+    *((code, "later") for code in (-32005, -32002, -32001, 429, -32603, -32007)),
+    (-32603, "Internal server error"),
+    (-32007, "50/second request limit reached - reduce calls per second"),
+    (-32000, "daily request count exceeded, request rate limited"),
+    (-32000, "service unavailable"),
+    (-32000, "required historical state is not available"),
+    (-32000, "execution aborted (timeout = 5s)"),
+    (-32000, "header not found"),
+    (-32000, "missing trie node 0a (path ) state 0x0a is not available"),
+]
+
+
+@pytest.mark.parametrize(("code", "message"), FOR_NOW)
+def test_it_asks_the_next_node_after_a_refusal_for_now(node, second_node, code, message):
+    node.answers["eth_blockNumber"] = refuse(code, message)
+    assert client(node, second_node).call("eth_blockNumber") == HEAD
+
+
+# How nodes tell that the contract's own execution failed, each with its codes.
+FAILED_EXECUTIONS = [
+    # geth, erigon, reth, anvil
+    (3, "execution reverted: rate limit exceeded", {"data": "0x08c379a0"}),
+    (-32000, "execution reverted", {}),
+    (-32000, "invalid opcode: INVALID", {}),
+    (-32000, "invalid jump destination", {}),
+    (-32000, "stack underflow (0 <=> 2)", {}),
+    (-32000, "stack limit reached 1024 (1023)", {}),
+    (-32000, "out of gas", {}),
+    (-32000, "gas uint64 overflow", {}),
+    (-32000, "return data out of bounds", {}),
+    (-32000, "write protection", {}),
+    (-32003, "out of gas: gas exhausted during memory expansion: 5000000", {}),
+    (-32003, "EVM error: StackUnderflow", {}),
+    (-32603, "EVM error InvalidFEOpcode", {}),
+    # Nethermind and its forebears
+    (-32015, "VM execution error.", {"data": "Reverted 0x"}),
+    (-32015, "the service is temporarily unavailable", {"data": "revert"}),
+    (-32003, "err: invalid instruction", {}),
+    # Hardhat, Ganache, and whoever else hands the contract's words on
+    (-32603, "VM Exception while processing transaction: revert", {}),
+    (-32000, "Error: Transaction reverted without a reason string", {}),
+    (-32000, "the call went wrong", {"data": "0x08c379a0"}),
+]
+
+
+@pytest.mark.parametrize(("code", "message", "more"), FAILED_EXECUTIONS)
+def test_an_execution_that_failed_is_an_answer_of_the_contracts(node, second_node, code, message, more):
+    node.answers["eth_call"] = refuse(code, message, **more)
+    (failed,) = client(node, second_node).execute([("eth_call", ({}, "latest"))])
+    data = more.get("data", "").removeprefix("Reverted ")
+    assert failed == CallFailed(message, kind=Refusal.EXECUTION, data=data)
+    assert second_node.received == []
+
+
+# Of those, nobody may conclude that the contract lacks the function.
+NO_EXECUTIONS = [
+    *FOR_NOW,
+    (-32000, "something else"),
+    (-32601, "the method eth_call does not exist"),
+    (-32602, "invalid params"),
+    (-32600, "Must be authenticated!"),
+    (-32603, "EVM error FatalExternalError"),
+    (-32000, "we had to revert to a plan with fewer calls"),
+]
+
+
+@pytest.mark.parametrize(("code", "message"), NO_EXECUTIONS)
+def test_a_call_that_was_not_executed_is_asked_of_the_next_node(node, second_node, code, message):
+    node.answers["eth_call"] = refuse(code, message)
+    second_node.answers["eth_call"] = lambda *_: "0x01"
+    assert client(node, second_node).execute([("eth_call", ({}, "latest"))]) == ["0x01"]
+    with pytest.raises(NodeUnavailable):
+        client(node).execute([("eth_call", ({}, "latest"))])
+
+
+@pytest.mark.parametrize("junk", [None, 5, [], {}, "", "01", "0xzz"])
+def test_what_is_no_hex_is_no_answer_of_a_contracts(node, second_node, junk):
+    node.answers["eth_call"] = lambda *_: junk
+    second_node.answers["eth_call"] = lambda *_: "0x"
+    assert client(node, second_node).execute([("eth_call", ({}, "latest"))]) == ["0x"]
+
+
+def test_it_asks_the_next_node_where_one_does_not_serve_what_every_node_should(node, second_node):
+    node.answers["eth_getTransactionReceipt"] = refuse(-32601, "the method is not available on your plan")
+    (launch,) = chain(node, second_node).read_transaction(LAUNCH).launches
+    assert launch.name == "Plain"
+    with pytest.raises(NodeUnavailable, match="not available on your plan"):
+        chain(node).read_transaction(LAUNCH)
+
+
+# Batches.
+
+CALLS = [("eth_getBlockByNumber", (hex(number), False)) for number in range(60, 67)]
+
+
+def numbers(blocks):
+    return [int(block["number"], 16) for block in blocks]
+
+
+def test_it_puts_results_in_the_order_of_the_calls(node):
+    node.behave = batch_only(lambda body: Reply(json.dumps(node.reply(body)[::-1]).encode()))
+    assert numbers(client(node).batch(CALLS)) == list(range(60, 67))
+    assert len(node.received) == 2
+
+
+def test_all_calls_of_a_batch_go_to_one_node(node, second_node):
+    def fail_on_the_first(body):
+        return Reply(b"", status=500) if len(body) == 3 else None
+
+    node.behave = batch_only(fail_on_the_first)
+    asking = client(node, second_node, batch_size=3)
+    assert numbers(asking.batch(CALLS[:3])) == [60, 61, 62]
+    assert [len(body) for body in second_node.received if isinstance(body, list)] == [3]
+
+
+@pytest.mark.parametrize(("size", "requests"), [(1, [1] * 7), (3, [3, 3, 1]), (7, [7]), (50, [7])])
+def test_it_sends_no_more_calls_at_once_than_it_should(node, size, requests):
+    assert numbers(client(node, batch_size=size).batch(CALLS)) == list(range(60, 67))
+    _, *sent = node.received
+    assert [len(body) if isinstance(body, list) else 1 for body in sent] == requests
+
+
+def test_an_empty_batch_asks_nobody(node):
+    assert client(node).batch([]) == []
+    assert node.received == []
+
+
+def test_one_refused_call_does_not_spoil_the_batch(node):
+    calls = [CALLS[0], ("eth_call", ({"to": "0x" + "11" * 20, "data": "0x"}, "latest")), CALLS[1]]
+    first, refused, second = client(node).batch(calls)
+    assert numbers([first, second]) == [60, 61]
+    assert refused == CallFailed("execution reverted", kind=Refusal.EXECUTION, data="0x")
+
+
+SPOILT = {
+    "a result is missing": lambda replies: replies[1:],
+    "a result comes twice and another not": lambda replies: [replies[0], *replies[:-1]],
+    "one is cut in half": lambda replies: [{"jsonrpc": "2.0", "id": replies[0]["id"]}, *replies[1:]],
+    "one has no id": lambda replies: [{**replies[0], "id": None}, *replies[1:]],
+    "one id is a list": lambda replies: [{**replies[0], "id": [1]}, *replies[1:]],
+    "one is a number": lambda replies: [1, *replies[1:]],
+    "a single result": lambda replies: replies[0],
+    "one is a rate limit": lambda replies: [
+        {"jsonrpc": "2.0", "id": replies[0]["id"], "error": {"code": 429, "message": "compute units"}},
+        *replies[1:],
+    ],
+    "one rate limit for all": lambda replies: {"id": None, "error": {"code": -32005, "message": "limit exceeded"}},
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
+def test_it_asks_the_next_node_for_the_whole_batch_where(node, second_node, spoil):
+    node.behave = batch_only(lambda body: Reply(json.dumps(spoil(node.reply(body))).encode()))
+    assert numbers(client(node, second_node).batch(CALLS)) == list(range(60, 67))
+    assert [len(body) for body in second_node.received if isinstance(body, list)] == [7]
+    with pytest.raises(NodeUnavailable):
+        client(node).batch(CALLS)
+
+
+NO_BATCHES = {
+    "an error": raw(rpc_error(-32600, "batch requests are not supported")),
+    "an error in a list": raw(b"[" + rpc_error(-32600, "batch too large") + b"]"),
+    "a status": raw(b"no batches here", status=400),
+    "a status with an error": raw(rpc_error(-32600, "batch limit is 3"), status=413),
+}
+
+
+@pytest.mark.parametrize("refusal", NO_BATCHES.values(), ids=NO_BATCHES)
+def test_it_asks_call_by_call_where_a_node_refuses_batches_with(node, second_node, refusal):
+    node.behave = batch_only(refusal)
+    asking = client(node, second_node)
+    assert numbers(asking.batch(CALLS)) == list(range(60, 67))
+    assert numbers(asking.batch(CALLS)) == list(range(60, 67))
+    # The chain id, refused batches of seven, four and two, and then two times seven calls without a further try.
+    assert len(node.received) == 1 + 3 + 14
+    assert second_node.received == []
+
+
+def test_it_asks_in_smaller_batches_where_a_node_limits_them(node, second_node):
+    def limited(body):
+        return Reply(rpc_error(-32600, "batch limit is 3"), status=413) if len(body) > 3 else None
+
+    node.behave = batch_only(limited)
+    asking = client(node, second_node)
+    assert numbers(asking.batch(CALLS)) == list(range(60, 67))
+    node.received.clear()
+    assert numbers(asking.batch(CALLS)) == list(range(60, 67))
+    assert all(isinstance(body, dict) or len(body) <= 3 for body in node.received)
+    assert len(node.received) < len(CALLS)
+    assert second_node.received == []
+
+
+def test_a_part_that_fails_once_does_not_lose_the_others(node, second_node):
+    failed = []
+
+    def fail_once(body):
+        if isinstance(body, list):
+            return Reply(rpc_error(-32600, "batch requests are not supported"))
+        if body["params"] == list(CALLS[5][1]) and not failed:
+            failed.append(body)
+            return Reply(b"", status=502)
+        return None
+
+    node.behave = fail_once
+    assert numbers(client(node, second_node).batch(CALLS)) == list(range(60, 67))
+    assert failed and second_node.received == []
+
+
+def test_a_gzipped_answer_is_unpacked(node):
+    node.behave = lambda body: Reply(
+        gzip.compress(json.dumps(node.reply(body)).encode()), headers={"content-encoding": "gzip"}
+    )
+    assert numbers(client(node).batch(CALLS)) == list(range(60, 67))
+
+
+def test_an_answer_in_chunks_is_put_together(node):
+    def in_chunks(body):
+        text = json.dumps(node.reply(body)).encode()
+        return Reply([text[start : start + 100] for start in range(0, len(text), 100)])
+
+    node.behave = in_chunks
+    assert numbers(client(node).batch(CALLS)) == list(range(60, 67))
+
+
+# The circuit breaker.
+
+
+def test_the_circuit_opens_after_three_failures_in_a_row(node, second_node):
+    node.behave = raw(b"", status=500)
+    asking = client(node, second_node, breaker_seconds=3600)
+    for _ in range(5):
+        assert asking.call("eth_blockNumber") == HEAD
+    assert len(node.received) == 3
+    assert second_node.asked("eth_blockNumber") == 5
+
+
+def test_failures_that_are_not_in_a_row_leave_the_circuit_closed(node, second_node):
+    asking = client(node, second_node, breaker_seconds=3600)
+    for behave in (raw(b"", status=500), raw(b"", status=500), None) * 3:
+        node.behave = behave
+        assert asking.call("eth_blockNumber") == HEAD
+    # The others failed at the question for the chain id, which is asked at first and after each failure.
+    assert node.asked("eth_blockNumber") == 5
+
+
+def test_an_open_circuit_lets_a_probe_through_when_its_time_is_over(node, second_node):
+    node.behave = raw(b"", status=500)
+    asking = client(node, second_node, breaker_seconds=0)
+    for _ in range(4):
+        asking.call("eth_blockNumber")
+    node.behave = None
+    asked_before = second_node.asked("eth_blockNumber")
+    assert asking.call("eth_blockNumber") == HEAD
+    assert second_node.asked("eth_blockNumber") == asked_before == 4
+
+
+def test_a_failed_probe_opens_the_circuit_again_at_once():
+    endpoint = Endpoint(url="http://127.0.0.1/", number=1)
+    for _ in range(3):
+        endpoint.note_failure(limit=3, seconds=0)
+    assert not endpoint.is_open()
+    endpoint.note_failure(limit=3, seconds=3600)
+    assert endpoint.is_open()
+    endpoint.note_success()
+    assert not endpoint.is_open()
+
+
+def test_one_probe_is_let_through_in_its_time_while_every_circuit_is_open(node):
+    node.behave = raw(b"", status=500)
+    asking = client(node, attempts=3, breaker_seconds=3600, probe_seconds=3600)
+    for expected in (3, 4, 4):
+        with pytest.raises(NodeUnavailable):
+            asking.call("eth_blockNumber")
+        assert len(node.received) == expected
+
+
+def test_a_caller_waits_no_longer_than_its_patience(node):
+    with pytest.raises(NodeUnavailable):
+        client(node, attempts=20, breaker_failures=20, patience=0).call("eth_blockNumber")
+    assert node.received == []
+
+
+def test_a_node_that_will_say_the_same_again_is_not_asked_again(node, second_node):
+    node.behave = second_node.behave = raw(b"", status=401)
+    with pytest.raises(NodeUnavailable, match="401"):
+        client(node, second_node, attempts=5, breaker_failures=9).call("eth_blockNumber")
+    assert (len(node.received), len(second_node.received)) == (1, 1)
+
+
+def test_all_nodes_are_asked_where_every_circuit_is_open(node, second_node):
+    node.behave = second_node.behave = raw(b"", status=500)
+    asking = client(node, second_node, attempts=3, breaker_seconds=3600)
+    with pytest.raises(NodeUnavailable):
+        asking.call("eth_blockNumber")
+    second_node.behave = None
+    assert asking.call("eth_blockNumber") == HEAD
+
+
+def test_a_node_that_asks_for_a_pause_gets_it(node):
+    first = []
+
+    def busy_for_a_second(_body):
+        first.append(time.monotonic())
+        is_over = time.monotonic() - first[0] >= 1
+        return None if is_over else Reply(b"slow down", status=429, headers={"retry-after": "1"})
+
+    node.behave = busy_for_a_second
+    assert client(node, attempts=50).call("eth_blockNumber") == HEAD
+    # Refused once, and then the chain id and the call.
+    assert len(node.received) == 3
+
+
+def test_nobody_waits_for_a_node_while_another_one_is_well(node, second_node):
+    node.behave = raw(b"slow down", status=429, headers={"retry-after": "3600"})
+    asking = client(node, second_node, attempts=3)
+    for _ in range(4):
+        assert asking.call("eth_blockNumber") == HEAD
+    assert len(node.received) == 1
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_nobody_waits_longer_than_the_patience_for_a_node_that_rests(node, status):
+    node.behave = raw(b"slow down", status=status, headers={"retry-after": "3600"})
+    asking = client(node, attempts=5, patience=30)
+    for _ in range(3):
+        with pytest.raises(NodeUnavailable):
+            asking.call("eth_blockNumber")
+    assert len(node.received) == 1
+
+
+def test_a_pause_opens_no_circuit(node):
+    node.behave = raw(b"slow down", status=429, headers={"retry-after": "1"})
+    asking = client(node, breaker_failures=1, breaker_seconds=3600)
+    with pytest.raises(NodeUnavailable):
+        asking.call("eth_blockNumber")
+    node.behave = None
+    assert wait_for(lambda: answers(asking)) == HEAD
+
+
+def answers(asking):
+    """What it says of its head; None while it is out of reach."""
+    try:
+        return asking.call("eth_blockNumber")
+    except NodeUnavailable:
+        return None
+
+
+def test_a_url_that_becomes_another_chains_is_noticed_after_a_failure(node, second_node):
+    asking = client(node, second_node, breaker_failures=100)
+    assert asking.call("eth_blockNumber") == HEAD
+    node.behave = raw(b"", status=502)
+    assert asking.call("eth_blockNumber") == HEAD
+    node.behave = None
+    node.answers |= {"eth_chainId": lambda: "0x1", "eth_blockNumber": lambda: "0x7"}
+    assert asking.call("eth_blockNumber") == HEAD
+
+
+# Answers that are read before they are believed.
+
+
+def disbelieve(results):
+    if results[0] == "0x7":
+        raise json_client.Retryable("nobody believes that")
+    return results[0]
+
+
+def test_an_answer_that_is_not_believed_is_asked_of_the_next_node(node, second_node):
+    node.answers["eth_blockNumber"] = lambda: "0x7"
+    asking = client(node, second_node, breaker_failures=1, breaker_seconds=3600)
+    for _ in range(2):
+        assert asking.ask([("eth_blockNumber", ())], read=disbelieve) == HEAD
+    # It counts as out of order.
+    assert node.asked("eth_blockNumber") == 1
+    with pytest.raises(NodeUnavailable, match="believes"):
+        client(node).ask([("eth_blockNumber", ())], read=disbelieve)
+
+
+def test_an_answer_that_is_not_believed_may_be_held_against_nobody(node, second_node):
+    node.answers["eth_blockNumber"] = lambda: "0x7"
+    asking = client(node, second_node, breaker_failures=1, breaker_seconds=3600)
+    for _ in range(2):
+        assert asking.ask_once([("eth_blockNumber", ())], read=disbelieve) == HEAD
+    assert node.asked("eth_blockNumber") == 2
+    with pytest.raises(NodeUnavailable, match="believes"):
+        client(node).ask_once([("eth_blockNumber", ())], read=disbelieve)
+
+
+def test_all_calls_go_to_one_node_in_one_request_whatever_the_batch_size(node):
+    asking = client(node, batch_size=2)
+    assert len(asking.ask([("eth_blockNumber", ())] * 5, read=list)) == 5
+    assert [len(body) for body in node.received if isinstance(body, list)] == [5]
+
+
+def test_who_lacks_a_method_is_left_out_for_it(node, second_node):
+    second_node.answers["eth_rare"] = lambda: "0x1"
+    asking = client(node, second_node)
+    for _ in range(3):
+        assert asking.ask_where_offered("eth_rare", [("eth_rare", ())], read=list) == ["0x1"]
+    assert (node.asked("eth_rare"), second_node.asked("eth_rare")) == (1, 3)
+
+
+def test_every_node_is_asked_and_nothing_held_against_it(node, second_node):
+    node.behave = raw(b"", status=500)
+    asking = client(node, second_node, breaker_failures=1, breaker_seconds=3600)
+    for _ in range(2):
+        assert asking.ask_every([("eth_blockNumber", ())]) == [None, [HEAD]]
+    node.behave = None
+    assert asking.ask_every([("eth_blockNumber", ())]) == [[HEAD], [HEAD]]
+    assert asking.call("eth_blockNumber") == HEAD
+    assert node.asked("eth_blockNumber") == 2
+
+
+def test_a_node_that_hangs_is_not_waited_for_again_where_every_node_is_asked(node, second_node):
+    def hang(_body):
+        node.closed.wait()
+
+    node.behave = hang
+    asking = client(node, second_node, timeout=0.2, breaker_seconds=3600)
+    for _ in range(3):
+        assert asking.ask_every([("eth_blockNumber", ())]) == [None, [HEAD]]
+    assert len(node.received) == 1
+    node.behave = None
+    assert asking.call("eth_blockNumber") == HEAD
+    assert node.asked("eth_blockNumber") == 1
+
+
+# What is never told.
+
+
+def test_no_part_of_a_url_is_in_errors_and_log_lines(node, caplog):
+    caplog.set_level(logging.DEBUG)
+    host = node.url.split("/")[2]
+    # A node that repeats its URL, as providers do, when it refuses, when it is busy, and when it takes no batches.
+    words = f"unauthorized: POST {node.url} with key {SECRET}\nforged line\0"
+    echoes = [after_the_chain_id(raw(rpc_error(code, words))) for code in (-32000, -32005)]
+    echoes.append(batch_only(raw(rpc_error(-32600, words))))
+    told = []
+    with closed_port() as closed:
+        for behave in (*USELESS.values(), *echoes):
+            node.behave = behave
+            for ask in (lambda c: c.call("eth_blockNumber"), lambda c: c.batch(CALLS), lambda c: c.require(CALLS)):
+                try:
+                    told.append(str(ask(client(node, closed))))
+                except (NodeUnavailable, NodeRefused) as error:
+                    told.append("".join(traceback.format_exception(error)))
+    lines = [record.getMessage() for record in caplog.records]
+    assert any("node 1: HTTP status 500" in line for line in lines)
+    assert any("node 1 takes no 7 calls at once: unauthorized" in line for line in lines)
+    assert any("node 1: refused for now: unauthorized" in line for line in lines)
+    assert any("NodeRefused: unauthorized: POST ... with key ... forged line" in text for text in told)
+    for text in (*told, *lines):
+        assert SECRET not in text
+        assert host not in text
+        assert "\0" not in text
+    assert not any("\n" in line for line in lines)
+
+
+def test_the_errors_of_http_hold_no_url():
+    with closed_port() as url, pytest.raises(json_client.Retryable) as caught:
+        json_client.post_json(url, {}, timeout=1)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 599])
+def test_a_busy_service_may_be_asked_again(node, status):
+    node.behave = raw(b"{}", status=status)
+    with pytest.raises(json_client.Retryable):
+        json_client.post_json(node.url, {}, timeout=5)
+
+
+@pytest.mark.parametrize(("body", "answer"), [(b'{"error": "no"}', {"error": "no"}), (b"<html>", None), (b"", None)])
+@pytest.mark.parametrize("status", [204, 302, 400, 404])
+def test_any_other_status_is_final_and_keeps_its_answer(node, status, body, answer):
+    node.behave = raw(b"" if status == 204 else body, status=status)
+    with pytest.raises(json_client.StatusRefused) as caught:
+        json_client.post_json(node.url, {}, timeout=5)
+    assert (caught.value.status, caught.value.answer) == (status, None if status == 204 else answer)
+
+
+# Whole launches.
+
+
+def test_an_unknown_transaction_is_not_found(node):
+    with pytest.raises(TransactionNotFound):
+        chain(node).read_transaction(UNKNOWN)
+
+
+def test_a_transaction_without_a_receipt_is_not_found(node):
+    node.answers["eth_getTransactionReceipt"] = lambda _: None
+    with pytest.raises(TransactionNotFound):
+        chain(node).read_transaction(LAUNCH)
+
+
+def test_a_transaction_that_is_not_mined_is_not_found(node):
+    pending = mined("deploy-plain").transaction | {"blockHash": None, "blockNumber": None}
+    node.answers["eth_getTransactionByHash"] = lambda _: pending
+    with pytest.raises(TransactionNotFound):
+        chain(node).read_transaction(LAUNCH)
+
+
+@pytest.mark.parametrize("label", ["deploy-reverted", "deploy-zero-supply", "unrelated-transfer"])
+def test_a_transaction_without_a_launch_is_told_apart_from_a_missing_one(node, label):
+    with pytest.raises(LaunchNotFound):
+        chain(node).read_transaction(decoded(label)["hash"])
+
+
+OTHER = "0x" + "ab" * 32
+
+
+def _set(part, key, value):
+    def change(recorded):
+        getattr(recorded, part)[key] = value
+
+    return change
+
+
+def _set_in_logs(key, value):
+    def change(recorded):
+        recorded.logs[-1][key] = value
+
+    return change
+
+
+def _drop(part, key):
+    def change(recorded):
+        del getattr(recorded, part)[key]
+
+    return change
+
+
+def _drop_in_logs(key):
+    def change(recorded):
+        del recorded.logs[-1][key]
+
+    return change
+
+
+DISAGREEING = {
+    "the receipt is of another block": _set("receipt", "blockHash", OTHER),
+    "the receipt's logs are of another block": _set_in_logs("blockHash", OTHER),
+    "the transaction is of another block": _set("transaction", "blockHash", OTHER),
+    "the block has another hash": _set("block", "hash", OTHER),
+    "the block lacks the transaction": _set("block", "transactions", [OTHER]),
+    "the receipt is of another transaction": _set("receipt", "transactionHash", OTHER),
+    "the logs are of another transaction": _set_in_logs("transactionHash", OTHER),
+    "the block number is the one before": _set("receipt", "blockNumber", "0x1"),
+}
+
+
+@pytest.mark.parametrize("change", DISAGREEING.values(), ids=DISAGREEING)
+def test_it_takes_no_launch_where_answers_disagree(node, change):
+    recorded = mined("deploy-plain")
+    change(recorded)
+    node.answers["eth_getTransactionByHash"] = lambda _: recorded.transaction
+    node.answers["eth_getTransactionReceipt"] = lambda _: recorded.receipt
+    node.answers["eth_getBlockByNumber"] = lambda *_: recorded.block
+    with pytest.raises(NodeUnavailable, match="don't agree"):
+        chain(node).read_transaction(LAUNCH)
+
+
+JUNK = [None, 7, -1, True, "", "0x", "0xzz", "0x" + "f" * 64, [], {}, [None], "é", 1.5]
+FIELDS = [
+    *(("transaction", key) for key in ("hash", "blockHash", "blockNumber", "from", "to", "value", "input")),
+    *(("receipt", key) for key in ("transactionHash", "blockHash", "blockNumber", "status", "logs")),
+    *(("block", key) for key in ("hash", "number", "timestamp", "transactions")),
+]
+LOG_FIELDS = ["address", "topics", "data", "logIndex", "blockHash", "transactionHash"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(_drop(part, key) for part, key in FIELDS),
+        *(_set(part, key, junk) for part, key in FIELDS for junk in JUNK),
+        *(_drop_in_logs(key) for key in LOG_FIELDS),
+        *(_set_in_logs(key, junk) for key in LOG_FIELDS for junk in JUNK),
+        *(_set_in_logs("topics", [junk, junk]) for junk in JUNK),
+    ],
+)
+def test_a_half_answer_ends_in_a_declared_error(node, change):
+    recorded = mined("deploy-plain")
+    change(recorded)
+    node.answers["eth_getTransactionByHash"] = lambda _: recorded.transaction
+    node.answers["eth_getTransactionReceipt"] = lambda _: recorded.receipt
+    node.answers["eth_getBlockByNumber"] = lambda *_: recorded.block
+    with contextlib.suppress(NodeUnavailable, TransactionNotFound, LaunchNotFound, LogUndecodable):
+        (launch,) = chain(node).read_transaction(LAUNCH).launches
+        # Some fields may be missing: who else was called is of no interest.
+        assert launch.name == "Plain"
+
+
+@pytest.mark.parametrize("junk", JUNK)
+@pytest.mark.parametrize(
+    "method", ["eth_chainId", "eth_getTransactionByHash", "eth_getTransactionReceipt", "eth_getBlockByNumber"]
+)
+def test_a_wrong_kind_of_answer_ends_in_a_declared_error(node, method, junk):
+    node.answers[method] = lambda *_: junk
+    with pytest.raises((NodeUnavailable, TransactionNotFound)):
+        chain(node).read_transaction(LAUNCH)
+
+
+# Head and block hashes.
+
+
+def test_the_head_is_a_number(node):
+    assert chain(node).read_head() == 209
+
+
+@pytest.mark.parametrize("junk", [None, [], "", "new", {"a": 1}])
+def test_a_head_that_is_no_number_is_no_head(node, junk):
+    node.answers["eth_blockNumber"] = lambda: junk
+    with pytest.raises(NodeUnavailable):
+        chain(node).read_head()
+
+
+def test_it_reads_every_recorded_launch_in_few_requests(node):
+    reading = chain(node)
+    for label in V4_LAUNCHES:
+        reading.read_transaction(decoded(label)["hash"])
+    # The chain id once, and a batch and a block for each launch.
+    assert len(node.received) == 1 + 2 * len(V4_LAUNCHES)

@@ -1,0 +1,133 @@
+"""What trading fees wait in a pool of Solana, and accounts that are no pool."""
+
+import base64
+
+import pytest
+from solders.pubkey import Pubkey
+
+from tests.nodes import solana_recorded as recorded
+from tests.nodes.solana_forms import mark
+from tokens.chains.token_fees import Currency, FeeShare, TokenFees
+from tokens.chains.types import FeesUnreadable, NodeUnavailable
+
+# Where the recorded pool has its amounts: base and quote, for the partner and for the creator.
+PARTNER_FEES, CREATOR_FEES = 264, 352
+
+
+def data_of(node, address):
+    return bytearray(base64.b64decode(node.accounts[address]["data"][0]))
+
+
+def put(node, address, data):
+    node.accounts[address] = node.accounts[address] | {"data": [base64.b64encode(data).decode(), "base64"]}
+
+
+def shares(solana):
+    return [(share.recipient, share.harvested, share.pending) for share in solana.read_pool_fees(recorded.POOL).shares]
+
+
+def test_it_tells_what_waits_after_the_creators_claim(solana):
+    # Of the 8,000,000 lamports that the recorded swap left to both, the creator has claimed his half.
+    assert solana.read_pool_fees(recorded.POOL) == TokenFees(
+        block_number=1005,
+        currencies=(
+            Currency(address=recorded.MINT, symbol="LSOL", decimals=6),
+            Currency(address=recorded.WRAPPED_SOL, symbol="SOL", decimals=9),
+        ),
+        shares=(
+            FeeShare(recipient=recorded.CREATOR, harvested=(0, 0), pending=(0, 0)),
+            FeeShare(recipient=recorded.PARTNER, harvested=(0, 0), pending=(0, 4_000_000)),
+        ),
+        conversion="none",
+    )
+
+
+def test_it_tells_each_amount_by_its_mint(solana, solana_node):
+    data = data_of(solana_node, recorded.POOL)
+    for place, amount in ((PARTNER_FEES, 1), (PARTNER_FEES + 8, 2), (CREATOR_FEES, 3), (CREATOR_FEES + 8, 2**64 - 1)):
+        data[place : place + 8] = amount.to_bytes(8, "little")
+    put(solana_node, recorded.POOL, data)
+    assert shares(solana) == [(recorded.CREATOR, (0, 0), (3, 2**64 - 1)), (recorded.PARTNER, (0, 0), (1, 2))]
+
+
+def of_a_pool_with_a_hook(node):
+    """The recorded accounts as the program lays them out where the mint calls a program at each transfer."""
+    put(node, recorded.POOL, mark("account", "TransferHookPool") + data_of(node, recorded.POOL)[8:])
+    config = mark("account", "ConfigWithTransferHook") + data_of(node, recorded.CONFIG)[8:]
+    put(node, recorded.CONFIG, config + bytes(32 + 48))
+
+
+def test_it_tells_what_waits_in_a_pool_with_a_transfer_hook(solana, solana_node):
+    before = shares(solana)
+    of_a_pool_with_a_hook(solana_node)
+    assert len(data_of(solana_node, recorded.CONFIG)) == 1_128
+    assert shares(solana) == before
+
+
+def test_it_tells_what_was_claimed_of_a_pool_with_a_transfer_hook(solana, solana_node):
+    of_a_pool_with_a_hook(solana_node)
+    assert solana.read_claimed([recorded.POOL]) == {recorded.POOL: (0, 4_000_000)}
+
+
+@pytest.mark.parametrize("address", [recorded.POOL, recorded.CONFIG])
+@pytest.mark.parametrize("change", [lambda data: data[:-1], lambda data: data + b"\0"])
+def test_it_reads_no_fees_of_a_pool_with_a_transfer_hook_of_another_size(solana, solana_node, address, change):
+    of_a_pool_with_a_hook(solana_node)
+    put(solana_node, address, change(data_of(solana_node, address)))
+    with pytest.raises(FeesUnreadable, match="unknown layout"):
+        solana.read_pool_fees(recorded.POOL)
+
+
+def test_a_mint_that_is_gone_has_no_decimals(solana, solana_node):
+    del solana_node.accounts[recorded.MINT]
+    with pytest.raises(FeesUnreadable, match="gone"):
+        solana.read_pool_fees(recorded.POOL)
+
+
+def without(node, address):
+    del node.accounts[address]
+
+
+def of_a_stranger(node, address):
+    node.accounts[address] = node.accounts[address] | {"owner": str(Pubkey.new_unique())}
+
+
+def of_another_kind(node, address):
+    data = data_of(node, address)
+    data[0] ^= 1
+    put(node, address, data)
+
+
+def of_another_size(node, address):
+    put(node, address, data_of(node, address) + b"\0")
+
+
+def cut_short(node, address):
+    put(node, address, data_of(node, address)[:-1])
+
+
+@pytest.mark.parametrize("change", [without, of_a_stranger, of_another_kind, of_another_size, cut_short])
+@pytest.mark.parametrize(("address", "kind"), [(recorded.POOL, "pool"), (recorded.CONFIG, "config")])
+def test_it_reads_no_fees_of_an_account_that_is(solana, solana_node, change, address, kind):
+    change(solana_node, address)
+    with pytest.raises(FeesUnreadable, match=kind):
+        solana.read_pool_fees(recorded.POOL)
+
+
+@pytest.mark.parametrize("address", [recorded.MINT, recorded.CONFIG, recorded.CREATOR])
+def test_it_reads_no_fees_of_what_is_no_pool(solana, address):
+    with pytest.raises(FeesUnreadable, match="no pool"):
+        solana.read_pool_fees(address)
+
+
+def test_an_account_that_is_no_pool_is_not_held_against_the_node(solana, solana_node):
+    for _ in range(5):
+        with pytest.raises(FeesUnreadable):
+            solana.read_pool_fees(recorded.MINT)
+    assert solana.read_head() == 1005
+
+
+def test_fees_are_out_of_reach_where_no_node_answers(solana, solana_node):
+    solana_node.refused["getMultipleAccounts"] = {"code": -32005, "message": "Node is unhealthy"}
+    with pytest.raises(NodeUnavailable):
+        solana.read_pool_fees(recorded.POOL)

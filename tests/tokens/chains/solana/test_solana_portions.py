@@ -1,0 +1,121 @@
+"""Transactions of Solana are asked for in portions that a node gives in time, and of a size that fits into memory."""
+
+from dataclasses import replace
+
+import pytest
+
+from development.standins.http_server import Mode
+from tests.nodes import solana_recorded as recorded
+from tests.nodes.solana_changed import TroubledNode
+from tests.nodes.solana_recorded import solana_chain
+from tokens.chains.types import AskedTooMuch, TransactionNotFound
+
+# Of a recorded transaction in both forms, with some room.
+BYTES = 40_000
+
+
+@pytest.fixture
+def node():
+    with TroubledNode() as node:
+        yield node
+
+
+@pytest.fixture
+def other():
+    with TroubledNode() as node:
+        yield node
+
+
+@pytest.fixture
+def signatures(node, other):
+    """Twelve swaps, which both nodes have."""
+    made = [node.swap(f"swap {number}") for number in range(12)]
+    other.transactions, other.slot = node.transactions, node.slot
+    return made
+
+
+def chain_of(info, *nodes, **more):
+    """One failure that is held against a node is enough to leave it out."""
+    kept = {"first_pause": 0.0, "attempts": 2, "breaker_failures": 1, "timeout": 1.0} | more
+    return solana_chain(info, *(node.url for node in nodes), **kept)
+
+
+def sizes(node):
+    """How many transactions each request was for that asked for any."""
+    counts = [asked.content.count(b'"getTransaction"') // 2 for asked in node.asked]
+    return [count for count in counts if count]
+
+
+def slow_for_many(node, *, most):
+    """A node that takes longer than anybody waits to tell of more transactions."""
+
+    def change(asked, body):
+        if isinstance(body, list) and len(body) > 2 * most:
+            node.closed.wait(3.0)
+        return body
+
+    node.change = change
+
+
+def test_answers_that_are_too_large_are_asked_for_in_smaller_portions(node, signatures, solana_info):
+    chain = chain_of(solana_info, node, answer_bytes=3 * BYTES)
+    assert chain.read_transactions([*signatures, recorded.LAUNCH]).keys() == {recorded.LAUNCH}
+    assert max(sizes(node)) == 13
+    # It is well, and asked for everything else.
+    assert chain.read_head() == node.slot
+
+
+def test_answers_that_do_not_come_in_time_are_asked_for_in_smaller_portions(node, signatures, solana_info):
+    slow_for_many(node, most=4)
+    chain = chain_of(solana_info, node)
+    assert chain.read_transactions([*signatures, recorded.LAUNCH]).keys() == {recorded.LAUNCH}
+    assert chain.read_head() == node.slot
+
+
+def test_what_was_too_much_is_not_asked_for_again_soon(node, signatures, solana_info):
+    chain = chain_of(solana_info, node, answer_bytes=3 * BYTES)
+    chain.read_transactions(signatures)
+    before = len(sizes(node))
+    chain.read_transactions(signatures)
+    assert max(sizes(node)[before:]) < 12
+
+
+def test_portions_grow_again(node, signatures, solana_info):
+    chain = chain_of(solana_info, node, answer_bytes=3 * BYTES)
+    chain.read_transactions(signatures)
+    assert sizes(node)[-1] < 12
+    grown = chain_of(solana_info, node)
+    for _ in range(40):
+        replace(grown, portion=chain.portion).read_transactions(signatures)
+    assert sizes(node)[-1] == 12
+
+
+def test_what_a_node_lacks_is_read_elsewhere_in_smaller_portions_too(node, other, signatures, solana_info):
+    node.missing = set(signatures)
+    chain = chain_of(solana_info, node, other, answer_bytes=3 * BYTES)
+    assert chain.read_transactions(signatures) == {}
+    assert chain.read_head() == node.slot
+
+
+def test_a_single_transaction_that_does_not_come_is_out_of_reach(node, signatures, solana_info):
+    chain = chain_of(solana_info, node, answer_bytes=1_000)
+    with pytest.raises(AskedTooMuch):
+        chain.read_transactions(signatures)
+    assert sizes(node)[-1] == 1
+
+
+def test_a_single_transaction_that_comes_from_nobody_else_is_not_found(node, other, signatures, solana_info):
+    node.missing = set(signatures)
+    slow_for_many(other, most=0)
+    with pytest.raises(TransactionNotFound):
+        chain_of(solana_info, node, other).read_transactions(signatures[:2])
+
+
+def test_a_node_that_hangs_where_another_one_answers_is_left_out(node, other, signatures, solana_info):
+    chain = chain_of(solana_info, node, other, patience=12.0)
+    chain.read_head()
+    node.behave(Mode.STALL, seconds=3.0)
+    chain.read_transactions(signatures)
+    asked = len(node.asked)
+    chain.read_transactions(signatures)
+    assert (len(node.asked), max(sizes(other))) == (asked, 12)

@@ -1,0 +1,73 @@
+"""What `manage.py check` says of the chain settings."""
+
+import pytest
+from django.core.checks import run_checks
+
+from development.devchain.anvil import CHAIN_ID
+
+
+@pytest.fixture
+def check(settings, forget_chains):
+    """The ids and texts of our checks' messages, with these settings."""
+
+    def run(*, rpc_urls, chains_files=(), deploy=False):
+        settings.RPC_URLS, settings.CHAINS_FILES = rpc_urls, tuple(map(str, chains_files))
+        forget_chains()
+        messages = run_checks(include_deployment_checks=deploy)
+        return [(message.id, message.msg) for message in messages if (message.id or "").startswith("tokens.")]
+
+    return run
+
+
+def test_it_names_every_mistake_in_the_operators_file(check, tmp_path):
+    file = tmp_path / "chains.toml"
+    file.write_text("[chains.abc]\nname = 5\n[chains.7]\nname = 5\n", encoding="utf-8")
+    found = check(rpc_urls={}, chains_files=[file])
+    assert len(found) > 1
+    assert {number for number, _ in found} == {"tokens.E001"}
+    assert all(text.startswith(f"CHAINS_FILE: {file}") for _, text in found)
+
+
+def test_it_names_a_missing_file(check, tmp_path):
+    ((number, text),) = check(rpc_urls={}, chains_files=[tmp_path / "nowhere.toml"])
+    assert number == "tokens.E001"
+    assert text == f"CHAINS_FILE: {tmp_path / 'nowhere.toml'}: can't be read: No such file or directory"
+
+
+def test_it_names_a_node_of_an_unknown_chain(check):
+    ((number, text),) = check(rpc_urls={424_242: ("http://127.0.0.1:9",), 8453: ("http://127.0.0.1:9",)})
+    assert (number, text) == (
+        "tokens.E002",
+        "RPC_URLS_424242 is set, and chain 424242 is not in the registry.",
+    )
+
+
+def test_it_is_content_with_chains_of_the_operators_files(check, deployment, chains_file, tmp_path):
+    other = tmp_path / "other.toml"
+    other.write_text('[chains.7]\nname = "Seven"\nnative = "S"\nfinality_depth = 1\n', encoding="utf-8")
+    nodes = {CHAIN_ID: (deployment.rpc_url,), 7: ("http://127.0.0.1:9",)}
+    assert check(rpc_urls=nodes, chains_files=[other, chains_file], deploy=True) == []
+
+
+def test_only_the_check_for_deployment_misses_nodes(check):
+    assert check(rpc_urls={}) == []
+    assert [number for number, _ in check(rpc_urls={}, deploy=True)] == ["tokens.W001"]
+
+
+def test_it_names_settings_of_following_for_a_chain_without_a_node(check, settings):
+    settings.RPC_WS_URLS, settings.FOLLOW_FROM = {8453: "ws://127.0.0.1:9"}, {84532: 5}
+    found = check(rpc_urls={84532: ("http://127.0.0.1:9",)})
+    assert found == [("tokens.W002", "RPC_WS_URL_8453 is set, and RPC_URLS_8453 is not: the chain is not followed.")]
+
+
+def test_it_names_settings_of_following_that_mean_nothing_on_solana(check, settings):
+    settings.RPC_WS_URLS, settings.FOLLOW_FROM = {101: "ws://127.0.0.1:9"}, {101: 5}
+    found = check(rpc_urls={101: ("http://127.0.0.1:9",)})
+    assert ("tokens.W002", "RPC_WS_URL_101 is set, and chain 101 is Solana: it means nothing there.") in found
+    assert not [text for _, text in found if "FOLLOW_FROM" in text]
+
+
+def test_it_refuses_a_first_range_that_is_longer_than_the_longest(check, settings):
+    settings.FOLLOW_RANGE_BLOCKS, settings.FOLLOW_LONGEST_RANGE_BLOCKS = 101, 100
+    ((number, text),) = check(rpc_urls={})
+    assert number == "tokens.E003" and "FOLLOW_RANGE_BLOCKS is larger" in text

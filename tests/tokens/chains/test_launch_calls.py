@@ -1,0 +1,375 @@
+"""Our calls against recorded ones of the launchpad's SDK, byte for byte: from a LaunchConfig, and from an HTTP body."""
+
+from dataclasses import replace
+
+import eth_abi
+import pytest
+
+from tests.nodes.recordings import V4_LAUNCHES, base, mined
+from tokens.chains.abi import codec
+from tokens.chains.launching.launch_calls import deploy_call, presale_probe_call, start_presale_call
+from tokens.chains.launching.launch_config import (
+    AirdropShare,
+    DynamicFee,
+    LaunchConfig,
+    OwnBuy,
+    PresaleTerms,
+    Reward,
+    StaticFee,
+    VaultShare,
+)
+from tokens.chains.launching.merkle import build_tree
+from tokens.chains.registry.chains import ChainInfo, Position, load
+from tokens.chains.types import NotOffered
+from tokens.deploying import launch_request
+from tokens.installation.installed_chains import installed_chain
+
+DAY = 86_400
+WETH = "0x4200000000000000000000000000000000000006"
+USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
+HELD_BY = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
+# Three recipients of fees, and two of an airdrop.
+FIRST = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65"
+SECOND = "0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc"
+THIRD = "0x976EA74026E726554dB657fA54763abd0C3a0aa9"
+ENTRIES = ((FIRST, 200_000_000 * 10**18), (SECOND, 50_000_000 * 10**18))
+SALT = "0x" + "5a" * 32
+KEY = "k" * 32
+_ADMINS = {
+    "deploy-airdrop": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+    "deploy-vault": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+    "deploy-devbuy": "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
+}
+_NAMES = {
+    "deploy-airdrop": ("Dropper", "DROP"),
+    "deploy-devbuy": ("Dev Buy", "DVB"),
+    "deploy-dynamic-fee": ("Dynamic", "DYN"),
+    "deploy-multi-recipients": ("Split", "SPLT"),
+    "deploy-plain": ("Plain", "PLN"),
+    "deploy-token1": ("High Addr", "HIGH"),
+    "deploy-vault": ("Vaulted", "VLT"),
+}
+_DYNAMIC = {
+    "referenceTickFilterPeriod": 30,
+    "resetPeriod": 120,
+    "resetTickFilter": 200,
+    "feeControlNumerator": 500_000_000,
+    "decayFilterBps": 7_500,
+}
+# What a body of each launch says beyond names and texts: the rest is by default.
+_BODIES = {
+    "deploy-airdrop": {
+        "airdrop": {
+            "entries": [{"account": account, "amount": str(wei)} for account, wei in ENTRIES],
+            "lockupDuration": 1,
+            "vestingDuration": 1,
+        }
+    },
+    "deploy-devbuy": {"devBuy": {"ethAmount": 0.1}},
+    "deploy-dynamic-fee": {"fees": {"type": "dynamic", "baseFee": 1, "maxLpFee": 5} | _DYNAMIC},
+    "deploy-multi-recipients": {
+        "rewards": [
+            {"admin": FIRST, "recipient": FIRST, "allocation": 70, "rewardsToken": "Paired"},
+            {"admin": SECOND, "recipient": SECOND, "allocation": 20, "rewardsToken": "Clanker"},
+            {"admin": THIRD, "recipient": THIRD, "allocation": 10, "rewardsToken": "Both"},
+        ]
+    },
+    "deploy-plain": {},
+    "deploy-token1": {},
+    "deploy-vault": {
+        "vault": {"percentage": 10, "lockupDuration": 30, "vestingDuration": 30, "recipient": HELD_BY},
+    },
+}
+
+
+def admin_of(label: str) -> str:
+    return _ADMINS.get(label, "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266")
+
+
+def salt_of(label: str) -> str:
+    # The one thing that no body says: the service derives the salt from the partner and the request key.
+    return "0x" + ("1" if label == "deploy-token1" else "0").rjust(64, "0")
+
+
+def launch_of(label: str) -> LaunchConfig:
+    """What was launched in the recording, written down from what the SDK was given."""
+    admin, (name, symbol) = admin_of(label), _NAMES[label]
+    config = LaunchConfig(
+        chain_id=8453,
+        name=name,
+        symbol=symbol,
+        admin=admin,
+        image="ipfs://bafkreib5h4mmqsgmm7at7wphdfy66oh4yfcqo6dz64olhwv3nejq5ysycm",
+        metadata=f'{{"description":"{name} test token","socialMediaUrls":[{{"platform":"x","url":'
+        '"https://x.com/example"}],"auditUrls":[]}',
+        context='{"interface":"SDK","platform":"farcaster","messageId":"0xabc0000000000000000000000000000000000001",'
+        '"id":"12345"}',
+        paired_token=WETH,
+        tick=-230_400,
+        positions=(Position(tick_lower=-230_400, tick_upper=-120_000, bps=10_000),),
+        fees=StaticFee(clanker=10_000, paired=10_000),
+        rewards=(Reward(admin=admin, recipient=admin, bps=10_000, currency="Both"),),
+    )
+    changes = {
+        "deploy-airdrop": {
+            "airdrop": AirdropShare(admin=admin, bps=25, merkle_root=build_tree(ENTRIES).root, lockup=DAY, vesting=DAY)
+        },
+        "deploy-devbuy": {"own_buy": OwnBuy(wei=10**17, recipient=admin)},
+        "deploy-dynamic-fee": {
+            "fees": DynamicFee(
+                base=10_000,
+                maximum=50_000,
+                reference_tick_filter_period=30,
+                reset_period=120,
+                reset_tick_filter=200,
+                fee_control_numerator=500_000_000,
+                decay_filter_bps=7_500,
+            )
+        },
+        "deploy-multi-recipients": {
+            "rewards": (
+                Reward(admin=FIRST, recipient=FIRST, bps=7_000, currency="Paired"),
+                Reward(admin=SECOND, recipient=SECOND, bps=2_000, currency="Clanker"),
+                Reward(admin=THIRD, recipient=THIRD, bps=1_000, currency="Both"),
+            )
+        },
+        "deploy-vault": {"vault": VaultShare(admin=HELD_BY, bps=1_000, lockup=30 * DAY, vesting=30 * DAY)},
+    }
+    return replace(config, **changes.get(label, {}))
+
+
+def body_of(label: str) -> dict:
+    name, symbol = _NAMES[label]
+    token = {
+        "name": name,
+        "symbol": symbol,
+        "tokenAdmin": admin_of(label),
+        "image": "ipfs://bafkreib5h4mmqsgmm7at7wphdfy66oh4yfcqo6dz64olhwv3nejq5ysycm",
+        "description": f"{name} test token",
+        "socialMediaUrls": [{"platform": "x", "url": "https://x.com/example"}],
+        "auditUrls": [],
+        "requestKey": KEY,
+    }
+    context = {
+        "interface": "SDK",
+        "platform": "farcaster",
+        "messageId": "0xabc0000000000000000000000000000000000001",
+        "id": "12345",
+    }
+    return {"token": token, "context": context, "chainId": 8453} | _BODIES[label]
+
+
+PLAIN = launch_of("deploy-plain")
+TERMS = PresaleTerms(
+    bps=5_000,
+    min_goal=10**18,
+    max_goal=10**19,
+    duration=3_600,
+    recipient=HELD_BY,
+    lockup=7 * DAY,
+    vesting=DAY,
+    allowlist=(),
+)
+
+
+def without(role: str, *, chain_id: int = 8453) -> ChainInfo:
+    """A built-in chain that has no contract for launches in the role."""
+    info = load().chain(chain_id)
+    contracts = {key: entry for key, entry in info.contracts.items() if not (entry.role == role and entry.deploy)}
+    return replace(info, contracts=contracts)
+
+
+# Refused
+
+
+@pytest.mark.parametrize(
+    ("role", "field", "label"),
+    [
+        ("factory", "chainId", "deploy-plain"),
+        ("locker", "chainId", "deploy-plain"),
+        ("mev_module", "chainId", "deploy-plain"),
+        ("static_hook", "fees.type", "deploy-plain"),
+        ("dynamic_hook", "fees.type", "deploy-dynamic-fee"),
+        ("vault", "vault", "deploy-vault"),
+        ("airdrop", "airdrop", "deploy-airdrop"),
+        ("dev_buy", "devBuy", "deploy-devbuy"),
+    ],
+)
+def test_it_names_the_part_of_an_order_for_which_the_chain_has_no_contract(role, field, label):
+    with pytest.raises(NotOffered, match="not offered on chain 8453") as caught:
+        deploy_call(without(role), launch_of(label), salt=SALT)
+    assert caught.value.field == field
+
+
+def test_it_refuses_a_dev_buy_of_which_the_pair_would_have_to_be_bought_first():
+    config = replace(launch_of("deploy-devbuy"), paired_token=USDC)
+    with pytest.raises(NotOffered, match="wrapped native coin") as caught:
+        deploy_call(base(), config, salt=SALT)
+    assert caught.value.field == "devBuy"
+
+
+def test_it_refuses_a_choice_of_currency_where_the_locker_knows_none():
+    info = without("locker")
+    plain = next(entry for entry in info.contracts.values() if entry.role == "locker" and not entry.deploy)
+    info = replace(info, contracts=info.contracts | {plain.address.lower(): replace(plain, deploy="plain")})
+
+    with pytest.raises(NotOffered, match="choice of currency") as caught:
+        deploy_call(info, launch_of("deploy-multi-recipients"), salt=SALT)
+    assert caught.value.field == "rewards[0].rewardsToken"
+    assert arguments(deploy_call(info, PLAIN, salt=SALT))["lockerConfig"]["lockerData"] == "0x"
+
+
+@pytest.mark.parametrize("chain_id", [56, 42161])
+def test_it_refuses_a_presale_where_the_chain_has_no_contract_for_it(chain_id):
+    config = replace(PLAIN, presale=TERMS)
+    for call in (start_presale_call, presale_probe_call):
+        with pytest.raises(NotOffered, match=f"a presale is not offered on chain {chain_id}") as caught:
+            call(load().chain(chain_id), config, salt=SALT)
+        assert caught.value.field == "presale"
+
+
+def test_it_refuses_a_presale_with_a_dev_buy_or_with_an_allowlist_that_nobody_keeps():
+    both = replace(launch_of("deploy-devbuy"), presale=TERMS)
+    with pytest.raises(NotOffered, match="dev buy") as caught:
+        start_presale_call(base(), both, salt=SALT)
+    assert caught.value.field == "devBuy"
+
+    listed = replace(PLAIN, presale=replace(TERMS, allowlist=(FIRST,)))
+    with pytest.raises(NotOffered, match="allowlist") as caught:
+        start_presale_call(without("presale_allowlist"), listed, salt=SALT)
+    assert caught.value.field == "presale.allowlist"
+
+
+def test_it_takes_neither_a_presale_for_a_launch_nor_a_launch_for_a_presale():
+    with pytest.raises(ValueError, match="presale contract's to send"):
+        deploy_call(base(), replace(PLAIN, presale=TERMS), salt=SALT)
+    with pytest.raises(ValueError, match="without a presale"):
+        start_presale_call(base(), PLAIN, salt=SALT)
+
+
+# The recorded calls
+
+
+@pytest.mark.parametrize("label", V4_LAUNCHES)
+def test_it_makes_the_recorded_call_of_a_launch(label):
+    call = deploy_call(base(), launch_of(label), salt=salt_of(label))
+
+    recorded = mined(label).transaction
+    assert (call.to.lower(), call.value) == (recorded["to"].lower(), int(recorded["value"], 16))
+    assert call.data == recorded["input"]
+
+
+@pytest.mark.parametrize("label", V4_LAUNCHES)
+def test_it_makes_the_recorded_call_of_a_body(label, settings, forget_chains):
+    settings.RPC_URLS = {8453: ("http://127.0.0.1:9",)}
+    forget_chains()
+    order = launch_request.read(body_of(label))
+    tree = build_tree(order.airdrop.entries) if order.airdrop else None
+
+    # Nothing of these is asked of the chain.
+    config = launch_request.build(order, chain=installed_chain(8453), tree=tree)
+
+    assert config == launch_of(label)
+    assert deploy_call(base(), config, salt=salt_of(label)).data == mined(label).transaction["input"]
+
+
+# What no recording shows
+
+
+def arguments(call) -> dict:
+    decoded_call = codec.load("v4").function("deployToken").decode_input(call.data)
+    assert decoded_call is not None
+    config: dict = decoded_call["deploymentConfig"]
+    return config
+
+
+def test_hooks_of_v4_0_get_their_fees_bare_and_their_module_no_data():
+    arbitrum = load().chain(42161)
+    config = arguments(deploy_call(arbitrum, replace(PLAIN, chain_id=42161), salt=SALT))
+
+    assert config["poolConfig"]["hook"] == "0xf7aC669593d2D9D01026Fa5B756DD5B4f7aAa8Cc"
+    assert config["poolConfig"]["poolData"] == "0x" + eth_abi.encode(["uint24", "uint24"], [10_000, 10_000]).hex()
+    assert config["mevModuleConfig"] == {
+        "mevModule": "0x4E35277306a83D00E13e8C8A4307C672FA31FC99",
+        "mevModuleData": "0x",
+    }
+    assert config["tokenConfig"]["originatingChainId"] == 42161
+
+
+def test_extensions_come_in_the_sdks_order_whatever_they_are_worth():
+    config = replace(
+        PLAIN,
+        vault=launch_of("deploy-vault").vault,
+        airdrop=launch_of("deploy-airdrop").airdrop,
+        own_buy=OwnBuy(wei=7, recipient=FIRST),
+    )
+    call = deploy_call(base(), config, salt=SALT)
+
+    listed = [(entry["extension"], entry["msgValue"], entry["extensionBps"]) for entry in extensions_of(call)]
+    assert listed == [
+        ("0x8E845EAd15737bF71904A30BdDD3aEE76d6ADF6C", 0, 1_000),
+        ("0xf652B3610D75D81871bf96DB50825d9af28391E0", 0, 25),
+        ("0x1331f0788F9c08C8F38D52c7a1152250A9dE00be", 7, 0),
+    ]
+    assert call.value == 7
+
+
+def extensions_of(call) -> tuple[dict, ...]:
+    listed: tuple[dict, ...] = arguments(call)["extensionConfigs"]
+    return listed
+
+
+def test_texts_go_on_chain_as_they_are():
+    odd = replace(PLAIN, name='犬 "🐕" \\', symbol="Ø", image="", metadata="", context="{}")
+    call = deploy_call(base(), odd, salt=SALT)
+
+    token = arguments(call)["tokenConfig"]
+    assert (token["name"], token["symbol"], token["image"]) == ('犬 "🐕" \\', "Ø", "")
+    assert (token["metadata"], token["context"], token["salt"]) == ("", "{}", SALT)
+
+
+def test_a_presale_is_the_last_extension_and_its_terms_follow_the_configuration():
+    config = replace(launch_of("deploy-vault"), presale=TERMS)
+    call = start_presale_call(base(), config, salt=SALT)
+
+    given = codec.load("presale").function("startPresale").decode_input(call.data)
+    assert (call.to, call.value) == ("0xeeBbC567C3D612f50a67820f39CDD30dcCF7E6b8", 0)
+    *others, last = given.pop("deploymentConfig")["extensionConfigs"]
+    assert last == {"extension": call.to, "msgValue": 0, "extensionBps": 5_000, "extensionData": "0x"}
+    assert [entry["extension"] for entry in others] == ["0x8E845EAd15737bF71904A30BdDD3aEE76d6ADF6C"]
+    assert given == {
+        "minEthGoal": 10**18,
+        "maxEthGoal": 10**19,
+        "presaleDuration": 3_600,
+        "presaleOwner": HELD_BY,
+        "lockupDuration": 7 * DAY,
+        "vestingDuration": DAY,
+        "allowlist": "0x" + "00" * 20,
+        "allowlistInitializationData": "0x",
+    }
+
+
+def test_those_of_an_allowlist_may_pay_up_to_the_goal_each():
+    listed = replace(PLAIN, presale=replace(TERMS, allowlist=(FIRST, SECOND)))
+    call = start_presale_call(base(), listed, salt=SALT)
+
+    given = codec.load("presale").function("startPresale").decode_input(call.data)
+    assert given["allowlist"] == "0x789c2452353eee400868E7d3e5aDD6Be0Ef4185D"
+    assert given["allowlistInitializationData"] == build_tree([(FIRST, 10**19), (SECOND, 10**19)]).root
+
+
+def test_a_presales_probe_is_a_launch_with_a_presale_that_nobody_started():
+    call = presale_probe_call(base(), replace(PLAIN, presale=TERMS), salt=SALT)
+
+    assert call.to == base().addresses("factory", "v4")[0]
+    (last,) = extensions_of(call)
+    assert last["extensionData"] == "0x" + "00" * 32
+    assert (last["extensionBps"], last["msgValue"], call.value) == (5_000, 0, 0)
+
+
+def test_the_recorded_claim_proves_the_entries_of_the_airdrop():
+    # claim(address token, address user, uint256 allocatedAmount, bytes32[] proof)
+    claim = bytes.fromhex(mined("airdrop-claim").transaction["input"][10:])
+    _, account, amount, proof = eth_abi.decode(["address", "address", "uint256", "bytes32[]"], claim)
+    assert (account, amount) == (FIRST.lower(), ENTRIES[0][1])
+    assert ["0x" + step.hex() for step in proof] == [build_tree([ENTRIES[1]]).root]

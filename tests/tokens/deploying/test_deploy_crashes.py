@@ -1,0 +1,126 @@
+"""An order becomes exactly one token, wherever what carries it out is killed: at every step, and with no one's help.
+
+All points are made from outside, by the node's relay, the signer, and triggers in PostgreSQL; the service has no hooks.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pytest
+
+from tests.chaos.deploy_clients import order
+from tests.chaos.deploy_stand import Stand, own_stand
+from tests.nodes.faulty_node import BROADCAST
+from tests.nodes.remote_signer import RemoteSignerStandIn
+from tests.processes.database_gates import database_gate
+from tests.processes.waiting import wait_for
+
+CLIENTS = 8
+
+
+class Gate(Protocol):
+    """A point at which somebody can be held up."""
+
+    def wait(self) -> None:
+        """Until somebody is."""
+
+    def lose(self) -> None:
+        """Whoever was held up is dead."""
+
+
+class SignerGate:
+    """The signer, which answers nobody."""
+
+    def __init__(self, signer: RemoteSignerStandIn) -> None:
+        self._signer = signer
+        signer.hold()
+
+    def wait(self) -> None:
+        wait_for(lambda: self._signer.waiting, seconds=30)
+
+    def lose(self) -> None:
+        self._signer.release()
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where `victim` is held up and killed."""
+
+    name: str
+    victim: str
+    gate: Callable[[Stand], AbstractContextManager[Gate]]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def node_gate(method: str, *, answered: bool = False) -> Callable[[Stand], AbstractContextManager[Gate]]:
+    return lambda service: service.node.gate(method, answered=answered)
+
+
+def row_gate(table: str, **how: Any) -> Callable[[Stand], AbstractContextManager[Gate]]:
+    return lambda service: database_gate(service.database_url, table, **how)
+
+
+@contextmanager
+def signer_gate(service: Stand) -> Iterator[Gate]:
+    gate = SignerGate(service.signer)
+    try:
+        yield gate
+    finally:
+        gate.lose()
+
+
+WEB, WORKER = "web", "worker"
+POINTS = [
+    Point("before the order is stored", WEB, row_gate("tokens_deployment")),
+    Point("when the order is stored and its message is not sent", WEB, row_gate("tokens_deployment", commit=True)),
+    Point("before it has a nonce", WORKER, node_gate("eth_maxPriorityFeePerGas")),
+    Point("before it is signed", WORKER, signer_gate),
+    Point("when it is signed and not stored", WORKER, row_gate("tokens_signedtransaction")),
+    Point("when it is stored and the worker does not know", WORKER, row_gate("tokens_signedtransaction", commit=True)),
+    Point("before it is broadcast", WORKER, node_gate(BROADCAST)),
+    Point("when it is broadcast and the worker does not know", WORKER, node_gate(BROADCAST, answered=True)),
+    Point("before its receipt is read", WORKER, node_gate("eth_getTransactionReceipt")),
+    Point("when its receipt is read", WORKER, node_gate("eth_getTransactionReceipt", answered=True)),
+    Point(
+        "before it is noted as mined",
+        WORKER,
+        row_gate("tokens_deployment", on="UPDATE OF status", when="NEW.status = 'mined'"),
+    ),
+    Point("before it is indexed", WORKER, node_gate("eth_getTransactionByHash")),
+    Point("while it is indexed", WORKER, row_gate("tokens_token")),
+    Point(
+        "before it is noted as indexed",
+        WORKER,
+        row_gate("tokens_deployment", on="UPDATE OF status", when="NEW.status = 'indexed'"),
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def service(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[Stand]:
+    with own_stand(django_db_blocker, tmp_path_factory.mktemp("crashes") / "chains.toml") as running:
+        yield running
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("point", POINTS, ids=str)
+def test_an_order_becomes_one_token_though_its_process_is_killed(service, point):
+    service.forget()
+    partner, body = service.partner(), order(f"Killed {point}"[:50])
+    with ThreadPoolExecutor(1) as pool:
+        with point.gate(service) as gate:
+            first = pool.submit(partner.insist, body)
+            gate.wait()
+            service.kill(point.victim)
+            gate.lose()
+        service.start(point.victim)
+        answers = [first.result(), *partner.insist_at_once(body, CLIENTS)]
+    partner.wait(body["token"]["requestKey"])
+
+    assert service.judge() == []
+    assert len(answers) == CLIENTS + 1

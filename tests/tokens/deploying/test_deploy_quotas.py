@@ -1,0 +1,186 @@
+"""How many launches a partner may order in a day, and who may not at all."""
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connection, transaction
+from django.test import Client
+from django.utils import timezone
+from redis.exceptions import RedisError
+
+from accounts.keys import credentials
+from accounts.models import PartnerKey, Scope
+from config.redis.connection import redis
+from development.devchain.anvil import CHAIN_ID
+from tests.processes.waiting import wait_for
+from tests.rows.factories import DeploymentFactory, DeployWalletFactory
+from tests.rows.launch_requests import WALLET, order
+from tokens.deploying import quotas
+from tokens.deploying.sending import pause_flags
+from tokens.models import Deployment, DeployQuota, DeploySwitch
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/api/tokens/deploy"
+TOO_MANY = "Too many requests. Please try again later."
+
+
+@pytest.fixture
+def partner(deploy_key):
+    return PartnerKey.objects.get()
+
+
+@pytest.fixture
+def post(client, launchpad, deploy_key):
+    """Orders with a key and returns the answer."""
+    DeployWalletFactory(chain_id=CHAIN_ID, address=WALLET)
+
+    def answer(body, headers=deploy_key):
+        return client.post(PATH, json.dumps(body), content_type="application/json", headers=headers)
+
+    return answer
+
+
+def seconds_left():
+    now = timezone.now()
+    return (datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), tzinfo=UTC) - now).total_seconds()
+
+
+def test_an_order_beyond_the_quota_is_refused_until_midnight(post, partner):
+    DeployQuota.objects.create(partner_key=partner, chain_id=CHAIN_ID, per_day=2)
+    bodies = [order() for _ in range(3)]
+    assert [post(body).status_code for body in bodies] == [200, 200, 429]
+    answer = post(bodies[2])
+    assert answer.json() == {"success": False, "error": TOO_MANY, "message": TOO_MANY}
+    assert abs(int(answer.headers["Retry-After"]) - seconds_left()) < 60
+    assert Deployment.objects.count() == 2
+    # What is stored is answered, and what is only rehearsed costs nothing.
+    assert [post(body).status_code for body in bodies[:2]] == [200, 200]
+    assert post(bodies[2] | {"dryRun": True}).status_code == 200
+
+
+def test_a_quota_of_none_refuses_all(post, partner):
+    DeployQuota.objects.create(partner_key=partner, chain_id=CHAIN_ID, per_day=0)
+    assert post(order()).status_code == 429
+    DeployQuota.objects.update(chain_id=1)
+    assert post(order()).status_code == 200
+
+
+def test_a_quota_is_one_keys_on_one_chain_for_one_day(post, partner):
+    now = timezone.now()
+    DeployQuota.objects.create(partner_key=partner, chain_id=CHAIN_ID, per_day=1)
+    DeploymentFactory(partner_key=partner, chain_id=1, created_at=now)
+    DeploymentFactory(chain_id=CHAIN_ID, created_at=now)
+    DeploymentFactory(chain_id=CHAIN_ID, created_at=now, partner_key=None)
+    midnight = datetime.combine(now.date(), datetime.min.time(), tzinfo=UTC)
+    DeploymentFactory(partner_key=partner, chain_id=CHAIN_ID, created_at=midnight - timedelta(microseconds=1))
+    assert post(order()).status_code == 200
+    Deployment.objects.filter(partner_key=partner, chain_id=CHAIN_ID, created_at__gte=midnight).update(
+        created_at=midnight
+    )
+    assert post(order()).status_code == 429
+
+
+@pytest.mark.parametrize(("calls", "status"), [(2, 429), (0, 200)])
+def test_without_a_quota_as_many_orders_pass_as_calls_do(partner, settings, calls, status):
+    settings.RATE_LIMIT_DEPLOY = calls
+    *_, last = DeploymentFactory.create_batch(3, partner_key=partner, chain_id=CHAIN_ID)
+    with transaction.atomic():
+        if status == 200:
+            quotas.check(last, partner=partner)
+        else:
+            with pytest.raises(quotas.QuotaExceeded) as caught:
+                quotas.check(last, partner=partner)
+            assert 0 < caught.value.wait <= 86_400
+
+
+def test_what_is_bought_within_launches_is_bounded_for_each_day(post, partner, settings):
+    settings.RATE_LIMIT_DEPLOY = 0
+    settings.DEPLOY_DAILY_DEV_BUY_ETH = Decimal("0.05")
+    bought = {"ethAmount": 0.02, "recipient": WALLET}
+    assert [post(order(devBuy=bought)).status_code for _ in range(3)] == [200, 200, 429]
+    # What buys nothing goes on, and the next day begins anew.
+    assert post(order()).status_code == 200
+    Deployment.objects.update(created_at=timezone.now() - timedelta(days=1))
+    assert post(order(devBuy=bought)).status_code == 200
+
+
+def test_every_call_counts_against_the_days_limit(post, settings):
+    settings.RATE_LIMIT_DEPLOY = 3
+    body = order()
+    answers = [post(body | {"dryRun": True}), post(body), post(body), post(body)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert [answer.headers["RateLimit-Remaining"] for answer in answers] == ["2", "1", "0", "0"]
+    assert 86_000 < int(answers[3].headers["Retry-After"]) <= 86_400
+    assert answers[3].json()["success"] is False
+
+
+def test_orders_are_counted_while_calls_can_not_be(post, partner, settings, unused_port):
+    DeployQuota.objects.create(partner_key=partner, chain_id=CHAIN_ID, per_day=1)
+    settings.REDIS_URL = f"redis://127.0.0.1:{unused_port}/0"
+    with pytest.raises(RedisError):
+        redis().ping()
+    assert [post(order()).status_code for _ in range(2)] == [200, 429]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_orders_at_once_exactly_the_quota_passes(post, partner, deploy_key):
+    DeployQuota.objects.create(partner_key=partner, chain_id=CHAIN_ID, per_day=3)
+    other = {"x-api-key": credentials.issue("Other", scopes=[Scope.DEPLOY])}
+    barrier = threading.Barrier(8)
+
+    def order_one(number):
+        client = Client()
+        barrier.wait()
+        try:
+            headers = other if number == 7 else deploy_key
+            body = json.dumps(order())
+            return client.post(PATH, body, content_type="application/json", headers=headers).status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(order_one, range(8)))
+    assert sorted(statuses[:7]) == [200] * 3 + [429] * 4
+    assert statuses[7] == 200
+    assert Deployment.objects.filter(partner_key=partner).count() == 3
+
+
+def waiting():
+    """How many connections wait for another one's transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return cursor.fetchone()[0]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_order_is_counted_after_those_that_are_being_stored(partner):
+    DeployQuota.objects.create(partner_key=partner, chain_id=CHAIN_ID, per_day=1)
+
+    def take():
+        try:
+            with transaction.atomic():
+                quotas.check(DeploymentFactory(partner_key=partner, chain_id=CHAIN_ID), partner=partner)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            quotas.check(DeploymentFactory(partner_key=partner, chain_id=CHAIN_ID), partner=partner)
+            other = pool.submit(take)
+            wait_for(lambda: other.done() or waiting())
+        with pytest.raises(quotas.QuotaExceeded):
+            other.result()
+    assert Deployment.objects.count() == 1
+
+
+@pytest.mark.parametrize(("columns", "paused"), [({"paused": True}, True), ({"paused": False}, False), (None, False)])
+def test_a_chain_is_paused_by_its_own_switch_alone(columns, paused):
+    DeploySwitch.objects.create(chain_id=1, paused=True)
+    if columns is not None:
+        DeploySwitch.objects.create(chain_id=8453, **columns)
+    assert pause_flags.is_paused(8453) is paused

@@ -1,0 +1,257 @@
+"""The wallets that send deployments: whose keys there are, what they own, and whom a simulation comes from."""
+
+import json
+import logging
+import secrets
+from decimal import Decimal
+
+import pytest
+from django.core.management import call_command
+from eth_account import Account
+
+from config.environment.secret import Secret
+from development.devchain.anvil import CHAIN_ID
+from tests.nodes.remote_signer import remote_signer
+from tests.rows.factories import DeployAttemptFactory, DeployWalletFactory
+from tokens import tasks
+from tokens.chains.evm.transactions.signing import UnsignedTransaction
+from tokens.chains.types import NodeUnavailable, SignerRefused
+from tokens.deploying.sending.wallets import NoWallet, note_wallets, noted_chains, senders_for
+from tokens.installation.installed_signers import installed_signer
+from tokens.models import DeployWallet
+
+pytestmark = pytest.mark.django_db
+
+KEY, OTHER_KEY = "5e" * 32, "6f" * 32
+ADDRESS, OTHER = Account.from_key(KEY).address, Account.from_key(OTHER_KEY).address
+COIN = 10**18
+LOW = "balance: less than 0.05 of the native coin is left"
+
+
+@pytest.fixture
+def signed_by(settings, forget_chains):
+    """Has the development chain's deployments signed by these private keys."""
+
+    def change(*keys):
+        settings.DEPLOYER_KEYS = {CHAIN_ID: tuple(map(Secret, keys))} if keys else {}
+        forget_chains()
+
+    return change
+
+
+def fund(launchpad, address, wei):
+    launchpad.rpc("anvil_setBalance", address, hex(wei))
+
+
+def rows():
+    return {
+        wallet.address: (wallet.signable, wallet.balance, wallet.trouble)
+        for wallet in DeployWallet.objects.filter(chain_id=CHAIN_ID)
+    }
+
+
+def test_nobody_sends_where_no_signer_is_set(launchpad):
+    with pytest.raises(NoWallet, match=f"^no wallet can send on chain {CHAIN_ID}$"):
+        senders_for(CHAIN_ID)
+    assert rows() == {}
+
+
+def test_nobody_sends_from_a_wallet_that_is_switched_off_or_without_a_key(launchpad, signed_by):
+    signed_by(KEY, OTHER_KEY)
+    note_wallets(CHAIN_ID)
+    DeployWallet.objects.filter(address=ADDRESS).update(enabled=False)
+    DeployWallet.objects.filter(address=OTHER).update(signable=False)
+    with pytest.raises(NoWallet):
+        senders_for(CHAIN_ID)
+
+
+def test_rows_are_there_though_no_node_answers(launchpad, settings, signed_by, unused_port):
+    settings.RPC_URLS = {CHAIN_ID: (f"http://127.0.0.1:{unused_port}",)}
+    settings.RPC_PATIENCE_SECONDS = 0.1
+    signed_by(KEY)
+    with pytest.raises(NodeUnavailable):
+        note_wallets(CHAIN_ID)
+    assert rows() == {ADDRESS: (True, None, "")}
+    assert senders_for(CHAIN_ID)[0] == ADDRESS
+
+
+def test_the_first_need_notes_the_wallets(launchpad, signed_by):
+    signed_by(KEY)
+    assert senders_for(CHAIN_ID)[0] == ADDRESS
+    assert rows().keys() == {ADDRESS}
+
+
+def test_a_simulation_comes_from_the_richest(launchpad, signed_by):
+    signed_by(KEY, OTHER_KEY)
+    fund(launchpad, ADDRESS, 2 * COIN)
+    fund(launchpad, OTHER, 3 * COIN)
+    assert senders_for(CHAIN_ID)[0] == OTHER
+    fund(launchpad, ADDRESS, 4 * COIN)
+    assert note_wallets(CHAIN_ID) == 2
+    assert senders_for(CHAIN_ID)[0] == ADDRESS
+
+
+def test_a_balance_that_is_low_is_told_once_until_it_is_higher(launchpad, signed_by, caplog):
+    signed_by(KEY)
+    fund(launchpad, ADDRESS, COIN // 20 - 1)
+    with caplog.at_level(logging.INFO):
+        note_wallets(CHAIN_ID)
+        fund(launchpad, ADDRESS, COIN // 100)
+        note_wallets(CHAIN_ID)
+    assert rows() == {ADDRESS: (True, Decimal(COIN // 100), LOW)}
+    assert [record.getMessage() for record in caplog.records] == [f"chain {CHAIN_ID}, wallet {ADDRESS}: {LOW}"]
+    fund(launchpad, ADDRESS, COIN // 20)
+    note_wallets(CHAIN_ID)
+    assert rows() == {ADDRESS: (True, Decimal(COIN // 20), "")}
+
+
+def test_a_wallet_whose_key_is_gone_is_kept_and_sends_no_more(launchpad, signed_by):
+    signed_by(KEY, OTHER_KEY)
+    fund(launchpad, ADDRESS, 0)
+    fund(launchpad, OTHER, COIN)
+    note_wallets(CHAIN_ID)
+    signed_by(OTHER_KEY)
+    note_wallets(CHAIN_ID)
+    assert rows() == {ADDRESS: (False, Decimal(0), ""), OTHER: (True, Decimal(COIN), "")}
+    assert senders_for(CHAIN_ID)[0] == OTHER
+    signed_by()
+    assert noted_chains() == {CHAIN_ID}
+    note_wallets(CHAIN_ID)
+    with pytest.raises(NoWallet):
+        senders_for(CHAIN_ID)
+    signed_by(KEY)
+    assert senders_for(CHAIN_ID)[0] == ADDRESS
+
+
+def test_noting_leaves_alone_what_operators_and_senders_wrote(launchpad, signed_by):
+    signed_by(KEY)
+    note_wallets(CHAIN_ID)
+    DeployWallet.objects.update(enabled=False, next_nonce=7, trouble="fees: too high")
+    fund(launchpad, ADDRESS, COIN)
+    note_wallets(CHAIN_ID)
+    wallet = DeployWallet.objects.get()
+    assert (wallet.enabled, wallet.next_nonce, wallet.trouble) == (False, 7, "fees: too high")
+
+
+def test_a_key_file_that_does_not_open_is_left_out_and_said(settings, signed_by, tmp_path, caplog):
+    wrong, right = tmp_path / "s3cret-wrong.json", tmp_path / "right.json"
+    wrong.write_text(json.dumps(Account.encrypt(KEY, "another", kdf="pbkdf2", iterations=2)))
+    right.write_text(json.dumps(Account.encrypt(OTHER_KEY, "s3cret", kdf="scrypt", iterations=2)))
+    settings.DEPLOYER_KEYSTORES = {CHAIN_ID: (wrong, right, tmp_path / "missing")}
+    settings.DEPLOYER_KEYSTORE_PASSWORD = Secret("s3cret")
+    signed_by()
+    assert installed_signer(CHAIN_ID).addresses == {OTHER}
+    assert [record.getMessage() for record in caplog.records] == [
+        f"DEPLOYER_KEYSTORES_{CHAIN_ID}, file 1: the keystore of {ADDRESS} does not open with the password",
+        f"DEPLOYER_KEYSTORES_{CHAIN_ID}, file 3: the file can't be read: No such file or directory",
+    ]
+    # Not again: each try takes seconds.
+    assert installed_signer(CHAIN_ID).addresses == {OTHER}
+    assert len(caplog.records) == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [(("kdf",), "none"), (("mac",), None), (("kdfparams", "prf"), 1), (("kdfparams",), {}), (("ciphertext",), "zz")],
+)
+def test_a_key_file_that_is_damaged_is_left_out(settings, signed_by, tmp_path, caplog, path, value):
+    file, content = tmp_path / "keystore.json", Account.encrypt(KEY, "s3cret", kdf="pbkdf2", iterations=2)
+    place = content["crypto"] if len(path) == 1 else content["crypto"]["kdfparams"]
+    place[path[-1]] = value
+    file.write_text(json.dumps(content))
+    settings.DEPLOYER_KEYSTORES = {CHAIN_ID: (file,)}
+    settings.DEPLOYER_KEYSTORE_PASSWORD = Secret("s3cret")
+    signed_by()
+    assert installed_signer(CHAIN_ID).addresses == set()
+    assert "does not open with the password" in caplog.text
+
+
+def test_a_key_file_that_holds_another_key_than_it_says_is_left_out(settings, signed_by, tmp_path, caplog):
+    file = tmp_path / "keystore.json"
+    file.write_text(json.dumps(Account.encrypt(KEY, "s3cret", kdf="pbkdf2", iterations=2) | {"address": OTHER[2:]}))
+    settings.DEPLOYER_KEYSTORES = {CHAIN_ID: (file,)}
+    settings.DEPLOYER_KEYSTORE_PASSWORD = Secret("s3cret")
+    signed_by()
+    assert installed_signer(CHAIN_ID).addresses == set()
+    assert caplog.messages == [
+        f"DEPLOYER_KEYSTORES_{CHAIN_ID}, file 1: the keystore of {OTHER} holds the key of another address"
+    ]
+
+
+def test_keys_key_files_and_a_remote_signer_sign_what_the_chain_takes(launchpad, settings, signed_by, tmp_path):
+    keys = [secrets.token_hex(32) for _ in range(3)]
+    file = tmp_path / "keystore.json"
+    file.write_text(json.dumps(Account.encrypt(keys[1], "s3cret", kdf="pbkdf2", iterations=2)))
+    with remote_signer(keys[2]) as signer:
+        settings.DEPLOYER_KEYSTORES = {CHAIN_ID: (file,)}
+        settings.DEPLOYER_KEYSTORE_PASSWORD = Secret("s3cret")
+        settings.DEPLOYER_REMOTE = {CHAIN_ID: (signer.addresses[0].lower(),)}
+        settings.DEPLOYER_SIGNER_URL = signer.url
+        signed_by(keys[0])
+        assert note_wallets(CHAIN_ID) == 3
+        for key in keys:
+            address = Account.from_key(key).address
+            fund(launchpad, address, COIN)
+            tx = UnsignedTransaction(
+                chain_id=CHAIN_ID,
+                nonce=0,
+                to=OTHER,
+                value=1,
+                data=b"",
+                gas=21_000,
+                max_fee=10 * 10**9,
+                priority_fee=10**9,
+            )
+            signed = installed_signer(CHAIN_ID).sign(tx, address=address)
+            assert launchpad.rpc("eth_sendRawTransaction", "0x" + signed.raw.hex()) == signed.tx_hash
+            assert launchpad.web3.eth.get_transaction(signed.tx_hash)["from"] == address
+    with pytest.raises(SignerRefused):
+        installed_signer(CHAIN_ID).sign(tx, address=OTHER)
+
+
+def test_the_task_notes_each_chain(launchpad, signed_by, queue):
+    signed_by(KEY)
+    DeployWallet.objects.create(chain_id=1, address=OTHER)
+    tasks.note_deploy_wallets()
+    assert sorted(message.args for message in queue()) == [[1], [CHAIN_ID]]
+    tasks.note_wallets_of_chain(CHAIN_ID)
+    assert rows().keys() == {ADDRESS}
+
+
+def test_the_task_says_what_stands_in_the_way(signed_by, caplog):
+    signed_by(KEY)
+    tasks.note_wallets_of_chain(CHAIN_ID)
+    assert caplog.messages == [
+        f"can't note the deploy wallets of chain {CHAIN_ID}: chain {CHAIN_ID} is not in the registry"
+    ]
+
+
+def test_the_command_says_that_there_is_no_wallet(capsys):
+    call_command("deploy_wallets")
+    assert capsys.readouterr().out == "No wallet was noted yet: set DEPLOYER_KEYS_<chainId> or one of its like.\n"
+
+
+def test_the_command_shows_what_operators_ask_about_a_wallet_and_no_key(launchpad, signed_by, capsys):
+    signed_by(KEY)
+    fund(launchpad, ADDRESS, COIN // 100)
+    call_command("deploy_wallets", note=True)
+    assert capsys.readouterr() == (f"chain {CHAIN_ID}  {ADDRESS}  balance 0.01  next nonce 0  in flight 0  {LOW}\n", "")
+    wallet = DeployWalletFactory(
+        chain_id=1, address=OTHER, balance=None, next_nonce=7, enabled=False, signable=False, trouble="fees: high"
+    )
+    DeployAttemptFactory(wallet=wallet)
+    DeployAttemptFactory(wallet=wallet, state="mined")
+    call_command("deploy_wallets")
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == (
+        f"chain 1  {OTHER}  balance unknown  next nonce 7  in flight 1  switched off  nobody has its key  fees: high"
+    )
+    assert second.startswith(f"chain {CHAIN_ID}  {ADDRESS}  ")
+
+
+def test_the_command_says_what_stands_in_the_way(signed_by, capsys):
+    signed_by(KEY)
+    call_command("deploy_wallets", note=True)
+    said = capsys.readouterr()
+    assert said.err == f"chain {CHAIN_ID}: chain {CHAIN_ID} is not in the registry\n"
+    assert said.out == f"chain {CHAIN_ID}  {ADDRESS}  balance unknown  next nonce 0  in flight 0\n"

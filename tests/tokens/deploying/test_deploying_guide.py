@@ -1,0 +1,34 @@
+"""The bodies in the guide for partners are ones that are taken."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tokens.chains.launching.launch_calls import deploy_call, start_presale_call
+from tokens.chains.launching.merkle import build_tree
+from tokens.deploying import launch_request
+from tokens.installation.installed_chains import installed_chain
+
+GUIDE = Path(__file__).resolve().parents[3] / "docs" / "deploying.md"
+BLOCKS = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)]
+BODIES = [block for block in BLOCKS if "token" in block]
+
+
+def test_it_shows_three_bodies_and_one_answer():
+    assert (len(BODIES), len(BLOCKS)) == (3, 4)
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: body["token"]["symbol"])
+def test_a_body_of_the_guide_becomes_a_call(body, settings, forget_chains):
+    settings.RPC_URLS = {8453: ("http://127.0.0.1:9",)}
+    forget_chains()
+    order, chain = launch_request.read(body), installed_chain(8453)
+    tree = build_tree(order.airdrop.entries) if order.airdrop else None
+
+    config = launch_request.build(order, chain=chain, tree=tree)
+
+    assert config.name == body["token"]["name"]
+    make = start_presale_call if config.presale else deploy_call
+    assert make(chain.info, config, salt="0x" + "00" * 32).to.startswith("0x")

@@ -1,0 +1,149 @@
+"""GET /api/get-claim-info"""
+
+import pytest
+
+from tests.nodes.launch_builder import LOCKER, LOCKER_V3, TOKEN, v1_launch, v3_launch
+from tests.nodes.recordings import V4_LAUNCHES, mined
+from tests.rows.factories import SolanaTokenFactory, TokenFactory
+from tests.rows.indexed_tokens import index_launch
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/api/get-claim-info"
+ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
+MINT = "So11111111111111111111111111111111111111112"
+LACKING = "on Solana there is no locker that pays fees"
+ADDRESS_RULE = "must be a 20-byte hex address, 0x followed by 40 hex digits"
+V4_RULE = "must be a token of generation v0 to v3.1; for a v4 token use /api/get-uncollected-fees/{address}"
+
+# lockerAddress, lpNftId, contract_address, type
+GOLDEN = {
+    "legacy-v0-deploy": (
+        "0x5e078B7cc2D3f65f5DbA27bf6a424ec6eD6AaFC8", "4", "0x13819f4406780dB8FEe7e2A88CCe199aE65076f5", "proxy",
+    ),
+    "legacy-v2-deploy": (
+        "0x618A9840691334eE8d24445a4AdA4284Bf42417D", "2", "0x3ca9D4D32d0CBC794dd854e76D937f0037Fa7748", "clanker_v2",
+    ),
+    "legacy-v31-deploy": (
+        "0x33e2Eda238edcF470309b8c6D228986A1204c8f9", "1", "0x60541C4871bf12291a75a7C91581A3d6822c4b07", "clanker_v3_1",
+    ),
+}  # fmt: skip
+BUILT = {
+    "v1": (v1_launch, (LOCKER, "42", TOKEN, "clanker")),
+    "v3.0": (v3_launch, (LOCKER_V3, "42", TOKEN, "clanker_v3")),
+}
+
+
+@pytest.fixture
+def ask(client, read_key):
+    """Sends the parameters with a key and returns the answer."""
+    return lambda **parameters: client.get(PATH, parameters, headers=read_key)
+
+
+def assert_refused(answer, status, text):
+    assert (answer.status_code, answer.json()["error"]) == (status, text)
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+def body(facts):
+    return dict(zip(("lockerAddress", "lpNftId", "contract_address", "type"), facts, strict=True))
+
+
+@pytest.mark.parametrize("parameters", [{}, {"address": ""}])
+def test_it_requires_an_address(ask, parameters):
+    assert_refused(ask(**parameters), 400, "address is required")
+
+
+@pytest.mark.parametrize("address", ["0x12", ADDRESS[:-1], "0x" + "ab" * 32, "me.eth", ADDRESS + "\0"])
+def test_it_refuses_what_is_no_evm_address(ask, address):
+    answer = ask(address=address)
+    assert answer.status_code == 400
+    assert [detail["field"] for detail in answer.json()["details"]] == ["address"]
+    if "\0" not in address:
+        assert answer.json()["error"] == f"address {ADDRESS_RULE}"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "field", "rule"),
+    [
+        ({"address": MINT}, "address", f"must be of an EVM chain, since {LACKING}: a 20-byte hex address"),
+        ({"address": ADDRESS, "chainId": 101}, "chainId", f"must be an EVM chain, since {LACKING}"),
+    ],
+)
+def test_it_says_why_it_has_nothing_of_solana(ask, parameters, field, rule):
+    SolanaTokenFactory(contract_address=MINT)
+    answer = ask(**parameters)
+    assert_refused(answer, 400, f"{field} {rule}")
+    assert answer.json()["details"] == [{"field": field, "message": rule}]
+
+
+@pytest.mark.parametrize("chain_id", ["0", "-1", "base", str(2**63)])
+def test_it_refuses_a_bad_chain(ask, chain_id):
+    answer = ask(address=ADDRESS, chainId=chain_id)
+    assert answer.status_code == 400
+    assert [detail["field"] for detail in answer.json()["details"]] == ["chainId"]
+
+
+@pytest.mark.parametrize("label", V4_LAUNCHES)
+def test_it_refuses_a_v4_token(ask, label):
+    answer = ask(address=index_launch(mined(label)).contract_address)
+    assert_refused(answer, 400, f"address {V4_RULE}")
+    assert answer.json()["details"] == [{"field": "address", "message": V4_RULE}]
+
+
+def test_it_refuses_a_token_of_a_generation_that_the_registry_has_lost_unless_it_has_an_nft(ask):
+    token = TokenFactory(contract_address=ADDRESS, generation="lost", locker_address=LOCKER)
+    assert_refused(ask(address=ADDRESS), 400, f"address {V4_RULE}")
+    token.position_id = "9"
+    token.save()
+    assert ask(address=ADDRESS).json() == body((LOCKER, "9", ADDRESS, "lost"))
+
+
+@pytest.mark.parametrize("parameters", [{}, {"chainId": 8453}, {"chainId": 2**63 - 1}])
+def test_it_does_not_find_unknown_or_dropped_tokens(ask, parameters):
+    TokenFactory(contract_address=ADDRESS, generation="v2", position_id="1", unindexed=True)
+    assert_refused(ask(address=ADDRESS, **parameters), 404, "Token not found")
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
+def test_it_takes_get_alone(client, read_key, method):
+    answer = getattr(client, method)(PATH, headers=read_key)
+    assert (answer.status_code, set(answer.json())) == (405, {"error"})
+
+
+@pytest.mark.parametrize("label", GOLDEN)
+@pytest.mark.parametrize("spell", [str, str.lower])
+def test_it_tells_of_a_recorded_launch(ask, label, spell):
+    token = index_launch(mined(label))
+    answer = ask(address=spell(token.contract_address), partner="x")
+    assert (answer.status_code, answer.json()) == (200, body(GOLDEN[label]))
+    assert answer.headers["Cache-Control"] == "private, no-store"
+    assert answer.headers["X-Ignored-Params"] == "partner"
+
+
+@pytest.mark.parametrize("generation", BUILT)
+def test_it_tells_of_a_built_launch(ask, generation):
+    launch, facts = BUILT[generation]
+    index_launch(launch())
+    assert ask(address=TOKEN).json() == body(facts)
+
+
+def test_it_answers_with_a_trailing_slash(client, read_key):
+    TokenFactory(contract_address=ADDRESS, generation="v2", position_id="1")
+    assert client.get(PATH + "/", {"address": ADDRESS}, headers=read_key).status_code == 200
+
+
+def test_of_several_chains_the_registrys_first_counts(ask):
+    for chain_id, position_id in ((424_242, "3"), (2741, "2"), (8453, "1")):
+        TokenFactory(contract_address=ADDRESS, chain_id=chain_id, generation="v3.1", position_id=position_id)
+    assert ask(address=ADDRESS).json()["lpNftId"] == "1"
+    assert ask(address=ADDRESS, chainId=2741).json()["lpNftId"] == "2"
+    assert ask(address=ADDRESS, chainId=424_242).json()["lpNftId"] == "3"
+
+
+def test_it_asks_the_database_for_key_and_token(ask, django_assert_num_queries):
+    TokenFactory(contract_address=ADDRESS, generation="v2", position_id="1")
+    # The first use of a key is written down.
+    ask(address=ADDRESS)
+    with django_assert_num_queries(2):
+        assert ask(address=ADDRESS).status_code == 200

@@ -1,0 +1,197 @@
+"""GET /api/get-uncollected-fees/{address} of a mint."""
+
+import base64
+
+import pytest
+from solders.pubkey import Pubkey
+
+from development.standins.http_server import Mode
+from tests.config.api.test_described_answers import check, close_objects
+from tests.nodes.launch_builder import STRANGER
+from tests.nodes.solana_recorded import CONFIG, CREATOR, LAUNCH, MINT, PARTNER, POOL, WRAPPED_SOL
+from tests.rows.factories import SolanaTokenFactory
+from tests.tokens.catalogue.test_solana_addresses import other_case
+from tokens.indexing.index_requests import index_transaction
+from tokens.models import Token
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/api/get-uncollected-fees"
+# Of the token program, with a description by Metaplex.
+OTHER_MINT = "2KW2XRd9kwqet15Aha2oK3tYvd3nWbTFH1MBiRAv1BE1"
+HEX_RULE = "must be a 20-byte hex address on a chain other than Solana"
+BASE58_RULE = "must be base58 of 32 bytes: chain 101 is Solana"
+# Where the accounts have what the tests change.
+POOLS_PARTNER_FEES, POOLS_IS_MIGRATED, POOLS_CREATOR_FEES = 264, 305, 352
+CONFIGS_QUOTE_MINT, CONFIGS_FEE_CLAIMER = 8, 40
+
+
+@pytest.fixture
+def node(installed_solana_node, settings, forget_chains):
+    settings.RPC_ATTEMPTS = 1
+    forget_chains()
+    return installed_solana_node
+
+
+@pytest.fixture
+def ask(client, read_key, node):
+    return lambda address, **parameters: client.get(f"{PATH}/{address}", parameters, headers=read_key)
+
+
+@pytest.fixture
+def token(node):
+    """The recorded launch."""
+    index_transaction(chain_id=101, tx_hash=LAUNCH)
+    return Token.objects.get()
+
+
+@pytest.fixture
+def change(node):
+    """Has the node tell other bytes of an account, from one place on."""
+
+    def change(address, place, content):
+        account = node.accounts[address]
+        data = bytearray(base64.b64decode(account["data"][0]))
+        data[place : place + len(content)] = content
+        account["data"] = [base64.b64encode(data).decode(), "base64"]
+
+    return change
+
+
+def key(address):
+    return bytes(Pubkey.from_string(address))
+
+
+def amounts(base, quote):
+    return base.to_bytes(8, "little") + quote.to_bytes(8, "little")
+
+
+def lsol(pending):
+    return {"currency": MINT, "symbol": "LSOL", "decimals": 6, "harvested": "0", "pending": pending}
+
+
+def sol(pending):
+    return {"currency": WRAPPED_SOL, "symbol": "SOL", "decimals": 9, "harvested": "0", "pending": pending}
+
+
+@pytest.mark.parametrize(
+    ("address", "parameters", "field", "rule"),
+    [
+        (MINT, {"chainId": 8453}, "address", HEX_RULE),
+        (STRANGER, {"chainId": 101}, "address", BASE58_RULE),
+        (MINT, {"recipient": STRANGER}, "recipient", BASE58_RULE),
+        (STRANGER, {"recipient": CREATOR}, "recipient", HEX_RULE),
+    ],
+)
+def test_it_refuses_what_is_of_another_kind_of_chain(ask, node, address, parameters, field, rule):
+    answer = ask(address, **parameters)
+    details = [{"field": field, "message": rule}]
+    assert (answer.status_code, answer.json()) == (400, {"error": f"{field} {rule}", "details": details})
+    assert node.calls == []
+
+
+@pytest.mark.parametrize("parameters", [{}, {"chainId": 101}])
+def test_a_mint_in_another_case_is_another_mint(ask, token, node, parameters):
+    told = len(node.calls)
+    answer = ask(other_case(MINT), **parameters)
+    assert (answer.status_code, answer.json()) == (404, {"error": "Token not found"})
+    assert len(node.calls) == told
+
+
+def test_it_says_when_no_node_answers(ask, token, node):
+    node.behave(Mode.FAIL)
+    answer = ask(MINT)
+    assert (answer.status_code, answer.json()) == (503, {"error": "Upstream is not available"})
+    assert answer.headers["Retry-After"] == "5"
+
+
+def test_it_says_when_it_has_no_node_of_solana(ask, settings, forget_chains):
+    settings.RPC_URLS = {}
+    forget_chains()
+    token = SolanaTokenFactory()
+    answer = ask(token.contract_address)
+    assert (answer.status_code, answer.json()) == (503, {"error": "The chain is not available"})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"pool_address": ""},
+        # No account; a wallet's; a mint's; one of the program that is no pool.
+        {"pool_address": str(Pubkey(bytes(range(32))))},
+        {"pool_address": CREATOR},
+        {"pool_address": OTHER_MINT},
+        {"pool_address": CONFIG},
+        # The pool of another token, and one that is sold for something else.
+        {"contract_address": OTHER_MINT},
+        {"paired_token": OTHER_MINT},
+    ],
+)
+def test_what_the_chain_can_not_have_said_is_an_error_of_the_upstream(ask, token, changes):
+    Token.objects.update(**changes)
+    answer = ask(Token.objects.get().contract_address)
+    assert (answer.status_code, answer.json()) == (502, {"error": "Upstream answered with an error"})
+
+
+def test_it_tells_what_waits_after_the_creators_claim(ask, token, client):
+    answer = ask(MINT, page=1)
+    document = client.get("/api/openapi.json").json()
+    close_objects(document["components"]["schemas"])
+    # Of the 8,000,000 lamports that the recorded swap left to both, the creator has claimed his half.
+    assert (answer.status_code, answer.json()) == (
+        200,
+        {
+            "tokenAddress": MINT,
+            "chainId": 101,
+            "blockNumber": 1005,
+            "fees": [lsol("0"), sol("4000000")],
+            "recipients": [
+                {"recipient": CREATOR, "fees": [lsol("0"), sol("0")]},
+                {"recipient": PARTNER, "fees": [lsol("0"), sol("4000000")]},
+            ],
+            "conversion": "none",
+        },
+    )
+    assert answer.headers["Cache-Control"] == "private, max-age=15"
+    assert answer.headers["X-Ignored-Params"] == "page"
+    check(document, f"{PATH}/{{address}}", answer.json())
+
+
+@pytest.mark.parametrize(("recipient", "lamports"), [(PARTNER, "4000000"), (CREATOR, "0"), (OTHER_MINT, "0")])
+def test_it_tells_of_one_recipient_alone(ask, token, recipient, lamports):
+    answer = ask(MINT, chainId=101, recipient=recipient).json()
+    fees = [lsol("0"), sol(lamports)]
+    assert (answer["fees"], answer["recipients"]) == (fees, [{"recipient": recipient, "fees": fees}])
+
+
+def test_who_is_both_the_creator_and_the_launchpad_has_both_parts(ask, token, change):
+    change(POOL, POOLS_CREATOR_FEES, amounts(5, 6))
+    change(CONFIG, CONFIGS_FEE_CLAIMER, key(CREATOR))
+    fees = [lsol("5"), sol("4000006")]
+    answer = ask(MINT).json()
+    assert (answer["fees"], answer["recipients"]) == (fees, [{"recipient": CREATOR, "fees": fees}])
+
+
+def test_amounts_are_told_to_the_smallest_unit(ask, token, change):
+    change(POOL, POOLS_CREATOR_FEES, amounts(2**64 - 1, 1))
+    change(POOL, POOLS_PARTNER_FEES, amounts(2**64 - 1, 0))
+    answer = ask(MINT).json()
+    assert answer["fees"] == [lsol(str(2**65 - 2)), sol("1")]
+
+
+def test_a_pool_that_has_graduated_keeps_what_nobody_claimed(ask, token, change):
+    change(POOL, POOLS_IS_MIGRATED, b"\1")
+    assert ask(MINT).json()["fees"] == [lsol("0"), sol("4000000")]
+
+
+def test_a_quote_mint_that_the_registry_lacks_tells_of_itself(ask, token, change):
+    change(CONFIG, CONFIGS_QUOTE_MINT, key(OTHER_MINT))
+    Token.objects.update(paired_token=OTHER_MINT)
+    fees = ask(MINT).json()["fees"]
+    told = {"currency": OTHER_MINT, "symbol": "SOLT", "decimals": 6, "harvested": "0", "pending": "4000000"}
+    assert fees == [lsol("0"), told]
+
+
+def test_the_amounts_are_as_of_the_slot_at_which_the_node_looked(ask, token, node):
+    node.slot = 5000
+    assert ask(MINT).json()["blockNumber"] == 5000

@@ -1,0 +1,168 @@
+"""`manage.py backfill`: a run of past blocks becomes rows, once, whatever its nodes do."""
+
+import logging
+import threading
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from config.postgresql import advisory_locks
+from tests.nodes.following_chain import final, install, launched, wrong_rows
+from tests.processes.waiting import wait_for
+from tests.simulator import Faults, Limits, SimulatedChain, Traffic, serve
+from tests.simulator.faults import ALL
+from tokens.following import coverage
+from tokens.indexing import chain_lock
+from tokens.installation.installed_chains import installed_chain
+from tokens.models import Coverage, CoverageAlarm, Token
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# That of simulated chains.
+CHAIN = 8453
+BUSY = Traffic(launches=0.8, events=1.2, noise=0.4)
+
+
+@pytest.fixture(scope="module")
+def chain():
+    grown = SimulatedChain(11, traffic=BUSY)
+    grown.mine(120)
+    return grown
+
+
+@pytest.fixture
+def node(chain, settings, forget_chains, tmp_path):
+    with serve(chain) as running:
+        install(chain, running.url, settings=settings, forget=forget_chains, place=tmp_path)
+        yield running
+
+
+def backfill(first: int, last: int, *more: str) -> str:
+    """What the command says."""
+    said = StringIO()
+    call_command("backfill", f"--chain={CHAIN}", f"--from={first}", f"--to={last}", *more, stdout=said)
+    return said.getvalue()
+
+
+def refusal(*arguments: object) -> str:
+    with pytest.raises(CommandError) as refused:
+        backfill(*arguments)
+    assert not Coverage.objects.exists()
+    return str(refused.value)
+
+
+def test_a_run_that_ends_before_it_begins_is_refused(node):
+    assert refusal(20, 19) == "--to must be at least --from, which is 20"
+
+
+def test_a_block_below_zero_is_refused(node):
+    assert refusal(-1, 19) == "--from must be at least 0"
+
+
+def test_a_block_that_is_not_final_is_refused(node, chain):
+    newest = final(chain)
+    expected = f"--to: block {newest + 1} is not final yet, the newest that is one is {newest}"
+    assert refusal(0, newest + 1) == expected
+
+
+def test_a_chain_without_nodes_is_refused(node, settings, forget_chains):
+    settings.RPC_URLS = {}
+    forget_chains()
+    assert refusal(0, 5) == f"--chain: RPC_URLS_{CHAIN} is not set"
+
+
+def test_nodes_out_of_reach_are_told_of_without_their_url(node, settings, forget_chains, unused_port):
+    settings.RPC_URLS = {CHAIN: (f"http://127.0.0.1:{unused_port}/secret",)}
+    settings.RPC_PATIENCE_SECONDS = 0.2
+    forget_chains()
+    said = refusal(0, 5)
+    assert "out of reach" in said and "secret" not in said
+
+
+def test_blocks_that_another_process_reads_are_left_to_it(node):
+    run = coverage.open_run(installed_chain(CHAIN).info, first=0, last=40)
+    with (
+        advisory_locks.held(chain_lock.key(chain_lock.Purpose.BACKFILLING, run.pk)),
+        pytest.raises(CommandError, match="^another process reads the same blocks$"),
+    ):
+        backfill(0, 40)
+    assert not Token.objects.exists()
+    backfill(0, 40)
+    assert Token.objects.exists()
+
+
+def test_all_launches_and_events_of_a_run_become_rows(node, chain):
+    said = backfill(0, final(chain))
+    assert wrong_rows(chain, to=final(chain)) == []
+    assert said.startswith(f"launches: {launched()}, ") and launched() > 50
+    row = Coverage.objects.get()
+    assert (row.first_block, row.last_block, row.followed_to) == (0, final(chain), final(chain))
+
+
+def test_a_run_that_is_read_is_not_read_again(node, chain):
+    backfill(0, 60)
+    asked = node.asked["eth_getLogs"]
+    assert backfill(0, 60).startswith("launches: 0, ")
+    assert node.asked["eth_getLogs"] == asked
+
+
+def test_what_happened_to_its_tokens_since_is_read_too(node, chain):
+    backfill(0, 40)
+    of_these = set(Token.objects.values_list("contract_address", flat=True))
+    later = [
+        event
+        for event in chain.truth(blocks=chain.blocks[: final(chain) + 1]).events
+        if event.at.block_number > 40 and event.happening.token in of_these
+    ]
+    assert later
+    wanted = {(event.at.tx_hash, event.at.log_index) for event in later}
+    from_rows = set()
+    for token in Token.objects.all():
+        from_rows |= set(token.events.filter(block_number__gt=40).values_list("tx_hash", "log_index"))
+    assert from_rows == wanted
+    assert not Token.objects.filter(block_number__gt=40).exists()
+
+
+def test_a_check_of_an_honest_chain_finds_nothing(node, chain):
+    said = backfill(0, final(chain), "--verify")
+    assert said.endswith("repaired: 0 missing, 0 invented\n")
+    assert Coverage.objects.get().verified_to == final(chain)
+    assert not CoverageAlarm.objects.exists()
+    assert wrong_rows(chain, to=final(chain)) == []
+
+
+def test_every_row_is_right_whatever_the_node_does(node, chain, settings, forget_chains):
+    settings.RPC_TIMEOUT_SECONDS = 2
+    forget_chains()
+    node.faults, node.limits = ALL, Limits(blocks=15, logs=60, batch=30, times=False)
+    backfill(0, final(chain), "--verify")
+    assert wrong_rows(chain, to=final(chain)) == []
+
+
+def test_a_range_that_no_node_tells_is_tried_until_one_does(node, chain, settings, forget_chains, caplog):
+    settings.RPC_PATIENCE_SECONDS = 0.1
+    forget_chains()
+    answered = threading.Event()
+
+    def heal() -> None:
+        wait_for(lambda: any("tried again" in record.message for record in caplog.records), seconds=30)
+        node.faults = Faults()
+        answered.set()
+
+    node.faults = Faults(lacking=frozenset({"eth_getLogs"}))
+    healer = threading.Thread(target=heal)
+    healer.start()
+    backfill(0, final(chain))
+    healer.join()
+    assert answered.is_set()
+    assert wrong_rows(chain, to=final(chain)) == []
+
+
+def test_progress_is_told_in_one_line_of_names_and_values(node, chain, caplog):
+    with caplog.at_level(logging.INFO, logger="tokens.following.progress_display"):
+        backfill(0, 30)
+    (line, *_) = [record.message for record in caplog.records if record.name == "tokens.following.progress_display"]
+    values = dict(part.split("=") for part in line.split())
+    assert values["chain"] == str(CHAIN) and values["blocks"] == "0-30" and values["percent"] == "100.0"
+    assert values["launches"] == str(launched())

@@ -1,0 +1,282 @@
+"""Nodes that leave out or make up logs: the rows are right in the end, and alarms name where they were not."""
+
+import logging
+import random
+from dataclasses import replace
+
+import pytest
+from eth_utils.crypto import keccak
+
+from tests.nodes.following_chain import final, install, launched, watch, wrong_rows
+from tests.simulator import Faults, SimulatedChain, Traffic, serve
+from tests.simulator.addresses import FACTORY
+from tests.simulator.bloom import bloom
+from tests.simulator.chain import Block
+from tests.simulator.transactions import TransactionMaker
+from tokens.following import coverage
+from tokens.following.history import read_history
+from tokens.following.verification import Checked, verify
+from tokens.installation.installed_chains import installed_chain, installed_chain_otherwise
+from tokens.models import Coverage, CoverageAlarm, LaunchFacts, Token, TokenEvent
+
+pytestmark = pytest.mark.django_db
+
+# That of simulated chains.
+CHAIN = 8453
+BUSY = Traffic(launches=0.8, events=0.6, noise=0.1)
+# Some launches have no log left by which they would be noticed.
+FORGETFUL = Faults(omitted_for_good=0.02, forgotten=0.05)
+
+
+@pytest.fixture(scope="module")
+def chain():
+    grown = SimulatedChain(21, traffic=BUSY)
+    grown.mine(90)
+    return grown
+
+
+@pytest.fixture
+def node(chain, settings, forget_chains, tmp_path):
+    with serve(chain, seed=1) as running:
+        install(chain, running.url, settings=settings, forget=forget_chains, place=tmp_path)
+        yield running
+
+
+@pytest.fixture
+def honest(chain, node, settings, forget_chains):
+    """A second node, which leaves nothing out."""
+    with serve(chain, seed=2) as running:
+        settings.RPC_URLS = {CHAIN: (node.url, running.url)}
+        forget_chains()
+        yield running
+
+
+def read(chain: SimulatedChain, *, first: int = 0) -> Coverage:
+    """The chain's final blocks as the first node tells them."""
+    installed = installed_chain(CHAIN)
+    run = coverage.open_run(installed.info, first=first, last=final(chain))
+    for _ in read_history(run, chain=installed, target=lambda: final(chain), watch=watch()):
+        pass
+    return run
+
+
+def check(run: Coverage) -> list[Checked]:
+    to = run.last_block or 0
+    chain, otherwise = installed_chain(CHAIN), installed_chain_otherwise(CHAIN)
+    return list(verify(run, chain=chain, otherwise=otherwise, target=lambda: to, watch=watch()))
+
+
+def all_launches(chain: SimulatedChain) -> int:
+    return len(chain.truth(blocks=chain.blocks[: final(chain) + 1]).tokens)
+
+
+def test_rows_of_a_forgetful_node_lack_launches_until_they_are_checked(chain, node):
+    """Without which the tests below would prove nothing."""
+    node.faults = FORGETFUL
+    read(chain)
+    assert launched() < all_launches(chain)
+
+
+def test_a_run_is_not_checked_while_no_node_tells_it(chain, node, settings, forget_chains):
+    settings.RPC_PATIENCE_SECONDS = 0.1
+    forget_chains()
+    run = read(chain)
+    node.faults = Faults(lacking=frozenset({"eth_getBlockByNumber"}))
+    watching = watch()
+
+    def note(_error: Exception) -> float:
+        watching.stop.set()
+        return 0.0
+
+    stopped = replace(watching, note=note)
+    installed = installed_chain(CHAIN)
+    assert not list(verify(run, chain=installed, otherwise=installed, target=lambda: 50, watch=stopped))
+    run.refresh_from_db()
+    assert run.verified_to == -1
+
+
+@pytest.mark.parametrize("how", ["logs", "bloom", "receipts"])
+def test_an_honest_chain_raises_no_alarm_and_costs_no_write(chain, honest, settings, how):
+    settings.FOLLOW_VERIFY = how
+    run = read(chain)
+    written = dict(Token.objects.values_list("pk", "last_indexed"))
+    checked = check(run)
+    assert run.verified_to == checked[-1].to == final(chain)
+    assert sum(step.blocks for step in checked) == final(chain) + 1
+    # Nor is anything written again.
+    assert dict(Token.objects.values_list("pk", "last_indexed")) == written
+    assert not CoverageAlarm.objects.exists()
+    assert wrong_rows(chain, to=final(chain)) == []
+
+
+@pytest.mark.parametrize("how", ["bloom", "receipts"])
+def test_what_the_only_node_leaves_out_for_good_is_found_by_filters_and_receipts(chain, node, settings, how, caplog):
+    settings.FOLLOW_VERIFY, node.faults = how, FORGETFUL
+    run = read(chain)
+    lacking = wrong_rows(chain, to=final(chain))
+    checked = check(run)
+    assert wrong_rows(chain, to=final(chain)) == []
+    assert launched() == all_launches(chain)
+    # Claims are parts of events.
+    rows = [line for line in lacking if " is missing" in line and not line.startswith("claim")]
+    assert sum(step.missing for step in checked) == len(rows) > 0
+    assert_alarms_tell(chain, caplog, lacking)
+
+
+def test_what_one_node_leaves_out_another_one_tells(chain, node, honest, settings, caplog):
+    settings.FOLLOW_VERIFY, node.faults = "logs", FORGETFUL
+    run = read(chain)
+    lacking = wrong_rows(chain, to=final(chain))
+    check(run)
+    assert wrong_rows(chain, to=final(chain)) == []
+    assert launched() == all_launches(chain)
+    assert_alarms_tell(chain, caplog, lacking)
+
+
+def assert_alarms_tell(chain: SimulatedChain, caplog: pytest.LogCaptureFixture, lacking: list[str]) -> None:
+    """Each thing that lacked is in an alarm's range, and the log names chain and range as an error."""
+    alarms = list(CoverageAlarm.objects.all())
+    truth = chain.truth(blocks=chain.blocks[: final(chain) + 1])
+    for token in truth.tokens.values():
+        if any(f"token {token.address} is missing" in line for line in lacking):
+            (alarm,) = [one for one in alarms if one.first_block <= token.at.block_number <= one.last_block]
+            assert token.at.tx_hash in alarm.tx_hashes
+    errors = [record.message for record in caplog.records if record.levelno == logging.ERROR]
+    for alarm in alarms:
+        assert alarm.repaired and alarm.missing and not alarm.invented
+        assert any(f"chain={CHAIN} blocks={alarm.first_block}-{alarm.last_block}" in error for error in errors)
+
+
+def test_a_node_without_block_receipts_is_checked_by_its_transactions(chain, node, settings):
+    settings.FOLLOW_VERIFY = "bloom"
+    node.faults = replace(FORGETFUL, lacking=frozenset({"eth_getBlockReceipts"}))
+    check(read(chain))
+    assert wrong_rows(chain, to=final(chain)) == []
+
+
+def made_up(chain: SimulatedChain) -> tuple[list[Block], int]:
+    """The chain as a node tells it that makes up a launch and events, where there is nothing; and how many."""
+    maker, blocks = TransactionMaker(random.Random(5)), list(chain.blocks)  # noqa: S311 - the same each time
+    launch, event = [block.number for block in blocks[20 : final(chain)] if not block.transactions][:2]
+    alive = [token for block in blocks[:20] for entry in block.transactions for _, token in entry.launches]
+    invented = {
+        launch: maker.launch(Traffic(legacy=0, several=0, reverted=0)),
+        event: next(found for found in iter(lambda: maker.event(alive), None) if len(found.happenings) > 1),
+    }
+    for number, transaction in invented.items():
+        blocks[number] = replace(blocks[number], transactions=(transaction,), logs_bloom=bloom(transaction.logs))
+    return blocks, sum(len(entry.launches) + len(entry.happenings) for entry in invented.values())
+
+
+@pytest.mark.parametrize("how", ["logs", "bloom", "receipts"])
+def test_what_a_node_made_up_is_taken_back_with_an_alarm(chain, node, honest, settings, how):
+    settings.FOLLOW_VERIFY = how
+    node.pinned, count = made_up(chain)
+    run = read(chain)
+    assert launched() == all_launches(chain) + 1
+    checked = check(run)
+    assert wrong_rows(chain, to=final(chain)) == []
+    assert sum(step.invented for step in checked) == count
+    assert sum(alarm.invented for alarm in CoverageAlarm.objects.all()) == count
+    assert sum(alarm.missing for alarm in CoverageAlarm.objects.all()) == 0
+
+
+def test_what_the_only_node_made_up_once_is_taken_back(chain, node, settings):
+    node.pinned, count = made_up(chain)
+    run = read(chain)
+    node.pinned = None
+    assert sum(step.invented for step in check(run)) == count
+    assert wrong_rows(chain, to=final(chain)) == []
+
+
+def test_rows_that_another_node_merely_leaves_out_stay(chain, node, honest, settings):
+    """The second opinion is the poorer one here."""
+    settings.FOLLOW_VERIFY, honest.faults = "logs", Faults(omitted_for_good=0.2)
+    run = read(chain)
+    checked = check(run)
+    assert sum(step.invented + step.missing for step in checked) == 0
+    assert not CoverageAlarm.objects.exists()
+    assert wrong_rows(chain, to=final(chain)) == []
+
+
+def test_a_node_on_another_branch_has_no_say(chain, node, honest, settings):
+    """Its blocks differ from some place on, also where they are final to us."""
+    honest.pinned = other_branch(chain, after=40)
+    run = read(chain)
+    assert sum(step.invented + step.missing for step in check(run)) == 0
+    assert wrong_rows(chain, to=final(chain)) == []
+
+
+def other_branch(chain: SimulatedChain, *, after: int) -> list[Block]:
+    """The chain with other blocks behind this one, none of which holds anything."""
+    blocks = list(chain.blocks[: after + 1])
+    for block in chain.blocks[after + 1 :]:
+        digest = keccak(text=f"other {block.number}").hex()
+        blocks.append(replace(block, hash="0x" + digest, parent_hash=blocks[-1].hash, transactions=(), logs_bloom=0))
+    return blocks
+
+
+def test_an_empty_filter_is_no_proof_that_rows_are_made_up(chain, node, honest):
+    """Some chains leave their filters empty: what another node leaves out may be there all the same."""
+    run = read(chain)
+    before = set(TokenEvent.objects.values_list("pk", flat=True)), launched()
+    # By which a simulated node chooses blocks, too: it leaves out all logs.
+    node.pinned = honest.pinned = [replace(block, logs_bloom=0) for block in chain.blocks]
+    watching = watch()
+
+    def note(_error: Exception) -> float:
+        watching.stop.set()
+        return 0.0
+
+    installed, otherwise = installed_chain(CHAIN), installed_chain_otherwise(CHAIN)
+    stopped = replace(watching, note=note)
+    steps = list(verify(run, chain=installed, otherwise=otherwise, target=lambda: final(chain), watch=stopped))
+    assert sum(step.invented for step in steps) == 0
+    assert (set(TokenEvent.objects.values_list("pk", flat=True)), launched()) == before
+    assert not CoverageAlarm.objects.exists()
+
+
+def test_rows_that_say_otherwise_than_the_chain_are_written_again_without_an_alarm(chain, node):
+    run = read(chain)
+    token = Token.objects.filter(generation="v4").first()
+    event = TokenEvent.objects.filter(token__isnull=False, kind="image_updated").first()
+    LaunchFacts.objects.filter(token=token).update(facts={"name": "Altered"})
+    Token.objects.filter(pk=token.pk).update(name="Altered")
+    TokenEvent.objects.filter(pk=event.pk).update(arguments={"image": "altered"})
+    assert len(wrong_rows(chain, to=final(chain))) >= 2
+    check(run)
+    assert wrong_rows(chain, to=final(chain)) == []
+    assert LaunchFacts.objects.get(token=token).facts["name"] != "Altered"
+    assert not CoverageAlarm.objects.exists()
+
+
+def test_an_event_of_a_factory_that_the_registry_gained_later_is_written_without_an_alarm(chain, node):
+    """Its tokens lie within the run: when the run was read, nobody looked for them."""
+    installed = installed_chain(CHAIN)
+    addresses = sorted(installed.info.emitters - {FACTORY.lower()})
+    run = Coverage.objects.create(
+        chain_id=CHAIN, addresses=addresses, address_set="", first_block=0, followed_to=-1, verified_to=-1
+    )
+    half = coverage.open_run(installed.info, first=0, last=final(chain) // 2)
+    for row, last in ((run, final(chain)), (half, final(chain) // 2)):
+        for _ in read_history(row, chain=installed, target=lambda last=last: last, watch=watch()):
+            pass
+    events = TokenEvent.objects.count()
+    otherwise = installed_chain_otherwise(CHAIN)
+    steps = list(verify(run, chain=installed, otherwise=otherwise, target=lambda: final(chain), watch=watch()))
+    assert TokenEvent.objects.count() > events
+    assert sum(step.missing for step in steps) == 0
+    assert not CoverageAlarm.objects.exists()
+
+
+def test_an_event_of_a_token_that_became_known_later_is_written_without_an_alarm(chain, node):
+    """Its launch lies before the run: when the run was read, nobody believed the event."""
+    half = final(chain) // 2
+    late = read(chain, first=half)
+    early = coverage.open_run(installed_chain(CHAIN).info, first=0, last=half - 1)
+    for _ in read_history(early, chain=installed_chain(CHAIN), target=lambda: half - 1, watch=watch()):
+        pass
+    assert any("event" in line and "is missing" in line for line in wrong_rows(chain, to=final(chain)))
+    assert sum(step.missing for step in check(late)) == 0
+    assert wrong_rows(chain, to=final(chain)) == []
+    assert not CoverageAlarm.objects.exists()

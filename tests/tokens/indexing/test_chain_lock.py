@@ -1,0 +1,117 @@
+"""Who indexes single transactions shares a chain; who follows it owns it."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection, transaction
+
+from development.devchain.anvil import CHAIN_ID
+from development.devchain.launch_transactions import LaunchConfig
+from tests.processes.waiting import wait_for
+from tokens.indexing import chain_lock, index_requests, unwinding
+from tokens.indexing.chain_lock import Purpose
+from tokens.indexing.writing import write
+from tokens.installation.installed_chains import installed_chain
+from tokens.models import IndexRequest, Token
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def waiting():
+    """How many connections wait for an advisory lock."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+        return cursor.fetchone()[0]
+
+
+def hold(take, chain_id, taken, done):
+    """Take a lock in a transaction of this thread, and keep it until `done`."""
+    try:
+        with transaction.atomic():
+            take(chain_id)
+            taken.set()
+            assert done.wait(30)
+    finally:
+        connection.close()
+
+
+def together(first, second, *, chain_ids=(1, 1)):
+    """Whether a second one gets its lock while the first one holds his; both have had it in the end."""
+    with ThreadPoolExecutor(2) as pool:
+        events = [threading.Event() for _ in range(4)]
+        one = pool.submit(hold, first, chain_ids[0], events[0], events[1])
+        assert events[0].wait(30)
+        other = pool.submit(hold, second, chain_ids[1], events[2], events[3])
+        wait_for(lambda: events[2].is_set() or waiting())
+        at_once = events[2].is_set()
+        events[1].set()
+        one.result()
+        assert events[2].wait(30)
+        events[3].set()
+        other.result()
+    return at_once
+
+
+@pytest.mark.parametrize("take", [chain_lock.share, chain_lock.own])
+def test_a_lock_outside_of_a_transaction_is_refused(take):
+    with pytest.raises(RuntimeError, match="transaction"):
+        take(1)
+
+
+def test_each_chain_and_purpose_has_a_key_of_its_own():
+    ids = [0, 1, 2, 8453, 2**31, 2**62, -1]
+    keys = {chain_lock.key(purpose, chain_id) for purpose in Purpose for chain_id in ids}
+    assert len(keys) == len(Purpose) * len(ids)
+    assert all(-(2**63) <= key < 2**63 for key in keys)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "at_once"),
+    [
+        (chain_lock.share, chain_lock.share, True),
+        (chain_lock.share, chain_lock.own, False),
+        (chain_lock.own, chain_lock.share, False),
+        (chain_lock.own, chain_lock.own, False),
+    ],
+)
+def test_an_owner_is_alone_with_his_chain(first, second, at_once):
+    assert together(first, second) is at_once
+
+
+def test_the_owner_of_another_chain_is_nobodys_business():
+    assert together(chain_lock.own, chain_lock.own, chain_ids=(1, 2))
+
+
+def test_workers_and_a_follower_of_the_same_transactions_neither_block_for_ever_nor_lose_a_row(launchpad):
+    hashes = [launchpad.launch_batch(LaunchConfig(name="a"), LaunchConfig(name="b")) for _ in range(4)]
+    chain = installed_chain(CHAIN_ID)
+    facts = [chain.read_transaction(tx_hash) for tx_hash in hashes]
+    barrier = threading.Barrier(5)
+
+    def index(order):
+        barrier.wait()
+        try:
+            for tx_hash in order * 3:
+                index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=tx_hash)
+        finally:
+            connection.close()
+
+    def follow():
+        barrier.wait()
+        try:
+            for _ in range(10):
+                with transaction.atomic():
+                    chain_lock.own(CHAIN_ID)
+                    unwinding.unwind_blocks(CHAIN_ID, above=facts[0].block_number - 1)
+                    write(facts, chain=chain.info)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(5) as pool:
+        orders = [hashes, hashes[::-1], hashes[1:] + hashes[:1], hashes[2:] + hashes[:2]]
+        work = [*(pool.submit(index, order) for order in orders), pool.submit(follow)]
+        for part in work:
+            part.result()
+    assert Token.objects.listed().count() == 8
+    assert IndexRequest.objects.count() == 4

@@ -1,0 +1,525 @@
+"""From the hash of a transaction to what it changed, on the recorded chain, and back."""
+
+from collections import defaultdict
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from eth_utils.crypto import keccak
+
+from tests.nodes.launch_builder import DEPLOYER, FACTORY_V4, LOCKER_V4, SENDER, STRANGER, WETH, ZERO, event, transaction
+from tests.nodes.recordings import EVENT_TRANSACTIONS, RECORDED_LAUNCHES, decoded, mined
+from tests.rows.factories import TokenFactory
+from tokens.catalogue.records import read_records
+from tokens.chains.types import LaunchNotFound
+from tokens.indexing import event_rows, index_requests
+from tokens.models import FeeClaim, IndexRequest, Token, TokenEvent
+
+pytestmark = pytest.mark.django_db
+
+CHAIN_ID = 8453
+FEE_LOCKER = "0xF3622742b1E446D92e45E22923Ef11C2fcD55D68"
+VAULT_V4 = "0x8E845EAd15737bF71904A30BdDD3aEE76d6ADF6C"
+VAULT_V31 = "0x42A95190B4088C88Dd904d930c79deC1158bF09D"
+AIRDROP = "0xf652b3610D75D81871bf96DB50825d9af28391E0"
+CLAIM_TOKENS = "ClaimTokens(address,address,uint256)"
+COLLECTED = "ClaimedRewards(address,uint256,uint256,uint256[],uint256[])"
+LEGACY_CLAIM = "(address,address,address,uint256,uint256,uint256,uint256)"
+V31_CLAIM = (
+    "ClaimedRewards(uint256,address,address,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256)"
+)
+
+
+@pytest.fixture(autouse=True)
+def base_chain(node, settings, forget_chains):
+    """The service with the recorded chain's node."""
+    settings.RPC_URLS = {CHAIN_ID: (node.url,)}
+    settings.RPC_ATTEMPTS = 1
+    forget_chains()
+    return node
+
+
+def index(label):
+    return index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=decoded(label)["hash"])
+
+
+def launched(label):
+    """The token of a launch that is indexed."""
+    return Token.objects.get(contract_address=index(label)[0])
+
+
+def request_of(tx_hash):
+    return IndexRequest.objects.get(chain_id=CHAIN_ID, tx_hash=tx_hash)
+
+
+def record_of(token):
+    return read_records(Token.objects.filter(pk=token.pk))[0]
+
+
+def everything():
+    """All that indexing writes, but for the time of it."""
+    tokens = [
+        {name: value for name, value in row.items() if name != "last_indexed"}
+        for row in Token.objects.order_by("id").values()
+    ]
+    return tokens, list(TokenEvent.objects.order_by("id").values()), list(FeeClaim.objects.order_by("id").values())
+
+
+def index_logs(node, *logs, to=STRANGER):
+    """Index a transaction that holds these logs."""
+    return index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=node.hold(transaction(*logs, to=to)))
+
+
+@pytest.mark.parametrize(("label", "launch"), EVENT_TRANSACTIONS.items())
+def test_it_keeps_each_recorded_event_once(label, launch):
+    token = launched(launch) if launch else None
+    before = everything()
+    addresses = index(label)
+    assert addresses == ((token.contract_address,) if token else ())
+    (kept,) = TokenEvent.objects.filter(tx_hash=decoded(label)["hash"])
+    receipt = mined(label).receipt
+    assert (kept.chain_id, kept.token, kept.block_hash) == (CHAIN_ID, token, receipt["blockHash"])
+    assert kept.block_number == int(receipt["blockNumber"], 16)
+    assert kept.at.timestamp() == int(mined(label).block["timestamp"], 16)
+    (log,) = (log for log in decoded(label)["decodedLogs"] if log["logIndex"] == kept.log_index)
+    assert kept.emitter.lower() == log["address"]
+
+    after = everything()
+    assert index(label) == addresses
+    assert everything() == after
+
+    request = request_of(kept.tx_hash)
+    assert (request.status, request.block_hash) == ("indexed", kept.block_hash)
+    if label not in RECORDED_LAUNCHES:
+        index_requests.unwind(request)
+        assert everything() == before
+        assert request_of(kept.tx_hash).status == "pending"
+
+
+def test_claims_add_up_to_the_wei_to_what_the_chain_says():
+    for label in RECORDED_LAUNCHES:
+        index(label)
+    expected = defaultdict(int)
+    for label in EVENT_TRANSACTIONS:
+        index(label)
+        for log in decoded(label)["decodedLogs"]:
+            args = log["args"]
+            if log["event"] == "ClaimTokens":
+                expected[args["feeOwner"], args["token"]] += int(args["amountClaimed"])
+            elif log["event"] == "ClaimTeamFees":
+                expected[args["recipient"], args["token"]] += int(args["amount"])
+            elif "claimer" in args:
+                for place in (0, 1):
+                    expected[args["claimer"], args[f"token{place}"]] += int(args[f"amount{place}"])
+            elif "lpTokenId" in args:
+                for role in ("creator", "interface", "team"):
+                    for place in (0, 1):
+                        expected[args[f"{role}Recipient"], args[f"token{place}"]] += int(args[f"{role}Reward{place}"])
+    found = defaultdict(int)
+    for claim in FeeClaim.objects.all():
+        found[claim.recipient, claim.currency] += int(claim.amount)
+    assert found == expected
+    assert TokenEvent.objects.count() == len(EVENT_TRANSACTIONS)
+
+
+@pytest.mark.parametrize(
+    ("launch", "claim"),
+    [("legacy-v0-deploy", "legacy-v0-claim"), ("legacy-v2-deploy", "legacy-v2-claim")],
+)
+def test_the_older_lockers_pay_what_left_them_for_the_claimer(launch, claim):
+    index(launch)
+    index(claim)
+    # Every transfer out of the locker to the claimer, as the currencies' own contracts tell it.
+    (claimed,) = (log for log in decoded(claim)["decodedLogs"] if "claimer" in log["args"])
+    moved = {
+        (log["args"]["to"], log["address"]): int(log["args"]["value"])
+        for log in decoded(claim)["decodedLogs"]
+        if log["event"] == "Transfer" and log["args"]["from"].lower() == claimed["address"]
+    }
+    claimer = claimed["args"]["claimer"]
+    paid = {(row.recipient, row.currency.lower()): int(row.amount) for row in FeeClaim.objects.all()}
+    assert paid == {key: amount for key, amount in moved.items() if key[0] == claimer}
+    assert len(paid) == 2
+
+
+def test_admin_image_and_verification_follow_the_chain():
+    token = launched("deploy-plain")
+    for label in ("token-update-image", "token-verify", "token-update-admin"):
+        index(label)
+    record = record_of(token)
+    assert (record["admin"], record["img_url"]) == ("0x976EA74026E726554dB657fA54763abd0C3a0aa9", "ipfs://new-image")
+    assert record["tags"]["verified"]
+    # The operators' own tag is another matter.
+    token.refresh_from_db()
+    assert (token.verified, token.verified_on_chain) == (False, True)
+
+
+def test_recipients_follow_the_chain():
+    token = launched("deploy-multi-recipients")
+    first, second, third = token.extensions["fees"]["recipients"]
+    index("locker-update-reward-recipient")
+    index("locker-update-fee-preference")
+    token.refresh_from_db()
+    assert token.extensions["fees"]["recipients"] == [
+        first | {"recipient": "0x90F79bf6EB2c4f870365E785982E1f101E93b906"},
+        second,
+        third | {"token": "Paired"},
+    ]
+
+
+def test_what_no_transaction_was_recorded_of_is_followed_too(node):
+    token = launched("deploy-airdrop")
+    address = token.contract_address
+    index_logs(
+        node,
+        event(address, "UpdateMetadata(string)", '{"description":"New","socialMediaUrls":["https://x.example"]}'),
+        event(LOCKER_V4, "RewardAdminUpdated(address,uint256,address,address)", address, 0, ZERO, SENDER,
+              indexed=(0, 1)),
+        event(AIRDROP, "AirdropMerkleRootUpdated(address,bytes32,bytes32)", address, b"\0" * 32, b"\x11" * 32,
+              indexed=(0,)),
+        event(AIRDROP, "AirdropAdminUpdated(address,address,address)", address, ZERO, STRANGER, indexed=(0, 1, 2)),
+        event(VAULT_V4, "AllocationAdminUpdated(address,address,address)", address, ZERO, SENDER, indexed=(0, 1, 2)),
+    )  # fmt: skip
+    record = record_of(token)
+    token.refresh_from_db()
+    assert (record["description"], record["socialLinks"]) == (
+        "New",
+        [{"name": "website", "link": "https://x.example"}],
+    )
+    assert token.extensions["fees"]["recipients"][0]["admin"] == SENDER
+    assert (token.extensions["airdrop"]["merkleRoot"], token.extensions["airdrop"]["admin"]) == (
+        "0x" + "11" * 32,
+        STRANGER,
+    )
+    assert TokenEvent.objects.filter(token=token).count() == 5
+
+
+def test_a_share_that_the_launch_did_not_tell_of_changes_nothing(node):
+    token = launched("deploy-plain")
+    update = "RewardRecipientUpdated(address,uint256,address,address)"
+    index_logs(node, event(LOCKER_V4, update, token.contract_address, 2**255, ZERO, SENDER, indexed=(0, 1)))
+    before = token.extensions
+    token.refresh_from_db()
+    assert token.extensions == before
+    assert TokenEvent.objects.get().arguments["rewardIndex"] == str(2**255)
+
+
+def test_an_unknown_preference_is_both(node):
+    token = launched("deploy-multi-recipients")
+    update = "FeePreferenceUpdated(address,uint256,uint8,uint8)"
+    index_logs(node, event(LOCKER_V4, update, token.contract_address, 1, 0, 9, indexed=(0, 1, 3)))
+    token.refresh_from_db()
+    assert token.extensions["fees"]["recipients"][1]["token"] == "Both"
+
+
+def test_the_vault_of_v31_is_known_by_its_own_event(node):
+    token = launched("legacy-v31-deploy")
+    unlocked = event(
+        VAULT_V31, "AllocationUnlocked(address,uint256,uint256)", token.contract_address, 7, 3, indexed=(0,)
+    )
+    index_logs(node, unlocked)
+    kept = TokenEvent.objects.get()
+    assert (kept.kind, kept.arguments["amount"], kept.token) == ("vault_claimed", "7", token)
+
+
+def test_a_launch_that_is_indexed_again_keeps_what_happened_since():
+    launched("deploy-plain")
+    for label in ("token-update-image", "token-verify", "token-update-admin"):
+        index(label)
+    before = everything()
+    last_indexed = Token.objects.get().last_indexed
+    index("deploy-plain")
+    assert everything() == before
+    assert Token.objects.get().last_indexed > last_indexed
+
+
+def test_it_makes_no_difference_in_which_order_changes_are_indexed(node):
+    token = launched("deploy-plain")
+    # In an earlier block than the recorded ones.
+    earlier = transaction(event(token.contract_address, "UpdateImage(string)", "ipfs://older"), to=STRANGER)
+    index("token-update-image")
+    index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=node.hold(earlier))
+    token.refresh_from_db()
+    assert token.img_url == "ipfs://new-image"
+    index_requests.unwind(request_of(decoded("token-update-image")["hash"]))
+    token.refresh_from_db()
+    assert token.img_url == "ipfs://older"
+
+
+def test_of_two_changes_in_a_transaction_the_later_log_counts(node):
+    token = launched("deploy-plain")
+    images = [event(token.contract_address, "UpdateImage(string)", f"ipfs://{number}") for number in range(12)]
+    index_logs(node, *images)
+    token.refresh_from_db()
+    assert token.img_url == "ipfs://11"
+
+
+def test_an_operators_tags_survive_every_event():
+    token = launched("deploy-plain")
+    Token.objects.update(verified=True, champagne=True, blocked=True)
+    index("token-verify")
+    index_requests.unwind(request_of(decoded("token-verify")["hash"]))
+    token.refresh_from_db()
+    assert (token.verified, token.champagne, token.blocked, token.verified_on_chain) == (True, True, True, False)
+
+
+def test_an_event_in_another_block_takes_the_place_of_the_dropped_one(node):
+    token = launched("deploy-plain")
+    tx_hash = decoded("token-update-image")["hash"]
+    index("token-update-image")
+    moved = mined("token-update-image")
+    for part in (moved.transaction, moved.receipt, *moved.logs):
+        part["blockHash"] = "0x" + "ee" * 32
+    moved.block["hash"] = "0x" + "ee" * 32
+    moved.logs[0].update(event(token.contract_address, "UpdateImage(string)", "ipfs://moved"), logIndex="0x5")
+    node.hold(moved)
+    index("token-update-image")
+    kept = TokenEvent.objects.get()
+    token.refresh_from_db()
+    assert (kept.log_index, kept.block_hash, token.img_url) == (5, "0x" + "ee" * 32, "ipfs://moved")
+    assert request_of(tx_hash).block_hash == "0x" + "ee" * 32
+
+
+def test_an_event_is_confirmed_at_the_chains_finality_or_unwound(node):
+    launched("deploy-plain")
+    index("token-update-image")
+    node.answers["eth_blockNumber"] = lambda: hex(10_000)
+    assert index_requests.confirm_indexed(CHAIN_ID) == 2
+    assert request_of(decoded("token-update-image")["hash"]).status == "confirmed"
+
+    index("token-update-admin")
+    number = int(mined("token-update-admin").receipt["blockNumber"], 16)
+    node.blocks[number] = node.blocks[number] | {"hash": "0x" + "ee" * 32}
+    assert index_requests.confirm_indexed(CHAIN_ID) == 0
+    assert request_of(decoded("token-update-admin")["hash"]).status == "pending"
+    token = Token.objects.get()
+    assert (token.admin, token.img_url) == (
+        "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+        "ipfs://new-image",
+    )
+
+
+def test_half_an_answer_takes_nothing_back(node):
+    launched("deploy-plain")
+    index("token-update-image")
+    empty = mined("token-update-image")
+    empty.logs.clear()
+    node.hold(empty)
+    with pytest.raises(index_requests.Postponed):
+        index("token-update-image")
+    assert (TokenEvent.objects.count(), Token.objects.get().img_url) == (1, "ipfs://new-image")
+
+
+def test_an_event_whose_transaction_now_fails_is_taken_back(node):
+    launched("deploy-plain")
+    index("token-update-image")
+    failed = mined("token-update-image")
+    failed.logs.clear()
+    failed.receipt["status"] = "0x0"
+    for part in (failed.transaction, failed.receipt, failed.block):
+        part["hash" if part is failed.block else "blockHash"] = "0x" + "ee" * 32
+    node.hold(failed)
+    with pytest.raises(LaunchNotFound):
+        index("token-update-image")
+    assert request_of(failed.hash).status == "orphaned"
+    assert not TokenEvent.objects.exists()
+    assert Token.objects.get().img_url != "ipfs://new-image"
+
+
+@pytest.mark.parametrize(
+    "label", [label for label, launch in EVENT_TRANSACTIONS.items() if launch and label not in RECORDED_LAUNCHES]
+)
+def test_what_concerns_a_token_that_nobody_launched_here_is_refused_until_its_launch_is_indexed(label):
+    if label == "claim-token-plain":
+        # A claim in a currency counts, whose token it ever is.
+        assert index(label) == ()
+        return
+    with pytest.raises(LaunchNotFound):
+        index(label)
+    assert request_of(decoded(label)["hash"]).status == "failed"
+    index(EVENT_TRANSACTIONS[label])
+    assert len(index(label)) == 1
+    assert request_of(decoded(label)["hash"]).status == "indexed"
+
+
+def test_a_row_without_a_launch_vouches_for_nothing():
+    TokenFactory(contract_address="0x72e27903809b8351B0F4BE9Db3F5079A7403c73B", locker_address=LOCKER_V4)
+    for label in ("token-update-image", "collect-plain"):
+        with pytest.raises(LaunchNotFound):
+            index(label)
+
+
+def test_a_token_that_a_reorg_hides_still_vouches():
+    token = launched("deploy-plain")
+    index_requests.unwind(request_of(token.tx_hash))
+    assert index("token-update-image") == (token.contract_address,)
+    index("deploy-plain")
+    token.refresh_from_db()
+    assert (token.unindexed, token.img_url) == (False, "ipfs://new-image")
+
+
+def spoofs(token):
+    """Look-alikes of every kind by contracts that are not vouched for, well formed and not."""
+    address, paired = token.contract_address, token.paired_token
+    return [
+        event(STRANGER, "UpdateAdmin(address,address)", ZERO, STRANGER, indexed=(0, 1)),
+        event(STRANGER, "Verified(address,address)", STRANGER, address, indexed=(0, 1)),
+        event(STRANGER, COLLECTED, address, 1, 1, [1], [1], indexed=(0,)),
+        event(FEE_LOCKER, COLLECTED, address, 1, 1, [1], [1], indexed=(0,)),
+        event(STRANGER, "RewardRecipientUpdated(address,uint256,address,address)", address, 0, ZERO, STRANGER,
+              indexed=(0, 1)),
+        event(STRANGER, CLAIM_TOKENS, STRANGER, paired, 10**30, indexed=(0, 1)),
+        event(LOCKER_V4, CLAIM_TOKENS, STRANGER, paired, 10**30, indexed=(0, 1)),
+        event(address, CLAIM_TOKENS, STRANGER, paired, 10**30, indexed=(0, 1)),
+        event(STRANGER, "ClaimTeamFees(address,address,uint256)", paired, STRANGER, 10**30, indexed=(0, 1)),
+        event(STRANGER, "ClaimedRewards" + LEGACY_CLAIM, STRANGER, address, paired, 9, 9, 9, 9, indexed=(0, 1, 2)),
+        event(STRANGER, "ClaimedFees" + LEGACY_CLAIM, STRANGER, ZERO, ZERO, 9, 9, 9, 9, indexed=(0, 1, 2)),
+        event(STRANGER, V31_CLAIM, int(token.position_id or 0), STRANGER, STRANGER, STRANGER, address, paired,
+              9, 9, 9, 9, 9, 9, indexed=(0, 1, 2)),
+        event(STRANGER, "AllocationClaimed(address,uint256,uint256)", address, 1, 1, indexed=(0,)),
+        event(STRANGER, "AirdropClaimed(address,address,uint256,uint256)", address, STRANGER, 1, 1, indexed=(0, 1)),
+        {"address": STRANGER, "topics": event(STRANGER, CLAIM_TOKENS, STRANGER, WETH, 1)["topics"], "data": "0x12"},
+        {"address": STRANGER, "topics": event(STRANGER, "UpdateImage(string)", "x")["topics"], "data": "0x"},
+        {"address": STRANGER, "topics": event(STRANGER, COLLECTED, WETH, 1, 1, [], [])["topics"], "data": "0x"},
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("launch", ["deploy-plain", "legacy-v31-deploy", "legacy-v2-deploy", "legacy-v0-deploy"])
+def test_nobody_else_can_emit_them(node, launch):
+    token = launched(launch)
+    before = everything()
+    with pytest.raises(LaunchNotFound):
+        index_logs(node, *spoofs(token))
+    assert everything() == before
+
+
+def test_a_spoof_beside_an_event_is_left_out(node):
+    token = launched("deploy-plain")
+    index_logs(node, *spoofs(token), event(token.contract_address, "UpdateImage(string)", "ipfs://true"))
+    assert TokenEvent.objects.get().arguments == {"image": "ipfs://true"}
+
+
+def test_a_locker_speaks_for_the_tokens_whose_launch_named_it_alone(node):
+    """The lockers of two generations, each of another one's token, position and currencies."""
+    v2, v31, v4 = launched("legacy-v2-deploy"), launched("legacy-v31-deploy"), launched("deploy-plain")
+    pair = (v2.contract_address, v2.paired_token)
+    foreign = [
+        event(v2.locker_address, COLLECTED, v4.contract_address, 1, 1, [1], [1], indexed=(0,)),
+        event(v31.locker_address, "ClaimedRewards" + LEGACY_CLAIM, SENDER, *pair, 9, 9, 9, 9, indexed=(0, 1, 2)),
+        event(v2.locker_address, "ClaimedRewards" + LEGACY_CLAIM, SENDER, pair[0], STRANGER, 9, 9, 9, 9,
+              indexed=(0, 1, 2)),
+        event(v2.locker_address, V31_CLAIM, int(v31.position_id), SENDER, SENDER, SENDER, *pair, 9, 9, 9, 9, 9, 9,
+              indexed=(0, 1, 2)),
+        event(v31.locker_address, V31_CLAIM, int(v31.position_id) + 1, SENDER, SENDER, SENDER, *pair,
+              9, 9, 9, 9, 9, 9, indexed=(0, 1, 2)),
+    ]  # fmt: skip
+    with pytest.raises(LaunchNotFound):
+        index_logs(node, *foreign)
+
+
+def test_a_locker_without_a_fee_is_told_by_its_own_token(node):
+    token = launched("legacy-v0-deploy")
+    claim = event(token.locker_address, "ClaimedFees" + LEGACY_CLAIM, SENDER, ZERO, ZERO, 5, 7, 5, 7, indexed=(0, 1, 2))
+    assert index_logs(node, claim) == (token.contract_address,)
+    assert {(claim.currency, int(claim.amount)) for claim in FeeClaim.objects.all()} == {
+        (token.contract_address, 5),
+        (WETH, 7),
+    }
+
+
+def test_a_shared_locker_that_names_no_currencies_tells_nothing(node):
+    token = launched("legacy-v2-deploy")
+    claim = event(
+        token.locker_address, "ClaimedRewards" + LEGACY_CLAIM, SENDER, ZERO, ZERO, 5, 7, 5, 7, indexed=(0, 1, 2)
+    )
+    with pytest.raises(LaunchNotFound):
+        index_logs(node, claim)
+    # Nor does it where another event of the transaction names one of its tokens.
+    pair = (token.contract_address, WETH)
+    other = event(token.locker_address, "ClaimedRewards" + LEGACY_CLAIM, SENDER, *pair, 1, 2, 3, 4, indexed=(0, 1, 2))
+    index_logs(node, claim, other)
+    assert TokenEvent.objects.get().arguments["total0"] == "3"
+
+
+@pytest.mark.parametrize(
+    ("launch", "emitter", "signature"),
+    [
+        ("deploy-plain", None, "UpdateImage(string)"),
+        ("deploy-plain", LOCKER_V4, COLLECTED),
+        ("deploy-plain", FEE_LOCKER, CLAIM_TOKENS),
+        ("deploy-plain", FACTORY_V4, "ClaimTeamFees(address,address,uint256)"),
+        ("legacy-v0-deploy", "locker", "ClaimedFees" + LEGACY_CLAIM),
+    ],
+)
+def test_a_malformed_event_of_who_is_vouched_for_is_left_out_and_told(node, caplog, launch, emitter, signature):
+    token = launched(launch)
+    emitter = token.locker_address if emitter == "locker" else emitter or token.contract_address
+    broken = {"address": emitter.lower(), "topics": ["0x" + keccak(text=signature).hex()], "data": "0x12"}
+    index_logs(node, broken, event(token.contract_address, "UpdateImage(string)", "ipfs://fine"))
+    assert TokenEvent.objects.get().arguments == {"image": "ipfs://fine"}
+    (told,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert f"an event of {emitter} is left out" in told.getMessage()
+
+
+def test_of_many_changes_of_one_kind_the_last_counts_and_is_all_that_is_read(node):
+    token = launched("deploy-plain")
+    logs = [event(token.contract_address, "UpdateImage(string)", f"ipfs://{number}") for number in range(40)]
+    updated = "RewardRecipientUpdated(address,uint256,address,address)"
+    logs += [
+        event(LOCKER_V4, updated, token.contract_address, 0, SENDER, to, indexed=(0, 1)) for to in (STRANGER, DEPLOYER)
+    ]
+    index_logs(node, *logs)
+    token.refresh_from_db()
+    assert token.img_url == "ipfs://39"
+    assert token.extensions["fees"]["recipients"][0]["recipient"] == DEPLOYER
+    assert len(event_rows._changes_of([token])[token.pk]) == 2
+
+
+def test_events_of_many_tokens_cost_as_many_queries_as_those_of_one(node):
+    labels = ["deploy-plain", "deploy-vault", "deploy-airdrop", "deploy-token1"]
+    tokens = [launched(label) for label in labels]
+
+    def queries(*chosen):
+        logs = [
+            log
+            for token in chosen
+            for log in (
+                event(token.contract_address, "UpdateImage(string)", f"ipfs://{len(chosen)}"),
+                event(LOCKER_V4, COLLECTED, token.contract_address, 1, 1, [1], [1], indexed=(0,)),
+                event(FEE_LOCKER, CLAIM_TOKENS, SENDER, token.contract_address, 5, indexed=(0, 1)),
+            )
+        ]
+        node.hold(transaction(*logs, to=STRANGER))
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash="0x" + "ab" * 32)
+        return len(captured)
+
+    queries(tokens[0])
+    alone = queries(tokens[1])
+    assert queries(*tokens) == alone
+    assert TokenEvent.objects.count() == 12
+
+
+# The migration.
+
+
+@pytest.mark.django_db(transaction=True)
+def test_tokens_of_before_are_the_base_of_what_happens_later(node):
+    # All in one database: the way back and forth takes seconds.
+    tokens = [launched(label) for label in ("deploy-airdrop", "deploy-multi-recipients", "legacy-v2-deploy")]
+    before = everything()[0]
+    try:
+        call_command("migrate", "tokens", "0004", verbosity=0)
+    finally:
+        call_command("migrate", verbosity=0)
+    assert everything()[0] == before
+    for token in tokens:
+        update = event(token.contract_address, "UpdateAdmin(address,address)", ZERO, STRANGER, indexed=(0, 1))
+        changed = [row | {"admin": STRANGER} if row["id"] == token.pk else row for row in before]
+        index_logs(node, update)
+        assert everything()[0] == changed
+        index_requests.unwind(request_of("0x" + "ab" * 32))
+        assert everything()[0] == before

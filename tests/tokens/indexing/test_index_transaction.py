@@ -1,0 +1,285 @@
+"""POST /api/tokens/index"""
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from development.devchain.anvil import CHAIN_ID
+from development.devchain.launch_transactions import LaunchConfig
+from tests.nodes.devchain_launches import UNKNOWN_HASH
+from tests.nodes.recordings import decoded
+from tests.nodes.solana_recorded import LAUNCH, MINT, SPL_MINT
+from tokens.models import IndexRequest, Token
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/api/tokens/index"
+# 64 bytes in base58.
+SIGNATURE = "5" * 88
+FAILED = {"error": "Failed to index transaction"}
+
+
+@pytest.fixture
+def post(client, index_key):
+    """Sends a JSON body with a key and returns the answer."""
+    return lambda body, path=PATH: client.post(
+        path, json.dumps(body), content_type="application/json", headers=index_key
+    )
+
+
+def refused(text, field):
+    return {"error": text, "details": [{"field": field, "message": text}]}
+
+
+def test_it_refuses_an_unknown_key(client):
+    answer = client.post(PATH, headers={"x-api-key": "x"})
+    assert (answer.status_code, answer.json()) == (401, {"error": "Unauthorized"})
+
+
+def test_it_takes_post_alone(client, index_key):
+    answer = client.get(PATH, headers=index_key)
+    assert (answer.status_code, set(answer.json())) == (405, {"error"})
+
+
+def test_it_refuses_other_media_types(client, index_key):
+    answer = client.post(PATH, {"txHash": UNKNOWN_HASH}, headers=index_key)
+    assert (answer.status_code, set(answer.json())) == (415, {"error"})
+
+
+def test_it_refuses_a_body_over_a_mebibyte(post):
+    assert post({"txHash": "x" * 2**20}).status_code == 413
+
+
+def test_it_refuses_text_that_is_no_json(client, index_key):
+    answer = client.post(PATH, "{", content_type="application/json", headers=index_key)
+    assert (answer.status_code, answer.json()) == (400, {"error": "Malformed JSON"})
+
+
+@pytest.mark.parametrize("body", [None, [], "text", 5, True, [{"txHash": UNKNOWN_HASH}]])
+def test_it_refuses_a_body_that_is_no_object(post, body):
+    answer = post(body)
+    assert (answer.status_code, answer.json()) == (400, {"error": "The body must be a JSON object"})
+
+
+@pytest.mark.parametrize(
+    "tx_hash",
+    [
+        None,
+        "",
+        5,
+        [],
+        {},
+        "0x12",
+        UNKNOWN_HASH[2:],
+        UNKNOWN_HASH + "0",
+        "0x" + "g" * 64,
+        f" {UNKNOWN_HASH}",
+        "0x" + "١" * 64,
+    ],
+)
+def test_it_refuses_what_is_no_hash(launchpad, post, tx_hash):
+    answer = post({"txHash": tx_hash, "chainId": CHAIN_ID})
+    assert (answer.status_code, answer.json()) == (400, refused("Invalid transaction hash format", "txHash"))
+
+
+def test_it_refuses_a_missing_hash_and_nul(post):
+    expected = refused("Invalid transaction hash format", "txHash")
+    assert post({}).json() == expected
+    answer = post({"txHash": UNKNOWN_HASH + "\0"})
+    assert answer.status_code == 400
+
+
+@pytest.mark.parametrize(
+    "chain_id",
+    [None, 0, -1, 999, 8453, "8453", True, 31337.0, "x", "", [], {}, 2**63, 10**30, "9" * 5_000, "31337 ", "٣"],
+)
+def test_it_refuses_a_chain_that_is_not_installed(launchpad, post, chain_id):
+    answer = post({"txHash": UNKNOWN_HASH, "chainId": chain_id})
+    assert (answer.status_code, answer.json()) == (400, refused("Unsupported chain", "chainId"))
+    assert not IndexRequest.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("tx_hash", "chain_id"),
+    [
+        (SIGNATURE, CHAIN_ID),
+        (SIGNATURE, None),
+        (UNKNOWN_HASH, 101),
+        (UNKNOWN_HASH, "101"),
+        (SIGNATURE[2:], 101),
+        (SIGNATURE + "5", 101),
+        (SIGNATURE[:-1] + "l", 101),
+        (f"{SIGNATURE} ", 101),
+        ("So11111111111111111111111111111111111111112", 101),
+    ],
+)
+def test_it_refuses_what_names_transactions_on_another_kind_of_chain(launchpad, post, settings, tx_hash, chain_id):
+    settings.RPC_URLS = settings.RPC_URLS | {101: ("http://127.0.0.1:9",)}
+    body = {"txHash": tx_hash} | ({} if chain_id is None else {"chainId": chain_id})
+    answer = post(body)
+    assert (answer.status_code, answer.json()) == (400, refused("Invalid transaction hash format", "txHash"))
+    assert not IndexRequest.objects.exists()
+
+
+def test_it_indexes_a_launch_on_solana_by_its_signature(installed_solana_node, post, settings):
+    for body in ({"txHash": LAUNCH, "chainId": 101}, {"tx_hash": LAUNCH, "chain_id": "101"}):
+        answer = post(body)
+        url = f"{settings.SITE_URL}/tokens/101/{MINT}"
+        assert (answer.status_code, answer.json()) == (200, {"success": True, "address": MINT, "url": url})
+    token, request = Token.objects.get(), IndexRequest.objects.get()
+    assert (token.contract_address, token.tx_hash, token.chain_id) == (MINT, LAUNCH, 101)
+    assert (request.tx_hash, request.status) == (LAUNCH, "confirmed")
+
+
+@pytest.mark.parametrize("signature", [SPL_MINT, SIGNATURE])
+def test_it_refuses_what_is_no_launch_on_solana(installed_solana_node, post, queue, signature):
+    answer = post({"txHash": signature, "chainId": 101})
+    assert (answer.status_code, answer.json()) == (400, FAILED)
+    assert not Token.objects.exists()
+    # A plain mint never becomes a launch; what no node knows may come.
+    assert IndexRequest.objects.get().status == ("failed" if signature == SPL_MINT else "pending")
+
+
+def test_solana_without_a_node_is_not_supported(launchpad, post):
+    answer = post({"txHash": SIGNATURE, "chainId": 101})
+    assert (answer.status_code, answer.json()) == (400, refused("Unsupported chain", "chainId"))
+
+
+def test_without_a_chain_the_registrys_first_is_meant(launchpad, post):
+    assert post({"txHash": UNKNOWN_HASH}).json() == refused("Unsupported chain", "chainId")
+
+
+@pytest.mark.parametrize("kind", ["transfer", "reverted"])
+def test_it_refuses_a_transaction_without_a_launch_for_good(launchpad, post, queue, kind):
+    answer = post({"txHash": getattr(launchpad, kind)(), "chainId": CHAIN_ID})
+    assert (answer.status_code, answer.json()) == (400, FAILED)
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert IndexRequest.objects.get().status == "failed"
+    assert queue() == []
+
+
+def test_an_unknown_transaction_is_tried_again_later(launchpad, post, queue):
+    for _ in range(2):
+        answer = post({"txHash": UNKNOWN_HASH, "chainId": CHAIN_ID})
+        assert (answer.status_code, answer.json()) == (400, FAILED)
+    request = IndexRequest.objects.get()
+    assert (request.chain_id, request.tx_hash, request.status) == (CHAIN_ID, UNKNOWN_HASH, "pending")
+    # The second caller found the schedule there.
+    (message,) = queue()
+    assert (message.task, message.args) == ("tokens.tasks.index_transaction", [CHAIN_ID, UNKNOWN_HASH])
+    assert message.eta is not None
+
+
+def test_a_node_that_is_away_is_no_fault_of_the_caller(launchpad, post, queue, settings, forget_chains):
+    settings.RPC_URLS = {CHAIN_ID: ("http://secret:key@127.0.0.1:9/path",)}
+    settings.RPC_ATTEMPTS = 1
+    forget_chains()
+    answer = post({"txHash": UNKNOWN_HASH, "chainId": CHAIN_ID})
+    assert (answer.status_code, answer.json()) == (503, {"error": "The chain is not available"})
+    assert answer.headers["Retry-After"] == "15"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert IndexRequest.objects.get().status == "pending"
+    assert len(queue()) == 1
+
+
+@pytest.mark.parametrize("path", [PATH, PATH + "/"])
+def test_it_indexes_a_launch_at_once(launchpad, post, client, queue, settings, path):
+    settings.SITE_URL = "https://launchboard.example"
+    answer = post({"txHash": launchpad.launch(), "chainId": CHAIN_ID}, path)
+    (record,) = client.get("/api/tokens").json()["data"]
+    address = record["contract_address"]
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "success": True,
+        "address": address,
+        "url": f"https://launchboard.example/tokens/{CHAIN_ID}/{address}",
+    }
+    assert queue() == []
+
+
+def test_it_names_all_tokens_of_a_transaction(launchpad, post):
+    names = ["First", "Second"]
+    answer = post({"txHash": launchpad.launch_batch(*[LaunchConfig(name=name) for name in names]), "chainId": CHAIN_ID})
+    body = answer.json()
+    found = dict(Token.objects.values_list("contract_address", "name"))
+    assert [found[address] for address in body["addresses"]] == names
+    assert body["address"] == body["addresses"][0]
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [
+        lambda tx_hash: {"tx_hash": tx_hash, "chain_id": CHAIN_ID},
+        lambda tx_hash: {"txHash": "0X" + tx_hash[2:].upper(), "chainId": str(CHAIN_ID)},
+        lambda tx_hash: {"txHash": tx_hash, "tx_hash": "x", "chainId": CHAIN_ID, "chain_id": 1, "other": {}},
+    ],
+)
+def test_it_takes_other_spellings(launchpad, post, spell):
+    tx_hash = launchpad.launch()
+    assert post(spell(tx_hash)).status_code == 200
+    assert IndexRequest.objects.get().tx_hash == tx_hash
+
+
+def test_indexing_again_refreshes_and_keeps_id_and_tags(launchpad, post):
+    body = {"txHash": launchpad.launch(), "chainId": CHAIN_ID}
+    first = post(body)
+    before = Token.objects.get()
+    Token.objects.update(blocked=True, name="Stale")
+    assert post(body).json() == first.json()
+    after = Token.objects.get()
+    assert (after.pk, after.blocked, after.name) == (before.pk, True, before.name)
+
+
+@pytest.fixture
+def recorded(node, settings, forget_chains, post):
+    """Posts a transaction of the recorded chain, and returns the answer."""
+    settings.RPC_URLS = {8453: (node.url,)}
+    settings.RPC_ATTEMPTS = 1
+    settings.SITE_URL = "https://launchboard.example"
+    forget_chains()
+    return lambda label: post({"txHash": decoded(label)["hash"], "chainId": 8453})
+
+
+def test_it_refuses_what_happened_to_tokens_that_it_does_not_know(recorded, queue):
+    answer = recorded("token-update-image")
+    assert (answer.status_code, answer.json()) == (400, FAILED)
+    request = IndexRequest.objects.get()
+    assert (request.status, "no event of a known token" in request.last_error) == ("failed", True)
+    assert queue() == []
+
+
+def test_it_names_the_token_to_which_something_happened(recorded, client):
+    launched = recorded("deploy-plain").json()
+    answer = recorded("token-update-image")
+    assert (answer.status_code, answer.json()) == (200, launched)
+    assert client.get("/api/tokens").json()["data"][0]["img_url"] == "ipfs://new-image"
+
+
+def test_a_claim_in_a_currency_belongs_to_no_one_token(recorded):
+    answer = recorded("claim-weth-plain")
+    assert (answer.status_code, answer.json()) == (200, {"success": True, "address": None, "url": None})
+    assert IndexRequest.objects.get().status == "indexed"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_clients_at_once_make_one_row(launchpad, index_key):
+    body = json.dumps({"txHash": launchpad.launch(), "chainId": CHAIN_ID})
+    barrier = threading.Barrier(8)
+
+    def post(_):
+        client = Client()
+        barrier.wait()
+        try:
+            return client.post(PATH, body, content_type="application/json", headers=index_key)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(post, range(8)))
+    assert [answer.status_code for answer in answers] == [200] * 8
+    assert len({answer.content for answer in answers}) == 1
+    assert (Token.objects.count(), IndexRequest.objects.count()) == (1, 1)

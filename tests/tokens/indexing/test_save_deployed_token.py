@@ -1,0 +1,460 @@
+"""POST /api/tokens/save-deployed-token/from-ui: whom it takes at his word, which is nobody."""
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Person
+from config.redis.connection import redis
+from config.redis.rate_limits import PREFIX
+from tests.nodes.devchain_launches import UNKNOWN_HASH
+from tests.nodes.recordings import decoded
+from tests.nodes.solana_recorded import LAUNCH as RECORDED_LAUNCH
+from tests.nodes.solana_recorded import MINT as RECORDED_MINT
+from tests.rows.factories import IndexRequestFactory, PersonFactory, SavedTokenFactory, TokenFactory
+from tests.rows.user_tokens import APP_ID, as_user, bearer
+from tokens import tasks
+from tokens.indexing import index_requests, saved_tokens
+from tokens.models import IndexRequest, SavedToken, Token
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/api/tokens/save-deployed-token/from-ui"
+LAUNCH = decoded("deploy-plain")["hash"]
+FALSE = "0x" + "aB" * 20
+FALSE_SHOWN = "0xABaBaBaBABabABabAbAbABAbABabababaBaBABaB"
+FID = 4242
+ADDRESS_RULE = "must be a 20-byte hex address, 0x followed by 40 hex digits, or a base58 mint of 32 bytes"
+HASH_RULE = "must be a transaction hash, 0x followed by 64 hex digits, or a base58 signature of 64 bytes"
+MINT, SIGNATURE = "So11111111111111111111111111111111111111112", "5" * 88
+
+
+@pytest.fixture(autouse=True)
+def chain(node, settings, forget_chains):
+    """The service with the recorded chain alone, as Base."""
+    settings.RPC_URLS = {8453: (node.url,)}
+    settings.RPC_ATTEMPTS = 1
+    forget_chains()
+    return node
+
+
+@pytest.fixture
+def me(issuer):
+    return as_user(issuer, FID)
+
+
+def said(**changes):
+    return {"address": FALSE, "tx_hash": LAUNCH, "chain_id": 8453} | changes
+
+
+def save(client, body, headers=None):
+    return client.post(PATH, json.dumps(body), content_type="application/json", headers=headers)
+
+
+def index_due(*, seconds=5.5):
+    """Have workers do what the sweeper finds in so many seconds."""
+    for chain_id, tx_hash in index_requests.claim_due(timezone.now() + timedelta(seconds=seconds)):
+        tasks.index_transaction(chain_id, tx_hash)
+
+
+def state():
+    return SavedToken.objects.with_state().get().state
+
+
+def launched():
+    """The address that the recorded launch really has."""
+    index_requests.index_transaction(chain_id=8453, tx_hash=LAUNCH)
+    address = Token.objects.get().contract_address
+    Token.objects.all().delete()
+    IndexRequest.objects.all().delete()
+    return address
+
+
+def listed(client, **query):
+    return [row["contract_address"] for row in client.get("/api/tokens", query).json()["data"]]
+
+
+@pytest.mark.parametrize("header", ["Bearer nonsense", "Bearer", "nonsense", "Basic eDp5"])
+def test_it_refuses_a_bad_token_and_takes_nobody_for_nobody(client, issuer, header):
+    answer = save(client, said(), {"Authorization": header})
+    assert (answer.status_code, answer.json()) == (401, {"error": "Unauthorized"})
+    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="users"'
+    assert not IndexRequest.objects.exists()
+
+
+def test_it_takes_post_alone(client):
+    answer = client.get(PATH)
+    assert (answer.status_code, set(answer.json())) == (405, {"error"})
+
+
+@pytest.mark.parametrize("signed_in", [False, True])
+@pytest.mark.parametrize(
+    ("changes", "field", "rule"),
+    [
+        ({"address": None}, "address", "may not be null"),
+        ({"address": 5}, "address", ADDRESS_RULE),
+        ({"address": FALSE[2:]}, "address", ADDRESS_RULE),
+        ({"address": LAUNCH}, "address", ADDRESS_RULE),
+        ({"tx_hash": ""}, "tx_hash", "may not be blank"),
+        ({"tx_hash": FALSE}, "tx_hash", HASH_RULE),
+        ({"tx_hash": [LAUNCH]}, "tx_hash", HASH_RULE),
+        ({"chain_id": 0}, "chain_id", f"must be a whole number from 1 to {2**63 - 1}"),
+        ({"chain_id": True}, "chain_id", f"must be a whole number from 1 to {2**63 - 1}"),
+        ({"chain_id": 8453.5}, "chain_id", f"must be a whole number from 1 to {2**63 - 1}"),
+        ({"chain_id": 1}, "chain_id", "must be a chain that this service reads"),
+        ({"chain_id": 999}, "chain_id", "must be a chain that this service reads"),
+    ],
+)
+def test_it_names_what_it_refuses_and_by_which_rule(client, me, signed_in, changes, field, rule):
+    answer = save(client, said(**changes), me if signed_in else None)
+    assert (answer.status_code, answer.json()["error"]) == (400, f"{field} {rule}")
+    assert [detail["field"] for detail in answer.json()["details"]] == [field]
+    assert not IndexRequest.objects.exists() and not SavedToken.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "rule"),
+    [
+        ({"address": MINT}, "address", "must be a 20-byte hex address on a chain other than Solana"),
+        ({"tx_hash": SIGNATURE}, "tx_hash", "must be a transaction hash, 0x followed by 64 hex digits"),
+        ({"chain_id": 101, "tx_hash": SIGNATURE}, "address", "must be base58 of 32 bytes: chain 101 is Solana"),
+        ({"chain_id": 101, "address": MINT}, "tx_hash", "must be a base58 signature of 64 bytes: chain 101 is Solana"),
+    ],
+)
+def test_it_refuses_what_another_kind_of_chain_has(client, me, settings, forget_chains, changes, field, rule):
+    settings.RPC_URLS = settings.RPC_URLS | {101: ("http://127.0.0.1:9",)}
+    forget_chains()
+    answer = save(client, said(**changes), me)
+    assert answer.status_code == 400
+    assert answer.json()["details"] == [{"field": field, "message": rule}]
+    assert not IndexRequest.objects.exists() and not SavedToken.objects.exists()
+
+
+@pytest.mark.parametrize(("address", "expected"), [(RECORDED_MINT, "confirmed"), (MINT, "refuted")])
+def test_the_chain_decides_on_solana_too(installed_solana_node, client, me, address, expected):
+    assert save(client, said(address=address, tx_hash=RECORDED_LAUNCH, chain_id=101), me).status_code == 200
+    index_due()
+    assert state() == expected
+    assert listed(client) == [RECORDED_MINT]
+
+
+def test_it_takes_a_mint_and_its_signature_as_they_are(client, me, settings, forget_chains):
+    body = said(address=MINT, tx_hash=SIGNATURE, chain_id=101)
+    assert save(client, body, me).json()["error"] == "chain_id must be a chain that this service reads"
+    settings.RPC_URLS = settings.RPC_URLS | {101: ("http://127.0.0.1:9",)}
+    forget_chains()
+    answer = save(client, body, me)
+    assert (answer.status_code, answer.json()) == (200, {"success": True, "tokenAddress": MINT})
+    saved, request = SavedToken.objects.get(), IndexRequest.objects.get()
+    assert (saved.contract_address, saved.tx_hash, saved.chain_id) == (MINT, SIGNATURE, 101)
+    assert (request.tx_hash, request.chain_id) == (SIGNATURE, 101)
+
+
+def test_it_asks_for_all_three(client):
+    answer = save(client, {})
+    assert {detail["field"] for detail in answer.json()["details"]} == {"address", "tx_hash", "chain_id"}
+
+
+@pytest.mark.parametrize("body", [[], "text", 5, [said()]])
+def test_it_refuses_what_is_no_object(client, body):
+    answer = save(client, body)
+    assert (answer.status_code, answer.json()["error"]) == (400, "must be a JSON object")
+
+
+def test_it_refuses_other_media_types_long_bodies_and_what_is_no_json(client):
+    assert client.post(PATH, said()).status_code == 415
+    assert save(client, said(more="x" * 2**20)).status_code == 413
+    answer = client.post(PATH, "{", content_type="application/json")
+    assert (answer.status_code, answer.json()) == (400, {"error": "Malformed JSON"})
+
+
+def test_a_strangers_word_is_only_queued(client, queue):
+    answer = save(client, said())
+    assert (answer.status_code, answer.json()) == (200, {"success": True, "tokenAddress": FALSE_SHOWN})
+    request = IndexRequest.objects.get()
+    assert (request.chain_id, request.tx_hash, request.status, request.from_page) == (8453, LAUNCH, "pending", True)
+    assert (SavedToken.objects.count(), Person.objects.count(), Token.objects.count()) == (0, 0, 0)
+    # Nothing that could be lost.
+    assert queue() == []
+
+
+def test_a_users_word_is_saved_as_his_at_once(client, me):
+    answer = save(client, said(), me)
+    assert (answer.status_code, answer.json()) == (200, {"success": True, "tokenAddress": FALSE_SHOWN})
+    saved = SavedToken.objects.with_state().get()
+    assert (saved.person.fid, saved.chain_id, saved.tx_hash) == (FID, 8453, LAUNCH)
+    assert (saved.contract_address, saved.state) == (FALSE_SHOWN, "unindexed")
+    assert (IndexRequest.objects.count(), Token.objects.count()) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"address": FALSE.upper().replace("X", "x"), "txHash": LAUNCH, "chainId": "8453"},
+        {"address": FALSE, "tx_hash": "0X" + LAUNCH[2:].upper(), "chain_id": 8453, "txHash": 1, "more": {}},
+    ],
+)
+def test_it_takes_other_spellings(client, me, body):
+    answer = save(client, body, me)
+    assert (answer.status_code, answer.json()["tokenAddress"]) == (200, FALSE_SHOWN)
+    assert SavedToken.objects.get().tx_hash == LAUNCH
+
+
+def test_the_same_again_is_one_row_and_another_address_or_user_another(client, me, issuer):
+    for _ in range(2):
+        assert save(client, said(), me).json() == {"success": True, "tokenAddress": FALSE_SHOWN}
+    assert SavedToken.objects.count() == 1
+    save(client, said(address="0x" + "12" * 20), me)
+    save(client, said(), as_user(issuer, FID + 1))
+    assert (SavedToken.objects.count(), IndexRequest.objects.count()) == (3, 1)
+
+
+def test_a_user_who_proves_to_be_another_has_saved_it_already(client, issuer):
+    subject = "did:privy:saver"
+    save(client, said(), bearer(issuer.privy(subject, app_id=APP_ID)))
+    save(client, said(address="0x" + "12" * 20), as_user(issuer, FID))
+    identity = bearer(issuer.privy(subject, app_id=APP_ID, fid=FID))
+    assert save(client, said(), identity).status_code == 200
+    assert SavedToken.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("signed_in", [False, True])
+def test_clients_at_once_make_one_row(me, client, signed_in):
+    # Made before, since the first calls of a user race for his own row.
+    save(client, said(tx_hash=UNKNOWN_HASH), me)
+    barrier = threading.Barrier(8)
+
+    def post(_):
+        barrier.wait()
+        try:
+            return save(Client(), said(), me if signed_in else None)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(post, range(8)))
+    assert [answer.status_code for answer in answers] == [200] * 8
+    assert SavedToken.objects.filter(tx_hash=LAUNCH).count() == signed_in
+    assert IndexRequest.objects.filter(tx_hash=LAUNCH).count() == 1
+
+
+def test_it_is_looked_for_five_seconds_later(client):
+    before = timezone.now()
+    save(client, said())
+    assert index_requests.claim_due(before + timedelta(seconds=4.9)) == []
+    assert index_requests.claim_due(timezone.now() + timedelta(seconds=5)) == [(8453, LAUNCH)]
+
+
+def test_the_sweeper_enqueues_it(client, queue):
+    save(client, said())
+    IndexRequest.objects.update(due_at=timezone.now())
+    tasks.sweep_index_requests()
+    (message,) = queue()
+    assert (message.task, message.args) == ("tokens.tasks.index_transaction", [8453, LAUNCH])
+
+
+def test_the_chain_confirms_what_is_true(client, me):
+    address = launched()
+    save(client, said(address=address.lower()), me)
+    assert (state(), listed(client)) == ("unindexed", [])
+    index_due()
+    assert (state(), listed(client)) == ("confirmed", [address])
+
+
+@pytest.mark.parametrize("signed_in", [False, True])
+def test_the_chain_wins_over_what_is_false(client, read_key, me, signed_in):
+    address = launched()
+    save(client, said(), me if signed_in else None)
+    for _ in range(2):
+        for query in ({"q": FALSE}, {"q": FALSE_SHOWN}, {"chainId": 8453, "fid": FID}):
+            assert listed(client, **query) == []
+        assert client.get("/api/get-token-by-address", {"address": FALSE}, headers=read_key).status_code == 404
+        assert client.get(f"/tokens/8453/{FALSE_SHOWN}").status_code == 404
+        assert client.get("/api/tokens/fetch-deployed-by-fid", {"fid": FID}).json()["data"] == []
+        index_due()
+    assert listed(client) == [address]
+    assert client.get("/api/tokens").json()["total"] == 1
+    if signed_in:
+        assert state() == "refuted"
+        assert SavedToken.objects.with_findings().get().launched == [address]
+
+
+def test_nobody_becomes_the_requestor_of_a_launch_by_saving_it(client, me):
+    index_requests.index_transaction(chain_id=8453, tx_hash=LAUNCH)
+    before = Token.objects.values("requestor_fid", "requestor_address", "msg_sender").get()
+    save(client, said(address=Token.objects.get().contract_address), me)
+    index_due()
+    index_requests.index_transaction(chain_id=8453, tx_hash=LAUNCH)
+    assert Token.objects.values("requestor_fid", "requestor_address", "msg_sender").get() == before
+    assert before["requestor_fid"] != FID
+
+
+def test_a_reorg_leaves_it_unindexed_until_the_launch_comes_again(client, me):
+    save(client, said(address=launched()), me)
+    index_due()
+    index_requests.unwind(IndexRequest.objects.get())
+    assert (state(), listed(client)) == ("unindexed", [])
+    index_due()
+    assert state() == "confirmed"
+
+
+@pytest.mark.parametrize("tx_hash", [UNKNOWN_HASH, decoded("token-update-image")["hash"]])
+def test_what_was_never_mined_or_holds_no_launch_stays_visible_as_failed(client, me, settings, tx_hash):
+    settings.INDEX_MAX_ATTEMPTS = 2
+    save(client, said(tx_hash=tx_hash), me)
+    assert state() == "unindexed"
+    for _ in range(2):
+        index_due(seconds=200)
+    assert state() == "failed"
+    saved = SavedToken.objects.with_findings().get()
+    request = IndexRequest.objects.get()
+    assert (request.status, saved.launched, saved.trouble) == ("failed", [], request.last_error)
+    assert request.last_error
+
+
+def test_what_is_known_already_is_asked_of_no_node(client, me, chain):
+    token = TokenFactory(chain_id=8453, tx_hash=LAUNCH)
+    save(client, said(address=token.contract_address), me)
+    save(client, said(), me)
+    assert not IndexRequest.objects.exists()
+    states = {saved.contract_address: saved.state for saved in SavedToken.objects.with_state()}
+    assert states == {token.contract_address: "confirmed", FALSE_SHOWN: "refuted"}
+    assert chain.received == []
+
+
+@pytest.mark.parametrize("status", ["failed", "orphaned"])
+def test_what_failed_before_starts_anew(client, status):
+    IndexRequestFactory(chain_id=8453, tx_hash=LAUNCH, status=status, attempts=12, last_error="unknown")
+    save(client, said())
+    request = IndexRequest.objects.get()
+    assert (request.status, request.attempts, request.from_page) == ("pending", 0, False)
+    index_due()
+    assert Token.objects.count() == 1
+
+
+def test_what_is_being_looked_for_keeps_its_schedule(client):
+    later = timezone.now() + timedelta(minutes=5)
+    IndexRequestFactory(chain_id=8453, tx_hash=LAUNCH, attempts=9, due_at=later)
+    before = IndexRequest.objects.values().get()
+    save(client, said())
+    assert IndexRequest.objects.values().get() == before
+
+
+def test_what_a_partner_asks_for_too_is_no_strangers_word_any_more(client, index_key):
+    save(client, said(tx_hash=UNKNOWN_HASH))
+    body = {"txHash": UNKNOWN_HASH, "chainId": 8453}
+    client.post("/api/tokens/index", body, content_type="application/json", headers=index_key)
+    assert IndexRequest.objects.get().from_page is False
+
+
+@pytest.fixture
+def limited(settings):
+    """Two calls an hour of each user, one of a stranger, of which none was made yet."""
+    settings.RATE_LIMIT_SAVE_TOKEN, settings.RATE_LIMIT_SAVE_TOKEN_ANONYMOUS = 2, 1
+    for key in redis().scan_iter(f"{PREFIX}limit:RATE_LIMIT_SAVE_TOKEN*"):
+        redis().delete(key)
+
+
+def test_strangers_and_users_are_limited_each_by_their_own(client, me, issuer, limited):
+    assert [save(client, said()).status_code for _ in range(2)] == [200, 429]
+    answers = [save(client, said(), me) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert answers[2].json() == {"error": "Too many requests. Please try again later."}
+    assert answers[2].headers["RateLimit-Limit"] == "2"
+    assert 3_500 < int(answers[2].headers["Retry-After"]) <= 3_600
+    assert save(client, said(), as_user(issuer, FID + 1)).status_code == 200
+
+
+def test_strangers_have_to_wait_while_nobody_can_count_them(client, me, limited, settings, unused_port):
+    settings.REDIS_URL = f"redis://127.0.0.1:{unused_port}/0"
+    answer = save(client, said())
+    assert (answer.status_code, answer.json()) == (503, {"error": "Service is temporarily unavailable"})
+    assert not IndexRequest.objects.exists()
+    assert save(client, said(), me).status_code == 200
+
+
+def test_a_user_has_so_many_and_no_more(client, me):
+    save(client, said(), me)
+    person = Person.objects.get()
+    made = [
+        SavedToken(person=person, chain_id=8453, tx_hash=f"0x{number:064x}", contract_address=FALSE_SHOWN)
+        for number in range(saved_tokens.MAX_SAVED - 1)
+    ]
+    SavedToken.objects.bulk_create(made)
+    answer = save(client, said(tx_hash=UNKNOWN_HASH), me)
+    assert (answer.status_code, answer.json()) == (409, {"error": "1000 tokens are saved, which is the most"})
+    assert not IndexRequest.objects.filter(tx_hash=UNKNOWN_HASH).exists()
+    assert save(client, said(), me).status_code == 200
+
+
+def test_what_the_chain_has_not_confirmed_is_pruned_when_it_is_old(settings):
+    settings.SAVED_TOKEN_DAYS = 3
+    old, young = (timezone.now() - timedelta(days=days) for days in (3.1, 2.9))
+    token = TokenFactory(chain_id=8453)
+    true = SavedTokenFactory(tx_hash=token.tx_hash, contract_address=token.contract_address, created_at=old)
+    SavedTokenFactory(tx_hash=token.tx_hash, created_at=old)
+    fresh = SavedTokenFactory(created_at=young)
+    requests = [
+        IndexRequestFactory(status=status, from_page=from_page)
+        for status, from_page in (("failed", True), ("failed", False), ("pending", True), ("indexed", True))
+    ]
+    IndexRequest.objects.update(updated_at=old)
+    recent = IndexRequestFactory(status="failed", from_page=True)
+    tasks.prune_saved_tokens()
+    assert set(SavedToken.objects.all()) == {true, fresh}
+    assert set(IndexRequest.objects.all()) == {*requests[1:], recent}
+
+
+def test_operators_see_whose_it_is_and_what_the_chain_says(operator):
+    page = reverse("admin:tokens_savedtoken_changelist")
+    token = TokenFactory(chain_id=8453)
+    rows = {
+        "confirmed": SavedTokenFactory(tx_hash=token.tx_hash, contract_address=token.contract_address),
+        "refuted": SavedTokenFactory(tx_hash=token.tx_hash),
+        "failed": SavedTokenFactory(tx_hash=UNKNOWN_HASH),
+        "unindexed": SavedTokenFactory(person=PersonFactory(linked=True, linked_to=PersonFactory(fid=777))),
+    }
+    IndexRequestFactory(chain_id=8453, tx_hash=UNKNOWN_HASH, status="failed", last_error="never heard of it")
+    for name, row in rows.items():
+        answer = operator.get(page, {"state": name})
+        assert list(answer.context["cl"].result_list) == [row]
+        assert row.contract_address in operator.get(f"{page}{row.pk}/change/").content.decode()
+        found = operator.get(page, {"q": row.contract_address}).context["cl"].result_list
+        assert list(found) == [row]
+    text = operator.get(page).content.decode()
+    assert "never heard of it" in text and "FID 777" in text
+    assert list(operator.get(page, {"q": "777"}).context["cl"].result_list) == [rows["unindexed"]]
+    assert set(operator.get(page, {"q": token.tx_hash}).context["cl"].result_list) == {
+        rows["confirmed"],
+        rows["refuted"],
+    }
+
+
+def test_no_operator_writes_one(operator):
+    row = SavedTokenFactory()
+    page = reverse("admin:tokens_savedtoken_changelist")
+    assert operator.get(f"{page}add/").status_code == 403
+    operator.post(f"{page}{row.pk}/change/", {"contract_address": "0x"})
+    assert operator.post(f"{page}{row.pk}/delete/", {"post": "yes"}).status_code == 403
+    assert SavedToken.objects.get().contract_address == row.contract_address
+
+
+def test_what_strangers_ask_for_alarms_no_operator(operator):
+    IndexRequestFactory(status="failed", from_page=True)
+    panels = operator.get(reverse("admin:index")).context["panels"]
+    figures = next(panel.figures for panel in panels if panel.title == "Index requests")
+    assert not any(figure.is_alarming for figure in figures)
+
+
+def test_its_description_says_that_the_token_is_optional(client):
+    described = client.get("/api/openapi.json").json()["paths"][PATH]["post"]
+    assert described["security"] == [{"userToken": []}, {}]
+    assert {"200", "400", "401", "409", "413", "415", "429", "503"} <= set(described["responses"])

@@ -1,0 +1,148 @@
+"""Workers that are killed at any instant lose no transaction: the rows remember, and the sweeper enqueues again."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from eth_utils.crypto import keccak
+from hexbytes import HexBytes
+
+from config.celery import app as celery_app
+from config.environment.variables import BASE_DIR
+from development.devchain import node_client
+from development.devchain.anvil import CHAIN_ID
+from development.devchain.launch_transactions import LaunchConfig, deployment_config
+from development.servers.processes import die_with_parent
+from tests.nodes.devchain_launches import SENDER, Launchpad
+from tests.nodes.relay import relay
+from tests.processes.waiting import wait_for
+from tests.rows.factories import IndexRequestFactory
+from tokens import tasks
+from tokens.models import IndexRequest, Token
+
+LAUNCHES, PASSED, WORKERS = 200, 100, 2
+
+
+class Gate:
+    """Lets the first transactions through and holds up whoever asks for another one, until it is opened."""
+
+    def __init__(self) -> None:
+        self.counted: set[str] = set()
+        self.seen: set[str] = set()
+        self.waiting = 0
+        self._lock = threading.Lock()
+        self._opened = threading.Event()
+
+    def count(self, hashes: list[str]) -> None:
+        self.counted = set(hashes)
+
+    def open(self) -> None:
+        self._opened.set()
+
+    def pass_through(self, asked: Any) -> None:
+        calls = asked if isinstance(asked, list) else [asked]
+        hashes = {call["params"][0] for call in calls if call["method"] == "eth_getTransactionByHash"}
+        with self._lock:
+            self.seen |= hashes & self.counted
+            held = bool(hashes & self.counted) and len(self.seen) > PASSED
+            self.waiting += held
+        if held:
+            self._opened.wait()
+
+
+@contextmanager
+def celery(*words: str, environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A Celery process, the first of a group of its own; the whole group is killed at the end."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "celery", "-A", "config.celery", *words],
+        cwd=BASE_DIR,
+        env=environment,
+        start_new_session=True,
+        preexec_fn=die_with_parent(signal.SIGKILL),
+    )
+    try:
+        yield process
+    finally:
+        kill(process)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def worker(environment: dict[str, str]) -> Any:
+    words = ["worker", "--pool", "prefork", "--concurrency", str(WORKERS), "--loglevel", "warning"]
+    return celery(*words, environment=environment)
+
+
+def sign_launch(launchpad: Launchpad) -> tuple[str, str]:
+    """(hash, signed transaction) of a launch that nobody has sent yet."""
+    deployment, config = launchpad.deployment, LaunchConfig(name="Late", salt=b"\7" * 32)
+    factory = node_client.contract(deployment.rpc_url, "Factory", deployment.factory)
+    call = {
+        "from": SENDER,
+        "to": deployment.factory,
+        "data": factory.encode_abi("deployToken", [deployment_config(deployment, config, sender=SENDER)]),
+        "nonce": hex(launchpad.web3.eth.get_transaction_count(SENDER)),
+        "gas": hex(node_client.GAS),
+        "maxFeePerGas": hex(10**10),
+        "maxPriorityFeePerGas": hex(1),
+        "chainId": hex(CHAIN_ID),
+    }
+    signed = launchpad.rpc("eth_signTransaction", call)
+    return "0x" + keccak(HexBytes(signed)).hex(), signed
+
+
+def enqueue(hashes: list[str], broker: str) -> None:
+    with celery_app.connection_for_write(
+        broker.replace("unix://", "redis+socket://").replace("?db", "?virtual_host")
+    ) as to:
+        for tx_hash in hashes:
+            tasks.index_transaction.apply_async((CHAIN_ID, tx_hash), connection=to)
+
+
+def count(*statuses: str) -> int:
+    return IndexRequest.objects.filter(status__in=statuses).count()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_transaction_is_lost_or_doubled_when_all_workers_are_killed(own_launchpad, service_environment, tmp_path):
+    launched = [own_launchpad.send() for _ in range(LAUNCHES)]
+    for tx_hash in launched:
+        own_launchpad.mined(tx_hash)
+    late, signed = sign_launch(own_launchpad)
+    for tx_hash in [late, *launched]:
+        IndexRequestFactory(chain_id=CHAIN_ID, tx_hash=tx_hash, due_at=timezone.now() + timedelta(seconds=2))
+    enqueue([late, *launched], service_environment["REDIS_URL"])
+    gate = Gate()
+    gate.count(launched)
+    with relay(own_launchpad.deployment.rpc_url, before=gate.pass_through) as url:
+        # Whom the gate holds up must not try again, so that those who wait are different workers.
+        patience = {"RPC_TIMEOUT_SECONDS": "120", "INDEX_LEASE_SECONDS": "2"}
+        environment = service_environment | patience | {f"RPC_URLS_{CHAIN_ID}": url}
+        with worker(environment) as killed:
+            # Both workers are in the midst of a transaction.
+            wait_for(lambda: gate.waiting >= WORKERS, seconds=120)
+            kill(killed)
+        assert count("indexed") == Token.objects.count() == PASSED
+        tried = IndexRequest.objects.get(tx_hash=late)
+        assert (tried.status, tried.attempts > 0) == ("pending", True)
+
+        assert own_launchpad.rpc("eth_sendRawTransaction", signed) == late
+        gate.open()
+        schedule = str(tmp_path / "beat")
+        with worker(environment), celery("beat", "--schedule", schedule, environment=environment):
+            wait_for(lambda: count("indexed", "confirmed") == LAUNCHES + 1, seconds=120)
+    assert Token.objects.listed().count() == LAUNCHES + 1
+    assert set(Token.objects.values_list("tx_hash", flat=True)) == {late, *launched}
+    assert count("pending", "failed", "orphaned") == 0

@@ -1,0 +1,593 @@
+"""tokens/market/price_refresh.py: who is asked for and when, and what is kept of the answers, against a real HTTP stand-in."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from config.environment.variables import BASE_DIR
+from config.redis.connection import redis
+from development.servers.processes import die_with_parent
+from development.standins.http_server import Mode
+from development.standins.market_server import SOL_USD, price
+from tests.processes.waiting import wait_for
+from tests.rows.factories import SolanaTokenFactory, TokenFactory
+from tokens import tasks
+from tokens.catalogue import viewed_tokens
+from tokens.market import price_refresh as markets
+from tokens.market import provider_rate_limit
+from tokens.market.refresh_schedule import FRESH_WITHIN, INTERVALS, LEASE, Priority
+from tokens.models import Market, MarketPoint, Token
+
+pytestmark = pytest.mark.django_db
+
+DAY = timedelta(days=1)
+# A chain of the registry that no provider knows.
+NO_NETWORK = 84532
+
+
+def launch(market, count=1, **columns):
+    """Tokens whose pools the stand-in knows."""
+    tokens = TokenFactory.create_batch(count, **columns)
+    for token in tokens:
+        market.learn(token.pool_address, base=token.contract_address, quote=token.paired_token)
+    return tokens
+
+
+def unknown(market, count=1, **columns):
+    """Tokens that the stand-in knows neither by their pool nor by themselves."""
+    tokens = TokenFactory.create_batch(count, **columns)
+    market.change = without({token.contract_address.lower() for token in tokens})
+    return tokens
+
+
+def without(addresses):
+    def leave_out(asked, body):
+        kept = [entry for entry in body["data"] if entry["attributes"]["address"] not in addresses]
+        return {**body, "data": kept}
+
+    return leave_out
+
+
+def of(token):
+    return Market.objects.get(pk=token.pk)
+
+
+def due_in(token):
+    """The time until the token is due, to the second."""
+    return timedelta(seconds=round((of(token).due_at - timezone.now()).total_seconds()))
+
+
+def make_due(**changes):
+    Market.objects.update(due_at=timezone.now() - timedelta(seconds=1), **changes)
+
+
+def resume():
+    """End the pause after a failure, as its time does."""
+    redis().delete(provider_rate_limit.PAUSE_KEY)
+
+
+def paths(market):
+    return [asked.path for asked in market.asked]
+
+
+# Failures.
+
+
+@pytest.mark.parametrize(
+    "mode",
+    [
+        Mode.FAIL,
+        Mode.RATE_LIMIT,
+        Mode.WRONG_KEY,
+        Mode.NOT_JSON,
+        Mode.WRONG_SHAPE,
+        Mode.CUT_SHORT,
+        Mode.HUGE,
+        Mode.STALL,
+    ],
+)
+def test_a_failure_of_the_provider_changes_nothing_stops_all_calls_and_loses_no_refresh(market, settings, mode):
+    launch(market, 3)
+    assert markets.refresh_due() == 3
+    make_due()
+    patience, settings.MARKET_TIMEOUT_SECONDS = settings.MARKET_TIMEOUT_SECONDS, 0.2
+    before = list(Market.objects.order_by("pk").values("price_usd", "updated_at"))
+    market.behave(mode, seconds=5)
+    asked = len(market.asked)
+
+    for _ in range(3):
+        assert markets.refresh_due() == 0
+
+    assert len(market.asked) == asked + 1
+    assert list(Market.objects.order_by("pk").values("price_usd", "updated_at")) == before
+    assert Market.objects.filter(due_at__lte=timezone.now()).count() == 3
+    settings.MARKET_TIMEOUT_SECONDS = patience
+    market.behave(Mode.OK)
+    resume()
+    assert markets.refresh_due() == 3
+
+
+def test_an_outage_is_asked_about_at_growing_distances(market):
+    launch(market)
+    market.behave(Mode.FAIL)
+    pauses = []
+    for _ in range(8):
+        markets.refresh_due()
+        pauses.append(round(redis().pttl(provider_rate_limit.PAUSE_KEY) / 1000))
+        resume()
+    assert pauses == [5, 10, 20, 40, 80, 160, 300, 300]
+    market.behave(Mode.OK)
+    assert markets.refresh_due() == 1
+    market.behave(Mode.FAIL)
+    make_due()
+    markets.refresh_due()
+    assert round(redis().pttl(provider_rate_limit.PAUSE_KEY) / 1000) == 5
+
+
+@pytest.mark.parametrize(("asked", "waited"), [(7, 7), (0, 1), (900_000, 3600)])
+def test_the_provider_says_how_long_to_wait(market, asked, waited):
+    launch(market)
+    market.behave(Mode.RATE_LIMIT, seconds=asked)
+    markets.refresh_due()
+    assert round(redis().pttl(provider_rate_limit.PAUSE_KEY) / 1000) == waited
+
+
+def test_an_address_that_the_provider_refuses_is_put_off_alone(market):
+    tokens = launch(market, 7)
+    bad = tokens[4]
+    market.refuse = lambda asked: 422 if bad.pool_address in asked.path else None
+    assert markets.refresh_due() == 6
+    assert due_in(bad) == timedelta(hours=1)
+    assert of(bad).misses == 0
+    assert all(of(token).price_usd for token in tokens if token != bad)
+    assert provider_rate_limit.waiting_time() < 1
+
+
+def test_a_token_alone_gets_nothing_from_a_nonsense_price(market):
+    tokens = launch(market, 4)
+    markets.refresh_due()
+    before = {token.pk: of(token).price_usd for token in tokens}
+    bad = {tokens[0].pool_address: None, tokens[1].pool_address: "1e30", tokens[2].pool_address: ["5"]}
+
+    def spoil(asked, body):
+        for entry in body["data"]:
+            about = entry["attributes"]
+            if about["address"] in bad:
+                about["base_token_price_usd"] = bad[about["address"]]
+        # The other way to ask knows nothing better.
+        return body if "/pools/" in asked.path else {"data": []}
+
+    market.change = spoil
+    make_due()
+    assert markets.refresh_due() == 1
+    for token in tokens[:3]:
+        assert (of(token).price_usd, of(token).misses) == (before[token.pk], 1)
+    assert of(tokens[3]).misses == 0
+
+
+def test_nobody_is_asked_where_market_data_is_turned_off(market, settings):
+    settings.MARKET_DATA = False
+    launch(market)
+    assert markets.refresh_due() == 0
+    assert not market.asked
+
+
+def test_without_redis_nobody_calls_and_nothing_breaks(market, settings):
+    launch(market)
+    settings.REDIS_URL = "redis://127.0.0.1:9/0"
+    assert markets.refresh_due() == 0
+    assert not market.asked
+
+
+# Who is due.
+
+
+def test_every_token_has_a_market_that_is_due_with_fresh_launches_first():
+    old = TokenFactory()
+    fresh = TokenFactory(deployed_at=timezone.now() - timedelta(hours=1))
+    assert (of(old).priority, of(fresh).priority) == (Priority.OTHER, Priority.FRESH)
+    assert of(old).due_at <= timezone.now()
+    # Who writes rows by himself says nothing of it.
+    bare = Market._meta.get_field("priority").db_default
+    assert bare == Priority.OTHER
+
+
+def test_a_worker_takes_up_nothing_while_the_next_turn_is_far(market, settings, django_assert_num_queries):
+    settings.MARKET_CALLS_PER_MINUTE, settings.MARKET_ADDRESSES_PER_CALL = 10, 1
+    launch(market, 2)
+    assert markets.refresh_due() == 1
+    with django_assert_num_queries(0):
+        assert markets.refresh_due() == 0
+    assert len(market.asked) == 1
+
+
+def test_those_that_matter_go_first_and_of_these_the_longest_due_and_the_newest(market, settings):
+    settings.MARKET_ADDRESSES_PER_CALL = 1
+    tokens = launch(market, 6)
+    now = timezone.now()
+    wanted = [
+        (Priority.VIEWED, 10),
+        (Priority.FRESH, 30),
+        (Priority.FRESH, 20),
+        (Priority.TRADED, 900),
+        (Priority.OTHER, 800),
+    ]
+    for token, (priority, seconds) in zip(tokens, wanted, strict=False):
+        Market.objects.filter(pk=token.pk).update(priority=priority, due_at=now - timedelta(seconds=seconds))
+    Market.objects.filter(pk=tokens[5].pk).update(priority=Priority.OTHER, due_at=now - timedelta(seconds=800))
+    while batch := markets.claim(timezone.now()):
+        markets.refresh(batch)
+    order = [tokens[0], tokens[1], tokens[2], tokens[3], tokens[5], tokens[4]]
+    assert [path.rpartition("/")[2] for path in paths(market)] == [token.pool_address for token in order]
+
+
+@pytest.mark.parametrize(
+    ("age", "viewed_ago", "trades", "priority"),
+    [
+        (timedelta(days=9), timedelta(minutes=9), 5, Priority.VIEWED),
+        (timedelta(hours=23), timedelta(minutes=11), 5, Priority.FRESH),
+        (timedelta(days=9), timedelta(minutes=11), 5, Priority.TRADED),
+        (timedelta(days=9), None, 0, Priority.OTHER),
+    ],
+)
+def test_a_refreshed_token_is_due_after_the_interval_of_its_class(market, age, viewed_ago, trades, priority):
+    now = timezone.now()
+    (token,) = launch(market, deployed_at=now - age)
+    Market.objects.update(viewed_at=viewed_ago and now - viewed_ago)
+
+    def trade(asked, body):
+        body["data"][0]["attributes"]["transactions"]["h24"] = {"buys": trades, "sells": 0}
+        return body
+
+    market.change = trade
+    assert markets.refresh_due() == 1
+    assert of(token).priority == priority
+    assert due_in(token) == INTERVALS[priority]
+
+
+def test_a_call_asks_for_as_many_pools_of_one_network_as_the_provider_takes(market, settings):
+    settings.MARKET_ADDRESSES_PER_CALL = 3
+    launch(market, 4)
+    launch(market, 2, chain_id=1)
+    assert markets.refresh_due() == 6
+    asked = [(path.split("/")[2], path.count("0x")) for path in paths(market)]
+    assert sorted(asked) == [("base", 1), ("base", 3), ("eth", 2)]
+
+
+def test_nobody_asks_for_what_no_provider_knows(market):
+    TokenFactory(chain_id=NO_NETWORK)
+    TokenFactory(chain_id=424242)
+    TokenFactory(unindexed=True)
+    (known,) = launch(market)
+    assert markets.refresh_due() == 1
+    assert paths(market) == [f"/networks/base/pools/multi/{known.pool_address}"]
+    assert markets.claim(timezone.now()) is None
+    later = Market.objects.exclude(pk=known.pk)
+    assert all(row.due_at > timezone.now() + timedelta(days=6) for row in later)
+
+
+def test_a_claimed_token_is_due_again_after_its_lease(market):
+    launch(market)
+    now = timezone.now()
+    assert markets.claim(now).tokens
+    assert markets.claim(now) is None
+    assert markets.claim(now + LEASE + timedelta(seconds=1)).tokens
+
+
+# What the provider doesn't know.
+
+
+def test_a_pool_that_is_unknown_has_its_token_asked_for(market):
+    token = TokenFactory()
+    assert markets.refresh_due() == 1
+    assert paths(market) == [
+        f"/networks/base/pools/multi/{token.pool_address}",
+        f"/networks/base/tokens/multi/{token.contract_address.lower()}",
+    ]
+    assert of(token).price_usd == pytest.approx(price(token.contract_address.lower(), market.clock()), rel=0.01)
+    # From now on it is asked for in that way alone.
+    make_due()
+    assert markets.refresh_due() == 1
+    assert len(market.asked) == 3
+
+
+def test_a_token_whose_pool_has_become_known_is_asked_for_by_it(market):
+    (token,) = launch(market)
+    Market.objects.update(by_address=True)
+    assert markets.refresh_due() == 1
+    assert of(token).by_address is False
+    make_due()
+    assert markets.refresh_due() == 1
+    assert "/pools/multi/" in paths(market)[1]
+
+
+def test_a_token_without_pool_is_asked_for_by_its_address(market):
+    token = TokenFactory(pool_address="")
+    assert markets.refresh_due() == 1
+    assert paths(market) == [f"/networks/base/tokens/multi/{token.contract_address.lower()}"]
+
+
+@pytest.mark.parametrize(
+    ("age", "pauses"),
+    [
+        (timedelta(minutes=1), [timedelta(minutes=2), timedelta(minutes=4), timedelta(minutes=8)]),
+        (timedelta(days=9), [timedelta(hours=1), timedelta(hours=2), timedelta(hours=4)]),
+    ],
+)
+def test_what_is_unknown_is_asked_for_after_growing_pauses(market, age, pauses):
+    (token,) = unknown(market, deployed_at=timezone.now() - age)
+    for misses, pause in enumerate(pauses, start=1):
+        assert markets.refresh_due() == 0
+        assert (of(token).misses, due_in(token)) == (misses, pause)
+        make_due()
+    Market.objects.update(misses=90)
+    markets.refresh_due()
+    assert due_in(token) == timedelta(weeks=4)
+    assert not MarketPoint.objects.exists()
+    # Once it is known, all is forgotten.
+    market.change = lambda asked, body: body
+    make_due()
+    assert markets.refresh_due() == 1
+    assert of(token).misses == 0
+
+
+def test_a_status_404_means_that_nothing_is_known(market):
+    token = TokenFactory()
+    market.refuse = lambda asked: 404
+    assert markets.refresh_due() == 0
+    assert of(token).misses == 1
+
+
+# What is kept.
+
+
+def test_it_keeps_what_the_provider_says_and_when(market):
+    (token,) = launch(market)
+    before = timezone.now()
+    tasks.refresh_markets()
+    row = of(token)
+    assert row.price_usd == pytest.approx(price(token.contract_address.lower(), market.clock()), rel=0.01)
+    assert row.quote_price_usd == 3000.0
+    assert row.market_cap == pytest.approx(row.price_usd * 10**11)
+    assert None not in (row.volume_24h, row.liquidity_usd, row.tx_count_24h, row.price_change_1h, row.price_change_24h)
+    assert before <= row.updated_at <= timezone.now()
+    point = MarketPoint.objects.get()
+    assert (point.token_id, point.at, point.price_usd) == (token.pk, row.updated_at, row.price_usd)
+    assert (point.market_cap, point.tx_count_24h) == (row.market_cap, row.tx_count_24h)
+
+
+@pytest.mark.parametrize("change", [{"pool_address": "0x" + "ab" * 32}, {"unindexed": True}])
+def test_an_answer_about_a_pool_that_the_token_is_no_more_in_is_not_kept(market, change):
+    token, other = launch(market, 2)
+    batch = markets.claim(timezone.now())
+    # A reorg, while the provider answers.
+    Token.objects.filter(pk=token.pk).update(**change)
+    markets.refresh(batch)
+    assert (of(token).price_usd, of(token).updated_at) == (None, None)
+    assert list(MarketPoint.objects.values_list("token", flat=True)) == [other.pk]
+
+
+def test_price_changes_that_the_provider_leaves_out_are_those_of_our_own_history(market):
+    (token,) = launch(market)
+    now = timezone.now()
+    # The last one before each time counts; one that is too old doesn't.
+    history = {65: 2.0, 61: 4.0, 59: 99.0, 6 * 60 + 5: 8.0, 37 * 60: 99.0}
+    for minutes, usd in history.items():
+        MarketPoint.objects.create(token=token, at=now - timedelta(minutes=minutes), price_usd=usd)
+
+    def leave_out(asked, body):
+        about = body["data"][0]["attributes"]
+        about["base_token_price_usd"], about["price_change_percentage"] = "5", {"m5": "1"}
+        return body
+
+    market.change = leave_out
+    assert markets.refresh_due() == 1
+    row = of(token)
+    assert (row.price_change_1h, row.price_change_6h, row.price_change_24h) == (25.0, -37.5, None)
+
+
+def test_queries_do_not_grow_with_the_batch(market):
+    def count(tokens):
+        launch(market, tokens)
+        batch = markets.claim(timezone.now())
+        assert len(batch.tokens) == tokens
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            markets.refresh(batch)
+        return len(captured)
+
+    assert count(1) == count(30)
+
+
+# Views.
+
+
+def test_launches_and_trades_have_calls_of_their_own_however_many_tokens_are_viewed(market, settings):
+    settings.MARKET_ADDRESSES_PER_CALL = 2
+    tokens = launch(market, 24)
+    now = timezone.now()
+    Market.objects.update(priority=Priority.VIEWED, due_at=now - timedelta(hours=1))
+    fresh, traded = tokens[:2], tokens[2:4]
+    for some, priority in ((fresh, Priority.FRESH), (traded, Priority.TRADED)):
+        Market.objects.filter(pk__in=[token.pk for token in some]).update(priority=priority, due_at=now)
+    other = tokens[4:6]
+    Market.objects.filter(pk__in=[token.pk for token in other]).update(priority=Priority.OTHER, due_at=now)
+    batches = [markets.claim(timezone.now(), number=number) for number in range(8)]
+    assert set(batches[1].tokens) == {token.pk for token in fresh}
+    assert set(batches[3].tokens) == {token.pk for token in traded}
+    assert set(batches[7].tokens) == {token.pk for token in other}
+    viewed = {token.pk for token in tokens[6:]}
+    assert all(set(batches[number].tokens) <= viewed for number in (0, 2, 4, 5, 6))
+
+
+def test_the_calls_of_a_worker_are_counted_so_that_each_class_has_its_turn(market, settings):
+    settings.MARKET_ADDRESSES_PER_CALL = 1
+    tokens = launch(market, 8)
+    now = timezone.now()
+    Market.objects.update(priority=Priority.VIEWED, due_at=now - timedelta(hours=1))
+    Market.objects.filter(pk=tokens[7].pk).update(priority=Priority.FRESH, due_at=now)
+    assert markets.refresh_due() == 8
+    asked = [path.rpartition("/")[2] for path in paths(market)]
+    assert tokens[7].pool_address in asked[:4]
+
+
+def test_a_viewed_token_is_due_a_minute_after_its_last_data_and_first(market):
+    fresh_data, old_data, never, unviewed = launch(market, 4)
+    now = timezone.now()
+    later = now + DAY
+    Market.objects.update(due_at=later)
+    Market.objects.filter(pk=fresh_data.pk).update(updated_at=now - timedelta(seconds=20))
+    Market.objects.filter(pk=old_data.pk).update(updated_at=now - timedelta(hours=5))
+    redis().zadd(viewed_tokens.VIEWED_KEY, {str(token.pk): 1.0 for token in (fresh_data, old_data, never)})
+    redis().zadd(viewed_tokens.VIEWED_KEY, {"999999999": 1.0})
+
+    assert markets.take_up_views() == 3
+
+    assert [due_in(token).total_seconds() for token in (fresh_data, old_data, never)] == [40, 0, 0]
+    assert all(of(token).priority == Priority.VIEWED for token in (fresh_data, old_data, never))
+    assert (of(unviewed).due_at, of(unviewed).viewed_at) == (later, None)
+    # Views of the same minute cost the database nothing more.
+    redis().zadd(viewed_tokens.VIEWED_KEY, {str(never.pk): 1.0})
+    assert markets.take_up_views() == 0
+
+
+def test_a_view_brings_an_unknown_token_forward_by_no_more_than_to_an_hour(market):
+    token, soon = TokenFactory(), TokenFactory()
+    now = timezone.now()
+    Market.objects.update(due_at=now + DAY, misses=5)
+    Market.objects.filter(pk=soon.pk).update(due_at=now + timedelta(minutes=3))
+    redis().zadd(viewed_tokens.VIEWED_KEY, {str(token.pk): 1.0, str(soon.pk): 1.0})
+    markets.take_up_views()
+    assert (due_in(token), due_in(soon)) == (timedelta(hours=1), timedelta(minutes=3))
+
+
+def test_a_token_is_fresh_for_a_day():
+    assert FRESH_WITHIN == DAY
+
+
+# Workers.
+
+WORKER = [sys.executable, "-c", "import django; django.setup(); from tokens import market; print(market.refresh_due())"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_killed_in_the_midst_of_a_call_during_an_outage_loses_no_refresh(market, service_environment):
+    tokens = launch(market, 40)
+    environment = service_environment | {
+        "MARKET_DATA": "true",
+        "MARKET_BASE_URL": market.url,
+        "MARKET_CALLS_PER_MINUTE": "10000",
+        "MARKET_TIMEOUT_SECONDS": "10",
+    }
+    market.behave(Mode.STALL, seconds=60)
+    worker = subprocess.Popen(
+        WORKER, cwd=BASE_DIR, env=environment, start_new_session=True, preexec_fn=die_with_parent(signal.SIGKILL)
+    )
+    wait_for(lambda: market.asked, seconds=60)
+    os.killpg(worker.pid, signal.SIGKILL)
+    worker.wait()
+    assert Market.objects.filter(updated_at=None).count() == 40
+    # The lease of those that it had runs out, and an outage puts nothing off for longer than that.
+    assert Market.objects.filter(due_at__lte=timezone.now() + LEASE).count() == 40
+    market.behave(Mode.FAIL)
+    assert markets.refresh_due() == 0
+    market.behave(Mode.OK)
+    resume()
+    Market.objects.filter(due_at__gt=timezone.now()).update(due_at=timezone.now())
+    assert markets.refresh_due() == 40
+    assert Market.objects.exclude(price_usd=None).count() == len(tokens)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_while_a_worker_refreshes_the_others_do_something_else(market, settings):
+    settings.MARKET_ADDRESSES_PER_CALL = 1
+    launch(market, 2)
+    market.behave(Mode.STALL, times=1, seconds=60)
+    first = threading.Thread(target=in_a_thread(markets.refresh_due))
+    first.start()
+    wait_for(lambda: market.asked)
+    assert 0 < redis().ttl(markets.REFRESHING_KEY) <= LEASE.total_seconds()
+    assert markets.refresh_due() == 0
+    assert len(market.asked) == 1
+    market.closed.set()
+    first.join()
+    assert not redis().exists(markets.REFRESHING_KEY)
+    assert Market.objects.exclude(price_usd=None).count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_two_workers_ask_for_the_same_token(market, settings):
+    settings.MARKET_ADDRESSES_PER_CALL = 5
+    tokens = launch(market, 60)
+    # Where a run takes longer than its lock, another one begins.
+    threads = [threading.Thread(target=in_a_thread(refresh_all)) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    asked = [address for path in paths(market) for address in path.rpartition("/")[2].split(",")]
+    assert sorted(asked) == sorted(token.pool_address for token in tokens)
+    assert MarketPoint.objects.count() == Token.objects.count() == 60
+
+
+def refresh_all():
+    while batch := markets.claim(timezone.now()):
+        markets.refresh(batch)
+
+
+def in_a_thread(work):
+    def run():
+        try:
+            work()
+        finally:
+            connection.close()
+
+    return run
+
+
+# Solana.
+
+
+def test_the_provider_is_asked_for_mints_and_pools_as_they_are(market):
+    token = SolanaTokenFactory()
+    market.learn(token.pool_address, base=token.contract_address)
+    assert markets.refresh_due() == 1
+    assert paths(market) == [f"/networks/solana/pools/multi/{token.pool_address}"]
+    found = of(token)
+    assert found.price_usd == pytest.approx(price(token.contract_address, market.clock()), rel=0.01)
+    assert found.quote_price_usd == SOL_USD
+    assert not found.by_address
+
+
+def test_a_mint_is_asked_for_by_itself_where_its_pool_is_not_known(market):
+    token = SolanaTokenFactory()
+    assert markets.refresh_due() == 1
+    assert paths(market)[-1] == f"/networks/solana/tokens/multi/{token.contract_address}"
+    assert of(token).price_usd
+
+
+def test_the_capitalisation_of_a_mint_counts_its_own_decimals(market):
+    token = SolanaTokenFactory(supply=5 * 10**9, decimals=9)
+    market.learn(token.pool_address, base=token.contract_address)
+    market.change = lambda asked, body: {
+        **body,
+        "data": [{**entry, "attributes": {**entry["attributes"], "fdv_usd": None}} for entry in body["data"]],
+    }
+    assert markets.refresh_due() == 1
+    assert of(token).market_cap == pytest.approx(of(token).price_usd * 5)
+
+
+def test_a_pool_whose_letters_have_another_case_is_another_pool(market):
+    token = SolanaTokenFactory()
+    market.learn(token.pool_address.swapcase(), base=token.contract_address)
+    markets.refresh_due()
+    assert [path.split("/")[-3] for path in paths(market)] == ["pools", "tokens"]

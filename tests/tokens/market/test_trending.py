@@ -1,0 +1,603 @@
+"""GET /api/tokens/trending, against a real HTTP stand-in for the market-data provider."""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from itertools import pairwise
+
+import pytest
+from django.db import connection
+from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.environment.variables import BASE_DIR
+from config.redis import single_flight
+from config.redis.connection import PREFIX, redis
+from development.standins import market_server as sample
+from development.standins.http_server import Mode
+from tests.processes.waiting import wait_for
+from tests.rows.factories import SolanaTokenFactory, TokenFactory
+from tokens.catalogue import viewed_tokens
+from tokens.market import price_refresh as markets
+from tokens.market import provider_rate_limit, trending
+from tokens.market.provider_responses import CHANGE_PERIODS, PERIODS, read_pools
+from tokens.market.trending_sorts import CATEGORY_ORDERS, DEFAULT_ORDER, ORDERS, reorder
+from tokens.models import Token
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/api/tokens/trending"
+WRAPPED_SOL = sample.WRAPPED_SOL
+POOL_KEYS = {
+    "name", "address", "base_token_price_usd", "quote_token_price_usd", "pool_created_at", "fdv_usd", "market_cap_usd",
+    "reserve_in_usd", "price_change_percentage", "volume_usd", "transactions",
+}  # fmt: skip
+KEY = f"{PREFIX}shared:trending:{trending.SHAPE}:8453:{DEFAULT_ORDER}:1"
+
+
+@pytest.fixture(autouse=True)
+def nobody_viewed_anything():
+    redis().delete(viewed_tokens.VIEWED_KEY)
+
+
+def launch(market, count=1, **columns):
+    """Tokens whose pools are trending."""
+    tokens = TokenFactory.create_batch(count, **columns)
+    for token in tokens:
+        show(market, token.pool_address, base=token.contract_address)
+    return tokens
+
+
+def show(market, pool, **tokens):
+    """Have the stand-in list a pool."""
+    market.learn(pool, **tokens)
+    market.answer(asked_for(pool))
+
+
+def asked_for(pool, *, network="base"):
+    return sample.Asked(method="GET", path=f"/networks/{network}/pools/multi/{pool}", query={}, headers={})
+
+
+def grow_stale():
+    """Let the fresh time pass, and a pause after a failure."""
+    redis().pexpire(KEY, (86_400 - 301) * 1000)
+    forget_failure()
+
+
+def forget_failure():
+    redis().delete(f"{KEY}:failure", provider_rate_limit.PAUSE_KEY)
+
+
+# Refusals.
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("order=random", "order"),
+        ("order=price_desc", "order"),
+        ("order=H24_TRENDING", "order"),
+        ("page=0", "page"),
+        ("page=11", "page"),
+        ("page=x", "page"),
+        ("page=1&page=2", "page"),
+        ("chainId=424242", "chainId"),
+        ("chainId=84532", "chainId"),
+        ("chainId=x", "chainId"),
+    ],
+)
+def test_it_refuses_and_names_the_parameter(client, market, query, named):
+    answer = client.get(f"{PATH}?{query}")
+    assert (answer.status_code, answer.headers["Cache-Control"]) == (400, "no-store")
+    assert answer.json()["error"].startswith(named)
+    assert [detail["field"] for detail in answer.json()["details"]] == [named]
+    assert not market.asked
+
+
+def test_it_says_that_market_data_is_turned_off(client, market, settings):
+    settings.MARKET_DATA = False
+    assert client.get(PATH).status_code == 503
+    assert not market.asked
+
+
+@pytest.mark.parametrize(
+    "mode",
+    [Mode.FAIL, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.WRONG_KEY, Mode.HUGE, Mode.RATE_LIMIT, Mode.STALL],
+)
+def test_without_an_answer_it_says_so_and_leaves_the_provider_alone_for_a_while(client, market, settings, mode):
+    launch(market)
+    patience, settings.MARKET_TIMEOUT_SECONDS = settings.MARKET_TIMEOUT_SECONDS, 0.3
+    market.behave(mode, seconds=3)
+    for _ in range(3):
+        answer = client.get(PATH)
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (502, "no-store")
+        assert 28 <= int(answer.headers["Retry-After"]) <= 30
+        assert set(answer.json()) == {"error"}
+    assert len(market.asked) == 1
+    settings.MARKET_TIMEOUT_SECONDS = patience
+    market.behave(Mode.OK)
+    assert client.get(PATH).status_code == 502
+    forget_failure()
+    assert client.get(PATH).status_code == 200
+
+
+def test_a_provider_that_is_not_there_is_down(client, market, settings):
+    settings.MARKET_BASE_URL = "http://127.0.0.1:9"
+    assert client.get(PATH).status_code == 502
+
+
+def test_while_all_leave_the_provider_alone_so_does_it_and_no_longer(client, market):
+    redis().set(provider_rate_limit.PAUSE_KEY, 1, ex=600)
+    answer = client.get(PATH)
+    assert answer.status_code == 502
+    assert 590 < int(answer.headers["Retry-After"]) <= 600
+    assert not market.asked
+    redis().delete(provider_rate_limit.PAUSE_KEY)
+    assert client.get(PATH).status_code == 200
+
+
+# The limit of calls.
+
+
+def end_wait_for_turn():
+    """As the time until the next turn, but not that until the next of those whom anybody may cause."""
+    redis().delete(provider_rate_limit.NEXT_TURN_KEY)
+
+
+def test_many_cold_pages_leave_the_refresh_its_turns(client, market, settings):
+    settings.MARKET_CALLS_PER_MINUTE = 5
+    launch(market, 3)
+    assert client.get(PATH).status_code == 200
+    end_wait_for_turn()
+    pages = [f"?page={page}&chainId={chain}" for page in range(2, 6) for chain in (8453, 1)]
+    for query in pages:
+        answer = client.get(PATH + query)
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (503, "no-store")
+        # Two turns of twelve seconds, less the ten that were saved.
+        assert 1 <= int(answer.headers["Retry-After"]) <= 15
+        assert set(answer.json()) == {"error"}
+    assert len(market.asked) == 1
+    assert markets.refresh_due() == 3
+    assert len(market.asked) == 2
+
+
+def test_a_page_is_asked_for_as_soon_as_there_is_a_turn(client, market, settings):
+    settings.MARKET_CALLS_PER_MINUTE = 1
+    client.get(PATH)
+    assert client.get(PATH + "?page=2").status_code == 503
+    redis().delete(provider_rate_limit.NEXT_TURN_KEY, provider_rate_limit.NEXT_OF_HALF_KEY)
+    assert client.get(PATH + "?page=2").status_code == 200
+
+
+def test_the_last_answer_stands_in_until_there_is_a_turn(client, market, settings):
+    settings.MARKET_CALLS_PER_MINUTE = 1
+    launch(market)
+    good = client.get(PATH)
+    redis().pexpire(KEY, (86_400 - 301) * 1000)
+    for _ in range(3):
+        answer = client.get(PATH)
+        assert (answer.status_code, answer.content) == (200, good.content)
+        assert answer.headers["Warning"] == '110 - "Response is Stale"'
+    assert len(market.asked) == 1
+    redis().delete(provider_rate_limit.NEXT_TURN_KEY, provider_rate_limit.NEXT_OF_HALF_KEY)
+    assert "Warning" not in client.get(PATH).headers
+
+
+# A failing provider, with an answer kept.
+
+
+@pytest.mark.parametrize("mode", [Mode.FAIL, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.RATE_LIMIT, Mode.STALL])
+def test_the_last_good_answer_stands_in(client, market, settings, mode):
+    launch(market, 2)
+    good = client.get(PATH)
+    assert "Warning" not in good.headers
+    grow_stale()
+    # Only now: a good answer may take longer than that on a busy machine.
+    patience, settings.MARKET_TIMEOUT_SECONDS = settings.MARKET_TIMEOUT_SECONDS, 0.3
+    market.behave(mode, seconds=3)
+    for _ in range(3):
+        answer = client.get(PATH)
+        assert (answer.status_code, answer.content) == (200, good.content)
+        assert answer.headers["Warning"] == '110 - "Response is Stale"'
+        assert answer.headers["Cache-Control"] == "public, s-maxage=30"
+    assert len(market.asked) == 2
+    settings.MARKET_TIMEOUT_SECONDS = patience
+    market.behave(Mode.OK)
+    forget_failure()
+    assert "Warning" not in client.get(PATH).headers
+
+
+def test_an_answer_that_another_release_has_kept_is_not_read(client, market):
+    launch(market)
+    redis().set(f"{PREFIX}shared:trending:8453:{DEFAULT_ORDER}:1", '[{"address": "0x1"}]', ex=86_400)
+    assert client.get(PATH).status_code == 200
+    (kept,) = json.loads(redis().get(KEY))
+    spans = [set(kept[name]) for name in ("price_change_percentage", "volume_usd", "transactions")]
+    # Who changes this counts the version up.
+    assert (trending.SHAPE, set(kept), spans, set(kept["transactions"]["h24"])) == (
+        1,
+        POOL_KEYS | {"base_token", "quote_token"},
+        [{"m5", "h1", "h6", "h24"}, *[{"m5", "m15", "m30", "h1", "h6", "h24"}] * 2],
+        {"buys", "sells", "buyers", "sellers"},
+    )
+
+
+def test_it_stands_in_for_a_day(client, market):
+    client.get(PATH)
+    assert 86_300 < redis().ttl(KEY) <= 86_400
+
+
+# Answers.
+
+
+def test_a_page_has_the_pools_in_order_with_our_tokens(client, market):
+    ours, by_base = launch(market)[0], TokenFactory(pool_address="0x" + "77" * 32)
+    others = ["0x" + "12" * 20, "0x" + "34" * 32]
+    show(market, others[0], base=by_base.contract_address)
+    show(market, others[1], base="0x" + "56" * 20)
+
+    answer = client.get(PATH)
+
+    assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "public, s-maxage=300")
+    body = answer.json()
+    assert sorted(body["trending"]) == sorted([ours.pool_address, *others])
+    assert list(body["tokens"]) == body["trending"]
+    for token, pool in [(ours, ours.pool_address), (by_base, others[0])]:
+        record = body["tokens"][pool]
+        plain = client.get(f"/api/tokens/fetch-by-pool-address?poolAddress={token.pool_address}").json()["data"]
+        assert record == plain | {"pool": record["pool"]}
+        assert record["id"] == token.pk
+    assert set(body["tokens"][others[1]]) == {"pool"}
+    changes = [float(body["tokens"][pool]["pool"]["price_change_percentage"]["h24"]) for pool in body["trending"]]
+    assert changes == sorted(changes, reverse=True)
+
+
+def test_pools_of_solana_are_named_as_they_are_and_known_letter_by_letter(client, market):
+    token, stranger = SolanaTokenFactory(), SolanaTokenFactory()
+    # The second is in no pool of ours, and has the letters of another token of ours.
+    other = SolanaTokenFactory(pool_address=stranger.pool_address.swapcase())
+    Token.objects.filter(pk=stranger.pk).delete()
+    for pool, base in ((token.pool_address, token.contract_address), (stranger.pool_address, WRAPPED_SOL)):
+        market.learn(pool, base=base)
+        market.answer(asked_for(pool, network="solana"))
+    found = client.get(PATH, {"chainId": 101}).json()
+    assert set(found["trending"]) == set(found["tokens"]) == {token.pool_address, stranger.pool_address}
+    assert found["tokens"][token.pool_address]["contract_address"] == token.contract_address
+    assert set(found["tokens"][stranger.pool_address]) == {"pool"}
+    assert other.contract_address not in str(found)
+
+
+def test_a_pool_is_described_by_the_providers_own_digits(client, market):
+    (token,) = launch(market)
+    pool = client.get(PATH).json()["tokens"][token.pool_address]["pool"]
+    assert set(pool) == POOL_KEYS
+    assert (pool["address"], pool["market_cap_usd"]) == (token.pool_address, None)
+    for name in ("base_token_price_usd", "quote_token_price_usd", "fdv_usd", "reserve_in_usd"):
+        assert float(pool[name]) > 0 and isinstance(pool[name], str)
+    assert pool["quote_token_price_usd"] == "3000.0"
+    assert (set(pool["price_change_percentage"]), set(pool["volume_usd"])) == (set(CHANGE_PERIODS), set(PERIODS))
+    assert isinstance(pool["transactions"]["h24"]["buys"], int)
+
+
+def test_nonsense_is_null_and_spoils_nothing_else(client, market):
+    tokens = launch(market, 3)
+
+    def spoil(asked, body):
+        first, second = body["data"][:2]
+        first["attributes"] |= {"base_token_price_usd": "1e30", "name": "A\0B", "transactions": None, "fdv_usd": [5]}
+        second["attributes"]["address"] = None
+        return {**body, "data": [None, 7, *body["data"]]}
+
+    market.change = spoil
+    body = client.get(PATH).json()
+    assert len(body["trending"]) == len(tokens) - 1
+    pool = body["tokens"][body["trending"][0]]["pool"]
+    spoiled = next(found["pool"] for found in body["tokens"].values() if found["pool"]["name"] == "AB")
+    assert (spoiled["base_token_price_usd"], spoiled["fdv_usd"]) == (None, None)
+    assert spoiled["transactions"]["h24"] == {"buys": None, "sells": None, "buyers": None, "sellers": None}
+    assert pool["quote_token_price_usd"] == "3000.0"
+
+
+def test_pools_of_blocked_tokens_are_left_out_and_those_of_dropped_launches_are_strangers(client, market):
+    blocked, other, dropped = launch(market)[0], TokenFactory(blocked=True), launch(market, unindexed=True)[0]
+    show(market, "0x" + "12" * 20, base=other.contract_address)
+    assert dropped.pool_address in client.get(PATH).json()["trending"]
+    blocked.blocked = True
+    blocked.save()
+    body = client.get(PATH).json()
+    assert body["trending"] == list(body["tokens"]) == [dropped.pool_address]
+    assert set(body["tokens"][dropped.pool_address]) == {"pool"}
+
+
+def test_a_token_of_another_chain_is_none_of_this_one(client, market):
+    (token,) = launch(market, chain_id=1)
+    assert set(client.get(PATH).json()["tokens"][token.pool_address]) == {"pool"}
+
+
+def test_addresses_are_matched_in_any_case(client, market):
+    token = TokenFactory(pool_address="0xaAaAaAaaAaAaAaaAaAAAAAAAAaaaAaAaAaaAaaAa")
+    show(market, token.pool_address, base=token.contract_address)
+    assert client.get(PATH).json()["tokens"][token.pool_address.lower()]["id"] == token.pk
+
+
+def test_there_may_be_nothing(client, market):
+    assert client.get(PATH).json() == {"trending": [], "tokens": {}}
+    market.refuse = lambda asked: 404
+    assert client.get(PATH + "?page=2").json() == {"trending": [], "tokens": {}}
+
+
+@pytest.mark.parametrize("pools", [1, 20])
+def test_it_costs_one_query_however_many_pools(client, market, django_assert_num_queries, pools):
+    launch(market, pools)
+    client.get(PATH)
+    with django_assert_num_queries(1):
+        assert len(client.get(PATH).json()["trending"]) == pools
+
+
+def test_the_tokens_count_as_viewed(client, market):
+    (token,) = launch(market)
+
+    def viewed():
+        client.get(PATH)
+        return redis().zscore(viewed_tokens.VIEWED_KEY, str(token.pk))
+
+    assert wait_for(viewed)
+
+
+# What the provider is asked.
+
+
+def asked_paths(market):
+    return [(asked.path, asked.query.get("sort") or asked.query.get("duration")) for asked in market.asked]
+
+
+@pytest.mark.parametrize(
+    ("order", "path", "by"),
+    [
+        ("m5_trending", "trending_pools", "5m"),
+        ("h6_trending", "trending_pools", "6h"),
+        ("h24_tx_count_desc", "pools", "h24_tx_count_desc"),
+        ("h24_volume_usd_desc", "pools", "h24_volume_usd_desc"),
+        ("pool_created_at_desc", "new_pools", None),
+        ("h24_volume_usd_asc", "trending_pools", "24h"),
+        ("h1_price_change_percentage_asc", "trending_pools", "1h"),
+        ("fdv_usd_desc", "trending_pools", "24h"),
+    ],
+)
+def test_the_free_tier_is_asked_for_the_nearest_it_has(client, market, order, path, by):
+    assert client.get(f"{PATH}?order={order}&page=3").status_code == 200
+    assert asked_paths(market) == [(f"/networks/base/{path}", by)]
+    assert market.asked[0].query["page"] == "3"
+    assert "x-cg-pro-api-key" not in market.asked[0].headers
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_keyed_tier_sorts_by_every_order(client, market, settings, order):
+    settings.MARKET_API_KEY = "secret"
+    launch(market, 3)
+    assert len(client.get(f"{PATH}?order={order}").json()["trending"]) == 3
+    asked = market.asked[0]
+    assert (asked.path, asked.query["networks"], asked.query["sort"]) == ("/pools/megafilter", "base", order)
+    assert asked.headers["x-cg-pro-api-key"] == "secret"
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_category_is_asked_where_there_is_one_for_the_pools_of_the_chain(client, market, settings, order):
+    settings.MARKET_API_KEY, settings.MARKET_CATEGORY = "secret", "launchpad"
+    launch(market, 2)
+    market.learn("0x" + "99" * 20, base="0x" + "98" * 20)
+    market.answer(sample.Asked(method="GET", path="/networks/eth/pools/multi/0x" + "99" * 20, query={}, headers={}))
+    assert len(client.get(f"{PATH}?order={order}").json()["trending"]) == 2
+    asked = market.asked[0]
+    assert asked.path == "/categories/launchpad/pools"
+    assert asked.query["sort"] in CATEGORY_ORDERS
+    assert (asked.query["sort"] == order) is (order in CATEGORY_ORDERS)
+
+
+def test_other_chains_have_lists_of_their_own(client, market):
+    client.get(PATH)
+    client.get(PATH + "?chainId=8453&page=1&order=" + DEFAULT_ORDER)
+    client.get(PATH + "?chainId=1")
+    assert [path.split("/")[2] for path, _ in asked_paths(market)] == ["base", "eth"]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "network"),
+    [
+        ([], "base"),
+        ([84532], "base"),
+        ([1], "eth"),
+        ([56, 84532, 1], "eth"),
+        ([1, 8453], "base"),
+    ],
+)
+def test_without_chain_it_is_the_first_with_a_market_and_one_with_a_node_before_others(
+    client, market, settings, nodes, network
+):
+    settings.RPC_URLS = dict.fromkeys(nodes, ("http://127.0.0.1:9",))
+    assert client.get(PATH).status_code == 200
+    assert [path.split("/")[2] for path, _ in asked_paths(market)] == [network]
+
+
+def test_a_registry_whose_first_chain_has_no_market_has_a_default_all_the_same(
+    client, market, settings, forget_chains, tmp_path
+):
+    mine = tmp_path / "mine.toml"
+    mine.write_text('[chains.31337]\nname = "Mine"\nnative = "ETH"\nfinality_depth = 1\nmarket_network = "mine"\n')
+    settings.CHAINS_FILES, settings.RPC_URLS = (str(mine),), {84532: (), 31337: ()}
+    forget_chains()
+    client.get(PATH)
+    assert [path.split("/")[2] for path, _ in asked_paths(market)] == ["mine"]
+
+
+values = st.none() | st.floats(-100, 1e6).map(lambda number: f"{number:.2f}")
+
+
+@given(order=st.sampled_from(ORDERS), numbers=st.lists(values, max_size=8))
+def test_our_own_sorting_puts_what_is_unknown_last(order, numbers):
+    entries = [
+        sample.pool("base", f"0x{i:040x}", 1.8e9, tokens=(f"0x{i:040x}", sample.WRAPPED_NATIVE)) for i in range(8)
+    ]
+    for entry, number in zip(entries, numbers, strict=False):
+        count = None if number is None else abs(int(float(number)))
+        entry["attributes"] |= {
+            "price_change_percentage": dict.fromkeys(CHANGE_PERIODS, number),
+            "volume_usd": {"h24": None if number is None else number.lstrip("-")},
+            "fdv_usd": None if number is None else number.lstrip("-"),
+            "reserve_in_usd": None if number is None else number.lstrip("-"),
+            "transactions": {"h24": {"buys": count, "sells": 0}},
+            "pool_created_at": None if number is None else f"2026-01-01T00:00:{count % 60:02d}",
+        }
+    pools = read_pools({"data": entries[: len(numbers)]})
+    ordered = reorder(pools, order=order)
+    assert sorted(pool.address for pool in ordered) == sorted(pool.address for pool in pools)
+    if order.endswith("_trending"):
+        assert ordered == pools
+        return
+    keys = [key_of(pool, order) for pool in ordered]
+    known = [key for key in keys if key is not None]
+    assert keys == known + [None] * (len(keys) - len(known))
+    pairs = list(pairwise(known))
+    assert all(a >= b for a, b in pairs) if order.endswith("desc") else all(a <= b for a, b in pairs)
+
+
+def key_of(pool, order):
+    if "price_change" in order:
+        text = pool.price_change_percentage[order.partition("_")[0]]
+    elif "volume" in order:
+        text = pool.volume_usd["h24"]
+    elif "tx_count" in order:
+        text = pool.transactions["h24"]["buys"]
+    elif "created" in order:
+        return pool.pool_created_at
+    else:
+        text = getattr(pool, order.rpartition("_")[0])
+    return None if text is None else float(text)
+
+
+# Many callers at once.
+
+CALLERS = 12
+ASK = f"""
+import django, json, sys, threading
+django.setup()
+from django.test import Client
+answers = []
+threads = [threading.Thread(target=lambda: answers.append(Client().get("{PATH}"))) for _ in range({CALLERS})]
+print("ready", flush=True)
+input()
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(json.dumps([[answer.status_code, answer.content.decode()] for answer in answers]))
+"""
+
+
+def call(answers):
+    try:
+        answers.append(Client().get(PATH))
+    finally:
+        connection.close()
+
+
+def call_together(count):
+    answers = []
+    threads = [threading.Thread(target=call, args=(answers,)) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answers
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_callers_cost_one_call(market):
+    launch(market, 3)
+    # Long enough for all to come while it lasts.
+    market.behave(Mode.STALL, seconds=1)
+    answers = call_together(CALLERS)
+    assert len(market.asked) == 1
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({answer.content for answer in answers}) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("mode", [Mode.FAIL, Mode.NOT_JSON])
+def test_many_callers_of_a_failing_provider_cost_one_call(market, mode):
+    market.behave(mode)
+    assert {answer.status_code for answer in call_together(CALLERS)} == {502}
+    assert len(market.asked) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_callers_in_two_processes_cost_one_call(market, service_environment):
+    launch(market, 3)
+    environment = service_environment | {
+        "MARKET_DATA": "true",
+        "MARKET_BASE_URL": market.url,
+        "ALLOWED_HOSTS": "testserver",
+    }
+    market.behave(Mode.STALL, seconds=1)
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", ASK], cwd=BASE_DIR, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    for process in processes:
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    answers = [answer for process in processes for answer in json.loads(process.communicate(timeout=60)[0])]
+    assert len(answers) == 2 * CALLERS
+    assert {status for status, _ in answers} == {200}
+    assert len({content for _, content in answers}) == 1
+    assert len(market.asked) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_while_one_asks_anew_the_others_get_the_last_answer_at_once(market):
+    launch(market, 3)
+    good = call_together(1)[0]
+    grow_stale()
+    market.behave(Mode.STALL, seconds=60)
+    leader = threading.Thread(target=call, args=([],))
+    leader.start()
+    wait_for(lambda: len(market.asked) == 2)
+    assert all(answer.content == good.content and "Warning" in answer.headers for answer in call_together(3))
+    assert len(market.asked) == 2
+    market.closed.set()
+    leader.join()
+
+
+def test_who_dies_while_he_asks_is_followed_by_another_one(client, market):
+    launch(market)
+    lock = redis().lock(f"{KEY}:lock", timeout=1)
+    assert lock.acquire()
+    assert client.get(PATH).status_code == 200
+
+
+# Without Redis.
+
+
+def test_without_redis_it_answers_and_each_process_asks_once(client, market, settings):
+    single_flight._own.clear()
+    launch(market)
+    settings.REDIS_URL = "redis://127.0.0.1:9/0"
+    good = client.get(PATH)
+    assert (good.status_code, len(good.json()["trending"])) == (200, 1)
+    assert client.get(PATH).content == good.content
+    assert len(market.asked) == 1
+    own = single_flight._own[KEY.removeprefix(f"{PREFIX}shared:")]
+    own.asked_at = time.monotonic() - 301
+    market.behave(Mode.FAIL)
+    for _ in range(2):
+        assert client.get(PATH).headers["Warning"] == '110 - "Response is Stale"'
+    assert len(market.asked) == 2
+    own.asked_at = None
+    assert client.get(PATH).status_code == 502
+    assert len(market.asked) == 2

@@ -1,0 +1,185 @@
+"""The operators' pages for following: where each chain is, what was read of it, and what checks found missing."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from unfold.decorators import action
+
+from config.operators.admin_pages import (
+    ReadRows,
+    WrittenRows,
+    ask,
+    change_page,
+    choose,
+    find_row,
+    note,
+    without_actions,
+)
+from tokens.admin.indexed_search import IndexedSearch, alarms_of, coverage_of, of_chain
+from tokens.admin.list_filters import ChainFilter
+from tokens.following.chain_status import ChainState, chain_name, state_of, with_progress
+from tokens.models import ChainHead, Coverage, CoverageAlarm
+
+
+class OnAChain:
+    """Rows of a chain, which is shown by its name."""
+
+    @admin.display(description="chain", ordering="chain_id")
+    def chain(self, row: Any) -> str:
+        return chain_name(row.chain_id)
+
+
+@admin.register(ChainHead)
+class ChainHeadAdmin(OnAChain, IndexedSearch, ReadRows):
+    list_display = ("chain", "head", "final", "followed", "verified", "lag", "halted", "trouble", "follower")
+    list_filter = (ChainFilter,)
+    search_fields = ("chain_id",)
+    search_help_text = "A chain's id, or part of its name."
+    ordering = ("chain_id",)
+
+    def match(self, text: str) -> Q:
+        return of_chain(text)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ChainHead]:
+        return with_progress(super().get_queryset(request))
+
+    def get_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
+        plain = [field.name for field in ChainHead._meta.fields]
+        return ["chain", *plain, "covered", "verified", "lag"]
+
+    @admin.display(description="covered to")
+    def covered(self, head: Any) -> int | None:
+        """Every block of what is being followed is written up to here."""
+        return _state(head).covered
+
+    @admin.display(description="verified to")
+    def verified(self, head: Any) -> int | None:
+        return _state(head).verified
+
+    @admin.display(description="lag")
+    def lag(self, head: Any) -> str:
+        state = _state(head)
+        if state.lag_blocks is None or state.lag_seconds is None:
+            return "not followed yet"
+        return f"{state.lag_blocks:,} blocks, {state.lag_seconds:,.0f} s"
+
+
+@admin.register(Coverage)
+class CoverageAdmin(OnAChain, IndexedSearch, ReadRows):
+    list_display = (
+        "chain",
+        "contracts",
+        "first_block",
+        "last_block",
+        "followed_to",
+        "verified_to",
+        "percent",
+        "behind_head",
+        "updated_at",
+    )
+    list_filter = (ChainFilter, ("last_block", admin.EmptyFieldListFilter))
+    search_fields = ("addresses",)
+    search_help_text = "The whole address of a contract, a chain's id, or part of its name."
+    ordering = ("chain_id", "-pk")
+
+    def match(self, text: str) -> Q:
+        return coverage_of(text)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Coverage]:
+        heads = ChainHead.objects.filter(chain_id=OuterRef("chain_id"))
+        rows: QuerySet[Coverage] = super().get_queryset(request)
+        return rows.annotate(head=Subquery(heads.values("head")))
+
+    def get_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
+        plain = [field.name for field in Coverage._meta.fields if field.name != "addresses"]
+        return ["chain", *plain, "percent", "behind_head", "all_addresses"]
+
+    @admin.display(description="contracts")
+    def contracts(self, coverage: Any) -> str:
+        """How many, and the beginning of what tells the set from others."""
+        return f"{len(coverage.addresses)} ({coverage.address_set[:8]})"
+
+    @admin.display(description="contracts' addresses")
+    def all_addresses(self, coverage: Any) -> str:
+        return ", ".join(coverage.addresses)
+
+    @admin.display(description="read")
+    def percent(self, coverage: Any) -> str:
+        """Of what is to be read by now: up to the last block, or up to the chain's head."""
+        end = coverage.head if coverage.last_block is None else coverage.last_block
+        if end is None:
+            return ""
+        wanted, done = end - coverage.first_block + 1, coverage.followed_to - coverage.first_block + 1
+        # Rounded down: what is not all is not 100 %.
+        return f"{min(1000 * done // wanted, 1000) / 10:.1f} %" if wanted > 0 else "100.0 %"
+
+    @admin.display(description="behind head")
+    def behind_head(self, coverage: Any) -> int | None:
+        """In blocks, of what follows the chain for ever."""
+        if coverage.last_block is not None or coverage.head is None:
+            return None
+        return max(0, int(coverage.head - coverage.followed_to))
+
+
+@admin.register(CoverageAlarm)
+class CoverageAlarmAdmin(OnAChain, IndexedSearch, WrittenRows):
+    list_display = ("raised_at", "chain", "first_block", "last_block", "missing", "invented", "repaired", "seen_at")
+    list_filter = (("seen_at", admin.EmptyFieldListFilter), "repaired", ChainFilter)
+    search_fields = ("tx_hashes",)
+    search_help_text = "The number of a block, or a whole transaction hash."
+    ordering = ("-raised_at",)
+    actions = ("see",)
+    actions_detail = ("see_this",)
+
+    def match(self, text: str) -> Q:
+        return alarms_of(text)
+
+    def get_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
+        return self.get_readonly_fields(request, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
+        plain = [field.name for field in CoverageAlarm._meta.fields if field.name != "tx_hashes"]
+        return ["chain", *plain, "transactions"]
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
+    ) -> Any:
+        """Without the action that changes nothing."""
+        if obj.seen_at:
+            without_actions(context, "see")
+        return super().render_change_form(request, context, *args, obj=obj, **options)
+
+    @admin.display(description="transactions")
+    def transactions(self, alarm: CoverageAlarm) -> str:
+        return ", ".join(alarm.tx_hashes)
+
+    @admin.action(description="Mark as seen", permissions=["change"])
+    def see(self, request: HttpRequest, alarms: QuerySet[CoverageAlarm]) -> None:
+        """Take them out of what alarms; those that were seen before keep their time."""
+        chosen = choose(self, request, alarms)
+        if chosen is None:
+            return
+        with transaction.atomic():
+            seen = list(chosen.filter(seen_at=None).select_for_update(no_key=True))
+            CoverageAlarm.objects.filter(pk__in=[alarm.pk for alarm in seen]).update(seen_at=timezone.now())
+            note(request, seen, "seen")
+        self.message_user(request, f"{len(seen)} marked as seen.", messages.SUCCESS)
+
+    @action(description="Mark as seen", permissions=["change"], url_path="see", icon="visibility")
+    def see_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """GET asks; POST does with one alarm what the list's action does with many."""
+        alarm = find_row(self, request, object_id)
+        if request.method == "POST":
+            self.see(request, CoverageAlarm.objects.filter(pk=alarm.pk))
+            return redirect(change_page(alarm))
+        text = "The dashboard and the metric of unseen alarms count it no longer; it stays in the list."
+        return ask(self, request, row=alarm, title=f"Mark as seen: {alarm}", text=text, button="Yes, do it")
+
+
+def _state(head: Any) -> ChainState:
+    return state_of(head, timezone.now())

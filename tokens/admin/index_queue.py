@@ -1,0 +1,61 @@
+"""The operators' pages for index requests."""
+
+from functools import partial
+
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+
+from config.operators.admin_pages import WrittenRows, choose, note
+from tokens import tasks
+from tokens.admin.indexed_search import IndexedSearch, of_transaction
+from tokens.admin.list_filters import ChainFilter
+from tokens.indexing import index_requests
+from tokens.models import IndexRequest
+
+
+@admin.register(IndexRequest)
+class IndexRequestAdmin(IndexedSearch, WrittenRows):
+    list_display = ("tx_hash", "chain_id", "status", "attempts", "last_error", "due_at", "updated_at")
+    list_filter = ("status", ChainFilter)
+    search_fields = ("tx_hash",)
+    search_help_text = "A whole transaction hash."
+    ordering = ("-id",)
+    actions = ("retry",)
+
+    def match(self, text: str) -> Q:
+        return of_transaction(text)
+
+    def get_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
+        return self.get_readonly_fields(request, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
+        return [*(field.name for field in IndexRequest._meta.fields), "launched"]
+
+    @admin.display(description="launched")
+    def launched(self, index_request: IndexRequest) -> str:
+        """A link to the tokens of the transaction."""
+        page = reverse("admin:tokens_token_changelist")
+        return format_html(
+            '<a class="text-link" href="{}?q={}">Tokens of this transaction</a>', page, index_request.tx_hash
+        )
+
+    @admin.action(description="Index again", permissions=["change"])
+    def retry(self, request: HttpRequest, requests: QuerySet[IndexRequest]) -> None:
+        """Put the requests back to the start, and enqueue them."""
+        chosen = choose(self, request, requests)
+        if chosen is not None:
+            self.message_user(request, f"{len(reopen(request, chosen))} enqueued.", messages.SUCCESS)
+
+
+def reopen(request: HttpRequest, requests: QuerySet[IndexRequest]) -> list[IndexRequest]:
+    """Put requests back to the start, leave a line in their history, and enqueue them; returns them."""
+    with transaction.atomic():
+        reopened = list(requests.order_by("pk").select_for_update(no_key=True))
+        for chain_id, tx_hash in index_requests.reopen(reopened):
+            transaction.on_commit(partial(tasks.enqueue, chain_id, tx_hash))
+        note(request, reopened, "index again")
+    return reopened

@@ -1,0 +1,56 @@
+"""The operators' page for the accounts of Solana that are listed and read: how far each of them is."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.http import HttpRequest
+
+from config.operators.admin_pages import ReadRows
+from tokens.admin.chain_progress import OnAChain
+from tokens.admin.indexed_search import IndexedSearch, accounts_of
+from tokens.admin.list_filters import ChainFilter
+from tokens.installation.installed_chains import registry
+from tokens.models import FollowedAccount, ListedSignature
+
+_ROLES = {"launch_config": "config", "launch_creator": "creator"}
+
+
+@admin.register(FollowedAccount)
+class FollowedAccountAdmin(OnAChain, IndexedSearch, ReadRows):
+    list_display = ("address", "chain", "role", "state", "complete_to", "oldest_unread", "updated_at")
+    list_filter = (ChainFilter,)
+    search_fields = ("address",)
+    search_help_text = "The whole address of an account."
+    ordering = ("-pk",)
+
+    def match(self, text: str) -> Q:
+        return accounts_of(text)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[FollowedAccount]:
+        unread = ListedSignature.objects.filter(account=OuterRef("pk"), read=False).order_by("slot", "-pk")
+        rows: QuerySet[FollowedAccount] = super().get_queryset(request)
+        return rows.annotate(unread_slot=Subquery(unread.values("slot")[:1]))
+
+    def get_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
+        plain = [field.name for field in FollowedAccount._meta.fields]
+        return ["chain", "role", "state", *plain, "oldest_unread"]
+
+    @admin.display(description="role")
+    def role(self, account: FollowedAccount) -> str:
+        """What the registry names it for; a pool is none of the registry's."""
+        chain = registry().chains.get(account.chain_id)
+        role = chain.role(account.address) if chain else None
+        return _ROLES.get(role or "", "pool, or an account of before")
+
+    @admin.display(description="state")
+    def state(self, account: Any) -> str:
+        if account.listed and account.unread_slot is not None:
+            return "being read"
+        return "up to date" if account.listing_slot is None else "being listed"
+
+    @admin.display(description="next slot to be read")
+    def oldest_unread(self, account: Any) -> int | None:
+        """Of what is listed, where the oldest transaction is that waits."""
+        slot: int | None = account.unread_slot
+        return slot

@@ -1,0 +1,211 @@
+"""What the operators' page of a token shows, in which order, and those lines of it that are no column.
+
+Lines are written several times for a page; what they need beside the token is read once, as its `facts`.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.db.models import JSONField
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+
+from config.operators.admin_pages import change_page
+from tokens.admin.token_events import arguments_of
+from tokens.installation.installed_chains import generation_label, registry
+from tokens.models import IndexRequest, LaunchFacts, Market, Token, TokenEvent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What is known of a token beside its row; `block` is the audit log's entry of the block that holds."""
+
+    index_request: IndexRequest | None
+    market: Market
+    block: LogEntry | None
+    # The newest ones.
+    events: list[TokenEvent]
+    launch: LaunchFacts | None
+
+
+EVENTS_SHOWN = 20
+
+# A Token with its `facts`.
+ShownToken = Any
+
+
+def read_facts(token: Token) -> Facts:
+    """Three queries, and one more for a block."""
+    known = Market.objects.select_related("token__launch").get(token=token)
+    return Facts(
+        index_request=IndexRequest.objects.filter(chain_id=token.chain_id, tx_hash=token.tx_hash).first(),
+        market=known,
+        block=_find_block(token) if token.blocked else None,
+        events=list(token.events.order_by("-block_number", "-log_index")[:EVENTS_SHOWN]),
+        launch=getattr(known.token, "launch", None),
+    )
+
+
+def _find_block(token: Token) -> LogEntry | None:
+    blocks = LogEntry.objects.filter(
+        content_type=ContentType.objects.get_for_model(Token),
+        object_id=str(token.pk),
+        change_message__startswith="blocked = True",
+    )
+    return blocks.select_related("user").order_by("-id").first()
+
+
+@admin.display(description="blocked")
+def block_state(token: ShownToken) -> str:
+    """Whether it is; and since when, by whom and why, as the audit log has it."""
+    if not token.blocked:
+        return "no"
+    entry = token.facts.block
+    if entry is None:
+        return "yes"
+    _, _, reason = entry.get_change_message().partition(": ")
+    return f"yes, since {entry.action_time:%Y-%m-%d %H:%M} UTC by {entry.user}: {reason or 'no reason was given'}"
+
+
+@admin.display(description="public page")
+def public_page(token: Token) -> str:
+    """A link; none while the token is in no block that we know of."""
+    if token.unindexed:
+        return "none: the token is in no block that we know of"
+    page = reverse("token-page", args=[token.chain_id, token.contract_address])
+    return format_html('<a class="text-link" href="{}">{}</a>', page, page)
+
+
+@admin.display(description="chain")
+def chain_name(token: Token) -> str:
+    chain = registry().chains.get(token.chain_id)
+    return f"{chain.name} ({token.chain_id})" if chain else str(token.chain_id)
+
+
+@admin.display(description="type")
+def type_name(token: Token) -> str:
+    return f"{generation_label(token.generation)} (generation {token.generation})"
+
+
+@admin.display(description="index request")
+def index_request(token: ShownToken) -> str:
+    """A link to the request of the token's transaction, and how far that came."""
+    found = token.facts.index_request
+    if found is None:
+        return "none"
+    page = reverse("admin:tokens_indexrequest_change", args=[found.pk])
+    link = format_html('<a class="text-link" href="{}">{}</a>', page, found.get_status_display())
+    return format_html("{} {}", link, found.last_error)
+
+
+@admin.display(description="pool")
+def pool(token: Token) -> str:
+    """Its address, with a link to all tokens of that pool."""
+    if not token.pool_address:
+        return "none"
+    page = reverse("admin:tokens_token_changelist")
+    return format_html(
+        '{} (<a class="text-link" href="{}?q={}">its tokens</a>)', token.pool_address, page, token.pool_address
+    )
+
+
+@admin.display(description="market")
+def market(token: ShownToken) -> str:
+    """What the provider said last, and when it is asked again."""
+    known = token.facts.market
+    due = f"asked again from {known.due_at:%Y-%m-%d %H:%M:%S} UTC"
+    if known.updated_at is None:
+        return f"nothing yet; {due}"
+    price = "unknown" if known.price_usd is None else f"{known.price_usd:.6g} USD"
+    cap = "unknown" if known.market_cap is None else f"{known.market_cap:,.0f} USD"
+    return f"price {price}, cap {cap}, as of {known.updated_at:%Y-%m-%d %H:%M:%S} UTC; {due}"
+
+
+@admin.display(description="newest events")
+def events(token: ShownToken) -> str:
+    """What happened to it since its launch, with links to the events and to the list of all."""
+    rows = format_html_join(
+        "",
+        '<li>{} <a class="text-link" href="{}">{}</a> {}</li>',
+        (
+            (f"{event.at:%Y-%m-%d %H:%M}", change_page(event), event.get_kind_display(), arguments_of(event))
+            for event in token.facts.events
+        ),
+    )
+    if not rows:
+        return "none"
+    page = reverse("admin:tokens_tokenevent_changelist")
+    return format_html(
+        '<ul>{}</ul><a class="text-link" href="{}?q={}">All events</a>', rows, page, token.contract_address
+    )
+
+
+@admin.display(description="decoded launch")
+def launch(token: ShownToken) -> str:
+    """What the transaction told, before anything changed."""
+    return "not kept" if token.facts.launch is None else pretty_json(token.facts.launch.facts)
+
+
+@cache
+def json_line(column: str) -> Callable[[Token], str]:
+    """The line that shows a JSON column as it is written, indented; the same one for every call."""
+
+    @admin.display(description=column.replace("_", " "))
+    def line(token: Token) -> str:
+        return pretty_json(getattr(token, column))
+
+    return line
+
+
+def pretty_json(value: Any) -> str:
+    """A value as indented JSON, in a box that scrolls."""
+    return format_html('<pre class="overflow-auto text-xs">{}</pre>', json.dumps(value, indent=2, ensure_ascii=False))
+
+
+Line = str | Callable[[Token], str]
+
+# The last one has the decoded launch, and every column that none of them names.
+FIELDSETS: tuple[tuple[str, tuple[Line, ...]], ...] = (
+    ("Tags", ("champagne", "verified", block_state, public_page)),
+    ("Token", ("name", "symbol", "supply", "description", "img_url", "launch_warnings")),
+    (
+        "Launch",
+        (
+            chain_name,
+            "contract_address",
+            type_name,
+            "factory_address",
+            "deployed_at",
+            "tx_hash",
+            "block_number",
+            index_request,
+        ),
+    ),
+    ("People", ("admin", "msg_sender", "requestor_fid", "requestor_address", "cast_hash")),
+    ("Pool and market", (pool, "pair", "paired_token", "locker_address", "starting_market_cap", market)),
+    ("Since the launch", (events,)),
+    ("As decoded and stored", (launch, "deploy_config", "pool_config", "extensions", "metadata", "social_context")),
+)
+# Shown by a line of their own.
+TOLD_BY_LINES = {"chain_id", "generation", "pool_address", "blocked"}
+
+
+def fieldsets() -> list[tuple[str, dict[str, Any]]]:
+    """FIELDSETS as Django wants them, with the columns that none of them names in the last one."""
+    named = TOLD_BY_LINES | {line for _, lines in FIELDSETS for line in lines}
+    rest = [field.name for field in Token._meta.fields if field.name not in named]
+    columns = {field.name: json_line(field.name) for field in Token._meta.fields if isinstance(field, JSONField)}
+    *first, (title, decoded) = FIELDSETS
+    last = [columns.get(line, line) if isinstance(line, str) else line for line in (*decoded, *rest)]
+    return [*((name, {"fields": lines}) for name, lines in first), (title, {"fields": last})]
+
+
+def read_only_lines(*, editable: tuple[str, ...]) -> list[Line]:
+    """Everything on the page but what operators edit there."""
+    return [line for _, options in fieldsets() for line in options["fields"] if line not in editable]

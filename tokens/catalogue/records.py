@@ -1,0 +1,194 @@
+"""The token record of every answer, written from the columns that it needs.
+
+Serializer classes would spend more time on a page than the database does: `TokenRecordSerializer` describes the record,
+and a test holds the two together.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from django.core.exceptions import EmptyResultSet
+
+from accounts.profiles import social_refresh
+from config.api.rendering import format_timestamp
+from config.postgresql.compiled_queries import Statement
+from tokens.indexing.launch_warnings import POSSIBLE_COPY
+from tokens.indexing.metadata import social_links
+from tokens.installation.installed_chains import generation_label
+from tokens.models.querysets import TokenQuerySet
+
+Record = dict[str, Any]
+
+TOKEN_COLUMNS = (
+    "id",
+    "created_at",
+    "last_indexed",
+    "deployed_at",
+    "tx_hash",
+    "contract_address",
+    "chain_id",
+    "generation",
+    "name",
+    "symbol",
+    "description",
+    "img_url",
+    "supply",
+    "admin",
+    "msg_sender",
+    "requestor_fid",
+    "requestor_address",
+    "cast_hash",
+    "pool_address",
+    "pair",
+    "factory_address",
+    "locker_address",
+    "position_id",
+    "presale_id",
+    "metadata",
+    "deploy_config",
+    "social_context",
+    "pool_config",
+    "starting_market_cap",
+    "champagne",
+    "verified",
+    "verified_on_chain",
+    "known_interface_deployer",
+    "blocked",
+    "launch_warnings",
+    "possible_copy",
+    "extensions",
+)
+MARKET_COLUMNS = tuple(
+    f"market__{name}"
+    for name in (
+        "market_cap",
+        "price_usd",
+        "volume_24h",
+        "liquidity_usd",
+        "tx_count_24h",
+        "price_change_1h",
+        "price_change_6h",
+        "price_change_24h",
+        "updated_at",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What a caller wants beside the token itself."""
+
+    market: bool = False
+    user: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns to be read, in the order in which `write_records` expects them."""
+        return TOKEN_COLUMNS + (MARKET_COLUMNS if self.market else ())
+
+
+NOTHING_ELSE = Extras()
+
+
+def read_records(tokens: TokenQuerySet, extras: Extras = NOTHING_ELSE) -> list[Record]:
+    """The records of the tokens, in their order: one query, and one more for the users where these are wanted."""
+    try:
+        statement = Statement.of(tokens.with_copies().values_list(*extras.columns))
+    except EmptyResultSet:
+        # Nothing can be in an empty list of addresses, which the ORM says in this way.
+        return []
+    return write_records(statement.fetch(), extras)
+
+
+def write_records(rows: Sequence[tuple[Any, ...]], extras: Extras = NOTHING_ELSE) -> list[Record]:
+    """Records from rows whose first columns are `extras.columns`."""
+    records = [_write_token(row) for row in rows]
+    if extras.market:
+        for record, row in zip(records, rows, strict=True):
+            _add_market(record, row[len(TOKEN_COLUMNS) :])
+    if extras.user:
+        _add_users(records)
+    return records
+
+
+def _write_token(row: Sequence[Any]) -> Record:
+    (
+        row_id, created_at, last_indexed, deployed_at, tx_hash, contract_address, chain_id, generation,
+        name, symbol, description, img_url, supply, admin, msg_sender, requestor_fid, requestor_address, cast_hash,
+        pool_address, pair, factory_address, locker_address, position_id, presale_id,
+        metadata_text, deploy_config, social_context, pool_config, starting_market_cap,
+        champagne, verified, verified_on_chain, known_interface_deployer, blocked, launch_warnings, possible_copy,
+        extensions, *_,
+    ) = row  # fmt: skip
+    metadata = orjson.loads(metadata_text)
+    return {
+        "id": row_id,
+        "created_at": format_timestamp(created_at),
+        "last_indexed": format_timestamp(last_indexed),
+        "deployed_at": format_timestamp(deployed_at),
+        "tx_hash": tx_hash,
+        "contract_address": contract_address,
+        "chain_id": chain_id,
+        "type": generation_label(generation),
+        "name": name,
+        "symbol": symbol,
+        # Unknown text is empty in the database and null in answers.
+        "description": description or None,
+        "img_url": img_url or None,
+        # A string, which JavaScript can't round.
+        "supply": None if supply is None else str(int(supply)),
+        "admin": admin or None,
+        "msg_sender": msg_sender or None,
+        "requestor_fid": requestor_fid,
+        "requestor_address": requestor_address or None,
+        "cast_hash": cast_hash or None,
+        "pool_address": pool_address or None,
+        "pair": pair or None,
+        "factory_address": factory_address,
+        "locker_address": locker_address or None,
+        "position_id": position_id or None,
+        "presale_id": presale_id or None,
+        "metadata": metadata,
+        "deploy_config": orjson.Fragment(deploy_config),
+        "social_context": orjson.Fragment(social_context),
+        "socialLinks": social_links(metadata),
+        "pool_config": orjson.Fragment(pool_config),
+        "starting_market_cap": starting_market_cap,
+        "tags": {
+            "champagne": champagne,
+            "verified": verified or verified_on_chain,
+            "knownInterfaceDeployer": known_interface_deployer,
+            "blocked": blocked,
+        },
+        "warnings": [*launch_warnings, POSSIBLE_COPY] if possible_copy else launch_warnings,
+        "extensions": orjson.Fragment(extensions),
+        "priceUsd": None,
+        "related": {},
+    }
+
+
+def _add_market(record: Record, columns: Iterable[Any]) -> None:
+    market_cap, price, volume, liquidity, tx_count, change_1h, change_6h, change_24h, updated_at, *_ = columns
+    record["priceUsd"] = price
+    record["related"]["market"] = updated_at and {
+        "marketCap": market_cap,
+        "priceUsd": price,
+        # The older name of the same number.
+        "price": price,
+        "volume24h": volume,
+        "liquidityUsd": liquidity,
+        "txCount24h": tx_count,
+        "priceChangePercent1h": change_1h,
+        "priceChangePercent6h": change_6h,
+        "priceChangePercent24h": change_24h,
+        "marketDataUpdatedAt": format_timestamp(updated_at),
+    }
+
+
+def _add_users(records: Sequence[Record]) -> None:
+    fids = {record["requestor_fid"] for record in records if record["requestor_fid"] is not None}
+    users: Mapping[int, Any] = social_refresh.users_by_fid(fids) if fids else {}
+    for record in records:
+        record["related"]["user"] = users.get(record["requestor_fid"])

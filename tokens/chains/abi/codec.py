@@ -1,0 +1,198 @@
+"""Events and functions of the ABIs in `abis/*.json`: topic0 and selectors, decoding, encoding.
+
+Strings are read as bytes and cleaned here, because a token's name may hold anything: invalid UTF-8 becomes U+FFFD, and
+NUL, which PostgreSQL refuses, is dropped.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import eth_abi
+from eth_abi.exceptions import DecodingError
+from eth_utils.abi import (
+    abi_to_signature,
+    collapse_if_tuple,
+    event_abi_to_log_topic,
+    function_abi_to_4byte_selector,
+)
+
+from tokens.chains.abi.layouts import Layout, make_layout
+from tokens.chains.abi.values import checksum, clean_text
+from tokens.chains.types import LogUndecodable
+
+__all__ = ["Abi", "Event", "Function", "Log", "Values", "checksum", "clean_text", "decode_words", "load"]
+
+Log = Mapping[str, Any]
+Convert = Callable[[Any], Any]
+
+_DIRECTORY = Path(__file__).parent / "json"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Values:
+    """The inputs or outputs of a function: how to decode them and turn each into plain Python.
+
+    An event's, which are many more, have a `Layout` of their own.
+    """
+
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    converts: tuple[Convert, ...]
+
+    def decode(self, data: bytes) -> dict[str, Any]:
+        """Name -> value; bytes behind the last value are ignored. Raises eth_abi's DecodingError."""
+        if not self.types:
+            return {}
+        values = eth_abi.decode(self.types, data, strict=False)
+        return {name: convert(value) for name, convert, value in zip(self.names, self.converts, values, strict=True)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Event:
+    """An event of an ABI; `topic0` is 0x-prefixed lower-case hex."""
+
+    signature: str
+    topic0: str
+    indexed: Layout
+    data: Layout
+
+    def decode(self, log: Log) -> dict[str, Any]:
+        """Argument name -> value: EIP-55 addresses, hex hashes, cleaned text, ints. Raises LogUndecodable."""
+        topics = log["topics"]
+        if len(topics) != len(self.indexed.names) + 1:
+            raise LogUndecodable(f"{self.signature}: {len(topics)} topics in log {log.get('logIndex')}")
+        try:
+            values = self.indexed.decode(b"".join([bytes.fromhex(topic[2:]) for topic in topics[1:]]))
+            return values | self.data.decode(bytes.fromhex(log["data"][2:]))
+        except ValueError as error:
+            raise LogUndecodable(f"{self.signature}: log {log.get('logIndex')} can't be decoded") from error
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Function:
+    """A function of an ABI; `selector` is 0x-prefixed lower-case hex of four bytes."""
+
+    signature: str
+    selector: str
+    inputs: Values
+    outputs: Values
+
+    def encode(self, *arguments: Any) -> str:
+        """Calldata, as 0x-prefixed hex."""
+        return self.selector + eth_abi.encode(self.inputs.types, arguments).hex()
+
+    def decode_input(self, calldata: str) -> dict[str, Any] | None:
+        """Argument name -> value, or None where the calldata is of another function or malformed.
+
+        A suffix behind the arguments, such as a builder code, is ignored.
+        """
+        if calldata[:10].lower() != self.selector:
+            return None
+        return _decode_hex(self.inputs, calldata[10:])
+
+    def decode_output(self, answer: str) -> dict[str, Any] | None:
+        """Result name -> value, or None where the answer is empty or malformed, as of an address without code."""
+        return _decode_hex(self.outputs, answer[2:])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Abi:
+    """The events and functions of one file of `abis/`; overloads share a name."""
+
+    events: Mapping[str, tuple[Event, ...]]
+    functions: Mapping[str, tuple[Function, ...]]
+
+    def event(self, name: str) -> Event:
+        """The only event of that name."""
+        (event,) = self.events[name]
+        return event
+
+    def function(self, name: str) -> Function:
+        """The only function of that name."""
+        (function,) = self.functions[name]
+        return function
+
+    def deploys(self) -> Iterator[Function]:
+        """Every way of launching a token that the ABI knows."""
+        for name, overloads in self.functions.items():
+            if name.startswith("deployToken"):
+                yield from overloads
+
+
+@cache
+def load(name: str) -> Abi:
+    """The ABI in `abis/<name>.json`."""
+    events: dict[str, tuple[Event, ...]] = {}
+    functions: dict[str, tuple[Function, ...]] = {}
+    for item in json.loads((_DIRECTORY / f"{name}.json").read_text(encoding="utf-8")):
+        if item["type"] == "event":
+            events[item["name"]] = (*events.get(item["name"], ()), _event(item))
+        else:
+            functions[item["name"]] = (*functions.get(item["name"], ()), _function(item))
+    return Abi(events=events, functions=functions)
+
+
+def _event(item: Any) -> Event:
+    return Event(
+        signature=abi_to_signature(item),
+        topic0="0x" + event_abi_to_log_topic(item).hex(),
+        indexed=make_layout([field for field in item["inputs"] if field["indexed"]]),
+        data=make_layout([field for field in item["inputs"] if not field["indexed"]]),
+    )
+
+
+def _function(item: Any) -> Function:
+    return Function(
+        signature=abi_to_signature(item),
+        selector="0x" + function_abi_to_4byte_selector(item).hex(),
+        inputs=_values(item["inputs"]),
+        outputs=_values(item["outputs"]),
+    )
+
+
+def _values(fields: list[Any]) -> Values:
+    return Values(
+        names=tuple(field["name"] for field in fields),
+        # `bytes` has the layout of `string` and leaves the text's encoding to us.
+        types=tuple(collapse_if_tuple(field).replace("string", "bytes") for field in fields),
+        converts=tuple(_converter(field) for field in fields),
+    )
+
+
+def _converter(field: Any) -> Convert:
+    kind: str = field["type"]
+    if kind.endswith("[]"):
+        convert_one = _converter({**field, "type": kind[:-2]})
+        return lambda values: tuple(convert_one(value) for value in values)
+    if kind == "tuple":
+        names = tuple(part["name"] for part in field["components"])
+        converts = tuple(_converter(part) for part in field["components"])
+        return lambda values: {
+            name: convert(value) for name, convert, value in zip(names, converts, values, strict=True)
+        }
+    if kind == "address":
+        return checksum
+    if kind == "string":
+        return clean_text
+    if kind.startswith("bytes"):
+        return lambda raw: "0x" + raw.hex()
+    return lambda number: number
+
+
+def decode_words(types: tuple[str, ...], data: str) -> tuple[Any, ...] | None:
+    """Bare ABI values from 0x-prefixed hex, or None where it holds something else. Static types only."""
+    try:
+        return tuple(eth_abi.decode(types, bytes.fromhex(data[2:])))
+    except (DecodingError, ValueError, OverflowError):
+        return None
+
+
+def _decode_hex(values: Values, text: str) -> dict[str, Any] | None:
+    try:
+        return values.decode(bytes.fromhex(text))
+    except (DecodingError, ValueError, OverflowError):
+        return None

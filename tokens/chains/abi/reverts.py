@@ -1,0 +1,109 @@
+"""Why a call was undone: what a contract returns with a revert, in words. Pure.
+
+`errors.json` lists the errors of the launchpad's contracts of all generations and of those that they call, each
+with where it is declared: the ABIs of the npm package clanker-sdk 4.2.18, the interfaces of the public repository
+v4-contracts, Uniswap v4 with its router and Permit2, OpenZeppelin's, and our development contracts.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import eth_abi
+from eth_abi.exceptions import DecodingError
+from eth_abi.grammar import TupleType, parse
+from eth_utils.crypto import keccak
+
+from tokens.chains.abi.values import checksum, clean_text
+
+_FILE = Path(__file__).parent / "revert_errors.json"
+
+# Solidity's own two.
+_TEXT = "Error(string)"
+_PANIC = "Panic(uint256)"
+# What another contract returned, within the error of the one that called it: the place of that among the arguments, of
+# which the first tells where it was. Of Uniswap v4's pools around their hooks (ERC-7751), and of its router.
+_NESTING = {"WrappedError(address,bytes4,bytes,bytes)": 2, "ExecutionFailed(uint256,bytes)": 1}
+
+# Source: docs.soliditylang.org, "Panic via assert and Error via require".
+_PANICS = {
+    0x00: "by the compiler",
+    0x01: "a failed assertion",
+    0x11: "an overflow",
+    0x12: "a division by zero",
+    0x21: "an unknown value of an enumeration",
+    0x22: "a broken byte array in storage",
+    0x31: "pop of an empty array",
+    0x32: "an index out of bounds",
+    0x41: "too much memory",
+    0x51: "a call of an unset function",
+}
+# Contracts may return what they like: one error within another, and texts of any length.
+_DEEPEST = 4
+_LONGEST_TEXT = 300
+_LONGEST_HEX = 64
+
+
+def read_revert(data: str) -> str | None:
+    """What a reverted call returned, such as `WrongTick(-230401)`; None where it is nothing, or no hex.
+
+    An error that is not known is told by its first four bytes.
+    """
+    try:
+        raw = bytes.fromhex(data.removeprefix("0x"))
+    except ValueError:
+        return None
+    return _describe(raw, depth=0) if raw else None
+
+
+@cache
+def known_errors() -> dict[bytes, str]:
+    """Selector -> signature of the error; a test tells where two would share one."""
+    items = json.loads(_FILE.read_text(encoding="utf-8"))
+    return {keccak(item["signature"].encode())[:4]: item["signature"] for item in items}
+
+
+def _describe(raw: bytes, *, depth: int) -> str:
+    signature = known_errors().get(raw[:4])
+    if signature is None:
+        return f"an unknown error 0x{raw[:4].hex()}"
+    name, _, inputs = signature.partition("(")
+    kinds = _kinds(f"({inputs}")
+    try:
+        # `bytes` has the layout of `string` and leaves the text's encoding to us.
+        values = eth_abi.decode([kind.replace("string", "bytes") for kind in kinds], raw[4:], strict=False)
+    except (DecodingError, ValueError, OverflowError):
+        return f"{name} with arguments that are no {inputs.rstrip(')')}"
+    if signature == _TEXT:
+        return f"Error(string): {_text(values[0])}"
+    if signature == _PANIC:
+        return f"Panic(0x{values[0]:02x}): {_PANICS.get(values[0], 'unknown')}"
+    if signature in _NESTING and depth < _DEEPEST:
+        where, reason = values[0], values[_NESTING[signature]]
+        inner = _describe(reason, depth=depth + 1) if reason else "no reason"
+        return f"{name}({_value(kinds[0], where)}): {inner}"
+    return f"{name}({', '.join(_value(kind, value) for kind, value in zip(kinds, values, strict=True))})"
+
+
+def _kinds(inputs: str) -> list[str]:
+    # The grammar knows no empty tuple.
+    arguments = parse(inputs) if inputs != "()" else None
+    return [part.to_type_str() for part in arguments.components] if isinstance(arguments, TupleType) else []
+
+
+def _value(kind: str, value: Any) -> str:
+    if kind == "string":
+        return f'"{_text(value)}"'
+    if kind == "address":
+        return checksum(value)
+    if isinstance(value, bytes):
+        text = value.hex()
+        return f"0x{text}" if len(text) <= _LONGEST_HEX else f"0x{text[:_LONGEST_HEX]}..."
+    return str(value)
+
+
+def _text(raw: bytes) -> str:
+    """A contract's text as one line."""
+    line = " ".join("".join(char if char.isprintable() else " " for char in clean_text(raw)).split())
+    return line if len(line) <= _LONGEST_TEXT else f"{line[:_LONGEST_TEXT]}..."

@@ -1,0 +1,243 @@
+"""Generation v4: TokenCreated names its pool, hook, locker, MEV module and extensions, and their logs say the rest.
+
+Where all of these are the registry's and each has said its part, the logs of a filter are enough.
+"""
+
+from typing import Any
+
+from tokens.chains.abi import codec
+from tokens.chains.abi.codec import Event, Log
+from tokens.chains.evm.generations.mined_transactions import MinedTransaction
+from tokens.chains.registry.chains import Generation, Position
+from tokens.chains.types import (
+    Airdrop,
+    DevBuy,
+    FeeCurrency,
+    FeeRecipient,
+    Fees,
+    Launch,
+    Lockup,
+    Pool,
+    SniperTax,
+    Vault,
+    bps,
+    fee_currency,
+)
+
+_ABI = codec.load("v4")
+_REWARD_ADDED = _ABI.event("TokenRewardAdded")
+_FEE_PREFERENCES = _ABI.event("InitialFeePreferences")
+_POOL_CREATED = _ABI.event("PoolCreatedFactory")
+_POOL_STATIC, _POOL_DYNAMIC = _ABI.events["PoolInitialized"]
+_VAULT_CREATED = _ABI.event("AllocationCreated")
+_AIRDROP_CREATED = _ABI.events["AirdropCreated"]
+_DEV_BUY = _ABI.event("EthDevBuy")
+_SNIPER_FEES = _ABI.event("FeeConfigSet")
+_PRESALE_DEPLOYED = _ABI.event("PresaleDeployed")
+# One of these each extension emits in the launch, a presale as the factory's caller.
+_EXTENDED = (_VAULT_CREATED, *_AIRDROP_CREATED, _DEV_BUY, _PRESALE_DEPLOYED)
+_DEPLOY = _ABI.function("deployToken")
+
+
+def decode_v4(mined: MinedTransaction, log: Log, event: Event, generation: Generation) -> Launch:
+    """event TokenCreated(address msgSender, address indexed tokenAddress, address indexed tokenAdmin,
+    string tokenImage, string tokenName, string tokenSymbol, string tokenMetadata, string tokenContext,
+    int24 startingTick, address poolHook, bytes32 poolId, address pairedToken, address locker, address mevModule,
+    uint256 extensionsSupply, address[] extensions). Raises LogUndecodable.
+    """
+    created = event.decode(log)
+    token = created["tokenAddress"]
+    reward = _find(mined, _REWARD_ADDED, by=(created["locker"],), token=token)
+    _check_extensions(mined, created)
+    return Launch(
+        chain_id=mined.chain.chain_id,
+        generation=generation.name,
+        token=token,
+        tx_hash=mined.hash,
+        log_index=int(log["logIndex"], 16),
+        block_number=mined.block_number,
+        block_hash=mined.block_hash,
+        block_time=mined.block_time,
+        factory=codec.checksum(log["address"]),
+        name=created["tokenName"],
+        symbol=created["tokenSymbol"],
+        supply=_supply(mined, created, reward),
+        extensions_supply=created["extensionsSupply"],
+        admin=created["tokenAdmin"],
+        msg_sender=created["msgSender"],
+        requestor_address=None,
+        requestor_fid=None,
+        cast_hash=None,
+        image=created["tokenImage"],
+        metadata=created["tokenMetadata"],
+        context=created["tokenContext"],
+        locker=created["locker"],
+        position_id=None,
+        first_position_id=reward["positionId"] if reward else None,
+        presale_id=_presale_id(mined, created),
+        pool=_pool(mined, created, reward),
+        fees=_fees(mined, created),
+        fee_recipients=_recipients(mined, created, reward),
+        vault=_vault(mined, created),
+        airdrop=_airdrop(mined, created),
+        dev_buy=_dev_buy(mined, created),
+        sniper_tax=_sniper_tax(mined, created, log["address"]),
+        positions=_positions(reward),
+    )
+
+
+# What is looked for among the logs of a launch. Its `PoolCreatedFactory` counts where it has no reward, which only
+# the whole transaction tells.
+SOUGHT = (_REWARD_ADDED, _FEE_PREFERENCES, _POOL_STATIC, _POOL_DYNAMIC, *_EXTENDED, _SNIPER_FEES)
+
+
+def _find(mined: MinedTransaction, event: Event, *, by: tuple[str, ...], **wanted: str) -> dict[str, Any] | None:
+    """The first such log with the one wanted argument: a transaction may hold several launches."""
+    ((name, value),) = wanted.items()
+    for address in by:
+        for log in mined.emitted(event, by=address):
+            values = event.decode(log)
+            if values[name] == value:
+                return values
+    return None
+
+
+def _check_extensions(mined: MinedTransaction, created: dict[str, Any]) -> None:
+    """Miss the extensions that say nothing of the token."""
+    for extension in created["extensions"]:
+        if not any(_find(mined, event, by=(extension,), token=created["tokenAddress"]) for event in _EXTENDED):
+            mined.miss(f"a log of the extension {extension}")
+
+
+def _supply(mined: MinedTransaction, created: dict[str, Any], reward: dict[str, Any] | None) -> int | None:
+    """All that was minted, in wei: what the pool and the extensions got."""
+    if reward is None:
+        return mined.minted(created["tokenAddress"])
+    return int(reward["poolSupply"] + created["extensionsSupply"])
+
+
+def _pool(mined: MinedTransaction, created: dict[str, Any], reward: dict[str, Any] | None) -> Pool:
+    if reward:
+        tick_spacing = reward["poolKey"]["tickSpacing"]
+    else:
+        # event PoolCreatedFactory(address indexed pairedToken, address indexed clanker, bytes32 poolId,
+        #   int24 tickIfToken0IsClanker, int24 tickSpacing, address locker, address mevModule)
+        pool = _find(mined, _POOL_CREATED, by=(created["poolHook"],), poolId=created["poolId"])
+        tick_spacing = pool and pool["tickSpacing"]
+    quote = mined.chain.quote_tokens.get(created["pairedToken"].lower())
+    return Pool(
+        address=created["poolId"],
+        paired_token=created["pairedToken"],
+        pair_symbol=quote.symbol if quote else None,
+        pair_decimals=quote.decimals if quote else None,
+        tick=created["startingTick"],
+        tick_spacing=tick_spacing,
+        hook=created["poolHook"],
+    )
+
+
+def _fees(mined: MinedTransaction, created: dict[str, Any]) -> Fees | None:
+    hook, pool_id = created["poolHook"], created["poolId"]
+    # event PoolInitialized(bytes32 poolId, uint24 clankerFee, uint24 pairedFee)
+    if static := _find(mined, _POOL_STATIC, by=(hook,), poolId=pool_id):
+        return Fees(
+            type="static", clanker_fee=bps(static["clankerFee"]), paired_fee=bps(static["pairedFee"]), hook=hook
+        )
+    # event PoolInitialized(bytes32 poolId, uint24 baseFee, uint24 maxLpFee, uint256 referenceTickFilterPeriod,
+    #   uint256 resetPeriod, int24 resetTickFilter, uint256 feeControlNumerator, uint24 decayFilterBps)
+    if dynamic := _find(mined, _POOL_DYNAMIC, by=(hook,), poolId=pool_id):
+        return Fees(type="dynamic", base_fee=bps(dynamic["baseFee"]), max_fee=bps(dynamic["maxLpFee"]), hook=hook)
+    mined.miss("the pool's fees")
+    return None
+
+
+def _recipients(
+    mined: MinedTransaction, created: dict[str, Any], reward: dict[str, Any] | None
+) -> tuple[FeeRecipient, ...]:
+    if reward is None:
+        return ()
+    # event InitialFeePreferences(address indexed token, uint8[] feePreference); the older locker has no preferences
+    # and pays both currencies.
+    chosen = _find(mined, _FEE_PREFERENCES, by=(created["locker"],), token=created["tokenAddress"])
+    if chosen is None:
+        mined.miss("the fee preferences")
+    preferences = chosen["feePreference"] if chosen else ()
+    return tuple(
+        FeeRecipient(admin=admin, recipient=recipient, bps=bps, token=_currency(preferences, index))
+        for index, (admin, recipient, bps) in enumerate(
+            zip(reward["rewardAdmins"], reward["rewardRecipients"], reward["rewardBps"], strict=False)
+        )
+    )
+
+
+def _currency(preferences: tuple[int, ...], index: int) -> FeeCurrency:
+    return fee_currency(preferences[index]) if index < len(preferences) else "Both"
+
+
+def _positions(reward: dict[str, Any] | None) -> tuple[Position, ...]:
+    if reward is None:
+        return ()
+    return tuple(
+        Position(tick_lower=lower, tick_upper=upper, bps=bps)
+        for lower, upper, bps in zip(reward["tickLower"], reward["tickUpper"], reward["positionBps"], strict=False)
+    )
+
+
+def _vault(mined: MinedTransaction, created: dict[str, Any]) -> Vault | None:
+    # event AllocationCreated(address indexed token, address indexed admin, uint256 supply, uint256 lockupDuration,
+    #   uint256 vestingDuration)
+    found = _find(mined, _VAULT_CREATED, by=created["extensions"], token=created["tokenAddress"])
+    return Vault(amount=found["supply"], lockup=_lockup(mined, found)) if found else None
+
+
+def _airdrop(mined: MinedTransaction, created: dict[str, Any]) -> Airdrop | None:
+    # event AirdropCreated(address indexed token, [address indexed admin,] bytes32 merkleRoot, uint256 supply,
+    #   uint256 lockupDuration, uint256 vestingDuration); the first version has no admin.
+    for event in _AIRDROP_CREATED:
+        found = _find(mined, event, by=created["extensions"], token=created["tokenAddress"])
+        if found:
+            return Airdrop(
+                amount=found["supply"],
+                merkle_root=found["merkleRoot"],
+                admin=found.get("admin"),
+                lockup=_lockup(mined, found),
+            )
+    return None
+
+
+def _lockup(mined: MinedTransaction, found: dict[str, Any]) -> Lockup:
+    return Lockup(
+        started_at=mined.block_time, lock_duration=found["lockupDuration"], vest_duration=found["vestingDuration"]
+    )
+
+
+def _dev_buy(mined: MinedTransaction, created: dict[str, Any]) -> DevBuy | None:
+    # event EthDevBuy(address indexed token, address indexed user, uint256 ethAmount, uint256 tokenAmount)
+    found = _find(mined, _DEV_BUY, by=created["extensions"], token=created["tokenAddress"])
+    if found is None:
+        return None
+    return DevBuy(amount=found["tokenAmount"], amount_eth=found["ethAmount"], recipient=found["user"])
+
+
+def _sniper_tax(mined: MinedTransaction, created: dict[str, Any], factory: str) -> SniperTax | None:
+    # event FeeConfigSet(bytes32 poolId, uint24 startingFee, uint24 endingFee, uint256 secondsToDecay)
+    found = _find(mined, _SNIPER_FEES, by=(created["mevModule"],), poolId=created["poolId"])
+    fees: tuple[int, ...] | None
+    if found:
+        fees = (found["startingFee"], found["endingFee"], found["secondsToDecay"])
+    else:
+        # A module that emits nothing still got its fees as abi.encode((uint24, uint24, uint256)) in the call.
+        call = _DEPLOY.decode_input(mined.call.calldata) if mined.calls(factory) else None
+        data = call["deploymentConfig"]["mevModuleConfig"]["mevModuleData"] if call else "0x"
+        fees = codec.decode_words(("uint24", "uint24", "uint256"), data)
+    return SniperTax(starting_fee=fees[0], ending_fee=fees[1], seconds_to_decay=fees[2]) if fees else None
+
+
+def _presale_id(mined: MinedTransaction, created: dict[str, Any]) -> int | None:
+    # event PresaleDeployed(uint256 indexed presaleId, address token), by the contract that called the factory.
+    if mined.chain.role(created["msgSender"].lower()) != "presale":
+        return None
+    found = _find(mined, _PRESALE_DEPLOYED, by=(created["msgSender"],), token=created["tokenAddress"])
+    if found is None:
+        mined.miss("the presale")
+    return int(found["presaleId"]) if found else None

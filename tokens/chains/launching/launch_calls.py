@@ -1,0 +1,201 @@
+"""From what is to be launched to the call that does it: the factory's `deployToken`, or a presale that comes before.
+
+The contracts and the layouts of their data are the registry's `deploy` entries. Encodings are those of the launchpad's
+SDK, release 4.2.18, byte for byte.
+"""
+
+from typing import Any
+
+import eth_abi
+
+from tokens.chains.abi import codec
+from tokens.chains.launching.launch_config import ContractCall, LaunchConfig, PresaleTerms, StaticFee
+from tokens.chains.launching.launch_ticks import TICK_SPACING
+from tokens.chains.launching.merkle import build_tree
+from tokens.chains.registry.chains import ChainInfo, Contract
+from tokens.chains.types import NotOffered, fee_preference
+
+# The first fee, the last fee (parts per million), and the seconds between: the SDK's default.
+SNIPER_FEES = (666_777, 41_673, 15)
+
+_ZERO_ADDRESS = "0x" + "00" * 20
+_NO_POOL = (_ZERO_ADDRESS, _ZERO_ADDRESS, 0, 0, _ZERO_ADDRESS)
+_DEPLOY = codec.load("v4").function("deployToken")
+_START_PRESALE = codec.load("presale").function("startPresale")
+
+_Extension = tuple[str, int, int, bytes]
+
+
+def deploy_call(info: ChainInfo, config: LaunchConfig, *, salt: str) -> ContractCall:
+    """The factory's `deployToken` of a launch without a presale; `salt` is 32 bytes in 0x-prefixed hex.
+
+    Who sends it makes no difference to the token's address. Raises NotOffered where the chain lacks a contract.
+    """
+    if config.presale:
+        raise ValueError("a launch after a presale is the presale contract's to send")
+    extensions = _extensions(info, config)
+    data = _DEPLOY.encode(_deployment(info, config, salt=salt, extensions=extensions))
+    return ContractCall(to=_factory(info).address, data=data, value=sum(value for _, value, _, _ in extensions))
+
+
+def start_presale_call(info: ChainInfo, config: LaunchConfig, *, salt: str) -> ContractCall:
+    """The presale contract's `startPresale`, which answers with the presale's id; it is admins' alone.
+
+    Whoever ends the presale chooses another salt, so that this one decides nothing. Raises NotOffered as `deploy_call`.
+    """
+    terms, presale = _presale(info, config)
+    # The contract itself writes the presale's id into the data of its extension.
+    extensions = [*_extensions(info, config), (presale.address, 0, terms.bps, b"")]
+    allowlist, allowlist_data = _allowlist(info, terms)
+    data = _START_PRESALE.encode(
+        _deployment(info, config, salt=salt, extensions=extensions),
+        terms.min_goal,
+        terms.max_goal,
+        terms.duration,
+        terms.recipient,
+        terms.lockup,
+        terms.vesting,
+        allowlist,
+        allowlist_data,
+    )
+    return ContractCall(to=presale.address, data=data, value=0)
+
+
+def presale_probe_call(info: ChainInfo, config: LaunchConfig, *, salt: str) -> ContractCall:
+    """A launch that the presale contract did not ask for: where it alone objects, by the error
+    `NotExpectingTokenDeployment()`, everything else about the configuration is right. To be simulated, never sent.
+
+    Source: the comment of the presale contract's `startPresale`. Raises NotOffered as `deploy_call`.
+    """
+    terms, presale = _presale(info, config)
+    extensions = [*_extensions(info, config), (presale.address, 0, terms.bps, eth_abi.encode(["uint256"], [0]))]
+    data = _DEPLOY.encode(_deployment(info, config, salt=salt, extensions=extensions))
+    return ContractCall(to=_factory(info).address, data=data, value=0)
+
+
+def _contract(info: ChainInfo, role: str, *, field: str, what: str) -> Contract:
+    contract = info.deploying(role)
+    if contract is None:
+        raise NotOffered(field, f"{what} not offered on chain {info.chain_id}")
+    return contract
+
+
+def _factory(info: ChainInfo) -> Contract:
+    return _contract(info, "factory", field="chainId", what="launches are")
+
+
+def _deployment(info: ChainInfo, config: LaunchConfig, *, salt: str, extensions: list[_Extension]) -> tuple[Any, ...]:
+    """The struct DeploymentConfig, in the order of its fields."""
+    token = (
+        config.admin,
+        config.name.encode(),
+        config.symbol.encode(),
+        bytes.fromhex(salt[2:]),
+        config.image.encode(),
+        config.metadata.encode(),
+        config.context.encode(),
+        config.chain_id,
+    )
+    hook, fees = _hook(info, config)
+    pool = (hook, config.paired_token, config.tick, TICK_SPACING, fees)
+    return (token, pool, _locker(info, config), _mev_module(info), extensions)
+
+
+def _hook(info: ChainInfo, config: LaunchConfig) -> tuple[str, bytes]:
+    """The hook of this kind of fees, and poolData."""
+    fees = config.fees
+    if isinstance(fees, StaticFee):
+        hook = _contract(info, "static_hook", field="fees.type", what="static fees are")
+        data = eth_abi.encode(["uint24", "uint24"], [fees.clanker, fees.paired])
+    else:
+        hook = _contract(info, "dynamic_hook", field="fees.type", what="dynamic fees are")
+        data = eth_abi.encode(
+            ["uint24", "uint24", "uint256", "uint256", "int24", "uint256", "uint24"],
+            [
+                fees.base,
+                fees.maximum,
+                fees.reference_tick_filter_period,
+                fees.reset_period,
+                fees.reset_tick_filter,
+                fees.fee_control_numerator,
+                fees.decay_filter_bps,
+            ],
+        )
+    if hook.deploy == "wrapped":
+        data = eth_abi.encode(["(address,bytes,bytes)"], [(_ZERO_ADDRESS, b"", data)])
+    return hook.address, data
+
+
+def _locker(info: ChainInfo, config: LaunchConfig) -> tuple[Any, ...]:
+    locker = _contract(info, "locker", field="chainId", what="launches are")
+    data = b""
+    if locker.deploy == "preferences":
+        preferences = [fee_preference(reward.currency) for reward in config.rewards]
+        data = eth_abi.encode(["(uint8[])"], [(preferences,)])
+    else:
+        for index, reward in enumerate(config.rewards):
+            if reward.currency != "Both":
+                raise NotOffered(
+                    f"rewards[{index}].rewardsToken", f"a choice of currency is not offered on chain {info.chain_id}"
+                )
+    return (
+        locker.address,
+        [reward.admin for reward in config.rewards],
+        [reward.recipient for reward in config.rewards],
+        [reward.bps for reward in config.rewards],
+        [position.tick_lower for position in config.positions],
+        [position.tick_upper for position in config.positions],
+        [position.bps for position in config.positions],
+        data,
+    )
+
+
+def _mev_module(info: ChainInfo) -> tuple[str, bytes]:
+    module = _contract(info, "mev_module", field="chainId", what="launches are")
+    fall = eth_abi.encode(["uint24", "uint24", "uint256"], SNIPER_FEES)
+    return module.address, fall if module.deploy == "descending" else b""
+
+
+def _extensions(info: ChainInfo, config: LaunchConfig) -> list[_Extension]:
+    """(contract, wei, bps of the supply, data) of each, in the SDK's order; a presale's would come last."""
+    extensions = list[_Extension]()
+    if vault := config.vault:
+        data = eth_abi.encode(["address", "uint256", "uint256"], [vault.admin, vault.lockup, vault.vesting])
+        address = _contract(info, "vault", field="vault", what="a vault is").address
+        extensions.append((address, 0, vault.bps, data))
+    if airdrop := config.airdrop:
+        data = eth_abi.encode(
+            ["address", "bytes32", "uint256", "uint256"],
+            [airdrop.admin, bytes.fromhex(airdrop.merkle_root[2:]), airdrop.lockup, airdrop.vesting],
+        )
+        address = _contract(info, "airdrop", field="airdrop", what="an airdrop is").address
+        extensions.append((address, 0, airdrop.bps, data))
+    if buy := config.own_buy:
+        contract = _contract(info, "dev_buy", field="devBuy", what="a dev buy is")
+        if info.wrapped_native is None or config.paired_token.lower() != info.wrapped_native.lower():
+            # It would have to be told in which pool the paired token is bought first.
+            raise NotOffered("devBuy", "a dev buy is offered only where the paired token is the wrapped native coin")
+        # The tokens come from the launch's own pool, in the same transaction: no price can have moved before.
+        data = eth_abi.encode(
+            ["(address,address,uint24,int24,address)", "uint128", "address"], [_NO_POOL, 0, buy.recipient]
+        )
+        extensions.append((contract.address, buy.wei, 0, data))
+    return extensions
+
+
+def _presale(info: ChainInfo, config: LaunchConfig) -> tuple[PresaleTerms, Contract]:
+    if config.presale is None:
+        raise ValueError("a launch without a presale")
+    presale = _contract(info, "presale", field="presale", what="a presale is")
+    if config.own_buy:
+        raise NotOffered("devBuy", "a dev buy is not offered with a presale, whose launch carries no coins")
+    return config.presale, presale
+
+
+def _allowlist(info: ChainInfo, terms: PresaleTerms) -> tuple[str, bytes]:
+    """The contract that knows who may buy, and its data: a Merkle root of (buyer, the most that he may pay in wei)."""
+    if not terms.allowlist:
+        return _ZERO_ADDRESS, b""
+    contract = _contract(info, "presale_allowlist", field="presale.allowlist", what="an allowlist of a presale is")
+    tree = build_tree([(buyer, terms.max_goal) for buyer in terms.allowlist])
+    return contract.address, bytes.fromhex(tree.root[2:])

@@ -1,0 +1,289 @@
+"""The chain registry: every chain, generation, contract, quote token and position preset that the service knows.
+
+The data is `registry.toml` beside this module; an operator's own TOML files are merged over it, so that a chain, a
+factory or an address is added without touching code. docs/chains.md says how, registry_rules.py holds the rules.
+
+Logs carry addresses in lower case, so every mapping here is keyed by `addresses.address_key` (hex in LOWER CASE, base58
+as it is), and the values hold the form to show. The same address is another contract on another chain: never look one
+up without its chain.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from tokens.chains.registry.entry_rules import EMITTING_ROLES, SOLANA
+from tokens.chains.registry.toml_files import Mistake, RegistryError, RegistryFile, read_files
+
+# No public standard gives Solana a number; no EVM chain of the built-in file has this one.
+DEFAULT_SOLANA_CHAIN_ID = 101
+
+BUILT_IN_FILE = Path(__file__).with_name("table.toml")
+
+__all__ = [
+    "BUILT_IN_FILE",
+    "DEFAULT_SOLANA_CHAIN_ID",
+    "ChainInfo",
+    "Contract",
+    "Generation",
+    "Position",
+    "Preset",
+    "QuoteToken",
+    "Registry",
+    "RegistryError",
+    "UnknownChain",
+    "load",
+]
+
+
+class UnknownChain(LookupError):
+    """No chain of this id is in the registry; asking again gives the same answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generation:
+    """A generation of launchpad contracts."""
+
+    # The key in the file: v0 ... v4, or an operator's own.
+    name: str
+    # The label that the API shows as a token's `type`.
+    type: str
+    # Which layout decodes its launches, one of registry_rules.EVENTS or, on Solana, of registry_rules.PROGRAMS.
+    event: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contract:
+    """A contract of a launchpad; `generation` is None where several generations share it.
+
+    `deploy` is None unless our own launches use the contract in its role: then it is the layout of the data that it
+    takes, one of registry_rules.DEPLOY_LAYOUTS.
+    """
+
+    chain_id: int
+    address: str
+    role: str
+    generation: Generation | None
+    deploy: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuoteToken:
+    """A token that launches are usually paired with.
+
+    `tick` is the usual starting tick, as if the launched token were token0; None where there is none to compare with.
+    """
+
+    address: str
+    symbol: str
+    decimals: int
+    tick: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Position:
+    """One range of a launch's liquidity, in ticks as if the launched token were token0; 10,000 bps are all of it."""
+
+    tick_lower: int
+    tick_upper: int
+    bps: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """A named list of positions that launches are usually made with."""
+
+    name: str
+    starting_tick: int
+    positions: tuple[Position, ...]
+
+
+# Compared by identity: one registry is loaded at start-up, and a chain of it can be the key of a cached function.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChainInfo:
+    """What is known of a chain. `contracts`, `quote_tokens` and `known_deployers` are keyed by `address_key`."""
+
+    chain_id: int
+    is_solana: bool
+    name: str
+    # Symbol of the coin that pays for gas.
+    native: str
+    # Blocks on top of a block before it counts as confirmed; the file gives each chain's reason. 0 on Solana, of which
+    # only what is final is read.
+    finality_depth: int
+    explorer: str | None
+    # What the market-data provider calls the chain; None where it has no data of it.
+    market_network: str | None
+    wrapped_native: str | None
+    v3_factory: str | None
+    v3_position_manager: str | None
+    v4_pool_manager: str | None
+    v4_position_manager: str | None
+    v4_state_view: str | None
+    # Solana: by which its nodes are told from those of its test networks.
+    genesis_hash: str | None
+    known_deployers: frozenset[str]
+    quote_tokens: Mapping[str, QuoteToken]
+    contracts: Mapping[str, Contract]
+
+    @cached_property
+    def factories(self) -> Mapping[str, Generation]:
+        """Lower-case factory address -> the generation that it launches."""
+        return MappingProxyType(
+            {
+                key: contract.generation
+                for key, contract in self.contracts.items()
+                if contract.role == "factory" and contract.generation
+            }
+        )
+
+    @cached_property
+    def emitters(self) -> frozenset[str]:
+        """Lower-case addresses of the contracts that emit what a launch is read from, or events after it."""
+        return frozenset(key for key, contract in self.contracts.items() if contract.role in EMITTING_ROLES)
+
+    def factory_generation(self, address_lower: str) -> Generation | None:
+        """The generation of the factory at this lower-case address; None where it is no factory of this chain."""
+        return self.factories.get(address_lower)
+
+    def role(self, address_lower: str) -> str | None:
+        """The role of the contract at this lower-case address; None where the registry does not know it."""
+        contract = self.contracts.get(address_lower)
+        return contract.role if contract else None
+
+    def deploying(self, role: str) -> Contract | None:
+        """The contract that our own launches use in this role; None where the registry names none."""
+        found = (contract for contract in self.contracts.values() if contract.role == role and contract.deploy)
+        return next(found, None)
+
+    def addresses(self, role: str, generation: str | None = None) -> tuple[str, ...]:
+        """EIP-55 addresses of the contracts in a role, all or those of one generation's name, in the file's order."""
+        return tuple(
+            contract.address
+            for contract in self.contracts.values()
+            if contract.role == role
+            and (generation is None or (contract.generation is not None and contract.generation.name == generation))
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Registry:
+    """All chains by id, generations and presets by name, in the order of the files; the first chain is the default."""
+
+    chains: Mapping[int, ChainInfo]
+    generations: Mapping[str, Generation]
+    presets: Mapping[str, Preset]
+
+    @property
+    def default_chain(self) -> ChainInfo:
+        """The first chain of the registry: meant where a caller names none."""
+        return next(iter(self.chains.values()))
+
+    @property
+    def solana(self) -> ChainInfo:
+        """Solana, which the built-in file describes."""
+        return next(chain for chain in self.chains.values() if chain.is_solana)
+
+    def chain(self, chain_id: int) -> ChainInfo:
+        """The chain of this id. Raises UnknownChain."""
+        try:
+            return self.chains[chain_id]
+        except KeyError as error:
+            raise UnknownChain(f"chain {chain_id} is not in the registry") from error
+
+
+def load(*files: Path, solana_chain_id: int = DEFAULT_SOLANA_CHAIN_ID) -> Registry:
+    """The built-in registry with the operator's files merged over it, in the order given; Solana has the id given.
+
+    A chain's scalars replace the earlier ones. Its entries of `contracts` and `quote_tokens` are added, or replace the
+    entry with the same address; its `known_deployers` are added. A generation or preset of the same name is replaced.
+    What is new is appended. A contract that is marked for launches takes its role over from an earlier file's.
+    Raises RegistryError, which lists every mistake of every file.
+    """
+    merged = _merge(read_files(BUILT_IN_FILE, *files))
+    if str(solana_chain_id) in merged.chains:
+        rule = f"{solana_chain_id} is the id of another chain in the registry"
+        raise RegistryError([Mistake(file="settings", place="SOLANA_CHAIN_ID", rule=rule)])
+    generations = {name: Generation(name=name, **fields) for name, fields in merged.generations.items()}
+    presets = {name: _build_preset(name, fields) for name, fields in merged.presets.items()}
+    chains = {
+        chain_id: _build_chain(chain_id, fields, generations, is_solana=key == SOLANA)
+        for key, fields in merged.chains.items()
+        for chain_id in [solana_chain_id if key == SOLANA else int(key)]
+    }
+    return Registry(
+        chains=MappingProxyType(chains),
+        generations=MappingProxyType(generations),
+        presets=MappingProxyType(presets),
+    )
+
+
+def _merge(files: list[RegistryFile]) -> RegistryFile:
+    merged = RegistryFile(chains={}, generations={}, presets={})
+    for file in files:
+        merged.generations.update(file.generations)
+        merged.presets.update(file.presets)
+        for key, fields in file.chains.items():
+            _merge_chain(merged.chains.setdefault(key, {}), fields)
+    return merged
+
+
+def _merge_chain(chain: dict[str, Any], fields: dict[str, Any]) -> None:
+    launching = {entry["role"] for entry in fields.get("contracts", {}).values() if "deploy" in entry}
+    for entry in chain.get("contracts", {}).values():
+        if entry["role"] in launching:
+            entry.pop("deploy", None)
+    for key, value in fields.items():
+        # Lists of entries arrive keyed by lower-case address, so that adding and replacing are the same step.
+        if isinstance(value, dict):
+            chain.setdefault(key, {}).update(value)
+        else:
+            chain[key] = value
+
+
+def _build_preset(name: str, fields: dict[str, Any]) -> Preset:
+    positions = tuple(Position(**position) for position in fields["positions"])
+    return Preset(name=name, starting_tick=fields["starting_tick"], positions=positions)
+
+
+def _build_chain(
+    chain_id: int, fields: dict[str, Any], generations: Mapping[str, Generation], *, is_solana: bool
+) -> ChainInfo:
+    contracts = {
+        key: Contract(
+            chain_id=chain_id,
+            address=entry["address"],
+            role=entry["role"],
+            generation=generations[entry["generation"]] if "generation" in entry else None,
+            deploy=entry.get("deploy"),
+        )
+        for key, entry in fields.get("contracts", {}).items()
+    }
+    quote_tokens = {
+        key: QuoteToken(
+            address=entry["address"], symbol=entry["symbol"], decimals=entry["decimals"], tick=entry.get("tick")
+        )
+        for key, entry in fields.get("quote_tokens", {}).items()
+    }
+    return ChainInfo(
+        chain_id=chain_id,
+        is_solana=is_solana,
+        name=fields["name"],
+        native=fields["native"],
+        finality_depth=fields.get("finality_depth", 0),
+        explorer=fields.get("explorer"),
+        market_network=fields.get("market_network"),
+        wrapped_native=fields.get("wrapped_native"),
+        v3_factory=fields.get("v3_factory"),
+        v3_position_manager=fields.get("v3_position_manager"),
+        v4_pool_manager=fields.get("v4_pool_manager"),
+        v4_position_manager=fields.get("v4_position_manager"),
+        v4_state_view=fields.get("v4_state_view"),
+        genesis_hash=fields.get("genesis_hash"),
+        known_deployers=frozenset(fields.get("known_deployers", {})),
+        quote_tokens=MappingProxyType(quote_tokens),
+        contracts=MappingProxyType(contracts),
+    )

@@ -1,0 +1,264 @@
+"""Reading registry files: every mistake of every file is collected before they are refused together.
+
+An operator so mends a file in one go. The rules of single values are in registry_rules.py.
+"""
+
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tokens.chains.addresses import address_key
+from tokens.chains.registry import entry_rules as rules
+from tokens.chains.registry.entry_rules import SOLANA, Broken, ChainRules, Rule
+
+_TABLES = ("chains", "generations", "presets")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mistake:
+    """One broken rule: the file, the place such as `chains.8453.contracts[3].address` (counted from 0), the rule."""
+
+    file: str
+    place: str
+    rule: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.place}: {self.rule}" if self.place else f"{self.file}: {self.rule}"
+
+
+class RegistryError(ValueError):
+    """Registry files that can't be used; `mistakes` lists all of them, in the order of the files."""
+
+    def __init__(self, mistakes: Collection[Mistake]) -> None:
+        self.mistakes = tuple(mistakes)
+        super().__init__("\n".join(str(mistake) for mistake in self.mistakes))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegistryFile:
+    """The checked content of a file, with only those keys that stand in it.
+
+    `contracts`, `quote_tokens` and `known_deployers` of a chain are keyed by `address_key`; every address in a value
+    has the form in which it is shown. The key of a chain is its id in digits, or `solana`.
+    """
+
+    chains: dict[str, dict[str, Any]]
+    generations: dict[str, dict[str, Any]]
+    presets: dict[str, dict[str, Any]]
+
+
+def read_files(*paths: Path) -> list[RegistryFile]:
+    """The content of the files. Raises RegistryError with the mistakes of all of them.
+
+    A chain may be incomplete where an earlier file has it, and a contract may name a generation of any of the files.
+    """
+    mistakes: list[Mistake] = []
+    documents = [(path, _parse(path, mistakes)) for path in paths]
+    generations = {name: event for _, document in documents for name, event in _events(document)}
+    files, known_chains = [], set[str]()
+    for path, document in documents:
+        reader = _Reader(path, mistakes, generations=generations, known_chains=frozenset(known_chains))
+        files.append(reader.read(document))
+        known_chains.update(_keys(document, "chains"))
+    if mistakes:
+        raise RegistryError(mistakes)
+    return files
+
+
+def _parse(path: Path, mistakes: list[Mistake]) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        mistakes.append(Mistake(file=str(path), place="", rule=f"can't be read: {error.strerror}"))
+    except UnicodeDecodeError:
+        mistakes.append(Mistake(file=str(path), place="", rule="can't be read: it is not UTF-8"))
+    except tomllib.TOMLDecodeError as error:
+        mistakes.append(Mistake(file=str(path), place="", rule=f"is not TOML: {error}"))
+    return {}
+
+
+def _keys(document: Mapping[str, Any], table: str) -> Collection[str]:
+    value = document.get(table)
+    return value.keys() if isinstance(value, dict) else ()
+
+
+def _events(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """Each generation's name and event, which may still be a mistake."""
+    for name in _keys(document, "generations"):
+        fields = document["generations"][name]
+        yield name, fields.get("event") if isinstance(fields, dict) else None
+
+
+class _Reader:
+    """Checks one parsed file, notes its mistakes, and keeps what is right."""
+
+    def __init__(
+        self, path: Path, mistakes: list[Mistake], *, generations: Mapping[str, object], known_chains: Collection[str]
+    ) -> None:
+        self._file = str(path)
+        self._mistakes = mistakes
+        self._known_chains = known_chains
+        self._generations = generations
+
+    def read(self, document: dict[str, Any]) -> RegistryFile:
+        for key in document:
+            if key not in _TABLES:
+                self._refuse(key, f"unknown table: expected one of {', '.join(_TABLES)}")
+        return RegistryFile(
+            generations={
+                name: self._fields(fields, place, rules.GENERATION, {})
+                for name, fields, place in self._tables(document, "generations")
+                if self._is_generation_name(name, place)
+            },
+            presets={name: self._preset(fields, place) for name, fields, place in self._tables(document, "presets")},
+            chains={
+                key: self._chain(fields, place, kind=rules.rules_of(key), new=key not in self._known_chains)
+                for key, fields, place in self._tables(document, "chains")
+                if self._is_chain_id(key, place)
+            },
+        )
+
+    def _refuse(self, place: str, rule: str) -> None:
+        self._mistakes.append(Mistake(file=self._file, place=place, rule=rule))
+
+    def _tables(self, document: dict[str, Any], name: str) -> list[tuple[str, dict[str, Any], str]]:
+        table = document.get(name, {})
+        if not isinstance(table, dict):
+            self._refuse(name, f"expected tables such as [{name}.<name>]")
+            return []
+        found = []
+        for key, fields in table.items():
+            if isinstance(fields, dict):
+                found.append((key, fields, f"{name}.{key}"))
+            else:
+                self._refuse(f"{name}.{key}", f"expected a table [{name}.{key}]")
+        return found
+
+    def _is_generation_name(self, name: str, place: str) -> bool:
+        if 0 < len(name) <= rules.LONGEST_GENERATION_NAME:
+            return True
+        self._refuse(place, f"expected a name of at most {rules.LONGEST_GENERATION_NAME} characters")
+        return False
+
+    def _is_chain_id(self, key: str, place: str) -> bool:
+        if key == SOLANA or re.fullmatch(r"[1-9][0-9]{0,17}", key):
+            return True
+        self._refuse(place, "expected a chain id: a whole number above 0, in decimal digits, or solana")
+        return False
+
+    def _chain(self, fields: dict[str, Any], place: str, *, kind: ChainRules, new: bool) -> dict[str, Any]:
+        scalars = dict(fields)
+        lists = {key: scalars.pop(key) for key in ("contracts", "quote_tokens", "known_deployers") if key in scalars}
+        chain = self._fields(scalars, place, kind.required if new else {}, {**kind.required, **kind.optional})
+        if "contracts" in lists:
+            chain["contracts"] = self._contracts(lists["contracts"], f"{place}.contracts", kind)
+        if "quote_tokens" in lists:
+            quote_tokens = self._entries(
+                lists["quote_tokens"], f"{place}.quote_tokens", kind.quote_token, kind.quote_token_optional
+            )
+            chain["quote_tokens"] = self._by_address(quote_tokens)
+        if "known_deployers" in lists:
+            chain["known_deployers"] = self._deployers(lists["known_deployers"], f"{place}.known_deployers", kind)
+        return chain
+
+    def _contracts(self, value: Any, place: str, kind: ChainRules) -> dict[str, dict[str, Any]]:
+        entries = self._entries(value, place, kind.contract, rules.contract_optional(self._generations, kind))
+        if isinstance(value, list):
+            for index, given in enumerate(value):
+                if isinstance(given, dict) and given.get("role") in kind.generation_roles and "generation" not in given:
+                    self._refuse(f"{place}[{index}].generation", f"missing: a {given['role']} belongs to a generation")
+        self._check_deploying(entries)
+        return self._by_address(entries)
+
+    def _check_deploying(self, entries: list[tuple[str, dict[str, Any]]]) -> None:
+        taken = set[str]()
+        for place, entry in entries:
+            role = entry.get("role")
+            if "deploy" not in entry or role is None:
+                continue
+            layouts = rules.DEPLOY_LAYOUTS.get(role, ())
+            if entry["deploy"] not in layouts:
+                expected = f"expected one of {', '.join(layouts)}" if layouts else "this role takes no part in launches"
+                self._refuse(f"{place}.deploy", f"unknown layout of a {role}: {expected}")
+            if role in taken:
+                self._refuse(f"{place}.deploy", f"launches use one {role}, and this list has another one before")
+            taken.add(role)
+
+    def _deployers(self, value: Any, place: str, kind: ChainRules) -> dict[str, str]:
+        if not isinstance(value, list):
+            self._refuse(place, "expected a list of addresses between [ and ]")
+            return {}
+        checked = [self._value(kind.address, entry, f"{place}[{index}]") for index, entry in enumerate(value)]
+        return {address_key(address): address for address in checked if address is not None}
+
+    def _preset(self, fields: dict[str, Any], place: str) -> dict[str, Any]:
+        scalars = dict(fields)
+        listed = scalars.pop("positions", [])
+        preset = self._fields(scalars, place, {"starting_tick": rules.tick}, {})
+        entries = self._entries(listed, f"{place}.positions", rules.POSITION, {})
+        # Rules over several values mean nothing where one of these is already refused.
+        if "starting_tick" in preset and all(len(entry) == len(rules.POSITION) for _, entry in entries):
+            self._check_positions(entries, preset["starting_tick"], f"{place}.positions")
+        return {**preset, "positions": [entry for _, entry in entries]}
+
+    def _check_positions(self, entries: list[tuple[str, dict[str, Any]]], start: int, place: str) -> None:
+        if not 1 <= len(entries) <= rules.MAX_POSITIONS:
+            self._refuse(place, f"expected 1 to {rules.MAX_POSITIONS} positions")
+        elif sum(entry["bps"] for _, entry in entries) != rules.ALL_BPS:
+            self._refuse(place, f"the bps of all positions must add up to {rules.ALL_BPS}")
+        elif all(entry["tick_lower"] != start for _, entry in entries):
+            self._refuse(place, "one position must begin at the starting tick")
+        for entry_place, entry in entries:
+            if entry["tick_lower"] >= entry["tick_upper"]:
+                self._refuse(entry_place, "tick_lower must be below tick_upper")
+
+    def _entries(
+        self, value: Any, place: str, required: Mapping[str, Rule], optional: Mapping[str, Rule]
+    ) -> list[tuple[str, dict[str, Any]]]:
+        """The entries of a list with their places; a second one with the same address is refused."""
+        if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+            self._refuse(place, "expected a list of entries, each between { and }")
+            return []
+        entries, seen = [], set[str]()
+        for index, entry in enumerate(value):
+            entry_place = f"{place}[{index}]"
+            fields = self._fields(entry, entry_place, required, optional)
+            address = fields.get("address")
+            if address is not None:
+                if address in seen:
+                    self._refuse(f"{entry_place}.address", f"{address} is listed twice in this list")
+                seen.add(address)
+            entries.append((entry_place, fields))
+        return entries
+
+    def _by_address(self, entries: list[tuple[str, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
+        return {address_key(entry["address"]): entry for _, entry in entries if "address" in entry}
+
+    def _fields(
+        self, fields: dict[str, Any], place: str, required: Mapping[str, Rule], optional: Mapping[str, Rule]
+    ) -> dict[str, Any]:
+        """The values that keep their rules; what is unknown, missing or wrong is noted."""
+        known = {**required, **optional}
+        for key in required:
+            if key not in fields:
+                self._refuse(f"{place}.{key}", "missing")
+        checked = {}
+        for key, value in fields.items():
+            if key not in known:
+                self._refuse(f"{place}.{key}", f"unknown key: expected one of {', '.join(sorted(known))}")
+                continue
+            kept = self._value(known[key], value, f"{place}.{key}")
+            if kept is not None:
+                checked[key] = kept
+        return checked
+
+    def _value(self, rule: Rule, value: Any, place: str) -> Any:
+        """What the rule makes of the value, None where it is refused."""
+        try:
+            return rule(value)
+        except Broken as broken:
+            self._refuse(place, str(broken))
+            return None

@@ -1,0 +1,93 @@
+"""What a token is now: its launch, after it every event that changed something, in the chain's order, and the document
+that the launch names. Pure.
+
+No event changes the launch's facts; columns are always folded from the beginning. So it makes no difference in which
+order launch and events are indexed, how often, and which of them a reorg takes back.
+"""
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+from tokens.chains.evm.generations.event_decoding import EventKind
+from tokens.chains.types import fee_currency
+from tokens.indexing.metadata import cut_text, parse_metadata
+
+Json = dict[str, Any]
+# The kind of an event, and its arguments as they are stored.
+Change = tuple[str, Json]
+
+CHANGING_COLUMNS = ("admin", "img_url", "metadata", "description", "verified_on_chain", "extensions")
+
+
+def current_columns(facts: Json, changes: Iterable[Change], *, extensions: Json, document: Json | None = None) -> Json:
+    """CHANGING_COLUMNS and their values, from the launch's facts and its changes in order.
+
+    `document` is what the document says that the launch names (`tokens.indexing.documents.document_content`): it fills in what the chain
+    leaves empty.
+    `extensions` are the token's; of them only recipients of fees, and root and admin of the airdrop, come anew.
+    """
+    state = {
+        "admin": facts["admin"],
+        "image": facts["image"],
+        "metadata": facts["metadata"],
+        "verified": False,
+        "shares": copy.deepcopy(facts["fee_recipients"]),
+        "airdrop": copy.copy(facts["airdrop"]) or {},
+    }
+    for kind, values in changes:
+        _apply(state, EventKind(kind), values)
+    told = document or {}
+    metadata = parse_metadata(state["metadata"])
+    for name in ("description", "socialMediaUrls"):
+        metadata[name] = metadata[name] or told.get(name) or metadata[name]
+    return {
+        "admin": state["admin"] or "",
+        "img_url": cut_text(state["image"]) or told.get("img_url", ""),
+        "metadata": metadata,
+        "description": metadata["description"] or "",
+        "verified_on_chain": state["verified"],
+        "extensions": _extensions(extensions, state),
+    }
+
+
+def _apply(state: Json, kind: EventKind, values: Json) -> None:
+    match kind:
+        case EventKind.ADMIN_UPDATED:
+            state["admin"] = values["newAdmin"]
+        case EventKind.IMAGE_UPDATED:
+            state["image"] = values["image"]
+        case EventKind.METADATA_UPDATED:
+            state["metadata"] = values["metadata"]
+        case EventKind.VERIFIED:
+            state["verified"] = True
+        case EventKind.REWARD_RECIPIENT_UPDATED:
+            _share(state, values)["recipient"] = values["newRecipient"]
+        case EventKind.REWARD_ADMIN_UPDATED:
+            _share(state, values)["admin"] = values["newAdmin"]
+        case EventKind.FEE_PREFERENCE_UPDATED:
+            _share(state, values)["token"] = fee_currency(int(values["newFeePreference"]))
+        case EventKind.AIRDROP_ROOT_UPDATED:
+            state["airdrop"]["merkle_root"] = values["newMerkleRoot"]
+        case EventKind.AIRDROP_ADMIN_UPDATED:
+            state["airdrop"]["admin"] = values["newAdmin"]
+
+
+def _share(state: Json, values: Json) -> Json:
+    """The share of fees that an event is about; one that the launch did not tell of is nobody's."""
+    index, shares = int(values["rewardIndex"]), state["shares"]
+    share: Json = shares[index] if index < len(shares) else {}
+    return share
+
+
+def _extensions(extensions: Json, state: Json) -> Json:
+    fees, airdrop = extensions["fees"], extensions["airdrop"]
+    if fees:
+        shares = [
+            share | {name: now[name] for name in ("admin", "recipient", "token")}
+            for share, now in zip(fees["recipients"], state["shares"], strict=False)
+        ]
+        fees = fees | {"recipients": shares}
+    if airdrop:
+        airdrop = airdrop | {"merkleRoot": state["airdrop"]["merkle_root"], "admin": state["airdrop"]["admin"]}
+    return extensions | {"fees": fees, "airdrop": airdrop}

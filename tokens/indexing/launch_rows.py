@@ -1,0 +1,188 @@
+"""From a decoded launch to the columns of its token: every field that the chain decides, and no tag of an operator."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from config.api.rendering import format_timestamp
+from tokens.chains.addresses import address_key
+from tokens.chains.registry.chains import ChainInfo, Preset
+from tokens.chains.types import DevBuy, Launch, Lockup, Vault, starting_market_cap
+from tokens.indexing.launch_warnings import find_warnings
+from tokens.indexing.metadata import (
+    LARGEST_JSON_NUMBER,
+    copy_key,
+    cut_text,
+    farcaster_fid,
+    parse_context,
+    parse_metadata,
+)
+
+Json = dict[str, Any]
+
+# Anybody's contract may be the paired token, and say anything when asked for its symbol.
+_MAX_SYMBOL = 100
+
+
+def token_columns(launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset]) -> Json:
+    """Column name -> value for `tokens.models.Token`.
+
+    Unknown text becomes the empty string; wei in JSON are decimal strings, times in JSON ISO 8601.
+    """
+    metadata, context = parse_metadata(launch.metadata), parse_context(launch.context)
+    market_cap = _market_cap(launch)
+    return {
+        "chain_id": launch.chain_id,
+        "contract_address": launch.token,
+        "generation": launch.generation,
+        "unindexed": False,
+        "tx_hash": launch.tx_hash,
+        "log_index": launch.log_index,
+        "block_number": launch.block_number,
+        "block_hash": launch.block_hash,
+        "deployed_at": datetime.fromtimestamp(launch.block_time, UTC),
+        "name": cut_text(launch.name),
+        "symbol": cut_text(launch.symbol),
+        "description": metadata["description"] or "",
+        "img_url": cut_text(launch.image),
+        "supply": launch.supply,
+        "decimals": launch.decimals,
+        "admin": launch.admin or "",
+        "msg_sender": launch.msg_sender or "",
+        "requestor_fid": launch.requestor_fid or farcaster_fid(context),
+        "requestor_address": launch.requestor_address or "",
+        "cast_hash": cut_text(launch.cast_hash or context["messageId"]),
+        "pool_address": (launch.pool and launch.pool.address) or "",
+        "paired_token": launch.pool.paired_token if launch.pool else "",
+        "pair": cut_text(launch.pool.pair_symbol if launch.pool else None, _MAX_SYMBOL),
+        "factory_address": launch.factory,
+        "locker_address": launch.locker or "",
+        "position_id": _digits(launch.position_id),
+        "presale_id": _digits(launch.presale_id),
+        "metadata": metadata,
+        "social_context": context,
+        "deploy_config": _deploy_config(launch),
+        "pool_config": _pool_config(launch),
+        "extensions": _extensions(launch),
+        "starting_market_cap": market_cap,
+        "launch_warnings": find_warnings(launch, chain=chain, presets=presets, starting_market_cap=market_cap),
+        "copy_key": copy_key(cut_text(launch.name), cut_text(launch.symbol)),
+        "verified_on_chain": False,
+        "known_interface_deployer": address_key(launch.msg_sender or "") in chain.known_deployers,
+    }
+
+
+def _market_cap(launch: Launch) -> float | None:
+    pool = launch.pool
+    if pool is None or pool.tick is None or pool.pair_decimals is None or launch.supply is None:
+        return None
+    return starting_market_cap(pool.tick, supply=launch.supply, quote_decimals=pool.pair_decimals)
+
+
+def _digits(number: int | None) -> str:
+    return "" if number is None else str(number)
+
+
+def _wei(amount: int | None) -> str | None:
+    return None if amount is None else str(amount)
+
+
+def _timestamp(seconds: int) -> str | None:
+    """ISO 8601 UTC, None for a time beyond the calendar: contracts take any number as a duration."""
+    try:
+        return format_timestamp(datetime.fromtimestamp(seconds, UTC))
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def _deploy_config(launch: Launch) -> Json:
+    vault = launch.vault
+    return {
+        "devBuyAmount": _wei(launch.dev_buy.amount_eth if launch.dev_buy else 0),
+        "lockupPercentage": _percent_of_supply(vault, launch.supply),
+        "vestingUnlockDate": _timestamp(vault.lockup.started_at + vault.lockup.lock_duration) if vault else None,
+    }
+
+
+def _percent_of_supply(vault: Vault | None, supply: int | None) -> float | None:
+    if vault is None:
+        return 0
+    percent = round(vault.amount * 100 / supply, 4) if supply else None
+    return int(percent) if percent is not None and percent.is_integer() else percent
+
+
+def _pool_config(launch: Launch) -> Json:
+    pool = launch.pool
+    return {
+        "pairedToken": pool and pool.paired_token,
+        "tickIfToken0IsNewToken": pool and pool.tick,
+        "tickSpacing": pool and pool.tick_spacing,
+        "hook": pool and pool.hook,
+    }
+
+
+def _extensions(launch: Launch) -> Json:
+    return {
+        "fees": _fees(launch),
+        "vault": launch.vault and {"amount": _wei(launch.vault.amount), "lockup": _lockup(launch.vault.lockup)},
+        "airdrop": launch.airdrop
+        and {
+            "amount": _wei(launch.airdrop.amount),
+            "merkleRoot": launch.airdrop.merkle_root,
+            "admin": launch.airdrop.admin,
+            "lockup": _lockup(launch.airdrop.lockup),
+        },
+        "devBuy": _dev_buy(launch.dev_buy),
+        "sniperTax": launch.sniper_tax
+        and {
+            "startingFee": launch.sniper_tax.starting_fee,
+            "endingFee": launch.sniper_tax.ending_fee,
+            "secondsToDecay": _seconds(launch.sniper_tax.seconds_to_decay),
+        },
+        "positions": [
+            {"tickLower": position.tick_lower, "tickUpper": position.tick_upper, "positionBps": position.bps}
+            for position in launch.positions
+        ]
+        or None,
+    }
+
+
+def _fees(launch: Launch) -> Json | None:
+    fees = launch.fees
+    if fees is None:
+        return None
+    return {
+        "type": fees.type,
+        "clankerFee": fees.clanker_fee,
+        "pairedFee": fees.paired_fee,
+        "baseFee": fees.base_fee,
+        "maxFee": fees.max_fee,
+        "hook_address": fees.hook,
+        "recipients": [
+            {"admin": share.admin, "recipient": share.recipient, "bps": share.bps, "token": share.token}
+            for share in launch.fee_recipients
+        ],
+    }
+
+
+def _dev_buy(dev_buy: DevBuy | None) -> Json | None:
+    if dev_buy is None:
+        return None
+    return {
+        "amount": _wei(dev_buy.amount),
+        "amountEth": _wei(dev_buy.amount_eth),
+        "recipient": dev_buy.recipient,
+    }
+
+
+def _lockup(lockup: Lockup) -> Json:
+    return {
+        "startedAt": _timestamp(lockup.started_at),
+        "lockDuration": _seconds(lockup.lock_duration),
+        "vestDuration": _seconds(lockup.vest_duration),
+    }
+
+
+def _seconds(duration: int) -> int:
+    """A duration that JSON can hold: contracts take any 256 bits, and past this one it makes no difference."""
+    return min(duration, LARGEST_JSON_NUMBER)
