@@ -29,7 +29,7 @@ from eth_abi.registry import registry
 from tests.nodes.recordings import V4_LAUNCHES, Mined, base, mined
 from tokens.chains.abi import codec
 from tokens.chains.abi.codec import Event, Log
-from tokens.chains.abi.values import address_text
+from tokens.chains.abi.layouts import address_text
 from tokens.chains.evm.generations import transaction_decoding
 from tokens.chains.evm.logs.log_decoding import decode_logs, launch_topics, own_topics
 from tokens.chains.registry.chains import ChainInfo

@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from unfold.decorators import action
 
-from accounts.admin import owners
+from accounts.admin import user_pages
 from config.http.json_client import Permanent, Retryable
 from config.operators.admin_pages import ReadRows, ask, change_page, choose, find_row, note, without_actions
 from pretokens import body as bodies
@@ -45,7 +45,7 @@ class PretokenAdmin(OnAChain, IndexedSearch, ReadRows):
 
     def match(self, text: str) -> Q:
         found = Q(keyword_key=bodies.keyword_key(text))
-        people = owners.with_fid(text)
+        people = user_pages.with_fid(text)
         if people is not None:
             found |= Q(owner__in=people)
         try:
@@ -75,7 +75,7 @@ class PretokenAdmin(OnAChain, IndexedSearch, ReadRows):
 
     @admin.display(description="user", ordering="owner")
     def user(self, pretoken: Pretoken) -> str:
-        return owners.shown(pretoken.owner)
+        return user_pages.shown(pretoken.owner)
 
     @admin.display(description="state", ordering="state")
     def status(self, pretoken: Pretoken) -> str:

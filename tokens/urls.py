@@ -1,23 +1,22 @@
 """The token endpoints, in the contract's order."""
 
 from config.api.routing import endpoint
-from tokens.catalogue.lookup_views import TokenBlockedView, TokenByAddressView, TokenByPoolView, TokensByPoolsView
 from tokens.catalogue.views import (
     DeployedByAddressView,
     DeployedByFidView,
     PartnerTokenListView,
     PartnerTokensByFidView,
+    TokenBlockedView,
+    TokenByAddressView,
+    TokenByPoolView,
     TokenListView,
     TokensByAdminView,
+    TokensByPoolsView,
     TokenSearchView,
 )
-from tokens.deploying.airdrop_views import AirdropClaimView
-from tokens.deploying.views import DeployStatusView, DeployV4View, DeployView
-from tokens.fees.claimed_views import ClaimedFeesView
-from tokens.fees.uncollected_views import UncollectedFeesView
-from tokens.fees.views import ClaimInfoView, LpInfoView, RewardsEstimateView
-from tokens.indexing.saved_token_views import SaveDeployedTokenView
-from tokens.indexing.views import IndexTransactionView
+from tokens.deploying.views import AirdropClaimView, DeployStatusView, DeployV4View, DeployView
+from tokens.fees.views import ClaimedFeesView, ClaimInfoView, LpInfoView, RewardsEstimateView, UncollectedFeesView
+from tokens.indexing.views import IndexTransactionView, SaveDeployedTokenView
 from tokens.market.views import TrendingView
 
 urlpatterns = [

@@ -1,6 +1,6 @@
 """The operators' pages for who calls, who deploys and who operates. Django finds them by importing this package."""
 
-from accounts.admin import administrator_pages, audit, operator_accounts, partner_key_pages, profiles, user_pages
+from accounts.admin import administrator_pages, operator_accounts, partner_key_pages, user_pages
 from accounts.admin.partner_key_pages import PartnerKeyForm
 
 __all__ = [

@@ -3,11 +3,15 @@
 from typing import TYPE_CHECKING
 
 from django.contrib import admin
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
+from django.utils.html import format_html
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+
+from config.operators.admin_pages import ReadRows
 
 if TYPE_CHECKING:
     DjangoUserAdmin = UserAdmin[User]
@@ -32,3 +36,37 @@ class OperatorAdmin(DjangoUserAdmin, ModelAdmin):
 @admin.register(Group)
 class RoleAdmin(GroupAdmin, ModelAdmin):
     list_per_page = 50
+
+
+# The audit log: what operators did, as Django notes it for every add, change and deletion, and our actions do.
+@admin.register(LogEntry)
+class LogEntryAdmin(ReadRows):
+    """Who did what to which row, and when; newest first, never changed.
+
+    Nor deleted, so that Django refuses to delete an account which has entries: it is made inactive instead.
+    """
+
+    list_display = ["action_time", "user", "action_flag", "kind", "row", "message"]
+    list_display_links = ["action_time"]
+    list_select_related = ["user", "content_type"]
+    list_filter = [("user", admin.RelatedOnlyFieldListFilter), "action_flag", "action_time"]
+    search_fields = ["object_repr", "change_message", "user__username", "=object_id"]
+    search_help_text = "Part of a row's name, of a message or of an operator's name, or a row's whole id."
+    ordering = ["-id"]
+    fields = ["action_time", "user", "action_flag", "kind", "row", "object_id", "message"]
+
+    @admin.display(description="kind")
+    def kind(self, entry: LogEntry) -> str:
+        return entry.content_type.name if entry.content_type else ""
+
+    @admin.display(description="row")
+    def row(self, entry: LogEntry) -> str:
+        """With a link to its page, where it has one."""
+        page = None if entry.is_deletion() else entry.get_admin_url()
+        return (
+            format_html('<a class="text-link" href="{}">{}</a>', page, entry.object_repr) if page else entry.object_repr
+        )
+
+    @admin.display(description="message")
+    def message(self, entry: LogEntry) -> str:
+        return entry.get_change_message()

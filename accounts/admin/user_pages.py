@@ -1,12 +1,14 @@
 """The operators' pages for users."""
 
+import re
 from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils import timezone
 from unfold.admin import TabularInline
 
-from accounts.models import Identity, Person
+from accounts.models import Identity, Person, SocialProfile
 from config.operators.admin_pages import ReadRows
 
 
@@ -37,3 +39,33 @@ class PersonAdmin(ReadRows):
     search_help_text = "A whole FID, or the subject of a token."
     ordering = ("-id",)
     inlines = (IdentityInline,)
+
+
+# Whose a row is, as lists of the operators' site show users and search by them.
+_FID = re.compile("[0-9]{1,18}")
+
+
+def shown(owner: Person) -> str:
+    """The user, and whom he is linked with now; `linked_to` is read."""
+    is_linked = owner.linked_until is not None and owner.linked_until > timezone.now()
+    return f"{owner}, linked to {owner.linked_to}" if is_linked else str(owner)
+
+
+def with_fid(text: str) -> list[int] | None:
+    """The ids of the user with this FID, and of who is linked to him now; None where the text is no FID."""
+    if not _FID.fullmatch(text):
+        return None
+    found = list(Person.objects.filter(fid=int(text)).values_list("pk", flat=True))
+    linked = Person.objects.filter(linked_to__in=found, linked_until__gt=timezone.now())
+    return found + list(linked.values_list("pk", flat=True))
+
+
+# The operators' pages for social profiles.
+@admin.register(SocialProfile)
+class SocialProfileAdmin(ReadRows):
+    """What the provider tells: nobody adds, changes or deletes it by hand."""
+
+    list_display = ["fid", "username", "display_name", "score", "fetched_at", "due_at", "misses"]
+    search_fields = ["=fid", "=username"]
+    search_help_text = "A whole FID or user name."
+    ordering = ["-fid"]

@@ -26,7 +26,7 @@ from accounts.models import Administrator, AdminSession
 from accounts.operators import second_factor
 from accounts.operators.lockout import address_of
 from accounts.operators.second_factor import TooManyCodes, WrongCode
-from accounts.users import issuers
+from accounts.users import identity
 from accounts.users.identity import VerifiedIdentity
 
 logger = logging.getLogger(__name__)
@@ -131,7 +131,7 @@ def is_somebodys(session: AdminSession) -> bool:
     user, administrator = session.user, session.administrator
     if user is None:
         # The row would have gone with the administrator's, whose issuer may be believed no more.
-        return administrator is not None and issuers.find(administrator.issuer) is not None
+        return administrator is not None and identity.find(administrator.issuer) is not None
     if not (user.is_active and user.is_staff):
         return False
     if settings.ADMIN_TOTP_REQUIRED and not second_factor.has_device(user):

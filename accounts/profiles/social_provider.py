@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from django.conf import settings
 
 from accounts.profiles.social_responses import Profile, read_hub_person, read_neynar_user
-from config.http.json_client import Permanent, Retryable, StatusRefused, WrongAnswer, get_json
-from config.http.json_values import member
+from config.http.json_client import Permanent, Retryable, StatusRefused, WrongAnswer, get_json, member
 
 # What Neynar takes in one call.
 MAX_FIDS = 100

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from config.api.fields import parse_address
-from config.http.json_values import Json, items, member, whole_number
+from config.http.json_client import Json, items, member, whole_number
 
 # Names of ENS are the longest that people carry.
 MAX_NAME = 255

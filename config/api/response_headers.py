@@ -1,5 +1,7 @@
 """What caches may keep of an answer, for `Cache-Control` (RFC 9111). Errors are never kept."""
 
+from datetime import UTC, datetime
+
 # Nobody keeps it: answers that depend on the moment or on who is calling, and all errors.
 NEVER_STORED = "no-store"
 PRIVATE_NEVER_STORED = "private, no-store"
@@ -26,3 +28,16 @@ def shared_for(seconds: int, *, stale_seconds: int = 0) -> str:
 def private_for(seconds: int) -> str:
     """The caller alone keeps it that long."""
     return f"private, max-age={seconds}"
+
+
+# Endpoints on their way out: every answer says so, and names what to use instead.
+# They were on their way out before this service had them.
+DEPRECATED_SINCE = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def deprecation_headers(successor: str) -> dict[str, str]:
+    """`Deprecation` (RFC 9745: a date in Unix seconds) and `Link` to the path of the successor (RFC 8288, RFC 5829)."""
+    return {
+        "Deprecation": f"@{int(DEPRECATED_SINCE.timestamp())}",
+        "Link": f'<{successor}>; rel="successor-version"',
+    }

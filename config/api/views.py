@@ -11,10 +11,9 @@ from rest_framework.serializers import Serializer
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
-from config.api.deprecation import deprecation_headers
 from config.api.errors import UpstreamUnavailable
 from config.api.query_parameters import ignored_names, read_query
-from config.api.response_headers import NEVER_STORED
+from config.api.response_headers import NEVER_STORED, deprecation_headers
 from config.api.throttling import PublicLimit, rate_limit_headers
 from config.redis.rate_limits import Verdict
 

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
+from ipaddress import ip_network
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -13,6 +14,8 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 from dotenv import load_dotenv
 from dotenv.parser import parse_stream
+
+from config.http.public_addresses import Network
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 
@@ -280,3 +283,17 @@ def refused(name: str, expected: str) -> ImproperlyConfigured:
     """The error for a variable whose value can't be used."""
     # The value is left out on purpose: it may hold a password.
     return ImproperlyConfigured(f"{name} has a value that can't be used: expected {expected}")
+
+
+# Settings about which addresses are asked on behalf of others.
+def env_networks(name: str) -> tuple[Network, ...]:
+    """IP addresses or networks between commas."""
+    try:
+        return tuple(ip_network(part) for part in env_list(name))
+    except ValueError as error:
+        raise refused(name, "IP addresses or networks, such as 10.0.0.5 or fd00:1::/64, between commas") from error
+
+
+def env_gateway(name: str, default: str) -> str:
+    """An address as of `env_url`; empty for the word off, since an empty variable has the default."""
+    return "" if env_str(name).lower() == "off" else env_url(name, default)

@@ -247,7 +247,7 @@ DASHBOARD_PANELS = (
     ("tokens.view_deployment", "tokens.admin.deploying_dashboard.deployments"),
     ("tokens.view_chainhead", "tokens.admin.following_dashboard.following"),
     ("tokens.view_indexrequest", "tokens.admin.dashboard.indexing"),
-    ("tokens.view_tokendocument", "tokens.admin.documents_dashboard.documents"),
+    ("tokens.view_tokendocument", "tokens.admin.dashboard.documents"),
     ("tokens.view_token", "tokens.admin.dashboard.market_data"),
     ("leaderboard.view_standing", "leaderboard.admin.dashboard.rankings"),
     ("accounts.view_socialprofile", "accounts.admin.dashboard.profiles"),

@@ -39,7 +39,7 @@ MIDDLEWARE = [
     # Around the one that compresses, so that a 304 has the ETag and the Vary of the 200.
     "config.edge.representation.answer_conditions",
     "config.edge.representation.CompressionMiddleware",
-    "config.operators.content_security_policy.add_policy",
+    "config.operators.middleware.add_policy",
     "config.operators.middleware.PageSessions",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -1,7 +1,6 @@
 """The knobs of documents outside of the chain, which `config.settings` takes in."""
 
-from config.environment.variables import env_bool, env_float, env_int, load_env_file
-from config.settings.document_networks import env_gateway, env_networks
+from config.environment.variables import env_bool, env_float, env_gateway, env_int, env_networks, load_env_file
 
 # This module is imported before the settings have read it.
 load_env_file()

@@ -16,7 +16,7 @@ from web3 import Web3
 
 from development.devchain import node_client
 from development.devchain.anvil import DEPLOYER
-from development.devchain.artifact import load
+from development.devchain.node_client import load
 
 # The first account that anvil makes from its well-known mnemonic; it owns the contracts.
 OWNER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"

@@ -1,7 +1,10 @@
 """Talking to the development chain's node with web3.py. Its ten accounts are unlocked: the node signs for them."""
 
+import json
 import time
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from eth_typing import HexStr
@@ -11,7 +14,25 @@ from web3.contract import Contract
 from web3.exceptions import TimeExhausted
 from web3.types import RPCEndpoint, TxReceipt
 
-from development.devchain.artifact import load
+# The compiled contracts, as compile.mjs wrote them into artifacts/.
+_FOLDER = Path(__file__).resolve().parent / "artifacts"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Artifact:
+    """A contract's interface, and the code that creates it (0x-prefixed, without constructor arguments)."""
+
+    name: str
+    abi: list[dict[str, Any]]
+    bytecode: str
+
+
+@cache
+def load(name: str) -> Artifact:
+    """The artifact of the contract of this name, such as "Factory". Raises FileNotFoundError where there is none."""
+    content = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return Artifact(name=content["contractName"], abi=content["abi"], bytecode=content["bytecode"])
+
 
 # More than any launch needs. Given always, so that the node needn't run every transaction a dozen times to estimate it.
 GAS = 12_000_000

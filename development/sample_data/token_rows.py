@@ -1,16 +1,21 @@
 """Invented tokens and markets as text for PostgreSQL's COPY. Pure: the same seed gives the same rows."""
 
-from collections.abc import Sequence
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from datetime import UTC, datetime
 from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
 from random import Random
 from typing import Any
 
-from config.postgresql.copy_text import CopyText, copy_text
+from config.postgresql.bulk_load import CopyText, copy_text
 from development.sample_data.evm_launches import BEGIN, SPAN_SECONDS, draw_launch, popular_names, wallet
 from development.sample_data.solana_launches import move_some
 from development.sample_data.token_markets import draw_market
-from tokens.chains.registry.chains import Registry
+from tokens.chains.registry.chains import Registry, load
 from tokens.indexing.launch_rows import token_columns
 
 # So many tokens are made at a time, from random numbers of their own.
@@ -67,3 +72,39 @@ def _draw_token(random: Random, *, time: int, registry: Registry, popular: Seque
         "known_interface_deployer": launch.msg_sender in _KNOWN_WALLETS,
     }
     return columns | {"created_at": read_at, "last_indexed": read_at} | tags
+
+
+# Batches of invented rows from several processes at once. No Django: each process would have to set it up.
+def make_batches(
+    count: int, *, seed: int, reserve_ids: Callable[[int], list[int]], chains_files: Sequence[str], solana_chain_id: int
+) -> Iterator[tuple[CopyText, CopyText]]:
+    """Markets and tokens, batch by batch, of `count` tokens. `reserve_ids` returns so many ids that nobody has."""
+    files = tuple(chains_files)
+    if count <= BATCH:
+        # Not worth starting a process for.
+        yield _make(0, seed, count, reserve_ids(count), files, solana_chain_id)
+        return
+    processes = os.cpu_count() or 1
+    # A fork would share this process's connection to the database.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        coming: deque[Future[tuple[CopyText, CopyText]]] = deque()
+        for number, first in enumerate(range(0, count, BATCH)):
+            ids = reserve_ids(min(BATCH, count - first))
+            coming.append(pool.submit(_make, number, seed, count, ids, files, solana_chain_id))
+            # A few are made ahead, and no more: they fill the memory.
+            if len(coming) > 2 * processes:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()
+
+
+def _make(
+    number: int, seed: int, count: int, ids: list[int], chains_files: tuple[str, ...], solana_chain_id: int
+) -> tuple[CopyText, CopyText]:
+    return make_batch(number, seed=seed, count=count, ids=ids, registry=_registry(chains_files, solana_chain_id))
+
+
+@cache
+def _registry(chains_files: tuple[str, ...], solana_chain_id: int) -> Registry:
+    """Loaded in each process, because it can't be sent to one."""
+    return load(*map(Path, chains_files), solana_chain_id=solana_chain_id)

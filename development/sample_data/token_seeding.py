@@ -8,8 +8,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.backends.utils import CursorWrapper
 
 from config.postgresql.bulk_load import copy_into
-from development.sample_data.token_batches import make_batches
-from development.sample_data.token_rows import BATCH
+from development.sample_data.token_rows import BATCH, make_batches
 from tokens.models import Market, SearchEntry, Token
 
 # From so many tokens on, it costs less to build indexes and check foreign keys at the end than row by row.

@@ -10,7 +10,7 @@ from typing import Any
 from django.urls import reverse
 
 from leaderboard.admin.evidence_lookup import Carrier, Names
-from tokens.installation import explorers
+from tokens.installation import installed_chains
 
 _FARCASTER = "https://farcaster.xyz/~"
 # Columns that evidence doesn't have, made of what its keys stand for.
@@ -72,11 +72,11 @@ def _wallet(key: Any, names: Names) -> Link:
     address = names.wallets.get(key)
     if address is None:
         return Link(text=f"one with the key {key}")
-    return _outward(address, names.chain_id and explorers.address_page(names.chain_id, address))
+    return _outward(address, names.chain_id and installed_chains.address_page(names.chain_id, address))
 
 
 def _transaction(tx_hash: Any, names: Names) -> Link:
-    return _outward(tx_hash, names.chain_id and explorers.transaction_page(names.chain_id, tx_hash))
+    return _outward(tx_hash, names.chain_id and installed_chains.transaction_page(names.chain_id, tx_hash))
 
 
 def _beginning(key: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import models
 
-from config.postgresql.copy_text import CopyText, copy_text
+from config.postgresql.bulk_load import CopyText, copy_text
 from leaderboard.events.payloads import Acted, Event, Interacted, Ran, Scored, Traded
 from leaderboard.facts.short_keys import cast_key, event_hex, run_key
 from leaderboard.models import Action, Interaction, Run, SocialScore, Trade

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from django.db import IntegrityError, connection, models, transaction
 
 from accounts.models import PartnerKey, Scope
-from config.postgresql.bulk_load import column_types, names, staged
-from config.postgresql.copy_text import CopyText
-from config.postgresql.locks import lock_number, take
+from config.postgresql.advisory_locks import lock_number, take
+from config.postgresql.bulk_load import CopyText, column_types, names, staged
 from leaderboard.events import agent_descriptions, fact_rows
 from leaderboard.events.errors import LacksScores, Trouble
 from leaderboard.events.payloads import Event, Scored

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from accounts.profiles.social_responses import read_fid
-from config.http.json_values import Json, items, member, whole_number
+from config.http.json_client import Json, items, member, whole_number
 from leaderboard.models import ActionKind, InteractionKind
 
 # The protocol counts seconds from 2021-01-01, UTC.

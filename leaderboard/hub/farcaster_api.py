@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 
 from django.conf import settings
 
-from config.http.json_client import Retryable, WrongAnswer, get_json
-from config.http.json_values import member
+from config.http.json_client import Retryable, WrongAnswer, get_json, member
 from leaderboard.hub.cast_messages import CastMessage, ReactionMessage, read_cast, read_reaction
 from leaderboard.models import InteractionKind
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from accounts.profiles import social_refresh
 from config.http.json_client import NoAnswer, Permanent, RateLimited, Retryable
-from config.postgresql.locks import lock_number
+from config.postgresql.advisory_locks import lock_number
 from config.redis.circuit_breaker import Pause
 from leaderboard.events.recording import write_alone
 from leaderboard.facts.short_keys import cast_key, event_key, text_key

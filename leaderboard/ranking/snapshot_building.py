@@ -10,10 +10,8 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
-from config.postgresql.advisory_locks import held
-from config.postgresql.bulk_load import copy_into
-from config.postgresql.copy_text import copy_text
-from config.postgresql.locks import lock_number, take
+from config.postgresql.advisory_locks import held, lock_number, take
+from config.postgresql.bulk_load import copy_into, copy_text
 from leaderboard.facts.loading import at_one_moment, read_facts
 from leaderboard.models import Interval, Snapshot, Standing
 from leaderboard.ranking import scoring, standing_rows

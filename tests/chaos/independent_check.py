@@ -20,8 +20,8 @@ from web3 import HTTPProvider, Web3
 from web3.contract import Contract
 from web3.types import EventData
 
-from development.devchain.artifact import load
 from development.devchain.deploy_contracts import Deployment, locate
+from development.devchain.node_client import load
 
 Row = dict[str, Any]
 

@@ -13,9 +13,9 @@ from web3.exceptions import ContractCustomError
 from web3.types import TxReceipt
 
 from development.devchain import node_client
-from development.devchain.artifact import load
 from development.devchain.deploy_contracts import Deployment
 from development.devchain.launch_transactions import LaunchConfig, launch
+from development.devchain.node_client import load
 
 # Accounts 1 and 2 of the node.
 SENDER = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from tokens.chains.block_types import BlockHeader
+from tokens.chains.types import BlockHeader
 from tokens.following.head import Head
 from tokens.installation.installed_chains import installed_chain, installed_chain_otherwise
 from tokens.models import ChainHead, FollowedBlock, Token

@@ -8,8 +8,8 @@ from typing import Any
 from tests.simulator import SimulatedChain
 from tests.simulator.comparing import differences
 from tokens.chains.protocols import Chain
+from tokens.following.backfill import Patience
 from tokens.following.prefetch import Watch
-from tokens.following.retry_delay import Patience
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import Token
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from config.environment.variables import BASE_DIR
-from tokens.chains.abi.values import address_text
+from tokens.chains.abi.layouts import address_text
 
 Entry = tuple[str, int]
 

@@ -21,7 +21,7 @@ from tests.rows.factories import DeploymentFactory
 from tokens.chains.launching.launch_config import ContractCall
 from tokens.deploying.sending import submit, wallets
 from tokens.deploying.sending import watch as watching
-from tokens.deploying.sending.gas_limit import with_reserve
+from tokens.deploying.sending.gas import with_reserve
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_signers import installed_signer
 from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction

@@ -12,10 +12,11 @@ from django.urls import reverse
 from redis.exceptions import RedisError
 
 from config.operators.dashboard import Chart, Figure, Panel, ago
+from tokens.indexing.documents.fetching import LEASE_SECONDS
 from tokens.installation.installed_chains import registry
 from tokens.market import provider_rate_limit
 from tokens.market.refresh_schedule import Priority
-from tokens.models import IndexRequest, Market, Token
+from tokens.models import IndexRequest, Market, Token, TokenDocument
 
 HOURS = 48
 _HOUR = timedelta(hours=1)
@@ -161,3 +162,36 @@ def _market_provider() -> Figure:
 
 def _patience() -> timedelta:
     return timedelta(seconds=settings.INDEX_LEASE_SECONDS * _LEASES_UNTIL_ALARM)
+
+
+# The dashboard's panel of documents that describe tokens outside of the chain.
+# From then on nobody seems to fetch.
+_PATIENCE = timedelta(seconds=5 * LEASE_SECONDS)
+
+
+def documents(now: datetime) -> Iterable[Panel]:
+    """How many documents wait, were fetched and were given up; nothing where no token has one."""
+    groups = TokenDocument.objects.order_by().values("status").annotate(count=Count("pk"), due=Min("due_at"))
+    rows: dict[str, Any] = {row["status"]: row for row in groups}
+    if rows:
+        figures = tuple(_figure(status, rows.get(status), now) for status in TokenDocument.Status)
+        yield Panel(title="Documents of tokens", figures=figures)
+
+
+def _figure(status: TokenDocument.Status, row: Any, now: datetime) -> Figure:
+    is_pending = status == TokenDocument.Status.PENDING
+    overdue = bool(is_pending and row and settings.FETCH_DOCUMENTS and row["due"] < now - _PATIENCE)
+    note = ""
+    if overdue:
+        note = f"the first due {ago(row['due'], now)}: are a worker and beat running?"
+    elif is_pending and row and not settings.FETCH_DOCUMENTS:
+        note = "FETCH_DOCUMENTS is false"
+    elif row and status == TokenDocument.Status.FAILED:
+        note = "an operator can have them fetched again"
+    return Figure(
+        label=status.label,
+        value=f"{row['count'] if row else 0:,}",
+        note=note,
+        page=f"{reverse('admin:tokens_tokendocument_changelist')}?status__exact={status}",
+        is_alarming=overdue,
+    )

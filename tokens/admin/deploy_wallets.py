@@ -14,7 +14,7 @@ from tokens.admin.deployment_fields import coins, outward, purpose
 from tokens.admin.indexed_search import IndexedSearch, wallets_of
 from tokens.admin.list_filters import ChainFilter
 from tokens.deploying.sending.wallets import IN_FLIGHT
-from tokens.installation import explorers
+from tokens.installation import installed_chains
 from tokens.models import DeployAttempt, DeployWallet
 
 _ATTEMPTS_SHOWN = 20
@@ -57,7 +57,7 @@ class DeployWalletAdmin(OnAChain, IndexedSearch, WrittenRows):
 
     @admin.display(description="address")
     def at(self, wallet: DeployWallet) -> str:
-        return outward(explorers.address_page(wallet.chain_id, wallet.address), wallet.address)
+        return outward(installed_chains.address_page(wallet.chain_id, wallet.address), wallet.address)
 
     @admin.display(description="balance", ordering="balance")
     def owns(self, wallet: DeployWallet) -> str:

@@ -14,7 +14,7 @@ from django.utils.html import format_html, format_html_join
 from config.operators.admin_pages import change_page
 from tokens.admin.token_fields import pretty_json
 from tokens.chains.launching.merkle import NODE_BYTES
-from tokens.installation import explorers
+from tokens.installation import installed_chains
 from tokens.installation.installed_chains import registry
 from tokens.models import DeployAttempt, Deployment, SignedTransaction
 
@@ -54,7 +54,7 @@ def inward(row: Model, text: str) -> str:
 
 def transaction(chain_id: int, tx_hash: str) -> str:
     """The hash of a transaction, which leads to the explorer."""
-    return outward(explorers.transaction_page(chain_id, tx_hash), tx_hash)
+    return outward(installed_chains.transaction_page(chain_id, tx_hash), tx_hash)
 
 
 @admin.display(description="partner")
@@ -69,7 +69,7 @@ def partner(deployment: Deployment) -> str:
 def expected_address(deployment: Deployment) -> str:
     if not deployment.expected_address:
         return "not known yet: its presale decides"
-    page = explorers.token_page(deployment.chain_id, deployment.expected_address)
+    page = installed_chains.token_page(deployment.chain_id, deployment.expected_address)
     return outward(page, deployment.expected_address)
 
 
@@ -90,7 +90,7 @@ def newest_transaction(deployment: Deployment) -> str:
 
 @admin.display(description="contract")
 def contract(deployment: Deployment) -> str:
-    return outward(explorers.address_page(deployment.chain_id, deployment.to_address), deployment.to_address)
+    return outward(installed_chains.address_page(deployment.chain_id, deployment.to_address), deployment.to_address)
 
 
 @admin.display(description="sends")

@@ -18,7 +18,7 @@ from tokens.admin.chain_progress import OnAChain
 from tokens.admin.deployment_fields import VERSIONS, attempt_wallet, cost, fieldsets, inward, mined, versions
 from tokens.admin.indexed_search import IndexedSearch, deployments_of
 from tokens.admin.list_filters import ChainFilter
-from tokens.deploying.sending import retry as retrying
+from tokens.deploying.sending import state_transitions
 from tokens.models import DeployAttempt, Deployment
 
 _REFUSALS_SHOWN = 5
@@ -113,8 +113,8 @@ class DeploymentAdmin(OnAChain, IndexedSearch, ReadRows):
         with transaction.atomic():
             for deployment in chosen.defer("calldata", "config"):
                 try:
-                    retrying.retry(deployment.pk)
-                except retrying.NotRetryable as error:
+                    state_transitions.retry(deployment.pk)
+                except state_transitions.NotRetryable as error:
                     refusals.append(f"{deployment.request_key}: {error}.")
                 else:
                     retried.append(deployment)

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
-from accounts.admin import owners
+from accounts.admin import user_pages
 from accounts.models import PartnerKey
 from config.api.fields import parse_address, parse_transaction_hash
 from tokens.catalogue import text_search
@@ -69,7 +69,7 @@ def claims_of(text: str) -> Q:
 
 def saved_of(text: str) -> Q:
     """Tokens that users saved, by their address, their transaction, or the user's FID."""
-    address, people = _address(text), owners.with_fid(text)
+    address, people = _address(text), user_pages.with_fid(text)
     if address is not None:
         return Q(contract_address=address)
     return of_transaction(text) if people is None else Q(person__in=people)

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
-from accounts.admin import owners
+from accounts.admin import user_pages
 from config.operators.admin_pages import ReadRows
 from tokens.admin.chain_progress import OnAChain
 from tokens.admin.indexed_search import IndexedSearch, saved_of
@@ -45,7 +45,7 @@ class SavedTokenAdmin(OnAChain, IndexedSearch, ReadRows):
 
     @admin.display(description="user", ordering="person")
     def user(self, saved: SavedToken) -> str:
-        return owners.shown(saved.person)
+        return user_pages.shown(saved.person)
 
     @admin.display(description="state")
     def status(self, saved: SavedToken) -> str:

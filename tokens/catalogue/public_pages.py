@@ -14,7 +14,7 @@ from config.api.response_headers import shared_for
 from tokens.catalogue.viewed_tokens import note_viewed
 from tokens.following.chain_status import chain_name
 from tokens.indexing.metadata import social_links
-from tokens.installation import explorers
+from tokens.installation import installed_chains
 from tokens.installation.installed_chains import generation_label
 from tokens.models import Token
 
@@ -64,7 +64,7 @@ def _describe(token: Token) -> dict[str, Any]:
         "token": token,
         "type": generation_label(token.generation),
         "chain": chain_name(token.chain_id),
-        "explorer_page": explorers.token_page(token.chain_id, token.contract_address),
+        "explorer_page": installed_chains.token_page(token.chain_id, token.contract_address),
     }
 
 

@@ -15,8 +15,9 @@ from accounts.profiles import social_refresh
 from config.api.rendering import format_timestamp
 from config.postgresql.compiled_queries import Statement
 from tokens.indexing.launch_warnings import POSSIBLE_COPY
-from tokens.indexing.metadata import social_links
+from tokens.indexing.metadata import find_link, social_links
 from tokens.installation.installed_chains import generation_label
+from tokens.models import Token
 from tokens.models.querysets import TokenQuerySet
 
 Record = dict[str, Any]
@@ -192,3 +193,27 @@ def _add_users(records: Sequence[Record]) -> None:
     users: Mapping[int, Any] = social_refresh.users_by_fid(fids) if fids else {}
     for record in records:
         record["related"]["user"] = users.get(record["requestor_fid"])
+
+
+# What is told about one token beside its record: its deployer, and its links by name.
+def add_details(record: Record) -> Record:
+    """The record with its deployer, the deployer's verified address and the links; unknown parts are null."""
+    fid, wallet = record["requestor_fid"], record["requestor_address"] or record["msg_sender"]
+    user: dict[str, Any] = social_refresh.users_by_fid([fid]).get(fid, {}) if fid is not None else {}
+    verified = (address for address in user.get("verifiedAddresses", ()) if address.startswith("0x"))
+    metadata = record["metadata"]
+    return record | {
+        "farcasterVerifiedEthAddress": next(verified, None),
+        "deployer": {
+            "fid": fid,
+            "username": user.get("username"),
+            "displayName": user.get("displayName"),
+            "pfpUrl": user.get("pfpUrl"),
+            "address": wallet,
+            "tokensDeployed": Token.objects.deployed_with(record["id"], fid=fid, wallet=wallet).count(),
+        },
+        "twitterUrl": find_link(metadata, "x", "twitter"),
+        "websiteUrl": find_link(metadata, "website", "web"),
+        "farcasterUrl": find_link(metadata, "farcaster", "warpcast"),
+        "telegramUrl": find_link(metadata, "telegram"),
+    }

@@ -3,13 +3,12 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from tokens.chains.block_types import BlockHeader, Reading
 from tokens.chains.evm.presale_contract import Presale
 from tokens.chains.launching.launch_config import ContractCall
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.token_fees import TokenFees, UncollectedFees
 from tokens.chains.transaction_types import Account, FeeQuote, Outcome, Sent, Simulation
-from tokens.chains.types import TransactionFacts
+from tokens.chains.types import BlockHeader, Reading, TransactionFacts
 
 
 class LaunchChain(Protocol):

@@ -21,7 +21,7 @@ from tokens.chains.launching.merkle import MerkleTree, build_tree
 from tokens.chains.protocols import Chain
 from tokens.chains.types import SenderTooPoor
 from tokens.deploying import airdrop_proofs, launch_request, quotas, request_keys
-from tokens.deploying.sending import gas_limit, pause_flags, presales, wallets
+from tokens.deploying.sending import gas, presales, wallets
 from tokens.installation.installed_chains import installed_chain
 from tokens.models.deployment import Deployment
 
@@ -116,7 +116,7 @@ def store(rehearsed: Rehearsed) -> None:
     """
     deployment, order, tree = rehearsed.deployment, rehearsed.order, rehearsed.tree
     with transaction.atomic():
-        if pause_flags.is_paused(deployment.chain_id):
+        if wallets.is_paused(deployment.chain_id):
             raise Paused(f"deployments on chain {deployment.chain_id} are paused")
         deployment.save(force_insert=True)
         if order.airdrop is not None and tree is not None:
@@ -168,7 +168,7 @@ def _simulate(
         to_address=call.to,
         calldata=bytes.fromhex(call.data.removeprefix("0x")),
         value=call.value,
-        gas=gas_limit.with_reserve(estimate),
+        gas=gas.with_reserve(estimate),
         expected_address=address,
     )
 

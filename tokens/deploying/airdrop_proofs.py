@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from django.db import connection
 from django.db.models import Q
 
-from config.postgresql.bulk_load import copy_into
-from config.postgresql.copy_text import copy_text
+from config.postgresql.bulk_load import copy_into, copy_text
 from tokens.chains.launching.merkle import NODE_BYTES, MerkleTree, proof_positions
 from tokens.models import AirdropEntry, AirdropTree, Deployment
 

@@ -27,7 +27,7 @@ from tokens.chains.launching.launch_config import (
 from tokens.chains.launching.merkle import MerkleTree
 from tokens.chains.protocols import Chain
 from tokens.chains.registry.chains import ChainInfo
-from tokens.deploying.rules import cross_field, part_checks, scalars, supply_shares, token_texts
+from tokens.deploying.rules import cross_field, scalars, supply_shares, token_texts
 from tokens.deploying.rules import pool_fee_rules as fees
 from tokens.deploying.rules.airdrop_entries import Entries, bps_of
 from tokens.installation import chain_fields
@@ -135,7 +135,7 @@ def order_of(taken: Mapping[str, Any], problems: list[Problem], *, names: FieldN
     `names` are the body's for the fields of a deployment. Raises ValidationError as `read`.
     """
     info = launching_chains().get(taken["chainId"]) if "chainId" in taken else None
-    found = part_checks.find_problems(taken, info=info)
+    found = cross_field.find_problems(taken, info=info)
     if "chainId" in taken and info is None:
         found = [("chainId", _chain_rule(taken["chainId"])), *found]
     refused = [*problems, *((names.get(at, at), words) for at, words in found)]

@@ -8,7 +8,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import AddressField
+from config.api.fields import AddressField, WeiField
+from tokens.installation.chain_fields import EvmAddressField
+from tokens.models.deployment import Deployment
 
 REQUEST_KEY_PATTERN = "^[!-~]{32}$"
 
@@ -152,3 +154,85 @@ DEPLOY_BODY = inline_serializer(
         ),
     },
 )
+
+
+# Parameters and answer of GET /api/airdrops/claim.
+_AIRDROP = "airdrop"
+
+
+class AirdropClaimQuery(serializers.Serializer[Any]):
+    """Whose part in which token's airdrop."""
+
+    tokenAddress = EvmAddressField(lacking=_AIRDROP, help_text="The token that is given away; no mint of Solana.")
+    claimerAddress = EvmAddressField(lacking=_AIRDROP, help_text="Who was given a part of it.")
+
+
+class AirdropEntrySerializer(serializers.Serializer[Any]):
+    """What an account was given."""
+
+    account = serializers.CharField()
+    amount = WeiField(help_text="All that it may claim over time, what it has claimed before included.")
+
+
+class AirdropProofSerializer(serializers.Serializer[Any]):
+    """What `claim` of the airdrop contract takes, besides the token."""
+
+    proof = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Hashes of 32 bytes, from the leaf up; none where the account has all of the airdrop.",
+    )
+    entry = AirdropEntrySerializer(source="*")
+
+
+class AirdropClaimAnswer(serializers.Serializer[Any]):
+    """None where the token was not launched through this service, or the account has no part in its airdrop."""
+
+    proofs = AirdropProofSerializer(many=True)
+
+
+# The answers about orders, as they are described.
+class DeployAnswer(serializers.Serializer[Any]):
+    """A stored order, or with `dryRun` the order as it would be stored: then with its configuration and gas."""
+
+    success = serializers.BooleanField()
+    message = serializers.CharField()
+    dryRun = serializers.BooleanField(required=False, help_text="Of dry runs alone: true. Nothing was stored or sent.")
+    expectedAddress = AddressField(
+        allow_null=True,
+        help_text="Where the token will be, which CREATE2 settles. Null for a presale, whose launch comes later.",
+    )
+    requestKey = serializers.CharField()
+    chainId = serializers.IntegerField()
+    status = serializers.ChoiceField(
+        choices=[Deployment.Status.ENQUEUED.value],
+        required=False,
+        help_text="As it was when the order was stored, also in later answers for its key. Not in dry runs.",
+    )
+    statusUrl = serializers.URLField(required=False, help_text="Where its status is asked for. Not in dry runs.")
+    gas = serializers.IntegerField(
+        required=False, help_text="Of dry runs alone: the gas limit of the transaction, a fifth above the estimate."
+    )
+    config = serializers.DictField(
+        required=False, help_text="Of dry runs alone: the configuration with all defaults filled in."
+    )
+
+
+class DeployStatusAnswer(serializers.Serializer[Any]):
+    """How far an order is."""
+
+    requestKey = serializers.CharField()
+    status = serializers.ChoiceField(
+        choices=Deployment.Status.choices,
+        help_text="enqueued, submitted to the chain, mined in a block, indexed here; or failed, for good unless an "
+        "operator has it tried again. A reorganisation of the chain takes it back to submitted. A presale stays mined "
+        "until the launch that ends it is indexed.",
+    )
+    txHash = serializers.CharField(
+        allow_null=True,
+        help_text="The transaction that carried it out, or the newest that is to; it may be replaced by one with a "
+        "higher fee.",
+    )
+    address = AddressField(allow_null=True, help_text="The token, once it is in a block.")
+    error = serializers.CharField(allow_null=True, help_text="What went wrong last.")
+    attempts = serializers.IntegerField(help_text="How many times it was tried with a nonce of its own.")
+    updatedAt = serializers.DateTimeField()

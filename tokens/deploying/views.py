@@ -10,14 +10,20 @@ from rest_framework.response import Response
 
 from accounts.models import Scope
 from accounts.permissions import PartnerAccess
-from config.api.response_headers import PRIVATE_NEVER_STORED
+from config.api.response_headers import PRIVATE_NEVER_STORED, shared_for
 from config.api.throttling import DeployLimit
 from config.api.views import LimitedView, QueryView
 from tokens import tasks
-from tokens.deploying import accept, api_errors, response_bodies
-from tokens.deploying.response_serializers import DeployAnswer, DeployStatusAnswer
+from tokens.deploying import accept, airdrop_proofs, api_errors, response_bodies
 from tokens.deploying.rules.scalars import is_request_key
-from tokens.deploying.serializers import DEPLOY_BODY, REQUEST_KEY_PATTERN
+from tokens.deploying.serializers import (
+    DEPLOY_BODY,
+    REQUEST_KEY_PATTERN,
+    AirdropClaimAnswer,
+    AirdropClaimQuery,
+    DeployAnswer,
+    DeployStatusAnswer,
+)
 from tokens.models import Deployment
 
 _REPLAYED = "Idempotency-Replayed"
@@ -97,3 +103,17 @@ class DeployStatusView(OrderView, QueryView):
 
 def _answer(body: dict[str, Any], *, replayed: bool) -> Response:
     return Response(body, headers={_REPLAYED: "true"} if replayed else None)
+
+
+# What recipients of an airdrop need to claim it.
+class AirdropClaimView(QueryView):
+    """The proofs of one account for the airdrop of one token."""
+
+    query_serializer = AirdropClaimQuery
+    cache_control = shared_for(2)
+
+    @extend_schema(operation_id="getAirdropProofs", responses={200: AirdropClaimAnswer})
+    def get(self, request: Request) -> Response:
+        """Give the Merkle proofs with which an account claims its part of a token's airdrop; a miss has none."""
+        found = airdrop_proofs.proofs(self.query["tokenAddress"], claimer=self.query["claimerAddress"])
+        return Response(AirdropClaimAnswer({"proofs": found}).data)

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from django.utils import timezone
 
-from tokens.chains.block_types import BlockHeader
 from tokens.chains.registry.chains import ChainInfo
+from tokens.chains.types import BlockHeader
 from tokens.following.solana.followed_accounts import Followed
 from tokens.models import ChainHead
 

@@ -7,12 +7,12 @@ from threading import Event, Thread
 
 from config.postgresql.advisory_locks import Leadership
 from tokens.following.check_loop import CHECKS, check_final
-from tokens.following.head_loop import HEAD, follow_head
-from tokens.following.history_loop import HISTORY, follow_history
+from tokens.following.head import HEAD, follow_head
+from tokens.following.history import HISTORY, follow_history
 from tokens.following.leader_loops import Term
+from tokens.following.reorgs import VOTES, take_votes
 from tokens.following.solana.account_loop import ACCOUNTS, follow_accounts
 from tokens.following.solana.pool_loop import POOLS, watch_pools
-from tokens.following.vote_loop import VOTES, take_votes
 from tokens.indexing import chain_lock
 from tokens.installation.installed_chains import registry
 

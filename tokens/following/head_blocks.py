@@ -4,9 +4,8 @@ import logging
 from collections.abc import Sequence
 
 from config.http.json_client import Retryable
-from tokens.chains.block_types import BlockHeader
 from tokens.chains.protocols import Chain
-from tokens.chains.types import TransactionFacts
+from tokens.chains.types import BlockHeader, TransactionFacts
 
 logger = logging.getLogger(__name__)
 

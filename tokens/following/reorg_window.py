@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from config.http.json_client import Retryable
-from tokens.chains.block_types import BlockHeader
+from tokens.chains.types import BlockHeader
 from tokens.models import FollowedBlock
 
 

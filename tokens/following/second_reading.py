@@ -3,10 +3,9 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tokens.chains.block_types import BlockHeader
 from tokens.chains.protocols import Chain
 from tokens.chains.registry.chains import ChainInfo
-from tokens.chains.types import NodeUnavailable, TransactionFacts
+from tokens.chains.types import BlockHeader, NodeUnavailable, TransactionFacts
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from config.postgresql.locks import lock_number, take
+from config.postgresql.advisory_locks import lock_number, take
 
 
 class Purpose(StrEnum):

@@ -8,15 +8,13 @@ from datetime import UTC, datetime
 from django.db import connection
 from django.db.models.fields.json import KT
 
-from config.postgresql.bulk_load import assignments, column_types, names, staged
-from config.postgresql.copy_text import copy_text
+from config.postgresql.bulk_load import assignments, column_types, copy_text, names, staged
 from tokens.chains.evm.generations.event_decoding import read_payments
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import TransactionFacts
 from tokens.indexing.current_state import CHANGING_COLUMNS, Change, current_columns
-from tokens.indexing.event_sources import BelievedEvent, believe, pool_currencies
+from tokens.indexing.event_sources import BelievedEvent, believe, believe_claims, pool_currencies
 from tokens.indexing.fact_json import Json, event_facts
-from tokens.indexing.pool_claims import believe_claims
 from tokens.models import CHANGES, LaunchFacts, Token, TokenDocument, TokenEvent
 from tokens.models.querysets import one_of
 

@@ -1,13 +1,16 @@
 """From a decoded launch to the columns of its token: every field that the chain decides, and no tag of an operator."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from config.api.rendering import format_timestamp
+from config.postgresql.bulk_load import copy_line
 from tokens.chains.addresses import address_key
 from tokens.chains.registry.chains import ChainInfo, Preset
-from tokens.chains.types import DevBuy, Launch, Lockup, Vault, starting_market_cap
+from tokens.chains.types import DevBuy, Launch, Lockup, TransactionFacts, Vault, starting_market_cap
+from tokens.indexing.fact_json import launch_facts
 from tokens.indexing.launch_warnings import find_warnings
 from tokens.indexing.metadata import (
     LARGEST_JSON_NUMBER,
@@ -17,6 +20,7 @@ from tokens.indexing.metadata import (
     parse_context,
     parse_metadata,
 )
+from tokens.installation.installed_chains import registry
 
 Json = dict[str, Any]
 
@@ -186,3 +190,36 @@ def _lockup(lockup: Lockup) -> Json:
 def _seconds(duration: int) -> int:
     """A duration that JSON can hold: contracts take any 256 bits, and past this one it makes no difference."""
     return min(duration, LARGEST_JSON_NUMBER)
+
+
+# Launches as lines of COPY. Pure: threads that read a chain make them while another one waits for PostgreSQL.
+# What tells a launch from all others: its transaction, the index of its log, and its block.
+LaunchKey = tuple[str, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchLine:
+    """The columns of a token and, as `facts`, what they are folded from."""
+
+    columns: tuple[str, ...]
+    line: bytes
+    # Whose profile is wanted.
+    requestor_fid: int | None
+
+
+def launch_key(launch: Launch) -> LaunchKey:
+    """The launch's place on its chain."""
+    return launch.tx_hash, launch.log_index, launch.block_hash
+
+
+def make_line(launch: Launch, *, chain: ChainInfo) -> LaunchLine:
+    """The line of one launch."""
+    row = token_columns(launch, chain=chain, presets=registry().presets.values())
+    fid: int | None = row["requestor_fid"]
+    row["facts"] = launch_facts(launch)
+    return LaunchLine(tuple(row), copy_line(row).encode(), fid)
+
+
+def make_lines(transactions: Iterable[TransactionFacts], *, chain: ChainInfo) -> dict[LaunchKey, LaunchLine]:
+    """The lines of all launches of transactions."""
+    return {launch_key(launch): make_line(launch, chain=chain) for facts in transactions for launch in facts.launches}

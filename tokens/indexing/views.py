@@ -1,20 +1,27 @@
 """Indexing a transaction on request."""
 
+from typing import Any
+
 from django.conf import settings
 from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
 
+from accounts.authentication import UserIfAny
 from accounts.models import Scope
 from accounts.permissions import PartnerAccess
-from config.api.errors import BadRequest, UpstreamUnavailable
-from config.api.throttling import IndexLimit
+from accounts.users.calling_users import CallingUser
+from config.api.errors import BadRequest, Conflict, UpstreamUnavailable
+from config.api.throttling import AnonymousSaveLimit, IndexLimit, SaveLimit
 from config.api.views import LimitedView
 from config.http.json_client import Permanent
 from tokens import tasks
 from tokens.catalogue.serializers import IndexAnswer, IndexBody
 from tokens.chains.types import TransactionNotFound
-from tokens.indexing import index_requests
+from tokens.indexing import index_requests, saved_tokens
+from tokens.indexing.serializers import SaveAnswer, SaveBody
 from tokens.installation.installed_chains import UnsupportedChain, installed_launch_chain
 
 FAILED = "Failed to index transaction"
@@ -49,3 +56,37 @@ class IndexTransactionView(PartnerAccess, LimitedView):
             "url": f"{settings.SITE_URL}/tokens/{body['chain_id']}/{first}" if first else None,
         }
         return Response(answer | ({"addresses": addresses} if len(addresses) > 1 else {}))
+
+
+# Tokens that pages say have been launched.
+class SaveDeployedTokenView(LimitedView):
+    """Whoever calls is believed nothing: the chain is asked."""
+
+    authentication_classes = [UserIfAny]
+    permission_classes = [AllowAny]
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        """Users have a limit of their own; whose token is refused counts as everybody without a key."""
+        if self.throttle_classes:
+            return super().get_throttles()
+        return [AnonymousSaveLimit() if _user(self.request) is None else SaveLimit()]
+
+    @extend_schema(operation_id="saveDeployedToken", request=SaveBody, responses={200: SaveAnswer, 409: None})
+    def post(self, request: Request) -> Response:
+        """Say that a transaction has launched a token: it is looked at in five seconds, and listed if that is true.
+
+        With a user's token it is saved as his at once, unindexed until the chain confirms it. The same again answers
+        the same. 409 where you have saved 1,000 tokens.
+        """
+        body = SaveBody(data=request.data)
+        body.is_valid(raise_exception=True)
+        try:
+            saved_tokens.save(**body.validated_data, user=_user(request))
+        except saved_tokens.NoRoom as error:
+            raise Conflict(str(error)) from error
+        return Response(SaveAnswer(body.validated_data).data)
+
+
+def _user(request: Request) -> CallingUser | None:
+    user: Any = request.user
+    return user if isinstance(user, CallingUser) else None

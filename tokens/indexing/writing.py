@@ -8,13 +8,12 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.profiles import social_refresh
-from config.postgresql.bulk_load import assignments, column_types, names, staged
-from config.postgresql.copy_text import CopyText
+from config.postgresql.bulk_load import CopyText, assignments, column_types, names, staged
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import Launch, TransactionFacts
 from tokens.indexing import event_rows as events
 from tokens.indexing.documents.document_rows import want_documents
-from tokens.indexing.launch_lines import LaunchKey, LaunchLine, launch_key, make_line
+from tokens.indexing.launch_rows import LaunchKey, LaunchLine, launch_key, make_line
 from tokens.indexing.market_relaunch import follow_relaunched
 from tokens.models import LaunchFacts, Token
 from tokens.models.querysets import one_of

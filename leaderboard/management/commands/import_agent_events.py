@@ -13,7 +13,7 @@ from leaderboard.events.import_progress import Progress
 from leaderboard.events.json_lines import BadLine, DamagedFile
 from leaderboard.events.recording import Reporter
 from leaderboard.models import EventImport
-from tokens.following import interpreter_tuning
+from tokens.following import prefetch
 
 # So many bad lines are told one by one where they end the import.
 _MAX_TOLD = 20
@@ -63,7 +63,7 @@ class Command(BaseCommand):
     def _run(self, row: EventImport, path: Path, *, reporter: Reporter, skips_bad: bool) -> None:
         progress = Progress(row=row, size=path.stat().st_size)
         try:
-            with interpreter_tuning.set_for_reading():
+            with prefetch.set_for_reading():
                 listener = Listener(note=progress.note, skip=self._tell)
                 file_import.run(row, path, reporter=reporter, skips_bad=skips_bad, listener=listener)
         finally:

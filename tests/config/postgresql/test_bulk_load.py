@@ -4,8 +4,7 @@ import psycopg
 import pytest
 from django.db import OperationalError, connection
 
-from config.postgresql.bulk_load import copy_into
-from config.postgresql.copy_text import copy_text
+from config.postgresql.bulk_load import copy_into, copy_text
 from config.postgresql.timeouts import limited
 from leaderboard.models import SocialAccount
 

@@ -14,7 +14,6 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
 from config.environment import chain_variables, server_urls, variables
-from config.settings import document_networks
 
 Give = Callable[[str], None]
 
@@ -74,11 +73,11 @@ def read_url() -> str:
 
 
 def read_networks() -> tuple[Any, ...]:
-    return document_networks.env_networks("TRIED")
+    return variables.env_networks("TRIED")
 
 
 def read_gateway() -> str:
-    return document_networks.env_gateway("TRIED", "https://default.example/ipfs")
+    return variables.env_gateway("TRIED", "https://default.example/ipfs")
 
 
 def read_api_key() -> str:

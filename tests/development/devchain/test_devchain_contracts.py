@@ -18,7 +18,6 @@ from web3.types import RPCEndpoint
 
 from development.devchain import node_client
 from development.devchain.airdrop_tree import merkle_proof, merkle_root
-from development.devchain.artifact import load
 from development.devchain.deploy_contracts import Deployment
 from development.devchain.launch_transactions import (
     DAY,
@@ -33,6 +32,7 @@ from development.devchain.launch_transactions import (
     launch_batch,
     token_config,
 )
+from development.devchain.node_client import load
 from tests.nodes.devchain_tests import OTHER, SENDER, events_of, launched, token_at
 from tokens.chains.evm.generations.transaction_decoding import decode_transaction
 from tokens.chains.registry import chains

@@ -15,7 +15,6 @@ from web3.types import RPCEndpoint
 from development.devchain import anvil, node_client
 from development.devchain.airdrop_tree import merkle_proof, merkle_root
 from development.devchain.anvil import DEPLOYER
-from development.devchain.artifact import load
 from development.devchain.deploy_contracts import OWNER, Deployment, prepare
 from development.devchain.launch_transactions import (
     DAY,
@@ -25,6 +24,7 @@ from development.devchain.launch_transactions import (
     OwnBuy,
     deployment_config,
 )
+from development.devchain.node_client import load
 from tests.nodes.devchain_tests import OTHER, SENDER, events_of, refused, token_at
 from tokens.chains.abi import codec
 

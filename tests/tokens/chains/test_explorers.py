@@ -1,8 +1,8 @@
-"""tokens/installation/explorers.py: the addresses of explorers' pages."""
+"""tokens/installation/installed_chains.py: the addresses of explorers' pages."""
 
 import pytest
 
-from tokens.installation import explorers
+from tokens.installation import installed_chains
 
 MINT, SIGNATURE = "So11111111111111111111111111111111111111112", "5" * 88
 
@@ -10,16 +10,18 @@ MINT, SIGNATURE = "So11111111111111111111111111111111111111112", "5" * 88
 @pytest.mark.parametrize(
     ("page", "of_base", "of_solana"),
     [
-        (explorers.token_page, "https://basescan.org/token/0xAb", f"https://solscan.io/token/{MINT}"),
-        (explorers.transaction_page, "https://basescan.org/tx/0xAb", f"https://solscan.io/tx/{SIGNATURE}"),
-        (explorers.address_page, "https://basescan.org/address/0xAb", f"https://solscan.io/account/{MINT}"),
+        (installed_chains.token_page, "https://basescan.org/token/0xAb", f"https://solscan.io/token/{MINT}"),
+        (installed_chains.transaction_page, "https://basescan.org/tx/0xAb", f"https://solscan.io/tx/{SIGNATURE}"),
+        (installed_chains.address_page, "https://basescan.org/address/0xAb", f"https://solscan.io/account/{MINT}"),
     ],
 )
 def test_each_kind_of_chain_has_its_pages(page, of_base, of_solana):
     assert page(8453, "0xAb") == of_base
-    assert page(101, SIGNATURE if page is explorers.transaction_page else MINT) == of_solana
+    assert page(101, SIGNATURE if page is installed_chains.transaction_page else MINT) == of_solana
 
 
-@pytest.mark.parametrize("page", [explorers.token_page, explorers.transaction_page, explorers.address_page])
+@pytest.mark.parametrize(
+    "page", [installed_chains.token_page, installed_chains.transaction_page, installed_chains.address_page]
+)
 def test_a_chain_that_is_not_known_has_none(page):
     assert page(424_242, "0xAb") is None

@@ -20,7 +20,7 @@ from tests.processes.waiting import wait_for
 from tests.rows.factories import DeploymentFactory, DeployWalletFactory
 from tests.rows.launch_requests import WALLET, order
 from tokens.deploying import quotas
-from tokens.deploying.sending import pause_flags
+from tokens.deploying.sending import wallets
 from tokens.models import Deployment, DeployQuota, DeploySwitch
 
 pytestmark = pytest.mark.django_db
@@ -183,4 +183,4 @@ def test_a_chain_is_paused_by_its_own_switch_alone(columns, paused):
     DeploySwitch.objects.create(chain_id=1, paused=True)
     if columns is not None:
         DeploySwitch.objects.create(chain_id=8453, **columns)
-    assert pause_flags.is_paused(8453) is paused
+    assert wallets.is_paused(8453) is paused

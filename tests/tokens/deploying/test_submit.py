@@ -18,7 +18,7 @@ from tests.nodes.remote_signer import refusal, remote_signer
 from tests.processes.waiting import wait_for
 from tests.rows.deploying import KEYS, SECOND, THIRD, WALLET, attempts, long_ago, row, secret_of, versions, wallet
 from tokens import tasks
-from tokens.deploying.sending.retry import NotRetryable, retry
+from tokens.deploying.sending.state_transitions import NotRetryable, retry
 from tokens.deploying.sending.submit import BATCH, Hindered, chains_with_waiting, submit, submit_waiting
 from tokens.installation.installed_signers import installed_signer
 from tokens.models import Deployment, DeploySwitch, DeployWallet, SignedTransaction

@@ -11,7 +11,7 @@ from tests.nodes.devchain_launches import SENDER
 from tests.nodes.devchain_tests import OTHER
 from tests.nodes.followed import Followed, listed
 from tests.nodes.relay import relay
-from tokens.chains.block_types import BlockGone
+from tokens.chains.types import BlockGone
 from tokens.following import head as head_module
 from tokens.following import reorgs
 from tokens.following.coverage import open_live

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tokens.following.interpreter_tuning import set_for_reading
+from tokens.following.prefetch import set_for_reading
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from tests.rows.factories import ChainHeadFactory
 from tokens.chains.types import NodeUnavailable
-from tokens.following.loop_failures import Troubles
+from tokens.following.leader_loops import Troubles
 from tokens.models import ChainHead
 
 # What is shown is written by a connection that was looked after first, which ends a test's transaction.

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tokens.chains.block_types import BlockHeader
-from tokens.following.polling import Pace
+from tokens.chains.types import BlockHeader
+from tokens.following.new_heads import Pace
 
 
 def header(number, at):

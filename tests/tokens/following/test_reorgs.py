@@ -21,10 +21,9 @@ from tests.processes.waiting import wait_for as wait_some_seconds
 from tokens.following import reorgs
 from tokens.following.coverage import open_live, open_run
 from tokens.following.halts import Halted
-from tokens.following.head import OtherBranch
-from tokens.following.head_loop import HEAD, follow_head
+from tokens.following.head import HEAD, OtherBranch, follow_head
 from tokens.following.leader_loops import Term
-from tokens.following.vote_loop import have_voted
+from tokens.following.reorgs import have_voted
 from tokens.indexing import index_requests
 from tokens.models import Coverage, IndexRequest, Token, TokenEvent
 

@@ -18,8 +18,7 @@ from tests.rows.written_facts import all_rows, drawn_launches, forget_all, launc
 from tokens.chains.registry.chains import load
 from tokens.chains.types import EventLog
 from tokens.indexing.fact_json import launch_facts
-from tokens.indexing.launch_lines import launch_key, make_lines
-from tokens.indexing.launch_rows import token_columns
+from tokens.indexing.launch_rows import launch_key, make_lines, token_columns
 from tokens.indexing.writing import write
 from tokens.models import LaunchFacts, Market, MarketPoint, SearchEntry, Token, TokenEvent
 

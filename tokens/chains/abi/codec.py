@@ -20,8 +20,7 @@ from eth_utils.abi import (
     function_abi_to_4byte_selector,
 )
 
-from tokens.chains.abi.layouts import Layout, make_layout
-from tokens.chains.abi.values import checksum, clean_text
+from tokens.chains.abi.layouts import Layout, checksum, clean_text, make_layout
 from tokens.chains.types import LogUndecodable
 
 __all__ = ["Abi", "Event", "Function", "Log", "Values", "checksum", "clean_text", "decode_words", "load"]

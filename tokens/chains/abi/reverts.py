@@ -15,7 +15,7 @@ from eth_abi.exceptions import DecodingError
 from eth_abi.grammar import TupleType, parse
 from eth_utils.crypto import keccak
 
-from tokens.chains.abi.values import checksum, clean_text
+from tokens.chains.abi.layouts import checksum, clean_text
 
 _FILE = Path(__file__).parent / "revert_errors.json"
 

@@ -104,3 +104,21 @@ def ask_groups(rpc: RpcClient, *groups: Sequence[Question], block: int | None = 
     """Ask everything in one request, and give the answers in the groups of their questions. Raises NodeUnavailable."""
     answers = iter(ask(rpc, [question for group in groups for question in group], block=block))
     return [[next(answers) for _ in group] for group in groups]
+
+
+# What a transaction would do on top of a block: `eth_simulateV1`, where a node offers it.
+def simulate_logs(rpc: RpcClient, question: Question, *, block: int) -> list[Any] | None:
+    """The logs of the transaction in the block after this one, as the node tells them.
+
+    None where no node simulates, or where the transaction would be reverted. Source:
+    github.com/ethereum/execution-apis, `eth_simulateV1`.
+    """
+    simulation = {"blockStateCalls": [{"calls": [question.transaction]}]}
+    try:
+        answer = rpc.call_where_offered("eth_simulateV1", simulation, hex(block))
+        (simulated,) = answer
+        (outcome,) = simulated["calls"]
+        logs = outcome["logs"] if outcome["status"] == "0x1" else None
+    except (NodeUnavailable, KeyError, TypeError, ValueError):
+        return None
+    return logs if isinstance(logs, list) else None

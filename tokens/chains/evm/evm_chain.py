@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from tokens.chains.block_types import BlockHeader, Reading
 from tokens.chains.evm import headers, presale_contract
 from tokens.chains.evm.generations.v0_to_v3_1 import locker_fees, position_fees
 from tokens.chains.evm.generations.v4 import pool_fees
@@ -18,7 +17,7 @@ from tokens.chains.rpc.block_ranges import RangeSize
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.token_fees import TokenFees, UncollectedFees
 from tokens.chains.transaction_types import Account, FeeQuote, Outcome, Sent, Simulation
-from tokens.chains.types import ContractUnknown, NodeRefused, NodeUnavailable, TransactionFacts
+from tokens.chains.types import BlockHeader, ContractUnknown, NodeRefused, NodeUnavailable, Reading, TransactionFacts
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from config.http.json_client import Retryable
-from tokens.chains.block_types import BlockGone, BlockHeader
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.rpc.quantities import YEAR_10000, Malformed, read_bloom, read_hash, read_number, read_object
 from tokens.chains.rpc.responses import Call, refuse_failures
+from tokens.chains.types import BlockGone, BlockHeader
 
 
 def read_header(block: object, *, number: int | None = None) -> BlockHeader:

@@ -15,10 +15,10 @@ from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
 from config.http.json_client import Retryable
-from tokens.chains.block_types import BlockHeader
 from tokens.chains.evm.headers import read_header
 from tokens.chains.rpc.endpoint import Endpoint
 from tokens.chains.rpc.quantities import Malformed, read_object
+from tokens.chains.types import BlockHeader
 
 # Its debug lines hold the paths of URLs, where providers put keys.
 logging.getLogger("websockets").setLevel(logging.INFO)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tokens.chains.abi.values import clean_text
+from tokens.chains.abi.layouts import clean_text
 from tokens.chains.registry.chains import ChainInfo, Contract
 from tokens.chains.solana import bonding_curve
 from tokens.chains.solana.token_accounts import Description, MintState, read_minted

@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from tokens.chains.block_types import BlockHeader
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.batch import Identity
 from tokens.chains.rpc.block_ranges import RangeSize
@@ -22,7 +21,7 @@ from tokens.chains.solana.signature_lists import (
 from tokens.chains.solana.transaction_forms import SolanaTransaction
 from tokens.chains.solana.transaction_reading import read_ledger
 from tokens.chains.token_fees import TokenFees
-from tokens.chains.types import LaunchNotFound, LogUndecodable, TransactionFacts
+from tokens.chains.types import BlockHeader, LaunchNotFound, LogUndecodable, TransactionFacts
 
 __all__ = ["ANSWER_BYTES", "MOST_LISTED", "SignatureInfo", "SolanaChain", "genesis_of"]
 

@@ -15,7 +15,7 @@ from typing import Any
 from solders.pubkey import Pubkey
 from solders.token.state import Mint
 
-from tokens.chains.abi.values import clean_text
+from tokens.chains.abi.layouts import clean_text
 from tokens.chains.rpc.quantities import Malformed
 from tokens.chains.solana.borsh import BorshError, BorshReader
 from tokens.chains.solana.transaction_forms import Instruction

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from config.json_rules import Key, Problem, Refused, below, cut, object_of
-from tokens.chains.abi.values import address_text
+from tokens.chains.abi.layouts import address_text
 from tokens.chains.launching.launch_config import ALL_BPS, MAX_EXTENSION_BPS, TOKEN_SUPPLY
 from tokens.chains.types import WEI_PER_TOKEN
 from tokens.deploying.rules import scalars

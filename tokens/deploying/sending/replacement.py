@@ -11,8 +11,7 @@ from django.db import transaction
 from tokens.chains.protocols import Chain
 from tokens.chains.types import SenderTooPoor, SignerRefused, SignerUnavailable, WouldRevert
 from tokens.deploying.sending import confirm, signed_versions
-from tokens.deploying.sending.gas import Fees, FeesTooHigh, first_fees, raised_fees
-from tokens.deploying.sending.gas_limit import with_reserve
+from tokens.deploying.sending.gas import Fees, FeesTooHigh, first_fees, raised_fees, with_reserve
 from tokens.deploying.sending.wallet_alerts import Trouble, note, settled
 from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction
 

@@ -16,12 +16,10 @@ from tokens.chains.protocols import Chain
 from tokens.chains.transaction_types import Account
 from tokens.chains.types import NodeUnavailable, SenderTooPoor, SignerRefused, SignerUnavailable, WouldRevert
 from tokens.deploying.sending import broadcasting, nonce_allocation, settle, signed_versions, state_transitions
-from tokens.deploying.sending.gas import Fees, FeesTooHigh, first_fees
-from tokens.deploying.sending.gas_limit import with_reserve
-from tokens.deploying.sending.pause_flags import is_paused
+from tokens.deploying.sending.gas import Fees, FeesTooHigh, first_fees, with_reserve
 from tokens.deploying.sending.presales import is_not_ours_to_start, is_presale
 from tokens.deploying.sending.wallet_alerts import Trouble, note, settled
-from tokens.deploying.sending.wallets import is_any_switched_off
+from tokens.deploying.sending.wallets import is_any_switched_off, is_paused
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_signers import installed_signer
 from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction

@@ -14,6 +14,7 @@ from tokens.deploying.sending.wallet_alerts import Trouble
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_signers import installed_signer, signing_chains
 from tokens.models import DeployAttempt, DeployWallet
+from tokens.models.deployment import DeploySwitch
 
 _WEI_PER_COIN = 10**18
 
@@ -110,3 +111,9 @@ def _note_balance(wallet: DeployWallet, balance: int) -> None:
     # Without the balance itself, which changes with each deployment: a trouble is said once.
     words = f"less than {settings.DEPLOY_LOW_BALANCE_ETH.normalize():f} of the native coin is left" if low else ""
     wallet_alerts.note(wallet.pk, Trouble.BALANCE, words)
+
+
+# The operators' switch of a chain: while it is off, no order is taken there and none is signed.
+def is_paused(chain_id: int) -> bool:
+    """Whether operators have paused deployments on the chain; without a row they go on."""
+    return DeploySwitch.objects.filter(chain_id=chain_id, paused=True).exists()

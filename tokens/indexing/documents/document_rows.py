@@ -6,8 +6,7 @@ from typing import Any
 from django.db import connection
 from django.utils import timezone
 
-from config.postgresql.bulk_load import staged
-from config.postgresql.copy_text import copy_text
+from config.postgresql.bulk_load import copy_text, staged
 from tokens.chains.types import Launch
 from tokens.models import TokenDocument
 

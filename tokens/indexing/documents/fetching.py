@@ -21,8 +21,7 @@ from django.utils import timezone
 
 from config.http.json_client import Permanent, RateLimited, Retryable, StatusRefused
 from config.http.public_client import get
-from config.postgresql.advisory_locks import held
-from config.postgresql.locks import lock_number
+from config.postgresql.advisory_locks import held, lock_number
 from tokens.indexing.documents.document_content import read_document
 from tokens.indexing.documents.document_locations import inline_document, is_inline, locate
 from tokens.indexing.event_rows import bring_up_to_date

@@ -9,10 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.http.json_client import Permanent, Retryable
-from tokens.following import interpreter_tuning
-from tokens.following.backfill import Backfill, NotFinal
+from tokens.following import prefetch
+from tokens.following.backfill import Backfill, NotFinal, Patience
 from tokens.following.prefetch import Watch
-from tokens.following.retry_delay import Patience
 from tokens.installation.installed_chains import UnsupportedChain, installed_chain, installed_chain_otherwise
 
 
@@ -33,7 +32,7 @@ class Command(BaseCommand):
             raise CommandError(f"--to must be at least --from, which is {first}")
         try:
             chain, otherwise = installed_chain(chain_id), installed_chain_otherwise(chain_id)
-            with _stopped_by_signals() as stop, interpreter_tuning.set_for_reading():
+            with _stopped_by_signals() as stop, prefetch.set_for_reading():
                 patience = Patience()
                 watch = Watch(stop=stop, note=patience.note, clear=patience.clear)
                 backfill = Backfill(chain=chain, otherwise=otherwise, watch=watch)

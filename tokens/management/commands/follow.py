@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error, connection
 
-from tokens.following import interpreter_tuning
+from tokens.following import prefetch
 from tokens.following.follower import follow
 from tokens.installation.installed_chains import UnsupportedChain, installed_launch_chain, registry
 from tokens.models import ChainHead
@@ -37,7 +37,7 @@ class Command(BaseCommand):
 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, end)
-        with interpreter_tuning.set_for_reading():
+        with prefetch.set_for_reading():
             ended = follow(chain_ids, stop=stop)
         if not ended:
             # A node keeps some thread waiting. Nothing is lost with it: what is not committed is read again.

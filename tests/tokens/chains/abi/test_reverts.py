@@ -8,11 +8,11 @@ from eth_abi.abi import encode
 from eth_utils.abi import abi_to_signature
 from eth_utils.crypto import keccak
 
-from development.devchain import artifact
+from development.devchain import node_client
 from tokens.chains.abi import reverts
 from tokens.chains.abi.reverts import known_errors, read_revert
 
-ARTIFACTS = sorted(path.stem for path in (Path(artifact.__file__).parent / "artifacts").glob("*.json"))
+ARTIFACTS = sorted(path.stem for path in (Path(node_client.__file__).parent / "artifacts").glob("*.json"))
 ERRORS = json.loads((Path(reverts.__file__).parent / "revert_errors.json").read_text(encoding="utf-8"))
 HOOK = "0xb429d62f8f3bFFb98CdB9569533eA23bF0Ba28CC"
 
@@ -58,7 +58,7 @@ def test_the_list_is_sorted_and_says_where_each_error_comes_from():
 
 @pytest.mark.parametrize("name", ARTIFACTS)
 def test_every_error_of_the_development_contracts_is_known(name):
-    declared = {abi_to_signature(item) for item in artifact.load(name).abi if item["type"] == "error"}
+    declared = {abi_to_signature(item) for item in node_client.load(name).abi if item["type"] == "error"}
     assert declared <= set(known_errors().values())
 
 

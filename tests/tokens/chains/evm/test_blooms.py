@@ -9,10 +9,10 @@ from tests.nodes.launch_builder import STRANGER
 from tests.nodes.recorded_node import Node
 from tests.nodes.recordings import base, mined
 from tokens.chains.abi.codec import load
-from tokens.chains.block_types import BlockHeader
 from tokens.chains.evm.evm_chain import EvmChain
 from tokens.chains.evm.logs.blooms import bloom_of, mask
 from tokens.chains.rpc.client import RpcClient
+from tokens.chains.types import BlockHeader
 
 IMAGE_UPDATED = load("after_launch").event("UpdateImage").topic0
 CREATED = load("v4").event("TokenCreated").topic0

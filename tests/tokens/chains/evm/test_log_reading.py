@@ -12,12 +12,11 @@ from tests.nodes.devchain_launches import Launchpad
 from tests.nodes.launch_builder import STRANGER
 from tests.nodes.recorded_node import Node, Refused, Reply, serve_recorded_chain
 from tests.nodes.recordings import base, mined, recorded_chain
-from tokens.chains.block_types import BlockGone
 from tokens.chains.evm.evm_chain import EvmChain
 from tokens.chains.registry.chains import load
 from tokens.chains.rpc.block_ranges import RangeSize
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.types import AskedTooMuch, LaunchNotFound, NodeUnavailable
+from tokens.chains.types import AskedTooMuch, BlockGone, LaunchNotFound, NodeUnavailable
 
 HEAD = 209
 OTHER = "0x" + "ab" * 32

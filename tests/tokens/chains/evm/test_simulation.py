@@ -7,8 +7,7 @@ import pytest
 from tests.nodes.launch_builder import LOCKER_V4, STRANGER
 from tests.nodes.recorded_node import Refused, Reply
 from tokens.chains.abi import codec
-from tokens.chains.evm.eth_calls import Question
-from tokens.chains.evm.simulation import simulate_logs
+from tokens.chains.evm.eth_calls import Question, simulate_logs
 from tokens.chains.rpc.client import RpcClient
 
 QUESTION = Question(

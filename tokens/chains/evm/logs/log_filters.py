@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Any
 
 from tokens.chains.abi.codec import Log
-from tokens.chains.block_types import BlockHeader
 from tokens.chains.evm.logs import blooms, log_decoding
 from tokens.chains.registry.chains import ChainInfo
+from tokens.chains.types import BlockHeader
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,7 +8,6 @@ from typing import Any
 
 from config.http.json_client import Retryable
 from tokens.chains.abi.codec import Log
-from tokens.chains.block_types import BlockHeader, Reading
 from tokens.chains.evm.generations.launch_completion import complete
 from tokens.chains.evm.generations.transaction_decoding import LAYOUTS
 from tokens.chains.evm.headers import block_call, read_header, read_times, require_on_chain
@@ -22,7 +21,15 @@ from tokens.chains.rpc.block_ranges import RangeSize
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.rpc.quantities import read_hash, read_list, read_number, read_object
 from tokens.chains.rpc.responses import Call, CallFailed, Refusal, refuse_failures
-from tokens.chains.types import AskedTooMuch, LaunchNotFound, LogUndecodable, NodeUnavailable, TransactionFacts
+from tokens.chains.types import (
+    AskedTooMuch,
+    BlockHeader,
+    LaunchNotFound,
+    LogUndecodable,
+    NodeUnavailable,
+    Reading,
+    TransactionFacts,
+)
 
 logger = logging.getLogger(__name__)
 

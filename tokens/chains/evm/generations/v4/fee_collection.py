@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tokens.chains.abi import codec
-from tokens.chains.evm.eth_calls import Question
-from tokens.chains.evm.simulation import simulate_logs
+from tokens.chains.evm.eth_calls import Question, simulate_logs
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.token_fees import Conversion, add, divide
 from tokens.chains.types import LogUndecodable
