@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's command line, with the bundled servers behind it where none are configured."""
+"""Django's command line, with the bundled servers if no others are configured."""
 
 import os
 import sys
@@ -16,8 +16,8 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
         load_env_file()
-        bundled.hold()
-        running_chain.join()
+        bundled.ensure_running()
+        running_chain.apply_settings()
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         sys.exit(f"launchboard: {error}")

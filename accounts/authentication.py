@@ -1,4 +1,4 @@
-"""Credentials in requests, partner keys and users' tokens, and how the OpenAPI description names them."""
+"""Authentication by partner keys and users' tokens, and its OpenAPI security schemes."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,20 +14,20 @@ from accounts.keys import credentials
 from accounts.models import PartnerKey
 from accounts.users import calling_users, identity
 from accounts.users.calling_users import CallingUser
-from accounts.users.identity import BadToken, VerifiedIdentity
-from accounts.users.jwks import KeysUnavailable
-from config.api.errors import UpstreamUnavailable
+from accounts.users.identity import InvalidTokenError, VerifiedIdentity
+from accounts.users.jwks import KeysUnavailableError
+from config.api.errors import UpstreamUnavailableError
 from config.api.throttling import PartnerLimit
 
 HEADER = "x-api-key"
 KEY_REQUIRED = "API key is required"
-# One text for all that is wrong with a token, and for none: a stranger learns nothing about how they are checked.
+# One text for a missing token and for every reason to reject one: it reveals nothing about the verification.
 UNAUTHORIZED = "Unauthorized"
 
 
 @dataclass(frozen=True)
 class PartnerUser:
-    """Stands in `request.user` for a partner: a partner is no account of the admin site and has none of its rights."""
+    """Value of `request.user` for a partner. It is no account of the admin site and has none of its rights."""
 
     key: PartnerKey
     is_authenticated: ClassVar[bool] = True
@@ -38,29 +38,29 @@ class PartnerUser:
 
 
 class PartnerKeyAuthentication(BaseAuthentication):
-    """Demands a valid partner key: `request.auth` is then the PartnerKey. Anything else is 401."""
+    """Authentication that requires a valid partner key, in `request.auth` as PartnerKey. Anything else is 401."""
 
-    # Holds where a view names no limit of its own.
+    # Applies if a view declares no limit of its own.
     limit = PartnerLimit
 
     def authenticate(self, request: Request) -> tuple[PartnerUser, PartnerKey]:
         text = request.headers.get(HEADER, "")
         if not text:
             raise NotAuthenticated(KEY_REQUIRED)
-        key = credentials.verify(text)
+        key = credentials.verify_key(text)
         if key is None:
-            # One text for unknown, revoked and expired keys: a stranger learns nothing about keys that exist.
+            # One text for unknown, revoked and expired keys: it does not reveal which keys exist.
             raise AuthenticationFailed(UNAUTHORIZED)
-        credentials.note_use(key)
+        credentials.record_key_use(key)
         return PartnerUser(key), key
 
     def authenticate_header(self, request: Request) -> str:
-        """The challenge in WWW-Authenticate, without which the framework would answer 403 instead of 401."""
+        """Return the WWW-Authenticate challenge, without which the framework would respond 403 instead of 401."""
         return f'ApiKey realm="partners", header="{HEADER}"'
 
 
 class PartnerKeyScheme(OpenApiAuthenticationExtension):
-    """Describes the header in the OpenAPI document; drf-spectacular finds this class by its base."""
+    """OpenAPI security scheme of partner keys; drf-spectacular finds this class by its base."""
 
     target_class = PartnerKeyAuthentication
     name = "partnerKey"
@@ -70,20 +70,20 @@ class PartnerKeyScheme(OpenApiAuthenticationExtension):
             "type": "apiKey",
             "in": "header",
             "name": HEADER,
-            "description": "A partner key; the operator of this installation issues it, with the scopes it may use.",
+            "description": "A partner key, issued with its scopes by the operator of this installation.",
         }
 
     def get_security_requirement(self, auto_schema: AutoSchema) -> dict[str, list[str]]:
-        """The scope that the key must have stands where OpenAPI has names of roles."""
+        """Return the required scope in the place where OpenAPI has role names."""
         scope = getattr(auto_schema.view, "required_scope", None)
         return {self.name: [] if scope is None else [str(scope)]}
 
 
-def read_bearer(request: Request) -> VerifiedIdentity | None:
-    """What the token in the header `Authorization: Bearer` proves; None without the header.
+def verify_bearer(request: Request) -> VerifiedIdentity | None:
+    """Return the identity proven by the header `Authorization: Bearer`; None without the header.
 
-    Raises AuthenticationFailed for whatever else the header has, and UpstreamUnavailable where nobody can tell whether
-    the token is good, since its issuer has given us no keys yet.
+    Raises AuthenticationFailed for any other value, and UpstreamUnavailable while no keys of the issuer have been
+    fetched.
     """
     header = request.headers.get("Authorization")
     if header is None:
@@ -92,30 +92,30 @@ def read_bearer(request: Request) -> VerifiedIdentity | None:
     if scheme.lower() != "bearer":
         raise AuthenticationFailed(UNAUTHORIZED)
     try:
-        return identity.verify(token.strip(" "))
-    except BadToken as error:
+        return identity.verify_token(token.strip(" "))
+    except InvalidTokenError as error:
         raise AuthenticationFailed(UNAUTHORIZED) from error
-    except KeysUnavailable as error:
-        raise UpstreamUnavailable from error
+    except KeysUnavailableError as error:
+        raise UpstreamUnavailableError from error
 
 
-class UserIfAny(BaseAuthentication):
-    """Takes a user's token: `request.user` is then a CallingUser and `request.auth` the VerifiedIdentity.
+class OptionalUserAuthentication(BaseAuthentication):
+    """Authentication by an optional user token: `request.user` is a CallingUser, `request.auth` a VerifiedIdentity.
 
-    Without one the caller is nobody, and both are None; a bad one is 401.
+    Without a token both are None; an invalid one is 401.
     """
 
     def authenticate(self, request: Request) -> tuple[CallingUser, VerifiedIdentity] | None:
-        verified = read_bearer(request)
-        return None if verified is None else (calling_users.recognise(verified), verified)
+        verified = verify_bearer(request)
+        return None if verified is None else (calling_users.resolve_user(verified), verified)
 
     def authenticate_header(self, request: Request) -> str:
-        """The challenge in WWW-Authenticate, without which the framework would answer 403 instead of 401."""
+        """Return the WWW-Authenticate challenge, without which the framework would respond 403 instead of 401."""
         return 'Bearer realm="users"'
 
 
-class UserAuthentication(UserIfAny):
-    """Demands a user's token. Anything else is 401."""
+class UserAuthentication(OptionalUserAuthentication):
+    """Authentication that requires a user token. Anything else is 401."""
 
     def authenticate(self, request: Request) -> tuple[CallingUser, VerifiedIdentity]:
         found = super().authenticate(request)
@@ -124,14 +124,14 @@ class UserAuthentication(UserIfAny):
         return found
 
 
-# Both ask for the same token, so that one description is that of either.
-set_override(UserIfAny, "suppress_collision_warning", True)
+# Both classes read the same header, so that one security scheme describes both.
+set_override(OptionalUserAuthentication, "suppress_collision_warning", True)
 
 
 class UserTokenScheme(OpenApiAuthenticationExtension):
-    """Describes the header in the OpenAPI document; drf-spectacular finds this class by its base."""
+    """OpenAPI security scheme of user tokens; drf-spectacular finds this class by its base."""
 
-    target_class = UserIfAny
+    target_class = OptionalUserAuthentication
     match_subclasses = True
     name = "userToken"
 
@@ -140,6 +140,6 @@ class UserTokenScheme(OpenApiAuthenticationExtension):
             "type": "http",
             "scheme": "bearer",
             "bearerFormat": "JWT",
-            "description": "A user's token, of an issuer that this installation believes: Farcaster Quick Auth, Privy "
-            "or another one that the operator has set.",
+            "description": "A user's token of an issuer trusted by this installation: Farcaster Quick Auth, Privy or "
+            "another one that the operator has set.",
         }

@@ -1,4 +1,4 @@
-"""What a partner key may be used for, and what asks for a user."""
+"""Permissions of partner keys and users, and the base classes of views that need them."""
 
 from typing import Any
 
@@ -7,29 +7,31 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from accounts.administrators import sessions
 from accounts.authentication import KEY_REQUIRED, UNAUTHORIZED, PartnerKeyAuthentication, UserAuthentication
 from accounts.models import PartnerKey, Scope
 from accounts.users.calling_users import CallingUser
+from accounts.users.identity import VerifiedIdentity
 
 
-def lacking(scope: Scope) -> str:
-    """What a partner key without the scope is answered."""
+def missing_scope_text(scope: Scope) -> str:
+    """Return the error text for a partner key without the scope."""
     return f"This key lacks the scope {scope}"
 
 
 class HasScope(BasePermission):
-    """Lets partner keys pass that have the scope which the view names in `required_scope` (a Scope)."""
+    """Permission for partner keys with the view's `required_scope` (a Scope)."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if not isinstance(request.auth, PartnerKey):
             raise NotAuthenticated(KEY_REQUIRED)
         if view.required_scope not in request.auth.scopes:
-            raise PermissionDenied(lacking(view.required_scope))
+            raise PermissionDenied(missing_scope_text(view.required_scope))
         return True
 
 
 class PartnerAccess(APIView):
-    """What views that are called with a partner key have first among their bases; the key must have the scope."""
+    """First base class of views for partners; the key must have `required_scope`."""
 
     authentication_classes = [PartnerKeyAuthentication]
     permission_classes = [HasScope]
@@ -37,7 +39,7 @@ class PartnerAccess(APIView):
 
 
 class IsUser(BasePermission):
-    """Lets users pass."""
+    """Permission for authenticated users."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if not isinstance(request.user, CallingUser):
@@ -46,11 +48,18 @@ class IsUser(BasePermission):
 
 
 class UserAccess(APIView):
-    """What views that are called with a user's token have first among their bases.
+    """First base class of views for users.
 
-    `request.user` is a CallingUser. Views that also take callers without a token have `authentication_classes =
-    [UserIfAny]` instead, and `permission_classes = [AllowAny]`.
+    `request.user` is a CallingUser. Views that also accept requests without a token set `authentication_classes =
+    [OptionalUserAuthentication]` and `permission_classes = [AllowAny]` instead.
     """
 
     authentication_classes = [UserAuthentication]
     permission_classes = [IsUser]
+
+
+def is_administrator_request(request: Request) -> bool:
+    """Return whether a request has an administrator's verified token or session cookie."""
+    if isinstance(request.auth, VerifiedIdentity) and sessions.is_administrator(request.auth):
+        return True
+    return sessions.find_session(request._request) is not None

@@ -1,4 +1,4 @@
-"""Celery's doors to the profiles of deployers, to how much keys are used, and to what is past keeping."""
+"""Celery tasks for deployers' profiles, key usage and expired rows."""
 
 import functools
 import logging
@@ -10,53 +10,53 @@ from accounts.administrators import sessions
 from accounts.keys import usage
 from accounts.profiles import social_provider, social_refresh
 from config.celery import app
-from config.redis.call_counts import CountsUnavailable
+from config.redis.call_counts import CountsUnavailableError
 
 logger = logging.getLogger(__name__)
 
-# A new round begins no later than this; the next beat goes on.
-ROUNDS_SECONDS = 20.0
+# No further batch is started after this time; the next beat continues.
+REFRESH_BUDGET_SECONDS = 20.0
 
 
 @app.task
 def refresh_social_profiles() -> None:
-    """Fetch the profiles that are due, as long as there are many of them and time is left."""
+    """Fetch due profiles in batches until none is left or the time budget is used up."""
     if not social_provider.is_configured():
-        say_that_nobody_is_asked()
+        log_provider_missing()
         return
-    deadline, answered, is_full = time.monotonic() + ROUNDS_SECONDS, 0, True
+    deadline, total, is_full = time.monotonic() + REFRESH_BUDGET_SECONDS, 0, True
     while is_full and time.monotonic() < deadline:
-        count = social_refresh.refresh_due()
-        answered, is_full = answered + count, count == social_refresh.BATCH
-    if answered:
-        logger.info("asked the social provider for %s people", answered)
+        count = social_refresh.refresh_due_profiles()
+        total, is_full = total + count, count == social_refresh.BATCH
+    if total:
+        logger.info("social provider responded for %s profiles", total)
 
 
 @functools.cache
-def say_that_nobody_is_asked() -> None:
-    """Once per process: this is how the installation is meant to be, or a setting that was forgotten."""
+def log_provider_missing() -> None:
+    """Log once per process that no provider is set: on purpose, or because a setting is missing."""
     logger.info("no profiles are fetched: neither SOCIAL_API_KEY nor FARCASTER_HUB_URL is set")
 
 
 @app.task
 def store_key_usage() -> None:
-    """Bring what was counted in Redis into the rows; what fails waits there for the next time."""
+    """Move usage counts from Redis into rows; after an error they stay in Redis until the next run."""
     try:
         usage.store_counted()
-    except CountsUnavailable as error:
-        logger.warning("the calls of partner keys wait to be stored: %s", error)
+    except CountsUnavailableError as error:
+        logger.warning("storing the calls of partner keys failed, retried by the next run: %s", error)
 
 
 @app.task
 def prune_key_usage() -> None:
-    """Delete the usage of days that are past keeping."""
-    pruned = usage.prune()
+    """Delete usage rows past their retention time."""
+    pruned = usage.prune_usage()
     if pruned:
         logger.info("pruned %s rows of key usage", pruned)
 
 
 @app.task
 def prune_sessions() -> None:
-    """Delete the sessions that are over: of log-ins, and those of administrators."""
+    """Delete expired sessions of log-ins and of administrators."""
     SessionStore.clear_expired()
-    sessions.prune()
+    sessions.prune_expired_sessions()

@@ -1,4 +1,4 @@
-"""The endpoints of administrators."""
+"""URLs of the administrators' endpoint."""
 
 from accounts.administrators.views import AdminVerifyView
 from config.api.routing import endpoint

@@ -1,12 +1,12 @@
-"""An airdrop of 100,000 entries: how long its tree takes, and how soon a claimer has his proof.
+"""Benchmark of an airdrop of 100,000 entries: building its tree, and serving proofs to claimers.
 
     python -m benchmarks.airdrop_proofs [--entries 100000] [--proofs 5000]
 
-The tree by `tokens.chains.launching.merkle` against OpenZeppelin's own npm package on the same entries, whose root it must equal.
-Then `GET /api/airdrops/claim` for accounts drawn at random, by the production server's command line without the cache
-of public answers, one at a time; each proof is hashed up to the root.
+The tree by `tokens.chains.launching.merkle` against OpenZeppelin's own npm package on the same entries, whose root it
+must equal. Then `GET /api/airdrops/claim` for accounts drawn at random, by the production server's command line without
+the cache of public responses, one at a time; each proof is hashed up to the root.
 
-Ends with code 1 where the tree takes longer than the package's, or where the 99th percentile is over 20 ms.
+Exits with code 1 where the tree takes longer than the package's, or where the 99th percentile is over 20 ms.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from django.apps import apps
 from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
-from benchmarks.http_load import ask, open_connection, percentile
+from benchmarks.http_load import fetch, open_connection, percentile
 from benchmarks.lists import dataset
 from benchmarks.processes import web_server
 from benchmarks.tables import Limits, print_table
@@ -32,14 +32,14 @@ from tests.rows.airdrop_entries import Entry, build_by_peer, sample_entries
 from tokens.chains.launching.merkle import MerkleTree, build_tree
 
 _DATABASE = "airdrop_proofs"
-# Any token's: the service only knows that it was launched.
+# Any token's address: the service only needs to know that it was launched.
 _LAUNCHED = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 _PERCENTS = (("p50", 50), ("p99", 99), ("slowest", 100))
 _WARM_UP = 500
 
 
 def main() -> int:
-    """Print all times; 1 where one is beyond its limit."""
+    """Print all times; return 1 where one is beyond its limit."""
     options = _parse_arguments()
     dataset.start_server()
     os.environ["DATABASE_URL"] = dataset.database_url(_DATABASE)
@@ -53,10 +53,10 @@ def main() -> int:
     built = time.perf_counter()
     _store(tree, entries)
     stored = time.perf_counter()
-    (peer,) = build_by_peer([entries], roots_alone=True)
+    (peer,) = build_by_peer([entries], roots_only=True)
     if peer.root != tree.root:
         raise RuntimeError(f"the package's root is {peer.root}, ours {tree.root}")
-    times = _ask_for_proofs(tree, random.Random(5).choices(entries, k=options.proofs))
+    times = _fetch_proofs(tree, random.Random(5).choices(entries, k=options.proofs))
 
     rows = [
         ("tree, ours", f"{(built - started) * 1000:,.0f}"),
@@ -72,24 +72,27 @@ def main() -> int:
 
 
 def _store(tree: MerkleTree, entries: Sequence[Entry]) -> None:
-    """A deployment that was mined, with its airdrop."""
+    """Store a mined deployment with its airdrop."""
     deployment = apps.get_model("tokens", "Deployment").objects.create(
         request_key="benchmark", chain_id=8453, config={}, value=0, gas=0, expected_address=_LAUNCHED, status="mined"
     )
-    # It imports models, for which Django is to be set up.
+    # It imports models, which need Django to be set up.
     import_module("tokens.deploying.airdrop_proofs").store_tree(deployment, tree=tree, entries=entries)
 
 
-def _ask_for_proofs(tree: MerkleTree, entries: Sequence[Entry]) -> list[float]:
-    """The times of all requests, sorted. Raises RuntimeError where a proof does not lead to the root."""
+def _fetch_proofs(tree: MerkleTree, entries: Sequence[Entry]) -> list[float]:
+    """Return the times of all requests, sorted.
+
+    Raises RuntimeError where a proof does not lead to the root.
+    """
     times = []
     with web_server(dataset.environment(_DATABASE), EDGE_CACHE_SECONDS="0") as port:
         client = open_connection(port)
-        # At first processes import and compile, and the database's pages come into memory.
+        # The first requests of a process import and compile, and load the database's pages into memory.
         first = entries[:_WARM_UP]
         for account, amount in (*first, *entries):
             path = "/api/airdrops/claim?" + urlencode({"tokenAddress": _LAUNCHED, "claimerAddress": account})
-            spent, answer = ask(path, client)
+            spent, answer = fetch(path, client)
             if answer[9:12] != b"200" or _proved_root(answer, account, amount) != tree.root:
                 raise RuntimeError(f"{account}: {answer[:300]!r}")
             times.append(spent)
@@ -97,7 +100,7 @@ def _ask_for_proofs(tree: MerkleTree, entries: Sequence[Entry]) -> list[float]:
 
 
 def _proved_root(answer: bytes, account: str, amount: int) -> str:
-    """What the hashes of an answer lead to, from the leaf of this entry."""
+    """Return the hash that a response's proof leads to, from the leaf of this entry."""
     (found,) = json.loads(answer.partition(b"\r\n\r\n")[2])["proofs"]
     node = keccak(keccak(encode(["address", "uint256"], [account, amount])))
     for text in found["proof"]:

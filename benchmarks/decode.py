@@ -1,4 +1,4 @@
-"""Events and launches decoded per second from JSON-RPC objects in memory, against eth_abi alone on the same bytes.
+"""Events and launches decoded per second from JSON-RPC objects in memory, against eth_abi on the same bytes.
 
     python -m benchmarks.decode [--rounds N] [--launches N]
 
@@ -12,7 +12,7 @@ two launches shared an address. The floor is what any decoder built on eth_abi m
 same types on the bytes of the same logs that our decoder reads, without finding these logs, without taking their hex
 apart, and without turning values into anything.
 
-All are timed in turns, in seconds of the processor, and the best round of each counts. Ends with code 1 where the made
+All are timed in turns, in seconds of the processor, and the best round of each counts. Exits with code 1 where the made
 decoder is less than ten times as fast as eth_abi's, or whole decoding of a transaction takes longer than the floor.
 """
 
@@ -28,8 +28,8 @@ from eth_abi.registry import registry
 
 from tests.nodes.recordings import V4_LAUNCHES, Mined, base, mined
 from tokens.chains.abi import codec
-from tokens.chains.abi.codec import Event, Log
-from tokens.chains.abi.layouts import address_text
+from tokens.chains.abi.codec import AbiEvent, Log
+from tokens.chains.addresses import checksum_bytes
 from tokens.chains.evm.generations import transaction_decoding
 from tokens.chains.evm.logs.log_decoding import decode_logs, launch_topics, own_topics
 from tokens.chains.registry.chains import ChainInfo
@@ -38,8 +38,8 @@ from tokens.chains.registry.chains import ChainInfo
 FASTER = 10.0
 LIMIT = 1.0
 
-CREATED = codec.load("v4").event("TokenCreated")
-# The events that tell of a v4 launch. Other logs are not decoded.
+CREATED = codec.load_abi("v4").event("TokenCreated")
+# The events of a v4 launch. Other logs are not decoded.
 NAMES = (
     "TokenCreated",
     "TokenRewardAdded",
@@ -50,8 +50,8 @@ NAMES = (
     "EthDevBuy",
     "FeeConfigSet",
 )
-EVENTS: dict[tuple[str, int], Event] = {
-    (event.topic0, len(event.indexed.names) + 1): event for name in NAMES for event in codec.load("v4").events[name]
+EVENTS: dict[tuple[str, int], AbiEvent] = {
+    (event.topic0, len(event.indexed.names) + 1): event for name in NAMES for event in codec.load_abi("v4").events[name]
 }
 
 # (types, bytes), as eth_abi takes them.
@@ -59,7 +59,7 @@ Work = tuple[tuple[str, ...], bytes]
 
 
 def main() -> int:
-    """Print the rates and ratios; 1 where a ratio is beyond its limit."""
+    """Print the rates and ratios; return 1 where a ratio is beyond its limit."""
     options = _parse_arguments()
     transactions = [mined(label) for label in V4_LAUNCHES]
     repeat = max(1, options.launches // len(transactions))
@@ -72,7 +72,7 @@ def main() -> int:
 
 
 def compare_events(transactions: list[Mined], *, rounds: int, repeat: int) -> bool:
-    """Whether the decoder of TokenCreated's data is so many times as fast as eth_abi's."""
+    """Return whether the decoder of TokenCreated's data is so many times as fast as eth_abi's."""
     created = [bytes.fromhex(transaction.logs[-1]["data"][2:]) for transaction in transactions]
     ours = CREATED.data.decode
     theirs = registry.get_tuple_decoder(*raw_types(CREATED), strict=False)
@@ -93,7 +93,7 @@ def compare_events(transactions: list[Mined], *, rounds: int, repeat: int) -> bo
 
 
 def compare_launches(transactions: list[Mined], *, rounds: int, repeat: int) -> bool:
-    """Whether whole decoding takes no longer than the floor."""
+    """Return whether whole decoding takes no longer than the floor."""
     chain = base()
     work = [part for transaction in transactions for part in read_work(transaction)]
     watched = [watched_logs(chain, transaction) for transaction in transactions]
@@ -105,7 +105,7 @@ def compare_launches(transactions: list[Mined], *, rounds: int, repeat: int) -> 
 
     def decode_unseen() -> None:
         for transaction in transactions:
-            address_text.cache_clear()
+            checksum_bytes.cache_clear()
             decode_transaction(chain, transaction)
 
     def decode_watched() -> None:
@@ -114,7 +114,7 @@ def compare_launches(transactions: list[Mined], *, rounds: int, repeat: int) -> 
 
     def decode_watched_unseen() -> None:
         for logs in watched:
-            address_text.cache_clear()
+            checksum_bytes.cache_clear()
             decode_logs(chain, logs, times=times)
 
     def decode_floor() -> None:
@@ -137,20 +137,20 @@ def compare_launches(transactions: list[Mined], *, rounds: int, repeat: int) -> 
 
 
 def judge(what: str, ratio: float, *, limit: float, passed: bool) -> bool:
-    """Print the verdict, and hand it back."""
+    """Print the verdict, and return it."""
     print(f"{what}: {ratio:.2f} (limit {limit}): {'passed' if passed else 'FAILED'}")
     return passed
 
 
 def decode_transaction(chain: ChainInfo, transaction: Mined) -> Any:
-    """The launches of one transaction."""
+    """Return the launches of one transaction."""
     return transaction_decoding.decode_transaction(
         chain, transaction=transaction.transaction, receipt=transaction.receipt, block=transaction.block
     ).launches
 
 
 def read_work(transaction: Mined) -> list[Work]:
-    """What eth_abi must decode of the transaction: the topics and the data of each log that a launch is read from."""
+    """Return the types and bytes of the topics and data of each log that a launch is read from."""
     work: list[Work] = []
     for log in transaction.logs:
         event = EVENTS.get((log["topics"][0], len(log["topics"])))
@@ -162,23 +162,26 @@ def read_work(transaction: Mined) -> list[Work]:
     return [(types, data) for types, data in work if types]
 
 
-def raw_types(event: Event) -> tuple[str, ...]:
-    """The types of an event's data with texts as bytes, so that what is no UTF-8 is no fault."""
+def raw_types(event: AbiEvent) -> tuple[str, ...]:
+    """Return the types of an event's data with texts as bytes, so that invalid UTF-8 is no error."""
     return tuple(kind.replace("string", "bytes") for kind in event.data.types)
 
 
 def watched_logs(chain: ChainInfo, transaction: Mined) -> list[Log]:
-    """Those of the transaction's logs that the filters ask for."""
-    asked, own = launch_topics(chain), own_topics()
+    """Return those of the transaction's logs that match the filters."""
+    requested, own = launch_topics(chain), own_topics()
     return [
         log
         for log in transaction.logs
-        if log["topics"][0] in own or (log["topics"][0] in asked and log["address"].lower() in chain.emitters)
+        if log["topics"][0] in own or (log["topics"][0] in requested and log["address"].lower() in chain.emitters)
     ]
 
 
 def time_in_turns(*subjects: Callable[[], None], rounds: int, repeat: int) -> tuple[float, ...]:
-    """The best time of each in seconds of the processor: in turns, so that a slow moment of the machine hits all."""
+    """Return the best time of each in seconds of the processor.
+
+    In turns, so that a slow moment of the machine affects all.
+    """
     best = [float("inf")] * len(subjects)
     for _ in range(rounds):
         for place, subject in enumerate(subjects):

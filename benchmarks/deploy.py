@@ -2,9 +2,9 @@
 
     python -m benchmarks.deploy [--orders 300] [--steady 60] [--clients 8]
 
-First as many orders as come through, then some at an even pace that leaves blocks room; each time the bare script does
-the same on the same chain, taken back in between. Blocks come every second and have room for all that waits, so that no
-queue for them is measured. Ends with code 1 where the service is beyond its limits.
+First as many requests as come through, then some at an even pace that leaves blocks room; each time the bare script
+does the same on the same chain, which is rolled back in between. Blocks come every second and have room for all
+pending transactions, so that no queue for them is measured. Exits with code 1 where the service is beyond its limits.
 """
 
 import argparse
@@ -29,10 +29,10 @@ from benchmarks import results
 from benchmarks.http_load import percentile
 from benchmarks.lists import dataset
 from benchmarks.processes import HOST, beat, web_server, worker
-from development.devchain.anvil import CHAIN_ID, start
-from development.devchain.deploy_contracts import prepare
+from development.devchain.anvil import CHAIN_ID, run_anvil
+from development.devchain.deploy_contracts import deploy_contracts
 from tests.chaos.deploy_clients import issue_keys, order
-from tests.chaos.deploy_stand import WALLETS
+from tests.chaos.deploy_service import WALLETS
 
 _DATABASE = "deploys"
 _BLOCK_SECONDS = 1.0
@@ -42,18 +42,18 @@ Thing = TypeVar("Thing")
 # Account 7 of the node, which is the bare script's.
 _BARE_KEY = "0x4bbbf85ce3377467afe5d46f804f221813b2bb87f24d81f60f1fcdbf7cbf4356"
 _FEES = {"maxFeePerGas": 20 * 10**9, "maxPriorityFeePerGas": 10**9}
-# Orders a second, at an even pace.
+# Requests a second, at an even pace.
 _PACE = 2.0
 _LOOK_SECONDS = 0.02
-_PATIENCE_SECONDS = 300.0
-# At an even pace, from the answer to the token in the list may take so many seconds more than a bare transaction needs
-# until its block is seen.
+_TIMEOUT_SECONDS = 300.0
+# At an even pace, from the response to the token in the list may take so many seconds more than a bare transaction
+# needs until its block is seen.
 _LIMIT_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
 class Timed:
-    """How many a second were taken, and the seconds each took until it was in the list or its block, sorted."""
+    """How many a second were accepted, and the seconds each took until it was in the list or its block, sorted."""
 
     rate: float
     seconds: Sequence[float]
@@ -68,7 +68,7 @@ class Timed:
 
 @dataclass(frozen=True)
 class Call:
-    """What a deployment sends: the same that the service has sent."""
+    """The call of a deployment: the same that the service has sent."""
 
     to: str
     data: str
@@ -77,15 +77,15 @@ class Call:
 
 
 def main() -> None:
-    """Measure, print, keep."""
+    """Measure, print and store the results."""
     options = _options()
     phases = {"burst": (options.orders, None), "even pace": (options.steady, _PACE)}
     dataset.start_server()
     dataset.make_empty(_DATABASE)
     dataset.manage(_DATABASE, "migrate", "--verbosity", "0")
-    with tempfile.TemporaryDirectory() as place, start(block_time=_BLOCK_SECONDS) as url:
+    with tempfile.TemporaryDirectory() as place, run_anvil(block_time=_BLOCK_SECONDS) as url:
         chains = Path(place) / "chains.toml"
-        prepare(url, chains_file=chains)
+        deploy_contracts(url, chains_file=chains)
         _rpc(url, "evm_setBlockGasLimit", hex(_ROOMY_BLOCK_GAS))
         mark = _rpc(url, "evm_snapshot")
         environment = dataset.environment(_DATABASE) | {
@@ -123,20 +123,23 @@ class _Client:
         self._local = threading.local()
 
     def order(self, request_key: str) -> None:
-        """Raises RuntimeError where it is not accepted."""
+        """Request a deployment.
+
+        Raises RuntimeError where it is not accepted.
+        """
         if not hasattr(self._local, "connection"):
             self._local.connection = http.client.HTTPConnection(HOST, self._port, timeout=60)
         connection: http.client.HTTPConnection = self._local.connection
         body = order(f"Token {request_key[:8]}", request_key=request_key)
         connection.request("POST", "/api/tokens/deploy", json.dumps(body), self._headers)
         answer = connection.getresponse()
-        said = answer.read()
+        content = answer.read()
         if answer.status != 200:
-            raise RuntimeError(f"{answer.status}: {said.decode()}")
+            raise RuntimeError(f"{answer.status}: {content.decode()}")
 
 
 def _order(client: _Client, count: int, clients: int, pace: float | None) -> Timed:
-    """Have the service launch so many tokens; with a pace, so many a second, else as many as it takes."""
+    """Have the service launch so many tokens; with a pace, so many a second, else as many as it accepts."""
     keys = [secrets.token_hex(16) for _ in range(count)]
     accepted: dict[str, float] = {}
 
@@ -146,7 +149,7 @@ def _order(client: _Client, count: int, clients: int, pace: float | None) -> Tim
 
     with dataset.connect(_DATABASE) as database:
         indexed = "SELECT request_key FROM tokens_deployment WHERE status = 'indexed'"
-        with _noting(lambda: {str(row[0]) for row in database.execute(indexed)}) as seen:
+        with _first_seen(lambda: {str(row[0]) for row in database.execute(indexed)}) as seen:
             with ThreadPoolExecutor(clients) as pool:
                 started = time.monotonic()
                 tasks = [pool.submit(post, key) for key in _at_pace(keys, pace)]
@@ -158,7 +161,7 @@ def _order(client: _Client, count: int, clients: int, pace: float | None) -> Tim
 
 
 def _calls() -> Iterator[Call]:
-    """What the service has sent, in that order."""
+    """Return the calls that the service has sent, in that order."""
     sent = "SELECT to_address, calldata, value, gas FROM tokens_deployment ORDER BY id"
     with dataset.connect(_DATABASE) as database:
         for to, data, value, gas in database.execute(sent).fetchall():
@@ -170,7 +173,7 @@ def _send(url: str, calls: Sequence[Call], pace: float | None) -> Timed:
     account, session = Account.from_key(_BARE_KEY), requests.Session()
     first = int(_rpc(url, "eth_getTransactionCount", account.address, "latest"), 16)
     sent: dict[str, float] = {}
-    with _noting(lambda: set(_rpc(url, "eth_getBlockByNumber", "latest", False)["transactions"])) as seen:
+    with _first_seen(lambda: set(_rpc(url, "eth_getBlockByNumber", "latest", False)["transactions"])) as seen:
         started = time.monotonic()
         for number, call in enumerate(_at_pace(calls, pace)):
             transaction = {"type": 2, "chainId": CHAIN_ID, "nonce": first + number, **asdict(call), **_FEES}
@@ -184,7 +187,7 @@ def _send(url: str, calls: Sequence[Call], pace: float | None) -> Timed:
 
 
 def _at_pace(things: Sequence[Thing], pace: float | None) -> Iterator[Thing]:
-    """The things, so many a second; all at once without a pace."""
+    """Yield the things, so many a second; all at once without a pace."""
     started = time.monotonic()
     for number, thing in enumerate(things):
         if pace is not None:
@@ -193,8 +196,8 @@ def _at_pace(things: Sequence[Thing], pace: float | None) -> Iterator[Thing]:
 
 
 @contextmanager
-def _noting(read: Callable[[], set[str]]) -> Iterator[dict[str, float]]:
-    """When each text was first among those that are read, again and again while the block runs."""
+def _first_seen(read: Callable[[], set[str]]) -> Iterator[dict[str, float]]:
+    """Record when each text was first among those that are read, in a loop while the block runs."""
     seen: dict[str, float] = {}
     over = threading.Event()
 
@@ -213,7 +216,7 @@ def _noting(read: Callable[[], set[str]]) -> Iterator[dict[str, float]]:
 
 
 def _wait_for(expected: Sequence[str], seen: dict[str, float]) -> None:
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + _TIMEOUT_SECONDS
     while left := [one for one in expected if one not in seen]:
         if time.monotonic() > deadline:
             raise RuntimeError(f"{len(left)} of {len(expected)} came to no end")

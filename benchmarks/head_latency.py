@@ -1,14 +1,14 @@
-"""From a block to the list: how soon a launch that was just mined is in the answer of `GET /api/tokens`.
+"""Benchmark from a block to the list: how soon a launch that was just mined is in the response of `GET /api/tokens`.
 
     python -m benchmarks.head_latency [--launches 500] [--a-block 4]
 
 anvil mines a block a second, with launches of our development contracts in each. The service is what production runs,
 by the Procfile's lines: the web server and the follower, on an empty database of the bundled PostgreSQL. The clock
-starts when anvil tells a subscription of the benchmark's own of the block, and stops when an answer with the token has
-arrived; the list is asked again and again, every 5 ms. Measured with a WebSocket URL (RPC_WS_URL), by polling alone,
-and with a WebSocket behind the cache of public answers, which by contract is up to 2 s old; else that cache is off.
+starts when anvil notifies a subscription of the benchmark's own of the block, and stops when a response with the token
+has arrived; the list is polled every 5 ms. Measured with a WebSocket URL (RPC_WS_URL), by polling only, and with a
+WebSocket behind the cache of public responses, which by contract is up to 2 s old; else that cache is off.
 
-Every launch has to appear. The results go to `benchmarks/results/head_latency.json` as well. Ends with code 1 where,
+Every launch has to appear. The results go to `benchmarks/results/head_latency.json` as well. Exits with code 1 where,
 with a WebSocket, half of the launches take over 300 ms or one in a hundred over 1 s.
 """
 
@@ -28,14 +28,14 @@ import orjson
 from redis import Redis
 from websockets.sync.client import connect
 
-from benchmarks.http_load import ask, open_connection, percentile
+from benchmarks.http_load import fetch, open_connection, percentile
 from benchmarks.lists import dataset
 from benchmarks.processes import follower, web_server
 from benchmarks.results import keep
 from benchmarks.tables import Limits, print_table
 from development.devchain import anvil, deploy_contracts, node_client
-from development.devchain.deploy_contracts import Deployment
-from development.devchain.launch_transactions import LaunchConfig, launch
+from development.devchain.deploy_contracts import DevelopmentContracts
+from development.devchain.launch_transactions import DevLaunchConfig, send_launch
 from development.servers import bundled
 from tokens.chains.abi import codec
 
@@ -47,9 +47,9 @@ EMPTY, OURS = "head_empty", "head_ours"
 REDIS_DATABASE = 9
 LOOK_SECONDS = 0.005
 _START_SECONDS = 60.0
-_PATIENCE_SECONDS = 30.0
+_TIMEOUT_SECONDS = 30.0
 _HEADERS = '{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}'
-_CREATED = codec.load("v4").event("TokenCreated")
+_CREATED = codec.load_abi("v4").event("TokenCreated")
 
 WITH_WEBSOCKET = "WebSocket"
 # Name, whether there is a WebSocket URL, EDGE_CACHE_SECONDS.
@@ -58,15 +58,15 @@ RUNS = ((WITH_WEBSOCKET, True, "0"), ("polling", False, "0"), ("WebSocket, answe
 
 @dataclass
 class Clock:
-    """When blocks were told and tokens were first seen in the list, in seconds of one clock."""
+    """When blocks were notified and tokens were first seen in the list, in seconds of one clock."""
 
     # By number, and by lower-case address.
-    told: dict[int, float] = field(default_factory=dict)
+    notified: dict[int, float] = field(default_factory=dict)
     seen: dict[str, float] = field(default_factory=dict)
     stop: Event = field(default_factory=Event)
 
     def watch_blocks(self, url: str) -> None:
-        """Note each block when the node tells of it."""
+        """Record each block when the node sends its notification."""
         with connect(url.replace("http://", "ws://")) as socket:
             socket.send(_HEADERS)
             while not self.stop.is_set():
@@ -75,13 +75,13 @@ class Clock:
                 except TimeoutError:
                     continue
                 if "params" in message:
-                    self.told[int(message["params"]["result"]["number"], 16)] = time.perf_counter()
+                    self.notified[int(message["params"]["result"]["number"], 16)] = time.perf_counter()
 
     def watch_list(self, port: int) -> None:
-        """Note each token when an answer has it."""
+        """Record each token when a response has it."""
         connection = open_connection(port)
         while not self.stop.is_set():
-            _, answer = ask(PATH, connection)
+            _, answer = fetch(PATH, connection)
             now = time.perf_counter()
             head, _, body = answer.partition(b"\r\n\r\n")
             if b" 200 " not in head[:20]:
@@ -93,7 +93,7 @@ class Clock:
 
 
 def main() -> int:
-    """Print the latencies of all runs; 1 where one is beyond its limit."""
+    """Print the latencies of all runs; return 1 where one is beyond its limit."""
     options = _parse_arguments()
     dataset.start_server()
     os.environ["REDIS_URL"] = os.environ["REDIS_URL"].partition("?")[0] + f"?db={REDIS_DATABASE}"
@@ -104,12 +104,12 @@ def main() -> int:
 
 
 def _measure(options: argparse.Namespace, *, websocket: bool, cache: str) -> list[float]:
-    """The latencies of one run, sorted, in seconds."""
+    """Return the latencies of one run, sorted, in seconds."""
     dataset.make_empty(OURS, template=EMPTY)
     Redis.from_url(os.environ["REDIS_URL"]).flushdb()
     chains_file = bundled.local_directory() / "head_latency.toml"
-    with anvil.start(block_time=BLOCK_SECONDS) as url:
-        deployment = deploy_contracts.prepare(url, chains_file=chains_file)
+    with anvil.run_anvil(block_time=BLOCK_SECONDS) as url:
+        deployment = deploy_contracts.deploy_contracts(url, chains_file=chains_file)
         environment = dataset.environment(OURS) | _chain_settings(url, chains_file, websocket=websocket)
         with web_server(environment, EDGE_CACHE_SECONDS=cache) as port, follower(environment):
             _wait_until_followed()
@@ -145,9 +145,9 @@ def _watching(url: str, port: int) -> Iterator[Clock]:
     for thread in threads:
         thread.start()
     try:
-        # A block that is mined before the subscription begins is never told.
+        # A block that is mined before the subscription begins is never notified.
         deadline = time.monotonic() + _START_SECONDS
-        while not clock.told:
+        while not clock.notified:
             if time.monotonic() > deadline:
                 raise RuntimeError("the node tells of no blocks")
             time.sleep(0.01)
@@ -158,33 +158,36 @@ def _watching(url: str, port: int) -> Iterator[Clock]:
             thread.join()
 
 
-def _launch(deployment: Deployment, options: argparse.Namespace) -> list[Any]:
-    """Send so many launches at an even pace; their transactions' hashes."""
+def _launch(deployment: DevelopmentContracts, options: argparse.Namespace) -> list[Any]:
+    """Send so many launches at an even pace; return their transactions' hashes."""
     accounts = node_client.connect(deployment.rpc_url).eth.accounts
     pause = BLOCK_SECONDS / options.a_block
     begin = time.monotonic()
     hashes = []
     for number in range(options.launches):
-        config = LaunchConfig(name=f"Head {number}", symbol=f"H{number}", salt=number.to_bytes(32, "big"))
-        hashes.append(launch(deployment, config, sender=accounts[number % len(accounts)]))
+        config = DevLaunchConfig(name=f"Head {number}", symbol=f"H{number}", salt=number.to_bytes(32, "big"))
+        hashes.append(send_launch(deployment, config, sender=accounts[number % len(accounts)]))
         time.sleep(max(begin + (number + 1) * pause - time.monotonic(), 0))
     return hashes
 
 
-def _latencies(url: str, deployment: Deployment, hashes: list[Any], clock: Clock) -> list[float]:
-    """Seconds from block to list of each launch, sorted. Raises RuntimeError where one never appears."""
+def _latencies(url: str, deployment: DevelopmentContracts, hashes: list[Any], clock: Clock) -> list[float]:
+    """Return the seconds from block to list of each launch, sorted.
+
+    Raises RuntimeError where one never appears.
+    """
     launched: dict[str, int] = {}
     for transaction in hashes:
-        receipt = json.loads(node_client.connect(url).to_json(node_client.wait(url, transaction)))
+        receipt = json.loads(node_client.connect(url).to_json(node_client.wait_for_receipt(url, transaction)))
         for log in receipt["logs"]:
             if log["address"].lower() == deployment.factory.lower() and log["topics"][0] == _CREATED.topic0:
                 launched[f"0x{log['topics'][1][26:]}".lower()] = receipt["blockNumber"]
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + _TIMEOUT_SECONDS
     while missing := launched.keys() - clock.seen.keys():
         if time.monotonic() > deadline:
             raise RuntimeError(f"{len(missing)} of {len(launched)} launches were never seen in the list")
         time.sleep(0.05)
-    return sorted(clock.seen[token] - clock.told[block] for token, block in launched.items())
+    return sorted(clock.seen[token] - clock.notified[block] for token, block in launched.items())
 
 
 def _report(found: dict[str, list[float]]) -> int:

@@ -20,30 +20,30 @@ _RECEIVE = 262_144
 
 @dataclass(frozen=True)
 class Load:
-    """What came of it; times in seconds, sorted."""
+    """The outcome of a load; times in seconds, sorted."""
 
     seconds: float
     times: Sequence[float]
 
     @property
     def rate(self) -> float:
-        """Requests a second."""
+        """Requests per second."""
         return len(self.times) / self.seconds
 
     def percentile(self, percent: float) -> float:
-        """The time within which so many percent of the requests were answered."""
+        """Return the time within which so many percent of the requests were answered."""
         return percentile(self.times, percent)
 
 
 def percentile(times: Sequence[float], percent: float) -> float:
-    """The value that so many percent of these sorted values don't exceed."""
+    """Return the value that so many percent of these sorted values don't exceed."""
     return times[min(len(times) - 1, int(len(times) * percent / 100))]
 
 
 def load(port: int, paths: Sequence[str], *, connections: int = 8, processes: int = 1, seconds: float = 5.0) -> Load:
-    """Ask for the paths in turns, over so many connections in all, for so many seconds.
+    """Request the paths in turns, over so many connections in all, for so many seconds.
 
-    Raises RuntimeError where an answer is not 200.
+    Raises RuntimeError where a response is not 200.
     """
     requests = [_request(path) for path in paths]
     context = multiprocessing.get_context("fork")
@@ -63,8 +63,8 @@ def load(port: int, paths: Sequence[str], *, connections: int = 8, processes: in
     return Load(seconds, sorted(times))
 
 
-def ask(path: str, connection: socket.socket) -> tuple[float, bytes]:
-    """The time of one request over an open connection, and its whole answer."""
+def fetch(path: str, connection: socket.socket) -> tuple[float, bytes]:
+    """Return the time of one request over an open connection, and its whole response."""
     started = time.perf_counter()
     connection.sendall(_request(path))
     answer = connection.recv(_RECEIVE)
@@ -74,7 +74,7 @@ def ask(path: str, connection: socket.socket) -> tuple[float, bytes]:
 
 
 def open_connection(port: int) -> socket.socket:
-    """A connection for `ask`."""
+    """Return a connection for `fetch`."""
     connection = socket.create_connection((HOST, port))
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
@@ -85,7 +85,7 @@ def _request(path: str) -> bytes:
 
 
 def _length(answer: bytes) -> int:
-    """How long the answer is with its head; 0 while the head is not there."""
+    """Return the length of the response with its head; 0 while the head is incomplete."""
     end = answer.find(b"\r\n\r\n")
     if end < 0:
         return 0
@@ -106,12 +106,12 @@ def _load(port: int, requests: Sequence[bytes], connections: int, seconds: float
     poll = select.epoll()
     clients = {client.fileno(): client for client in (open_connection(port) for _ in range(connections))}
     started, answers, times = dict.fromkeys(clients, 0.0), dict.fromkeys(clients, b""), array("d")
-    asked = 0
+    sent = 0
     for number, client in clients.items():
         poll.register(number, select.EPOLLIN)
         started[number] = clock()
-        client.send(requests[asked % count])
-        asked += 1
+        client.send(requests[sent % count])
+        sent += 1
     begin, expected, now = clock(), 0, 0.0
     while now < begin + seconds:
         for number, _ in poll.poll():
@@ -119,7 +119,7 @@ def _load(port: int, requests: Sequence[bytes], connections: int, seconds: float
             answer = client.recv(_RECEIVE)
             if answers[number]:
                 answer = answers[number] + answer
-            # Answers are mostly as long as the one before, which spares reading their heads.
+            # Responses are mostly as long as the one before, which spares reading their heads.
             if len(answer) != expected:
                 expected = _length(answer)
                 if len(answer) < expected or not expected:
@@ -131,8 +131,8 @@ def _load(port: int, requests: Sequence[bytes], connections: int, seconds: float
             now = clock()
             times.append(now - started[number])
             started[number] = now
-            client.send(requests[asked % count])
-            asked += 1
+            client.send(requests[sent % count])
+            sent += 1
     for client in clients.values():
         client.close()
     return times

@@ -1,4 +1,4 @@
-"""What a program costs while it works: time, its processes' CPU and memory, and PostgreSQL's CPU beside it."""
+"""Costs of a program while it works: time, its processes' CPU and memory, and PostgreSQL's CPU beside it."""
 
 import os
 import signal
@@ -17,13 +17,13 @@ from development.servers.processes import die_with_parent
 _LOOK_SECONDS = 0.05
 
 
-class ProgramFailed(Exception):
-    """A program ended with an error, or too early, or took too long; the text has the end of what it said."""
+class ProgramFailedError(Exception):
+    """A program that ended with an error, too early, or timed out; the text has the end of its output."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Costs:
-    """What a program took from its start until it was done."""
+    """The costs of a program from its start until it was done."""
 
     seconds: float
     # User and system time of all its processes.
@@ -42,9 +42,9 @@ def run_measured(
     done: Callable[[], bool] | None = None,
     limit_seconds: float = 3600.0,
 ) -> Costs:
-    """Run a program until it ends, or until `done`, which then ends it; what it says goes to the log.
+    """Run a program until it ends, or until `done`, which then ends it; its output goes to the log.
 
-    Raises ProgramFailed.
+    Raises ProgramFailedError.
     """
     before = database_cpu()
     with log.open("wb") as output, _running(command, directory, environment, output) as process:
@@ -52,14 +52,14 @@ def run_measured(
         cpu, code = 0.0, None
         while code is None and not (done and done()):
             if time.monotonic() - started > limit_seconds:
-                raise ProgramFailed(_describe(f"it took more than {limit_seconds:.0f} s", log))
+                raise ProgramFailedError(_describe(f"it took more than {limit_seconds:.0f} s", log))
             cpu = max(cpu, _look(watched, peaks))
             code, ended_with = _wait(process, _LOOK_SECONDS)
         seconds = time.monotonic() - started
         if code is None:
             cpu = max(cpu, _look(watched, peaks))
         elif code or done:
-            raise ProgramFailed(_describe(f"it ended with code {code}", log))
+            raise ProgramFailedError(_describe(f"it ended with code {code}", log))
         else:
             cpu = ended_with
     return Costs(
@@ -71,7 +71,7 @@ def run_measured(
 
 
 def database_cpu() -> float:
-    """CPU seconds of all processes of the server so far, those that ended included."""
+    """Return the CPU seconds of all processes of the server so far, those that ended included."""
     with dataset.connect("postgres") as connection:
         (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
         assert isinstance(pid, int)
@@ -114,7 +114,7 @@ def _running(
 
 
 def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> tuple[int | None, float]:
-    """The code of a process that ended and the CPU of it and its children; None and 0 while it runs."""
+    """Return the code of a process that ended and the CPU of it and its children; None and 0 while it runs."""
     deadline = time.monotonic() + seconds
     while True:
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -127,23 +127,23 @@ def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> tuple[int | Non
 
 
 def _look(process: psutil.Process, peaks: dict[int, int]) -> float:
-    """Note the peaks of a process and its children in kB; returns their CPU seconds so far."""
+    """Update the peaks of a process and its children in kB; return their CPU seconds so far."""
     total = 0.0
     try:
         for one in (process, *process.children(recursive=True)):
-            # Not getrusage's maximum: that begins with the memory of whoever started the process.
+            # Not getrusage's maximum: that begins with the memory of the parent process.
             for line in Path(f"/proc/{one.pid}/status").read_text(encoding="utf-8").splitlines():
                 if line.startswith("VmHWM:"):
                     peaks[one.pid] = int(line.split()[1])
             times = one.cpu_times()
             total += times.user + times.system + times.children_user + times.children_system
     except (psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError):
-        # It ended while it was looked at.
+        # It ended while it was read.
         return total
     return total
 
 
 def _describe(what: str, log: Path) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-12:]
-    said = "\n  ".join(lines) or "(it said nothing)"
-    return f"{what}; the end of {log}:\n  {said}"
+    tail = "\n  ".join(lines) or "(it said nothing)"
+    return f"{what}; the end of {log}:\n  {tail}"

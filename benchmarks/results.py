@@ -11,7 +11,7 @@ _DIRECTORY = Path(__file__).parent / "results"
 
 
 def keep(name: str, result: dict[str, Any]) -> None:
-    """Write `results/<name>.json`, with what machine it was."""
+    """Write `results/<name>.json`, with a description of the machine."""
     machine = {
         "day": time.strftime("%Y-%m-%d", time.gmtime()),
         "processors": os.cpu_count(),

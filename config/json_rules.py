@@ -1,30 +1,40 @@
-"""Rules for JSON values, and how rules for objects and lists are made of them.
+"""Validation rules for JSON values, and combinators for objects and lists.
 
-A rule is a function: it returns what it makes of a value, or raises ValueError with the rule in words ("must be ...").
-Those for objects and lists raise Refused, which holds all that is wrong within them, each with its path.
+A rule is a function: it returns the parsed value, or raises ValueError with the rule as text ("must be ..."). Rules for
+objects and lists raise InvalidFieldsError, which lists every problem within them with its path.
+
+Nothing is clamped, rounded or coerced. Numbers are JSON numbers; each factory names its unit in its error text.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 Rule = Callable[[Any], Any]
-# A path below the value in question, as `recipients[1].share`, empty for the value itself; and the rule it breaks.
+# The path below the validated value, as `recipients[1].share`, empty for the value itself; and the broken rule.
 Problem = tuple[str, str]
 
-# A field of a deployment's body -> what another body calls it; what is not in it has the same name there.
+# Field of a deployment's body -> its name in another body; a field that is missing has the same name there.
 FieldNames = Mapping[str, str]
 
-# So many of a kind are told one by one; nobody reads more, and a body can hold a hundred thousand.
-MAX_TOLD = 20
-# A key of the caller's is named up to here.
+# Problems of one list or object that are reported one by one: a body can hold a hundred thousand.
+MAX_REPORTED = 20
+# Characters of an unknown key that are reported.
 _MAX_KEY = 60
+
+MAX_URL = 2_048
+# Controls, white space, and what would end an attribute of an HTML page.
+_NOT_IN_URL = r"\s\x00-\x1f\x7f<>\"'`\\"
+# JSON Schema of what `parse_flag` accepts.
+FLAG_SHAPE: dict[str, Any] = {"type": "boolean"}
 
 REQUIRED = object()
 
 
-class Refused(ValueError):
-    """What is wrong within an object or a list."""
+class InvalidFieldsError(ValueError):
+    """Invalid fields of an object or a list, with the path and the broken rule of each."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__(*problems)
@@ -32,36 +42,36 @@ class Refused(ValueError):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Key:
-    """A key of an object: the rule for its value, and what it is where it is absent or null."""
+class FieldRule:
+    """Rule for one key of an object; the default applies where the key is absent or null."""
 
     rule: Rule
     default: Any = REQUIRED
-    # Another name under which it is taken.
+    # Alternative name of the key.
     alias: str = ""
 
 
-def below(path: str, error: ValueError) -> list[Problem]:
-    """What is wrong with the value at a path, as its rule raised it."""
-    if not isinstance(error, Refused):
+def nested_problems(path: str, error: ValueError) -> list[Problem]:
+    """Return the problems of the value at a path, from the error that its rule raised."""
+    if not isinstance(error, InvalidFieldsError):
         return [(path, str(error))]
-    return [(join(path, inner), words) for inner, words in error.problems]
+    return [(join_path(path, inner), message) for inner, message in error.problems]
 
 
-def join(path: str, inner: str) -> str:
-    """The path of what is at `inner` below `path`."""
+def join_path(path: str, inner: str) -> str:
+    """Return the path of `inner` below `path`."""
     return f"{path}.{inner}" if path and inner and not inner.startswith("[") else path + inner
 
 
-def read_object(value: Any, keys: Mapping[str, Key]) -> tuple[dict[str, Any], list[Problem]]:
-    """What the keys' rules make of an object's values, as far as they take them, and all that is wrong with it.
+def parse_object(value: Any, keys: Mapping[str, FieldRule]) -> tuple[dict[str, Any], list[Problem]]:
+    """Parse an object by the rules of its keys; return the valid values and all problems.
 
-    A key that is null counts as absent. An unknown one is refused: it would be a wish that nobody fulfils.
+    A null key counts as absent. An unknown key is a problem: ignoring it would drop an option without notice.
     """
     if not isinstance(value, dict):
         return {}, [("", "must be a JSON object")]
     given = {name: item for name, item in value.items() if item is not None}
-    taken: dict[str, Any] = {}
+    parsed: dict[str, Any] = {}
     problems: list[Problem] = []
     for name, key in keys.items():
         at = key.alias if key.alias and key.alias in given else name
@@ -71,54 +81,155 @@ def read_object(value: Any, keys: Mapping[str, Key]) -> tuple[dict[str, Any], li
             if key.default is REQUIRED:
                 problems.append((name, "is required"))
             else:
-                taken[name] = key.default
+                parsed[name] = key.default
             continue
         try:
-            taken[name] = key.rule(given[at])
+            parsed[name] = key.rule(given[at])
         except ValueError as error:
-            problems += below(at, error)
-    return taken, problems + _unknown(value, keys)
+            problems += nested_problems(at, error)
+    return parsed, problems + _unknown(value, keys)
 
 
-def object_of(keys: Mapping[str, Key]) -> Rule:
-    """The rule for an object with these keys: a dictionary of all of them."""
+def object_of(keys: Mapping[str, FieldRule]) -> Rule:
+    """Return the rule for an object with these keys; its result is a dictionary of all of them."""
 
     def rule(value: Any) -> dict[str, Any]:
-        taken, problems = read_object(value, keys)
+        parsed, problems = parse_object(value, keys)
         if problems:
-            raise Refused(problems)
-        return taken
+            raise InvalidFieldsError(problems)
+        return parsed
 
     return rule
 
 
 def list_of(item: Rule, *, least: int = 0, most: int) -> Rule:
-    """The rule for a list of so many entries: a tuple of what `item` makes of each."""
+    """Return the rule for a list of `least` to `most` entries; its result is a tuple of parsed entries."""
     size = f"must be a list of {least} to {most} entries" if least else f"must be a list of at most {most} entries"
 
     def rule(value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list) or not least <= len(value) <= most:
             raise ValueError(size)
-        taken, problems = [], list[Problem]()
+        parsed, problems = [], list[Problem]()
         for index, entry in enumerate(value):
             try:
-                taken.append(item(entry))
+                parsed.append(item(entry))
             except ValueError as error:
-                problems += below(f"[{index}]", error)
+                problems += nested_problems(f"[{index}]", error)
         if problems:
-            raise Refused(cut(problems))
-        return tuple(taken)
+            raise InvalidFieldsError(truncate_problems(problems))
+        return tuple(parsed)
 
     return rule
 
 
-def cut(problems: list[Problem]) -> list[Problem]:
-    """The first of them, and how many more there are."""
-    more = len(problems) - MAX_TOLD
-    return [*problems[:MAX_TOLD], ("", f"breaks rules in {more} more places")] if more > 0 else problems
+def truncate_problems(problems: list[Problem]) -> list[Problem]:
+    """Return the first MAX_REPORTED problems, and the number of further ones."""
+    more = len(problems) - MAX_REPORTED
+    return [*problems[:MAX_REPORTED], ("", f"breaks rules in {more} more places")] if more > 0 else problems
 
 
-def _unknown(value: dict[str, Any], keys: Mapping[str, Key]) -> list[Problem]:
+def _unknown(value: dict[str, Any], keys: Mapping[str, FieldRule]) -> list[Problem]:
     known = set(keys) | {key.alias for key in keys.values() if key.alias}
     names = ", ".join(keys)
-    return cut([(name[:_MAX_KEY] or '""', f"is not known; known are {names}") for name in value if name not in known])
+    return truncate_problems(
+        [(name[:_MAX_KEY] or '""', f"is not known; known are {names}") for name in value if name not in known]
+    )
+
+
+def parse_flag(text: str) -> bool:
+    """Parse true, false, 1 or 0, the words in any case. Raises ValueError with the rule."""
+    if text == "1" or (text.isascii() and text.lower() == "true"):
+        return True
+    if text == "0" or (text.isascii() and text.lower() == "false"):
+        return False
+    raise ValueError("must be true, false, 1 or 0")
+
+
+def exact_number(value: Any, *, message: str) -> Decimal:
+    """Return a JSON number exactly as written; `words` is the rule for text, booleans and infinity.
+
+    The body parser rejects floats that do not read as the caller wrote them.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(message)
+    if isinstance(value, int):
+        return Decimal(value)
+    exact = Decimal(repr(value))
+    if not exact.is_finite():
+        raise ValueError(message)
+    return exact
+
+
+def whole_number(*, least: int, most: int, unit: str) -> Rule:
+    """Return the rule for a whole number within two limits."""
+    message = f"must be a whole number from {least} to {most}, in {unit}"
+
+    def rule(value: Any) -> int:
+        exact = exact_number(value, message=message)
+        if exact != exact.to_integral_value() or not least <= exact <= most:
+            raise ValueError(message)
+        return int(exact)
+
+    return rule
+
+
+def positive(rule: Rule, *, unit: str) -> Rule:
+    """Return the rule for values of `rule` above zero."""
+
+    def above_zero(value: Any) -> Any:
+        parsed = rule(value)
+        if parsed <= 0:
+            raise ValueError(f"must be a number above 0, in {unit}")
+        return parsed
+
+    return above_zero
+
+
+def choice(*names: str) -> Rule:
+    """Return the rule for one of these texts; upper and lower case differ."""
+
+    def rule(value: Any) -> str:
+        if not isinstance(value, str) or value not in names:
+            raise ValueError(f"must be {' or '.join(names)}")
+        return value
+
+    return rule
+
+
+def text(*, most: int, least: int = 0) -> Rule:
+    """Return the rule for a text of at most `most` characters, kept unchanged; blank texts count as empty."""
+
+    def rule(value: Any) -> str:
+        if not isinstance(value, str):
+            raise ValueError("must be text")
+        if least and not value.strip():
+            raise ValueError("must not be blank")
+        if not least <= len(value) <= most:
+            raise ValueError(f"must have at most {most} characters")
+        if "\0" in value:
+            raise ValueError("must not hold NUL characters")
+        if not value.isprintable() and any("\ud800" <= character <= "\udfff" for character in value):
+            raise ValueError("must be text that UTF-8 can hold")
+        return value
+
+    return rule
+
+
+def web_address(*schemes: str) -> Rule:
+    """Return the rule for a URL of one of these schemes, kept unchanged."""
+    pattern = re.compile(rf"(?:{'|'.join(schemes)})://[^/?#{_NOT_IN_URL}][^{_NOT_IN_URL}]*", re.IGNORECASE)
+    message = f"must be a URL that begins with {' or '.join(f'{scheme}://' for scheme in schemes)}"
+    short = text(most=MAX_URL)
+
+    def rule(value: Any) -> str:
+        parsed: str = short(value)
+        if not pattern.fullmatch(parsed):
+            raise ValueError(message)
+        return parsed
+
+    return rule
+
+
+def flag(value: Any) -> bool:
+    """Parse a boolean in any notation of the API."""
+    return parse_flag(str(value) if isinstance(value, str) or value in (0, 1) else "")

@@ -1,28 +1,28 @@
-"""Texts of strangers in Unicode's form NFKC, in a time that grows with their length alone."""
+"""Unicode normalization (NFKC) of untrusted text in linear time."""
 
 import re
 import unicodedata
 from itertools import groupby, islice
 
-# A run of marks takes its square of time to be put in order. No script of people has this many in a row
+# Sorting a run of combining marks takes quadratic time. No human script has this many in a row
 # (https://www.unicode.org/reports/tr15/#Stream_Safe_Text_Format); the rest of a longer run is dropped.
-MOST_MARKS = 30
-# What may be such a run: marks are no letters, but two signs of Katakana are both.
-_LONG = re.compile(rf"(?:[^\w\s!-~]|[\uff9e\uff9f]){{{MOST_MARKS + 1},}}")
+MAX_MARKS = 30
+# Candidates for such a run: marks are not letters, but two signs of Katakana are both.
+_LONG = re.compile(rf"(?:[^\w\s!-~]|[\uff9e\uff9f]){{{MAX_MARKS + 1},}}")
 
 
-def normal_form(text: str) -> str:
-    """The text in NFKC, less what is beyond MOST_MARKS of marks in a row."""
+def normalize_text(text: str) -> str:
+    """Return the text in NFKC, with at most MAX_MARKS combining marks in a row."""
     return unicodedata.normalize("NFKC", _LONG.sub(_with_few_marks, text))
 
 
 def _with_few_marks(run: re.Match[str]) -> str:
     return "".join(
-        "".join(islice(characters, MOST_MARKS) if marks else characters)
+        "".join(islice(characters, MAX_MARKS) if marks else characters)
         for marks, characters in groupby(run[0], key=_is_mark)
     )
 
 
 def _is_mark(character: str) -> bool:
-    """Whether it stands in a run of marks once the text is normalized."""
+    """Return whether the character belongs to a run of marks after normalization."""
     return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) != 0

@@ -1,4 +1,4 @@
-"""The service's addresses; the contract's order is kept inside each app's file."""
+"""URL configuration; each app's file keeps the contract's order."""
 
 from django.contrib import admin
 from django.urls import include, path, re_path
@@ -20,7 +20,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
 ]
 
-# What fails outside of an API view; below /api/ the answer is still the one error body.
+# Handlers of errors outside of an API view; below /api/ they return the same error body.
 handler400 = "config.api.error_handling.bad_request"
 handler403 = "config.api.error_handling.forbidden"
 handler404 = "config.api.error_handling.page_not_found"

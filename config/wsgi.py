@@ -1,4 +1,4 @@
-"""The WSGI application that the web server runs."""
+"""WSGI application of the web server."""
 
 import gc
 import os
@@ -6,18 +6,18 @@ import sys
 
 from django.core.wsgi import get_wsgi_application
 
-from config.edge.cache import keep_public_answers
-from config.edge.chunked_bodies import measure_bodies
+from config.edge.cache import cache_public_responses
+from config.edge.chunked_bodies import add_content_length
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-# Outside of what measures bodies: a request whose answer is kept has none.
-application = keep_public_answers(measure_bodies(get_wsgi_application()))
+# Outside of `add_content_length`: a cacheable request has no body.
+application = cache_public_responses(add_content_length(get_wsgi_application()))
 
-# A thread that comes back from the database waits for the interpreter until the running one gives it up: by default
-# 5 ms, which is longer than most requests take.
+# A thread that returns from the database waits for the interpreter lock until the running thread releases it: by
+# default 5 ms, which is longer than most requests take.
 sys.setswitchinterval(0.0005)
-# What is loaded by now stays for good, and a request leaves no circles behind: neither is worth being looked through
-# again and again.
+# Loaded objects stay for good, and a request leaves no reference cycles: the garbage collector need not scan either
+# repeatedly.
 gc.freeze()
 gc.set_threshold(20_000, 20, 20)

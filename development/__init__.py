@@ -1,1 +1,1 @@
-"""`make run`: the whole service in one terminal, with a development chain where no node is set."""
+"""`make run`: the whole service in one terminal, with bundled servers, a development chain and stand-ins."""

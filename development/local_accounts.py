@@ -1,4 +1,4 @@
-"""The administrator and the partner key with which `make run` greets: made once, and kept in private files."""
+"""Administrator and partner key of `make run`, created once and stored in private files."""
 
 import secrets
 from pathlib import Path
@@ -14,14 +14,14 @@ _SCOPES = (Scope.READ, Scope.INDEX, Scope.DEPLOY, Scope.AGENTS, Scope.SCORES)
 
 
 def ensure_administrator(path: Path) -> str:
-    """Make the administrator `admin` where there is none; the password that the file keeps, if it is theirs still.
+    """Create the administrator `admin` if it is missing; return the stored password if it is still valid.
 
-    An empty text says that the administrator has another password, which nobody but they know.
+    An empty text means that the administrator has changed the password.
     """
     users = get_user_model()._default_manager
     user = users.filter(username=ADMINISTRATOR).first()
     if user is None:
-        password = private_files.keep(path, secrets.token_urlsafe(15))
+        password = private_files.read_or_create(path, secrets.token_urlsafe(15))
         users.create_superuser(username=ADMINISTRATOR, email="", password=password)
         return password
     password = private_files.read(path)
@@ -29,10 +29,10 @@ def ensure_administrator(path: Path) -> str:
 
 
 def ensure_partner_key(path: Path) -> str:
-    """The key that the file keeps, or a new one where that is no longer accepted or lacks a scope."""
+    """Return the stored key, or a new one if it is no longer valid or lacks a scope."""
     text = private_files.read(path)
-    key = credentials.verify(text)
+    key = credentials.verify_key(text)
     if key is None or not set(_SCOPES) <= set(key.scopes):
-        text = credentials.issue("make run", scopes=_SCOPES)
+        text = credentials.issue_key("make run", scopes=_SCOPES)
         private_files.replace(path, text)
     return text

@@ -1,4 +1,4 @@
-"""Small files that only this user can read: secrets that the bundled default makes and keeps."""
+"""Small files that only this user can read: generated secrets of a local installation."""
 
 import os
 import secrets
@@ -6,19 +6,19 @@ from pathlib import Path
 
 
 def read(path: Path) -> str:
-    """The file's text without surrounding blanks, or an empty text where there is no file."""
+    """Return the file's text without surrounding white space; "" if the file is missing."""
     try:
         return path.read_text(encoding="utf-8").strip()
     except FileNotFoundError:
         return ""
 
 
-def keep(path: Path, fresh: str) -> str:
-    """The file's text; `fresh` becomes it where there is no file. Of several processes at once, one wins."""
+def read_or_create(path: Path, fresh: str) -> str:
+    """Return the file's text, creating it from `fresh` if it is missing; of concurrent processes, one wins."""
     if not path.exists():
         draft = _write_draft(path, fresh)
         try:
-            # A link fails where another process was first, and never shows half a secret.
+            # A link fails if another process was first, and never exposes a partial secret.
             os.link(draft, path)
         except FileExistsError:
             pass
@@ -28,7 +28,7 @@ def keep(path: Path, fresh: str) -> str:
 
 
 def replace(path: Path, text: str) -> None:
-    """Make this the file's text."""
+    """Replace the file's text atomically."""
     _write_draft(path, text).replace(path)
 
 

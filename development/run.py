@@ -1,8 +1,7 @@
 """`make run`, or `python -m development.run`: the whole service in one terminal, until Ctrl-C.
 
-The processes are those of the Procfile, which production runs as well; around them come the bundled servers, the
-tables, the accounts to greet with, a development chain and stand-ins for outside services, each where the settings name
-none.
+The processes are those of the Procfile, which production uses as well. Around them it starts what is not configured:
+bundled servers, tables, accounts, a development chain, and stand-ins of outside services.
 """
 
 import errno
@@ -25,20 +24,20 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from config.environment.server_urls import ask_database, ask_redis, web_server_answers
+from config.environment.server_urls import check_database, check_redis, is_web_server_up
 from config.environment.variables import BASE_DIR, env_secret, join_list, load_env_file
-from development import run_chains, run_deployments, run_standins, running_chain
+from development import run_chains, run_standins, running_chain
 from development.devchain import anvil
 from development.sample_data import agent_reporter
 from development.servers import bundled
 from development.servers.processes import end_with_parent
-from development.supervisor import StartFailed, Supervisor
+from development.supervisor import StartFailedError, Supervisor
 
 _START_SECONDS = 90.0
 _CHAIN_PORT = 8545
 _CHAIN_WEBSOCKET = f"RPC_WS_URL_{anvil.CHAIN_ID}"
 _CHAIN_FROM = f"FOLLOW_FROM_{anvil.CHAIN_ID}"
-# What the Procfile calls it.
+# Its name in the Procfile.
 _FOLLOWER = "follower"
 _TRY_AS_USER = """  As a user         curl {address} \\
                       -H "Authorization: Bearer $(.venv/bin/python manage.py user_token --fid 12345)"
@@ -46,66 +45,67 @@ _TRY_AS_USER = """  As a user         curl {address} \\
 
 
 def main() -> None:
-    # Ctrl-C too: a shell that starts a program in the background has it ignore that.
+    # SIGINT too: a shell that starts a program in the background makes it ignore that signal.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
-    # One that is killed, as make may be, leaves nothing running.
+    # If its parent is killed, as make may be, it leaves nothing running.
     end_with_parent(signal.SIGTERM)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
         load_env_file()
         _run()
     except (KeyboardInterrupt, BrokenPipeError):
-        # Ctrl-C, or a terminal that was closed: the way to end this program.
+        # Ctrl-C or a closed terminal is the regular way to end this program.
         return
-    except (ImproperlyConfigured, StartFailed, CommandError) as error:
+    except (ImproperlyConfigured, StartFailedError, CommandError) as error:
         sys.exit(f"launchboard: {error}")
 
 
 def _run() -> None:
     environment = _read_settings()
     host, port = settings.WEB_HOST, settings.PORT
-    _refuse_second_run()
-    _refuse_unusable_address(host, port)
-    _refuse_silent_servers()
+    _check_single_run()
+    _check_address(host, port)
+    _check_servers()
     django.setup()
     _check_system()
-    _say("launchboard", "starting")
-    bundled.hold()
+    _print_line("launchboard", "starting")
+    bundled.ensure_running()
     call_command("migrate", verbosity=0, interactive=False)
     accounts = _prepare_accounts()
-    supervisor = Supervisor(directory=BASE_DIR, say=_say)
+    supervisor = Supervisor(directory=BASE_DIR, say=_print_line)
     try:
         chain = _start_chain(supervisor, environment)
         sample_ports = _start_stand_ins(supervisor, environment)
-        environment |= chain | run_standins.environment(sample_ports)
-        if run_chains.has_ours(environment):
-            environment |= agent_reporter.environment(environment)
-        running_chain.announce(chain | run_standins.issuer(sample_ports))
+        environment |= chain | run_standins.standin_settings(sample_ports)
+        if run_chains.has_development_chain(environment):
+            environment |= agent_reporter.ranking_settings(environment)
+        running_chain.publish_settings(chain | run_standins.issuer_settings(sample_ports))
         commands = _read_procfile()
         if not run_chains.chain_ids(chain):
-            # It would end again and again for want of one.
+            # Without a chain it would exit again and again.
             del commands[_FOLLOWER]
         for name, command in commands.items():
             supervisor.start(name, ["/bin/sh", "-c", f"exec {command}"], environment=environment)
-        supervisor.wait_until(lambda: web_server_answers(host, port), seconds=_START_SECONDS, what="the web server")
+        supervisor.wait_until(lambda: is_web_server_up(host, port), seconds=_START_SECONDS, what="the web server")
         _start_samples(supervisor, environment)
-        services, has_users = run_standins.greet(sample_ports), bool(run_standins.issuer(sample_ports))
+        services = run_standins.services_greeting(sample_ports)
+        has_users = bool(run_standins.issuer_settings(sample_ports))
         print(_greeting(environment, accounts, services, has_users=has_users), flush=True)
         while True:
             supervisor.attend(seconds=1.0)
-            # What has killed a bundled server's keeper is healed here, and costs nothing otherwise.
-            bundled.hold()
+            # Restarts a bundled server after its keeper was killed; cheap otherwise.
+            bundled.ensure_running()
     finally:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
-        _say("launchboard", "stopping")
+        _print_line("launchboard", "stopping")
         supervisor.stop()
-        running_chain.withdraw()
+        running_chain.remove_settings()
 
 
 def _read_settings() -> dict[str, str]:
-    """The environment of the processes. Raises ImproperlyConfigured for every setting that can't be used."""
+    """Return the environment of the processes. Raises ImproperlyConfigured for an invalid setting."""
     own = {
         "PORT": str(settings.PORT),
         "WEB_HOST": settings.WEB_HOST,
@@ -113,25 +113,29 @@ def _read_settings() -> dict[str, str]:
         "WORKER_PROCESSES": str(settings.WORKER_PROCESSES),
         "LAUNCH_EVERY_SECONDS": str(settings.LAUNCH_EVERY_SECONDS),
         "PYTHONUNBUFFERED": "1",
-        # Said of root in a container too; who runs production reads it there.
+        # Celery's warning about root applies in a container too; in production it is shown.
         "PYTHONWARNINGS": os.environ.get("PYTHONWARNINGS", "ignore:You're running the worker with superuser"),
         "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))),
     }
     return os.environ | own
 
 
-def _refuse_second_run() -> None:
-    """Two would send the same scheduled tasks twice. The lock is the kernel's: it ends with this process."""
+def _check_single_run() -> None:
+    """Raise StartFailedError if another run uses the same data: scheduled tasks would be sent twice.
+
+    The lock is the kernel's: it ends with this process.
+    """
     bundled.make_local_directory()
     path = running_chain.run_lock()
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise StartFailed(f"it already runs with the data in {path.parent}") from None
+        raise StartFailedError(f"it already runs with the data in {path.parent}") from None
 
 
-def _refuse_unusable_address(host: str, port: int) -> None:
+def _check_address(host: str, port: int) -> None:
+    """Raise StartFailedError if the web server can't bind the address."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
@@ -142,31 +146,31 @@ def _refuse_unusable_address(host: str, port: int) -> None:
             advice = "set PORT to a free one"
         else:
             advice = "set WEB_HOST to an address of this machine"
-        raise StartFailed(f"can't listen on {host} port {port} ({error.strerror}): {advice}") from error
+        raise StartFailedError(f"can't listen on {host} port {port} ({error.strerror}): {advice}") from error
 
 
-def _refuse_silent_servers() -> None:
-    """Ask the servers that are not the bundled ones. Raises ImproperlyConfigured where one gives no answer."""
+def _check_servers() -> None:
+    """Connect to servers that are not bundled. Raises ImproperlyConfigured if one does not respond."""
     if env_secret("DATABASE_URL"):
-        ask_database(connection.get_connection_params())
+        check_database(connection.get_connection_params())
     if env_secret("REDIS_URL"):
-        ask_redis(settings.REDIS_URL)
+        check_redis(settings.REDIS_URL)
 
 
 def _check_system() -> None:
-    """Django's own checks. Raises StartFailed for errors; warnings are said, except of chains where ours is coming."""
+    """Run Django's checks. Raises StartFailedError for errors; prints warnings if chains are configured."""
     for message in checks.run_checks():
         if message.is_serious():
-            raise StartFailed(f"{message.msg} {message.hint or ''}".strip())
+            raise StartFailedError(f"{message.msg} {message.hint or ''}".strip())
         if settings.RPC_URLS:
-            _say("launchboard", str(message))
+            _print_line("launchboard", str(message))
 
 
 def _prepare_accounts() -> dict[str, str]:
-    """The key under `partnerKey` and, with the bundled database alone, the administrator's `password`."""
+    """Return the key as `partnerKey` and, only with the bundled database, the administrator's `password`."""
     output = io.StringIO()
-    wishes = [] if env_secret("DATABASE_URL") else ["--administrator"]
-    call_command("prepare_local_accounts", str(bundled.local_directory()), *wishes, stdout=output)
+    options = [] if env_secret("DATABASE_URL") else ["--administrator"]
+    call_command("prepare_local_accounts", str(bundled.local_directory()), *options, stdout=output)
     made: dict[str, str] = json.loads(output.getvalue())
     return made
 
@@ -177,67 +181,76 @@ def _read_procfile() -> dict[str, str]:
 
 
 def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict[str, str]:
-    """Start the development chain where no node is set; the settings that make the processes know it."""
+    """Start the development chain if no node is configured; return the settings that point to it."""
     program = anvil.find_anvil()
     if run_chains.evm_chain_ids() or program is None:
         return {}
     local = bundled.local_directory()
     port = _free_port(_CHAIN_PORT)
     url, chains_file = f"http://{anvil.HOST}:{port}", local / "chains.toml"
-    command = anvil.command(program, port=port, state=local / "chain.json")
+    command = anvil.anvil_command(program, port=port, state=local / "chain.json")
     supervisor.start("chain", command, environment=environment)
     supervisor.wait_until(lambda: _listens(port), seconds=_START_SECONDS, what="the development chain")
-    prepare = [sys.executable, "-m", "development.prepare_chain", url, str(chains_file)]
-    supervisor.run("chain", prepare, environment=environment)
+    # A process of its own: it would keep the chain libraries in this one's memory.
+    deploy = [sys.executable, "-m", "development.devchain.deploy_contracts", url, str(chains_file)]
+    supervisor.run("chain", deploy, environment=environment)
     return {
-        run_chains.OUR_URLS: url,
-        # The node answers both on its one port.
+        run_chains.DEVELOPMENT_RPC_URLS: url,
+        # The node serves HTTP and WebSocket on one port.
         _CHAIN_WEBSOCKET: f"ws://{anvil.HOST}:{port}",
-        # All of it: what was launched by hand, too.
+        # From the first block, to include manual launches.
         _CHAIN_FROM: "0",
-        # Beside the operator's own, which may describe other chains.
+        # In addition to the operator's own files, which may describe other chains.
         "CHAINS_FILE": join_list((*settings.CHAINS_FILES, str(chains_file))),
-    } | run_deployments.environment()
+    } | run_chains.deployer_settings()
 
 
 def _start_stand_ins(supervisor: Supervisor, environment: Mapping[str, str]) -> dict[str, int]:
-    """Start those that are wanted; their ports by name."""
+    """Start the stand-ins of services that are not configured; return their ports by name."""
     ports = run_standins.choose_ports(_free_port)
     if ports:
-        words = [f"{name}={port}" for name, port in ports.items()]
-        supervisor.start("stand-ins", [sys.executable, "-m", "development.standins", *words], environment=environment)
+        arguments = [f"{name}={port}" for name, port in ports.items()]
+        supervisor.start(
+            "stand-ins", [sys.executable, "-m", "development.standins", *arguments], environment=environment
+        )
     return ports
 
 
 def _start_samples(supervisor: Supervisor, environment: Mapping[str, str]) -> None:
-    """Have tokens launched, and what made-up agents do reported, where the chain is ours."""
-    if not run_chains.has_ours(environment):
+    """Start the launcher and the reporter of sample agents, if this run has a development chain."""
+    if not run_chains.has_development_chain(environment):
         return
-    options = ["--rpc-url", environment[run_chains.OUR_URLS], "--every", environment["LAUNCH_EVERY_SECONDS"]]
+    options = [
+        "--rpc-url",
+        environment[run_chains.DEVELOPMENT_RPC_URLS],
+        "--every",
+        environment["LAUNCH_EVERY_SECONDS"],
+    ]
     supervisor.start(
         "launcher", [sys.executable, "-m", "development.devchain.launcher", *options], environment=environment
     )
-    told = [_address(environment), str(bundled.local_directory() / "partner-key")]
+    arguments = [_address(environment), str(bundled.local_directory() / "partner-key")]
     supervisor.start(
-        "agents", [sys.executable, "-m", "development.sample_data.agent_reporter", *told], environment=environment
+        "agents", [sys.executable, "-m", "development.sample_data.agent_reporter", *arguments], environment=environment
     )
 
 
 def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], services: str, *, has_users: bool) -> str:
-    address, local, ours = _address(environment), bundled.local_directory(), run_chains.has_ours(environment)
+    address, local = _address(environment), bundled.local_directory()
+    is_development = run_chains.has_development_chain(environment)
     if "password" not in accounts:
         login = "make one with `manage.py createsuperuser`"
     else:
         login = f"admin, password {accounts['password'] or 'as you have set it'}"
-    deploying = run_deployments.greet(address, partner_key=accounts["partnerKey"]) if ours else ""
+    deploying = run_chains.deploy_greeting(address, partner_key=accounts["partnerKey"]) if is_development else ""
     user = _TRY_AS_USER.format(address=shlex.quote(f"{address}/api/pretoken/pending")) if has_users else ""
     return f"""
   Launchboard       {address}  (documentation: {address}/api/docs)
   Administration    {address}/admin/  ({login})
   Partner key       {accounts["partnerKey"]}
-{run_chains.greet(environment, address)}
+{run_chains.chains_greeting(environment, address)}
 {services}
-{agent_reporter.greet(address, are_samples=ours)}
+{agent_reporter.leaderboard_greeting(address, are_samples=is_development)}
   Data, keys, logs  {local}
   Try               curl {shlex.quote(f"{address}/api/tokens?limit=3")}
 {deploying}{user}  Ctrl-C stops everything.
@@ -266,7 +279,7 @@ def _free_port(wanted: int) -> int:
     return port
 
 
-def _say(name: str, line: str) -> None:
+def _print_line(name: str, line: str) -> None:
     print(f"{name:>11} | {line}", flush=True)
 
 

@@ -1,35 +1,62 @@
-"""Which chains `make run` has: those of the settings, and a development chain where these name no EVM chain's node."""
+"""Chains of `make run`: those of the settings, or a development chain with its deploy wallet."""
 
+import json
+import secrets
+import shlex
 from collections.abc import Mapping
 
 from django.conf import settings
 
 from development.devchain import anvil
 
-# By which setting the processes know the development chain.
-OUR_URLS = f"RPC_URLS_{anvil.CHAIN_ID}"
+# The setting by which the processes find the development chain.
+DEVELOPMENT_RPC_URLS = f"RPC_URLS_{anvil.CHAIN_ID}"
 
 
-def has_ours(environment: Mapping[str, str]) -> bool:
-    """Whether the processes with these settings have the development chain that this run started."""
-    return not evm_chain_ids() and OUR_URLS in environment
+def has_development_chain(environment: Mapping[str, str]) -> bool:
+    """Return whether these settings have the development chain that this run started."""
+    return not evm_chain_ids() and DEVELOPMENT_RPC_URLS in environment
 
 
 def evm_chain_ids() -> list[int]:
-    """Those of the settings: Solana goes on beside a development chain as it does beside real ones."""
+    """Return the EVM chains of the settings: Solana runs beside a development chain as beside real ones."""
     return [chain_id for chain_id in settings.RPC_URLS if chain_id != settings.SOLANA_CHAIN_ID]
 
 
 def chain_ids(environment: Mapping[str, str]) -> list[int]:
-    """The chains that have a node, ours first."""
-    return [*([anvil.CHAIN_ID] if has_ours(environment) else []), *settings.RPC_URLS]
+    """Return the chains that have a node, the development chain first."""
+    return [*([anvil.CHAIN_ID] if has_development_chain(environment) else []), *settings.RPC_URLS]
 
 
-def greet(environment: Mapping[str, str], address: str) -> str:
-    """The greeting's lines about chains, of a service at this address."""
+def chains_greeting(environment: Mapping[str, str], address: str) -> str:
+    """Return the greeting's lines about chains, for a service at this address."""
     followed = " ".join(f"{address}/readyz?chain={chain_id}" for chain_id in chain_ids(environment))
     return f"""  Chains            {_describe(environment)}
   Followed so far   {followed or "none"}"""
+
+
+def deployer_settings() -> dict[str, str]:
+    """Return the settings for signing on the development chain; empty if the operator has set others."""
+    signers = (settings.DEPLOYER_KEYS, settings.DEPLOYER_KEYSTORES, settings.DEPLOYER_REMOTE)
+    return (
+        {}
+        if any(anvil.CHAIN_ID in signer for signer in signers)
+        else {f"DEPLOYER_KEYS_{anvil.CHAIN_ID}": anvil.DEPLOYER_KEY}
+    )
+
+
+def deploy_greeting(address: str, *, partner_key: str) -> str:
+    """Return two shell commands: one that launches a token, safe to repeat, and one that queries its status."""
+    # Pasting it twice returns the same deployment; each start of the service prints another key.
+    request_key = secrets.token_hex(16)
+    token = {"name": "My token", "symbol": "MINE", "tokenAdmin": anvil.DEPLOYER, "requestKey": request_key}
+    body = json.dumps({"chainId": anvil.CHAIN_ID, "token": token})
+    header = f"-H {shlex.quote(f'x-api-key: {partner_key}')}"
+    status = shlex.quote(f"{address}/api/tokens/deploy/status/{request_key}")
+    return f"""  Deploy a token    curl {shlex.quote(f"{address}/api/tokens/deploy")} {header} \\
+                      -H 'content-type: application/json' -d {shlex.quote(body)}
+  What became of it curl {status} {header}
+"""
 
 
 def _describe(environment: Mapping[str, str]) -> str:
@@ -37,9 +64,11 @@ def _describe(environment: Mapping[str, str]) -> str:
     chains = ["chain " + ", ".join(map(str, evm))] if evm else []
     if settings.SOLANA_CHAIN_ID in settings.RPC_URLS:
         chains.append(f"Solana as chain {settings.SOLANA_CHAIN_ID}")
-    if has_ours(environment):
+    if has_development_chain(environment):
         every = environment["LAUNCH_EVERY_SECONDS"].removesuffix(".0")
-        chains.append(f"development chain {anvil.CHAIN_ID} at {environment[OUR_URLS]}, a launch every {every} s")
+        chains.append(
+            f"development chain {anvil.CHAIN_ID} at {environment[DEVELOPMENT_RPC_URLS]}, a launch every {every} s"
+        )
     return "; ".join(chains) or (
         "none: install Node 20 and `make run` again for a development chain,\n"
         "                  or set RPC_URLS_<chainId>, such as RPC_URLS_8453=https://..."

@@ -1,6 +1,6 @@
-"""The stand-ins of `make run`: sample data in the place of outside services that no setting names.
+"""Stand-ins of `make run`: sample data in place of outside services that are not configured.
 
-Only beside a development chain: made-up facts about tokens and people of a real one would be lies.
+They run only beside a development chain: invented facts about tokens and people of a real chain would be wrong.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,25 +17,25 @@ HOST = "127.0.0.1"
 
 @dataclass(frozen=True)
 class Service:
-    """An outside service, and how the processes are pointed at its stand-in."""
+    """Outside service, and the settings that point the processes at its stand-in."""
 
-    # Its name in the greeting, and the one that `python -m development.standins` knows.
+    # Its name in the greeting, and its name in `python -m development.standins`.
     title: str
     name: str
-    # The stand-in's port where that is free.
+    # The stand-in's port, if it is free.
     port: int
-    # What the greeting says where settings decide; empty where a stand-in may take the place.
+    # The greeting's text if settings configure the service; empty if a stand-in may replace it.
     decided: Callable[[], str]
-    # From the stand-in's URL to the environment of the processes.
+    # Maps the stand-in's URL to environment variables of the processes.
     point_at: Callable[[str], dict[str, str]]
-    # How to have the real one.
+    # Hint for configuring the real service.
     advice: str
 
 
 def _market() -> str:
     if not settings.MARKET_DATA:
         return "none: MARKET_DATA is false"
-    # Without a setting the provider is one that wants no key; but it knows nothing of a development chain.
+    # The default provider needs no key, but has no data of a development chain.
     if settings.RPC_URLS or settings.MARKET_API_KEY or env_url("MARKET_BASE_URL"):
         return f"from {urlsplit(settings.MARKET_BASE_URL).hostname}"
     return ""
@@ -52,8 +52,8 @@ def _users() -> str:
     return f"with tokens of {names}" if names else ""
 
 
-def _believe(url: str) -> dict[str, str]:
-    """Both of the stand-in's issuers, which are believed as long as it runs: its keys end with it."""
+def _issuer_environment(url: str) -> dict[str, str]:
+    """Return settings that trust both of the stand-in's issuers while it runs: its keys end with it."""
     return {
         "FARCASTER_AUTH_ORIGIN": url,
         "FARCASTER_AUTH_DOMAINS": HOST,
@@ -84,21 +84,21 @@ SERVICES = (
         name="issuer",
         port=8602,
         decided=_users,
-        point_at=_believe,
+        point_at=_issuer_environment,
         advice="set FARCASTER_AUTH_DOMAINS, PRIVY_APP_ID or OIDC_ISSUERS",
     ),
 )
 
 
 def choose_ports(find_free_port: Callable[[int], int]) -> dict[str, int]:
-    """The stand-ins to run, by name, with the ports that they are to have."""
+    """Return the stand-ins to run, with their ports by name."""
     if run_chains.evm_chain_ids():
         return {}
     return {service.name: find_free_port(service.port) for service in SERVICES if not service.decided()}
 
 
-def environment(ports: Mapping[str, int]) -> dict[str, str]:
-    """The settings (environment variables) that point the processes at these stand-ins."""
+def standin_settings(ports: Mapping[str, int]) -> dict[str, str]:
+    """Return the settings (environment variables) that point the processes at these stand-ins."""
     found: dict[str, str] = {}
     for service in SERVICES:
         if service.name in ports:
@@ -106,13 +106,13 @@ def environment(ports: Mapping[str, int]) -> dict[str, str]:
     return found
 
 
-def issuer(ports: Mapping[str, int]) -> dict[str, str]:
-    """Those of the settings that make the stand-in's tokens believed, by which commands find it; empty without it."""
-    return _believe(_url(ports["issuer"])) if "issuer" in ports else {}
+def issuer_settings(ports: Mapping[str, int]) -> dict[str, str]:
+    """Return the settings that trust the stand-in's tokens, by which commands find it; empty without it."""
+    return _issuer_environment(_url(ports["issuer"])) if "issuer" in ports else {}
 
 
-def greet(ports: Mapping[str, int]) -> str:
-    """The greeting's lines about outside services."""
+def services_greeting(ports: Mapping[str, int]) -> str:
+    """Return the greeting's lines about outside services."""
     return "\n".join(f"  {service.title:<17} {_describe(service, ports)}" for service in SERVICES)
 
 

@@ -1,4 +1,4 @@
-"""How `manage.py` beside `make run` finds the development chain, and who issues made-up users' tokens there."""
+"""Discovery of the running development chain for `manage.py`, and of its stand-in issuer of user tokens."""
 
 import json
 import os
@@ -11,29 +11,29 @@ from development.servers.processes import is_locked
 
 
 def run_lock() -> Path:
-    """The file that `make run` keeps locked while it runs."""
+    """Return the file that `make run` keeps locked while it runs."""
     return bundled.local_directory() / "run.lock"
 
 
-def announce(settings: Mapping[str, str]) -> None:
-    """Write down the settings (environment variables) of the development chain that runs now."""
+def publish_settings(settings: Mapping[str, str]) -> None:
+    """Store the settings (environment variables) of the running development chain."""
     _path().write_text(json.dumps(dict(settings)), encoding="utf-8")
 
 
-def withdraw() -> None:
-    """Forget the development chain: it runs no longer."""
+def remove_settings() -> None:
+    """Remove the stored settings: the development chain has ended."""
     _path().unlink(missing_ok=True)
 
 
-def join() -> None:
-    """Take the settings of the development chain into this process's environment, where no node is set."""
+def apply_settings() -> None:
+    """Add the development chain's settings to this process's environment, if no node is configured."""
     if not env_rpc_urls():
-        os.environ.update(announced())
+        os.environ.update(published_settings())
 
 
-def announced() -> dict[str, str]:
-    """The settings of the development chain that runs now; empty where none does."""
-    # A `make run` that was killed leaves its settings behind, and its lock not.
+def published_settings() -> dict[str, str]:
+    """Return the settings of the running development chain; empty if none runs."""
+    # A killed `make run` leaves its settings file behind, but not its lock.
     if not (_path().exists() and is_locked(run_lock())):
         return {}
     settings: dict[str, str] = json.loads(_path().read_text(encoding="utf-8"))

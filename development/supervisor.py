@@ -1,6 +1,6 @@
-"""Runs the service's processes side by side in one terminal, and ends with all of them (standard library alone).
+"""Supervisor of the service's processes in one terminal, which ends with all of them (standard library only).
 
-It has one thread, because it runs code between fork and exec and because the kernel ends a child with the thread that
+It has one thread, because it runs code between fork and exec, and because the kernel ends a child with the thread that
 started it.
 """
 
@@ -18,18 +18,18 @@ from development.servers.processes import die_with_parent
 
 _STOP_SECONDS = 10.0
 _LONGEST_DELAY_SECONDS = 30.0
-# A process that lived this long was well: its next start isn't delayed.
+# A process that ran for this long was healthy: its next start isn't delayed.
 _HEALTHY_SECONDS = 60.0
 _YOUNG_SECONDS = 10.0
 _READ_BYTES = 65536
 
 
-class StartFailed(Exception):
-    """A process that all others need did not do its part."""
+class StartFailedError(Exception):
+    """Raised when a process that all others depend on failed to start."""
 
 
 class _Child:
-    """A process, its output and its next start."""
+    """Child process with its output, and the time of its next start."""
 
     def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str], *, is_kept_up: bool) -> None:
         self.name, self._command, self._environment, self.is_kept_up = name, command, environment, is_kept_up
@@ -39,7 +39,8 @@ class _Child:
         self.is_muted = False
 
     def start(self, directory: Path) -> None:
-        # A group of its own: the terminal's Ctrl-C is for the supervisor, which then ends the others in order.
+        # A process group of its own: the terminal's Ctrl-C reaches only the supervisor, which ends the children in
+        # order.
         self.process = subprocess.Popen(
             self._command,
             cwd=directory,
@@ -56,7 +57,7 @@ class _Child:
         self._started_at = time.monotonic()
 
     def read_lines(self) -> list[str]:
-        """The lines that are whole by now. Raises EOFError at the end of the output."""
+        """Return the complete lines received so far. Raises EOFError at the end of the output."""
         read = self.output.read(_READ_BYTES)
         if read == b"":
             raise EOFError
@@ -64,22 +65,22 @@ class _Child:
         return [line.decode(errors="replace") for line in lines if line.strip()]
 
     def is_young(self) -> bool:
-        """Whether the process may still be starting."""
+        """Return whether the process may still be starting."""
         return time.monotonic() - self._started_at < _YOUNG_SECONDS
 
     def end(self, number: signal.Signals) -> None:
-        """Ask the process to end."""
+        """Send a signal to the process, if it runs."""
         if self.process.poll() is None:
             self.process.send_signal(number)
 
     def clear_away(self) -> None:
-        """Kill what is left of the process and of its own children."""
+        """Kill what is left of the process group."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def delay_start(self) -> float:
-        """Set the time of the next start; the seconds until then, which double up to a limit while it ends early."""
+        """Schedule the next start; return the delay in seconds, which doubles up to a limit after early exits."""
         now = time.monotonic()
         if now - self._started_at > _HEALTHY_SECONDS:
             self._delay = 1.0
@@ -89,7 +90,7 @@ class _Child:
 
 
 class Supervisor:
-    """A set of named processes whose lines of output are passed to `say`, each with its name."""
+    """Set of named processes; their output lines are passed to `say` with their names."""
 
     def __init__(self, *, directory: Path, say: Callable[[str, str], None]) -> None:
         self._directory, self._say = directory, say
@@ -98,28 +99,28 @@ class Supervisor:
         self._selector = selectors.DefaultSelector()
 
     def start(self, name: str, command: Sequence[str], *, environment: Mapping[str, str]) -> None:
-        """Start a process, which is started again, later and later, whenever it ends before `stop`."""
+        """Start a process, and restart it with exponential back-off whenever it ends before `stop`."""
         self._open(_Child(name, command, environment, is_kept_up=True))
 
     def run(self, name: str, command: Sequence[str], *, environment: Mapping[str, str]) -> None:
-        """Run a process to its end while the others go on. Raises StartFailed where its status is not 0."""
+        """Run a process to its end beside the others. Raises StartFailedError if its status is not 0."""
         child = _Child(name, command, environment, is_kept_up=False)
         self._open(child)
         while child in self._running:
             self.attend(seconds=0.05)
         if child.process.returncode != 0:
-            raise StartFailed(f"{name} ended with status {child.process.returncode}")
+            raise StartFailedError(f"{name} ended with status {child.process.returncode}")
 
     def wait_until(self, condition: Callable[[], bool], *, seconds: float, what: str) -> None:
-        """Attend to the processes until the condition holds. Raises StartFailed after the seconds."""
+        """Attend to the processes until the condition holds. Raises StartFailedError after the seconds."""
         deadline = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > deadline:
-                raise StartFailed(f"{what} did not answer within {seconds:.0f} s")
+                raise StartFailedError(f"{what} did not answer within {seconds:.0f} s")
             self.attend(seconds=0.1)
 
     def attend(self, *, seconds: float) -> None:
-        """Pass on what the processes say, for at most these seconds; start again those that ended."""
+        """Forward output for at most these seconds; restart processes that are due."""
         self._pass_on(seconds)
         for child in [child for child in self._running if child.process.poll() is not None]:
             self._close(child)
@@ -132,11 +133,11 @@ class Supervisor:
             self._open(child)
 
     def stop(self) -> None:
-        """End all processes, the last started first; what remains after 10 s in all is killed."""
+        """End all processes, in reverse order of their start; kill what remains after 10 s in total."""
         self._waiting.clear()
         deadline = time.monotonic() + _STOP_SECONDS
         for child in reversed(self._running.copy()):
-            # Interrupted while they start, Celery's processes show tracebacks that mean nothing.
+            # If they are interrupted while they start, Celery's processes print meaningless tracebacks.
             child.is_muted = child.is_young()
             child.end(signal.SIGTERM)
             while child.process.poll() is None and time.monotonic() < deadline:
@@ -150,7 +151,7 @@ class Supervisor:
 
     def _close(self, child: _Child) -> None:
         child.clear_away()
-        # All of it is in the pipe by now: nobody who could write is left.
+        # All output is in the pipe by now: no writer is left.
         if child.output in self._selector.get_map():
             self._pass_on_from(child)
         if child.output in self._selector.get_map():

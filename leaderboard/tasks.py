@@ -1,4 +1,4 @@
-"""Celery's doors to the leaderboard."""
+"""Celery tasks of the leaderboard."""
 
 import logging
 import time
@@ -7,7 +7,7 @@ from contextlib import suppress
 from django.utils import timezone
 
 from config.celery import app
-from config.postgresql.advisory_locks import HeldElsewhere, held
+from config.postgresql.advisory_locks import LockHeldError, session_lock
 from leaderboard.facts import social_scores
 from leaderboard.hub import farcaster_api, pulling
 from leaderboard.models import Interval
@@ -15,48 +15,48 @@ from leaderboard.ranking import pruning, schedule, snapshot_building
 
 logger = logging.getLogger(__name__)
 
-# A new round begins no later than this; the next beat goes on.
+# No round starts after this many seconds; the next beat continues.
 ROUNDS_SECONDS = 10.0
-# A ranking of ten million facts takes a minute; what takes so much longer will not come to an end.
+# A ranking of ten million facts takes a minute; one that takes this long is stuck.
 RANKING_SECONDS = 900
 
 
 @app.task
 def pull_hub() -> None:
-    """Pull what is due from the hub, if there is one, as long as there is much of it and time is left."""
+    """Pull due rows from the hub, in rounds, until nothing is due or time is up."""
     if not farcaster_api.is_configured():
         return
-    # One at a time, however slow the hub is.
-    until, looked_at = time.monotonic() + ROUNDS_SECONDS, 1
-    with suppress(HeldElsewhere), held(pulling.LOCK):
-        while looked_at and time.monotonic() < until and not pulling.PAUSE.is_on():
-            looked_at = pulling.pull_casts(until=until)
-            if not pulling.PAUSE.is_on():
-                looked_at += pulling.pull_interactions(until=until)
+    # The lock allows one puller at a time, however slow the hub is.
+    until, processed = time.monotonic() + ROUNDS_SECONDS, 1
+    with suppress(LockHeldError), session_lock(pulling.HUB_LOCK):
+        while processed and time.monotonic() < until and not pulling.HUB_CIRCUIT_BREAKER.is_open():
+            processed = pulling.pull_casts(until=until)
+            if not pulling.HUB_CIRCUIT_BREAKER.is_open():
+                processed += pulling.pull_interactions(until=until)
 
 
 @app.task
 def note_social_scores() -> None:
-    """Keep the scores of creators whose profiles were fetched."""
-    noted = social_scores.note_scores()
-    if noted:
-        logger.info("noted %s social scores", noted)
+    """Record the social scores of fetched profiles."""
+    recorded = social_scores.record_social_scores()
+    if recorded:
+        logger.info("recorded %s social scores", recorded)
 
 
 @app.task
 def make_rankings() -> None:
-    """Have the rankings made that are due, each by itself: what goes wrong with one is no trouble of another."""
-    for interval in schedule.due(timezone.now()):
+    """Enqueue a task for each due ranking, so that one failure does not affect the others."""
+    for interval in schedule.due_intervals(timezone.now()):
         make_ranking.apply_async((interval.value,), expires=RANKING_SECONDS)
 
 
 @app.task(soft_time_limit=RANKING_SECONDS, time_limit=RANKING_SECONDS + 30)
 def make_ranking(interval: str) -> None:
-    """Make a ranking, unless it is there meanwhile or somebody is at it."""
+    """Build a ranking, unless it is no longer due or another process is building one."""
     wanted = Interval(interval)
-    with suppress(HeldElsewhere):
-        if wanted in schedule.due(timezone.now()):
-            snapshot_building.compute(wanted)
+    with suppress(LockHeldError):
+        if wanted in schedule.due_intervals(timezone.now()):
+            snapshot_building.build_snapshot(wanted)
 
 
 @app.task
@@ -69,7 +69,7 @@ def prune_rankings() -> None:
 
 @app.task
 def prune_facts() -> None:
-    """Delete facts whose time is over."""
+    """Delete facts past their retention."""
     pruned = pruning.prune_facts()
     if pruned:
         logger.info("pruned %s facts about agents", pruned)

@@ -1,4 +1,4 @@
-"""The endpoints of the leaderboard, in the contract's order."""
+"""URL routes of the leaderboard, in the contract's order."""
 
 from config.api.routing import endpoint
 from leaderboard.views.event_reports import AgentEventsView

@@ -1,4 +1,4 @@
-"""The operators' page for pretokens: whose they are, what became of them, deleted ones included, and what to do."""
+"""Admin page for pretokens, including deleted ones: state, restore and deploy."""
 
 import uuid
 from functools import partial
@@ -13,23 +13,31 @@ from django.utils import timezone
 from unfold.decorators import action
 
 from accounts.admin import user_pages
-from config.http.json_client import Permanent, Retryable
-from config.operators.admin_pages import ReadRows, ask, change_page, choose, find_row, note, without_actions
-from pretokens import body as bodies
+from config.http.errors import PermanentError, RetryableError
+from config.operators.admin_pages import (
+    ReadOnlyAdmin,
+    change_url,
+    confirmation_page,
+    get_row_or_404,
+    hide_actions,
+    log_changes,
+    selected_rows,
+)
 from pretokens import conversion, lifecycle
-from pretokens.models import Pretoken, State
-from tokens import tasks
-from tokens.admin.chain_progress import OnAChain
-from tokens.admin.deployment_fields import inward
+from pretokens.body import normalize_keyword
+from pretokens.models import Pretoken, PretokenState
+from tokens.admin.chain_progress import ChainColumn
+from tokens.admin.deployment_fields import admin_link
 from tokens.admin.indexed_search import IndexedSearch
 from tokens.admin.list_filters import ChainFilter
 from tokens.admin.token_fields import pretty_json
+from tokens.deploying import tasks
 
-_REFUSALS_SHOWN = 5
+_MAX_ERRORS_SHOWN = 5
 
 
 @admin.register(Pretoken)
-class PretokenAdmin(OnAChain, IndexedSearch, ReadRows):
+class PretokenAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
     list_display = ("keyword", "user", "chain", "status", "created_at", "expires_at", "deleted_at", "launched")
     list_filter = (ChainFilter, "state")
     search_fields = ("keyword",)
@@ -40,14 +48,14 @@ class PretokenAdmin(OnAChain, IndexedSearch, ReadRows):
     fieldsets = (
         ("Pretoken", {"fields": ("id", "keyword", "user", "chain", "status", "launched")}),
         ("Times", {"fields": ("created_at", "expires_at", "deleted_at")}),
-        ("As it was made", {"fields": ("size", "configuration")}),
+        ("Request body", {"fields": ("size", "configuration")}),
     )
 
     def match(self, text: str) -> Q:
-        found = Q(keyword_key=bodies.keyword_key(text))
-        people = user_pages.with_fid(text)
-        if people is not None:
-            found |= Q(owner__in=people)
+        found = Q(keyword_key=normalize_keyword(text))
+        owner_ids = user_pages.owner_ids_by_fid(text)
+        if owner_ids is not None:
+            found |= Q(owner__in=owner_ids)
         try:
             return found | Q(pk=uuid.UUID(text))
         except ValueError:
@@ -55,43 +63,43 @@ class PretokenAdmin(OnAChain, IndexedSearch, ReadRows):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Pretoken]:
         rows: QuerySet[Pretoken] = super().get_queryset(request)
-        # An airdrop makes a body long; its own page reads it apart.
+        # An airdrop makes a body long; the detail page loads it separately.
         heavy = ("body", "deployment__calldata", "deployment__config")
         return rows.select_related("owner__linked_to", "deployment").defer(*heavy)
 
     def has_act_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Who may change pretokens may do this alone about them: no line of their pages is edited."""
+        """Return whether the user may run actions. Nothing else about pretokens can be changed here."""
         return request.user.has_perm("pretokens.change_pretoken")
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
     ) -> Any:
-        """Without the actions that would be refused."""
-        if obj.state != State.DELETED or _is_over(obj):
-            without_actions(context, "restore")
-        if obj.state != State.PENDING or _is_over(obj):
-            without_actions(context, "deploy")
+        """Hide actions that would be rejected."""
+        if obj.state != PretokenState.DELETED or _is_overdue(obj):
+            hide_actions(context, "restore")
+        if obj.state != PretokenState.PENDING or _is_overdue(obj):
+            hide_actions(context, "deploy")
         return super().render_change_form(request, context, *args, obj=obj, **options)
 
     @admin.display(description="user", ordering="owner")
     def user(self, pretoken: Pretoken) -> str:
-        return user_pages.shown(pretoken.owner)
+        return user_pages.owner_label(pretoken.owner)
 
     @admin.display(description="state", ordering="state")
     def status(self, pretoken: Pretoken) -> str:
-        """Also where beat is late."""
-        late = pretoken.state == State.PENDING and _is_over(pretoken)
-        return str(State.EXPIRED.label if late else pretoken.get_state_display())
+        """Return the state; expired also before the periodic task has marked the row."""
+        is_overdue = pretoken.state == PretokenState.PENDING and _is_overdue(pretoken)
+        return str(PretokenState.EXPIRED.label if is_overdue else pretoken.get_state_display())
 
     @admin.display(description="deployment")
     def launched(self, pretoken: Pretoken) -> str:
-        return inward(pretoken.deployment, pretoken.deployment.status) if pretoken.deployment else ""
+        return admin_link(pretoken.deployment, pretoken.deployment.status) if pretoken.deployment else ""
 
     @admin.display(description="configuration")
     def configuration(self, pretoken: Pretoken) -> str:
-        """With an airdrop's entries counted: nobody reads a hundred thousand."""
+        """Return the body, with the number of an airdrop's entries instead of up to 100,000 entries."""
         if pretoken.size == 0:
-            return "Not kept any more."
+            return "Pruned."
         body = pretoken.body
         if airdrop := body.get("airdrop"):
             body = body | {"airdrop": airdrop | {"entries": f"{len(airdrop['entries']):,} accounts"}}
@@ -99,61 +107,65 @@ class PretokenAdmin(OnAChain, IndexedSearch, ReadRows):
 
     @admin.action(description="Restore", permissions=["act"])
     def restore(self, request: HttpRequest, pretokens: QuerySet[Pretoken]) -> None:
-        """Make those that were deleted pending again, where that keeps the rules; the others are named."""
-        chosen = choose(self, request, pretokens)
+        """Make deleted pretokens pending again where the quotas allow it; report the others."""
+        chosen = selected_rows(self, request, pretokens)
         if chosen is None:
             return
-        restored, refusals = [], []
+        restored, errors = [], []
         with transaction.atomic():
-            # By owner, since each one's row is locked.
+            # Sorted by owner, since each owner's row is locked.
             for pretoken in chosen.defer("body").order_by("owner", "pk"):
                 try:
-                    lifecycle.restore(pretoken.pk)
-                except lifecycle.NotRestorable as error:
-                    refusals.append(f"{pretoken.keyword}: {error}.")
+                    lifecycle.restore_pretoken(pretoken.pk)
+                except lifecycle.NotRestorableError as error:
+                    errors.append(f"{pretoken.keyword}: {error}.")
                 else:
                     restored.append(pretoken)
-            note(request, restored, "restore")
+            log_changes(request, restored, "restore")
         if restored:
             self.message_user(request, f"{len(restored)} pending again.", messages.SUCCESS)
-        if refusals:
-            more = ["..."] if len(refusals) > _REFUSALS_SHOWN else []
-            text = " ".join([f"Left alone: {len(refusals)}.", *refusals[:_REFUSALS_SHOWN], *more])
+        if errors:
+            more = ["..."] if len(errors) > _MAX_ERRORS_SHOWN else []
+            text = " ".join([f"Not restored: {len(errors)}.", *errors[:_MAX_ERRORS_SHOWN], *more])
             self.message_user(request, text, messages.WARNING)
 
     @action(description="Restore", permissions=["act"], url_path="restore", icon="restore_from_trash")
     def restore_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """GET asks; POST does with one pretoken what the list's action does with many."""
-        pretoken = find_row(self, request, object_id)
+        """Show a confirmation page; on POST restore this pretoken like the list's action."""
+        pretoken = get_row_or_404(self, request, object_id)
         if request.method == "POST":
             self.restore(request, Pretoken.objects.filter(pk=pretoken.pk))
-            return redirect(change_page(pretoken))
-        text = "It is pending again, and its owner sees it, until the time at which it would have expired."
-        return ask(self, request, row=pretoken, title=f"Restore: {pretoken}", text=text, button="Yes, restore")
+            return redirect(change_url(pretoken))
+        text = "The pretoken is pending and visible to its owner again, until its original expiry."
+        return confirmation_page(
+            self, request, row=pretoken, title=f"Restore: {pretoken}", text=text, button="Yes, restore"
+        )
 
     @action(description="Deploy", permissions=["act"], url_path="deploy", icon="rocket_launch")
     def deploy_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """GET asks; POST has the launch tried and, where it would go through, ordered."""
-        pretoken = find_row(self, request, object_id)
+        """Show a confirmation page; on POST simulate the launch and, if it succeeds, store the deployment."""
+        pretoken = get_row_or_404(self, request, object_id)
         if request.method == "POST":
             self._deploy(request, pretoken)
-            return redirect(change_page(pretoken))
-        text = "Its token is launched by one of our wallets, which pays the gas. There is no way back."
-        return ask(self, request, row=pretoken, title=f"Deploy: {pretoken}", text=text, button="Yes, deploy")
+            return redirect(change_url(pretoken))
+        text = "One of the service's wallets launches the token and pays the gas. This can't be undone."
+        return confirmation_page(
+            self, request, row=pretoken, title=f"Deploy: {pretoken}", text=text, button="Yes, deploy"
+        )
 
     def _deploy(self, request: HttpRequest, pretoken: Pretoken) -> None:
         try:
-            # Asks a node: not while rows are locked.
-            prepared = conversion.prepare(pretoken.pk)
+            # Calls a node, so it runs outside the transaction that locks rows.
+            prepared = conversion.prepare_launch(pretoken.pk)
             with transaction.atomic():
-                deployment = conversion.launch(prepared)
-                note(request, [pretoken], "deploy")
+                deployment = conversion.create_deployment(prepared)
+                log_changes(request, [pretoken], "deploy")
                 transaction.on_commit(partial(tasks.enqueue_deployment, deployment.pk))
-        except (Permanent, Retryable) as error:
+        except (PermanentError, RetryableError) as error:
             self.message_user(request, f"Not deployed: {error}", messages.ERROR)
         else:
             self.message_user(request, f"Deployment {deployment.request_key} is enqueued.", messages.SUCCESS)
 
 
-def _is_over(pretoken: Pretoken) -> bool:
+def _is_overdue(pretoken: Pretoken) -> bool:
     return pretoken.expires_at <= timezone.now()

@@ -1,76 +1,77 @@
-"""Turning pretokens into deployments, each into one."""
+"""Conversion of pretokens into deployments, one each."""
 
 import logging
 import uuid
 from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
-from rest_framework.exceptions import APIException
 
-from config.api.error_handling import error_body
-from config.http.json_client import Permanent, Retryable
-from pretokens import body as bodies
-from pretokens.models import Pretoken, State
+from config.concurrency_limits import NodeSlotTimeoutError
+from config.http.errors import PermanentError, RetryableError
+from pretokens.body import parse_pretoken
+from pretokens.models import Pretoken, PretokenState
 from tokens.deploying import accept
-from tokens.deploying.accept import Rehearsed
+from tokens.deploying.accept import SimulatedDeployment
+from tokens.deploying.launch_request import LaunchRequestError
 from tokens.models import Deployment
 
 logger = logging.getLogger(__name__)
 
 
-class NotPending(Permanent):
-    """The pretoken can't be launched: it is unknown, past its time, deleted or deployed already."""
+class NotPendingError(PermanentError):
+    """Raised when the pretoken can't be launched: unknown, expired, deleted or already deployed."""
 
 
-class Refused(Permanent):
-    """The pretoken doesn't keep a deployment's rules any more, or too many wait for the chain; the text says it."""
+class LaunchRejectedError(PermanentError):
+    """Raised when the pretoken no longer passes the launch rules, or too many requests wait for the node."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Prepared:
-    """A pretoken whose launch the chain would take from a wallet of ours at this moment."""
+class PreparedLaunch:
+    """A pretoken with a successful simulation of its launch by one of the service's wallets."""
 
     pretoken_id: uuid.UUID
-    rehearsed: Rehearsed
+    simulated: SimulatedDeployment
 
 
-def prepare(pretoken_id: uuid.UUID) -> Prepared:
-    """Have the chain try the launch of a pretoken; nothing is written.
+def prepare_launch(pretoken_id: uuid.UUID) -> PreparedLaunch:
+    """Simulate the launch of a pretoken. Nothing is written.
 
-    Its rules are read anew: limits and chains may have changed. Raises NotPending, Refused, and the Permanent and
-    Retryable errors of `accepting.rehearse`.
+    Its body is validated again, since limits and chains may have changed. Raises NotPendingError,
+    LaunchRejectedError, and the PermanentError and RetryableError of `accept.simulate_deployment`.
     """
     pending = Pretoken.objects.pending().filter(pk=pretoken_id)
     pretoken = pending.first()
     if pretoken is None:
-        raise NotPending("only a pending pretoken can be deployed")
+        raise NotPendingError("only a pending pretoken can be deployed")
     try:
-        read = bodies.read(pretoken.body, request_key=pretoken.pk.hex)
-        rehearsed = accept.rehearse(read.order, body=pretoken.body, partner=None)
-    except APIException as error:
-        raise Refused(error_body(error)["error"]) from error
-    except (Permanent, Retryable) as error:
-        # Somebody may have been so much sooner that its token is there.
+        parsed = parse_pretoken(pretoken.body, request_key=pretoken.pk.hex)
+        simulated = accept.simulate_deployment(parsed.launch_request, body=pretoken.body, partner=None)
+    except (LaunchRequestError, NodeSlotTimeoutError) as error:
+        raise LaunchRejectedError(str(error)) from error
+    except (PermanentError, RetryableError) as error:
+        # A concurrent request may already have launched its token.
         if not pending.exists():
-            raise NotPending("the pretoken is no longer pending") from error
+            raise NotPendingError("the pretoken is no longer pending") from error
         raise
-    return Prepared(pretoken_id=pretoken.pk, rehearsed=rehearsed)
+    return PreparedLaunch(pretoken_id=pretoken.pk, simulated=simulated)
 
 
-def launch(prepared: Prepared) -> Deployment:
-    """Store the deployment, under the pretoken's id as its key, and mark the pretoken, or do neither.
+def create_deployment(prepared: PreparedLaunch) -> Deployment:
+    """Store the deployment and mark the pretoken, in one transaction. The request key is the pretoken's id.
 
-    Whoever calls enqueues it after the commit. Raises NotPending where somebody was sooner, and `accepting.Paused`.
+    The caller enqueues the deployment after the commit. Raises NotPendingError if another request was first, and
+    `accept.DeploymentsPausedError`.
     """
-    deployment = prepared.rehearsed.deployment
+    deployment = prepared.simulated.deployment
     try:
         with transaction.atomic():
-            accept.store(prepared.rehearsed)
+            accept.store_deployment(prepared.simulated)
             pending = Pretoken.objects.pending().filter(pk=prepared.pretoken_id)
-            if not pending.update(state=State.DEPLOYED, deployment=deployment):
-                raise NotPending("the pretoken is no longer pending")
+            if not pending.update(state=PretokenState.DEPLOYED, deployment=deployment):
+                raise NotPendingError("the pretoken is no longer pending")
     except IntegrityError as error:
-        # Of the other's deployment, with which the pretoken was marked.
-        raise NotPending("the pretoken was deployed already") from error
-    logger.info("chain %s: pretoken %s is deployed", deployment.chain_id, prepared.pretoken_id)
+        # Raised for the request key of the deployment that a concurrent request has stored.
+        raise NotPendingError("the pretoken was deployed already") from error
+    logger.info("chain %s: pretoken %s converted into a deployment", deployment.chain_id, prepared.pretoken_id)
     return deployment

@@ -1,4 +1,4 @@
-"""Pretokens from their creation to their end: made, listed, deleted, expired, restored."""
+"""Lifecycle of pretokens: creation, deletion, expiry, restoration and pruning."""
 
 import logging
 import uuid
@@ -11,70 +11,72 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from config.http.json_client import Permanent
-from pretokens import body as bodies
+from config.http.errors import PermanentError
 from pretokens import storage_quota
-from pretokens.models import Pretoken, State
+from pretokens.body import check_requestor, normalize_keyword, parse_pretoken, without_nulls
+from pretokens.models import Pretoken, PretokenState
 from tokens.deploying import accept
 
 logger = logging.getLogger(__name__)
 
-LASTS = timedelta(days=7)
+PENDING_FOR = timedelta(days=7)
 # A body has up to 8 MiB.
-_PRUNED_AT_ONCE = 100
+_PRUNE_BATCH = 100
 
 
-class NotRestorable(Permanent):
-    """The pretoken can't be pending again; the text says why."""
+class NotRestorableError(PermanentError):
+    """Raised when the pretoken can't be pending again; the text has the reason."""
 
 
-def create(body: Any, *, person_id: int, fid: int | None = None) -> Pretoken:
-    """Keep the configuration of a request's body for a user, who may have a FID, once the chain would take its launch.
+def create_pretoken(body: Any, *, person_id: int, fid: int | None = None) -> Pretoken:
+    """Store the configuration of a body for a user with an optional FID, after a successful simulation of its launch.
 
-    It is tried as sent by the owner's wallet, the token's admin: with nothing to pay for, an empty one does.
-    Raises ValidationError by the rules; KeywordTaken and NoRoom (pretokens.storage_quota); what `accepting.rehearse` does.
-    Nothing is asked of the chain for what has no place.
+    The simulated sender is the token's admin; its wallet needs no funds. Raises LaunchRequestError for a broken
+    rule, KeywordTakenError, PretokenQuotaError, and the errors of `accept.simulate_deployment`. A body over quota
+    causes no node call.
     """
     pretoken_id = uuid.uuid4()
-    read = bodies.read(body, request_key=pretoken_id.hex)
-    bodies.refuse_foreign_requestor(read, fid=fid)
-    now, kept = timezone.now(), bodies.without_nulls(body)
+    parsed = parse_pretoken(body, request_key=pretoken_id.hex)
+    check_requestor(parsed, fid=fid)
+    now, stored_body = timezone.now(), without_nulls(body)
     pretoken = Pretoken(
         pk=pretoken_id,
         owner_id=person_id,
-        keyword=read.keyword,
-        keyword_key=bodies.keyword_key(read.keyword),
-        chain_id=read.order.chain_id,
-        body=kept,
-        size=len(orjson.dumps(kept)),
+        keyword=parsed.keyword,
+        keyword_key=normalize_keyword(parsed.keyword),
+        chain_id=parsed.launch_request.chain_id,
+        body=stored_body,
+        size=len(orjson.dumps(stored_body)),
         created_at=now,
-        expires_at=now + LASTS,
+        expires_at=now + PENDING_FOR,
     )
-    # What would have no place is not worth the chain's time; what came in meanwhile counts, too.
-    _check_place(pretoken)
-    accept.rehearse(read.order, body=body, partner=None, sender=read.order.admin)
+    # Checked before the node call to save it, and again after it for rows that were inserted meanwhile.
+    _check_quotas(pretoken)
+    launch_request = parsed.launch_request
+    accept.simulate_deployment(launch_request, body=body, partner=None, sender=launch_request.admin)
     with transaction.atomic():
-        _check_place(pretoken)
+        _check_quotas(pretoken)
         pretoken.save(force_insert=True)
     return pretoken
 
 
-def delete(pretoken_id: uuid.UUID, *, person_ids: Collection[int]) -> bool:
-    """Mark a user's pending pretoken as deleted; False, whatever the reason, where there is no such one."""
+def delete_pretoken(pretoken_id: uuid.UUID, *, person_ids: Collection[int]) -> bool:
+    """Mark a user's pending pretoken as deleted. Return False if there is none with this id."""
     found = Pretoken.objects.owned_by(person_ids).pending().filter(pk=pretoken_id)
-    return found.update(state=State.DELETED, deleted_at=timezone.now()) == 1
+    return found.update(state=PretokenState.DELETED, deleted_at=timezone.now()) == 1
 
 
 def expire_overdue() -> int:
-    """Mark all whose time is past, but those that somebody is at; how many they are."""
+    """Mark all overdue pretokens as expired, except locked ones; return their number."""
     with transaction.atomic():
-        return storage_quota.expire(Pretoken.objects.overdue().select_for_update(no_key=True, skip_locked=True))
+        return storage_quota.mark_expired(Pretoken.objects.overdue().select_for_update(no_key=True, skip_locked=True))
 
 
-def prune(*, at_once: int = _PRUNED_AT_ONCE) -> int:
-    """Delete what ended PRETOKEN_KEPT_DAYS ago or earlier, some at a time; returns how many it were.
+def prune_ended(*, at_once: int = _PRUNE_BATCH) -> int:
+    """Delete pretokens that ended at least PRETOKEN_KEPT_DAYS ago, in batches; return their number.
 
-    A deployed pretoken loses its body alone: its row tells whose wish a deployment was, and only operators make those.
+    A deployed pretoken only loses its body: its row records the owner of a deployment, and only operators create
+    those.
     """
     cutoff = timezone.now() - timedelta(days=settings.PRETOKEN_KEPT_DAYS)
     pruned = 0
@@ -82,7 +84,7 @@ def prune(*, at_once: int = _PRUNED_AT_ONCE) -> int:
         with transaction.atomic():
             locked = Pretoken.objects.past_keeping(cutoff).select_for_update(skip_locked=True)
             found = dict(locked.order_by("expires_at").values_list("pk", "state")[:at_once])
-            deployed = [pk for pk, state in found.items() if state == State.DEPLOYED]
+            deployed = [pk for pk, state in found.items() if state == PretokenState.DEPLOYED]
             Pretoken.objects.filter(pk__in=deployed).update(body={}, size=0)
             Pretoken.objects.filter(pk__in=found.keys() - set(deployed)).delete()
         pruned += len(found)
@@ -90,32 +92,32 @@ def prune(*, at_once: int = _PRUNED_AT_ONCE) -> int:
             return pruned
 
 
-def restore(pretoken_id: uuid.UUID) -> None:
-    """Make a deleted pretoken pending again, for as long as it had left, where that keeps the rules.
+def restore_pretoken(pretoken_id: uuid.UUID) -> None:
+    """Make a deleted pretoken pending again until its original expiry, if the quotas allow it.
 
-    Raises NotRestorable.
+    Raises NotRestorableError.
     """
     found = Pretoken.objects.defer("body").filter(pk=pretoken_id).first()
     if found is None:
-        raise NotRestorable("there is no such pretoken")
-    if found.state != State.DELETED:
-        raise NotRestorable("only a pretoken that was deleted can be restored")
+        raise NotRestorableError("the pretoken does not exist")
+    if found.state != PretokenState.DELETED:
+        raise NotRestorableError("only a deleted pretoken can be restored")
     if found.expires_at <= timezone.now():
-        raise NotRestorable(f"its {LASTS.days} days are over")
+        raise NotRestorableError(f"it expired {PENDING_FOR.days} days after its creation")
     try:
         with transaction.atomic():
-            storage_quota.check(found, person_ids=storage_quota.hold(found.owner_id))
-            deleted = Pretoken.objects.filter(pk=found.pk, state=State.DELETED)
-            if not deleted.update(state=State.PENDING, deleted_at=None):
-                raise NotRestorable("somebody else was sooner")
-    except (storage_quota.KeywordTaken, storage_quota.NoRoom) as error:
-        raise NotRestorable(str(error)) from error
-    logger.info("pretoken %s is restored", found.pk)
+            storage_quota.check_pending_quota(found, person_ids=storage_quota.lock_owner(found.owner_id))
+            deleted = Pretoken.objects.filter(pk=found.pk, state=PretokenState.DELETED)
+            if not deleted.update(state=PretokenState.PENDING, deleted_at=None):
+                raise NotRestorableError("a concurrent request has changed it")
+    except (storage_quota.KeywordTakenError, storage_quota.PretokenQuotaError) as error:
+        raise NotRestorableError(str(error)) from error
+    logger.info("pretoken %s restored", found.pk)
 
 
-def _check_place(pretoken: Pretoken) -> None:
-    """Raise KeywordTaken or NoRoom; within a transaction nobody else of its user makes one pending before that ends."""
+def _check_quotas(pretoken: Pretoken) -> None:
+    """Raise KeywordTakenError or PretokenQuotaError. The owner stays locked until the surrounding transaction ends."""
     with transaction.atomic():
-        person_ids = storage_quota.hold(pretoken.owner_id)
-        storage_quota.check(pretoken, person_ids=person_ids)
-        storage_quota.check_bytes(pretoken, person_ids=person_ids)
+        person_ids = storage_quota.lock_owner(pretoken.owner_id)
+        storage_quota.check_pending_quota(pretoken, person_ids=person_ids)
+        storage_quota.check_storage_quota(pretoken, person_ids=person_ids)

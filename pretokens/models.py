@@ -1,48 +1,73 @@
-"""Pretokens: configurations of tokens that wait for somebody to have them launched."""
+"""Pretokens: token configurations that wait for a launch."""
 
 import uuid
+from collections.abc import Collection
+from datetime import datetime
+from typing import Self
 
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
 from accounts.models import Person
-from pretokens.querysets import PretokenQuerySet
 from tokens.models import Deployment
 
 MAX_KEYWORD = 100
 
 
-class State(models.TextChoices):
-    """What has become of a pretoken. Past `expires_at` a pending one counts as expired, whatever its row says yet."""
+class PretokenState(models.TextChoices):
+    """State of a pretoken. After `expires_at` a pending one counts as expired, even before its row is updated."""
 
     PENDING = "pending"
     EXPIRED = "expired"
-    # By its owner; an operator may restore it while its time lasts.
+    # By its owner; an operator may restore it before its expiry.
     DELETED = "deleted"
     DEPLOYED = "deployed"
 
 
-class Pretoken(models.Model):
-    """A configuration that its owner keeps under a keyword, for a while."""
+class PretokenQuerySet(models.QuerySet["Pretoken"]):
+    """Queries by owner and state."""
 
-    # Random: numbers in a row would tell an owner how many others have made meanwhile.
+    def owned_by(self, person_ids: Collection[int]) -> Self:
+        """Return the pretokens of a user: `person_ids` of a CallingUser."""
+        return self.filter(owner__in=person_ids)
+
+    def pending(self) -> Self:
+        """Return the pretokens that can be launched now; an overdue one is excluded even before its row is updated."""
+        return self.filter(state="pending", expires_at__gt=timezone.now())
+
+    def overdue(self) -> Self:
+        """Return the pending rows past their expiry."""
+        return self.filter(state="pending", expires_at__lte=timezone.now())
+
+    def past_keeping(self, cutoff: datetime) -> Self:
+        """Return the ended rows with an expiry up to `cutoff`; of deployed ones only those that still have a body."""
+        return self.filter(state__in=["expired", "deleted", "deployed"], size__gt=0, expires_at__lte=cutoff)
+
+    def newest_first(self) -> Self:
+        """Sort by creation time, newest first."""
+        return self.order_by("-created_at", "-id")
+
+
+class Pretoken(models.Model):
+    """Token configuration that its owner stores under a keyword for some days."""
+
+    # Random: consecutive numbers would reveal how many pretokens others create.
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="pretokens", db_index=False)
     keyword = models.CharField(max_length=MAX_KEYWORD)
-    # The keyword without case and without blanks at its ends, by which it is told from others; folding case makes up
-    # to three characters of one.
+    # The keyword without case and surrounding blanks, for comparison. Case folding makes up to three characters of one.
     keyword_key = models.CharField(max_length=3 * MAX_KEYWORD)
     chain_id = models.BigIntegerField()
-    # As it came, without keys that were null; an empty object once it is past keeping.
+    # The body without null keys; an empty object after pruning.
     body = models.JSONField()
-    # How many bytes that is as JSON, and 0 then.
+    # Bytes of the body as JSON; 0 after pruning.
     size = models.PositiveIntegerField()
-    state = models.CharField(max_length=16, choices=State, default=State.PENDING)
+    state = models.CharField(max_length=16, choices=PretokenState, default=PretokenState.PENDING)
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
     deleted_at = models.DateTimeField(null=True, blank=True)
-    # What it was turned into.
+    # The deployment it was converted into.
     deployment = models.OneToOneField(
         Deployment, on_delete=models.PROTECT, null=True, blank=True, related_name="pretoken"
     )
@@ -51,7 +76,7 @@ class Pretoken(models.Model):
 
     class Meta:
         constraints = [
-            # Its index serves an owner's list, and the count of what is pending, of which there is little.
+            # Its index serves an owner's list, and the count of pending rows, which are few.
             models.UniqueConstraint(
                 name="pretoken_keyword_once_pending", fields=["owner", "keyword_key"], condition=Q(state="pending")
             ),
@@ -72,13 +97,13 @@ class Pretoken(models.Model):
             models.CheckConstraint(name="pretoken_keyword_not_blank", condition=Q(keyword_key__regex=r"\S")),
         ]
         indexes = [
-            # What is to expire.
+            # Serves expiry.
             models.Index(fields=["expires_at"], name="pretoken_expiring", condition=Q(state="pending")),
-            # The operators' list of all; that of one user, and how many bytes of his lie there; and those of a keyword,
-            # whoever has it.
+            # Serve the operators' list of all; the list of one user and the sum of its bytes; and the search by
+            # keyword.
             models.Index(fields=["-created_at", "-id"], name="pretoken_newest"),
             models.Index(fields=["owner", "-created_at"], include=["size"], name="pretoken_of_owner"),
-            # What is past keeping; a deployed one of size 0 has lost its body.
+            # Serves pruning; a deployed row of size 0 has lost its body.
             models.Index(
                 fields=["expires_at"],
                 name="pretoken_ended",

@@ -1,33 +1,35 @@
-"""The body of a pretoken and the answers about them, as they are described; `pretokens.body` has the rules."""
+"""Request body and responses of pretokens for the OpenAPI description; `pretokens.body` has the rules."""
 
 from typing import Any
 
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import AddressField
-from pretokens.models import MAX_KEYWORD, State
+from pretokens.models import MAX_KEYWORD, PretokenState
 from tokens.deploying.serializers import AirdropShape, ContextShape, SocialPageField, VaultShape
+from tokens.installation.chain_fields import AddressField
 
 
 class PretokenAdminShape(serializers.Serializer[Any]):
-    """A share of the liquidity's fees, and who may change where it goes."""
+    """A share of the liquidity's fees, and the account that may change its recipient."""
 
     admin = AddressField()
     recipient = AddressField()
-    bps = serializers.IntegerField(min_value=1, max_value=10_000, help_text="Those of all sum to exactly 10000.")
+    bps = serializers.IntegerField(min_value=1, max_value=10_000, help_text="The sum over all admins is exactly 10000.")
 
 
 class PretokenMetadataShape(serializers.Serializer[Any]):
-    """What the token says of itself, beside its name."""
+    """Metadata of the token, beside its name."""
 
-    description = serializers.CharField(required=False, help_text="If token_settings has one, too, the same.")
+    description = serializers.CharField(
+        required=False, help_text="The same as token_settings.description, if that is set."
+    )
     socialMediaUrls = serializers.ListField(child=SocialPageField(), required=False)
     auditUrls = serializers.ListField(child=serializers.CharField(), required=False, help_text="http, https or ipfs.")
 
 
 class TokenSettingsShape(serializers.Serializer[Any]):
-    """What is to be launched. The first of the admins is the token's admin; they all get the fees' shares."""
+    """The token to launch. The first of the admins is the token's admin; all of them share the fees."""
 
     name = serializers.CharField()
     symbol = serializers.CharField()
@@ -44,32 +46,32 @@ class TokenSettingsShape(serializers.Serializer[Any]):
     fee_config_type = serializers.ChoiceField(
         choices=["static", "dynamic"],
         required=False,
-        help_text="Fees as a deployment has them that says no more of them than this. Default: static, 1 percent each.",
+        help_text="Fees of a deployment with this type and no other fee fields. Default: static, 1 percent each.",
     )
     metadata = PretokenMetadataShape(required=False)
     social_context = ContextShape(required=False)
 
 
 class PretokenShape(serializers.Serializer[Any]):
-    """A configuration that waits under a keyword; the rules are those of a deployment."""
+    """A token configuration stored under a keyword; the rules are those of a deployment."""
 
     keyword = serializers.CharField(
         max_length=MAX_KEYWORD,
-        help_text="Another one than your other pending pretokens have; upper and lower case are the same.",
+        help_text="Unique among your pending pretokens, ignoring case.",
     )
     chain_id = serializers.IntegerField()
     token_settings = TokenSettingsShape()
-    vault_settings = VaultShape(required=False, help_text="As a deployment's vault.")
-    airdrop = AirdropShape(required=False, help_text="As a deployment's.")
+    vault_settings = VaultShape(required=False, help_text="Same as a deployment's vault.")
+    airdrop = AirdropShape(required=False, help_text="Same as a deployment's airdrop.")
 
 
 class PendingPretokenShape(PretokenShape):
-    """A pending pretoken: the body that made it, without the keys that were null, and what became of it."""
+    """A pending pretoken: its body without null keys, and its state."""
 
     id = serializers.UUIDField()
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
-    status = serializers.ChoiceField(choices=[State.PENDING.value])
+    status = serializers.ChoiceField(choices=[PretokenState.PENDING.value])
 
 
 CREATED = inline_serializer("PretokenCreated", {"success": serializers.BooleanField(), "id": serializers.UUIDField()})

@@ -1,4 +1,4 @@
-"""How much an owner may keep: the rules between his pending pretokens, which hold whatever comes at once."""
+"""Quotas of an owner's pretokens, which hold for concurrent requests too."""
 
 from collections.abc import Collection
 
@@ -6,56 +6,62 @@ from django.conf import settings
 from django.db.models import Count, QuerySet, Sum
 
 from accounts.users import calling_users
-from config.http.json_client import Permanent
-from pretokens.models import Pretoken, State
+from config.http.errors import PermanentError
+from pretokens.models import Pretoken, PretokenState
 
 MAX_PENDING = 25
-# All of them are in one answer. An airdrop of 100,000 entries has about 7 million bytes.
+# One response contains all of them. An airdrop of 100,000 entries has about 7 million bytes.
 MAX_PENDING_BYTES = 16 * 1024 * 1024
 
 
-class KeywordTaken(Permanent):
-    """The owner has a pending pretoken with this keyword."""
+class KeywordTakenError(PermanentError):
+    """Raised when the owner has a pending pretoken with this keyword."""
 
 
-class NoRoom(Permanent):
-    """The owner has as many pending pretokens, or as much in them, as he may; the text is for him."""
+class PretokenQuotaError(PermanentError):
+    """Raised when the owner's pretokens would exceed their number or size; the text goes to the user."""
 
 
-def hold(person_id: int) -> tuple[int, ...]:
-    """Have whoever else makes a pretoken of this user pending wait until the transaction ends.
+def lock_owner(person_id: int) -> tuple[int, ...]:
+    """Lock the owner until the transaction ends, and return its `person_ids` as of then.
 
-    Those whose time is past are marked, so that their keywords are free. Returns the user's `person_ids` of then.
+    Overdue pretokens are marked as expired, so that their keywords are free.
     """
-    person_ids = calling_users.hold(person_id)
-    expire(Pretoken.objects.owned_by(person_ids).overdue().select_for_update(no_key=True, of=("self",)))
+    person_ids = calling_users.lock_user(person_id)
+    mark_expired(Pretoken.objects.owned_by(person_ids).overdue().select_for_update(no_key=True, of=("self",)))
     return person_ids
 
 
-def check(pretoken: Pretoken, *, person_ids: Collection[int]) -> None:
-    """Raise KeywordTaken or NoRoom where this one, not pending yet, has no place beside those of who is held."""
-    pending = Pretoken.objects.owned_by(person_ids).filter(state=State.PENDING)
+def check_pending_quota(pretoken: Pretoken, *, person_ids: Collection[int]) -> None:
+    """Raise KeywordTakenError or PretokenQuotaError if the locked owner can't have the pretoken pending, too."""
+    pending = Pretoken.objects.owned_by(person_ids).filter(state=PretokenState.PENDING)
     if pending.filter(keyword_key=pretoken.keyword_key).exists():
-        raise KeywordTaken("a pretoken with this keyword is pending")
+        raise KeywordTakenError("a pretoken with this keyword is pending")
     kept = pending.aggregate(number=Count("pk"), size=Sum("size", default=0))
     if kept["number"] >= MAX_PENDING:
-        raise NoRoom(f"{MAX_PENDING} pretokens are pending, which is the most: delete one first")
+        raise PretokenQuotaError(f"{MAX_PENDING} pretokens are pending, which is the limit: delete one first")
     if kept["size"] + pretoken.size > MAX_PENDING_BYTES:
-        raise NoRoom(f"the pending pretokens would have more than {MAX_PENDING_BYTES} bytes together: delete one first")
-
-
-def check_bytes(pretoken: Pretoken, *, person_ids: Collection[int]) -> None:
-    """Raise NoRoom where this one would make more bytes than a user may have lying there, whatever became of them."""
-    kept = Pretoken.objects.owned_by(person_ids).aggregate(size=Sum("size", default=0))["size"]
-    if kept + pretoken.size > settings.PRETOKEN_ROOM_BYTES:
-        raise NoRoom(
-            f"your pretokens would have more than {settings.PRETOKEN_ROOM_BYTES} bytes together, with deleted ones, "
-            f"which lie there until {settings.PRETOKEN_KEPT_DAYS} days after the time at which they would have expired"
+        raise PretokenQuotaError(
+            f"the pending pretokens would exceed {MAX_PENDING_BYTES} bytes in total: delete one first"
         )
 
 
-def expire(locked: QuerySet[Pretoken]) -> int:
-    """Mark pretokens as expired, which the query locks; how many they are."""
-    # In one order, so that nobody waits in a circle.
+def check_storage_quota(pretoken: Pretoken, *, person_ids: Collection[int]) -> None:
+    """Raise PretokenQuotaError if the user's stored bytes, whatever the state, would exceed the quota."""
+    kept = Pretoken.objects.owned_by(person_ids).aggregate(size=Sum("size", default=0))["size"]
+    if kept + pretoken.size > settings.PRETOKEN_ROOM_BYTES:
+        raise PretokenQuotaError(
+            f"your pretokens, including deleted ones, would exceed {settings.PRETOKEN_ROOM_BYTES} bytes in total; "
+            f"deleted ones count until {settings.PRETOKEN_KEPT_DAYS} days after their expiry"
+        )
+
+
+def mark_expired(locked: QuerySet[Pretoken]) -> int:
+    """Mark the pretokens of a locking query as expired, and return their number."""
+    # Locked in one order, so that concurrent calls don't deadlock.
     found = list(locked.order_by("pk").values_list("pk", flat=True))
-    return Pretoken.objects.filter(pk__in=found, state=State.PENDING).update(state=State.EXPIRED) if found else 0
+    return (
+        Pretoken.objects.filter(pk__in=found, state=PretokenState.PENDING).update(state=PretokenState.EXPIRED)
+        if found
+        else 0
+    )

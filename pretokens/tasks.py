@@ -1,4 +1,4 @@
-"""Celery's door to pretokens."""
+"""Celery tasks for pretokens."""
 
 import logging
 
@@ -10,15 +10,15 @@ logger = logging.getLogger(__name__)
 
 @app.task
 def prune_pretokens() -> None:
-    """Delete what is past keeping."""
-    pruned = lifecycle.prune()
+    """Delete pretokens past their retention time."""
+    pruned = lifecycle.prune_ended()
     if pruned:
         logger.info("pruned %s pretokens", pruned)
 
 
 @app.task
 def expire_pretokens() -> None:
-    """Mark pretokens whose time is past; they count as expired before, too."""
+    """Mark overdue pretokens as expired; queries exclude them before that, too."""
     expired = lifecycle.expire_overdue()
     if expired:
         logger.info("%s pretokens expired", expired)

@@ -1,4 +1,4 @@
-"""The endpoints of pretokens, in the contract's order."""
+"""URLs of the pretoken endpoints, in the contract's order."""
 
 from config.api.routing import endpoint
 from pretokens.views import PendingPretokensView, PretokenCreationView, PretokenView

@@ -1,4 +1,4 @@
-"""What users do with their pretokens."""
+"""Endpoints of users' pretokens."""
 
 import uuid
 from typing import Any, cast
@@ -11,22 +11,20 @@ from rest_framework.response import Response
 
 from accounts.permissions import UserAccess
 from accounts.users.calling_users import CallingUser
-from config.api.errors import Conflict
-from config.api.response_headers import PRIVATE_NEVER_STORED
+from config.api.errors import ConflictError
+from config.api.response_headers import PRIVATE_NO_STORE
 from config.api.throttling import PretokenLimit
 from config.api.views import LimitedView, QueryView
-from pretokens import body as bodies
 from pretokens import lifecycle, serializers, storage_quota
+from pretokens.body import FIELD_NAMES
 from pretokens.models import Pretoken
 from tokens.deploying import api_errors
 
-_ID = OpenApiParameter(
-    "id", OpenApiTypes.UUID, OpenApiParameter.PATH, description="As it was answered when it was made."
-)
+_ID = OpenApiParameter("id", OpenApiTypes.UUID, OpenApiParameter.PATH, description="The id returned by its creation.")
 
 
 class PretokenCreationView(UserAccess, LimitedView):
-    """Keeping configurations that wait."""
+    """Creation of pretokens."""
 
     throttle_classes = [PretokenLimit]
     max_body_bytes = api_errors.MAX_AIRDROP_BYTES
@@ -37,44 +35,46 @@ class PretokenCreationView(UserAccess, LimitedView):
         responses={200: serializers.CREATED, 409: None, 502: None, 503: None},
     )
     def post(self, request: Request) -> Response:
-        """Keep the configuration of a token for seven days, under a keyword.
+        """Store a token configuration for seven days, under a keyword.
 
-        It is checked as a deployment is, and its transaction simulated as sent by the token's admin, whose wallet needs
-        no funds. 409 where one of your pending pretokens has the keyword, where you have 25 of them, or more than
-        16 MiB in them, and where all that you have made has too many bytes: what is deleted or past its time lies there
-        for a while.
+        It is validated like a deployment. Its transaction is simulated with the token's admin as sender; that
+        wallet needs no funds. 409 if one of your pending pretokens has the keyword, if 25 are pending, if they
+        exceed 16 MiB, or if all your stored pretokens exceed the storage quota. Deleted and expired ones count
+        until they are pruned.
         """
-        api_errors.refuse_large(request)
+        api_errors.reject_oversized(request)
         try:
-            with api_errors.told(bodies.NAMES):
-                pretoken = lifecycle.create(request.data, person_id=_user(request).person_id, fid=_user(request).fid)
-        except storage_quota.KeywordTaken as error:
-            raise Conflict("A pretoken with this keyword is pending") from error
-        except storage_quota.NoRoom as error:
-            raise Conflict(str(error)) from error
+            with api_errors.as_api_errors(FIELD_NAMES):
+                pretoken = lifecycle.create_pretoken(
+                    request.data, person_id=_user(request).person_id, fid=_user(request).fid
+                )
+        except storage_quota.KeywordTakenError as error:
+            raise ConflictError("A pretoken with this keyword is pending") from error
+        except storage_quota.PretokenQuotaError as error:
+            raise ConflictError(str(error)) from error
         return Response({"success": True, "id": pretoken.pk})
 
 
 class PendingPretokensView(UserAccess, QueryView):
-    """A user's own pretokens."""
+    """Pending pretokens of the user."""
 
-    cache_control = PRIVATE_NEVER_STORED
+    cache_control = PRIVATE_NO_STORE
 
     @extend_schema(operation_id="listPendingPretokens", responses={200: serializers.PENDING})
     def get(self, request: Request) -> Response:
-        """List your pretokens that are neither past their time, deleted nor deployed, newest first."""
+        """List your pending pretokens, newest first: those that are not expired, deleted or deployed."""
         pending = Pretoken.objects.owned_by(_user(request).person_ids).pending().newest_first()
         return Response({"pendingPretokens": [_pending(pretoken) for pretoken in pending]})
 
 
 class PretokenView(UserAccess, LimitedView):
-    """One pretoken."""
+    """One pretoken of the user."""
 
     @extend_schema(operation_id="deletePretoken", parameters=[_ID], responses={200: serializers.DELETED})
     def delete(self, request: Request, id: str) -> Response:
-        """Delete a pending pretoken of yours. What is no such one is not found, whatever else it may be."""
+        """Delete a pending pretoken of yours. Any other id is 404."""
         pretoken_id = _read_id(id)
-        if pretoken_id is None or not lifecycle.delete(pretoken_id, person_ids=_user(request).person_ids):
+        if pretoken_id is None or not lifecycle.delete_pretoken(pretoken_id, person_ids=_user(request).person_ids):
             raise NotFound("Pretoken not found")
         return Response({"success": True})
 

@@ -23,8 +23,8 @@ from accounts.profiles import social_refresh
 from config.celery import app as celery_app
 from config.redis import connection as redis_connection
 from config.settings.celery_schedule import QUEUES
-from development.devchain.anvil import CHAIN_ID, start
-from development.devchain.deploy_contracts import Deployment, prepare
+from development.devchain.anvil import CHAIN_ID, run_anvil
+from development.devchain.deploy_contracts import DevelopmentContracts, deploy_contracts
 from development.standins.market_server import MarketStandIn
 from development.standins.social_server import SocialStandIn
 from tests.nodes.devchain_launches import Launchpad
@@ -32,7 +32,7 @@ from tests.processes.own_environment import environment_on
 from tests.processes.own_valkey import OwnServer
 from tokens.installation import installed_chains, installed_signers
 
-# Each client of a test makes the middleware anew, which would read the directories of all static files.
+# Each client of a test creates the middleware anew, which would read the directories of all static files.
 settings.WHITENOISE_AUTOREFRESH = True
 
 pytest_plugins = [
@@ -46,31 +46,31 @@ pytest_plugins = [
 
 @pytest.fixture(scope="session")
 def anvil() -> Iterator[str]:
-    """The URL of a development node, one per test process. A test that moves its clock starts one of its own."""
-    with start() as url:
+    """Return the URL of a development node, one per test process. A test that moves its clock starts one of its own."""
+    with run_anvil() as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def chains_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the registry file of the development chain is; its contracts have the same addresses on every node."""
+    """Return the development chain's registry file; its contracts have the same addresses on every node."""
     return tmp_path_factory.mktemp("chain") / "chains.toml"
 
 
 @pytest.fixture(scope="session")
-def deployment(anvil: str, chains_file: Path) -> Deployment:
-    """The development contracts on that node. Launch with a salt of your own: others launch there too."""
-    return prepare(anvil, chains_file=chains_file)
+def deployment(anvil: str, chains_file: Path) -> DevelopmentContracts:
+    """Deploy the development contracts on that node. Launch with a salt of your own: others launch there too."""
+    return deploy_contracts(anvil, chains_file=chains_file)
 
 
 @pytest.fixture
 def forget_chains() -> Iterator[Callable[[], None]]:
-    """To be called when a test has changed the settings of chains or signers: they are read once per process."""
+    """Return a function to call after changing the settings of chains or signers: they are read once per process."""
 
     def forget() -> None:
         installed_chains.registry.cache_clear()
         installed_chains.installed_chain.cache_clear()
-        installed_chains.installed_chain_otherwise.cache_clear()
+        installed_chains.installed_chain_second_node_first.cache_clear()
         installed_chains.installed_solana.cache_clear()
         installed_signers.installed_signer.cache_clear()
 
@@ -80,8 +80,10 @@ def forget_chains() -> Iterator[Callable[[], None]]:
 
 
 @pytest.fixture
-def launchpad(deployment: Deployment, chains_file: Path, settings: Any, forget_chains: Callable[[], None]) -> Launchpad:
-    """The service with the development chain installed, and a way to launch there."""
+def launchpad(
+    deployment: DevelopmentContracts, chains_file: Path, settings: Any, forget_chains: Callable[[], None]
+) -> Launchpad:
+    """Install the service with the development chain, and return a way to launch there."""
     settings.CHAINS_FILES = (str(chains_file),)
     settings.RPC_URLS = {CHAIN_ID: (deployment.rpc_url,)}
     forget_chains()
@@ -90,9 +92,9 @@ def launchpad(deployment: Deployment, chains_file: Path, settings: Any, forget_c
 
 @pytest.fixture
 def own_launchpad(chains_file: Path, settings: Any, forget_chains: Callable[[], None]) -> Iterator[Launchpad]:
-    """As `launchpad`, on a node of this test alone, whose blocks it may take back."""
-    with start() as url:
-        deployment = prepare(url, chains_file=chains_file)
+    """Return a `launchpad` on a node of this test only, whose blocks it may reorg."""
+    with run_anvil() as url:
+        deployment = deploy_contracts(url, chains_file=chains_file)
         settings.CHAINS_FILES = (str(chains_file),)
         settings.RPC_URLS = {CHAIN_ID: (url,)}
         forget_chains()
@@ -101,32 +103,32 @@ def own_launchpad(chains_file: Path, settings: Any, forget_chains: Callable[[], 
 
 @pytest.fixture
 def read_key(db: None) -> dict[str, str]:
-    """The header of a partner who may read, and nothing else."""
-    return {"x-api-key": credentials.issue("Reader", scopes=[Scope.READ])}
+    """Return the header of a partner who may read, and nothing else."""
+    return {"x-api-key": credentials.issue_key("Reader", scopes=[Scope.READ])}
 
 
 @pytest.fixture
 def index_key(db: None) -> dict[str, str]:
-    """The header of a partner who may have transactions indexed, and nothing else."""
-    return {"x-api-key": credentials.issue("Indexer", scopes=[Scope.INDEX])}
+    """Return the header of a partner who may have transactions indexed, and nothing else."""
+    return {"x-api-key": credentials.issue_key("Indexer", scopes=[Scope.INDEX])}
 
 
 @pytest.fixture
 def deploy_key(db: None) -> dict[str, str]:
-    """The header of a partner who may have tokens launched, and nothing else."""
-    return {"x-api-key": credentials.issue("Launcher", scopes=[Scope.DEPLOY])}
+    """Return the header of a partner who may have tokens launched, and nothing else."""
+    return {"x-api-key": credentials.issue_key("Launcher", scopes=[Scope.DEPLOY])}
 
 
 @pytest.fixture
 def operator(client: Client, db: None) -> Client:
-    """The client of a superuser."""
+    """Return the client of a superuser."""
     client.force_login(User.objects.create_superuser("operator"))
     return client
 
 
 @pytest.fixture
 def support(client: Client, db: None) -> Client:
-    """The client of one who may see everything and change nothing."""
+    """Return the client of a user who may see everything and change nothing."""
     user = User.objects.create_user("support", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client.force_login(user)
@@ -135,16 +137,16 @@ def support(client: Client, db: None) -> Client:
 
 @pytest.fixture
 def social(settings: Any) -> Iterator[SocialStandIn]:
-    """A stand-in for the social provider, asked as Neynar; nobody is leaving it alone for an earlier error."""
-    redis_connection.redis().delete(social_refresh.PAUSE.key)
+    """Run a stand-in for the social provider, Neynar, with the circuit breaker closed."""
+    redis_connection.redis_client().delete(social_refresh.CIRCUIT_BREAKER.key)
     with SocialStandIn() as running:
         settings.SOCIAL_BASE_URL, settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = running.url, "sample", ""
         yield running
-    redis_connection.redis().delete(social_refresh.PAUSE.key)
+    redis_connection.redis_client().delete(social_refresh.CIRCUIT_BREAKER.key)
 
 
 def _forget_market(client: Redis) -> None:
-    """Nobody has asked the provider for anything, nor paused."""
+    """Clear the provider's rate limit and back-off."""
     for kind in ("market", "shared"):
         for key in client.scan_iter(f"{redis_connection.PREFIX}{kind}:*"):
             client.delete(key)
@@ -152,8 +154,8 @@ def _forget_market(client: Redis) -> None:
 
 @pytest.fixture
 def market(settings: Any) -> Iterator[MarketStandIn]:
-    """A stand-in for the free tier of the market-data provider, at a pace that holds nobody up."""
-    client = redis_connection.redis()
+    """Run a stand-in for the free tier of the market-data provider, at a rate limit that never blocks."""
+    client = redis_connection.redis_client()
     _forget_market(client)
     with MarketStandIn() as running:
         settings.MARKET_DATA, settings.MARKET_BASE_URL = True, running.url
@@ -165,7 +167,7 @@ def market(settings: Any) -> Iterator[MarketStandIn]:
 
 @dataclass(frozen=True)
 class Message:
-    """A message that waits in the broker."""
+    """A message that is queued in the broker."""
 
     task: str
     args: list[Any]
@@ -175,7 +177,7 @@ class Message:
 
 @pytest.fixture
 def queue() -> Iterator[Callable[[], list[Message]]]:
-    """What waits in the broker, each queue's oldest first; empty at the start."""
+    """Return the broker's queued messages, each queue's oldest first; empty at the start."""
     names = [queue.name for queue in QUEUES]
     with celery_app.connection_for_write() as broker:
         client = broker.default_channel.client
@@ -198,7 +200,7 @@ def queue() -> Iterator[Callable[[], list[Message]]]:
 
 @pytest.fixture
 def redis_url(settings: Any) -> str:
-    """The address of a Redis in which no other test has left an answer."""
+    """Return the address of a Redis without entries of other tests."""
     client = Redis.from_url(settings.REDIS_URL)
     for name in client.keys("launchboard:edge:*"):
         client.delete(name)
@@ -207,8 +209,8 @@ def redis_url(settings: Any) -> str:
 
 @pytest.fixture
 def own_server(settings: Any) -> Iterator[OwnServer]:
-    """The service's Redis for this test, which may do with it as it likes."""
-    # Not in pytest's directories: a socket's path may have 107 characters at the most.
+    """Return the service's Redis for this test, which may do with it as it likes."""
+    # Not in pytest's directories: a socket's path may have 107 characters at most.
     with tempfile.TemporaryDirectory() as place:
         server = OwnServer(Path(place))
         settings.REDIS_URL = server.url
@@ -218,7 +220,7 @@ def own_server(settings: Any) -> Iterator[OwnServer]:
 
 @pytest.fixture
 def unused_port() -> int:
-    """A TCP port of this machine where nobody listens."""
+    """Return a TCP port of this machine without a listener."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -227,7 +229,7 @@ def unused_port() -> int:
 
 @pytest.fixture
 def service_environment(transactional_db: None, settings: Any) -> dict[str, str]:
-    """The environment of a process of the service on this test's database, with a broker of its own, empty."""
+    """Return the environment of a process of the service on this test's database, with an empty broker of its own."""
     nodes = {f"RPC_URLS_{chain_id}": ",".join(urls) for chain_id, urls in settings.RPC_URLS.items()}
     own = {"SECRET_KEY": settings.SECRET_KEY, "CHAINS_FILE": ",".join(settings.CHAINS_FILES)}
     return environment_on(str(connection.settings_dict["NAME"])) | nodes | own

@@ -1,4 +1,4 @@
-"""The public pages."""
+"""URLs of the public pages."""
 
 from django.urls import path
 

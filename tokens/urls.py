@@ -1,4 +1,4 @@
-"""The token endpoints, in the contract's order."""
+"""URLs of the token endpoints, in the contract's order."""
 
 from config.api.routing import endpoint
 from tokens.catalogue.views import (

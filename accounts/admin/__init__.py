@@ -1,4 +1,4 @@
-"""The operators' pages for who calls, who deploys and who operates. Django finds them by importing this package."""
+"""Admin pages for callers, deployers and operators. Django finds them by importing this package."""
 
 from accounts.admin import administrator_pages, operator_accounts, partner_key_pages, user_pages
 from accounts.admin.partner_key_pages import PartnerKeyForm

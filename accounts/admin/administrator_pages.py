@@ -1,4 +1,4 @@
-"""The operators' pages for administrators, who see what nobody else does, and for their sessions."""
+"""Admin pages for API administrators and their sessions."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +15,21 @@ from unfold.decorators import action
 from unfold.enums import ActionVariant
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from accounts.administrators import sessions as administrators
+from accounts.administrators.sessions import is_holder_valid, revoke_session
 from accounts.models import Administrator, AdminSession
 from accounts.users.identity import HIGHEST_FID
-from config.operators.admin_pages import WrittenRows, ask, change_page, find_row, without_actions
+from config.operators.admin_pages import (
+    ServiceWrittenAdmin,
+    change_url,
+    confirmation_page,
+    get_row_or_404,
+    hide_actions,
+)
 
 if TYPE_CHECKING:
     AdministratorModelForm = forms.ModelForm[Administrator]
 else:
-    # Django's own class takes no type parameter when it runs.
+    # Django's own class takes no type parameter at runtime.
     AdministratorModelForm = forms.ModelForm
 
 
@@ -34,22 +40,22 @@ class AdministratorForm(AdministratorModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # An administrator of an issuer that is set no more is shown as it is.
+        # An administrator of an issuer that is no longer in the settings is still shown.
         own = {self.instance.issuer} - {""}
         names = sorted(own.union(issuer.issuer for issuer in settings.IDENTITY_ISSUERS))
         self.fields["issuer"] = forms.ChoiceField(
             choices=[(name, name) for name in names],
             widget=UnfoldAdminSelectWidget,
-            help_text="Whose token the person comes with. The settings say which issuers there are.",
+            help_text="Issuer of the administrator's tokens; the settings define the issuers.",
         )
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a subject that no token of the issuer has."""
+        """Reject a subject that no token of the issuer can have."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         kinds = {issuer.issuer: issuer.subject for issuer in settings.IDENTITY_ISSUERS}
         subject = cleaned.get("subject", "")
         if subject and kinds.get(cleaned.get("issuer", "")) == "fid" and not _is_fid(subject):
-            self.add_error("subject", "This issuer's tokens have a FID: a number without blanks or zeros before it.")
+            self.add_error("subject", "This issuer's tokens have a FID: a number without blanks or leading zeros.")
         return cleaned
 
 
@@ -66,15 +72,15 @@ class AdministratorAdmin(ModelAdmin):
     list_per_page = 50
 
     def save_model(self, request: HttpRequest, obj: Administrator, form: Any, change: bool) -> None:
-        """Who was this administrator until now is none any more, nor are his sessions."""
+        """Save the administrator, and revoke its sessions if it now is another identity."""
         super().save_model(request, obj, form, change)
         if {"issuer", "subject"} & set(form.changed_data):
             obj.sessions.revoke()
 
 
 @admin.register(AdminSession)
-class AdminSessionAdmin(WrittenRows):
-    """Sessions of the API's administrators: looked at and revoked. They go with their account or administrator."""
+class AdminSessionAdmin(ServiceWrittenAdmin):
+    """Admin pages of administrator sessions: read and revoke. Rows are deleted with their account or administrator."""
 
     list_display = ["holder", "state", "created_at", "expires_at", "revoked_at"]
     fields = readonly_fields = ("holder", "state", "created_at", "expires_at", "revoked_at")
@@ -84,7 +90,7 @@ class AdminSessionAdmin(WrittenRows):
     ordering = ("-id",)
     actions_detail = ["revoke"]
 
-    @admin.display(description="of")
+    @admin.display(description="holder")
     def holder(self, session: AdminSession) -> str:
         return f"account {session.user}" if session.user else f"administrator {session.administrator}"
 
@@ -93,11 +99,11 @@ class AdminSessionAdmin(WrittenRows):
         if session.revoked_at is not None:
             return "revoked"
         if session.expires_at <= timezone.now():
-            return "over"
-        return "live" if administrators.is_somebodys(session) else "refused"
+            return "expired"
+        return "active" if is_holder_valid(session) else "rejected"
 
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        """Whoever may revoke sessions may delete them with their administrator or account; alone, nobody may."""
+        """Allow deletion only together with the administrator or account, for users with the permission to revoke."""
         page = request.resolver_match.url_name if request.resolver_match else ""
         return not (page or "").startswith("accounts_adminsession_") and self.has_change_permission(request)
 
@@ -108,20 +114,22 @@ class AdminSessionAdmin(WrittenRows):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
     ) -> Any:
-        """Without the action where there is nothing to revoke."""
+        """Hide the action if there is nothing to revoke."""
         if obj and obj.revoked_at is not None:
-            without_actions(context, "revoke")
+            hide_actions(context, "revoke")
         return super().render_change_form(request, context, *args, obj=obj, **options)
 
     @action(description="Revoke", permissions=["change"], icon="block", variant=ActionVariant.DANGER)
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """GET asks; POST ends the session."""
-        session = find_row(self, request, object_id)
+        """Show a confirmation page; on POST revoke the session."""
+        session = get_row_or_404(self, request, object_id)
         if request.method != "POST":
-            text = f"The session of {self.holder(session)} ends at once. A new one can be begun at any time."
-            return ask(self, request, row=session, title="Revoke session", text=text, button="Yes, revoke it")
+            text = f"The session of {self.holder(session)} ends at once. A new one can be started at any time."
+            return confirmation_page(
+                self, request, row=session, title="Revoke session", text=text, button="Yes, revoke it"
+            )
         with transaction.atomic():
-            if administrators.revoke(session):
+            if revoke_session(session):
                 self.log_change(request, session, "Revoked.")
         messages.success(request, "The session is revoked.")
-        return redirect(change_page(session))
+        return redirect(change_url(session))

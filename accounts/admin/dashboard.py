@@ -1,4 +1,4 @@
-"""Panels of the operators' dashboard about deployers' profiles and partner keys."""
+"""Dashboard panels for deployers' profiles and partner keys."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -7,8 +7,7 @@ from django.urls import reverse
 from redis.exceptions import RedisError
 
 from accounts.keys import usage
-from accounts.profiles import social_provider
-from accounts.profiles import social_refresh as social_profiles
+from accounts.profiles import social_provider, social_refresh
 from config.operators.dashboard import Chart, Figure, Panel
 
 KEYS = 8
@@ -16,15 +15,15 @@ DAYS = 14
 
 
 def profiles(now: datetime) -> Iterable[Panel]:
-    """Whether the social provider is asked."""
+    """Yield the state of the social provider."""
     yield Panel(title="Deployers' profiles", figures=(_provider(),))
 
 
 def partner_keys(now: datetime) -> Iterable[Panel]:
-    """How much partner keys are used, and by whom most."""
-    days, busiest = usage.requests_of_all(days=DAYS)
+    """Yield the usage of partner keys per day, and the busiest keys."""
+    days, busiest = usage.calls_of_all_keys(days=DAYS)
     if busiest:
-        bars = tuple((f"{of.day:%d %b}", of.calls) for of in days)
+        bars = tuple((f"{day.day:%d %b}", day.calls) for day in days)
         yield Panel(
             title="Calls with partner keys",
             chart=Chart(title="Calls per day, UTC", bars=bars, start=bars[0][0], end="today"),
@@ -40,16 +39,16 @@ def _calls(key: usage.KeyCalls) -> Figure:
 
 def _provider() -> Figure:
     if not social_provider.is_configured():
-        return _say("none", note="neither SOCIAL_API_KEY nor FARCASTER_HUB_URL is set")
+        return _provider_figure("none", note="neither SOCIAL_API_KEY nor FARCASTER_HUB_URL is set")
     try:
-        paused = social_profiles.PAUSE.is_on()
+        paused = social_refresh.CIRCUIT_BREAKER.is_open()
     except RedisError:
-        return _say("unknown", note="Redis does not answer", is_alarming=True)
+        return _provider_figure("unknown", note="Redis does not respond", is_alarming=True)
     if paused:
-        return _say("left alone", note="after an error, which the log has", is_alarming=True)
-    return _say("asked", note="the list says who is due when")
+        return _provider_figure("paused", note="after an error; see the log", is_alarming=True)
+    return _provider_figure("in use", note="the list has the due times")
 
 
-def _say(value: str, *, note: str, is_alarming: bool = False) -> Figure:
+def _provider_figure(value: str, *, note: str, is_alarming: bool = False) -> Figure:
     page = reverse("admin:accounts_socialprofile_changelist")
     return Figure(label="Provider", value=value, note=note, page=page, is_alarming=is_alarming)

@@ -1,4 +1,4 @@
-"""Django's pages for the operators' own accounts and roles, in the dress of the others."""
+"""Admin pages for operator accounts, roles and the audit log."""
 
 from typing import TYPE_CHECKING
 
@@ -11,17 +11,17 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from config.operators.admin_pages import ReadRows
+from config.operators.admin_pages import ReadOnlyAdmin
 
 if TYPE_CHECKING:
     DjangoUserAdmin = UserAdmin[User]
 else:
-    # Django's own class takes no type parameter when it runs.
+    # Django's own class takes no type parameter at runtime.
     DjangoUserAdmin = UserAdmin
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
-# django-otp's own pages show secrets, and make devices that their owner has never seen.
+# django-otp's own pages show secrets, and create devices that their owner has never seen.
 admin.site.unregister(TOTPDevice)
 
 
@@ -38,12 +38,12 @@ class RoleAdmin(GroupAdmin, ModelAdmin):
     list_per_page = 50
 
 
-# The audit log: what operators did, as Django notes it for every add, change and deletion, and our actions do.
 @admin.register(LogEntry)
-class LogEntryAdmin(ReadRows):
-    """Who did what to which row, and when; newest first, never changed.
+class LogEntryAdmin(ReadOnlyAdmin):
+    """Admin page of the audit log: an entry for every add, change, deletion and action; newest first, read-only.
 
-    Nor deleted, so that Django refuses to delete an account which has entries: it is made inactive instead.
+    Entries can't be deleted either. Django then refuses to delete an account with entries; it is made inactive
+    instead.
     """
 
     list_display = ["action_time", "user", "action_flag", "kind", "row", "message"]
@@ -61,7 +61,7 @@ class LogEntryAdmin(ReadRows):
 
     @admin.display(description="row")
     def row(self, entry: LogEntry) -> str:
-        """With a link to its page, where it has one."""
+        """Return the row's name, linked to its page if there is one."""
         page = None if entry.is_deletion() else entry.get_admin_url()
         return (
             format_html('<a class="text-link" href="{}">{}</a>', page, entry.object_repr) if page else entry.object_repr

@@ -1,4 +1,4 @@
-"""The operators' pages for partner keys: issued, edited, rotated and revoked. A key's text is shown once, when made."""
+"""Admin pages for partner keys: issue, edit, rotate and revoke. A key's text is shown once, at its creation."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,20 +19,20 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from accounts.keys import credentials, usage
 from accounts.models import KeyState, PartnerKey, PartnerKeyQuerySet, PartnerKeySecret, Scope
-from config.operators.admin_pages import ask, change_page, find_row, without_actions
+from config.operators.admin_pages import change_url, confirmation_page, get_row_or_404, hide_actions
 from config.operators.dashboard import Chart
 
 if TYPE_CHECKING:
     PartnerKeyModelForm = forms.ModelForm[PartnerKey]
 else:
-    # Django's own class takes no type parameter when it runs.
+    # Django's own class takes no type parameter at runtime.
     PartnerKeyModelForm = forms.ModelForm
 
 
-# What a key's state leaves no use for.
-_USELESS = {KeyState.REVOKED: ("rotate", "revoke"), KeyState.EXPIRED: ("rotate",)}
+# Actions hidden per state of the key.
+_HIDDEN_ACTIONS = {KeyState.REVOKED: ("rotate", "revoke"), KeyState.EXPIRED: ("rotate",)}
 _DAYS_SHOWN = 14
-# A PartnerKey with its `days` of calls.
+# A PartnerKey with its `days` and `endpoints` of calls.
 ShownKey = Any
 
 
@@ -46,10 +46,10 @@ class PartnerKeyForm(PartnerKeyModelForm):
         fields = ["name", "scopes", "expires_at", "calls_per_minute"]
 
     def clean_expires_at(self) -> Any:
-        """Refuse an expiry that has passed, unless it is the one that the key has already."""
+        """Reject a past expiry, unless it is the key's current one."""
         expires_at = self.cleaned_data["expires_at"]
         if expires_at and "expires_at" in self.changed_data and expires_at <= timezone.now():
-            raise forms.ValidationError("The expiry must lie in the future; to refuse the key at once, revoke it.")
+            raise forms.ValidationError("The expiry must be in the future; to reject the key at once, revoke it.")
         return expires_at
 
 
@@ -93,7 +93,7 @@ class PartnerKeyAdmin(ModelAdmin):
 
     @admin.display(description="key ids")
     def key_ids(self, key: PartnerKey) -> str:
-        """The ids of the secrets that no rotation has retired, newest first."""
+        """Return the ids of the secrets that no rotation has retired, newest first."""
         return ", ".join(secret.key_id for secret in key.secrets.all() if secret.is_current)
 
     @admin.display(description="state")
@@ -102,14 +102,14 @@ class PartnerKeyAdmin(ModelAdmin):
 
     @admin.display(description="calls by day (UTC)")
     def calls_by_day(self, key: ShownKey) -> str:
-        """The last two weeks; those of the last minute are not stored yet."""
+        """Return a chart of the last two weeks; calls of the last minute are not stored yet."""
         bars = tuple((f"{day.day:%d %b}", day.calls) for day in key.days)
         chart = Chart(title="Calls by day, UTC", bars=bars, start=bars[0][0], end="today")
         return render_to_string("operators/chart.html", {"chart": chart})
 
     @admin.display(description="calls by endpoint")
     def calls_by_endpoint(self, key: ShownKey) -> str:
-        """Of the same days, the busiest first."""
+        """Return the calls of the same days per endpoint, busiest first."""
         rows = format_html_join("", "<li>{}: {}</li>", ((name, f"{calls:,}") for name, calls in key.endpoints))
         return format_html("<ul>{}</ul>", rows) if rows else "none"
 
@@ -135,63 +135,67 @@ class PartnerKeyAdmin(ModelAdmin):
         return [] if obj is None else shown
 
     def has_delete_permission(self, request: HttpRequest, obj: PartnerKey | None = None) -> bool:
-        """Nobody: a key is revoked instead, so that what was done with it stays attributable."""
+        """Forbid deletion: a key is revoked instead, so that its past calls stay attributable."""
         return False
 
     def save_model(self, request: HttpRequest, obj: PartnerKey, form: Any, change: bool) -> None:
-        # Only what the operator edited is written: the row as it was read may be older than a revocation.
+        # Only edited fields are written: the row read by the form may be older than a revocation.
         obj.save(update_fields=form.changed_data if change else None)
 
     def response_add(self, request: HttpRequest, obj: PartnerKey, post_url_continue: str | None = None) -> HttpResponse:
-        """The page that shows the new key, within the transaction that made its row."""
+        """Show the new key, within the transaction that created its row."""
         return self._show(request, obj, text=credentials.add_secret(obj), title="Partner key issued")
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
     ) -> Any:
-        """With the calls, which lines read several times, and without the actions that the state leaves no use for."""
+        """Load the calls once for several fields, and hide the actions without use in the key's state."""
         if obj:
-            obj.days, obj.endpoints = usage.requests_of(obj, days=_DAYS_SHOWN)
-            without_actions(context, *_USELESS.get(obj.state, ()))
+            obj.days, obj.endpoints = usage.calls_of_key(obj, days=_DAYS_SHOWN)
+            hide_actions(context, *_HIDDEN_ACTIONS.get(obj.state, ()))
         return super().render_change_form(request, context, *args, obj=obj, **options)
 
     @action(description="Rotate", permissions=["change"], icon="autorenew")
     def rotate(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """GET asks; POST adds a secret and shows the new key."""
-        key = find_row(self, request, object_id)
+        """Show a confirmation page; on POST add a secret and show the new key."""
+        key = get_row_or_404(self, request, object_id)
         if request.method != "POST":
             text = (
-                f"A new key is made for {key} and shown once. The newest key until now stays valid beside it; any "
-                f"older one is refused from then on. Key ids now: {self.key_ids(key) or 'none'}."
+                f"A new key for {key} is created and shown once. The current key stays valid beside it; any older one "
+                f"is rejected from then on. Key ids now: {self.key_ids(key) or 'none'}."
             )
-            return ask(self, request, row=key, title="Rotate partner key", text=text, button="Yes, rotate it")
+            return confirmation_page(
+                self, request, row=key, title="Rotate partner key", text=text, button="Yes, rotate it"
+            )
         try:
             with transaction.atomic():
-                text = credentials.rotate(key)
+                text = credentials.rotate_key(key)
                 self.log_change(request, key, "Rotated.")
-        except credentials.KeyNotActive as error:
+        except credentials.KeyNotActiveError as error:
             messages.error(request, f"{error}, so it can't be rotated.")
-            return redirect(change_page(key))
+            return redirect(change_url(key))
         return self._show(request, key, text=text, title="Partner key rotated")
 
     @action(description="Revoke", permissions=["change"], icon="block", variant=ActionVariant.DANGER)
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """GET asks; POST revokes the key for good."""
-        key = find_row(self, request, object_id)
+        """Show a confirmation page; on POST revoke the key for good."""
+        key = get_row_or_404(self, request, object_id)
         if request.method != "POST":
             text = (
-                f"Every key of {key} is refused from now on. This can't be undone. "
+                f"Every key of {key} is rejected from now on. This can't be undone. "
                 f"Key ids: {self.key_ids(key) or 'none'}."
             )
-            return ask(self, request, row=key, title="Revoke partner key", text=text, button="Yes, revoke it")
+            return confirmation_page(
+                self, request, row=key, title="Revoke partner key", text=text, button="Yes, revoke it"
+            )
         with transaction.atomic():
-            if credentials.revoke(key):
+            if credentials.revoke_key(key):
                 self.log_change(request, key, "Revoked.")
         messages.success(request, f"The key of {key} is revoked.")
-        return redirect(change_page(key))
+        return redirect(change_url(key))
 
     def _show(self, request: HttpRequest, key: PartnerKey, *, text: str, title: str) -> HttpResponse:
-        # The text goes into this one answer: no message, session or address keeps it. No cache does, since the admin
-        # site marks all its pages no-store.
+        # The text appears in this response only: no message, session or URL contains it. The admin site marks all its
+        # pages no-store, so no cache keeps it either.
         page = {"opts": self.opts, "original": key, "title": title, "text": text}
         return TemplateResponse(request, "operators/key_issued.html", self.admin_site.each_context(request) | page)

@@ -1,4 +1,4 @@
-"""The operators' pages for users."""
+"""Admin pages for users and social profiles, and the display of row owners in other admin pages."""
 
 import re
 from typing import Any
@@ -9,11 +9,13 @@ from django.utils import timezone
 from unfold.admin import TabularInline
 
 from accounts.models import Identity, Person, SocialProfile
-from config.operators.admin_pages import ReadRows
+from config.operators.admin_pages import ReadOnlyAdmin
+
+_FID = re.compile("[0-9]{1,18}")
 
 
 class IdentityInline(TabularInline):
-    """What the user comes with."""
+    """Identities of the user."""
 
     model = Identity
     fields = readonly_fields = ("issuer", "subject", "kind", "created_at")
@@ -29,8 +31,8 @@ class IdentityInline(TabularInline):
 
 
 @admin.register(Person)
-class PersonAdmin(ReadRows):
-    """Who has come with a token: nobody adds, changes or deletes users by hand."""
+class PersonAdmin(ReadOnlyAdmin):
+    """Read-only admin pages of users: rows are created by the first request with a token."""
 
     list_display = ["id", "fid", "linked_to", "linked_until", "created_at", "last_seen_at"]
     fields = ("fid", "linked_to", "linked_until", "told_at", "created_at", "last_seen_at")
@@ -41,18 +43,14 @@ class PersonAdmin(ReadRows):
     inlines = (IdentityInline,)
 
 
-# Whose a row is, as lists of the operators' site show users and search by them.
-_FID = re.compile("[0-9]{1,18}")
-
-
-def shown(owner: Person) -> str:
-    """The user, and whom he is linked with now; `linked_to` is read."""
+def owner_label(owner: Person) -> str:
+    """Return the user's name, with the linked user if a link is valid now; reads `linked_to`."""
     is_linked = owner.linked_until is not None and owner.linked_until > timezone.now()
     return f"{owner}, linked to {owner.linked_to}" if is_linked else str(owner)
 
 
-def with_fid(text: str) -> list[int] | None:
-    """The ids of the user with this FID, and of who is linked to him now; None where the text is no FID."""
+def owner_ids_by_fid(text: str) -> list[int] | None:
+    """Return the ids of the user with this FID and of the user linked to it now; None if the text is no FID."""
     if not _FID.fullmatch(text):
         return None
     found = list(Person.objects.filter(fid=int(text)).values_list("pk", flat=True))
@@ -60,10 +58,9 @@ def with_fid(text: str) -> list[int] | None:
     return found + list(linked.values_list("pk", flat=True))
 
 
-# The operators' pages for social profiles.
 @admin.register(SocialProfile)
-class SocialProfileAdmin(ReadRows):
-    """What the provider tells: nobody adds, changes or deletes it by hand."""
+class SocialProfileAdmin(ReadOnlyAdmin):
+    """Read-only admin pages of social profiles, which come from the provider."""
 
     list_display = ["fid", "username", "display_name", "score", "fetched_at", "due_at", "misses"]
     search_fields = ["=fid", "=username"]

@@ -1,0 +1,1 @@
+"""API administrators: identities, sessions and their endpoint."""

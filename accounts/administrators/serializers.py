@@ -1,4 +1,4 @@
-"""Bodies and answers of the administrators' endpoint."""
+"""Bodies and responses of the administrator session endpoint."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 
 class PasswordBody(serializers.Serializer[Any]):
-    """The words of a staff account; none where the call has an administrator's Authorization."""
+    """Credentials of a staff account; not read if the request has an administrator's Authorization header."""
 
     username = serializers.CharField(max_length=150, trim_whitespace=False)
     password = serializers.CharField(max_length=1000, trim_whitespace=False)
@@ -14,18 +14,18 @@ class PasswordBody(serializers.Serializer[Any]):
         max_length=20,
         required=False,
         allow_blank=True,
-        help_text="What the account's authenticator app shows, where it has a second factor.",
+        help_text="Code of the account's authenticator app, if it has a second factor.",
     )
 
 
 class SessionAnswer(serializers.Serializer[Any]):
-    """A session has begun, and its cookie is set."""
+    """Response to a session that was created; its cookie is set."""
 
     success = serializers.BooleanField(default=True)
-    expiresAt = serializers.DateTimeField(source="expires_at", help_text="Until then, if it is not revoked before.")
+    expiresAt = serializers.DateTimeField(source="expires_at", help_text="End of the session, unless revoked earlier.")
 
 
 class EndAnswer(serializers.Serializer[Any]):
-    """The session is over, and its cookie is cleared."""
+    """Response to a session that was ended; its cookie is cleared."""
 
     success = serializers.BooleanField(default=True)

@@ -1,4 +1,4 @@
-"""Who may see what administrators see, in a browser: a session that begins and ends."""
+"""Endpoint of administrator sessions in a browser."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -13,36 +13,40 @@ from rest_framework.throttling import BaseThrottle
 
 from accounts.administrators import sessions
 from accounts.administrators.serializers import EndAnswer, PasswordBody, SessionAnswer
-from accounts.authentication import UNAUTHORIZED, UserIfAny
+from accounts.authentication import UNAUTHORIZED, OptionalUserAuthentication
 from accounts.users.identity import VerifiedIdentity
-from config.api.response_headers import NEVER_STORED
+from config.api.response_headers import NO_STORE
 from config.api.throttling import AdminVerifyLimit
 from config.api.views import LimitedView
 
-# The endpoints; pages and the admin site never get the cookie.
+# Only the API gets the cookie; pages and the admin site never do.
 _COOKIE_PATH = "/api/"
-# When a cookie that a browser is to forget ends.
+# Expiry of a cookie that the browser is to delete.
 _PAST = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class AdminVerifyView(LimitedView):
-    """A wrong name, password or code, a locked out or unknown account and a token of somebody else are one 401."""
+    """Start and end of an administrator session.
 
-    authentication_classes = [UserIfAny]
+    A wrong name, password or code, a locked or unknown account and a token without administrator rights get the
+    same 401.
+    """
+
+    authentication_classes = [OptionalUserAuthentication]
     permission_classes = [AllowAny]
 
     def get_throttles(self) -> list[BaseThrottle]:
-        """Guesses have a limit of their own, with bad tokens among them."""
+        """Return the separate limit of log-in attempts, which also counts rejected tokens."""
         return [AdminVerifyLimit()] if self.request.method == "POST" else super().get_throttles()
 
     @extend_schema(operation_id="beginAdminSession", request=PasswordBody, responses={200: SessionAnswer, 401: None})
     def post(self, request: Request) -> Response:
-        """Begin an administrator's session: its cookie `admin_session` shows what administrators see, and no more.
+        """Start an administrator session. Its cookie `admin_session` grants read access to administrators' fields.
 
-        With the name and password of a staff account (and `code`, where it has a second factor), or with an
-        administrator's token in the header Authorization, for which no body is read.
+        Send the name and password of a staff account (and `code`, if it has a second factor), or an
+        administrator's token in the Authorization header; then no body is read.
         """
-        session = sessions.begin(_holder(request))
+        session = sessions.begin_session(_holder(request))
         response = Response(SessionAnswer(session).data)
         _set_cookie(response, session.cookie, expires=session.expires_at)
         return response
@@ -54,21 +58,21 @@ class AdminVerifyView(LimitedView):
         auth=[{"adminSession": []}],  # type: ignore[list-item]
     )
     def delete(self, request: Request) -> Response:
-        """End the session of the cookie, which is refused from then on. Without a live one this is 401."""
-        session = sessions.of_request(request._request)
-        if session is None or not sessions.revoke(session):
+        """End the session of the cookie. Without a valid session the response is 401."""
+        session = sessions.find_session(request._request)
+        if session is None or not sessions.revoke_session(session):
             raise NotAuthenticated(UNAUTHORIZED)
         return Response(EndAnswer({}).data)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Nobody keeps an answer; the browser forgets the cookie of a session that is over, and of none.
+        """Forbid caching, and delete the cookie of a session that has ended or does not exist.
 
-        That of a live one stays where the call was refused for a bad token: its session is not over.
+        If the request was rejected for an invalid token, the cookie of a valid session stays: it has not ended.
         """
         response = super().finalize_response(request, response, *args, **kwargs)
-        response["Cache-Control"] = NEVER_STORED
-        is_answered = request.method == "DELETE" and response.status_code in (200, 401)
-        if is_answered and sessions.of_request(request._request) is None:
+        response["Cache-Control"] = NO_STORE
+        is_handled = request.method == "DELETE" and response.status_code in (200, 401)
+        if is_handled and sessions.find_session(request._request) is None:
             _set_cookie(response, "", expires=_PAST)
         return response
 
@@ -86,13 +90,16 @@ def _set_cookie(response: Response, value: str, *, expires: datetime) -> None:
 
 
 def _holder(request: Request) -> Any:
-    """The account or the administrator that the call proves. Raises AuthenticationFailed, and ValidationError."""
+    """Return the account or administrator that the request proves.
+
+    Raises AuthenticationFailed and ValidationError.
+    """
     if isinstance(request.auth, VerifiedIdentity):
-        holder: Any = sessions.find(request.auth)
+        holder: Any = sessions.find_administrator(request.auth)
     else:
         body = PasswordBody(data=request.data)
         body.is_valid(raise_exception=True)
-        holder = sessions.check_password(request._request, **body.validated_data)
+        holder = sessions.authenticate_staff(request._request, **body.validated_data)
     if holder is None:
         raise AuthenticationFailed(UNAUTHORIZED)
     return holder

@@ -1,0 +1,1 @@
+"""Partner keys and their usage."""

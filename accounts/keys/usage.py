@@ -1,4 +1,4 @@
-"""How much partner keys are used: counted in Redis while calls pass, and kept in rows by key, day and endpoint."""
+"""Usage of partner keys: counted in Redis per request, stored in rows by key, day and endpoint."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from django.utils import timezone
 
 from accounts.models import KeyUsage, PartnerKey, UsageBatch
 from config.redis import call_counts
-from config.redis.call_counts import Batch
+from config.redis.call_counts import CountBatch
 
-# What a crash left, and what came since.
-_MOST_BATCHES = 2
-# Longer than any copy of Redis is old that somebody would go back to.
+# The batch that a crash left, and the one counted since.
+_MAX_BATCHES = 2
+# Longer than the age of any Redis backup that would be restored.
 _BATCHES_KEPT = timedelta(days=30)
 
-# The ORM can replace a column of a row that is there, and not add to it.
+# The ORM's upsert can replace a column of an existing row, but not add to it.
 _ADD = """
 INSERT INTO accounts_keyusage AS usage (partner_key_id, day, endpoint, calls)
 SELECT * FROM unnest(%s::bigint[], %s::date[], %s::text[], %s::bigint[])
@@ -28,7 +28,7 @@ ON CONFLICT (partner_key_id, day, endpoint) DO UPDATE SET calls = usage.calls + 
 
 @dataclass(frozen=True)
 class DayOfCalls:
-    """How many calls one day (UTC) saw."""
+    """Number of calls on one day (UTC)."""
 
     day: date
     calls: int
@@ -36,7 +36,7 @@ class DayOfCalls:
 
 @dataclass(frozen=True)
 class KeyCalls:
-    """How many calls were made with one key."""
+    """Number of calls with one key."""
 
     key_id: int
     name: str
@@ -44,33 +44,34 @@ class KeyCalls:
 
 
 def store_counted() -> int:
-    """Bring all calls that were counted until now into the rows, each exactly once; returns how many.
+    """Store all calls counted until now, each exactly once, and return their number.
 
-    May be killed at any instant and run several times at once: a batch leaves Redis when the database holds it together
-    with its name, and a name adds its calls once. Raises CountsUnavailable; what is not stored then waits in Redis.
+    Safe to kill at any time and to run concurrently. A batch is deleted from Redis after the database has stored it
+    with its name, and a name adds its calls once. Raises CountsUnavailableError; calls not stored by then stay in
+    Redis.
     """
     stored = 0
-    for _ in range(_MOST_BATCHES):
-        batch = call_counts.take()
+    for _ in range(_MAX_BATCHES):
+        batch = call_counts.take_batch()
         if batch is None:
             break
-        stored += store(batch)
-        call_counts.drop(batch)
+        stored += store_batch(batch)
+        call_counts.drop_batch(batch)
     return stored
 
 
-def store(batch: Batch) -> int:
-    """Add the batch to the rows; returns how many calls it added: none where the batch was stored before."""
+def store_batch(batch: CountBatch) -> int:
+    """Add the batch to the rows and return the number of calls added; 0 if it was stored before."""
     with transaction.atomic():
-        # Of two at once, the second waits here for the end of the first.
+        # Of two concurrent transactions, the second blocks here until the first has ended.
         _, is_new = UsageBatch.objects.get_or_create(name=batch.name)
         return _add(batch) if is_new else 0
 
 
-def requests_of(key: PartnerKey, *, days: int = 30) -> tuple[list[DayOfCalls], list[tuple[str, int]]]:
-    """The key's calls in each of the last days, today (UTC) the last one, and of each endpoint in all of them.
+def calls_of_key(key: PartnerKey, *, days: int = 30) -> tuple[list[DayOfCalls], list[tuple[str, int]]]:
+    """Return the key's calls per day, today (UTC) last, and per endpoint over all those days.
 
-    Endpoints by the names of their routes, the busiest first. Calls of the last minute may be missing.
+    Endpoints are route names, busiest first. Calls of the last minute may be missing.
     """
     rows = KeyUsage.objects.filter(partner_key=key, day__gte=_last_days(days)[0])
     by_day: Counter[date] = Counter()
@@ -81,8 +82,8 @@ def requests_of(key: PartnerKey, *, days: int = 30) -> tuple[list[DayOfCalls], l
     return [DayOfCalls(day, by_day[day]) for day in _last_days(days)], by_endpoint.most_common()
 
 
-def requests_of_all(*, days: int = 30) -> tuple[list[DayOfCalls], list[KeyCalls]]:
-    """The calls of all keys together in each of the last days, and of each key in all of them, the busiest first."""
+def calls_of_all_keys(*, days: int = 30) -> tuple[list[DayOfCalls], list[KeyCalls]]:
+    """Return the calls per day of all keys together, and the total per key over these days, busiest first."""
     rows = KeyUsage.objects.filter(day__gte=_last_days(days)[0])
     by_key: Counter[tuple[int, str]] = Counter()
     by_day: Counter[date] = Counter()
@@ -101,17 +102,17 @@ def _last_days(count: int) -> list[date]:
     return [today - timedelta(days=ago) for ago in reversed(range(count))]
 
 
-def prune() -> int:
-    """Delete the rows of days before the last KEY_USAGE_DAYS, and forget old batches; returns how many rows it were."""
+def prune_usage() -> int:
+    """Delete usage older than KEY_USAGE_DAYS and old batch names; return the number of usage rows deleted."""
     now = timezone.now()
     UsageBatch.objects.filter(added_at__lt=now - _BATCHES_KEPT).delete()
     pruned, _ = KeyUsage.objects.filter(day__lte=now.date() - timedelta(days=settings.KEY_USAGE_DAYS)).delete()
     return pruned
 
 
-def _add(batch: Batch) -> int:
+def _add(batch: CountBatch) -> int:
     known = set(PartnerKey.objects.filter(pk__in={calls.caller for calls in batch.counts}).values_list("pk", flat=True))
-    # In order, so that two who add to the same rows don't wait for each other in a circle.
+    # Sorted, so that concurrent transactions on the same rows don't deadlock.
     rows = sorted((calls, number) for calls, number in batch.counts.items() if calls.caller in known)
     with connection.cursor() as cursor:
         cursor.execute(

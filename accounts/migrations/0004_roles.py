@@ -22,21 +22,20 @@ PERMISSIONS = {
 
 def make_roles(apps, schema_editor):
     for role, permissions in PERMISSIONS.items():
-        roles.grant(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
+        roles.grant_permissions(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
 
 
 def remove_roles(apps, schema_editor):
     for role, permissions in PERMISSIONS.items():
-        roles.withdraw(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
+        roles.withdraw_permissions(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0003_usage_and_limits'),
-        ('admin', '0003_logentry_add_action_flag_choices'),
-        ('auth', '0012_alter_user_first_name_max_length'),
-        ('contenttypes', '0002_remove_content_type_name'),
+        ("accounts", "0003_usage_and_limits"),
+        ("admin", "0003_logentry_add_action_flag_choices"),
+        ("auth", "0012_alter_user_first_name_max_length"),
+        ("contenttypes", "0002_remove_content_type_name"),
     ]
 
     operations = [migrations.RunPython(make_roles, remove_roles)]

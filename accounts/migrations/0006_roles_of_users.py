@@ -24,18 +24,17 @@ PERMISSIONS = {
 
 def make_roles(apps, schema_editor):
     for role, permissions in PERMISSIONS.items():
-        roles.grant(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
+        roles.grant_permissions(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
 
 
 def remove_roles(apps, schema_editor):
     for role, permissions in PERMISSIONS.items():
-        roles.withdraw(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
+        roles.withdraw_permissions(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0005_users_and_administrators'),
+        ("accounts", "0005_users_and_administrators"),
     ]
 
     operations = [migrations.RunPython(make_roles, remove_roles)]

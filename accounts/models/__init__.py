@@ -1,4 +1,4 @@
-"""Who calls: partners by their keys, users by their tokens, administrators among them. Social profiles: who deploys."""
+"""Callers (partners, users, administrators) and the social profiles of deployers."""
 
 from accounts.models.partner_keys import (
     MAX_CALLS_PER_MINUTE,

@@ -1,4 +1,4 @@
-"""Partner keys: who may call the partner endpoints, with which secrets, and how much."""
+"""Partner keys: their secrets, scopes, limits and usage."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator
@@ -10,19 +10,19 @@ MAX_CALLS_PER_MINUTE = 1_000_000
 
 
 class Scope(models.TextChoices):
-    """What a partner key may be used for."""
+    """Permission of a partner key."""
 
     READ = "read"
     INDEX = "index"
     DEPLOY = "deploy"
-    # To report what agents did.
+    # To report agents' actions.
     AGENTS = "agents"
-    # To say of accounts of the social protocol, whoever they are, what they are worth.
+    # To report scores of any account of the social protocol.
     SCORES = "scores"
 
 
 class KeyState(models.TextChoices):
-    """Whether a partner key is accepted; a key that is both revoked and expired counts as revoked."""
+    """State of a partner key; a key that is both revoked and expired counts as revoked."""
 
     ACTIVE = "active"
     EXPIRED = "expired"
@@ -31,7 +31,7 @@ class KeyState(models.TextChoices):
 
 class PartnerKeyQuerySet(models.QuerySet["PartnerKey"]):
     def in_state(self, state: KeyState) -> "PartnerKeyQuerySet":
-        """The keys whose `state` is this one now."""
+        """Return the keys that are in this state now."""
         over = Q(expires_at__isnull=False, expires_at__lte=timezone.now())
         if state == KeyState.REVOKED:
             return self.filter(revoked_at__isnull=False)
@@ -39,7 +39,7 @@ class PartnerKeyQuerySet(models.QuerySet["PartnerKey"]):
 
 
 class PartnerKey(models.Model):
-    """A partner's permission to call; it survives the rotation of its secrets, so that other rows can point at it."""
+    """A partner's permission to call. It survives the rotation of its secrets, so that other rows can refer to it."""
 
     name = models.CharField(max_length=100, help_text="Whose key this is, and for what.")
     scopes = ArrayField(models.CharField(max_length=16, choices=Scope.choices))
@@ -52,7 +52,7 @@ class PartnerKey(models.Model):
         validators=[MaxValueValidator(MAX_CALLS_PER_MINUTE)],
         help_text="How many calls pass in a minute, 0 for any number; empty for the limit that all keys have.",
     )
-    # Written at most once a minute: it answers "is this key still in use", it doesn't count calls.
+    # Written at most once a minute: it shows whether the key is in use, and does not count calls.
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     objects = PartnerKeyQuerySet.as_manager()
@@ -83,7 +83,7 @@ class PartnerKey(models.Model):
 
     @property
     def state(self) -> KeyState:
-        """The state at this moment; only an active key is accepted."""
+        """Return the state at this moment; only an active key is accepted."""
         if self.revoked_at is not None:
             return KeyState.REVOKED
         if self.expires_at is not None and self.expires_at <= timezone.now():
@@ -92,11 +92,11 @@ class PartnerKey(models.Model):
 
 
 class PartnerKeySecret(models.Model):
-    """One secret of a partner key: the digest of the whole key text, found by the public id inside that text."""
+    """One secret of a partner key: the digest of the whole key text, found by the public id in that text."""
 
     partner_key = models.ForeignKey(PartnerKey, on_delete=models.CASCADE, related_name="secrets", db_index=False)
     key_id = models.CharField(max_length=8)
-    # HMAC-SHA256 of the key text in lower-case hex. The text itself is stored nowhere.
+    # HMAC-SHA256 of the key text in lower-case hex. The text itself is not stored.
     digest = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now)
     # Set by the rotation that retires this secret.
@@ -104,12 +104,12 @@ class PartnerKeySecret(models.Model):
 
     class Meta:
         constraints = [
-            # Its index serves the one query of every authenticated call: the secret with this id.
+            # Its index serves the one query of every authenticated request: the secret with this id.
             models.UniqueConstraint(name="partner_key_secret_key_id_unique", fields=["key_id"]),
             models.CheckConstraint(
                 name="partner_key_secret_key_id_form", condition=Q(key_id__regex="^[0-9A-Za-z]{8}$")
             ),
-            # Whatever is stored here is a digest, never a key by mistake.
+            # Guards against storing a key instead of its digest.
             models.CheckConstraint(name="partner_key_secret_digest_form", condition=Q(digest__regex="^[0-9a-f]{64}$")),
         ]
         indexes = [
@@ -122,26 +122,26 @@ class PartnerKeySecret(models.Model):
 
     @property
     def is_current(self) -> bool:
-        """Whether no rotation has retired this secret yet."""
+        """Return whether no rotation has retired this secret yet."""
         return self.expires_at is None or self.expires_at > timezone.now()
 
 
 class KeyUsage(models.Model):
-    """How many calls were made with a partner key in one day (UTC) to one endpoint, whatever they were answered."""
+    """Number of calls with a partner key on one day (UTC) to one endpoint, whatever the response."""
 
     partner_key = models.ForeignKey(PartnerKey, on_delete=models.CASCADE, related_name="usage", db_index=False)
     day = models.DateField()
-    # The name of its route.
+    # The route's name.
     endpoint = models.TextField()
     calls = models.PositiveBigIntegerField()
 
     class Meta:
         constraints = [
-            # Adding what was counted meets the row by it, and its index serves a key's days.
+            # Target of the upsert that adds counts; its index serves the days of a key.
             models.UniqueConstraint(name="key_usage_once", fields=["partner_key", "day", "endpoint"]),
         ]
         indexes = [
-            # Serves all keys' calls since a day, and the end of old rows.
+            # Serves the calls of all keys since a day, and the pruning of old rows.
             models.Index(name="key_usage_day", fields=["day"]),
         ]
 
@@ -150,9 +150,9 @@ class KeyUsage(models.Model):
 
 
 class UsageBatch(models.Model):
-    """A batch of counted calls that the rows of KeyUsage hold: whoever comes with it once more adds nothing."""
+    """A batch of counted calls already added to KeyUsage: a second attempt to add it does nothing."""
 
-    # What Redis knows the batch by.
+    # The batch's name in Redis.
     name = models.CharField(max_length=32, primary_key=True)
     added_at = models.DateTimeField(default=timezone.now)
 

@@ -1,4 +1,4 @@
-"""Social profiles: who deploys."""
+"""Social profiles of deployers."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -10,9 +10,9 @@ def _no_addresses() -> list[str]:
 
 
 class SocialProfile(models.Model):
-    """A person of the social protocol, as the provider last told of him, and when it is asked again.
+    """A user of the social protocol as last fetched from the provider, with the time of the next fetch.
 
-    Unknown text is the empty string. A row is made when somebody is wanted for the first time, and filled later.
+    Unknown text is the empty string. A row is created when its FID is first enqueued, and filled later.
     """
 
     fid = models.BigIntegerField(primary_key=True)
@@ -23,12 +23,12 @@ class SocialProfile(models.Model):
     bio = models.TextField(blank=True)
     # EIP-55 first, then base58.
     verified_addresses = ArrayField(models.CharField(max_length=44), default=_no_addresses, blank=True)
-    # The provider's trust from 0 to 1.
+    # The provider's trust score from 0 to 1.
     score = models.FloatField(null=True, blank=True)
-    # None as long as the provider knew nobody.
+    # None until the provider has returned a profile.
     fetched_at = models.DateTimeField(null=True, blank=True)
     due_at = models.DateTimeField()
-    # Answers in a row in which the provider did not know the person.
+    # Consecutive responses without a profile.
     misses = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -39,7 +39,7 @@ class SocialProfile(models.Model):
             ),
         ]
         indexes = [
-            # Claiming who is due: those who never were fetched before those who are to be refreshed.
+            # Claiming due rows: never fetched ones before those to be refreshed.
             models.Index(fields=["due_at"], name="social_profile_new_due", condition=Q(fetched_at__isnull=True)),
             models.Index(fields=["due_at"], name="social_profile_known_due", condition=Q(fetched_at__isnull=False)),
         ]

@@ -1,39 +1,38 @@
-"""Users, who come with tokens of an issuer that we trust, and administrators, who see what nobody else does."""
+"""Users, identified by tokens of trusted issuers, and API administrators with their sessions."""
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-# The longest that are taken of a token or of an operator.
+# Limits for values from tokens and from operators.
 MAX_ISSUER = 200
 MAX_SUBJECT = 255
 
 
 class SubjectKind(models.TextChoices):
-    """What the subject of an issuer's tokens is."""
+    """Kind of subject in an issuer's tokens."""
 
     FID = "fid", "FID"
     ID = "id", "id"
 
 
 class Person(models.Model):
-    """A user, made when his first token comes: a FID, or a subject of an issuer. What users make points here.
+    """A user: a FID or a subject of an issuer, created by its first token. Rows that users create refer to it.
 
-    A subject whose token shows its FID is linked to the FID's person: each has what both have made, for as long as that
-    token proves it, and until a newer one says that the subject has another FID or none, or the FID another subject.
+    A subject whose token contains its FID is linked to the FID's person, and both then share their rows. The link
+    is valid as long as that token proves it, until a newer token links the subject or the FID elsewhere.
     """
 
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     # Written at most once a minute.
     last_seen_at = models.DateTimeField(default=timezone.now, editable=False)
-    # The number in the social protocol; None of a subject.
+    # The number in the social protocol; None for a subject.
     fid = models.BigIntegerField(null=True, blank=True)
-    # Its index serves each call of a FID, which is asked for with the subject that is linked to it.
+    # Its index serves each request of a FID, which reads the linked subject too.
     linked_to = models.OneToOneField("self", on_delete=models.PROTECT, null=True, blank=True, related_name="linked")
     linked_until = models.DateTimeField(null=True, blank=True)
-    # When the newest token was issued that told of this subject's FID, or that this FID is some subject's: what older
-    # ones say is outdated.
+    # Issue time of the newest token with a FID claim about this person. Claims of older tokens are outdated.
     told_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -41,7 +40,7 @@ class Person(models.Model):
         constraints = [
             models.UniqueConstraint(name="person_fid_unique", fields=["fid"]),
             models.CheckConstraint(name="person_fid_positive", condition=Q(fid__isnull=True) | Q(fid__gt=0)),
-            # With this no chain of links is longer than one.
+            # No chain of links is longer than one.
             models.CheckConstraint(
                 name="person_linked_has_no_fid", condition=Q(linked_to__isnull=True) | Q(fid__isnull=True)
             ),
@@ -57,11 +56,11 @@ class Person(models.Model):
 
 
 class Identity(models.Model):
-    """A subject of an issuer, and the person behind it. A row is made when its first token comes."""
+    """A subject of an issuer and its person. The row is created by the first token."""
 
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="identities")
     issuer = models.CharField(max_length=MAX_ISSUER)
-    # Of a FID its decimal digits.
+    # For a FID, its decimal digits.
     subject = models.CharField(max_length=MAX_SUBJECT)
     kind = models.CharField(max_length=8, choices=SubjectKind.choices)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -69,8 +68,8 @@ class Identity(models.Model):
     class Meta:
         verbose_name_plural = "identities"
         constraints = [
-            # Its index serves each call of a user. The kind is the issuer's setting, which may change: an id in digits
-            # is no FID.
+            # Its index serves each request of a user. The kind is the issuer's setting, which may change: an id in
+            # digits is not a FID.
             models.UniqueConstraint(name="identity_unique", fields=["issuer", "subject", "kind"]),
             models.CheckConstraint(name="identity_kind_known", condition=Q(kind__in=SubjectKind.values)),
         ]
@@ -80,7 +79,7 @@ class Identity(models.Model):
 
 
 class Administrator(models.Model):
-    """Somebody who sees what only administrators do: whoever comes with a token of this issuer and subject."""
+    """An administrator: the holder of tokens with this issuer and subject."""
 
     name = models.CharField(max_length=100, help_text="Who this is.")
     issuer = models.CharField(max_length=MAX_ISSUER, help_text="What the issuer's tokens have as iss.")
@@ -90,10 +89,10 @@ class Administrator(models.Model):
     added_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
-        # No index for the order: an installation has dozens.
+        # No index for the sort: an installation has dozens.
         ordering = ["name", "id"]
         constraints = [
-            # Its index serves each call in which a token may be an administrator's.
+            # Its index serves each request with a token that may be an administrator's.
             models.UniqueConstraint(
                 name="administrator_issuer_subject_unique",
                 fields=["issuer", "subject"],
@@ -112,21 +111,21 @@ class Administrator(models.Model):
 
 class AdminSessionQuerySet(models.QuerySet["AdminSession"]):
     def revoke(self) -> int:
-        """End them before their time; how many were not revoked before."""
+        """Revoke the sessions that are not revoked yet, and return their number."""
         return self.filter(revoked_at__isnull=True).update(revoked_at=timezone.now())
 
 
 class AdminSession(models.Model):
-    """What a cookie `admin_session` stands for: a staff account or an administrator, until it ends or is revoked.
+    """Session behind a cookie `admin_session`, of a staff account or an administrator.
 
-    It ends before its time with the account or the administrator, and with the account's password. When the account
-    sets a second factor up, or the administrator becomes another identity, it is revoked.
+    It is invalid once the account or administrator is gone, or the account's password has changed. It is revoked
+    when the account sets up a second factor, or the administrator becomes another identity.
     """
 
-    # SHA-256 of the cookie's token in lower-case hex. The token, 256 random bits, is stored nowhere.
+    # SHA-256 of the cookie's token in lower-case hex. The token, 256 random bits, is not stored.
     digest = models.CharField(max_length=64)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="+")
-    # The HMAC of the account's password that Django keeps in its own sessions, too.
+    # HMAC of the account's password, as in Django's own sessions.
     password_hash = models.CharField(max_length=64, blank=True)
     administrator = models.ForeignKey(Administrator, on_delete=models.CASCADE, null=True, related_name="sessions")
     created_at = models.DateTimeField(default=timezone.now)
@@ -138,7 +137,7 @@ class AdminSession(models.Model):
     class Meta:
         verbose_name = "administrator session"
         constraints = [
-            # Its index serves each call with a cookie.
+            # Its index serves each request with a cookie.
             models.UniqueConstraint(name="admin_session_digest_unique", fields=["digest"]),
             models.CheckConstraint(name="admin_session_digest_form", condition=Q(digest__regex="^[0-9a-f]{64}$")),
             models.CheckConstraint(
@@ -148,7 +147,7 @@ class AdminSession(models.Model):
             ),
         ]
         indexes = [
-            # Serves the end of rows that are past keeping.
+            # Serves the pruning of expired rows.
             models.Index(name="admin_session_expiry", fields=["expires_at"]),
         ]
 

@@ -1,0 +1,1 @@
+"""Operators of the admin site: roles, lockout and second factor."""

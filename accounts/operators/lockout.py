@@ -1,4 +1,4 @@
-"""Who is locked out of the admin site after wrong passwords, and what they are told: what django-axes asks us for."""
+"""Lockout of the admin site after wrong passwords: callables for django-axes."""
 
 import math
 from collections.abc import Mapping
@@ -11,26 +11,28 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from config.api.client_ip import UNKNOWN, client_address
+from config.client_ip import UNKNOWN_ADDRESS, client_address
 
-# An address of nobody: rows without one would not be told apart from each other.
+# Placeholder for an unknown address; rows without an address would not be distinct.
 _NO_ADDRESS = "::"
 
 
-def address_of(request: HttpRequest) -> str:
-    """By what address log-ins are counted: as the calls of the API, an IPv6 network by its first address."""
+def login_address(request: HttpRequest) -> str:
+    """Return the address by which log-ins are counted: the API's client address, of an IPv6 network the first one."""
     address = client_address(request)
-    return _NO_ADDRESS if address == UNKNOWN else address.partition("/")[0]
+    return _NO_ADDRESS if address == UNKNOWN_ADDRESS else address.partition("/")[0]
 
 
-def refuse(request: HttpRequest, response: HttpResponse | None, credentials: Mapping[str, Any] | None) -> HttpResponse:
-    """The page of whoever is locked out: 429, and when it is worth while to come back.
+def lockout_response(
+    request: HttpRequest, response: HttpResponse | None, credentials: Mapping[str, Any] | None
+) -> HttpResponse:
+    """Return the lockout page: 429 with Retry-After.
 
-    Endpoints have answered by themselves, in the same words as to a wrong password.
+    API endpoints have already built their response, with the same text as for a wrong password.
     """
     if response is not None and request.path_info.startswith("/api/"):
         return response
-    seconds = _seconds_left((credentials or {}).get("username"), address_of(request))
+    seconds = _seconds_left((credentials or {}).get("username"), login_address(request))
     context = {"minutes": math.ceil(seconds / 60)}
     refused = render(request, "accounts/locked_out.html", context, status=429)
     refused.headers["Retry-After"] = str(seconds)
@@ -39,7 +41,7 @@ def refuse(request: HttpRequest, response: HttpResponse | None, credentials: Map
 
 
 def _seconds_left(username: str | None, address: str) -> int:
-    """Until the last failure is forgotten, rounded up; never nought."""
+    """Return the seconds until the last failure expires, rounded up, at least 1."""
     attempts = AccessAttempt.objects.filter(username=username, ip_address=address)
     last = attempts.aggregate(last=Max("attempt_time"))["last"] or timezone.now()
     left = (last + settings.AXES_COOLOFF_TIME - timezone.now()).total_seconds()

@@ -1,29 +1,29 @@
-"""What groups of operators may do. Migrations make the groups, and may take what they grant from here.
+"""Permissions of the operators' groups. Migrations create the groups and may import this module.
 
-A model that operators are to see later needs a migration of its own that calls `grant`.
+A model that operators are to see later needs a migration of its own that calls `grant_permissions`.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
-# Issues, rotates and revokes keys, tags tokens, has transactions indexed again.
+# Issues, rotates and revokes keys, tags tokens, indexes transactions again.
 OPERATOR = "operator"
-# Looks at the same, and changes nothing.
+# Has read access to the same pages.
 SUPPORT = "support"
 
 
-def grant(apps: Any, *, role: str, permissions: Iterable[str], using: str) -> None:
-    """Let the group, which is made where there is none, do this: `app.action_model`, such as `tokens.view_token`.
+def grant_permissions(apps: Any, *, role: str, permissions: Iterable[str], using: str) -> None:
+    """Grant the group permissions of the form `app.action_model`, such as `tokens.view_token`; create it if missing.
 
-    `apps` may be those of a migration. Django makes permissions when all migrations are through; those that are
-    missing yet are made here as it would make them, and found by it then.
+    `apps` may be the registry of a migration. Django creates permissions after all migrations; missing ones are
+    created here in the same form, and Django finds them later.
     """
     group, _ = apps.get_model("auth", "Group").objects.using(using).get_or_create(name=role)
     group.permissions.add(*(_permission(apps, name, using) for name in permissions))
 
 
-def withdraw(apps: Any, *, role: str, permissions: Iterable[str], using: str) -> None:
-    """Take from the group what `grant` gave it, and the group itself away where it may do nothing else."""
+def withdraw_permissions(apps: Any, *, role: str, permissions: Iterable[str], using: str) -> None:
+    """Remove what `grant_permissions` granted, and delete the group if it has no permissions left."""
     group = apps.get_model("auth", "Group").objects.using(using).filter(name=role).first()
     if group is None:
         return

@@ -1,7 +1,7 @@
-"""The second factor of those who operate the service: the codes of an authenticator app (TOTP, RFC 6238).
+"""Second factor of operators: codes of an authenticator app (TOTP, RFC 6238).
 
-A device is made when its owner asks for it, counts from the first right code on, and is asked for after each log-in
-from then on. django-otp keeps the devices, takes no code twice, and makes whoever enters wrong ones wait ever longer.
+A device is created on its owner's request, active from its first valid code, and required after each log-in from then
+on. django-otp stores the devices, rejects used codes, and throttles wrong ones with growing delays.
 """
 
 import base64
@@ -26,105 +26,107 @@ from accounts.models import AdminSession
 logger = logging.getLogger(__name__)
 
 
-class WrongCode(Exception):
-    """The code is none of this user's device now, or was used before."""
+class WrongCodeError(Exception):
+    """Raised when the code is not valid for the user's device now, or was used before."""
 
 
-class TooManyCodes(Exception):
-    """After wrong codes, none is looked at for some time."""
+class TooManyCodesError(Exception):
+    """Raised while codes are rejected unseen after wrong ones."""
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(f"no code is looked at for {seconds} s")
+        super().__init__(f"codes are rejected for {seconds} s")
         # At least 1.
         self.seconds = seconds
 
 
-def is_missing(user: User | AnonymousUser) -> bool:
-    """Whether this user, as django-otp's middleware marked it, has yet to show a second factor or to set one up."""
+def is_second_factor_missing(user: User | AnonymousUser) -> bool:
+    """Return whether the user, as marked by django-otp's middleware, still has to enter a code or set up a device."""
     if not user.is_staff or is_verified(user):
         return False
     return bool(settings.ADMIN_TOTP_REQUIRED) or has_device(user)
 
 
 def has_device(user: User | AnonymousUser) -> bool:
-    """Whether this user is asked for codes."""
+    """Return whether the user has an active device."""
     return bool(TOTPDevice.objects.filter(user_id=user.pk, confirmed=True).exists())
 
 
-def new_device(user: User) -> TOTPDevice:
-    """The device that this user is setting up: the same one until its first code, so that the page may be reloaded."""
+def pending_device(user: User) -> TOTPDevice:
+    """Return the device being set up: the same one until its first code, so that the page may be reloaded."""
     device = TOTPDevice.objects.filter(user=user, confirmed=False).order_by("pk").first()
     return device or TOTPDevice.objects.create(user=user, name="Authenticator app", confirmed=False)
 
 
 def secret_text(device: TOTPDevice) -> str:
-    """The device's secret as apps take it from the keyboard: base32, in groups of four."""
+    """Return the device's secret for manual entry: base32, in groups of four."""
     text = base64.b32encode(device.bin_key).decode()
     return " ".join(text[start : start + 4] for start in range(0, len(text), 4))
 
 
 def qr_code(device: TOTPDevice) -> str:
-    """What apps take from the screen, as the address (data:) of an SVG image."""
+    """Return the device's QR code as a data: URL of an SVG image."""
     written = io.BytesIO()
     qrcode.make(device.config_url, image_factory=qrcode.image.svg.SvgPathImage).save(written)
     return f"data:image/svg+xml;base64,{base64.b64encode(written.getvalue()).decode()}"
 
 
-def confirm(user: User, code: str) -> TOTPDevice:
-    """Have the device that is being set up count from now on; returns it. Raises WrongCode and TooManyCodes.
+def confirm_device(user: User, code: str) -> TOTPDevice:
+    """Activate the device being set up, and return it. Raises WrongCodeError and TooManyCodesError.
 
-    Beside a device that counts no other is set up.
+    No second device can be set up beside an active one.
     """
 
-    def take() -> TOTPDevice | None:
+    def find_pending() -> TOTPDevice | None:
         return None if has_device(user) else _first_device(user, confirmed=False)
 
-    def keep(device: TOTPDevice) -> None:
+    def activate(device: TOTPDevice) -> None:
         TOTPDevice.objects.filter(user=user).exclude(pk=device.pk).delete()
         device.confirmed = True
         device.save(update_fields=["confirmed"])
-        # They were begun without it.
+        # They were created without a second factor.
         AdminSession.objects.filter(user=user).revoke()
-        _note(user, "second factor set up")
+        _log_change(user, "second factor set up")
 
-    device = _check(user, code, take=take, then=keep)
-    logger.info("user %s has set a second factor up", user.pk)
+    device = _check_code(user, code, find_device=find_pending, on_success=activate)
+    logger.info("user %s has set up a second factor", user.pk)
     return device
 
 
-def verify(user: User, code: str) -> TOTPDevice:
-    """The user's device, whose code this is. Raises WrongCode and TooManyCodes."""
-    return _check(user, code, take=lambda: _first_device(user, confirmed=True), then=lambda device: None)
+def verify_code(user: User, code: str) -> TOTPDevice:
+    """Return the user's device if the code is valid. Raises WrongCodeError and TooManyCodesError."""
+    return _check_code(
+        user, code, find_device=lambda: _first_device(user, confirmed=True), on_success=lambda device: None
+    )
 
 
-def remove(user: User, code: str) -> None:
-    """Forget the user's device for one of its codes: a session left open is not enough. Raises as `verify`."""
+def remove_device(user: User, code: str) -> None:
+    """Delete the user's device for one of its codes: an open session is not enough. Raises as `verify_code`."""
 
-    def drop(device: TOTPDevice) -> None:
-        _forget(user)
-        _note(user, "second factor removed")
+    def delete(device: TOTPDevice) -> None:
+        _delete_devices(user)
+        _log_change(user, "second factor removed")
 
-    _check(user, code, take=lambda: _first_device(user, confirmed=True), then=drop)
+    _check_code(user, code, find_device=lambda: _first_device(user, confirmed=True), on_success=delete)
     logger.info("user %s has removed the second factor", user.pk)
 
 
-def forget(user: User) -> bool:
-    """Forget the device without a code, for who has lost it; whether there was one that counted."""
+def reset_second_factor(user: User) -> bool:
+    """Delete the device without a code, after its loss. Return whether there was an active one."""
     with transaction.atomic():
         had_one = has_device(user)
-        _forget(user)
+        _delete_devices(user)
         if had_one:
-            _note(user, "second factor forgotten by manage.py forget_second_factor")
-    logger.warning("the second factor of user %s was forgotten", user.pk)
+            _log_change(user, "second factor removed by manage.py forget_second_factor")
+    logger.warning("the second factor of user %s was removed by manage.py forget_second_factor", user.pk)
     return had_one
 
 
-def _forget(user: User) -> None:
+def _delete_devices(user: User) -> None:
     TOTPDevice.objects.filter(user=user).delete()
 
 
-def _note(user: User, message: str) -> None:
-    """Leave the line in the audit log, which wants an account that did it: whose device it is."""
+def _log_change(user: User, message: str) -> None:
+    """Write the audit log. Its entries need an account as actor: the device's owner."""
     LogEntry.objects.log_actions(user.pk, [user], CHANGE, message)
 
 
@@ -132,21 +134,21 @@ def _first_device(user: User, *, confirmed: bool) -> TOTPDevice | None:
     return TOTPDevice.objects.filter(user=user, confirmed=confirmed).order_by("pk").first()
 
 
-def _check(
-    user: User, code: str, *, take: Callable[[], TOTPDevice | None], then: Callable[[TOTPDevice], None]
+def _check_code(
+    user: User, code: str, *, find_device: Callable[[], TOTPDevice | None], on_success: Callable[[TOTPDevice], None]
 ) -> TOTPDevice:
-    # A wrong code leaves its mark in the row, so that nothing may be raised within the transaction.
+    # A wrong code updates the throttling fields of the row, so no exception may roll back this transaction.
     with transaction.atomic():
-        # One code of a user at a time: of several equal ones at once, one is right.
+        # Serializes codes of one user: of concurrent equal ones, one is accepted.
         get_user_model().objects.select_for_update().get(pk=user.pk)
-        device = take()
-        allowed, said = device.verify_is_allowed() if device else (True, {})
-        right = device is not None and allowed and device.verify_token(code)
-        if right:
-            then(device)
-    if not allowed:
-        left = (said["locked_until"] - timezone.now()).total_seconds()
-        raise TooManyCodes(max(1, math.ceil(left)))
-    if device is None or not right:
-        raise WrongCode
+        device = find_device()
+        is_allowed, details = device.verify_is_allowed() if device else (True, {})
+        is_valid = device is not None and is_allowed and device.verify_token(code)
+        if is_valid:
+            on_success(device)
+    if not is_allowed:
+        left = (details["locked_until"] - timezone.now()).total_seconds()
+        raise TooManyCodesError(max(1, math.ceil(left)))
+    if device is None or not is_valid:
+        raise WrongCodeError
     return device

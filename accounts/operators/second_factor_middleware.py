@@ -1,4 +1,4 @@
-"""Keeps whoever has yet to show a second factor at the page that asks for it. The admin site alone is guarded."""
+"""Middleware that redirects admin users without a verified second factor. Other paths are not affected."""
 
 from collections.abc import Callable
 from urllib.parse import urlencode
@@ -11,12 +11,12 @@ from django_otp.middleware import OTPMiddleware
 from accounts.operators import second_factor
 
 _GUARDED = "/admin/"
-# Where to show or set it up, and where to become somebody else.
+# Where to enter a code or set up a device, and where to change accounts.
 _OPEN = ("/admin/second-factor/", "/admin/login/", "/admin/logout/")
 
 
 class SecondFactorMiddleware(OTPMiddleware):
-    """Marks the users of the admin site as verified or not, and sends those on who have to be."""
+    """OTP middleware for the admin site that redirects users without a verified code to the code form."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         super().__init__(self._guard)
@@ -25,14 +25,14 @@ class SecondFactorMiddleware(OTPMiddleware):
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if not request.path_info.startswith(_GUARDED):
             return self._go_on(request)
-        answer: HttpResponseBase = super().__call__(request)
-        return answer
+        response: HttpResponseBase = super().__call__(request)
+        return response
 
     def _guard(self, request: HttpRequest) -> HttpResponseBase:
-        if request.path_info.startswith(_OPEN) or not second_factor.is_missing(request.user):
+        if request.path_info.startswith(_OPEN) or not second_factor.is_second_factor_missing(request.user):
             return self._go_on(request)
-        address = reverse("second-factor")
-        # What was sent is lost: nothing is done for who may be somebody else.
+        url = reverse("second-factor")
+        # The body of a POST is lost: nothing is done for an unverified user.
         if request.method == "GET":
-            address += "?" + urlencode({"next": request.get_full_path()})
-        return redirect(address)
+            url += "?" + urlencode({"next": request.get_full_path()})
+        return redirect(url)

@@ -1,11 +1,11 @@
-"""The pages of the second factor, within the admin site's addresses."""
+"""URLs of the second factor's pages, below /admin/."""
 
 from django.urls import path
 
 from accounts.operators import views
 
 urlpatterns = [
-    path("", views.ask, name="second-factor"),
-    path("set-up/", views.set_up, name="second-factor-set-up"),
-    path("remove/", views.remove, name="second-factor-remove"),
+    path("", views.enter_code, name="second-factor"),
+    path("set-up/", views.set_up_device, name="second-factor-set-up"),
+    path("remove/", views.remove_device, name="second-factor-remove"),
 ]

@@ -1,4 +1,4 @@
-"""The social protocol's provider: who stands behind FIDs, from Neynar where a key is set, else from a Farcaster hub."""
+"""Client of the social protocol's provider: Neynar if a key is set, else a Farcaster hub."""
 
 import time
 from collections.abc import Sequence
@@ -6,48 +6,49 @@ from dataclasses import dataclass, field, replace
 
 from django.conf import settings
 
-from accounts.profiles.social_responses import Profile, read_hub_person, read_neynar_user
-from config.http.json_client import Permanent, Retryable, StatusRefused, WrongAnswer, get_json, member
+from accounts.profiles.social_responses import Profile, parse_hub_profile, parse_neynar_user
+from config.http.errors import HTTPStatusError, InvalidResponseError, PermanentError, RetryableError
+from config.http.json_client import get_json, json_member
 
-# What Neynar takes in one call.
+# Neynar's limit per request.
 MAX_FIDS = 100
-# Neynar's `fid` is an int32, and nobody is registered beyond it.
+# Neynar's `fid` is an int32, and no higher FID is registered.
 LARGEST_FID = 2**31 - 1
-# A hundred people with all that they could have are a fraction of this.
+# A hundred complete profiles are a fraction of this.
 MAX_BYTES = 8 * 1024 * 1024
-# No new call is begun after so long: the task that waits has an end.
-PATIENCE_SECONDS = 20.0
+# No request is started after this time, so that the task ends.
+LOOKUP_TIMEOUT_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a provider knew. Who is neither in `profiles` nor in `unknown` was not answered, for `error` or for time."""
+class ProfileLookup:
+    """Result of a lookup. FIDs in neither `profiles` nor `unknown` got no response, for `error` or for lack of time."""
 
     profiles: dict[int, Profile] = field(default_factory=dict)
     unknown: set[int] = field(default_factory=set)
-    error: Retryable | Permanent | None = None
+    error: RetryableError | PermanentError | None = None
 
 
 def is_configured() -> bool:
-    """Whether there is somebody to ask."""
+    """Return whether a provider is configured."""
     return bool(settings.SOCIAL_API_KEY or settings.FARCASTER_HUB_URL)
 
 
-def find_people(fids: Sequence[int]) -> Found:
-    """Ask for up to 100 people. Never raises for what the provider does: half an answer is kept, and the error said."""
-    found = Found(unknown={fid for fid in fids if not 0 < fid <= LARGEST_FID})
-    askable = [fid for fid in fids if fid not in found.unknown]
+def fetch_profiles(fids: Sequence[int]) -> ProfileLookup:
+    """Fetch up to 100 profiles. Provider errors don't raise: partial results are kept, with the error beside them."""
+    found = ProfileLookup(unknown={fid for fid in fids if not 0 < fid <= LARGEST_FID})
+    possible = [fid for fid in fids if fid not in found.unknown]
     try:
-        (_ask_neynar if settings.SOCIAL_API_KEY else _ask_hub)(askable, found)
-    except (Retryable, Permanent) as error:
+        (_fetch_all_from_neynar if settings.SOCIAL_API_KEY else _fetch_all_from_hub)(possible, found)
+    except (RetryableError, PermanentError) as error:
         return replace(found, error=error)
     return found
 
 
-def fetch_users(fids: Sequence[int]) -> dict[int, Profile]:
-    """One call of Neynar's bulk look-up for at most 100 FIDs; who is unknown is absent. Raises Retryable, Permanent.
+def fetch_neynar_profiles(fids: Sequence[int]) -> dict[int, Profile]:
+    """Fetch up to 100 profiles by Neynar's bulk lookup; unknown FIDs are absent.
 
-    https://docs.neynar.com/reference/fetch-bulk-users
+    Raises RetryableError and PermanentError. https://docs.neynar.com/reference/fetch-bulk-users
     """
     answer = get_json(
         f"{settings.SOCIAL_BASE_URL}/v2/farcaster/user/bulk/",
@@ -56,25 +57,25 @@ def fetch_users(fids: Sequence[int]) -> dict[int, Profile]:
         timeout=settings.SOCIAL_TIMEOUT_SECONDS,
         max_bytes=MAX_BYTES,
     )
-    users = member(answer, "users")
+    users = json_member(answer, "users")
     if not isinstance(users, list):
-        raise WrongAnswer("an answer without a list of users")
-    profiles = [profile for user in users if (profile := read_neynar_user(user))]
+        raise InvalidResponseError("response without a list of users")
+    profiles = [profile for user in users if (profile := parse_neynar_user(user))]
     if users and not profiles:
-        raise WrongAnswer("a list of users without one that can be read")
+        raise InvalidResponseError("list of users without a valid one")
     return {profile.fid: profile for profile in profiles if profile.fid in fids}
 
 
-def fetch_person(fid: int) -> Profile | None:
-    """Two calls of a hub, for data and for verified addresses; None where it knows nobody. Raises as `fetch_users`.
+def fetch_hub_profile(fid: int) -> Profile | None:
+    """Fetch a profile by two requests to a hub, user data and verified addresses; None if the FID is unknown.
 
-    https://docs.neynar.com/snapchain/httpapi/userdata and .../verification
+    Raises RetryableError and PermanentError. https://docs.neynar.com/snapchain/httpapi/userdata and .../verification
     """
     user_data = _fetch_messages("userDataByFid", fid)
     if not user_data:
         return None
     verifications = _fetch_messages("verificationsByFid", fid)
-    return read_hub_person(fid, user_data=user_data, verifications=verifications)
+    return parse_hub_profile(fid, user_data=user_data, verifications=verifications)
 
 
 def _fetch_messages(call: str, fid: int) -> list[object]:
@@ -84,26 +85,26 @@ def _fetch_messages(call: str, fid: int) -> list[object]:
         timeout=settings.SOCIAL_TIMEOUT_SECONDS,
         max_bytes=MAX_BYTES,
     )
-    messages = member(answer, "messages")
+    messages = json_member(answer, "messages")
     if not isinstance(messages, list):
-        raise WrongAnswer("an answer without a list of messages")
+        raise InvalidResponseError("response without a list of messages")
     return messages
 
 
-def _ask_neynar(fids: Sequence[int], found: Found) -> None:
-    """Ask for all at once. A call that is refused for one of its FIDs is made again in halves, until that one is alone.
+def _fetch_all_from_neynar(fids: Sequence[int], found: ProfileLookup) -> None:
+    """Fetch all FIDs in one request. Split a rejected request in halves until the invalid FID is isolated.
 
-    Launchers write FIDs themselves; a single bad one must not hold up the others for ever.
+    Launch transactions contain unverified FIDs; a single invalid one must not block the others forever.
     """
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + LOOKUP_TIMEOUT_SECONDS
     waiting = [tuple(fids)] if fids else []
     refused: set[int] = set()
-    refusal: StatusRefused | None = None
+    refusal: HTTPStatusError | None = None
     while waiting and time.monotonic() < deadline:
         part = waiting.pop()
         try:
-            profiles = fetch_users(part)
-        except StatusRefused as error:
+            profiles = fetch_neynar_profiles(part)
+        except HTTPStatusError as error:
             if error.status not in (400, 404):
                 raise
             refusal = error
@@ -115,17 +116,17 @@ def _ask_neynar(fids: Sequence[int], found: Found) -> None:
         found.profiles.update(profiles)
         found.unknown.update(set(part) - set(profiles))
     if refusal and len(refused) == len(fids):
-        # Not one was taken: it isn't the FIDs.
+        # Every FID was rejected, so the FIDs are not the cause.
         raise refusal
     found.unknown.update(refused)
 
 
-def _ask_hub(fids: Sequence[int], found: Found) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
+def _fetch_all_from_hub(fids: Sequence[int], found: ProfileLookup) -> None:
+    deadline = time.monotonic() + LOOKUP_TIMEOUT_SECONDS
     for fid in fids:
         if time.monotonic() > deadline:
             return
-        profile = fetch_person(fid)
+        profile = fetch_hub_profile(fid)
         if profile is None:
             found.unknown.add(fid)
         else:

@@ -1,7 +1,7 @@
-"""Profiles of deployers: wanted when a token is indexed, fetched behind the scenes, and read with the tokens.
+"""Profiles of deployers: enqueued when a token is indexed, fetched by a task, joined to token records.
 
-The truth is in the rows: each says when it is due. Whoever asks the provider takes rows for one lease, so that no FID
-is asked for twice, and a killed worker loses none.
+The rows are the queue: each has a due time. A worker claims rows for one lease, so that no FID is fetched twice at once
+and a killed worker loses none.
 """
 
 from collections.abc import Iterable
@@ -16,59 +16,59 @@ from django.utils import timezone
 from accounts.models import SocialProfile
 from accounts.profiles import social_provider
 from accounts.profiles.social_responses import MAX_FID, Profile
-from config.redis.circuit_breaker import Pause
+from config.redis.circuit_breaker import CircuitBreaker
 
 BATCH = social_provider.MAX_FIDS
-# Longer than a task may take.
+# Longer than a task may run.
 LEASE_SECONDS = 300
-# When whom the provider doesn't know is asked for again: he may be new to it. The last pause is for all later times.
-UNKNOWN_PAUSES = (timedelta(hours=1), timedelta(days=1), timedelta(weeks=1), timedelta(days=30))
+# Retry delays for FIDs unknown to the provider, which may be new to it. The last one repeats.
+UNKNOWN_RETRY_DELAYS = (timedelta(hours=1), timedelta(days=1), timedelta(weeks=1), timedelta(days=30))
 
-# In which nobody is asked for.
-PAUSE = Pause.of("the social provider", "social")
-# Thousands at a time may be wanted: one array costs a small part of as many rows by the ORM.
-_WANT = """
+# Open after an error: no requests are sent.
+CIRCUIT_BREAKER = CircuitBreaker.of("the social provider", "social")
+# There may be thousands of FIDs: one array costs a small part of as many ORM rows.
+_ENQUEUE = """
 INSERT INTO accounts_socialprofile
     (fid, username, display_name, pfp_url, bio, verified_addresses, due_at, misses)
 SELECT fid, '', '', '', '', '{}', %s, 0 FROM unnest(%s::bigint[]) AS fid
 ON CONFLICT DO NOTHING
 """
-_TOLD = ("username", "display_name", "pfp_url", "bio", "verified_addresses", "score")
+_PROFILE_FIELDS = ("username", "display_name", "pfp_url", "bio", "verified_addresses", "score")
 
 
-def want(fids: Iterable[int]) -> None:
-    """Have the profiles of people fetched soon who are not known yet; the others stay as they are."""
-    # In order, so that two who want the same people don't wait for each other in a circle.
+def enqueue_profiles(fids: Iterable[int]) -> None:
+    """Enqueue unknown FIDs for fetching; known ones stay unchanged."""
+    # Sorted, so that concurrent calls for the same FIDs don't deadlock.
     wanted = [fid for fid in sorted(set(fids)) if 0 < fid <= MAX_FID]
     if wanted:
         with connection.cursor() as cursor:
-            cursor.execute(_WANT, [timezone.now(), wanted])
+            cursor.execute(_ENQUEUE, [timezone.now(), wanted])
 
 
-def refresh_due() -> int:
-    """Ask the provider for up to 100 people who are due; returns for how many it had an answer.
+def refresh_due_profiles() -> int:
+    """Fetch up to 100 due profiles, and return how many FIDs got a response.
 
-    Whom it doesn't know comes back after growing pauses. After an error nobody is asked for as long as it says, and
-    whoever got no answer is due again then, behind the others.
+    FIDs unknown to the provider are retried with growing delays. After an error the circuit breaker opens, and FIDs
+    without a response are due again when it closes, behind the others.
     """
-    if PAUSE.is_on():
+    if CIRCUIT_BREAKER.is_open():
         return 0
-    fids = claim(timezone.now())
+    fids = claim_due(timezone.now())
     if not fids:
         return 0
-    found = social_provider.find_people(fids)
-    pause = PAUSE.begin(found.error) if found.error else 0
+    found = social_provider.fetch_profiles(fids)
+    pause = CIRCUIT_BREAKER.open(found.error) if found.error else 0
     now = timezone.now()
     with transaction.atomic():
-        _keep(found.profiles.values(), now=now)
-        _note_unknown(found.unknown, now=now)
+        _store_profiles(found.profiles.values(), now=now)
+        _defer_unknown(found.unknown, now=now)
         left = set(fids) - set(found.profiles) - found.unknown
         SocialProfile.objects.filter(fid__in=left).update(due_at=now + timedelta(seconds=pause))
     return len(fids) - len(left)
 
 
-def claim(now: datetime) -> list[int]:
-    """FIDs that are due and that nobody asks for, taken for one lease: new people before known ones."""
+def claim_due(now: datetime) -> list[int]:
+    """Claim due FIDs for one lease and return them: never fetched ones before known ones."""
     due = SocialProfile.objects.filter(due_at__lte=now).select_for_update(skip_locked=True)
     with transaction.atomic():
         new = due.filter(fetched_at__isnull=True).order_by("due_at")[:BATCH]
@@ -81,13 +81,13 @@ def claim(now: datetime) -> list[int]:
 
 
 def users_by_fid(fids: Iterable[int | None]) -> dict[int, dict[str, Any]]:
-    """FID -> what goes out as `related.user`, in one query; who was never fetched is absent."""
+    """Return FID -> `related.user` of a token record, in one query; profiles never fetched are absent."""
     known = SocialProfile.objects.filter(fid__in={fid for fid in fids if fid is not None}, fetched_at__isnull=False)
     return {profile.fid: _related_user(profile) for profile in known}
 
 
 def _related_user(profile: SocialProfile) -> dict[str, Any]:
-    # Older clients read the spelling with underscores.
+    # Older clients read the snake-case fields.
     return {
         "fid": profile.fid,
         "username": profile.username or None,
@@ -100,7 +100,7 @@ def _related_user(profile: SocialProfile) -> dict[str, Any]:
     }
 
 
-def _keep(profiles: Iterable[Profile], *, now: datetime) -> None:
+def _store_profiles(profiles: Iterable[Profile], *, now: datetime) -> None:
     due_at = now + timedelta(hours=settings.SOCIAL_REFRESH_HOURS)
     rows = [
         SocialProfile(
@@ -121,14 +121,14 @@ def _keep(profiles: Iterable[Profile], *, now: datetime) -> None:
         rows,
         update_conflicts=True,
         unique_fields=["fid"],
-        update_fields=[*_TOLD, "fetched_at", "due_at", "misses"],
+        update_fields=[*_PROFILE_FIELDS, "fetched_at", "due_at", "misses"],
     )
 
 
-def _note_unknown(fids: Iterable[int], *, now: datetime) -> None:
-    """Whoever was known before keeps his profile: the provider's silence says nothing about it."""
+def _defer_unknown(fids: Iterable[int], *, now: datetime) -> None:
+    """Delay the retry of FIDs unknown to the provider. A profile fetched earlier is kept."""
     due_at = Case(
-        *(When(misses=misses, then=Value(now + pause)) for misses, pause in enumerate(UNKNOWN_PAUSES)),
-        default=Value(now + UNKNOWN_PAUSES[-1]),
+        *(When(misses=misses, then=Value(now + pause)) for misses, pause in enumerate(UNKNOWN_RETRY_DELAYS)),
+        default=Value(now + UNKNOWN_RETRY_DELAYS[-1]),
     )
     SocialProfile.objects.filter(fid__in=fids).update(due_at=due_at, misses=F("misses") + 1)

@@ -1,0 +1,1 @@
+"""Users: verified token identities, and the persons behind them."""

@@ -1,8 +1,8 @@
-"""The users behind tokens: made at first sight, found again by what their tokens prove, linked where one proves both.
+"""Users behind verified tokens: created at their first request, found by issuer and subject, linked by FID.
 
-A FID is a person, whichever issuer shows it, and a subject of any other issuer is one of its own. A token that shows
-the FID of its subject links the two, so that each has what the other made. FIDs and linked accounts change hands:
-a link lasts no longer than the token that proves it, and ends as soon as a newer one says otherwise.
+A FID is one person, whichever issuer proves it; a subject of any other issuer is a person of its own. A token that
+contains the FID of its subject links the two persons, and each then has the rows of both. FIDs and linked accounts
+change owners. A link expires with the token that proves it, and ends as soon as a newer token contradicts it.
 """
 
 from contextlib import suppress
@@ -15,22 +15,22 @@ from django.db.models import OuterRef, Q, Subquery
 from django.utils import timezone
 
 from accounts.models import Identity, Person
-from accounts.users.identity import Told, VerifiedIdentity
+from accounts.users.identity import FidClaim, VerifiedIdentity
 
-_SEEN_STEP = timedelta(minutes=1)
-# Each race that is lost leaves a row that is found the next time.
-_TRIES = 5
+_LAST_SEEN_INTERVAL = timedelta(minutes=1)
+# Each lost race leaves a row that the next attempt finds.
+_MAX_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
 class CallingUser:
-    """Stands in `request.user` for a user, who is no account of the admin site and has none of its rights."""
+    """Value of `request.user` for a user. It is no account of the admin site and has none of its rights."""
 
-    # Whose a row becomes that this user makes: the id of a Person.
+    # Id of the Person that owns the rows this user creates.
     person_id: int
-    # Whose rows are this user's: that person's, who comes first, and those of whom it is linked with now.
+    # Owner ids of this user's rows: its own person first, then the person linked now.
     person_ids: tuple[int, ...]
-    # None where nothing shows one that is to be believed now.
+    # None without a currently valid FID claim.
     fid: int | None
     is_authenticated: ClassVar[bool] = True
     is_anonymous: ClassVar[bool] = False
@@ -39,33 +39,33 @@ class CallingUser:
     is_superuser: ClassVar[bool] = False
 
 
-def recognise(identity: VerifiedIdentity) -> CallingUser:
-    """The user with this identity, who is made where nobody has come with it before. One query for who is known."""
+def resolve_user(identity: VerifiedIdentity) -> CallingUser:
+    """Return the user with this identity, creating it at its first request. Runs one query for a known user."""
     row = _find(identity)
-    if row is None or _is_news(identity, row.person):
-        row = _settle(identity)
+    if row is None or _is_newer_claim(identity, row.person):
+        row = _save_with_retries(identity)
     person = row.person
-    _note_seen(person)
+    _record_last_seen(person)
     fid = person.linked_to.fid if _is_linked(person) else person.fid
     return CallingUser(person_id=person.pk, person_ids=_ids(person, row.linked_id), fid=fid)
 
 
-def hold(person_id: int) -> tuple[int, ...]:
-    """Have whoever else holds this user wait until the database transaction ends.
+def lock_user(person_id: int) -> tuple[int, ...]:
+    """Lock the user until the database transaction ends, and return its `person_ids` as of then.
 
-    Returns the user's `person_ids` as they are then: that person's id comes first.
+    The id of the given person comes first.
     """
     rows = Person.objects.annotate(linked_id=_linked_id("pk"))
-    # Two who are linked wait for the same row, that of the FID.
-    held = _ids(rows.get(pk=person_id), None)[-1]
-    # Not the whole lock: rows that refer to this one can still be written.
-    Person.objects.select_for_update(no_key=True).get(pk=held)
+    # Two linked persons share one lock: the row of the FID.
+    locked_id = _ids(rows.get(pk=person_id), None)[-1]
+    # FOR NO KEY UPDATE: rows with a foreign key to this one can still be written.
+    Person.objects.select_for_update(no_key=True).get(pk=locked_id)
     person = rows.get(pk=person_id)
     return _ids(person, person.linked_id)
 
 
 def _find(identity: VerifiedIdentity) -> Any:
-    """The row with its person, and as `linked_id` who is linked to that now; None where there is none."""
+    """Return the identity with its person, and the id of the linked person as `linked_id`; None if there is none."""
     rows = Identity.objects.select_related("person__linked_to").annotate(linked_id=_linked_id("person_id"))
     return rows.filter(issuer=identity.issuer, subject=identity.subject, kind=identity.kind).first()
 
@@ -84,63 +84,66 @@ def _ids(person: Person, linked_id: int | None) -> tuple[int, ...]:
     return (person.pk,) if other is None else (person.pk, other)
 
 
-def _is_news(identity: VerifiedIdentity, person: Person) -> bool:
-    """Whether the token tells of its subject's FID what we don't know yet. Of two of one second the last one counts."""
-    told = identity.told
-    if told is None or person.told_at is None:
-        return told is not None
-    known = None if person.linked_to is None else person.linked_to.fid
-    return told.at > person.told_at or (told.at == person.told_at and identity.fid != known)
+def _is_newer_claim(identity: VerifiedIdentity, person: Person) -> bool:
+    """Return whether the token's FID claim is newer than the stored one.
+
+    Of two claims issued in one second, the one received last counts.
+    """
+    claim = identity.fid_claim
+    if claim is None or person.told_at is None:
+        return claim is not None
+    stored_fid = None if person.linked_to is None else person.linked_to.fid
+    return claim.valid_from > person.told_at or (claim.valid_from == person.told_at and identity.fid != stored_fid)
 
 
-def _settle(identity: VerifiedIdentity) -> Any:
-    for _ in range(_TRIES):
-        # Another call of the same user may be first, and is found the next time.
+def _save_with_retries(identity: VerifiedIdentity) -> Any:
+    for _ in range(_MAX_ATTEMPTS):
+        # A concurrent request of the same user may insert first; the next attempt finds its row.
         with suppress(IntegrityError), transaction.atomic():
-            _write(identity)
+            _save_identity(identity)
             return _find(identity)
-    raise RuntimeError("an identity that others change again and again")
+    raise RuntimeError(f"identity not saved in {_MAX_ATTEMPTS} attempts against concurrent writers")
 
 
-def _write(identity: VerifiedIdentity) -> None:
-    """Make what the token proves so. Raises IntegrityError where another call was first.
+def _save_identity(identity: VerifiedIdentity) -> None:
+    """Store what the token proves. Raises IntegrityError if a concurrent request was first.
 
-    A FID's row is locked before those of subjects, and these in their order, so that nobody waits in a circle.
+    The row of a FID is locked before those of subjects, and these in order of id, so that no deadlock occurs.
     """
     fid_person = None if identity.fid is None else _person_of_fid(identity.fid)
-    known = {"issuer": identity.issuer, "subject": identity.subject, "kind": identity.kind}
-    row = Identity.objects.filter(**known).first()
+    unique = {"issuer": identity.issuer, "subject": identity.subject, "kind": identity.kind}
+    row = Identity.objects.filter(**unique).first()
     if row is None:
-        person = fid_person if fid_person is not None and identity.told is None else Person.objects.create()
-        row = Identity.objects.create(person=person, **known)
-    if identity.told is not None:
-        _link(row.person_id, fid_person, told=identity.told)
+        person = fid_person if fid_person is not None and identity.fid_claim is None else Person.objects.create()
+        row = Identity.objects.create(person=person, **unique)
+    if identity.fid_claim is not None:
+        _link(row.person_id, fid_person, claim=identity.fid_claim)
 
 
 def _person_of_fid(fid: int) -> Person:
     return Person.objects.select_for_update().filter(fid=fid).first() or Person.objects.create(fid=fid)
 
 
-def _link(person_id: int, fid_person: Person | None, *, told: Told) -> None:
-    """Link the subject to the person with its FID, who is locked, or to nobody; what is outdated changes nothing."""
-    concerned = Q(pk=person_id) if fid_person is None else Q(pk=person_id) | Q(linked_to=fid_person)
-    rows = {row.pk: row for row in Person.objects.select_for_update().filter(concerned).order_by("pk")}
+def _link(person_id: int, fid_person: Person | None, *, claim: FidClaim) -> None:
+    """Link the subject to the locked person of its FID, or to none. Ignore an outdated claim."""
+    affected = Q(pk=person_id) if fid_person is None else Q(pk=person_id) | Q(linked_to=fid_person)
+    rows = {row.pk: row for row in Person.objects.select_for_update().filter(affected).order_by("pk")}
     person = rows.pop(person_id)
-    if person.told_at is not None and told.at < person.told_at:
+    if person.told_at is not None and claim.valid_from < person.told_at:
         return
-    # The subject has not its old FID any more, also where a newer token has shown this one to be somebody else's.
-    person.told_at, person.linked_to, person.linked_until = told.at, None, None
-    if fid_person is not None and (fid_person.told_at is None or told.at >= fid_person.told_at):
+    # The old link ends even if a newer token has linked this FID to another subject.
+    person.told_at, person.linked_to, person.linked_until = claim.valid_from, None, None
+    if fid_person is not None and (fid_person.told_at is None or claim.valid_from >= fid_person.told_at):
         Person.objects.filter(pk__in=rows).update(linked_to=None, linked_until=None)
-        Person.objects.filter(pk=fid_person.pk).update(told_at=told.at)
-        person.linked_to, person.linked_until = fid_person, told.until
+        Person.objects.filter(pk=fid_person.pk).update(told_at=claim.valid_from)
+        person.linked_to, person.linked_until = fid_person, claim.valid_until
     person.save(update_fields=["told_at", "linked_to", "linked_until"])
 
 
-def _note_seen(person: Person) -> None:
-    """Record that the user was here; within a minute of the last record this asks nothing of the database."""
+def _record_last_seen(person: Person) -> None:
+    """Set `last_seen_at` to now. Run no query within a minute of the last update."""
     now = timezone.now()
-    if person.last_seen_at > now - _SEEN_STEP:
+    if person.last_seen_at > now - _LAST_SEEN_INTERVAL:
         return
-    # Of many calls at once that all read the old time, one writes.
-    Person.objects.filter(pk=person.pk, last_seen_at__lte=now - _SEEN_STEP).update(last_seen_at=now)
+    # Of concurrent requests that read the same old time, one writes.
+    Person.objects.filter(pk=person.pk, last_seen_at__lte=now - _LAST_SEEN_INTERVAL).update(last_seen_at=now)

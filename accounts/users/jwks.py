@@ -1,9 +1,9 @@
-"""The public keys with which issuers sign, from their JWKS (RFC 7517), remembered by each process.
+"""Cache of the issuers' public keys, from their JWKS (RFC 7517), per process.
 
-A set is fetched when the first token of its issuer comes, and again when it has become old, and for a token whose key
-it lacks: at most once a minute, whatever callers come with. Where the issuer gives no answer, what is known stays.
+A key set is fetched when the first token of its issuer arrives, again once it is stale, and for a token with an unknown
+key: at most once a minute. If the issuer fails to respond, the cached keys stay in use.
 
-A thread of its own fetches, one at a time for an issuer. Whose key is known goes on meanwhile.
+A background thread fetches, one at a time per issuer. Requests with a cached key don't block on it.
 """
 
 import functools
@@ -18,42 +18,43 @@ from django.conf import settings
 from jwt import PyJWK
 from jwt.exceptions import PyJWTError
 
-from config.api.concurrency_limits import SEATS
-from config.http.json_client import Permanent, Retryable, get_json
+from config.concurrency_limits import SLOTS
+from config.http.errors import PermanentError, RetryableError
+from config.http.json_client import get_json
 from config.settings.identities import Issuer
 
 logger = logging.getLogger(__name__)
 
-# A set that is older is fetched anew by the next call, which goes on with what is known.
-FRESH_SECONDS = 600.0
-# One that is older still was in use by nobody, or its issuer gave no answer: the call that has it fetched waits, so
-# that a key which was withdrawn in that time is not believed once more.
+# The next request refreshes an older set in the background and uses the cached one.
+REFRESH_SECONDS = 600.0
+# An even older set was unused, or its issuer did not respond. The request that refreshes it waits for the response, so
+# that a key withdrawn meanwhile is not accepted once more.
 STALE_SECONDS = 3600.0
-# Between two fetches for keys that are not in the set, and after one that failed.
-LOOK_SECONDS = 60.0
-# After one that failed, as long as no keys are known at all.
-FAILED_SECONDS = 10.0
+# Between two fetches for unknown keys, and after a failed fetch.
+LOOKUP_INTERVAL_SECONDS = 60.0
+# After a failed fetch while no keys are cached.
+RETRY_SECONDS = 10.0
 
-# What the names of the threads begin with that fetch.
-THREADS = "keys of "
+# Prefix of the names of the fetching threads.
+THREAD_NAME_PREFIX = "keys of "
 
-# How many calls of a process may wait for keys, of all issuers together. One that hangs holds each for seconds, and
-# whoever sends a made-up token would hold them all; some stay free, so that everything else goes on.
-_places = threading.BoundedSemaphore(SEATS)
+# Limit of concurrent requests per process that wait for keys, over all issuers. An issuer that hangs blocks each of
+# them for seconds, and made-up tokens must not block all threads.
+_waiting_slots = threading.BoundedSemaphore(SLOTS)
 
 _MAX_BYTES = 256 * 1024
 _MAX_KEYS = 64
-# What a key of a set is for: (kty, crv) -> algorithm. Everything else is left out, secrets (oct) above all.
-_FORMS = {("RSA", None): "RS256", ("EC", "P-256"): "ES256", ("OKP", "Ed25519"): "EdDSA"}
+# Accepted key types: (kty, crv) -> algorithm. All others are skipped, above all secrets (oct).
+_ALGORITHMS = {("RSA", None): "RS256", ("EC", "P-256"): "ES256", ("OKP", "Ed25519"): "EdDSA"}
 
 
-class KeysUnavailable(Retryable):
-    """The issuer has given us no keys yet, or is being asked for more, so that nobody knows whether a token is good."""
+class KeysUnavailableError(RetryableError):
+    """Raised while no keys of the issuer are cached, so that its tokens can't be verified."""
 
 
 @dataclass(frozen=True)
-class Key:
-    """A public key, for one algorithm."""
+class VerificationKey:
+    """Public key for one algorithm."""
 
     id: str | None
     algorithm: str
@@ -61,49 +62,50 @@ class Key:
 
 
 class KeySet:
-    """The keys of one issuer. `clock` gives seconds that never go back."""
+    """Cached keys of one issuer. `clock` returns monotonic seconds."""
 
     def __init__(self, issuer: Issuer, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._issuer = issuer
         self._clock = clock
-        self._keys: tuple[Key, ...] = ()
+        self._keys: tuple[VerificationKey, ...] = ()
         self._fetched_at = self._tried_at = self._looked_at = -float("inf")
-        # Held for moments, while it is looked whether somebody fetches, who sets the event when he is done.
+        # Held only to read and set `_fetching`, the event that the fetching thread sets at its end.
         self._lock = threading.Lock()
         self._fetching: threading.Event | None = None
 
-    def find(self, key_id: str | None, *, algorithm: str) -> Key | None:
-        """The key of this id and algorithm; of a token that names none, the only one for the algorithm.
+    def find_key(self, key_id: str | None, *, algorithm: str) -> VerificationKey | None:
+        """Return the key with this id and algorithm; for a token without key id, the only one for the algorithm.
 
-        None where no such key is known. Raises KeysUnavailable where no key of the issuer is. It waits for the issuer
-        for IDENTITY_TIMEOUT_SECONDS at the most: where nothing of it is known, and of the others one call alone.
+        None if there is no such key. Raises KeysUnavailableError while no keys are cached. Blocks for at most
+        IDENTITY_TIMEOUT_SECONDS: all requests while no keys are cached, else only the one that started the
+        fetch.
         """
         if self._known(key_id, algorithm) is not None:
             age = self._clock() - self._fetched_at
             fetching, is_ours = self._fetch_if(self._is_old)
             if fetching is not None and is_ours and age >= STALE_SECONDS:
-                _wait(fetching)
+                _wait_for_fetch(fetching)
             return self._known(key_id, algorithm)
         fetching, is_ours = self._fetch_if(lambda: self._known(key_id, algorithm) is None and self._may_look())
         if fetching is not None and (is_ours or not self._keys):
-            _wait(fetching)
-        # As long as nothing of it is known a good token can't be told from a bad one.
+            _wait_for_fetch(fetching)
+        # Without any cached key, no token of the issuer can be validated.
         if not self._keys:
-            raise KeysUnavailable("no keys of this issuer are known")
+            raise KeysUnavailableError("no keys of this issuer are cached")
         return self._known(key_id, algorithm)
 
     def _fetch_if(self, is_due: Callable[[], bool]) -> tuple[threading.Event | None, bool]:
-        """Have the set fetched where that is due, and nobody is at it.
+        """Start a fetch if it is due and none is running.
 
-        Returns the event that is set at the end of the fetch that is under way, and whether it began here.
+        Return the event of the fetch that is running, if any, and whether this call started it.
         """
         with self._lock:
             if self._fetching is not None:
                 return self._fetching, False
             if not is_due():
                 return None, False
-            done, name = threading.Event(), f"{THREADS}{self._issuer.issuer}"
-            # It must hold up neither a call nor the end of the process.
+            done, name = threading.Event(), f"{THREAD_NAME_PREFIX}{self._issuer.issuer}"
+            # A daemon thread: it delays neither a request nor the exit of the process.
             threading.Thread(target=self._run, args=(done,), name=name, daemon=True).start()
             self._fetching = done
             return done, True
@@ -116,56 +118,56 @@ class KeySet:
                 self._fetching = None
             done.set()
 
-    def _known(self, key_id: str | None, algorithm: str) -> Key | None:
+    def _known(self, key_id: str | None, algorithm: str) -> VerificationKey | None:
         found = [key for key in self._keys if key.algorithm == algorithm and key_id in (None, key.id)]
         return found[0] if len(found) == 1 else None
 
     def _may_look(self) -> bool:
-        """Whether a key that is not known is looked for. A set's first fetch doesn't count as a look."""
+        """Return whether to fetch the set for an unknown key. The first fetch of a set does not count."""
         now = self._clock()
         if not self._keys:
-            return now - self._tried_at >= FAILED_SECONDS
-        if now - self._looked_at < LOOK_SECONDS:
+            return now - self._tried_at >= RETRY_SECONDS
+        if now - self._looked_at < LOOKUP_INTERVAL_SECONDS:
             return False
         self._looked_at = now
         return True
 
     def _is_old(self) -> bool:
         now = self._clock()
-        return now - self._fetched_at >= FRESH_SECONDS and now - self._tried_at >= LOOK_SECONDS
+        return now - self._fetched_at >= REFRESH_SECONDS and now - self._tried_at >= LOOKUP_INTERVAL_SECONDS
 
     def _fetch(self) -> None:
         self._tried_at = self._clock()
         try:
             answer = get_json(self._issuer.jwks_url, timeout=settings.IDENTITY_TIMEOUT_SECONDS, max_bytes=_MAX_BYTES)
-        except (Retryable, Permanent) as error:
-            logger.warning("the keys of %s can't be fetched: %s", self._issuer.issuer, error)
+        except (RetryableError, PermanentError) as error:
+            logger.warning("fetching the JWKS of %s failed: %s", self._issuer.issuer, error)
             return
         keys = tuple(_read_keys(answer, self._issuer.algorithms))
         if not keys:
-            logger.warning("the JWKS of %s has no key that can be used", self._issuer.issuer)
+            logger.warning("the JWKS of %s has no usable key", self._issuer.issuer)
             return
         self._keys, self._fetched_at = keys, self._clock()
 
 
-def _wait(fetching: threading.Event) -> None:
-    """Wait for the end of the fetch; not at all where no more calls may wait."""
-    if not _places.acquire(blocking=False):
+def _wait_for_fetch(fetching: threading.Event) -> None:
+    """Block until the fetch ends or times out; return at once if no waiting slot is free."""
+    if not _waiting_slots.acquire(blocking=False):
         return
     try:
         fetching.wait(settings.IDENTITY_TIMEOUT_SECONDS)
     finally:
-        _places.release()
+        _waiting_slots.release()
 
 
 @functools.cache
 def key_set(issuer: Issuer) -> KeySet:
-    """This process's keys of the issuer."""
+    """Return this process's key set of the issuer."""
     return KeySet(issuer)
 
 
-def _read_keys(answer: Any, algorithms: tuple[str, ...]) -> Iterator[Key]:
-    """Those keys of a JWKS that sign, with one of the algorithms."""
+def _read_keys(answer: Any, algorithms: tuple[str, ...]) -> Iterator[VerificationKey]:
+    """Yield the signing keys of a JWKS that are for one of the algorithms."""
     listed = answer.get("keys") if isinstance(answer, dict) else None
     for jwk in listed[:_MAX_KEYS] if isinstance(listed, list) else ():
         key = _read_key(jwk) if isinstance(jwk, dict) else None
@@ -173,14 +175,14 @@ def _read_keys(answer: Any, algorithms: tuple[str, ...]) -> Iterator[Key]:
             yield key
 
 
-def _read_key(jwk: Mapping[str, Any]) -> Key | None:
+def _read_key(jwk: Mapping[str, Any]) -> VerificationKey | None:
     kind = str(jwk.get("kty"))
-    algorithm = _FORMS.get((kind, None if kind == "RSA" else str(jwk.get("crv"))))
+    algorithm = _ALGORITHMS.get((kind, None if kind == "RSA" else str(jwk.get("crv"))))
     key_id, operations = jwk.get("kid"), jwk.get("key_ops", ["verify"])
     is_meant = jwk.get("alg", algorithm) == algorithm and jwk.get("use", "sig") == "sig"
     if algorithm is None or not is_meant or not isinstance(operations, list) or "verify" not in operations:
         return None
-    # What has a private part is public to everybody.
+    # A key with its private part in a public JWKS is compromised.
     if "d" in jwk or not (key_id is None or isinstance(key_id, str)):
         return None
     try:
@@ -188,4 +190,4 @@ def _read_key(jwk: Mapping[str, Any]) -> Key | None:
         weakness = public.Algorithm.check_key_length(public.key)
     except (PyJWTError, ValueError, TypeError):
         return None
-    return None if weakness else Key(key_id, algorithm, public)
+    return None if weakness else VerificationKey(key_id, algorithm, public)

@@ -1,18 +1,18 @@
-"""How fast a chain's past is read into the database, beside Ponder and beside PostgreSQL alone.
+"""Benchmark of the backfill of a chain into the database, beside Ponder and beside PostgreSQL's COPY.
 
     python -m benchmarks.backfill.backfill [--launches 50000] [--blocks 200000] [--rounds 1] [--no-peer]
 
 A fast node of our own (`backfill_node.py`) serves invented launches of generation v4. Ours is the command of the
 operating guide, `manage.py backfill`, with its default settings, into an empty database of the bundled PostgreSQL that
 has all migrations' indexes and triggers; from its start to its end, Django's start included. It is run against nodes
-whose logs name their block's time, whose logs don't, and both with 30 ms for each request; then once more with
+whose logs contain their block's timestamp, whose logs don't, and both with 30 ms for each request; then once more with
 `--verify`. Ponder (`backfill_peer.py`) gets the same node, and once more the same node under 40 URLs, which frees it of
 its own limit of requests a second. The floor is PostgreSQL's COPY of the rows that ours wrote into the same tables with
 the same indexes and triggers.
 
-After each run the launches in the database are compared with those of the chain: one that is missing or differs is a
-failure, however fast. The results go to `benchmarks/results/backfill.json` as well. Ends with code 1 where a run is
-wrong, where ours is under 3,000 launches/s from a node that names times, over 300 MB, or under 10 times Ponder.
+After each run the launches in the database are compared with those of the chain: a missing or different one is a
+failure at any speed. The results go to `benchmarks/results/backfill.json` as well. Exits with code 1 where a run is
+wrong, where ours is under 3,000 launches/s from a node that sends timestamps, over 300 MB, or under 10 times Ponder.
 """
 
 import argparse
@@ -40,7 +40,7 @@ EMPTY, OURS = "backfill_empty", "backfill_ours"
 # What a backfill writes itself; triggers write search entries and markets.
 WRITTEN = ("tokens_token", "tokens_launchfacts", "tokens_tokenevent", "accounts_socialprofile")
 # A line for each launch, as `backfill_chain.Chain.digest` has them.
-OURS_TOLD = """
+OUR_LAUNCHES_SQL = """
 SELECT concat_ws('|', lower(contract_address), name, symbol, lower(admin), pool_address, tx_hash, block_number)
 FROM tokens_token WHERE NOT unindexed
 """
@@ -69,12 +69,12 @@ PEER_RUNS = (("Ponder", 1), ("Ponder, under 40 URLs", 40))
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One backfill: what it cost, what it asked, and whether the database holds what the chain does."""
+    """One backfill: its costs, its requests, and whether the database holds what the chain does."""
 
     name: str
     launches: int
     costs: Costs
-    # As the node tells them.
+    # As the node reports them.
     calls: dict[str, int]
     requests: int
     node_cpu_seconds: float
@@ -84,12 +84,12 @@ class Run:
 
     @property
     def rate(self) -> float:
-        """Launches a second."""
+        """Launches per second."""
         return self.launches / self.costs.seconds
 
 
 def main() -> int:
-    """Print all runs and their ratios; 1 where one is beyond its limit, or wrong."""
+    """Print all runs and their ratios; return 1 where one is beyond its limit, or wrong."""
     options = _parse_arguments()
     dataset.start_server()
     dataset.make_empty(EMPTY)
@@ -116,7 +116,7 @@ def _run_ours(node: str, options: argparse.Namespace, name: str, path: str, word
     )
     with dataset.connect(OURS) as connection:
         (changes,) = connection.execute("SELECT count(*) FROM tokens_tokenevent").fetchone() or (0,)
-    return _finish(node, name, costs, digest=_digest(OURS, OURS_TOLD), changes=changes)
+    return _finish(node, name, costs, digest=_digest(OURS, OUR_LAUNCHES_SQL), changes=changes)
 
 
 def _run_peer(node: str, options: argparse.Namespace, name: str, urls: int) -> Run:
@@ -124,21 +124,24 @@ def _run_peer(node: str, options: argparse.Namespace, name: str, urls: int) -> R
     costs = backfill_peer.run_ponder(
         [f"{node}/plain/0/{number}" for number in range(urls)], last_block=options.blocks - 1
     )
-    return _finish(node, name, costs, digest=_digest(backfill_peer.DATABASE, backfill_peer.TOLD), changes=None)
+    return _finish(node, name, costs, digest=_digest(backfill_peer.DATABASE, backfill_peer.LAUNCHES_SQL), changes=None)
 
 
 def _finish(node: str, name: str, costs: Costs, *, digest: str, changes: object) -> Run:
-    """The run by what the node and the database say; `changes` are events after launch, None where none are asked."""
-    told = _tell(node)
+    """Return the run from the node's counts and the database.
+
+    `changes` is the expected number of events after launch, None where they are not compared.
+    """
+    counts = _read_counts(node)
     run = Run(
         name=name,
-        launches=told["launches"],
+        launches=counts["launches"],
         costs=costs,
-        calls=told["calls"],
-        requests=told["requests"],
-        node_cpu_seconds=told["cpu"],
-        start_seconds=told["first"],
-        right=digest == told["digest"] and changes in (None, told["changes"]),
+        calls=counts["calls"],
+        requests=counts["requests"],
+        node_cpu_seconds=counts["cpu"],
+        start_seconds=counts["first"],
+        right=digest == counts["digest"] and changes in (None, counts["changes"]),
     )
     print(f"{name}: {run.rate:,.0f} launches/s in {costs.seconds:.1f} s{'' if run.right else ', WRONG'}", flush=True)
     return run
@@ -203,7 +206,7 @@ def _names(runs: list[Run]) -> list[str]:
 
 @contextmanager
 def _node(launches: int, blocks: int) -> Iterator[str]:
-    """The URL of a node with so many launches, without the path that says how it answers."""
+    """Yield the URL of a node with so many launches, without the path that selects its responses."""
     command = [
         sys.executable,
         "-m",
@@ -222,9 +225,9 @@ def _node(launches: int, blocks: int) -> Iterator[str]:
         process.wait()
 
 
-def _tell(node: str) -> dict[str, Any]:
-    told: dict[str, Any] = requests.get(f"{node}/", timeout=30).json()
-    return told
+def _read_counts(node: str) -> dict[str, Any]:
+    counts: dict[str, Any] = requests.get(f"{node}/", timeout=30).json()
+    return counts
 
 
 def _reset(node: str) -> None:

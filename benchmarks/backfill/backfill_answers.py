@@ -1,6 +1,6 @@
-"""What a node of the generated chain answers. Its logs are rendered once, at the start; all else when it is asked for.
+"""Responses of a node of the generated chain. Its logs are rendered once at the start, all else on request.
 
-Answers are bytes of JSON. `stamped` logs name their block's time, as those of newer nodes do.
+Responses are bytes of JSON. `stamped` logs contain their block's timestamp, as those of newer nodes do.
 """
 
 from bisect import bisect_left
@@ -21,28 +21,28 @@ from benchmarks.backfill.backfill_texts import (
 )
 from tokens.chains.abi import codec
 
-# The events that tell of launches and of what comes after. Transfers, Uniswap's own and others are in receipts alone.
+# The events of launches and of what comes after. Transfers, Uniswap's own and others are in receipts only.
 _OURS = frozenset(
     event.topic0
     for name in ("v4", "after_launch")
-    for overloads in codec.load(name).events.values()
+    for overloads in codec.load_abi(name).events.values()
     for event in overloads
 )
-# Blocks that follow the last one with launches, so that this one is final for everybody.
+# Blocks that follow the last one with launches, so that this one is final for every client.
 BLOCKS_BEHIND = 2_000
 _FINAL_BLOCKS = 900
 
 
-class NotServed(Exception):
-    """A question that this node can't answer right."""
+class UnsupportedFilterError(Exception):
+    """A request that this node can't answer correctly."""
 
 
-class TooMany(Exception):
-    """More logs than a node gives at once."""
+class TooManyLogsError(Exception):
+    """More logs than a node returns at once."""
 
 
 class Answers:
-    """The answers of one chain."""
+    """The responses of one chain."""
 
     def __init__(self, chain: Chain) -> None:
         self.head = chain.blocks - 1 + BLOCKS_BEHIND
@@ -53,14 +53,15 @@ class Answers:
         self._blooms = [bloom_of(action) for action in self._ours]
 
     def logs(self, wanted: Mapping[str, Any], *, stamped: bool, most: int) -> bytes:
-        """The answer to eth_getLogs: an array. Raises NotServed, and TooMany where it has more logs than `most`.
+        """Return the result of eth_getLogs, an array.
 
-        A filter must name its first topics, and none that is rendered in receipts alone.
+        Raises UnsupportedFilterError, and TooManyLogsError where it has more logs than `most`.
+        A filter must name its first topics, and none that is rendered in receipts only.
         """
         first, last = self._range(wanted)
         addresses, topics = _one_or_many(wanted.get("address")), _first_topics(wanted)
         if topics is None or topics & self._unserved:
-            raise NotServed("this node serves no such filter")
+            raise UnsupportedFilterError("this node serves no such filter")
         texts: list[bytes] = []
         start, end = bisect_left(self._blocks, first), bisect_left(self._blocks, last + 1)
         for block, logs in zip(self._blocks[start:end], self._logs[start:end], strict=True):
@@ -71,11 +72,14 @@ class Answers:
                 if log.topic0 in topics and (addresses is None or log.address in addresses)
             ]
         if len(texts) > most:
-            raise TooMany(f"query returned more than {most} results")
+            raise TooManyLogsError(f"query returned more than {most} results")
         return b"[" + b",".join(texts) + b"]"
 
     def block(self, wanted: str, *, full: bool) -> bytes:
-        """A block by its number in hex, its name or its hash; `full` with its transactions, else with their hashes."""
+        """Return a block by its number in hex, its name or its hash.
+
+        `full` with its transactions, else with their hashes.
+        """
         number = self.number(wanted)
         if not 0 <= number <= self.head:
             return b"null"
@@ -89,7 +93,7 @@ class Answers:
         return render_block(number, texts, bloom=bloom)
 
     def receipts(self, wanted: str, *, stamped: bool) -> bytes:
-        """The receipts of a block, an array."""
+        """Return the receipts of a block, an array."""
         number = self.number(wanted)
         if not 0 <= number <= self.head:
             return b"null"
@@ -97,17 +101,17 @@ class Answers:
         return b"[" + b",".join(parts) + b"]"
 
     def transaction(self, tx_hash: str) -> bytes:
-        """A transaction by its hash."""
+        """Return a transaction by its hash."""
         found = self._find(tx_hash)
         return render_transaction(found).encode() if found else b"null"
 
     def receipt(self, tx_hash: str, *, stamped: bool) -> bytes:
-        """The receipt of a transaction by its hash."""
+        """Return the receipt of a transaction by its hash."""
         found = self._find(tx_hash)
         return self._receipt(found, stamped=stamped) if found else b"null"
 
     def number(self, wanted: str) -> int:
-        """The number that a text means: a hash, a name or a number in hex; -1 where there is none."""
+        """Return the number of a block given as a hash, a name or a number in hex; -1 where there is none."""
         if len(wanted) == 66:
             number = int(wanted[2:10], 16)
             return number if block_hash(number) == wanted else -1
@@ -119,15 +123,15 @@ class Answers:
             return self.number(wanted["fromBlock"]), self.number(wanted["toBlock"])
         number = self.number(wanted["blockHash"])
         if number < 0:
-            raise NotServed("unknown block")
+            raise UnsupportedFilterError("unknown block")
         return number, number
 
     def _places(self, number: int) -> range:
-        """Where the transactions of a block that concern the launchpad are among all."""
+        """Return the indexes of the launchpad's transactions in a block."""
         return range(bisect_left(self._blocks, number), bisect_left(self._blocks, number + 1))
 
     def _actions(self, number: int) -> list[Action]:
-        """All transactions of a block."""
+        """Return all transactions of a block."""
         ours = [self._ours[place] for place in self._places(number)]
         first_log = sum(len(action.shapes) for action in ours)
         return ours + foreign(number, index=len(ours), first_log=first_log)
@@ -143,15 +147,18 @@ class Answers:
 
 
 def _one_or_many(value: str | list[str] | None) -> frozenset[str] | None:
-    """Lower-case hex of a filter's part; None where it takes any."""
+    """Return the lower-case hex of a filter's part; None where it takes any."""
     if value is None:
         return None
     return frozenset(text.lower() for text in ([value] if isinstance(value, str) else value))
 
 
 def _first_topics(wanted: Mapping[str, Any]) -> frozenset[str] | None:
-    """What the first topic may be. Raises NotServed where others are asked for, too."""
+    """Return the allowed values of the first topic.
+
+    Raises UnsupportedFilterError where the filter has other topics, too.
+    """
     topics = wanted.get("topics") or [None]
     if any(topics[1:]):
-        raise NotServed("this node compares first topics only")
+        raise UnsupportedFilterError("this node compares first topics only")
     return _one_or_many(topics[0])

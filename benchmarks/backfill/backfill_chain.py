@@ -1,11 +1,11 @@
-"""The chain that backfills are measured on: invented launches of generation v4 on Base, the same for the same size.
+"""The chain that backfills are measured on: invented launches of generation v4 on Base, deterministic for each size.
 
-Every launch is a recorded one (`tests/nodes/recordings.py`: a plain one, and one with a vault) with another token, admin,
-pool, position and other texts in the places of the recorded ones, so that its logs are those of the real contracts:
+Every launch is a recorded one (`tests/nodes/recordings.py`: a plain one, and one with a vault) with another token,
+admin, pool, position and other texts in the places of the recorded ones, so that its logs are those of real contracts:
 17 or more of them, some 1 kB of data in TokenCreated. One in a hundred tokens changes its metadata later on.
 
-Hashes are no digests of blocks or transactions: each begins with the block's number, so that the node finds what it
-is asked for without an index.
+Hashes are no digests of blocks or transactions: each begins with the block's number, so that the node finds requested
+records without an index.
 """
 
 import hashlib
@@ -33,10 +33,10 @@ _WITH_VAULT = 0.15
 # A change of metadata comes so many blocks after its launch, after one of so many launches.
 _CHANGE_AFTER, _CHANGE_EVERY = 1_000, 100
 _INTERFACES = ("clanker.world", "Bankr", "SDK", "Launchpad UI")
-_CREATED = codec.load("v4").event("TokenCreated").topic0
-_REWARD = codec.load("v4").event("TokenRewardAdded").topic0
-_TRANSFER = codec.load("token").event("Transfer").topic0
-_UPDATE_METADATA = codec.load("after_launch").event("UpdateMetadata").topic0
+_CREATED = codec.load_abi("v4").event("TokenCreated").topic0
+_REWARD = codec.load_abi("v4").event("TokenRewardAdded").topic0
+_TRANSFER = codec.load_abi("token").event("Transfer").topic0
+_UPDATE_METADATA = codec.load_abi("after_launch").event("UpdateMetadata").topic0
 # Their words in the data: the LP NFT of the reward; tick to extensionsSupply of TokenCreated.
 _POSITION_WORD = 7
 _CREATED_FIXED = slice(6, 13)
@@ -59,12 +59,12 @@ class Action:
     """A transaction that concerns the launchpad, by the logs that it emits and the values in their places."""
 
     block: int
-    # Its place in its block, and that of its first log.
+    # Its index in its block, and that of its first log.
     index: int
     first_log: int
     shapes: Sequence[LogShape]
     values: Mapping[str, Any]
-    # What a client should know of a launch: address, name, symbol, admin, pool; empty for other transactions.
+    # The expected values of a launch: address, name, symbol, admin, pool; empty for other transactions.
     launch: tuple[str, ...] = ()
 
     @property
@@ -73,12 +73,12 @@ class Action:
 
 
 def block_hash(number: int) -> str:
-    """The hash of a block, which begins with its number."""
+    """Return the hash of a block, which begins with its number."""
     return f"0x{number:08x}{_block_digest(number)[8:]}"
 
 
 def transaction_hash(number: int, index: int) -> str:
-    """The hash of a transaction, which begins with its block's number and its place there."""
+    """Return the hash of a transaction, which begins with its block's number and its index there."""
     return f"0x{number:08x}{index:04x}{_block_digest(number)[12:]}"
 
 
@@ -89,32 +89,35 @@ def _block_digest(number: int) -> str:
 
 @lru_cache(maxsize=30_000)
 def wallet(number: int) -> str:
-    """A wallet's address in lower-case hex, without its 0x."""
+    """Return a wallet's address in lower-case hex, without its 0x."""
     return hashlib.sha256(b"wallet %d" % number).hexdigest()[:40]
 
 
 def block_time(number: int) -> int:
-    """Unix seconds."""
+    """Return the block's timestamp in Unix seconds."""
     return FIRST_TIME + BLOCK_SECONDS * number
 
 
 @lru_cache(maxsize=200_000)
 def bloom_bits(value: str) -> int:
-    """The bits of an address or a topic (0x-prefixed hex) in a block's filter. Source: the Yellow Paper, M3:2048."""
+    """Return the bits of an address or a topic (0x-prefixed hex) in a block's filter.
+
+    Source: the Yellow Paper, M3:2048.
+    """
     digest = keccak(bytes.fromhex(value[2:]))
     return sum({1 << (int.from_bytes(digest[place : place + 2], "big") & 2047) for place in (0, 2, 4)})
 
 
 @dataclass(frozen=True)
 class Chain:
-    """So many launches over so many blocks, from block 0 on; the blocks behind them hold nothing for us."""
+    """A chain of so many launches over so many blocks, from block 0 on; later blocks hold no logs of the launchpad."""
 
     launches: int
     blocks: int
 
     @cached_property
     def actions(self) -> list[Action]:
-        """Launches and changes of metadata, in the chain's order."""
+        """Yield launches and changes of metadata, in the chain's order."""
         random = Random(_SEED)
         places = sorted(random.randrange(self.blocks) for _ in range(self.launches))
         drafts = [(block, *_draw_launch(random, number)) for number, block in enumerate(places)]
@@ -134,18 +137,18 @@ class Chain:
 
     @property
     def changes(self) -> int:
-        """How many events after launch there are."""
+        """Return the number of events after launch."""
         return len(self.actions) - self.launches
 
     def digest(self) -> str:
-        """Hex SHA-256 of a line for each launch, as a client should tell of them, in the order of their addresses."""
+        """Return the hex SHA-256 of the expected lines of all launches, in the order of their addresses."""
         launches = (action for action in self.actions if action.launch)
         lines = sorted("|".join((*action.launch, action.tx_hash, str(action.block))) for action in launches)
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def _draw_launch(random: Random, number: int) -> tuple[Sequence[LogShape], dict[str, Any], tuple[str, ...]]:
-    """The shapes and values of a launch, and what clients should know of it."""
+    """Return the log shapes and values of a launch, and the values that clients should store."""
     recorded = _VAULT if random.random() < _WITH_VAULT else _PLAIN
     name, symbol = draw_name(random)
     admin = wallet(random.randrange(_WALLETS))
@@ -171,7 +174,7 @@ def _draw_launch(random: Random, number: int) -> tuple[Sequence[LogShape], dict[
 
 
 def word(value: int) -> str:
-    """A number as 32 bytes in hex."""
+    """Return a number as 32 bytes in hex."""
     return f"{value:064x}"
 
 
@@ -181,7 +184,7 @@ def _text_words(text: bytes) -> str:
 
 
 def _created_data(admin: str, pool: str, texts: Sequence[bytes], recorded: "_Recorded") -> str:
-    """The data of TokenCreated, in hex: msgSender, five offsets, what the recording has, and an offset; the rest."""
+    """Return the data of TokenCreated, in hex: msgSender, five offsets, the recorded words, and an offset; the rest."""
     tails = [*map(_text_words, texts), recorded.extensions]
     offsets, end = [], 14 * 32
     for tail in tails:
@@ -193,7 +196,7 @@ def _created_data(admin: str, pool: str, texts: Sequence[bytes], recorded: "_Rec
 
 @dataclass(frozen=True, kw_only=True)
 class _Recorded:
-    """A recorded launch with places in it."""
+    """A recorded launch with placeholders."""
 
     shapes: tuple[LogShape, ...]
     # Words 6 to 12 of TokenCreated, and its array of extensions.
@@ -215,7 +218,7 @@ def _read(transaction: Mined) -> _Recorded:
         created_fixed=_put_places("".join(words[_CREATED_FIXED]), places),
         extensions="".join(extensions),
     )
-    created = codec.load("v4").event("TokenCreated").decode(log)
+    created = codec.load_abi("v4").event("TokenCreated").decode(log)
     texts = [created[f"token{part}"].encode() for part in ("Image", "Name", "Symbol", "Metadata", "Context")]
     # The layout that is written here is the contract's.
     assert _created_data(log["topics"][2][26:], words[8], texts, recorded) == log["data"][2:]

@@ -1,12 +1,11 @@
-"""A fast node of the generated chain, in a process of its own; it costs next to nothing beside who asks it.
+"""A fast node of the generated chain, in a process of its own, whose costs are small beside the client's.
 
     python -m benchmarks.backfill.backfill_node --launches 50000 --blocks 200000
 
-prints its port once it is ready, and ends with its standard input. A URL's path says how it is to answer:
-`/<stamped|plain>/<milliseconds>`, whether logs name their block's time and how long each HTTP request takes at least;
-what follows is ignored, so that one node can be given as several URLs. `GET /` tells what was asked so far, after how
-many seconds the first request came, what the answers cost, and what a client should know at the end; `GET /reset`
-starts the counts anew.
+prints its port once it is ready, and ends with its standard input. A URL's path selects its responses:
+`/<stamped|plain>/<milliseconds>`, whether logs contain their block's timestamp and how long each HTTP request takes at
+least; what follows is ignored, so that one node can be given as several URLs. `GET /` returns the counts of requests,
+the seconds until the first one, the cost of the responses, and the expected final rows; `GET /reset` clears the counts.
 """
 
 import argparse
@@ -20,7 +19,7 @@ from typing import Any
 
 import orjson
 
-from benchmarks.backfill.backfill_answers import Answers, NotServed, TooMany
+from benchmarks.backfill.backfill_answers import Answers, TooManyLogsError, UnsupportedFilterError
 from benchmarks.backfill.backfill_chain import CHAIN_ID, Chain
 
 HOST = "127.0.0.1"
@@ -31,7 +30,7 @@ _Call = Callable[[list[Any]], bytes]
 
 
 class Node:
-    """Answers calls, and counts them."""
+    """A node that answers calls, and counts them."""
 
     def __init__(self, chain: Chain) -> None:
         answers = self._answers = Answers(chain)
@@ -45,8 +44,8 @@ class Node:
         self.requests = self.sent = 0
         self._cpu, self._began, self._first = time.process_time(), time.monotonic(), 0.0
 
-    def tell(self) -> bytes:
-        """What was asked since the start of the counts, as JSON."""
+    def counts_as_json(self) -> bytes:
+        """Return the counts since their start, as JSON."""
         counts = {
             "calls": self.calls,
             "requests": self.requests,
@@ -58,14 +57,14 @@ class Node:
         return orjson.dumps(counts | self._truth)
 
     def answer(self, body: bytes, *, stamped: bool) -> bytes:
-        """The answer to a request's body: one call or a batch."""
-        asked = orjson.loads(body)
+        """Return the response to a request's body: one call or a batch."""
+        requested = orjson.loads(body)
         if not self.requests:
             self._first = time.monotonic() - self._began
         self.requests += 1
-        if isinstance(asked, dict):
-            return self._answer_one(asked, stamped=stamped)
-        return b"[" + b",".join([self._answer_one(call, stamped=stamped) for call in asked]) + b"]"
+        if isinstance(requested, dict):
+            return self._answer_one(requested, stamped=stamped)
+        return b"[" + b",".join([self._answer_one(call, stamped=stamped) for call in requested]) + b"]"
 
     def _answer_one(self, call: dict[str, Any], *, stamped: bool) -> bytes:
         self.calls[call["method"]] += 1
@@ -75,9 +74,9 @@ class Node:
             return _refuse(number, -32601, f"the method {call['method']} does not exist")
         try:
             result = method(call.get("params") or [])
-        except TooMany as error:
+        except TooManyLogsError as error:
             return _refuse(number, -32005, str(error))
-        except NotServed as error:
+        except UnsupportedFilterError as error:
             return _refuse(number, -32000, str(error))
         return b'{"jsonrpc":"2.0","id":' + number + b',"result":' + result + b"}"
 
@@ -101,7 +100,7 @@ def _refuse(number: bytes, code: int, message: str) -> bytes:
 
 
 class _Connection(asyncio.Protocol):
-    """HTTP/1.1 as clients of nodes speak it: kept alive, bodies with their length."""
+    """An HTTP/1.1 connection as clients of nodes use it: kept alive, bodies with their length."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -132,7 +131,7 @@ class _Connection(asyncio.Protocol):
         else:
             if path == "/reset":
                 self._node.reset()
-            answer, delay = self._node.tell(), 0.0
+            answer, delay = self._node.counts_as_json(), 0.0
         head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(answer)
         if delay:
             asyncio.get_running_loop().call_later(delay, self._transport.write, head + answer)
@@ -152,7 +151,7 @@ async def _serve(node: Node) -> None:
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: _Connection(node), HOST, 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
-    # Ends with whoever started this process, however that one ends.
+    # Ends with the process that started this one, however that ends.
     await loop.run_in_executor(None, sys.stdin.read)
 
 

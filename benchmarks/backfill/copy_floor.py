@@ -1,4 +1,4 @@
-"""The floor of what fills tables: PostgreSQL's own COPY of the same rows into them, their indexes and triggers."""
+"""The lower bound for filling tables: PostgreSQL's own COPY of the same rows into them, their indexes and triggers."""
 
 import time
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _DATABASE = "copied"
 
 @dataclass(frozen=True, kw_only=True)
 class Copied:
-    """What the COPY took; the rows are as PostgreSQL writes them in its binary format."""
+    """The cost of the COPY; the rows are as PostgreSQL writes them in its binary format."""
 
     seconds: float
     database_cpu_seconds: float
@@ -22,7 +22,7 @@ class Copied:
 
 
 def time_copy(source: str, *, empty: str, tables: Sequence[str]) -> Copied:
-    """The rows of a database's tables, in turn, copied in one transaction into a copy of an empty database."""
+    """Time the rows of a database's tables, copied in turn in one transaction into a copy of an empty database."""
     dataset.make_empty(_DATABASE, template=empty)
     rows: dict[str, bytes] = {}
     with dataset.connect(source) as connection:

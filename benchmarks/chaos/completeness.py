@@ -1,10 +1,10 @@
-"""Whether all launches are there in the end, although a node leaves 2 % of them out of all its answers of logs.
+"""Benchmark of completeness: all launches are stored in the end, although a node omits 2 % of them from eth_getLogs.
 
     python -m benchmarks.chaos.completeness [--launches 5000]
 
-A simulated chain with a launch in each block, served by a node whose `eth_getLogs` knows nothing of one transaction in
-fifty, whenever it is asked: nothing of it shows which. `manage.py backfill` reads it, and then checks it in each of the
-ways of FOLLOW_VERIFY. Ends with code 1 where a launch lacks at the end, or where none lacked before the check.
+A simulated chain with a launch in each block, served by a node whose `eth_getLogs` omits one transaction in fifty at
+every call: nothing of it shows which. `manage.py backfill` reads it, and then verifies it in each of the ways of
+FOLLOW_VERIFY. Exits with code 1 where a launch is missing at the end, or where none was missing before the check.
 """
 
 import argparse
@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 from benchmarks.lists import dataset
 from tests.simulator import Faults, SimulatedChain, Traffic, serve
-from tokens.chains.registry.chains import load
+from tokens.chains.registry.chains import load_registry
 
 _LEFT_OUT = 0.02
 _DATABASE = "completeness"
-# How it is checked, and whether there is a second node, which leaves nothing out.
+# The kind of verification, and whether there is a second node, which leaves nothing out.
 _CASES = (("bloom", False), ("receipts", False), ("logs", True))
 
 
@@ -43,7 +43,7 @@ def main() -> int:
     while len(chain.truth().tokens) < wanted:
         chain.mine(wanted - len(chain.truth().tokens))
     last = chain.head.number
-    chain.mine(load().chain(chain.chain_id).finality_depth, transactions=())
+    chain.mine(load_registry().chain(chain.chain_id).finality_depth, transactions=())
     dataset.start_server()
     complete = True
     for how, second in _CASES:

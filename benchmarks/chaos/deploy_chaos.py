@@ -1,11 +1,11 @@
-"""Deployments while all that carries them out is killed at random: does every order become exactly one token?
+"""Chaos run of deployments: all processes are killed at random, and every request must become exactly one token.
 
     python -m benchmarks.chaos.deploy_chaos [--orders 1000] [--workers 8] [--partners 3] [--kills 60] [--seed 1]
 
-Real processes by the lines of the Procfile, a PostgreSQL, a Valkey and a node of its own; a tenth of the orders is sent
-twice, and a relay loses 5 % of the broadcasts and holds up 5 % of all calls. In the end a check that shares no code
-with the service compares the chain with what clients were told. Ends with code 1 where something is wrong. What the
-processes say is in `.local/deploy-chaos.log`.
+Real processes by the lines of the Procfile, a PostgreSQL, a Valkey and a node of its own; a tenth of the requests is
+sent twice, and a relay loses 5 % of the broadcasts and delays 5 % of all calls. In the end a check that shares no code
+with the service compares the chain with the responses that clients got. Exits with code 1 where something is wrong.
+The output of the processes is in `.local/deploy-chaos.log`.
 """
 
 import argparse
@@ -24,7 +24,7 @@ _OUTPUTS = (1, 2)
 
 
 def main() -> None:
-    """Run it and print what came of it."""
+    """Run it and print the outcome."""
     options = _options()
     plan = Plan(
         orders=options.orders,
@@ -33,10 +33,10 @@ def main() -> None:
         kills=options.kills,
         seed=options.seed,
         clients=options.clients,
-        patience=options.patience,
+        timeout=options.patience,
     )
     with (
-        _saying_to(BASE_DIR / ".local" / "deploy-chaos.log"),
+        _redirect_output(BASE_DIR / ".local" / "deploy-chaos.log"),
         tempfile.TemporaryDirectory() as place,
         ground(Path(place), block_time=options.block_time) as prepared,
     ):
@@ -53,8 +53,8 @@ def main() -> None:
 
 
 @contextmanager
-def _saying_to(log: Path) -> Iterator[None]:
-    """What this process and those that it starts say goes to a file: whoever loses its servers has a lot to say."""
+def _redirect_output(log: Path) -> Iterator[None]:
+    """Redirect the output of this process and its children to a file: processes that lose their servers log a lot."""
     log.parent.mkdir(exist_ok=True)
     sys.stdout.flush()
     kept = [os.dup(number) for number in _OUTPUTS]

@@ -1,9 +1,9 @@
-"""Launches on the development chain, which reorganises while its follower is killed: is every row right in the end?
+"""Chaos run of the follower: launches on a reorganising development chain while the follower is killed.
 
     python -m benchmarks.chaos.follower_chaos [--launches 5000] [--kills 50] [--reorgs 50] [--seed 1]
 
 Real `manage.py follow` processes, a database of its own in the benchmarks' server, a node of its own. In the end an
-independent script, which shares no code with the service, compares all rows with the chain. Ends with code 1 where one
+independent script, which shares no code with the service, compares all rows with the chain. Exits with code 1 where one
 is wrong.
 """
 
@@ -13,26 +13,26 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.lists import dataset
-from development.devchain.anvil import CHAIN_ID, start
-from development.devchain.deploy_contracts import prepare
+from development.devchain.anvil import CHAIN_ID, run_anvil
+from development.devchain.deploy_contracts import deploy_contracts
 from tests.chaos import follower_chaos
 from tests.nodes.devchain_launches import Launchpad
 
 _DATABASE = "chaos"
-# Of how many blocks the node keeps the state: those of dropped blocks are among them.
+# The number of blocks whose state the node keeps: orphaned blocks are among them.
 _STATES = 200
 
 
 def main() -> None:
-    """Run it and print what came of it."""
+    """Run it and print the outcome."""
     options = _options()
     plan = follower_chaos.Plan(launches=options.launches, kills=options.kills, reorgs=options.reorgs, seed=options.seed)
     dataset.start_server()
     dataset.make_empty(_DATABASE)
     dataset.manage(_DATABASE, "migrate", "--verbosity", "0")
-    with tempfile.TemporaryDirectory() as place, start(states=_STATES) as url:
+    with tempfile.TemporaryDirectory() as place, run_anvil(states=_STATES) as url:
         chains, finality = Path(place) / "chains.toml", Path(place) / "finality.toml"
-        launchpad = Launchpad(prepare(url, chains_file=chains))
+        launchpad = Launchpad(deploy_contracts(url, chains_file=chains))
         follower_chaos.write_finality(finality, CHAIN_ID)
         environment = dataset.environment(_DATABASE) | {
             "CHAINS_FILE": f"{chains},{finality}",
@@ -42,13 +42,13 @@ def main() -> None:
             "LOG_LEVEL": "ERROR",
         }
         outcome = follower_chaos.run(launchpad, environment, plan)
-        is_right, counted, said = follower_chaos.check(url, environment["DATABASE_URL"])
+        is_right, counted, findings = follower_chaos.check(url, environment["DATABASE_URL"])
     print(
         f"{counted.get('tokens')} launches and {counted.get('events')} events in {outcome.blocks} blocks,"
         f" {outcome.kills} kills, {outcome.reorgs} reorganisations of {min(outcome.depths)} to {max(outcome.depths)}"
         f" blocks, which took back {outcome.lost} launches: {outcome.seconds:.0f} s"
     )
-    print("every row is right" if is_right else said)
+    print("every row is right" if is_right else findings)
     sys.exit(0 if is_right and counted["tokens"] == plan.launches else 1)
 
 

@@ -1,4 +1,4 @@
-"""Facts about invented agents as the events that partners tell of them, one a line."""
+"""Facts about invented agents as the events that partners report, one a line."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -8,29 +8,29 @@ from typing import Any
 import numpy as np
 import orjson
 
-from leaderboard.facts.columns import Facts
+from leaderboard.facts.columns import IntervalFacts
 
 _KINDS = ("like", "recast", "reply", "quote")
 _ACTIONS = ("post", "reply", "quote")
 
 
-def write_events(path: Path, facts: Facts) -> int:
-    """Write the file: agents first, then what happened, in the order of time. Returns how many lines it has."""
+def write_events(path: Path, facts: IntervalFacts) -> int:
+    """Write the file: agents first, then events in the order of time; return its number of lines."""
     lines = 0
     with path.open("wb") as file:
         for event in _described(facts):
             file.write(orjson.dumps(event) + b"\n")
             lines += 1
-        told = [*_runs(facts), *_actions(facts), *_interactions(facts), *_trades(facts)]
-        for number, (_, event) in enumerate(sorted(told, key=lambda one: one[0])):
+        dated = [*_runs(facts), *_actions(facts), *_interactions(facts), *_trades(facts)]
+        for number, (_, event) in enumerate(sorted(dated, key=lambda one: one[0])):
             file.write(orjson.dumps({"id": f"event-{number}", **event}) + b"\n")
-        return lines + len(told)
+        return lines + len(dated)
 
 
-_Told = Iterator[tuple[int, dict[str, Any]]]
+_DatedEvents = Iterator[tuple[int, dict[str, Any]]]
 
 
-def _described(facts: Facts) -> Iterator[dict[str, Any]]:
+def _described(facts: IntervalFacts) -> Iterator[dict[str, Any]]:
     agents, trades = facts.agents, facts.trades
     wallets: dict[int, set[str]] = {}
     for agent, wallet in zip(trades.agent[trades.is_own].tolist(), trades.wallet[trades.is_own].tolist(), strict=True):
@@ -45,7 +45,7 @@ def _described(facts: Facts) -> Iterator[dict[str, Any]]:
         yield {"id": f"agent-{number}", "type": "agent", "agentId": f"agent-{number}", "at": at, **about}
 
 
-def _runs(facts: Facts) -> _Told:
+def _runs(facts: IntervalFacts) -> _DatedEvents:
     runs = facts.runs
     for agent, at, succeeded in zip(
         _names(facts, runs.agent), runs.finished_at.tolist(), runs.succeeded.tolist(), strict=True
@@ -54,7 +54,7 @@ def _runs(facts: Facts) -> _Told:
         yield at, {"type": "run", "agentId": agent, **times, "succeeded": succeeded}
 
 
-def _actions(facts: Facts) -> _Told:
+def _actions(facts: IntervalFacts) -> _DatedEvents:
     rows = facts.actions
     columns = (rows.at, rows.kind, rows.cast, rows.text)
     for agent, at, kind, cast, text in zip(_names(facts, rows.agent), *(c.tolist() for c in columns), strict=True):
@@ -62,7 +62,7 @@ def _actions(facts: Facts) -> _Told:
         yield at, {**event, "castHash": _hexadecimal(cast, 40), "text": f"What I found today is {text}."}
 
 
-def _interactions(facts: Facts) -> _Told:
+def _interactions(facts: IntervalFacts) -> _DatedEvents:
     rows = facts.interactions
     columns = (rows.at, rows.kind, rows.actor, rows.cast, rows.text)
     for number, (agent, at, kind, actor, cast, text) in enumerate(
@@ -75,7 +75,7 @@ def _interactions(facts: Facts) -> _Told:
         yield at, event
 
 
-def _trades(facts: Facts) -> _Told:
+def _trades(facts: IntervalFacts) -> _DatedEvents:
     rows = facts.trades
     columns = (rows.at, rows.wallet, rows.is_buy, rows.amount)
     for number, (agent, at, wallet, is_buy, amount) in enumerate(
@@ -89,7 +89,7 @@ def _trades(facts: Facts) -> _Told:
         )
 
 
-def _names(facts: Facts, agent: np.ndarray[Any, Any]) -> list[str]:
+def _names(facts: IntervalFacts, agent: np.ndarray[Any, Any]) -> list[str]:
     return [f"agent-{number}" for number in facts.agents.ids[agent].tolist()]
 
 
@@ -98,5 +98,5 @@ def _time(at: int) -> str:
 
 
 def _hexadecimal(key: int, digits: int) -> str:
-    """0x and so many hex digits, of which a key is the first sixteen."""
+    """Return 0x and so many hex digits, of which a key is the first sixteen."""
     return f"0x{key % 2**64:016x}".ljust(2 + digits, "0")

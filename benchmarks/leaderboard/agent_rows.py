@@ -12,7 +12,7 @@ import numpy as np
 from psycopg import Connection, sql
 
 from benchmarks.leaderboard.agent_populations.rows import draw_keys
-from leaderboard.facts.columns import Facts, Real, Whole
+from leaderboard.facts.columns import Float64Array, Int64Array, IntervalFacts
 
 Array = np.ndarray[Any, Any]
 
@@ -23,7 +23,7 @@ _TRAILER = b"\xff\xff"
 _ROWS_AT_ONCE = 200_000
 _FACTS = [f"leaderboard_{name}" for name in ("run", "action", "interaction", "trade", "socialscore", "socialaccount")]
 
-# What takes away each foreign key, index and key of the tables, in this order, and what makes it again.
+# The foreign keys, indexes and keys of the tables: what drops each, in this order, and what creates it again.
 _DEFINITIONS = """
 SELECT drop, make FROM (
     SELECT
@@ -43,17 +43,17 @@ SELECT drop, make FROM (
 
 @dataclass(frozen=True)
 class Field:
-    """Bytes of fixed width in network order, as PostgreSQL takes them for a column."""
+    """A field of fixed width in network order, as PostgreSQL takes it for a column."""
 
     wire: str
     values: Array
 
 
-def fill(connection: Connection[Any], facts: Facts, *, seed: int) -> int:
-    """Write the facts into empty tables, each agent with a token of the database. Returns how many rows tell of facts.
+def fill(connection: Connection[Any], facts: IntervalFacts, *, seed: int) -> int:
+    """Write the facts into empty tables, each agent with a token of the database; return the number of facts' rows.
 
-    Times of rows are those of the facts, and rows lie in the order of time, as they do where facts are told as they
-    happen. Needs as many tokens as there are agents.
+    Times of rows are those of the facts, and rows are stored in the order of time, as they are where facts are reported
+    as they happen. Needs as many tokens as there are agents.
     """
     rng = np.random.default_rng(seed)
     with connection.transaction():
@@ -72,7 +72,7 @@ def fill(connection: Connection[Any], facts: Facts, *, seed: int) -> int:
     return written
 
 
-def _write_agents(connection: Connection[Any], facts: Facts) -> None:
+def _write_agents(connection: Connection[Any], facts: IntervalFacts) -> None:
     agents = facts.agents
     tokens = connection.execute(
         "SELECT chain_id, contract_address FROM tokens_token ORDER BY id LIMIT %s", [agents.ids.size]
@@ -108,7 +108,7 @@ def _write_agents(connection: Connection[Any], facts: Facts) -> None:
             )
 
 
-def _write_runs(connection: Connection[Any], facts: Facts, rng: np.random.Generator) -> int:
+def _write_runs(connection: Connection[Any], facts: IntervalFacts, rng: np.random.Generator) -> int:
     runs = facts.runs
     order = np.argsort(runs.finished_at)
     at = runs.finished_at[order]
@@ -123,7 +123,7 @@ def _write_runs(connection: Connection[Any], facts: Facts, rng: np.random.Genera
     return _copy(connection, "leaderboard_run", fields)
 
 
-def _write_actions(connection: Connection[Any], facts: Facts, rng: np.random.Generator) -> int:
+def _write_actions(connection: Connection[Any], facts: IntervalFacts, rng: np.random.Generator) -> int:
     actions = facts.actions
     order = np.argsort(actions.at)
     cast = actions.cast[order]
@@ -139,24 +139,24 @@ def _write_actions(connection: Connection[Any], facts: Facts, rng: np.random.Gen
     return _copy(connection, "leaderboard_action", fields)
 
 
-def _write_interactions(connection: Connection[Any], facts: Facts, rng: np.random.Generator) -> int:
-    told = facts.interactions
-    order = np.argsort(told.at)
-    kind = told.kind[order]
+def _write_interactions(connection: Connection[Any], facts: IntervalFacts, rng: np.random.Generator) -> int:
+    interactions = facts.interactions
+    order = np.argsort(interactions.at)
+    kind = interactions.kind[order]
     fields = {
         "key": _keys(rng, order.size),
-        "agent_id": _whole(facts.agents.ids[told.agent[order]]),
-        "at": _moment(told.at[order]),
+        "agent_id": _whole(facts.agents.ids[interactions.agent[order]]),
+        "at": _moment(interactions.at[order]),
         "kind": Field(">i2", kind),
-        "actor_fid": _whole(told.actor[order]),
-        "cast_key": _whole(told.cast[order]),
+        "actor_fid": _whole(interactions.actor[order]),
+        "cast_key": _whole(interactions.cast[order]),
         "message_key": _whole(np.where(kind > 2, draw_keys(rng, order.size), 0)),
-        "text_key": _whole(told.text[order]),
+        "text_key": _whole(interactions.text[order]),
     }
     return _copy(connection, "leaderboard_interaction", fields)
 
 
-def _write_trades(connection: Connection[Any], facts: Facts, rng: np.random.Generator) -> int:
+def _write_trades(connection: Connection[Any], facts: IntervalFacts, rng: np.random.Generator) -> int:
     trades = facts.trades
     order = np.argsort(trades.at)
     wallet = _hexadecimal(trades.wallet[order], digits=40)
@@ -180,8 +180,8 @@ def _write_trades(connection: Connection[Any], facts: Facts, rng: np.random.Gene
     return _copy(connection, "leaderboard_trade", fields)
 
 
-def _write_accounts(connection: Connection[Any], facts: Facts) -> None:
-    """Scores, found on the first day that the facts tell of, and registrations."""
+def _write_accounts(connection: Connection[Any], facts: IntervalFacts) -> None:
+    """Write scores, found on the facts' first day, and registrations."""
     accounts = facts.accounts
     scored, registered = ~np.isnan(accounts.scores), accounts.registered_at != 0
     first = np.full(int(scored.sum()), facts.computed_at - facts.seconds, np.int64)
@@ -193,7 +193,7 @@ def _write_accounts(connection: Connection[Any], facts: Facts) -> None:
 
 
 def _copy(connection: Connection[Any], table: str, fields: Mapping[str, Field]) -> int:
-    """Write rows of these fields; how many."""
+    """Write rows of these fields; return their number."""
     layout = [("fields", ">i2")]
     for name, field in fields.items():
         layout += [(f"length of {name}", ">i4"), (name, field.wire)]
@@ -215,20 +215,20 @@ def _copy(connection: Connection[Any], table: str, fields: Mapping[str, Field]) 
 
 
 def _keys(rng: np.random.Generator, count: int) -> Field:
-    """Random UUIDs, as keys of facts are digests."""
+    """Return random UUIDs, as keys of facts are digests."""
     return Field("V16", np.frombuffer(rng.bytes(16 * count), dtype="V16"))
 
 
-def _whole(values: Whole) -> Field:
+def _whole(values: Int64Array) -> Field:
     return Field(">i8", values)
 
 
-def _moment(seconds: Whole) -> Field:
+def _moment(seconds: Int64Array) -> Field:
     return Field(">i8", (seconds - _EPOCH_SECONDS) * 1_000_000)
 
 
-def _hexadecimal(keys: Whole, *, digits: int) -> Field:
-    """0x and so many hex digits, of which a key is the first sixteen."""
+def _hexadecimal(keys: Int64Array, *, digits: int) -> Field:
+    """Return 0x and so many hex digits, of which a key is the first sixteen."""
     text = np.full((keys.size, 2 + digits), ord("0"), dtype=np.uint8)
     text[:, 1] = ord("x")
     found = np.frombuffer(keys.astype(">i8").tobytes().hex().encode(), dtype=np.uint8)
@@ -237,8 +237,8 @@ def _hexadecimal(keys: Whole, *, digits: int) -> Field:
     return Field(wire, text.reshape(-1).view(wire))
 
 
-def _numeric(values: Real) -> Field:
-    """Whole numbers below 10^32 as eight digits of base 10,000, the leading ones 0, which PostgreSQL takes away."""
+def _numeric(values: Float64Array) -> Field:
+    """Return whole numbers below 10^32 as eight digits of base 10,000; PostgreSQL strips the leading zeros."""
     wire = np.dtype([("digits", ">i2"), ("weight", ">i2"), ("sign", ">i2"), ("scale", ">i2"), ("values", ">i2", 8)])
     high = np.floor(values / 1e16)
     rest = np.stack([high.astype(np.int64), (values - high * 1e16).astype(np.int64)])

@@ -12,7 +12,7 @@ import time
 from benchmarks.leaderboard.agent_populations import COMPUTED_AT, populate
 from benchmarks.leaderboard.agent_rows import fill
 from benchmarks.lists import dataset
-from leaderboard.facts.columns import Facts
+from leaderboard.facts.columns import IntervalFacts
 
 DAYS = 30
 SEED = 1
@@ -21,12 +21,12 @@ _FACTS_AT_ONE = 1195
 
 
 def name(agents: int, facts: int) -> str:
-    """The name of the database with so many agents and about so many facts."""
+    """Return the name of the database with so many agents and about so many facts."""
     return f"agents_{agents}_{facts}"
 
 
 def open_server(agents: int, facts: int) -> str:
-    """Start the server, load the database where it is missing, and make this process one of it. Returns its name."""
+    """Start the server, load the database where it is missing, and connect this process to it; return its name."""
     dataset.open_server(agents)
     database = name(agents, facts)
     with dataset.connect("postgres") as connection:
@@ -43,8 +43,8 @@ def open_server(agents: int, facts: int) -> str:
     return database
 
 
-def invent(agents: int, facts: int) -> Facts:
-    """So many agents with about so many facts over thirty days."""
+def invent(agents: int, facts: int) -> IntervalFacts:
+    """Draw so many agents with about so many facts over thirty days."""
     return populate(seed=SEED, agents=agents, seconds=DAYS * 86_400, volume=facts / agents / _FACTS_AT_ONE).facts
 
 

@@ -1,11 +1,11 @@
-"""What a page of a ranking costs, by where it begins: in the database, and through HTTP."""
+"""Costs of a page of a ranking, by its offset: in the database, and through HTTP."""
 
 import base64
 import json
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
-from benchmarks.http_load import ask, open_connection, percentile
+from benchmarks.http_load import fetch, open_connection, percentile
 from benchmarks.lists import dataset
 from benchmarks.lists.statements import statements_of, usual_times
 from benchmarks.processes import web_server
@@ -16,7 +16,7 @@ _INTERVAL = "30d"
 
 
 def in_database(database: str, offsets: Sequence[int]) -> Mapping[int, float]:
-    """Offset -> seconds that all statements of the page take PostgreSQL."""
+    """Return offset -> seconds that all statements of the page take PostgreSQL."""
     times = dict.fromkeys(offsets, 0.0)
     with dataset.connect(database) as connection:
         statements = {
@@ -30,13 +30,13 @@ def in_database(database: str, offsets: Sequence[int]) -> Mapping[int, float]:
 
 
 def over_http(database: str, offsets: Sequence[int]) -> Mapping[int, tuple[float, float]]:
-    """Offset -> seconds of half of the answers, and of 99 %; without the cache of public answers."""
+    """Return offset -> seconds of half of the responses, and of 99 %; without the cache of public responses."""
     times: dict[int, list[float]] = {offset: [] for offset in offsets}
     with web_server(dataset.environment(database), EDGE_CACHE_SECONDS="0", WEB_WORKERS="1") as port:
         connection = open_connection(port)
         for number in range(_ROUNDS + 20):
             for offset in offsets:
-                spent, answer = ask(f"{_PATH}?{urlencode(_parameters(offset))}", connection)
+                spent, answer = fetch(f"{_PATH}?{urlencode(_parameters(offset))}", connection)
                 if answer[9:12] != b"200":
                     raise RuntimeError(answer[:300].decode(errors="replace"))
                 # The first requests of a process import and compile.

@@ -1,4 +1,4 @@
-"""Making a ranking in a process of its own, and the plain aggregates that it is held against."""
+"""One ranking made in a process of its own, and the plain aggregates that it is compared with."""
 
 import json
 import sys
@@ -45,7 +45,7 @@ WHERE relname IN ('leaderboard_interaction', 'leaderboard_action', 'leaderboard_
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
-    """What one took; `seconds` is compute() alone, `costs` the whole process."""
+    """The cost of a ranking; `seconds` is compute() only, `costs` the whole process."""
 
     seconds: float
     ranked: int
@@ -57,8 +57,8 @@ class Ranking:
         figures = (self.seconds, costs.seconds, costs.cpu_seconds, costs.database_cpu_seconds)
         return (*(f"{figure:.1f}" for figure in figures), f"{self.facts_read:,}", f"{costs.peak_mb:,.0f}")
 
-    def told(self) -> dict[str, float]:
-        """For the file of results."""
+    def recorded(self) -> dict[str, float]:
+        """Return the figures for the file of results."""
         return {
             "seconds": round(self.seconds, 1),
             "peak MB": round(self.costs.peak_mb),
@@ -71,14 +71,14 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Floor:
-    """Seconds of the plain aggregates, and how many facts there are in the interval."""
+    """The seconds of the plain aggregates, and how many facts there are in the interval."""
 
     plain: float
     weighed: float
     facts: int
 
-    def told(self) -> dict[str, float]:
-        """For the file of results."""
+    def recorded(self) -> dict[str, float]:
+        """Return the figures for the file of results."""
         return {"counts": round(self.plain, 1), "and accounts": round(self.weighed, 1), "facts": self.facts}
 
 
@@ -94,12 +94,12 @@ def rank(database: str, interval: str) -> Ranking:
             log=log,
         )
         read = _facts_read(connection) - before
-    told = json.loads(log.read_text(encoding="utf-8").splitlines()[-1])
-    return Ranking(seconds=told["seconds"], ranked=told["ranked"], facts_read=read, costs=costs)
+    recorded = json.loads(log.read_text(encoding="utf-8").splitlines()[-1])
+    return Ranking(seconds=recorded["seconds"], ranked=recorded["ranked"], facts_read=read, costs=costs)
 
 
 def aggregate(database: str, *, days: int) -> Floor:
-    """Count the same facts by SQL alone; rows are fetched, and nothing is made of them."""
+    """Count the same facts by SQL only; rows are fetched and dropped."""
     until = datetime.fromtimestamp(COMPUTED_AT, UTC)
     window = {"after": until - timedelta(days=days), "until": until}
     with dataset.connect(database) as connection:

@@ -1,16 +1,17 @@
-"""What a ranking costs: to make, to read a page of, and to take in the facts of.
+"""Benchmark of a ranking: making it, reading a page of it, and importing its facts.
 
-    python -m benchmarks.leaderboard.leaderboard_speed [--agents 100000] [--facts 10000000] [--events 500000] [--rounds 3]
+    python -m benchmarks.leaderboard.leaderboard_speed [--agents 100000] [--facts 10000000] [--events 500000]
+        [--rounds 3]
 
-`leaderboard.ranking.snapshot_building.compute` in a process of its own, for thirty days and for one, beside a plain SQL aggregate of
-the same facts: what agents did and got, counted, which is the least that any ranking needs; and the same with the
-accounts that took each agent up, counted once each and weighted by their score. How many rows were read, PostgreSQL's
-statistics tell. Then pages of 25 at the beginning, in the middle and at the end, in the database and through HTTP
-without the cache of public answers; and `manage.py import_agent_events` beside PostgreSQL's own COPY of the rows that
-it wrote.
+`leaderboard.ranking.snapshot_building.build_snapshot` in a process of its own, for thirty days and for one, beside a
+plain SQL aggregate of the same facts: what agents did and got, counted, which is the least that any ranking needs; and
+the same with the accounts that took each agent up, counted once each and weighted by their score. The number of rows
+read is from PostgreSQL's statistics. Then pages of 25 at the beginning, in the middle and at the end, in the database
+and through HTTP without the cache of public responses; and `manage.py import_agent_events` beside PostgreSQL's own COPY
+of the rows that it wrote.
 
-Ends with code 1 where thirty days take more than 60 s or 1.5 GB, a day reads more than a tenth more facts than happened
-in it, or the usual page more than 5 ms in the database.
+Exits with code 1 where thirty days take more than 60 s or 1.5 GB, a day reads more than a tenth more facts than
+happened in it, or the usual page more than 5 ms in the database.
 """
 
 import argparse
@@ -44,7 +45,7 @@ WRITTEN = (
 
 
 def main() -> int:
-    """Print all figures; 1 where one is beyond its limit."""
+    """Print all figures; return 1 where one is beyond its limit."""
     options = _parse_arguments()
     database = leaderboard_dataset.open_server(options.agents, options.facts)
     django.setup()
@@ -68,7 +69,7 @@ def _rank(database: str, options: argparse.Namespace, limits: Limits) -> dict[st
     for name, several, days in (("30d", month, 30), ("24h", day, 1)):
         one = sorted(several, key=lambda ranking: ranking.seconds)[len(several) // 2]
         floor = floors[days]
-        kept[name] = one.told() | {"floor": floor.told()}
+        kept[name] = one.recorded() | {"floor": floor.recorded()}
         rows.append((f"{name}: ours", *one.row(), f"{one.seconds / floor.plain:.1f}"))
         rows.append((f"{name}: counts alone (floor)", f"{floor.plain:.1f}", "", "", "", f"{floor.facts:,}", "", "1"))
         weighed = f"{floor.weighed / floor.plain:.1f}"

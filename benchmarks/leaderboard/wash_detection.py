@@ -1,13 +1,13 @@
-"""How well wash is told from honest engagement, on invented populations whose truth is known.
+"""Benchmark of wash detection on invented populations whose truth is known.
 
     python -m benchmarks.leaderboard.wash_detection [--first 51] [--last 100] [--agents 1000] [--processes 2] [--quick]
 
 Every seed's population at each stealth (the share of organic engagement of planted agents) goes through
-`leaderboard.ranking.scoring.judge`; what is compared are washConfidence and the composite with what was planted. Thresholds
-were fixed on seeds 1 to 50, and what counts are seeds 51 to 100. Then the same at stealth 0.5 with each detector off.
-Beside it, single measures that anybody would count first (`plain_measures.py`).
+`leaderboard.ranking.scoring.score_agents`; washConfidence and the composite are compared with what was planted.
+Thresholds were fixed on seeds 1 to 50, and what counts are seeds 51 to 100. Then the same at stealth 0.5 with each
+detector off. Beside it, single measures that would be counted first (`plain_measures.py`).
 
-Ends with code 1 where the mean of AUC at stealth 0.5 is under 0.99, more than 2 % of the honest agents reach 0.5, or a
+Exits with code 1 where the mean of AUC at stealth 0.5 is under 0.99, more than 2 % of the honest agents reach 0.5, or a
 planted agent is among the first 25 of a ranking at a stealth of 0.7 or less.
 """
 
@@ -26,8 +26,8 @@ from benchmarks import results
 from benchmarks.leaderboard.agent_populations import Population, populate
 from benchmarks.lists.plain_measures import measure_plainly
 from benchmarks.tables import Limits, print_table
-from leaderboard.facts.columns import Real, Truth
-from leaderboard.ranking.scoring import VERSION, judge
+from leaderboard.facts.columns import BoolArray, Float64Array
+from leaderboard.ranking.scoring import VERSION, score_agents
 
 STEALTHS = (0.0, 0.3, 0.5, 0.7, 0.85)
 DETECTORS = (
@@ -54,7 +54,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one population; counts of agents, and by kind how many there are and how many were flagged."""
+    """The outcome of one population; counts of agents, and by kind how many there are and how many were flagged."""
 
     task: Task
     auc: float
@@ -63,16 +63,16 @@ class Outcome:
     wrong: dict[float, int]
     planted: int
     honest: int
-    # Planted ones among the first by interactions alone, and by the composite.
+    # Planted ones among the first by interactions only, and by the composite.
     raw: int
     ranked: int
     kinds: dict[str, tuple[int, int]]
-    # AUC of each measure that anybody would count first.
+    # AUC of each plain measure.
     plain: dict[str, float]
 
 
 def main() -> int:
-    """Print all tables; 1 where a limit is not kept."""
+    """Print all tables; return 1 where a limit is not kept."""
     options = _parse_arguments()
     seeds = range(options.first, options.last + 1)
     tasks = [Task(seed, options.agents, stealth) for stealth in STEALTHS for seed in seeds]
@@ -90,7 +90,7 @@ def main() -> int:
 def measure(task: Task) -> Outcome:
     """Judge one population."""
     population = populate(seed=task.seed, agents=task.agents, stealth=task.stealth)
-    judgement = judge(population.facts, without=task.without)
+    judgement = score_agents(population.facts, excluded_flags=task.without)
     confidence, planted = np.asarray(judgement.wash_confidence), population.planted
     reached = {threshold: confidence >= threshold for threshold in (FLAGGED, SURE)}
     ids = population.facts.agents.ids
@@ -108,18 +108,18 @@ def measure(task: Task) -> Outcome:
     )
 
 
-def area_under_curve(confidence: Real, planted: Truth) -> float:
-    """How often a planted agent has more confidence than an honest one, ties counting half (Mann-Whitney)."""
+def area_under_curve(confidence: Float64Array, planted: BoolArray) -> float:
+    """Return how often a planted agent has more confidence than an honest one, ties counting half (Mann-Whitney)."""
     ranks, count = rankdata(confidence), int(planted.sum())
     return float((ranks[planted].sum() - count * (count + 1) / 2) / (count * (planted.size - count)))
 
 
-def _among_the_first(values: Real, ids: Real, planted: Truth) -> int:
-    """Planted ones among the first by `values`; of equal ones the older comes first, as in a ranking."""
+def _among_the_first(values: Float64Array, ids: Float64Array, planted: BoolArray) -> int:
+    """Count planted ones among the first by `values`; of equal ones the older comes first, as in a ranking."""
     return int(planted[np.lexsort((ids, -np.asarray(values)))[:FIRST]].sum())
 
 
-def _by_kind(population: Population, flagged: Truth) -> dict[str, tuple[int, int]]:
+def _by_kind(population: Population, flagged: BoolArray) -> dict[str, tuple[int, int]]:
     kinds = np.array(population.kinds)
     return {name: (int((kinds == name).sum()), int(flagged[kinds == name].sum())) for name in np.unique(kinds).tolist()}
 
@@ -159,7 +159,7 @@ def _report(by_task: dict[tuple[float, tuple[str, ...]], list[Outcome]], options
 
 
 def _summary(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    """Counts over all seeds; AUC of each seed and their mean."""
+    """Return counts over all seeds, the AUC of each seed and their mean."""
     planted, honest = sum(one.planted for one in outcomes), sum(one.honest for one in outcomes)
     found: dict[str, float] = {
         "auc": mean(one.auc for one in outcomes),
@@ -190,7 +190,7 @@ def _row(name: str, one: dict[str, float]) -> tuple[object, ...]:
 
 
 def _kinds(by_task: dict[tuple[float, tuple[str, ...]], list[Outcome]]) -> dict[str, dict[str, float]]:
-    """The share that was flagged of each kind at each stealth."""
+    """Return the share that was flagged of each kind at each stealth."""
     shares: dict[str, dict[str, float]] = {}
     for name in by_task[0.5, ()][0].kinds:
         shares[name] = {}
@@ -201,7 +201,7 @@ def _kinds(by_task: dict[tuple[float, tuple[str, ...]], list[Outcome]]) -> dict[
 
 
 def _plain(by_task: dict[tuple[float, tuple[str, ...]], list[Outcome]]) -> dict[str, dict[str, float]]:
-    """AUC of each plain measure at each stealth, the mean of the seeds."""
+    """Return the AUC of each plain measure at each stealth, the mean of the seeds."""
     return {
         name: {str(stealth): round(mean(one.plain[name] for one in by_task[stealth, ()]), 4) for stealth in STEALTHS}
         for name in by_task[0.5, ()][0].plain

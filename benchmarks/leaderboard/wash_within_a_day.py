@@ -1,4 +1,4 @@
-"""How well a day's ranking tells wash: by the day alone, and with what the week's ranking holds against agents.
+"""Benchmark of wash detection in a day's ranking: by the day only, and with the week's ranking as a prior.
 
     python -m benchmarks.leaderboard.wash_within_a_day [--first 1] [--last 50] [--agents 1000] [--processes 2]
 
@@ -17,8 +17,8 @@ from benchmarks import results
 from benchmarks.leaderboard.agent_populations import Population, populate
 from benchmarks.leaderboard.wash_detection import FIRST, FLAGGED, STEALTHS, area_under_curve
 from benchmarks.tables import print_table
-from leaderboard.facts.columns import Actions, Doubt, Facts, Interactions, Runs, Trades, Whole
-from leaderboard.ranking.scoring import MIN_INTERACTIONS, VERSION, Judgement, judge, ranking
+from leaderboard.facts.columns import Actions, Int64Array, Interactions, IntervalFacts, PriorFinding, Runs, Trades
+from leaderboard.ranking.scoring import MIN_INTERACTIONS, VERSION, AgentScores, best_first, score_agents
 
 DAY = 86_400
 WAYS = ("the day alone", "with the week")
@@ -36,7 +36,7 @@ class Task:
 
 
 def main() -> None:
-    """Print and keep the table."""
+    """Print and store the table."""
     options = _parse_arguments()
     seeds = range(options.first, options.last + 1)
     tasks = [Task(seed, options.agents, stealth) for stealth in STEALTHS for seed in seeds]
@@ -54,20 +54,22 @@ def main() -> None:
 
 
 def measure(task: Task) -> dict[str, dict[str, float]]:
-    """What comes of one population's last day, in each of the ways."""
+    """Return the outcome of one population's last day, in each of the ways."""
     population = populate(seed=task.seed, agents=task.agents, stealth=task.stealth)
-    week, day = judge(population.facts), last_day(population.facts)
+    week, day = score_agents(population.facts), last_day(population.facts)
     held = np.flatnonzero(week.wash_confidence).tolist()
-    earlier = {agent: Doubt(float(week.wash_confidence[agent]), week.flags[agent], day.computed_at) for agent in held}
-    ways = (judge(day), judge(replace(day, earlier=earlier)))
+    earlier = {
+        agent: PriorFinding(float(week.wash_confidence[agent]), week.flags[agent], day.computed_at) for agent in held
+    }
+    ways = (score_agents(day), score_agents(replace(day, earlier=earlier)))
     return {way: _figures(judgement, population) for way, judgement in zip(WAYS, ways, strict=True)}
 
 
-def last_day(facts: Facts) -> Facts:
-    """The same agents with what happened within the last day."""
+def last_day(facts: IntervalFacts) -> IntervalFacts:
+    """Return the same agents with what happened within the last day."""
     since = facts.computed_at - DAY
 
-    def recent(rows: Columns, at: Whole) -> Columns:
+    def recent(rows: Columns, at: Int64Array) -> Columns:
         return type(rows)(**{name: values[at > since] for name, values in vars(rows).items()})
 
     return replace(
@@ -80,7 +82,7 @@ def last_day(facts: Facts) -> Facts:
     )
 
 
-def _figures(judgement: Judgement, population: Population) -> dict[str, float]:
+def _figures(judgement: AgentScores, population: Population) -> dict[str, float]:
     confidence, planted = judgement.wash_confidence, population.planted
     flagged, judged = confidence >= FLAGGED, judgement.tallies.interactions >= MIN_INTERACTIONS
     return {
@@ -88,7 +90,7 @@ def _figures(judgement: Judgement, population: Population) -> dict[str, float]:
         "planted judged": float(judged[planted].mean()),
         "planted at 0.5": float(flagged[planted].mean()),
         "honest at 0.5": float(flagged[~planted].mean()),
-        "in first 25": float(planted[ranking(judgement)[:FIRST]].sum()),
+        "in first 25": float(planted[best_first(judgement)[:FIRST]].sum()),
     }
 
 

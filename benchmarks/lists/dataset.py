@@ -4,8 +4,8 @@
 
 loads one, where it is missing; other benchmarks do so, too.
 
-They are in a bundled server of their own, in `.local/benchmarks` or where LAUNCHBOARD_LOCAL says. `open_server` comes
-before `django.setup()`: what it sets in the environment, the settings read.
+They are in a bundled server of their own, in `.local/benchmarks` or in LAUNCHBOARD_LOCAL. `open_server` comes before
+`django.setup()`: what it sets in the environment, the settings read.
 """
 
 import os
@@ -30,7 +30,7 @@ ENVIRONMENT = {
 
 
 def open_server(count: int) -> None:
-    """Start the server, load the tokens where they are missing, and make this process one of that database."""
+    """Start the server, load the tokens where they are missing, and connect this process to that database."""
     start_server()
     os.environ["DATABASE_URL"] = database_url(count)
     prepare(count)
@@ -41,30 +41,30 @@ def start_server() -> None:
     os.environ.setdefault("LAUNCHBOARD_LOCAL", str(BASE_DIR / ".local" / "benchmarks"))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     os.environ.update(ENVIRONMENT)
-    bundled.hold()
+    bundled.ensure_running()
     os.environ["REDIS_URL"] = bundled.redis_url()
 
 
 def database_url(database: str | int) -> str:
-    """The address of a database, by its name or by how many tokens it has."""
+    """Return the address of a database, by its name or by how many tokens it has."""
     database = name(database) if isinstance(database, int) else database
     return f"postgres://launchboard@{quote(str(bundled.socket_directory()), safe='')}/{database}"
 
 
 def environment(database: str | int) -> dict[str, str]:
-    """The environment of a process that works on a database, by its name or by how many tokens it has."""
+    """Return the environment of a process that works on a database, by its name or by how many tokens it has."""
     return os.environ | {"DATABASE_URL": database_url(database)}
 
 
 def make_empty(database: str, *, template: str = "template1") -> None:
-    """Make a database anew, as a copy of another one, such as an empty one."""
+    """Recreate a database as a copy of another one, such as an empty one."""
     with connect("postgres") as connection:
         connection.execute(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
         connection.execute(f"CREATE DATABASE {database} TEMPLATE {template}")
 
 
 def prepare(count: int) -> None:
-    """Make the database where it is missing. One that was left half made has no tokens, and gets them here."""
+    """Create the database where it is missing. One that was left half made has no tokens, and gets them here."""
     with connect("postgres") as connection:
         found = connection.execute("SELECT FROM pg_database WHERE datname = %s", [name(count)]).rowcount
         if not found:
@@ -79,7 +79,7 @@ def prepare(count: int) -> None:
 
 @contextmanager
 def connect(database: str | int) -> Iterator["psycopg.Connection[tuple[object, ...]]"]:
-    """A connection to a database of the server, by its name or by how many tokens it has; every statement commits."""
+    """Return a connection to a database of the server, by its name or by how many tokens it has; autocommit is on."""
     if isinstance(database, int):
         database = name(database)
     with psycopg.connect(
@@ -89,7 +89,7 @@ def connect(database: str | int) -> Iterator["psycopg.Connection[tuple[object, .
 
 
 def name(count: int) -> str:
-    """The name of the database with so many tokens."""
+    """Return the name of the database with so many tokens."""
     return f"tokens_{count}"
 
 

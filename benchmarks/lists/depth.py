@@ -1,14 +1,14 @@
-"""What a page costs far behind the first one, and in a large table.
+"""Benchmark of pages far behind the first one, and in a large table.
 
     python -m benchmarks.lists.depth [--small 100000] [--large 1000000] [--rounds 200]
 
-Page 1 against page 10,000, which a cursor asks for, in the large table; and page 1 of the small table against page 1 of
+Page 1 against page 10,000, requested by a cursor, in the large table; and page 1 of the small table against page 1 of
 the large one. For each sort in both directions by the time that PostgreSQL takes for the page's statement, and for the
-default sort through HTTP, without the cache of public answers. All are measured in turns, and the lower quartile
+default sort through HTTP, without the cache of public responses. All are measured in turns, and the lower quartile
 of the times counts: what else the machine does makes them longer, and never shorter.
 
-Ends with code 1 where one of a pair takes more than 1.3 times as long as the other. With `includeMarket`, because every
-sort then reads the same two tables.
+Exits with code 1 where one of a pair takes more than 1.3 times as long as the other. With `includeMarket`, because
+every sort then reads the same two tables.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from urllib.parse import urlencode
 import django
 from django.db import connection
 
-from benchmarks.http_load import ask, open_connection
+from benchmarks.http_load import fetch, open_connection
 from benchmarks.lists import dataset
 from benchmarks.lists.statements import deep_cursor, page_statement, usual_times
 from benchmarks.processes import web_server, worker
@@ -35,7 +35,7 @@ Parameters = dict[str, str]
 
 
 def main() -> int:
-    """Print all times and their ratios; 1 where one is beyond the limit."""
+    """Print all times and their ratios; return 1 where one is beyond the limit."""
     options = _parse_arguments()
     dataset.open_server(options.large)
     dataset.prepare(options.small)
@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def _measure_statements(options: argparse.Namespace, depth: int, limits: Limits) -> Parameters:
-    """Check the statements of all sorts; returns the parameters of the deep page of the default one."""
+    """Check the statements of all sorts; return the parameters of the deep page of the default one."""
     rows, ratios = [], []
     deepest: Parameters = {}
     with dataset.connect(options.small) as small, dataset.connect(options.large) as large:
@@ -82,7 +82,7 @@ def _measure_statements(options: argparse.Namespace, depth: int, limits: Limits)
 
 
 def _small_statement(options: argparse.Namespace, parameters: Parameters) -> str:
-    """The statement as it is sent to the small table."""
+    """Return the statement as it is sent to the small table."""
     _use(options.small)
     try:
         return page_statement(parameters)
@@ -102,7 +102,7 @@ def _measure_http(options: argparse.Namespace, deep: Parameters, limits: Limits)
         web_server(dataset.environment(options.small), EDGE_CACHE_SECONDS="0", WEB_WORKERS="1") as small,
         web_server(dataset.environment(options.large), EDGE_CACHE_SECONDS="0", WEB_WORKERS="1") as large,
     ):
-        times = _ask_in_turns(
+        times = _fetch_in_turns(
             {"small": (small, first), "first": (large, first), "deep": (large, deep)}, rounds=options.rounds
         )
     rows = [(name, f"{spent * 1000:.2f}", f"{spent / times['first']:.2f}") for name, spent in times.items()]
@@ -111,12 +111,12 @@ def _measure_http(options: argparse.Namespace, deep: Parameters, limits: Limits)
     limits.at_most("large table to the small, through HTTP", times["first"] / times["small"], LIMIT)
 
 
-def _ask_in_turns(pages: Mapping[str, tuple[int, Parameters]], *, rounds: int) -> dict[str, float]:
+def _fetch_in_turns(pages: Mapping[str, tuple[int, Parameters]], *, rounds: int) -> dict[str, float]:
     connections = {name: open_connection(port) for name, (port, _) in pages.items()}
     times: dict[str, list[float]] = {name: [] for name in pages}
     for number in range(rounds + 20):
         for name, (_, parameters) in pages.items():
-            spent, answer = ask(f"/api/tokens?{urlencode(parameters)}", connections[name])
+            spent, answer = fetch(f"/api/tokens?{urlencode(parameters)}", connections[name])
             if answer[9:12] != b"200":
                 raise RuntimeError(answer[:300].decode(errors="replace"))
             # The first requests of a process import and compile.

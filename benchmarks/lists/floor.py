@@ -1,4 +1,4 @@
-"""What PostgreSQL alone gives: pgbench with the statement that a view sends."""
+"""The throughput of PostgreSQL itself: pgbench with the statement that a view sends."""
 
 import importlib.util
 import re
@@ -10,7 +10,10 @@ from development.servers import bundled
 
 
 def pgbench(sql: str, *, database: str, clients: int, seconds: float) -> float:
-    """Transactions a second of this one statement, prepared, over so many connections. Raises RuntimeError."""
+    """Return the transactions a second of this one statement, prepared, over so many connections.
+
+    Raises RuntimeError.
+    """
     with tempfile.NamedTemporaryFile("w", suffix=".sql", encoding="utf-8") as script:
         script.write(f"{sql};\n")
         script.flush()

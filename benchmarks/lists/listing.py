@@ -1,4 +1,4 @@
-"""Pages of the list through HTTP, against a plain view and against PostgreSQL alone.
+"""Pages of the list through HTTP, against a plain view and against PostgreSQL itself.
 
     python -m benchmarks.lists.listing [--count 1000000] [--rounds 3] [--seconds 5]
 
@@ -8,7 +8,7 @@ CursorPagination under the same command line; the floor is pgbench with the stat
 the machine with the clients and are measured in turns; the median of the rounds counts. Requests of ours are counted
 for the rate limit, which is too high to refuse any.
 
-Ends with code 1 where ours is under 3 times the plain view or under 10 % of the floor without the cache, and with it
+Exits with code 1 where ours is under 3 times the plain view or under 10 % of the floor without the cache, and with it
 under 30 times the plain view or over 10 ms at the 99th percentile, or where a burst on one address runs more than one
 page's query.
 """
@@ -22,7 +22,7 @@ from urllib.parse import urlencode
 
 import django
 
-from benchmarks.http_load import Load, ask, load, open_connection
+from benchmarks.http_load import Load, fetch, load, open_connection
 from benchmarks.lists import dataset
 from benchmarks.lists.floor import pgbench
 from benchmarks.lists.statements import get, page_statement
@@ -36,7 +36,7 @@ BURST = 40
 
 
 def main() -> int:
-    """Print all rates and their ratios; 1 where one is beyond its limit."""
+    """Print all rates and their ratios; return 1 where one is beyond its limit."""
     options = _parse_arguments()
     dataset.open_server(options.count)
     django.setup()
@@ -77,7 +77,7 @@ def _measure_rates(options: argparse.Namespace, limits: Limits) -> None:
 
 
 def _walk() -> list[str]:
-    """The first pages of the list, one after the other."""
+    """Return the paths of the first pages of the list, one after the other."""
     paths, cursor = [PATH], ""
     while len(paths) < PAGES:
         cursor = get({"limit": "10", "cursor": cursor}).json()["cursor"]
@@ -103,7 +103,10 @@ def _report(loads: dict[str, list[Load]], floor: float, limits: Limits) -> None:
 
 
 def _count_page_queries(count: int) -> int:
-    """How often the page was read while many asked for it at once for the first time, by PostgreSQL's own log."""
+    """Return how often the page was read while many clients requested it at once for the first time.
+
+    Source: PostgreSQL's own log.
+    """
     log = bundled.local_directory() / "log" / "postgres.log"
     database = dataset.name(count)
     with dataset.connect("postgres") as connection:
@@ -125,7 +128,7 @@ def _burst(port: int, path: str) -> None:
     def run() -> None:
         connection = open_connection(port)
         start.wait()
-        ask(path, connection)
+        fetch(path, connection)
         connection.close()
 
     threads = [Thread(target=run) for _ in range(BURST)]

@@ -1,4 +1,4 @@
-"""The service's settings with a view in the place of all others that is written as the frameworks' tutorials do it.
+"""Settings of the service with one view in the place of all others, written as the frameworks' tutorials do it.
 
 Its requests pass the same middleware under the same server; Django REST framework has its own defaults.
 """

@@ -4,10 +4,10 @@
 
 200 searches (`search_queries.py`), each with `total`, by `GET /api/tokens`: the time that all its statements take in
 PostgreSQL, and through HTTP by the production server's command line without the cache of public answers, one at a time.
-At first contact nobody has counted what a frequent text finds, and `total` is an estimate; warm, a worker has counted
+At first the results of a frequent text are not counted, and `total` is an estimate; warm, a worker has counted
 it within the last minute. The limits are for the latter; the table has both, by kind of text.
 
-Ends with code 1 where, warm, the 99th percentile is over 50 ms in the database or over 100 ms through HTTP, or where a
+Exits with code 1 where, warm, the 99th percentile is over 50 ms in the database or over 100 ms through HTTP, or where a
 single search takes longer than 250 ms.
 """
 
@@ -24,14 +24,14 @@ from urllib.parse import urlencode
 import django
 from django.db import connection
 
-from benchmarks.http_load import ask, open_connection, percentile
+from benchmarks.http_load import fetch, open_connection, percentile
 from benchmarks.lists import dataset
 from benchmarks.lists.search_queries import Query, make_queries
 from benchmarks.lists.statements import get
 from benchmarks.processes import web_server
 from benchmarks.tables import Limits, print_table
 from config.celery import app
-from config.redis.connection import PREFIX, redis
+from config.redis.connection import PREFIX, redis_client
 
 # So many searches are counted and measured together: a count is kept for a minute.
 _CHUNK = 10
@@ -43,7 +43,7 @@ Times = dict[str, dict[str, list[float]]]
 
 
 def main() -> int:
-    """Print all times; 1 where one is beyond its limit."""
+    """Print all times; return 1 where one is beyond its limit."""
     options = _parse_arguments()
     dataset.open_server(options.count)
     django.setup()
@@ -55,7 +55,7 @@ def main() -> int:
         client = open_connection(port)
         for query in queries:
             # Pages come into memory, and processes import and compile.
-            _ask(client, query)
+            _fetch(client, query)
             _database_time(query)
         for first in range(0, len(queries), _CHUNK):
             for name, query, spent in _measure(queries[first : first + _CHUNK], client, rounds=options.rounds):
@@ -68,19 +68,19 @@ def main() -> int:
 
 
 def _measure(queries: Sequence[Query], client: socket.socket, *, rounds: int) -> Iterator[tuple[str, Query, float]]:
-    """Name of the measure, search, seconds."""
+    """Yield name of the measure, search, seconds."""
     _forget_totals()
     for _, query in itertools.product(range(rounds), queries):
         yield "database, first contact", query, _database_time(query)
-        yield "HTTP, first contact", query, _ask(client, query)
+        yield "HTTP, first contact", query, _fetch(client, query)
     _count_totals(queries)
     for _, query in itertools.product(range(rounds), queries):
         yield "database, warm", query, _database_time(query)
-        yield "HTTP, warm", query, _ask(client, query)
+        yield "HTTP, warm", query, _fetch(client, query)
 
 
 def _database_time(query: Query) -> float:
-    """The seconds that PostgreSQL and the way to it take for the whole request."""
+    """Return the seconds that PostgreSQL and the round trip take for the whole request."""
     spent = 0.0
 
     def measure(execute: Any, *arguments: Any) -> Any:
@@ -96,8 +96,8 @@ def _database_time(query: Query) -> float:
     return spent
 
 
-def _ask(client: socket.socket, query: Query) -> float:
-    spent, answer = ask(f"/api/tokens?{urlencode(query.parameters)}", client)
+def _fetch(client: socket.socket, query: Query) -> float:
+    spent, answer = fetch(f"/api/tokens?{urlencode(query.parameters)}", client)
     # A search that is given up has taken its time, which is over the limit.
     if answer[9:12] not in (b"200", b"503"):
         raise RuntimeError(f"{query.parameters}: {answer[:300]!r}")
@@ -105,13 +105,13 @@ def _ask(client: socket.socket, query: Query) -> float:
 
 
 def _forget_totals() -> None:
-    for key in redis().scan_iter(f"{PREFIX}total:*"):
-        redis().delete(key)
+    for key in redis_client().scan_iter(f"{PREFIX}total:*"):
+        redis_client().delete(key)
     _await_next_second()
 
 
 def _count_totals(queries: Sequence[Query]) -> None:
-    """What the worker does about these searches; here, so that it is done when this returns."""
+    """Do the worker's counting for these searches; here, so that it is done when this returns."""
     count = app.tasks["tokens.tasks.count_selection"]
     selections = {tuple(pair for pair in query.filters if pair[0] in _IDENTITIES) for query in queries}
     selections |= {query.filters for query in queries if "X-Total-Approximate" in get(query.parameters).headers}
@@ -121,7 +121,7 @@ def _count_totals(queries: Sequence[Query]) -> None:
 
 
 def _await_next_second() -> None:
-    """Each process asks the cache for a total at most once a second."""
+    """Wait for the next second: each process reads a total from the cache at most once a second."""
     time.sleep(1.01)
 
 

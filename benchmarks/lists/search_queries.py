@@ -30,7 +30,7 @@ ORDERS = tuple(
 
 @dataclass(frozen=True)
 class Query:
-    """One search; `filters` are those of its parameters that say which tokens it finds."""
+    """One search; `filters` are those of its parameters that select the tokens it finds."""
 
     kind: str
     filters: tuple[tuple[str, str], ...]
@@ -38,12 +38,12 @@ class Query:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """All of them."""
+        """Return all of them."""
         return dict(self.filters) | dict(self.others)
 
 
 def make_queries(database: "Connection[tuple[object, ...]]") -> list[Query]:
-    """The searches for this database: rare words, addresses and hashes are of its own tokens."""
+    """Return the searches for this database: rare words, addresses and hashes are of its own tokens."""
     random = Random("searches")
     texts = [(kind, text) for kind, several in TEXTS.items() for text in several]
     texts += [(kind, text) for kind, several in _of_tokens(database).items() for text in several]
@@ -71,7 +71,7 @@ def _of_tokens(database: "Connection[tuple[object, ...]]") -> dict[str, tuple[st
 
 
 def _sample(database: "Connection[tuple[object, ...]]") -> Iterator[tuple[str, str, str, str]]:
-    """Name, address, transaction and pool of tokens with a long name, spread over the table."""
+    """Return name, address, transaction and pool of tokens with a long name, spread over the table."""
     rows = database.execute(
         "SELECT name, contract_address, tx_hash, pool_address FROM tokens_token WHERE length(name) BETWEEN 9 AND 30 "
         "AND pool_address <> '' AND id % (SELECT greatest(1, count(*) / 60) FROM tokens_token) = 1 ORDER BY id LIMIT 14"
@@ -82,7 +82,7 @@ def _sample(database: "Connection[tuple[object, ...]]") -> Iterator[tuple[str, s
 
 
 def _filters(database: "Connection[tuple[object, ...]]") -> list[dict[str, str]]:
-    """Filters that let most tokens through, and some that let few."""
+    """Return filters that let most tokens through, and some that let few."""
     top = "SELECT {0} FROM tokens_token WHERE {0} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC OFFSET %s LIMIT 1"
 
     def most(column: str, place: int) -> str:

@@ -1,4 +1,4 @@
-"""The SQL that the service sends for a request, and what it costs PostgreSQL alone."""
+"""The SQL that the service sends for a request, and its cost in PostgreSQL."""
 
 import time
 from collections.abc import Mapping
@@ -12,7 +12,10 @@ from psycopg import Connection
 
 
 def get(parameters: Mapping[str, str], path: str = "/api/tokens") -> Any:
-    """The service's own answer to a GET. Raises RuntimeError where it is neither 200 nor 503."""
+    """Return the service's own response to a GET.
+
+    Raises RuntimeError where it is neither 200 nor 503.
+    """
     answer = Client(SERVER_NAME="127.0.0.1").get(path, dict(parameters))
     if answer.status_code not in (200, 503):
         raise RuntimeError(f"{dict(parameters)}: {answer.status_code} {answer.content[:300]!r}")
@@ -20,24 +23,24 @@ def get(parameters: Mapping[str, str], path: str = "/api/tokens") -> Any:
 
 
 def page_statement(parameters: Mapping[str, str]) -> str:
-    """The one statement that reads the page, as it was sent; the counts have others."""
+    """Return the one statement that reads the page, as it was sent; the counts have others."""
     with CaptureQueriesContext(connection) as captured:
         get(parameters)
-    # A page is told by the one row more that it reads.
+    # A page's statement is recognised by the one row more that it reads.
     limit = f"LIMIT {int(parameters.get('limit', 10)) + 1}"
     (statement,) = [query["sql"] for query in captured if limit in query["sql"]]
     return str(statement)
 
 
 def statements_of(parameters: Mapping[str, str], path: str) -> list[str]:
-    """All statements of a GET, as they were sent."""
+    """Return all statements of a GET, as they were sent."""
     with CaptureQueriesContext(connection) as captured:
         get(parameters, path)
     return [str(query["sql"]) for query in captured]
 
 
 def deep_cursor(parameters: Mapping[str, str], *, rows: int) -> str:
-    """The cursor that stands after so many thousands of rows of a list."""
+    """Return the cursor after so many thousands of rows of a list."""
     cursor, step = "", 10_000
     for _ in range(rows // step):
         cursor = get({**parameters, "cursor": cursor, "limit": "10", "offset": str(step - 10)}).json()["cursor"]
@@ -45,7 +48,7 @@ def deep_cursor(parameters: Mapping[str, str], *, rows: int) -> str:
 
 
 def usual_times(statements: Mapping[str, tuple[Connection[Any], str]], *, rounds: int) -> dict[str, float]:
-    """Name -> seconds that each statement takes over its connection, all in turns.
+    """Return name -> seconds that each statement takes over its connection, all in turns.
 
     The lower quartile: whatever else the machine does makes times longer, and never shorter.
     """

@@ -1,4 +1,4 @@
-"""What browsers let pages of other origins do: all may read what is public, those of CORS_ORIGINS may do the rest."""
+"""CORS middleware: public reads for all origins, everything else for those of CORS_ORIGINS."""
 
 from corsheaders.conf import conf
 from corsheaders.middleware import CorsMiddleware
@@ -11,16 +11,16 @@ _READS = ("GET", "HEAD")
 
 
 class CrossOriginMiddleware(CorsMiddleware):
-    """The package's middleware answers pages of the listed origins; this adds `*` to what anybody may read.
+    """CORS headers of django-cors-headers for the listed origins, and `*` for public reads.
 
-    Never with credentials: a key or token is a header, which takes a listed origin, and no endpoint takes cookies of
-    other sites.
+    Never with credentials: keys and tokens are sent in a header, which requires a listed origin, and no endpoint
+    accepts cookies from other sites.
     """
 
     def add_response_headers(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """The response itself, changed; for a preflight, what may come after it."""
+        """Add the CORS headers to the response; for a preflight, those of the request that follows."""
         if request.method in _READS and self.is_enabled(request) and _is_public(request):
-            # To pages of listed origins and to callers that are none as well, so that one answer can be kept for all.
+            # For listed origins and requests without an origin as well, so that one cache entry serves all.
             _allow_all(response)
             return response
         super().add_response_headers(request, response)
@@ -29,7 +29,7 @@ class CrossOriginMiddleware(CorsMiddleware):
         if request.method == "OPTIONS" and asked in _READS and is_of_other and _is_public(request):
             _allow_all(response)
             response["Access-Control-Allow-Methods"] = ", ".join(_READS)
-            # Of no use in a read, and sent all the same.
+            # Reads do not need it; browsers expect it anyway.
             response["Access-Control-Allow-Headers"] = "content-type"
             response["Access-Control-Max-Age"] = str(conf.CORS_PREFLIGHT_MAX_AGE)
         return response
@@ -41,7 +41,7 @@ def _allow_all(response: HttpResponseBase) -> None:
 
 
 def _is_public(request: HttpRequest) -> bool:
-    """Whether the endpoint asks for no permission."""
+    """Return whether the endpoint requires no permission."""
     view = view_class(request)
-    # Where a token shows more, everybody is let in by name.
+    # Endpoints that return more with a token list AllowAny explicitly.
     return view is not None and all(asked is AllowAny for asked in view.permission_classes)

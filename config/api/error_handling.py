@@ -1,7 +1,9 @@
-"""One error body for the whole API: `{"error": sentence}`, and `details` where a parameter or the body was refused.
+"""Error responses: one body `{"error": sentence}` for the whole API.
 
-Django REST framework hands every exception of an API view to `exception_handler`; `bad_request`, `forbidden`,
-`page_not_found` and `server_error` are Django's handlers for what fails outside of such a view.
+`details` lists the invalid parameters or fields of the body.
+
+Django REST framework passes every exception of an API view to `exception_handler`. `bad_request`, `forbidden`,
+`page_not_found` and `server_error` are Django's handlers for errors outside of such a view.
 """
 
 import logging
@@ -30,31 +32,34 @@ from rest_framework.settings import api_settings
 from rest_framework.views import set_rollback
 
 from config.api.errors import (
-    BadRequest,
+    BadRequestError,
+    FieldsForbiddenError,
     InternalError,
-    NotAllowed,
-    PayloadTooLarge,
-    Unavailable,
-    UpstreamFailed,
-    UpstreamUnavailable,
+    NodeCallsBusyError,
+    PayloadTooLargeError,
+    ServiceUnavailableError,
+    UpstreamFailedError,
+    UpstreamUnavailableError,
+    WritesBusyError,
 )
 from config.api.rendering import render_json
-from config.api.response_headers import NEVER_STORED
-from config.http.json_client import Permanent, Retryable
+from config.api.response_headers import NO_STORE
+from config.concurrency_limits import NodeSlotTimeoutError, WriteSlotTimeoutError
+from config.http.errors import PermanentError, RetryableError
 
 logger = logging.getLogger(__name__)
 
-# Where a refusal concerns no single parameter, `details` names the whole that was refused.
+# If an error concerns no single parameter, `details` names the whole that is invalid.
 _WHOLE = {"GET": "query", "HEAD": "query", "DELETE": "query"}
 
-# Paths whose callers are programs: no answer below them is ever a page.
+# Paths of programs: errors below them are always JSON.
 _JSON_PATHS = ("/api/", "/healthz", "/readyz", "/metrics")
 
 
 def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
-    """Turn any exception of an API view into a response with the one error body.
+    """Convert an exception of an API view into a response with the error body.
 
-    A view may have a method `extend_error(body) -> body` to add keys of its own to every error it answers with.
+    A view may have a method `extend_error(body) -> body` that adds keys to its error bodies.
     """
     request, view = context.get("request"), context.get("view")
     error = _as_api_exception(exc)
@@ -62,7 +67,7 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
         _report(exc, request)
     elif error.status_code >= status.HTTP_500_INTERNAL_SERVER_ERROR:
         cause = exc.__cause__ or exc
-        logger.warning("Answered %s on %r: %s: %s", error.status_code, _path(request), type(cause).__name__, cause)
+        logger.warning("Returned %s on %r: %s: %s", error.status_code, _path(request), type(cause).__name__, cause)
     body = error_body(error, whole=_WHOLE.get(getattr(request, "method", ""), "body"))
     extend = getattr(view, "extend_error", None)
     set_rollback()
@@ -70,59 +75,59 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
 
 
 def error_body(error: APIException, *, whole: str = "body") -> dict[str, Any]:
-    """The body for an exception; `whole` is the name for a refusal that concerns no single field."""
+    """Return the body for an exception; `whole` is the field name for an error that concerns no single field."""
     if isinstance(error, ValidationError):
         details = _details(error.detail, whole=whole) or [{"field": whole, "message": "is not valid"}]
         first = details[0]
         return {"error": _sentence(first["field"], first["message"], whole=whole), "details": details}
     body: dict[str, Any] = {"error": _text(error)}
-    if isinstance(error, BadRequest) and error.field:
+    if isinstance(error, BadRequestError) and error.field:
         body["details"] = [{"field": error.field, "message": body["error"]}]
-    elif isinstance(error, NotAllowed):
+    elif isinstance(error, FieldsForbiddenError):
         body["details"] = _details(error.fields, whole=whole)
     return body
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's handler400: a host that is not ours, a query with too many parameters, and the like."""
-    if not _wants_json(request):
+    """Handle 400 for Django: an unknown host, a query with too many parameters, and similar."""
+    if not _is_json_path(request):
         return defaults.bad_request(request, exception)
     error = _as_api_exception(exception)
     return json_error(str(error.detail), status_code=error.status_code)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's handler403."""
-    if not _wants_json(request):
+    """Handle 403 for Django."""
+    if not _is_json_path(request):
         return defaults.permission_denied(request, exception)
     return json_error(str(PermissionDenied.default_detail), status_code=status.HTTP_403_FORBIDDEN)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's handler404."""
-    if not _wants_json(request):
+    """Handle 404 for Django."""
+    if not _is_json_path(request):
         return defaults.page_not_found(request, exception)
     return json_error("Not found", status_code=status.HTTP_404_NOT_FOUND)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's handler500; the traceback is already in the log."""
-    if not _wants_json(request):
+    """Handle 500 for Django; the traceback is already logged."""
+    if not _is_json_path(request):
         return defaults.server_error(request)
     return json_error(InternalError.default_detail, status_code=status.HTTP_500_INTERNAL_SERVER_ERROR)
 
 
 def json_error(text: str, *, status_code: int) -> HttpResponse:
-    """The one error body outside of an API view."""
+    """Return a response with the error body, outside of an API view."""
     return HttpResponse(
         render_json({"error": text}),
         status=status_code,
         content_type="application/json",
-        headers={"Cache-Control": NEVER_STORED},
+        headers={"Cache-Control": NO_STORE},
     )
 
 
-def _wants_json(request: HttpRequest) -> bool:
+def _is_json_path(request: HttpRequest) -> bool:
     return request.path_info.startswith(_JSON_PATHS)
 
 
@@ -137,21 +142,25 @@ def _as_api_exception(exc: Exception) -> APIException:
         case django_exceptions.ValidationError():
             return ValidationError(get_error_detail(exc))
         case django_exceptions.RequestDataTooBig():
-            return PayloadTooLarge()
+            return PayloadTooLargeError()
         case django_exceptions.SuspiciousOperation() | django_exceptions.BadRequest() | UnreadablePostError():
-            return BadRequest()
-        case Retryable():
-            return UpstreamUnavailable()
-        case Permanent():
-            return UpstreamFailed()
+            return BadRequestError()
+        case NodeSlotTimeoutError():
+            return NodeCallsBusyError()
+        case WriteSlotTimeoutError():
+            return WritesBusyError()
+        case RetryableError():
+            return UpstreamUnavailableError()
+        case PermanentError():
+            return UpstreamFailedError()
         case OperationalError() | InterfaceError():
-            return Unavailable()
+            return ServiceUnavailableError()
     return InternalError()
 
 
 def _report(exc: Exception, request: Any) -> None:
     logger.error("Unhandled error on %r", _path(request), exc_info=exc)
-    # Whoever listens for failed requests (error trackers, Django's test client) must not miss those answered here.
+    # Receivers of this signal (error trackers, Django's test client) must see the failures that are handled here.
     got_request_exception.send(sender=None, request=request)
 
 
@@ -160,7 +169,7 @@ def _path(request: Any) -> str:
 
 
 def _headers(error: APIException) -> dict[str, str]:
-    headers = {"Cache-Control": NEVER_STORED}
+    headers = {"Cache-Control": NO_STORE}
     if error.status_code == status.HTTP_401_UNAUTHORIZED:
         # RFC 9110, 11.6.1: a 401 must carry a challenge.
         headers["WWW-Authenticate"] = getattr(error, "auth_header", None) or "Bearer"
@@ -176,7 +185,7 @@ def _text(error: APIException) -> str:
     if isinstance(error, Throttled):
         return "Too many requests. Please try again later."
     if isinstance(error, (NotAuthenticated, AuthenticationFailed)):
-        # The framework answers 403 where a view has no authenticator with a challenge; the contract says 401.
+        # The framework returns 403 if a view has no authenticator with a challenge; the contract requires 401.
         error.status_code = status.HTTP_401_UNAUTHORIZED
         if error.detail == error.default_detail:
             return "Unauthorized"
@@ -190,7 +199,7 @@ def _details(detail: Any, *, whole: str) -> list[dict[str, str]]:
 
 
 def _flatten(detail: Any, *, path: str) -> Iterator[tuple[str, str]]:
-    """(path, message) for each message of a nested detail: `rewards[1].allocation`, list items by their index."""
+    """Yield (path, message) for each message of a nested detail; the path is such as `rewards[1].allocation`."""
     if isinstance(detail, Mapping):
         for key, value in detail.items():
             yield from _flatten(value, path=_join(path, key))

@@ -1,4 +1,4 @@
-"""What a view raises to answer with an error: class attributes say status and text, `wait` gives Retry-After.
+"""API errors that views raise: class attributes hold status and text, `wait` sets Retry-After.
 
 Besides these, `rest_framework.exceptions` has NotFound, NotAuthenticated, PermissionDenied, Throttled, ValidationError.
 """
@@ -9,8 +9,8 @@ from rest_framework import status
 from rest_framework.exceptions import APIException, PermissionDenied
 
 
-class BadRequest(APIException):
-    """400 with exactly this sentence; `field`, where given, is named in `details`."""
+class BadRequestError(APIException):
+    """400 with exactly this sentence; `field`, if set, is named in `details`."""
 
     status_code = status.HTTP_400_BAD_REQUEST
     default_detail = "Bad request"
@@ -21,32 +21,32 @@ class BadRequest(APIException):
         self.field = field
 
 
-class Conflict(APIException):
-    """409: the same thing is already there with another content."""
+class ConflictError(APIException):
+    """409: a record with the same key exists, with other content."""
 
     status_code = status.HTTP_409_CONFLICT
     default_detail = "Conflict"
     default_code = "conflict"
 
 
-class NotAllowed(PermissionDenied):
-    """403 with this sentence for what of the body the caller may not send: `fields` has the messages of each path."""
+class FieldsForbiddenError(PermissionDenied):
+    """403 for fields of the body that the caller is not allowed to set; `fields` holds the messages by path."""
 
     def __init__(self, detail: str, *, fields: Mapping[str, Sequence[str]]) -> None:
         super().__init__(detail)
         self.fields = fields
 
 
-class PayloadTooLarge(APIException):
-    """413: the body is longer than this endpoint reads."""
+class PayloadTooLargeError(APIException):
+    """413: the body exceeds the size limit of the endpoint."""
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_detail = "Request body is too large"
     default_code = "payload_too_large"
 
 
-class Upstream(APIException):
-    """What a service that we asked did not give us; `wait` seconds become Retry-After."""
+class UpstreamError(APIException):
+    """Error of an upstream or dependency; `wait` seconds become Retry-After."""
 
     wait: float | None = 5
 
@@ -56,39 +56,55 @@ class Upstream(APIException):
             self.wait = wait
 
 
-class UpstreamFailed(Upstream):
-    """502: market data or a chain answered wrongly, or is down, and there is no saved answer."""
+class UpstreamFailedError(UpstreamError):
+    """502: market data or a chain returned an error or is down, and there is no cached response."""
 
     status_code = status.HTTP_502_BAD_GATEWAY
     default_detail = "Upstream answered with an error"
     default_code = "upstream_failed"
 
 
-class UpstreamUnavailable(Upstream):
-    """503: market data or a chain did not answer or can't be asked, and there is no saved answer."""
+class UpstreamUnavailableError(UpstreamError):
+    """503: market data or a chain timed out or is not available, and there is no cached response."""
 
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
     default_detail = "Upstream is not available"
     default_code = "upstream_unavailable"
 
 
-class Unavailable(Upstream):
-    """503: a part of this service does not answer."""
+class ServiceUnavailableError(UpstreamError):
+    """503: a dependency of this service does not respond."""
 
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
     default_detail = "Service is temporarily unavailable"
     default_code = "unavailable"
 
 
-class SearchTimedOut(Unavailable):
-    """503: a search ran past its time limit."""
+class NodeCallsBusyError(UpstreamUnavailableError):
+    """503: all slots for node calls are in use."""
+
+    wait = 1
+    default_detail = "Too many concurrent calls to the chain"
+    default_code = "node_calls_busy"
+
+
+class WritesBusyError(ServiceUnavailableError):
+    """503: all slots for writes that may block are in use."""
+
+    wait = 1
+    default_detail = "Too many concurrent writes"
+    default_code = "writes_busy"
+
+
+class SearchTimedOutError(ServiceUnavailableError):
+    """503: a search exceeded its timeout."""
 
     default_detail = "Search timed out"
     default_code = "search_timed_out"
 
 
 class InternalError(APIException):
-    """500: our fault, and no business of the caller's what it was."""
+    """500: a bug; its cause is not exposed."""
 
     default_detail = "Internal server error"
     default_code = "internal_error"

@@ -1,16 +1,15 @@
-"""Probes for load balancers and orchestrators: is the process up, and can it do its work?
+"""Health and readiness probes for load balancers and orchestrators.
 
-Both answer before the host is checked and before any redirect to https (`answer_probes`, first in MIDDLEWARE), because
-probes come by address and in plain HTTP; so do scrapes of the metrics. Neither says why something failed: that is in
-the log.
+Probes are handled before the host is validated and before any redirect to HTTPS, because they use the IP address and
+plain HTTP (`probe_middleware` is first in MIDDLEWARE). So are scrapes of the metrics. The cause of a failure is only
+logged.
 """
 
 import functools
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 import redis
 from django.conf import settings
@@ -28,39 +27,41 @@ from rest_framework.exceptions import ValidationError
 from config.api.error_handling import error_body
 from config.api.metrics import metrics
 from config.api.rendering import render_json
-from config.api.response_headers import NEVER_STORED
-from config.postgresql.timeouts import limited
+from config.api.response_headers import NO_STORE
+from config.postgresql.timeouts import statement_timeout
 
 logger = logging.getLogger(__name__)
 
-# libpq counts whole seconds and takes 1 for 2.
+# libpq uses whole seconds and rounds 1 up to 2.
 _DATABASE_CONNECT_SECONDS = 2
 _DATABASE_STATEMENT_MS = 1000
 _CACHE_SECONDS = 1.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Detail:
-    """What readiness has to do with one thing, whether that is well, and what is known of it.
+class ReadinessDetail(Protocol):
+    """Optional part of the readiness response: whether it passed, and its body.
 
-    READINESS_DETAILS lists, by parameter, the functions that make them: of the parameter's text and the time, or
-    ValidationError.
+    READINESS_DETAILS lists, by query parameter, the functions that return them. They get the parameter's text and
+    the time, and may raise ValidationError.
     """
 
-    passed: bool
-    body: dict[str, Any]
+    @property
+    def passed(self) -> bool: ...
+
+    @property
+    def body(self) -> dict[str, Any]: ...
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
-    """200 while the process answers; asks nobody else."""
+    """Return 200 while the process responds, without calling any dependency."""
     return _answer({"status": "ok"}, status=200)
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """200 when database, cache and migrations are all "ok"; else 503, with "failed" where it is so.
+    """Return 200 if database, cache and migrations are all "ok"; otherwise 503, with "failed" for each failed one.
 
-    With a parameter of READINESS_DETAILS also what that tells under the parameter's name, and 503 where it fails; null
-    where the database can't tell. A value that means nothing is 400.
+    A parameter of READINESS_DETAILS adds its result under its name, and 503 if it fails; null if the database
+    failed. An invalid value returns 400.
     """
     database, migrations = _check_database()
     checks = {"database": database, "cache": _check_cache(), "migrations": migrations}
@@ -72,15 +73,17 @@ def readyz(request: HttpRequest) -> HttpResponse:
             continue
         try:
             detail = _read_detail(path, text) if database and migrations else None
-        except ValidationError as error:
-            return _answer(error_body(error), status=400)
+        except ValueError as error:
+            return _answer(error_body(ValidationError({name: [str(error)]})), status=400)
         body[name] = detail and detail.body
         ready = ready and detail is not None and detail.passed
     return _answer({"status": "ok" if ready else "failed"} | body, status=200 if ready else 503)
 
 
-def answer_probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware that answers probes and scrapes before any other middleware sees them."""
+def probe_middleware(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Return a middleware that handles probes and scrapes before any other middleware."""
     probes = {"/healthz": healthz, "/readyz": readyz, "/metrics": metrics}
 
     def answer(request: HttpRequest) -> HttpResponseBase:
@@ -92,15 +95,15 @@ def answer_probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Ca
 
 def _answer(body: dict[str, Any], *, status: int) -> HttpResponse:
     return HttpResponse(
-        render_json(body), status=status, content_type="application/json", headers={"Cache-Control": NEVER_STORED}
+        render_json(body), status=status, content_type="application/json", headers={"Cache-Control": NO_STORE}
     )
 
 
-def _read_detail(path: str, text: str) -> Detail | None:
-    """None where the database failed meanwhile. Raises ValidationError."""
-    read: Callable[[str, datetime], Detail] = import_string(path)
+def _read_detail(path: str, text: str) -> ReadinessDetail | None:
+    """Return the result of a readiness function, or None if the database failed meanwhile. Raises ValidationError."""
+    read: Callable[[str, datetime], ReadinessDetail] = import_string(path)
     try:
-        with limited(milliseconds=_DATABASE_STATEMENT_MS):
+        with statement_timeout(milliseconds=_DATABASE_STATEMENT_MS):
             return read(text, timezone.now())
     except DatabaseError as error:
         logger.error("Readiness: the database failed: %s", error)
@@ -108,10 +111,10 @@ def _read_detail(path: str, text: str) -> Detail | None:
 
 
 def _check_database() -> tuple[bool, bool]:
-    """Whether a new connection answers, and whether every migration on disk is applied there."""
+    """Return whether a new connection works, and whether every migration on disk is applied there."""
     fresh = _fresh_connection()
     try:
-        # Plain SQL, because the migration recorder's queries go to the connection that is already open.
+        # Plain SQL, because the migration recorder queries the connection that is already open.
         with fresh.cursor() as cursor:
             cursor.execute("SELECT app, name FROM django_migrations")
             applied = set(cursor.fetchall())
@@ -130,7 +133,7 @@ def _check_database() -> tuple[bool, bool]:
 
 
 def _fresh_connection() -> BaseDatabaseWrapper:
-    """A connection with time limits of its own; one that is already open could wait for a hung server for ever."""
+    """Return a new connection with its own timeouts; an open one could block on a hung server for ever."""
     fresh = connection.copy()
     options = {name: value for name, value in fresh.settings_dict["OPTIONS"].items() if name != "pool"}
     limits = f"-c statement_timeout={_DATABASE_STATEMENT_MS} -c lock_timeout={_DATABASE_STATEMENT_MS}"
@@ -147,19 +150,19 @@ def _known_migrations() -> frozenset[tuple[str, str]]:
 
 def _check_cache() -> bool:
     try:
-        cache = _impatient_cache()
+        cache = _cache_with_timeout()
         cache.set("readiness", "ok", timeout=10)
         answered = bool(cache.get("readiness") == "ok")
     except (redis.RedisError, OSError, InvalidCacheBackendError) as error:
         logger.error("Readiness: the cache failed: %s", error)
         return False
     if not answered:
-        logger.error("Readiness: the cache lost what was just written")
+        logger.error("Readiness: the cache lost a value that was just written")
     return answered
 
 
-def _impatient_cache() -> BaseCache:
-    """The default cache; a Redis server gets one short try."""
+def _cache_with_timeout() -> BaseCache:
+    """Return the default cache with short timeouts for a Redis server."""
     cache = caches["default"]
     if not isinstance(cache, RedisCache):
         return cache

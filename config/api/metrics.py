@@ -1,12 +1,12 @@
-"""`GET /metrics` for Prometheus: what the apps' collectors read when it is scraped.
+"""Endpoint `GET /metrics` for Prometheus, from collectors that query PostgreSQL and Redis at each scrape.
 
-Every number comes from PostgreSQL or Redis, so that any process of the web server tells the same. METRICS_COLLECTORS
-lists the collectors: functions that take the time and make metrics, in milliseconds however many rows there are.
+No number is kept in a process, so that all processes of the web server return the same. METRICS_COLLECTORS lists the
+collectors: functions that take the time and yield metrics, within milliseconds for any number of rows.
 """
 
 import hmac
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
 from django.conf import settings
@@ -15,17 +15,18 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.module_loading import import_string
 from prometheus_client import CollectorRegistry, Metric
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from config.api.client_ip import is_on_loopback
 from config.api.error_handling import json_error
-from config.api.response_headers import NEVER_STORED
-from config.postgresql.timeouts import limited
+from config.api.response_headers import NO_STORE
+from config.client_ip import is_on_loopback
+from config.postgresql.timeouts import statement_timeout
 
 logger = logging.getLogger(__name__)
 
-# A scrape is to take no longer than Prometheus waits, by default 10 s.
+# A scrape must end within the timeout of Prometheus, by default 10 s.
 _STATEMENT_MS = 2000
 
 
@@ -42,27 +43,36 @@ _REGISTRY.register(_Rows())
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """The numbers for who has METRICS_TOKEN or, where none is set, for programs of this machine.
+    """Return the metrics to requests with METRICS_TOKEN or, if none is set, to programs on this machine.
 
-    Anybody else gets 401 or, where none is set, 404; 503 where the database fails.
+    Other requests get 401 or, if no token is set, 404; 503 if the database fails.
     """
-    refusal = _refuse(request)
+    refusal = _reject(request)
     if refusal is not None:
         return refusal
     encode, content_type = choose_encoder(request.headers.get("Accept", ""))
     try:
-        with limited(milliseconds=_STATEMENT_MS):
+        with statement_timeout(milliseconds=_STATEMENT_MS):
             body = encode(_REGISTRY)
     except DatabaseError as error:
         logger.error("Metrics: the database failed: %s", error)
         return json_error("Service is temporarily unavailable", status_code=503)
-    return HttpResponse(body, content_type=content_type, headers={"Cache-Control": NEVER_STORED})
+    return HttpResponse(body, content_type=content_type, headers={"Cache-Control": NO_STORE})
 
 
-def _refuse(request: HttpRequest) -> HttpResponse | None:
+def labelled_gauge(name: str, text: str, label: str, values: Mapping[str, float | None]) -> GaugeMetricFamily:
+    """Return a gauge with one sample per value of a label; for collectors. Samples that are None are left out."""
+    gauge = GaugeMetricFamily(name, text, labels=[label])
+    for value, number in values.items():
+        if number is not None:
+            gauge.add_metric([value], number)
+    return gauge
+
+
+def _reject(request: HttpRequest) -> HttpResponse | None:
     token: str = settings.METRICS_TOKEN
     if not token:
-        # Nobody else need know that there is something.
+        # The endpoint stays hidden from others.
         return None if is_on_loopback(request) else json_error("Not found", status_code=404)
     scheme, _, given = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token.encode()):

@@ -1,13 +1,15 @@
-"""How endpoints are described in OpenAPI: parameters from the view's serializer, errors from one component."""
+"""OpenAPI schema generation: parameters from the view's serializer, errors from one component."""
 
+import re
 from typing import Any
 
+from django.conf import settings
 from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.extensions import OpenApiFilterExtension, OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import build_parameter_type
 
-from config.api.response_headers import NEVER_STORED
+from config.api.response_headers import NO_STORE
 from config.api.views import LimitedView
 
 _ERROR = {
@@ -16,11 +18,11 @@ _ERROR = {
     "required": ["error"],
     "properties": {
         "error": {"type": "string", "description": "A sentence for people."},
-        "success": {"const": False, "description": "Of orders alone, whose other answers say true."},
-        "message": {"type": "string", "description": "Of orders alone: the same sentence."},
+        "success": {"const": False, "description": "Only on deployments; true in their successful responses."},
+        "message": {"type": "string", "description": "Only on deployments: the same sentence."},
         "details": {
             "type": "array",
-            "description": "What was refused, on 400; on 403 what of the body is not the caller's to send.",
+            "description": "On 400 the invalid fields; on 403 the fields that the caller is not allowed to set.",
             "items": {
                 "type": "object",
                 "required": ["field", "message"],
@@ -34,18 +36,18 @@ _ERROR = {
 }
 
 _TEXTS = {
-    "304": "What If-None-Match names is current; the body is left out.",
-    "400": "A parameter, the cursor or the body is refused; the text names it and the rule.",
+    "304": "The ETag in If-None-Match is current; there is no body.",
+    "400": "A parameter, the cursor or the body is invalid; the text names it and the rule.",
     "401": "The credential is missing or not valid.",
-    "403": "The caller is known, and not allowed to do this.",
+    "403": "The caller is authenticated but not allowed to do this.",
     "404": "There is no such record.",
-    "409": "The same thing is already there with another content.",
+    "409": "A record with the same key exists, with other content.",
     "413": "The body is too large.",
     "415": "The body is not JSON.",
-    "429": "Over a limit; Retry-After says when to come back.",
+    "429": "A rate limit is exceeded. Retry after the number of seconds in `Retry-After`.",
     "500": "Internal server error.",
-    "502": "An upstream answered wrongly or is down, and there is no saved answer.",
-    "503": "An upstream can't be asked or does not answer, or a part of this service doesn't.",
+    "502": "An upstream returned an error or is down, and there is no cached response.",
+    "503": "Upstream or dependency unavailable. Retry after the number of seconds in `Retry-After`.",
 }
 
 
@@ -59,73 +61,75 @@ def _text_header(text: str, **bounds: Any) -> dict[str, Any]:
 
 _RATE_LIMIT_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 _HEADERS = {
-    "RateLimit-Limit": _number_header("How many calls pass within a window."),
-    "RateLimit-Remaining": _number_header("How many of them are left."),
-    "RateLimit-Reset": _number_header("How many seconds the window lasts from here."),
-    "Retry-After": _number_header("How many seconds to wait before the next call."),
-    "X-Ignored-Params": _text_header(
-        "Query parameters that are not known here, by commas; absent where there are none."
-    ),
-    "ETag": _text_header("Names the body, for If-None-Match."),
-    "Deprecation": _text_header("Since when, in Unix seconds after an @ (RFC 9745).", pattern="^@[0-9]+$"),
-    "Link": _text_header('What to use instead, as rel="successor-version" (RFC 8288).'),
-    "WWW-Authenticate": _text_header("Which credential is expected."),
+    "RateLimit-Limit": _number_header("Number of calls allowed per window."),
+    "RateLimit-Remaining": _number_header("Number of calls left in the window."),
+    "RateLimit-Reset": _number_header("Seconds until the window ends."),
+    "Retry-After": _number_header("Seconds to wait before the next call."),
+    "X-Ignored-Params": _text_header("Unknown query parameters, separated by commas; absent if there are none."),
+    "ETag": _text_header("Identifies the body, for If-None-Match."),
+    "Deprecation": _text_header("Date of the deprecation, in Unix seconds after an @ (RFC 9745).", pattern="^@[0-9]+$"),
+    "Link": _text_header('Path of the successor, as rel="successor-version" (RFC 8288).'),
+    "WWW-Authenticate": _text_header("Scheme of the expected credential."),
 }
 _CONDITION = {
     "in": "header",
     "name": "If-None-Match",
     "schema": {"type": "string"},
-    "description": "ETags of answers that the caller has; 304 where one of them is current.",
+    "description": "ETags of cached responses; 304 if one of them is current.",
 }
-# Answered before the query is looked at.
+# Returned before the query is validated.
 _BEFORE_QUERY = ("401", "403", "429")
-# What is worth another try.
+# Temporary errors.
 _FOR_NOW = ("429", "502", "503")
 
 
 class ShapedFieldExtension(OpenApiSerializerFieldExtension):
-    """Describes a serializer's field by its `shape`, as filters are."""
+    """Schema extension that describes a serializer field by its `shape`, as filters are."""
 
     target_class = "config.api.fields.ShapedField"
     match_subclasses = True
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
-        """The JSON Schema, to which the field's own description is added."""
+        """Return the JSON Schema, to which the field's own description is added."""
         return dict(self.target.shape)
 
 
 class EndpointSchema(AutoSchema):
-    """Takes a view's `query_serializer` and `filterset_class` as its parameters, its `successor` as a deprecation.
+    """Schema inspector that reads a view's `query_serializer`, `filterset_class` and `successor`.
 
-    What counts its calls answers with 429, too, and with 503 while the database doesn't answer; what may be stored has
-    an ETag, and so 304.
+    Rate-limited views may also return 429, and 503 while the database is down. Cacheable responses have an ETag, so
+    they may be 304.
     """
 
     def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
-        """The operation, with the statuses of its kind of view, and the headers that are the view's own."""
+        """Return the operation with the statuses of its kind of view, and the view's own headers."""
         operation: dict[str, Any] | None = super().get_operation(*args, **kwargs)
-        if operation is None or not isinstance(self.view, LimitedView):
+        if operation is None:
+            return None
+        operation |= _summarised(operation.get("description", ""))
+        if not isinstance(self.view, LimitedView):
             return operation
         responses = operation["responses"]
         for status in ("429", "503"):
             responses.setdefault(status, {})
-        if self.method == "GET" and NEVER_STORED not in getattr(self.view, "cache_control", NEVER_STORED):
+        if self.method == "GET" and NO_STORE not in getattr(self.view, "cache_control", NO_STORE):
             responses["304"] = {"description": _TEXTS["304"]}
-        own = {name: _text_header(text) for name, text in self.view.own_headers.items()}
+        own = {name: _text_header(text) for name, text in self.view.extra_headers.items()}
         for status in {"200", "304"} & set(responses) if own else ():
             responses[status].setdefault("headers", {}).update(own)
         return operation
 
     def get_tags(self) -> list[str]:
-        """One group per app, whatever the address begins with."""
-        return [type(self.view).__module__.split(".")[0]]
+        """Return the tag of the view's package, whatever the path begins with."""
+        module = type(self.view).__module__
+        return [tag for package, tag in settings.OPERATION_TAGS.items() if f"{module}.".startswith(f"{package}.")]
 
     def is_deprecated(self) -> bool:
-        """Whether something else is to be used instead."""
+        """Return whether the view has a successor."""
         return bool(getattr(self.view, "successor", None))
 
     def get_override_parameters(self) -> list[Any]:
-        """The query parameters, beside those of `extend_schema`."""
+        """Return the query parameters besides those of `extend_schema`."""
         serializer = getattr(self.view, "query_serializer", None)
         return [serializer] if serializer is not None and self.method == "GET" else []
 
@@ -139,7 +143,7 @@ class EndpointSchema(AutoSchema):
         return parameters
 
     def _describe_filter(self, filterset_class: Any, name: str, filter_: Any) -> list[Any]:
-        """By the `shape` of its form field, which says what that takes; by its kind where the field has none."""
+        """Describe a filter by the `shape` of its form field, or by its class if the field has none."""
         shape = getattr(filter_.field, "shape", None)
         if shape is None:
             extension: Any = OpenApiFilterExtension.get_match(DjangoFilterBackend())
@@ -147,14 +151,20 @@ class EndpointSchema(AutoSchema):
                 self, filterset_class._meta.model, filterset_class, name, filter_
             )
             return found
-        # An array is one text, its items separated by commas.
+        # An array is one text with comma-separated items.
         listed = {"style": "form", "explode": False} if shape["type"] == "array" else {}
         required = filter_.extra["required"]
         return [build_parameter_type(name, shape, "query", required=required, description=filter_.label, **listed)]
 
 
+def _summarised(text: str) -> dict[str, str]:
+    """Return a docstring as description, and its first sentence without the period as summary."""
+    summary = re.split(r"\.(?:\s|$)", text, maxsplit=1)[0]
+    return {"summary": " ".join(summary.split()), "description": text}
+
+
 def describe_errors(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """Give each operation the errors of every endpoint of its kind, all with the one body, and answers their headers.
+    """Add the errors of each kind of endpoint to its operations, with the one body, and the response headers.
 
     A view declares further ones without a body, as in `extend_schema(responses={200: ..., 404: None})`.
     """
@@ -181,7 +191,7 @@ def describe_errors(result: dict[str, Any], generator: Any, request: Any, public
 
 
 def _header_names(operation: dict[str, Any], status: str) -> list[str]:
-    """What an answer tells in its headers; some of them only where there is something to tell."""
+    """Return the headers that a response may have."""
     names: list[str] = []
     if "429" in operation["responses"]:
         names += _RATE_LIMIT_HEADERS

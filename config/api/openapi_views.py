@@ -1,4 +1,4 @@
-"""The OpenAPI description and a page to browse it, both from this host alone."""
+"""Views of the OpenAPI description and of Swagger UI, both served from this host only."""
 
 import functools
 from typing import Any
@@ -12,10 +12,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from config.api.rendering import JSONRenderer, render_json
-from config.api.response_headers import shared_for
+from config.api.response_headers import public_cache_control
 
-# Our own host for everything; Swagger UI sets styles, draws small images from data addresses, and tries the API at the
-# address that the description names.
+# Only our own host. Swagger UI sets styles, renders small images from data URLs, and calls the API at the URL in the
+# description.
 _PAGE_POLICY = (
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
     f"connect-src 'self' {settings.SITE_URL}; frame-ancestors 'none'"
@@ -23,36 +23,36 @@ _PAGE_POLICY = (
 
 
 class OpenAPIView(APIView):
-    """GET /api/openapi.json"""
+    """View of GET /api/openapi.json."""
 
     schema = None
 
     def get(self, request: Request) -> HttpResponse:
         return HttpResponse(
-            openapi_document(), content_type="application/json", headers={"Cache-Control": shared_for(300)}
+            openapi_document(), content_type="application/json", headers={"Cache-Control": public_cache_control(300)}
         )
 
 
 class DocsView(SpectacularSwaggerSplitView):
-    """GET /api/docs"""
+    """View of GET /api/docs."""
 
     schema = None
     url_name = "openapi"
     http_method_names = ["get", "head"]
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Add what the browser may load, and how long caches keep the page."""
+        """Add Content-Security-Policy and Cache-Control."""
         response.headers["Content-Security-Policy"] = _PAGE_POLICY
-        response.headers.setdefault("Cache-Control", shared_for(300))
+        response.headers.setdefault("Cache-Control", public_cache_control(300))
         return super().finalize_response(request, response, *args, **kwargs)
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Errors are JSON here too, although this view renders a page."""
+        """Render errors as JSON, although this view renders a page."""
         self.request.accepted_renderer, self.request.accepted_media_type = JSONRenderer(), JSONRenderer.media_type
         return super().handle_exception(exc)
 
 
 @functools.cache
 def openapi_document() -> bytes:
-    """The description as JSON; made once per process, since it depends on nothing but the code and the settings."""
+    """Return the description as JSON, cached per process: it depends only on the code and the settings."""
     return render_json(spectacular_settings.DEFAULT_GENERATOR_CLASS().get_schema(request=None, public=True))

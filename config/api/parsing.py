@@ -1,4 +1,4 @@
-"""JSON in: bounded in length and depth, exact in its numbers, and free of text that PostgreSQL can't keep."""
+"""JSON request parser: limits length and depth, keeps numbers exact, and rejects text that PostgreSQL can't store."""
 
 import json
 import re
@@ -11,60 +11,59 @@ from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import BaseParser
 from rest_framework.settings import api_settings
 
-from config.api.errors import PayloadTooLarge
+from config.api.errors import PayloadTooLargeError
 
-# The contract's limit; a view that takes more says so in `max_body_bytes`.
+# Default limit; a view that accepts more sets `max_body_bytes`.
 MAX_BODY_BYTES = 1024 * 1024
 
-# No body of the contract nests deeper than a tenth of this, and the renderer stops at 254 levels.
+# A tenth of it is enough for every body of the API; the renderer stops at 254 levels.
 MAX_DEPTH = 64
 
 _MAX_SHOWN_DIGITS = 40
 
-# A number that may be beyond 64 bits, or have more digits than a double; digits within a string stand after a quote.
+# Matches a number that may exceed 64 bits or the digits of a double; digits within a string follow a quote.
 _LONG_NUMBER = re.compile(rb"(?:^|[\[:,\s])-?(?:[0-9]{19}|[0-9.]{17}|[0-9.]+[eE])")
 
 
-# An escape in a string: a pair of surrogates, one without the other, or any else, whose second byte begins none.
+# Escape in a string: a surrogate pair, an unpaired surrogate, or any other escape of two bytes.
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<unpaired>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
     re.DOTALL,
 )
 _TEXT_RULE = "must not contain NUL characters or unpaired surrogates"
 
-# Where a value stands: (where its parent stands, its key or index), None for the whole.
+# Position of a value: (position of its parent, its key or index), None for the root.
 _Place = tuple[Any, str | int] | None
 
 
 class LimitedJSONParser(BaseParser):
-    """Reads at most the view's `max_body_bytes` and one byte more."""
+    """JSON parser that reads at most the view's `max_body_bytes`, and one byte more."""
 
     media_type = "application/json"
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        """The parsed body. Raises PayloadTooLarge (413), or ParseError (400) for what is not JSON."""
+        """Parse the body. Raises PayloadTooLargeError (413), or ParseError (400) for invalid JSON."""
         context = parser_context or {}
         limit = getattr(context.get("view"), "max_body_bytes", MAX_BODY_BYTES)
         if declared_length(context.get("request")) > limit:
-            raise PayloadTooLarge(f"Request body is over {limit} bytes")
+            raise PayloadTooLargeError(f"Request body is over {limit} bytes")
         body = stream.read(limit + 1)
         if len(body) > limit:
-            raise PayloadTooLarge(f"Request body is over {limit} bytes")
-        return parse_json(body)
+            raise PayloadTooLargeError(f"Request body is over {limit} bytes")
+        return parse_json_body(body)
 
 
-def parse_json(body: bytes) -> Any:
-    """Strict JSON: UTF-8, finite numbers, whole numbers kept exact and others refused where a double changes them.
+def parse_json_body(body: bytes) -> Any:
+    """Parse strict JSON: UTF-8, finite numbers, at most MAX_DEPTH levels; no number changes its value.
 
-    At most MAX_DEPTH levels.
+    orjson parses first because its depth is bounded: the standard library recurses up to `sys.setrecursionlimit`,
+    which libraries raise (py_ecc, behind web3, to 100,000), so a body of brackets would crash the process. But
+    orjson turns integers beyond 64 bits into floats, and an amount in wei must not change. A fraction is rejected
+    unless its float has the same decimal value.
 
-    orjson goes first because its depth is bounded: the standard library recurses as far as `sys.setrecursionlimit`
-    allows, which libraries raise (py_ecc, behind web3, to 100,000), and a body of brackets would then end the process.
-    But orjson turns whole numbers beyond 64 bits into floats, and an amount in wei must not change on its way in; nor
-    must a fraction, whose float has to read as it was written.
-    Raises ParseError, and ValidationError on the field whose text PostgreSQL can't keep.
+    Raises ParseError, and ValidationError on the field with text that PostgreSQL can't store.
     """
     try:
         value = orjson.loads(body)
@@ -72,7 +71,7 @@ def parse_json(body: bytes) -> Any:
         if "surrogate" in str(error):
             _refuse_surrogates(body)
         raise ParseError("Malformed JSON") from error
-    # Neither can hide without one of these bytes, so that almost every body is spared the walk.
+    # Both need one of these bytes, so that almost every body skips the check.
     if b"\\u0000" in body or body.count(b"[") + body.count(b"{") > MAX_DEPTH:
         _check(value)
     return json.loads(body.decode("utf-8"), parse_float=_exact_float) if _LONG_NUMBER.search(body) else value
@@ -83,7 +82,7 @@ def _exact_float(text: str) -> float:
     try:
         exact = Decimal(repr(number)) == Decimal(text)
     except InvalidOperation:
-        # An exponent beyond all use.
+        # An absurd exponent.
         exact = False
     if not exact:
         raise ParseError(f"A number with more digits than a double has is not accepted: {text[:_MAX_SHOWN_DIGITS]}")
@@ -91,13 +90,13 @@ def _exact_float(text: str) -> float:
 
 
 def declared_length(request: Any) -> int:
-    """What the caller says of the body's length in bytes, 0 where nothing is said."""
+    """Return Content-Length in bytes, 0 if it is absent or invalid."""
     text = "" if request is None else str(request.META.get("CONTENT_LENGTH") or "")
     return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def _refuse_surrogates(body: bytes) -> None:
-    """Name the field that has a surrogate without its other half; nothing happens where more is wrong with the body."""
+    """Raise for the field with an unpaired surrogate; do nothing if the body has other errors."""
     marked = _ESCAPE.sub(lambda escape: rb"\u0000" if escape["unpaired"] else escape[0], body)
     try:
         value = orjson.loads(marked)
@@ -107,7 +106,7 @@ def _refuse_surrogates(body: bytes) -> None:
 
 
 def _check(value: Any) -> None:
-    """Refuse nesting that the renderer could not write, and text that PostgreSQL can't keep."""
+    """Raise for nesting that the renderer can't write, and for text that PostgreSQL can't store."""
     waiting: list[tuple[Any, int, _Place]] = [(value, 1, None)]
     while waiting:
         item, depth, place = waiting.pop()
@@ -117,7 +116,7 @@ def _check(value: Any) -> None:
             if depth > MAX_DEPTH:
                 raise ParseError(f"Malformed JSON: more than {MAX_DEPTH} levels")
             if isinstance(item, dict) and any("\0" in key for key in item):
-                # Such a key can't be named either.
+                # A path can't contain such a key either.
                 raise _bad_text(place)
             children = item.items() if isinstance(item, dict) else enumerate(item)
             waiting += [(child, depth + 1, (place, key)) for key, child in children]

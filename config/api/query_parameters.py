@@ -1,4 +1,4 @@
-"""Query parameters: described by a serializer and a FilterSet, refused by name or checked before a view runs."""
+"""Query parameters: described by a serializer and a FilterSet, validated before a view runs."""
 
 import functools
 import re
@@ -11,21 +11,21 @@ from rest_framework.serializers import Serializer
 
 SerializerClass = type[Serializer[Any]]
 
-# The one parameter that differs on every page of a walk; whoever walks reads it.
+# The only parameter that differs on each page of a walk; the view parses it.
 _CURSOR = "cursor"
 
-# Bounds of X-Ignored-Params, whose content callers choose.
+# Bounds of X-Ignored-Params; callers control its content.
 _MAX_IGNORED_NAMES = 20
 _MAX_IGNORED_NAME_LENGTH = 50
 _NOT_IN_HEADER = re.compile(r"[^!-+\--~]")
 
 
-def read_query(
+def parse_query(
     given: QueryDict, serializer: SerializerClass | None, filter_set: Any
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """What the serializer makes of its parameters; and those of the FilterSet class, checked and left as they came.
+    """Validate the query; return the serializer's values, and the FilterSet's parameters as raw text.
 
-    A parameter without a value counts as absent. Raises ValidationError (400), which names all that is refused.
+    A parameter without a value counts as absent. Raises ValidationError (400) with all invalid parameters.
     """
     values, repeated = {}, {}
     for name in _known_names(serializer, filter_set) & set(given):
@@ -38,7 +38,7 @@ def read_query(
     try:
         checked, filters = _check((serializer, filter_set), tuple(sorted(values.items())))
     except ValidationError as error:
-        # A dictionary, as `_check` raises it; the framework allows for others.
+        # A dictionary, as `_check` raises it; the framework's type allows others.
         refused: Any = error.detail
         repeated = {**refused, **repeated}
     if repeated:
@@ -46,8 +46,8 @@ def read_query(
     return {**checked, **cursor}, dict(filters)
 
 
-def ignored_names(given: QueryDict, serializer: SerializerClass | None, filter_set: Any) -> tuple[str, ...]:
-    """Parameters that the endpoint does not know; visible ASCII without commas, so that none makes up a header."""
+def ignored_parameters(given: QueryDict, serializer: SerializerClass | None, filter_set: Any) -> tuple[str, ...]:
+    """Return the unknown parameters, in visible ASCII without commas, so that none can inject a header."""
     unknown = set(given) - _known_names(serializer, filter_set)
     cleaned = {_NOT_IN_HEADER.sub("?", name)[:_MAX_IGNORED_NAME_LENGTH] for name in unknown}
     return tuple(sorted(cleaned - {""})[:_MAX_IGNORED_NAMES])
@@ -55,7 +55,10 @@ def ignored_names(given: QueryDict, serializer: SerializerClass | None, filter_s
 
 @functools.lru_cache(maxsize=2048)
 def _check(classes: Any, values: tuple[tuple[str, str], ...]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Remembered, because checking costs more than the query of a page, and most requests are like one before."""
+    """Validate the parameters.
+
+    Cached, because validation costs more than the query of a page, and most requests repeat earlier ones.
+    """
     serializer, filter_set = classes
     given, checked, filters, refused = dict(values), {}, {}, {}
     if serializer:

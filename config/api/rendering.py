@@ -1,4 +1,4 @@
-"""JSON out: orjson, timestamps with milliseconds and `Z`, decimals as strings, and no other format ever."""
+"""JSON rendering with orjson: timestamps with milliseconds and `Z`, decimals as strings, and no other format."""
 
 import datetime
 from collections.abc import Iterable, Mapping
@@ -13,39 +13,33 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-# Our own formats instead of orjson's microseconds.
+from config.timestamps import format_timestamp
+
+# Our own timestamp format instead of orjson's microseconds.
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME
 
 
 def render_json(data: Any) -> bytes:
-    """Compact UTF-8 JSON. Raises TypeError for what has no JSON form here, naive datetimes included."""
+    """Return compact UTF-8 JSON. Raises TypeError for types without a JSON form here, including naive datetimes."""
     return orjson.dumps(data, default=_render_other, option=_OPTIONS)
 
 
 def json_response(data: Any, *, headers: Mapping[str, str]) -> HttpResponse:
-    """A 200 that is rendered at once, for views whose answers are many: the framework's responses take longer."""
+    """Return a 200 that is rendered at once: faster than the framework's response, for frequent calls."""
     return HttpResponse(render_json(data), content_type="application/json", headers=headers)
-
-
-def format_timestamp(moment: datetime.datetime) -> str:
-    """`2026-02-07T03:50:49.000Z`: UTC, cut to milliseconds. Raises TypeError for a datetime without zone."""
-    if moment.tzinfo is None:
-        raise TypeError("a datetime without time zone can't be rendered")
-    text = moment.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
-    return text.removesuffix("+00:00") + "Z"
 
 
 def _render_other(value: Any) -> str:
     if isinstance(value, datetime.datetime):
         return format_timestamp(value)
     if isinstance(value, Decimal) and value.is_finite():
-        # Never with an exponent: amounts are read as plain digits.
+        # Never with an exponent: clients parse amounts as plain digits.
         return format(value, "f")
     raise TypeError(f"a {type(value).__name__} can't be rendered as JSON")
 
 
 class JSONRenderer(BaseRenderer):
-    """The only renderer of the API."""
+    """Only renderer of the API."""
 
     media_type = "application/json"
     format = "json"
@@ -57,29 +51,29 @@ class JSONRenderer(BaseRenderer):
         accepted_media_type: str | None = None,
         renderer_context: Mapping[str, Any] | None = None,
     ) -> bytes:
-        """Bytes for the body; none at all where a view answers without data (204)."""
+        """Return the bytes of the body; empty if a view returns no data (204)."""
         return b"" if data is None else render_json(data)
 
 
 class JSONOnly(BaseContentNegotiation):
-    """No negotiation: a browser's `Accept: text/html` still gets JSON, and never 406."""
+    """Content negotiation that always selects JSON: `Accept: text/html` gets JSON too, and never 406."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
-        """The parser for exactly the request's media type; None becomes 415."""
+        """Return the parser for exactly the request's media type; None becomes 415."""
         media_type = (request.content_type or "").partition(";")[0].strip().lower()
         return next((parser for parser in parsers if parser.media_type == media_type), None)
 
     def select_renderer(
         self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
-        """The view's first renderer, whatever the caller accepts."""
+        """Return the view's first renderer, whatever `Accept` contains."""
         renderer = next(iter(renderers))
         return renderer, str(renderer.media_type)
 
 
 class NoMetadata(BaseMetadata):
-    """OPTIONS answers with the `Allow` header alone; /api/openapi.json is the description."""
+    """Metadata of OPTIONS: the `Allow` header only; /api/openapi.json is the description."""
 
     def determine_metadata(self, request: Request, view: Any) -> dict[str, Any]:
-        """An empty object."""
+        """Return an empty object."""
         return {}

@@ -1,6 +1,6 @@
-"""Addresses without a trailing slash that work with one too, and whose view a request's address is.
+"""URL routes that accept an optional trailing slash, and the view class of a request.
 
-Never by a redirect, which would lose a POST.
+Never by a redirect, which would lose the body of a POST.
 """
 
 from collections.abc import Callable
@@ -18,14 +18,14 @@ class _OptionalSlash(RoutePattern):
 
 
 def endpoint(route: str, view: Callable[..., HttpResponseBase], *, name: str | None = None) -> URLPattern:
-    """Like `django.urls.path` for one view; `route` is written without a trailing slash."""
+    """Return a URL pattern for one view, as `django.urls.path`; `route` is written without a trailing slash."""
     return URLPattern(_OptionalSlash(route, name=name, is_endpoint=True), view, None, name)
 
 
 def view_class(request: HttpRequest) -> Any:
-    """The class of the API's view at the request's address; None where there is none."""
+    """Return the class of the API view at the request's path; None if there is none."""
     try:
-        # A preflight has come to no view.
+        # A preflight request has not been resolved.
         match = request.resolver_match or resolve(request.path_info)
     except Resolver404:
         return None

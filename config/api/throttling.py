@@ -1,4 +1,4 @@
-"""The limits of the API's callers. Each has a setting with the number of calls in its window; 0 is no limit."""
+"""Rate limits of the API's callers, each with a setting for the calls per window; 0 is no limit."""
 
 import math
 from typing import Any
@@ -8,169 +8,172 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from config.api.client_ip import client_address
-from config.api.errors import Unavailable
+from config.api.errors import ServiceUnavailableError
+from config.client_ip import client_address
 from config.redis import call_counts
-from config.redis.rate_limits import CountersUnavailable, Verdict, take
+from config.redis.rate_limits import CountersUnavailableError, RateLimitResult, hit
 
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
-class Limit(BaseThrottle):
-    """Counts a caller's requests. A further limit is a class with these values, in `throttle_classes` of its views."""
+class RateLimit(BaseThrottle):
+    """Base of the rate limits. A further limit is a subclass, in `throttle_classes` of its views."""
 
-    # The name of the setting, and so of the counters; the setting is read at each request.
+    # Name of the setting, and prefix of the counters' keys; the setting is read at each request.
     setting: str
-    # How long a window is.
+    # Length of the window.
     seconds: int
-    # Whether calls pass while they can't be counted; where one too many does harm, they are refused with 503.
-    passes_uncounted = True
+    # Whether calls pass while Redis is down. If one too many does harm, they get 503 instead.
+    fail_open = True
 
-    verdict: Verdict | None = None
+    result: RateLimitResult | None = None
 
     def caller(self, request: Request) -> str:
-        """Whose calls are counted together."""
+        """Return the key under which a caller's requests are counted."""
         raise NotImplementedError
 
     def allowed_calls(self, request: Request) -> int:
-        """How many calls of this caller pass in a window, 0 for any number."""
+        """Return the number of calls of this caller per window; 0 for no limit."""
         limit: int = getattr(settings, self.setting)
         return limit
 
     def usage(self, request: Request) -> str:
-        """What the request is counted as in `config.redis.call_counts`; empty where nobody wants to know."""
+        """Return the field under which `config.redis.call_counts` counts the request; empty if it is not counted."""
         return ""
 
     def allow_request(self, request: Request, view: Any) -> bool:
-        """Count the request. The verdict goes to the view, a LimitedView, for the headers of its answer."""
+        """Count the request, and store the result on the view, a LimitedView, for the headers of its response."""
         limit = self.allowed_calls(request)
-        # Of several limits, one counts the usage.
-        usage = "" if view.is_metered else self.usage(request)
-        view.is_metered = True
+        # If several limits apply, only one counts the usage.
+        usage = "" if view.is_usage_counted else self.usage(request)
+        view.is_usage_counted = True
         if limit == 0:
             if usage:
-                call_counts.count(usage)
+                call_counts.increment_count(usage)
             return True
         try:
             name = f"{self.setting}:{self.caller(request)}"
-            self.verdict = take(name, limit=limit, seconds=self.seconds, usage=usage)
-        except CountersUnavailable as error:
-            if self.passes_uncounted:
+            self.result = hit(name, limit=limit, seconds=self.seconds, usage=usage)
+        except CountersUnavailableError as error:
+            if self.fail_open:
                 return True
-            raise Unavailable from error
-        view.verdicts += (self.verdict,)
-        return self.verdict.allowed
+            raise ServiceUnavailableError from error
+        view.limit_results += (self.result,)
+        return self.result.allowed
 
     def wait(self) -> float | None:
-        """The seconds until the window ends."""
-        return None if self.verdict is None else self.verdict.reset_seconds
+        """Return the seconds until the window ends."""
+        return None if self.result is None else self.result.reset_seconds
 
 
-class AddressLimit(Limit):
-    """Counts by the client's address."""
+class AddressLimit(RateLimit):
+    """Rate limit by client address."""
 
     def caller(self, request: Request) -> str:
-        """Its IPv4 address, or the network of its IPv6 address."""
+        """Return the IPv4 address, or the network of the IPv6 address."""
         return client_address(request._request)
 
 
-class KeyLimit(Limit):
-    """Counts by partner key, for views that ask for one."""
+class KeyLimit(RateLimit):
+    """Rate limit by partner key, for views that require one."""
 
     def caller(self, request: Request) -> str:
-        """The key's number: its secrets count together."""
+        """Return the id of the key: its secrets count together."""
         return str(request.auth.pk)
 
     def usage(self, request: Request) -> str:
-        """The key's calls of this endpoint today, by UTC."""
+        """Return the field of the key's calls of this endpoint today, in UTC."""
         match = request._request.resolver_match
         endpoint = (match.view_name or match.route) if match else ""
-        return call_counts.field(day=timezone.now().date(), caller=request.auth.pk, endpoint=endpoint)
+        return call_counts.count_field(day=timezone.now().date(), caller=request.auth.pk, endpoint=endpoint)
 
 
-class UserLimit(Limit):
-    """Counts by user, for views that ask for a user's token."""
+class UserLimit(RateLimit):
+    """Rate limit by user, for views that require a user's token."""
 
     def caller(self, request: Request) -> str:
-        """The lowest of the numbers by which the user is known: his identities count together."""
+        """Return the lowest id of the user's linked persons: all identities of a user count together."""
         user: Any = request.user
         return str(min(user.person_ids))
 
 
 class PublicLimit(AddressLimit):
-    """What needs no key, and calls whose credential is refused."""
+    """Per-IP limit for unauthenticated requests and rejected credentials."""
 
     setting, seconds = "RATE_LIMIT_PUBLIC", _MINUTE
 
 
 class AdminVerifyLimit(AddressLimit):
-    """Guessing at passwords and tokens of administrators; log-ins that fail are counted in the database besides."""
+    """Per-IP limit on attempts to verify as an administrator; the database counts failed log-ins as well."""
 
     setting, seconds = "RATE_LIMIT_ADMIN_VERIFY", _MINUTE
-    passes_uncounted = False
+    fail_open = False
 
 
 class PartnerLimit(KeyLimit):
-    """What partners call with their keys, each of which may have a number of its own."""
+    """Limit of a partner key's calls, which each key may override."""
 
     setting, seconds = "RATE_LIMIT_KEYED", _MINUTE
 
     def allowed_calls(self, request: Request) -> int:
-        """The key's `calls_per_minute`, or the setting where it has none."""
+        """Return the key's `calls_per_minute`, or the setting if it has none."""
         key: Any = request.auth
         own: int | None = key.calls_per_minute
         return super().allowed_calls(request) if own is None else own
 
 
 class IndexLimit(KeyLimit):
-    """Indexing on request, each of which asks a node."""
+    """Limit of index requests, each of which calls a node."""
 
     setting, seconds = "RATE_LIMIT_INDEX", _MINUTE
 
 
 class DeployLimit(KeyLimit):
-    """Ordering launches: every call of a partner key in a day, also those that repeat an order or only rehearse one.
+    """Daily limit of a partner key's launch requests, including replays and dry runs.
 
-    It bounds what our nodes are asked. What may be spent is bounded by quotas, which are counted in the database, so
-    that calls which can't be counted here do no harm.
+    It bounds the calls to our nodes. Spending is bounded by quotas, which are counted in the database, so that
+    calls that are not counted here do no harm.
     """
 
     setting, seconds = "RATE_LIMIT_DEPLOY", _DAY
 
 
 class SaveLimit(UserLimit):
-    """Saying that a token was launched: users who are known."""
+    """Limit of a user's calls that save a launched token."""
 
     setting, seconds = "RATE_LIMIT_SAVE_TOKEN", _HOUR
 
 
 class AnonymousSaveLimit(AddressLimit):
-    """The same without a token. Nothing else bounds what nobody answers for, each of which asks a node."""
+    """Limit of calls that save a launched token without a user's token.
+
+    Each call queries a node, and nothing else bounds anonymous calls.
+    """
 
     setting, seconds = "RATE_LIMIT_SAVE_TOKEN_ANONYMOUS", _HOUR
-    passes_uncounted = False
+    fail_open = False
 
 
 class AgentEventsLimit(KeyLimit):
-    """Telling of events about agents, which are many in a call."""
+    """Limit of calls that report agents' events, many in one call."""
 
     setting, seconds = "RATE_LIMIT_AGENT_EVENTS", _MINUTE
 
 
 class PretokenLimit(UserLimit):
-    """Making pretokens, each of which asks a node; every call of a user in an hour, also those that are refused."""
+    """Hourly limit of a user's calls that create pretokens, each of which calls a node; rejected calls count."""
 
     setting, seconds = "RATE_LIMIT_PRETOKEN", _HOUR
 
 
-def rate_limit_headers(verdicts: tuple[Verdict, ...]) -> dict[str, str]:
-    """What an answer says of the limit that it met; of several, that of the one which refuses, or is nearest to it."""
-    if not verdicts:
+def rate_limit_headers(limit_results: tuple[RateLimitResult, ...]) -> dict[str, str]:
+    """Return the RateLimit headers; of several limits, those of the exceeded one, or of the closest to it."""
+    if not limit_results:
         return {}
-    nearest = min(verdicts, key=lambda verdict: (verdict.allowed, verdict.remaining, -verdict.reset_seconds))
+    nearest = min(limit_results, key=lambda result: (result.allowed, result.remaining, -result.reset_seconds))
     return {
         "RateLimit-Limit": str(nearest.limit),
         "RateLimit-Remaining": str(nearest.remaining),
-        # Rounded up: whoever comes back then finds a new window.
+        # Rounded up: a retry after it falls into a new window.
         "RateLimit-Reset": str(math.ceil(nearest.reset_seconds)),
     }

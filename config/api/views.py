@@ -1,4 +1,4 @@
-"""Bases of the endpoints: calls are counted against a limit, and parameters checked, before the view itself runs."""
+"""Base views: authenticate, apply rate limits and validate parameters before the view runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,62 +11,62 @@ from rest_framework.serializers import Serializer
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
-from config.api.errors import UpstreamUnavailable
-from config.api.query_parameters import ignored_names, read_query
-from config.api.response_headers import NEVER_STORED, deprecation_headers
+from config.api.errors import UpstreamUnavailableError
+from config.api.query_parameters import ignored_parameters, parse_query
+from config.api.response_headers import NO_STORE, deprecation_headers
 from config.api.throttling import PublicLimit, rate_limit_headers
-from config.redis.rate_limits import Verdict
+from config.redis.rate_limits import RateLimitResult
 
 
 class LimitedView(APIView):
-    """An endpoint whose calls are counted against a limit, of which every answer tells what is left.
+    """Base of rate-limited endpoints; every response has the remaining quota.
 
-    `throttle_classes` names the limit. By default it is the one of the credential that let the caller in (`limit` of
-    the authentication class), and the public one for callers without.
+    `throttle_classes` names the limit. The default is the limit of the accepted credential (`limit` of the
+    authentication class), and the public one for requests without a credential.
 
-    Query parameters that it doesn't know are named in X-Ignored-Params: all but those of `query_serializer` (a
-    Serializer) and `filterset_class` (a FilterSet).
+    Unknown query parameters are listed in X-Ignored-Params: all but those of `query_serializer` (a Serializer) and
+    `filterset_class` (a FilterSet).
 
-    `own_headers` says which headers its 200s may have that no others have, each with a sentence for the description.
+    `extra_headers` maps the headers of its 200s that no other endpoint has to a description.
 
-    `vary` is the whole Vary of its answers, where that is a promise: nothing else changes them, so that they are never
-    compressed. By default each part of the service adds what it looks at.
+    `vary` is the whole Vary header of its responses. It guarantees that nothing else changes them, so they are never
+    compressed. By default each middleware adds its headers.
     """
 
     throttle_classes: Sequence[type[BaseThrottle]] = ()
     query_serializer: type[Serializer[Any]] | None = None
     filterset_class: type[FilterSet] | None = None
-    own_headers: Mapping[str, str] = {}
+    extra_headers: Mapping[str, str] = {}
     vary: str | None = None
 
-    verdicts: tuple[Verdict, ...] = ()
-    # Whether the call is in the counts of its caller's usage.
-    is_metered = False
+    limit_results: tuple[RateLimitResult, ...] = ()
+    # Whether the request is counted in its caller's usage.
+    is_usage_counted = False
     _ignored: tuple[str, ...] = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Who is calling first, then what is asked: a refused caller learns nothing about the parameters."""
+        """Authenticate first, then check the parameters: a rejected caller learns nothing about them."""
         super().initial(request, *args, **kwargs)
-        self._ignored = ignored_names(request.query_params, self.query_serializer, self.filterset_class)
+        self._ignored = ignored_parameters(request.query_params, self.query_serializer, self.filterset_class)
 
     def perform_authentication(self, request: Request) -> None:
-        """Count the call as soon as it is known who makes it, so that it counts whatever refuses it then.
+        """Count the request right after authentication, so that it counts even if it is rejected later.
 
-        Whose credential is refused, or can't be checked, is known by his address alone.
+        A request with a rejected or unverifiable credential counts by its address.
         """
         try:
             super().perform_authentication(request)
-        except (NotAuthenticated, AuthenticationFailed, UpstreamUnavailable):
+        except (NotAuthenticated, AuthenticationFailed, UpstreamUnavailableError):
             self.throttle_classes = (PublicLimit,)
             super().check_throttles(request)
             raise
         super().check_throttles(request)
 
     def check_throttles(self, request: Request) -> None:
-        """Where the framework would count, after the permissions: it is done already."""
+        """Do nothing where the framework would count: after the permissions, the request is already counted."""
 
     def get_throttles(self) -> list[BaseThrottle]:
-        """The limits that hold for this call."""
+        """Return the limits of this request."""
         usual = getattr(self.request.successful_authenticator, "limit", PublicLimit)
         return [limit() for limit in self.throttle_classes or (usual,)]
 
@@ -75,7 +75,7 @@ class LimitedView(APIView):
         response = super().finalize_response(request, response, *args, **kwargs)
         if self.vary:
             response["Vary"] = self.vary
-        for name, value in rate_limit_headers(self.verdicts).items():
+        for name, value in rate_limit_headers(self.limit_results).items():
             response[name] = value
         if self._ignored:
             response["X-Ignored-Params"] = ",".join(self._ignored)
@@ -83,32 +83,32 @@ class LimitedView(APIView):
 
 
 class QueryView(LimitedView):
-    """A GET endpoint. Its class says what it takes, and what caches may keep of it:
+    """Base of GET endpoints, configured by class attributes.
 
-    `query_serializer` (a Serializer of the query parameters; the validated dict is `self.query`), `filterset_class`
-    (a FilterSet whose form checks further parameters; their texts are `self.filters`), `cache_control` (the header of
-    2xx answers that set none themselves; all others are never stored), `successor` (on a deprecated endpoint the path
-    of what replaces it; every answer names it, whatever its status).
+    `query_serializer`: a Serializer of the query parameters; the validated dict is `self.query`. `filterset_class`:
+    a FilterSet that validates further parameters; their raw texts are `self.filters`. `cache_control`: the header
+    of 2xx responses that set none themselves; all others are never cached. `successor`: on a deprecated endpoint
+    the path of its replacement, which every response names, whatever its status.
     """
 
-    cache_control: str = NEVER_STORED
+    cache_control: str = NO_STORE
     successor: str | None = None
 
     query: dict[str, Any]
-    # The FilterSet's parameters as they came, checked.
+    # Validated parameters of the FilterSet, as raw text.
     filters: dict[str, str]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """What is asked, once it is known who is calling."""
+        """Validate the query, after authentication."""
         super().initial(request, *args, **kwargs)
         if request.method in ("GET", "HEAD"):
-            self.query, self.filters = read_query(request.query_params, self.query_serializer, self.filterset_class)
+            self.query, self.filters = parse_query(request.query_params, self.query_serializer, self.filterset_class)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Add Cache-Control, and on a deprecated endpoint Deprecation and Link."""
         response = super().finalize_response(request, response, *args, **kwargs)
         is_read = request.method in ("GET", "HEAD")
-        kept = self.cache_control if is_read and 200 <= response.status_code < 300 else NEVER_STORED
+        kept = self.cache_control if is_read and 200 <= response.status_code < 300 else NO_STORE
         response.headers.setdefault("Cache-Control", kept)
         if self.successor:
             for name, value in deprecation_headers(self.successor).items():
@@ -117,7 +117,7 @@ class QueryView(LimitedView):
 
 
 class NoEndpointView(LimitedView):
-    """Every address below /api/ that is no endpoint: 404 with the error body, also while DEBUG is on."""
+    """Fallback for every path below /api/ without an endpoint: 404 with the error body, also while DEBUG is on."""
 
     schema = None
 
@@ -126,5 +126,5 @@ class NoEndpointView(LimitedView):
         raise NotFound
 
     def get(self, request: Request) -> Response:
-        """Never reached: `initial` has answered, whatever the method."""
+        """Raise NotFound; never reached, because `initial` raises for every method."""
         raise NotFound

@@ -1,7 +1,7 @@
-"""A small cache of public answers before Django: a burst on one address costs one run of its view.
+"""Cache of public responses in front of Django: a burst of requests for one URL runs its view once.
 
-What is kept, and for how long, is said by each answer's own Cache-Control. Requests with a key, a cookie or a token
-never meet it.
+Each response's Cache-Control decides whether and for how long it is cached. Requests with a key, a cookie or a token
+bypass the cache.
 """
 
 import hashlib
@@ -12,30 +12,38 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from django.conf import settings
 
-from config.edge.cached_responses import Answer, Response, deliver, keep, run_for_all, seconds_for_all, serve
+from config.edge.cached_responses import (
+    CachedResponse,
+    WSGIResponse,
+    read_cached_response,
+    run_shareable,
+    send_cached,
+    send_response,
+    shared_ttl,
+)
 from config.edge.representation import accepts_gzip
-from config.edge.request_coalescing import SharedRuns, Turn
-from config.edge.response_store import AnswerStore, Key
+from config.edge.request_coalescing import RequestCoalescer, RunClaim
+from config.edge.response_store import ResponseKey, ResponseStore
 from config.redis.connection import PREFIX
 
 _READS = ("GET", "HEAD")
-# Who sends one of these asks for himself, or sends a body.
+# A request with one of these headers is personal, or has a body.
 _UNSHARED = frozenset({"HTTP_AUTHORIZATION", "HTTP_COOKIE", "HTTP_TRANSFER_ENCODING", "HTTP_X_API_KEY"})
 _NO_BODY = ("", "0")
 _LONGEST_KEY = 2048
 
 
-class Run:
-    """A view's run in this process, which other threads wait for."""
+class ViewRun:
+    """Run of a view in this process, on which other threads wait."""
 
     def __init__(self) -> None:
-        self.is_over = threading.Event()
-        # None where it has no answer for others.
-        self.answer: Answer | None = None
+        self.finished = threading.Event()
+        # None if the response is not cacheable.
+        self.cached: CachedResponse | None = None
 
 
 class EdgeCache:
-    """A WSGI application around another one."""
+    """WSGI application that wraps another one with the cache."""
 
     def __init__(
         self,
@@ -44,20 +52,21 @@ class EdgeCache:
         seconds: float,
         max_bytes: int,
         prefixes: tuple[str, ...],
-        shared_runs: SharedRuns,
-        patience_seconds: float = 5.0,
+        coalescer: RequestCoalescer,
+        wait_timeout: float = 5.0,
     ) -> None:
-        """Answers are kept `seconds` at the most, in `max_bytes` of memory; only "/" and what begins with a prefix.
+        """Cache responses for at most `seconds`, in `max_bytes` of memory; only "/" and paths with one of the prefixes.
 
-        A run in this process is waited for `patience_seconds`: longer than any public view should take.
+        Threads wait up to `wait_timeout` for a run in this process: longer than any public view should
+        take.
         """
         self._application = application
         self._seconds = seconds
         self._prefixes = prefixes
-        self._shared_runs = shared_runs
-        self._patience_seconds = patience_seconds
-        self._store = AnswerStore(max_bytes=max_bytes)
-        self._runs: dict[Key, Run] = {}
+        self._coalescer = coalescer
+        self._wait_timeout = wait_timeout
+        self._store = ResponseStore(max_bytes=max_bytes)
+        self._runs: dict[ResponseKey, ViewRun] = {}
         self._lock = threading.Lock()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -67,15 +76,15 @@ class EdgeCache:
         entry = self._store.get(key)
         if entry is None:
             return self._miss(key, environ, start_response)
-        if entry.answer is None:
+        if entry.cached is None:
             return self._application(environ, start_response)
-        return serve(entry.answer, environ, start_response)
+        return send_cached(entry.cached, environ, start_response)
 
-    def _key(self, environ: WSGIEnvironment) -> Key | None:
-        """All that a public answer depends on; None for a request that is Django's alone.
+    def _key(self, environ: WSGIEnvironment) -> ResponseKey | None:
+        """Return the cache key of everything a public response depends on; None for a request that bypasses the cache.
 
-        The host and what a proxy says of the scheme are in it as they came, so that no answer goes where Django would
-        have refused or redirected.
+        The key contains the raw host and forwarded scheme, so that no response is served where Django would
+        have rejected or redirected the request.
         """
         path, host = environ.get("PATH_INFO", ""), environ.get("HTTP_HOST", "")
         if (
@@ -96,61 +105,63 @@ class EdgeCache:
         )
         return key if sum(map(len, key)) <= _LONGEST_KEY else None
 
-    def _miss(self, key: Key, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    def _miss(self, key: ResponseKey, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         with self._lock:
-            # A run may have come to its end just now.
+            # Another thread may have finished its run just now.
             is_kept = self._store.get(key) is not None
             run = self._runs.get(key)
-            leads = run is None and not is_kept
-            if leads:
-                run = self._runs[key] = Run()
+            is_leader = run is None and not is_kept
+            if is_leader:
+                run = self._runs[key] = ViewRun()
         if run is None:
             return self(environ, start_response)
-        if leads:
+        if is_leader:
             return self._lead(key, run, environ, start_response)
-        run.is_over.wait(self._patience_seconds)
-        if run.answer is not None:
-            return serve(run.answer, environ, start_response)
+        run.finished.wait(self._wait_timeout)
+        if run.cached is not None:
+            return send_cached(run.cached, environ, start_response)
         response, _ = self._run(key, environ)
-        return deliver(response, environ, start_response)
+        return send_response(response, environ, start_response)
 
-    def _lead(self, key: Key, run: Run, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Find the answer for all threads of this process, and, where it is our turn, for all processes."""
+    def _lead(
+        self, key: ResponseKey, run: ViewRun, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        """Get the response for all threads of this process and, as the leader of all processes, for those too."""
         name = f"{PREFIX}edge:{hashlib.sha256(repr(key).encode()).hexdigest()}"
-        turn = Turn()
+        claim = RunClaim()
         try:
-            turn = self._shared_runs.take_turn(name)
-            if turn.answer is None:
-                response, run.answer = self._run(key, environ)
+            claim = self._coalescer.claim_run(name)
+            if claim.cached is None:
+                response, run.cached = self._run(key, environ)
             else:
-                run.answer = turn.answer
-                self._store.put(key, turn.answer, expires=turn.answer.expires)
+                run.cached = claim.cached
+                self._store.put(key, claim.cached, expires=claim.cached.expires)
         finally:
             with self._lock:
                 del self._runs[key]
-            run.is_over.set()
-            self._shared_runs.end_turn(turn, name, run.answer)
-        if turn.answer is not None:
-            return serve(turn.answer, environ, start_response)
-        return deliver(response, environ, start_response)
+            run.finished.set()
+            self._coalescer.release_run(claim, name, run.cached)
+        if claim.cached is not None:
+            return send_cached(claim.cached, environ, start_response)
+        return send_response(response, environ, start_response)
 
-    def _run(self, key: Key, environ: WSGIEnvironment) -> tuple[Response, Answer | None]:
-        """The application's answer to whoever sent this request, and what of it is for all."""
-        began = time.monotonic()
-        response = run_for_all(self._application, environ)
-        seconds = min(seconds_for_all(response), self._seconds)
+    def _run(self, key: ResponseKey, environ: WSGIEnvironment) -> tuple[WSGIResponse, CachedResponse | None]:
+        """Run the application; return its response to this request, and its cache entry if it is cacheable."""
+        started = time.monotonic()
+        response = run_shareable(self._application, environ)
+        seconds = min(shared_ttl(response), self._seconds)
         if seconds <= 0:
             if response.succeeded:
-                # This address is no matter of ours: its next requests shall not wait for one another.
-                self._store.put(key, None, expires=began + self._seconds)
+                # This URL is not cacheable: its next requests must not wait for one another.
+                self._store.put(key, None, expires=started + self._seconds)
             return response, None
-        answer = keep(response, made=began, seconds=seconds)
-        self._store.put(key, answer, expires=answer.expires)
-        return Response(response.status, response.headers, [answer.body]), answer
+        cached = read_cached_response(response, made=started, seconds=seconds)
+        self._store.put(key, cached, expires=cached.expires)
+        return WSGIResponse(response.status, response.headers, [cached.body]), cached
 
 
-def keep_public_answers(application: WSGIApplication) -> WSGIApplication:
-    """The application with the cache that the settings describe; itself where they turn it off."""
+def cache_public_responses(application: WSGIApplication) -> WSGIApplication:
+    """Wrap the application in the cache that the settings configure; return it unchanged if they disable it."""
     if settings.EDGE_CACHE_SECONDS == 0:
         return application
     return EdgeCache(
@@ -158,5 +169,5 @@ def keep_public_answers(application: WSGIApplication) -> WSGIApplication:
         seconds=settings.EDGE_CACHE_SECONDS,
         max_bytes=settings.EDGE_CACHE_MB * 1024 * 1024,
         prefixes=settings.EDGE_CACHE_PREFIXES,
-        shared_runs=SharedRuns(settings.REDIS_URL),
+        coalescer=RequestCoalescer(settings.REDIS_URL),
     )

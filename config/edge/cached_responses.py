@@ -1,4 +1,4 @@
-"""Answers of the WSGI application: what may be kept of one and for how long, and what of it a client gets."""
+"""Responses of the WSGI application: which are cacheable, for how long, and what a client gets of one."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -7,26 +7,26 @@ from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from config.api.response_headers import REPRESENTATION_HEADERS
-from config.edge.representation import is_current
+from config.edge.representation import matches_etag
 
 Headers = list[tuple[str, str]]
 
-# A longer answer is never kept.
-LONGEST_KEPT_BYTES = 1024 * 1024
+# Size limit of a cache entry.
+MAX_ENTRY_BYTES = 1024 * 1024
 
-# The condition is the client's, and the one answer serves all; a range is never asked for by those we serve.
-_ONE_CLIENTS = frozenset({"HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_RANGE", "HTTP_IF_RANGE"})
-# What belongs to the one who caused the run, or to that moment.
-_NOT_KEPT = frozenset({"age", "connection", "date", "keep-alive", "retry-after"})
-_NOT_KEPT_BEGINNINGS = ("ratelimit", "x-ratelimit")
-# The key of an answer tells these apart; a request with a cookie never meets the cache.
+# Headers for one client only, while one response serves all; clients of cached paths never request ranges.
+_PER_CLIENT_HEADERS = frozenset({"HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_RANGE", "HTTP_IF_RANGE"})
+# Headers of the one request that caused the run, or of its moment.
+_NOT_CACHED = frozenset({"age", "connection", "date", "keep-alive", "retry-after"})
+_NOT_CACHED_PREFIXES = ("ratelimit", "x-ratelimit")
+# Covered by the cache key; a request with a cookie bypasses the cache.
 _VARIES_BY = frozenset({"", "accept-encoding", "cookie"})
 _UNSHARED_DIRECTIVES = frozenset({"no-cache", "no-store", "private"})
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
-    """What the application answered; the body is yet to be read."""
+class WSGIResponse:
+    """Response of the application, with the body still unread."""
 
     status: str
     headers: Headers
@@ -34,13 +34,13 @@ class Response:
 
     @property
     def succeeded(self) -> bool:
-        """Whether it is a 200."""
+        """Return whether the status is 200."""
         return self.status.startswith("200 ")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A whole answer with status 200 that is kept; the times are seconds of this process's monotonic clock."""
+class CachedResponse:
+    """Cached response with status 200 and its body; times are seconds of this process's monotonic clock."""
 
     headers: tuple[tuple[str, str], ...]
     body: bytes
@@ -48,28 +48,29 @@ class Answer:
     expires: float
 
 
-def run_for_all(application: WSGIApplication, environ: WSGIEnvironment) -> Response:
-    """Have the application answer as if by a plain GET, so that the answer is whole whatever this client asked for."""
-    if environ["REQUEST_METHOD"] != "GET" or not environ.keys().isdisjoint(_ONE_CLIENTS):
-        environ = {name: value for name, value in environ.items() if name not in _ONE_CLIENTS}
+def run_shareable(application: WSGIApplication, environ: WSGIEnvironment) -> WSGIResponse:
+    """Run the application as for a plain GET, so that the response is complete whatever this client requested."""
+    if environ["REQUEST_METHOD"] != "GET" or not environ.keys().isdisjoint(_PER_CLIENT_HEADERS):
+        environ = {name: value for name, value in environ.items() if name not in _PER_CLIENT_HEADERS}
         environ["REQUEST_METHOD"] = "GET"
     said: list[tuple[str, Headers]] = []
 
     def start_response(status: str, headers: Headers, exc_info: Any = None, /) -> Callable[[bytes], object]:
         said.append((status, headers))
-        # For applications of before PEP 333; Django is none.
+        # For applications older than PEP 333; Django does not use it.
         return _refuse_to_write
 
     # Django calls start_response before it returns.
     body = application(environ, start_response)
     status, headers = said[-1]
-    return Response(status, headers, body)
+    return WSGIResponse(status, headers, body)
 
 
-def seconds_for_all(response: Response) -> int:
-    """For how many seconds the answer may be given to everybody; 0 for never.
+def shared_ttl(response: WSGIResponse) -> int:
+    """Return the TTL in seconds for a shared cache; 0 if the response is not cacheable.
 
-    That is the `s-maxage` of a whole, `public` 200 that sets no cookie, and varies by nothing that keys don't tell.
+    That is the `s-maxage` of a complete, `public` 200 that sets no cookie and varies only by what the cache key
+    covers.
     """
     headers = _by_name(response.headers)
     directives = _parts(headers.get("cache-control", ""))
@@ -83,14 +84,14 @@ def seconds_for_all(response: Response) -> int:
         return 0
     ages = [directive.removeprefix("s-maxage=") for directive in directives if directive.startswith("s-maxage=")]
     length = headers.get("content-length", "")
-    # What comes without a length is a stream, and may never end.
-    if not _is_number(length) or int(length) > LONGEST_KEPT_BYTES:
+    # A response without a length is a stream, and may never end.
+    if not _is_number(length) or int(length) > MAX_ENTRY_BYTES:
         return 0
     return int(ages[0]) if len(ages) == 1 and _is_number(ages[0]) else 0
 
 
-def keep(response: Response, *, made: float, seconds: float) -> Answer:
-    """Read the body; the seconds count from when the run began."""
+def read_cached_response(response: WSGIResponse, *, made: float, seconds: float) -> CachedResponse:
+    """Read the body into a cache entry; its TTL begins with the run."""
     try:
         body = b"".join(response.body)
     finally:
@@ -98,23 +99,23 @@ def keep(response: Response, *, made: float, seconds: float) -> Answer:
     headers = tuple(
         (name, value)
         for name, value in response.headers
-        if name.lower() not in _NOT_KEPT and not name.lower().startswith(_NOT_KEPT_BEGINNINGS)
+        if name.lower() not in _NOT_CACHED and not name.lower().startswith(_NOT_CACHED_PREFIXES)
     )
-    return Answer(headers, body, made, made + seconds)
+    return CachedResponse(headers, body, made, made + seconds)
 
 
-def serve(answer: Answer, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-    """Give a client what was kept, and say how old it is."""
-    headers = [*answer.headers, ("Age", str(int(time.monotonic() - answer.made)))]
-    return deliver(Response("200 OK", headers, [answer.body]), environ, start_response)
+def send_cached(cached: CachedResponse, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    """Send a cache entry to the client, with its Age."""
+    headers = [*cached.headers, ("Age", str(int(time.monotonic() - cached.made)))]
+    return send_response(WSGIResponse("200 OK", headers, [cached.body]), environ, start_response)
 
 
-def deliver(response: Response, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-    """Give a client what it asked for of a whole answer: all, the headers alone (HEAD), or 304 (RFC 9110, 15.4.5)."""
+def send_response(response: WSGIResponse, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    """Send the requested part of a complete response: all, only the headers (HEAD), or 304 (RFC 9110, 15.4.5)."""
     if (
         "HTTP_IF_NONE_MATCH" in environ
         and response.succeeded
-        and is_current(environ["HTTP_IF_NONE_MATCH"], _by_name(response.headers).get("etag"))
+        and matches_etag(environ["HTTP_IF_NONE_MATCH"], _by_name(response.headers).get("etag"))
     ):
         _close(response.body)
         kept = [(name, value) for name, value in response.headers if name.lower() not in REPRESENTATION_HEADERS]
@@ -128,7 +129,7 @@ def deliver(response: Response, environ: WSGIEnvironment, start_response: StartR
 
 
 def _by_name(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The values by lower-case name, several of one name joined."""
+    """Return the values by lower-case name; several values of one name are joined."""
     found: dict[str, str] = {}
     for name, value in headers:
         lower = name.lower()

@@ -1,18 +1,22 @@
-"""Bodies that come without a length (chunked in HTTP/1.1, any stream in HTTP/2), which Django takes for empty ones."""
+"""WSGI wrapper for request bodies without a length.
+
+A body is chunked in HTTP/1.1, or any stream in HTTP/2. Django treats a body without `Content-Length` as empty.
+"""
 
 import io
 from collections.abc import Iterable
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-# Above what any endpoint takes (8 MiB): a longer body is cut here, and its length alone makes the parser refuse it.
+# One byte above the largest body limit of any endpoint (8 MiB). A longer body is cut here, and the parser refuses it by
+# its length.
 _MAX_BUFFERED_BYTES = 8 * 1024 * 1024 + 1
 
 
-def measure_bodies(application: WSGIApplication) -> WSGIApplication:
+def add_content_length(application: WSGIApplication) -> WSGIApplication:
     """Wrap a WSGI application so that a body without `Content-Length` arrives with one.
 
-    Only where the server says that its input ends by itself (`wsgi.input_terminated`): elsewhere reading to the end
-    would wait for bytes that never come.
+    Only if the server sets `wsgi.input_terminated`: otherwise reading to the end would block on bytes that never
+    arrive.
     """
 
     def measured(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

@@ -1,7 +1,7 @@
-"""One run of a view among all processes, agreed on in Redis.
+"""Request coalescing over all processes: one runs the view, and the others take its response from Redis.
 
-Under the request's name stands first the mark of the process that runs the view, then its answer for the rest of its
-life. Redis's own expiry is the one clock: no process has to agree with another about the time.
+The key first holds a marker of the leader, then its response for the rest of its TTL. Redis's expiry is the only clock:
+processes need no common time.
 """
 
 import logging
@@ -13,79 +13,79 @@ from typing import Any
 import orjson
 from redis.exceptions import RedisError
 
-from config.edge.cached_responses import Answer
-from config.redis.connection import connect
+from config.edge.cached_responses import CachedResponse
+from config.redis.connection import client_for
 
 logger = logging.getLogger(__name__)
 
-_MARK = b"running"
+_MARKER = b"running"
 _POLL_SECONDS = 0.005
 
 
 @dataclass(frozen=True)
-class Turn:
-    """What a process has to do: serve the answer; or run the view, and tell the others of it where it `leads`."""
+class RunClaim:
+    """Role of a process: serve the response; or run the view, and publish the response if it `is_leader`."""
 
-    answer: Answer | None = None
-    leads: bool = False
+    cached: CachedResponse | None = None
+    is_leader: bool = False
     # Seconds of the monotonic clock.
-    began: float = 0.0
+    started: float = 0.0
 
 
-class SharedRuns:
-    """Safe to use by several threads, and by processes forked later. Without Redis everybody runs the view."""
+class RequestCoalescer:
+    """Coordinator of view runs; thread-safe and fork-safe. Without Redis every process runs the view."""
 
-    def __init__(self, url: str, *, patience_seconds: float = 1.0) -> None:
-        """Others' runs are waited for `patience_seconds`; the mark of a process that died lasts twice as long."""
-        self._redis = connect(url)
-        self._patience_seconds = patience_seconds
-        self._mark_seconds = 2 * patience_seconds
+    def __init__(self, url: str, *, wait_timeout: float = 1.0) -> None:
+        """Wait `wait_timeout` for other processes' runs; a dead leader's marker expires after twice as long."""
+        self._redis = client_for(url)
+        self._wait_timeout = wait_timeout
+        self._marker_ttl = 2 * wait_timeout
 
-    def take_turn(self, name: str) -> Turn:
-        """One command where nobody runs the view; else waits for who does."""
-        began = time.monotonic()
+    def claim_run(self, name: str) -> RunClaim:
+        """Become the leader with one command, or wait for the response of the current leader."""
+        started = time.monotonic()
         try:
-            found = self._redis.set(name, _MARK, nx=True, get=True, px=int(self._mark_seconds * 1000))
-            return Turn(leads=True, began=began) if found is None else Turn(self._wait_for(name, found))
+            found = self._redis.set(name, _MARKER, nx=True, get=True, px=int(self._marker_ttl * 1000))
+            return RunClaim(is_leader=True, started=started) if found is None else RunClaim(self._wait_for(name, found))
         except RedisError:
-            return Turn()
+            return RunClaim()
         except (ValueError, TypeError) as error:
-            logger.warning("What Redis holds is no public answer: %s", error)
-            return Turn()
+            logger.warning("A Redis key of the edge cache is not a response: %s", error)
+            return RunClaim()
 
-    def end_turn(self, turn: Turn, name: str, answer: Answer | None) -> None:
-        """Give the others the leader's answer for as long as it may be kept; without one they run the view at once."""
-        if not turn.leads:
+    def release_run(self, claim: RunClaim, name: str, cached: CachedResponse | None) -> None:
+        """Publish the leader's response for its remaining TTL; without one, the others run the view at once."""
+        if not claim.is_leader:
             return
         now = time.monotonic()
-        milliseconds = int((answer.expires - now) * 1000) if answer else 0
+        milliseconds = int((cached.expires - now) * 1000) if cached else 0
         with suppress(RedisError):
-            if answer and milliseconds > 0:
-                self._redis.set(name, _write(answer), px=milliseconds)
-            elif now - turn.began < self._mark_seconds:
-                # Later the mark has expired, and one that stands there is another's.
+            if cached and milliseconds > 0:
+                self._redis.set(name, _write(cached), px=milliseconds)
+            elif now - claim.started < self._marker_ttl:
+                # Later the marker has expired, and a present one is another process's.
                 self._redis.delete(name)
 
-    def _wait_for(self, name: str, found: Any) -> Answer | None:
-        """The leader's answer, or None: it has none for us, or none yet."""
-        until = time.monotonic() + self._patience_seconds
-        while found == _MARK and time.monotonic() < until:
+    def _wait_for(self, name: str, found: Any) -> CachedResponse | None:
+        """Return the leader's response; None if it is not cacheable, or not in time."""
+        until = time.monotonic() + self._wait_timeout
+        while found == _MARKER and time.monotonic() < until:
             time.sleep(_POLL_SECONDS)
             found = self._redis.get(name)
-        if found is None or found == _MARK:
+        if found is None or found == _MARKER:
             return None
-        # Asked before: no copy outlives the one in Redis.
+        # Measured before the query: no copy outlives the entry in Redis.
         now = time.monotonic()
         milliseconds = self._redis.pttl(name)
         return _read(found, expires=now + milliseconds / 1000) if milliseconds > 0 else None
 
 
-def _write(answer: Answer) -> bytes:
-    return orjson.dumps([answer.expires - answer.made, answer.headers]) + b"\n" + answer.body
+def _write(cached: CachedResponse) -> bytes:
+    return orjson.dumps([cached.expires - cached.made, cached.headers]) + b"\n" + cached.body
 
 
-def _read(content: bytes, *, expires: float) -> Answer:
-    """Raises ValueError or TypeError for what `_write` didn't write."""
+def _read(content: bytes, *, expires: float) -> CachedResponse:
+    """Parse a published response. Raises ValueError or TypeError for any other content."""
     head, _, body = content.partition(b"\n")
     seconds, headers = orjson.loads(head)
-    return Answer(tuple((name, value) for name, value in headers), body, expires - seconds, expires)
+    return CachedResponse(tuple((name, value) for name, value in headers), body, expires - seconds, expires)

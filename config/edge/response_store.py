@@ -1,40 +1,40 @@
-"""The answers that this process keeps, bounded in bytes: the one that nobody asked for the longest goes first."""
+"""In-memory LRU store of cached responses, bounded in bytes."""
 
 import threading
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from config.edge.cached_responses import Answer
+from config.edge.cached_responses import CachedResponse
 
-# What tells requests with different answers apart.
-Key = tuple[str, ...]
+# Cache key: all that distinguishes requests with different responses.
+ResponseKey = tuple[str, ...]
 
-# What Python needs for an entry besides the texts, by sys.getsizeof of its parts, rounded up.
+# Python's overhead per entry besides the texts, by sys.getsizeof of its parts, rounded up.
 _ENTRY_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """An answer, or None where the address was found to have none that could be kept."""
+class StoredEntry:
+    """Cached response, or None for a URL without a cacheable response."""
 
-    answer: Answer | None
+    cached: CachedResponse | None
     # Seconds of the monotonic clock.
     expires: float
     size: int
 
 
-class AnswerStore:
-    """Safe to use by several threads."""
+class ResponseStore:
+    """Thread-safe LRU store."""
 
     def __init__(self, *, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._entries: OrderedDict[Key, Entry] = OrderedDict()
+        self._entries: OrderedDict[ResponseKey, StoredEntry] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: Key) -> Entry | None:
-        """The entry, unless its time is over."""
+    def get(self, key: ResponseKey) -> StoredEntry | None:
+        """Return the entry unless it has expired."""
         with self._lock:
             entry = self._entries.get(key)
             if entry is None:
@@ -45,20 +45,20 @@ class AnswerStore:
             self._entries.move_to_end(key)
             return entry
 
-    def put(self, key: Key, answer: Answer | None, *, expires: float) -> None:
-        """Keep it; nothing happens where its time is over already, or it is larger than the whole store."""
+    def put(self, key: ResponseKey, cached: CachedResponse | None, *, expires: float) -> None:
+        """Store a response, unless it has expired or exceeds the size of the whole store."""
         size = _ENTRY_BYTES + sum(map(len, key))
-        if answer is not None:
-            size += len(answer.body) + sum(len(name) + len(value) for name, value in answer.headers)
+        if cached is not None:
+            size += len(cached.body) + sum(len(name) + len(value) for name, value in cached.headers)
         if size > self._max_bytes or expires <= time.monotonic():
             return
         with self._lock:
             if key in self._entries:
                 self._drop(key)
-            self._entries[key] = Entry(answer, expires, size)
+            self._entries[key] = StoredEntry(cached, expires, size)
             self._bytes += size
             while self._bytes > self._max_bytes:
                 self._drop(next(iter(self._entries)))
 
-    def _drop(self, key: Key) -> None:
+    def _drop(self, key: ResponseKey) -> None:
         self._bytes -= self._entries.pop(key).size

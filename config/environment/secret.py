@@ -1,10 +1,10 @@
-"""Secrets that show themselves to nobody who does not ask."""
+"""Wrapper that keeps secrets out of logs, tracebacks and pickles."""
 
 from typing import NoReturn
 
 
 class Secret:
-    """A text that no repr, traceback, format string or pickle shows: `reveal` alone does."""
+    """Text that no repr, traceback, format string or pickle contains; only `reveal` returns it."""
 
     __slots__ = ("_text",)
 
@@ -12,6 +12,7 @@ class Secret:
         self._text = text
 
     def reveal(self) -> str:
+        """Return the text."""
         return self._text
 
     def __bool__(self) -> bool:
@@ -21,4 +22,4 @@ class Secret:
         return "Secret(...)" if self else "Secret()"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a secret is not written anywhere")
+        raise TypeError("a secret can't be pickled")

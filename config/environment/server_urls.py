@@ -1,8 +1,6 @@
-"""The addresses of PostgreSQL and Redis: refused where they can't be used, and asked for an answer before a start.
+"""URLs of PostgreSQL and Redis: parsing of the settings, and connection checks at the start of the service.
 
-After it the web server is asked, too.
-
-No refusal shows the address: it may hold a password.
+Also a check of the web server. No error text contains the URL: it may hold a password.
 """
 
 import http.client
@@ -17,73 +15,73 @@ from django.core.exceptions import ImproperlyConfigured
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from config.environment.variables import refused
+from config.environment.variables import invalid_value
 
 _DATABASE = "postgres://user:password@host:port/name"
 _REDIS = "redis://host:port/number, rediss:// alike, or unix:///path"
-_PATIENCE_SECONDS = 2
-# How statements go to the server is decided here, for each kind of them.
+_TIMEOUT_SECONDS = 2
+# The service itself decides on prepared statements.
 _OWN_OPTIONS = {"prepare_threshold", "server_side_binding"}
-# A server whose host is gone says nothing: by the system's own times, who waits for its answer does so for two hours.
-# In seconds, the last in milliseconds; they mean nothing on a local socket.
-_NOTICE = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
+# A dead host sends no reset: with the system's defaults, a read blocks for two hours. Values are in seconds, the last
+# in milliseconds; they have no effect on a unix socket.
+_TCP_KEEPALIVE = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
 
 
-def read_database_url(text: str) -> Any:
-    """Django's settings of the database. Raises ImproperlyConfigured."""
+def parse_database_url(text: str) -> Any:
+    """Return Django's settings of the database. Raises ImproperlyConfigured."""
     try:
         database = dj_database_url.parse(text, conn_max_age=None, conn_health_checks=True)
     except (dj_database_url.ParseError, dj_database_url.UnknownSchemeError, ValueError) as error:
-        raise refused("DATABASE_URL", _DATABASE) from error
+        raise invalid_value("DATABASE_URL", _DATABASE) from error
     if database["ENGINE"] != "django.db.backends.postgresql" or not database["NAME"]:
-        raise refused("DATABASE_URL", _DATABASE)
+        raise invalid_value("DATABASE_URL", _DATABASE)
     options = database.get("OPTIONS", {})
     if options.keys() & _OWN_OPTIONS:
-        raise refused("DATABASE_URL", f"{_DATABASE} without {' or '.join(sorted(_OWN_OPTIONS))}")
-    # Of statements that are meant to be prepared: every other one goes as text.
-    return database | {"ENGINE": "config.postgresql", "OPTIONS": _NOTICE | options | {"prepare_threshold": 3}}
+        raise invalid_value("DATABASE_URL", f"{_DATABASE} without {' or '.join(sorted(_OWN_OPTIONS))}")
+    # Threshold for statements with `prepare`; all others are sent as text.
+    return database | {"ENGINE": "config.postgresql", "OPTIONS": _TCP_KEEPALIVE | options | {"prepare_threshold": 3}}
 
 
-def read_redis_url(text: str) -> str:
-    """The address itself. Raises ImproperlyConfigured for one that the client refuses, or would read otherwise."""
+def parse_redis_url(text: str) -> str:
+    """Validate the URL and return it. Raises ImproperlyConfigured if the client rejects or misreads it."""
     try:
         parts = urlsplit(text)
         if parts.scheme == "unix":
             usable = len(parts.path) > 1 and not parts.hostname
         else:
-            # Reading the port is what refuses one beyond 65535; the client takes any path that is no number for 0.
+            # Accessing the port raises for one beyond 65535; the client reads any path that is not a number as 0.
             usable = bool(parts.hostname) and parts.port != 0 and bool(re.fullmatch(r"(/[0-9]*)?", parts.path))
         pool = redis.ConnectionPool.from_url(text)
-        # Made, not opened: this refuses options that no connection has.
+        # Constructed, not opened: this raises for unknown options.
         pool.connection_class(**pool.connection_kwargs)
     except (ValueError, TypeError, redis.RedisError) as error:
-        raise refused("REDIS_URL", _REDIS) from error
+        raise invalid_value("REDIS_URL", _REDIS) from error
     if not usable:
-        raise refused("REDIS_URL", _REDIS)
+        raise invalid_value("REDIS_URL", _REDIS)
     return text
 
 
-def ask_database(parameters: dict[str, Any]) -> None:
-    """Open a connection with Django's parameters. Raises ImproperlyConfigured with the reason where that fails."""
+def check_database(parameters: dict[str, Any]) -> None:
+    """Open a connection with Django's parameters. Raises ImproperlyConfigured with the cause if that fails."""
     try:
-        psycopg.connect(**{"connect_timeout": _PATIENCE_SECONDS} | parameters).close()
+        psycopg.connect(**{"connect_timeout": _TIMEOUT_SECONDS} | parameters).close()
     except psycopg.Error as error:
-        raise _no_answer("DATABASE_URL", error) from error
+        raise _unreachable("DATABASE_URL", error) from error
 
 
-def ask_redis(url: str) -> None:
-    """Have the server answer a ping. Raises ImproperlyConfigured with the reason where it doesn't."""
-    limits = {"socket_connect_timeout": _PATIENCE_SECONDS, "socket_timeout": _PATIENCE_SECONDS}
+def check_redis(url: str) -> None:
+    """Ping the server. Raises ImproperlyConfigured with the cause if that fails."""
+    limits = {"socket_connect_timeout": _TIMEOUT_SECONDS, "socket_timeout": _TIMEOUT_SECONDS}
     try:
         with redis.Redis.from_url(url, retry=Retry(NoBackoff(), 0), **limits) as client:
             client.ping()
     except (redis.RedisError, OSError) as error:
-        raise _no_answer("REDIS_URL", error) from error
+        raise _unreachable("REDIS_URL", error) from error
 
 
-def web_server_answers(host: str, port: int) -> bool:
-    """Whether the service's web server is up; it is waited for two seconds."""
-    connection = http.client.HTTPConnection(host, port, timeout=_PATIENCE_SECONDS)
+def is_web_server_up(host: str, port: int) -> bool:
+    """Return whether the service's web server responds within two seconds."""
+    connection = http.client.HTTPConnection(host, port, timeout=_TIMEOUT_SECONDS)
     try:
         connection.request("GET", "/healthz")
         return connection.getresponse().status == 200
@@ -93,6 +91,6 @@ def web_server_answers(host: str, port: int) -> bool:
         connection.close()
 
 
-def _no_answer(name: str, error: Exception) -> ImproperlyConfigured:
-    # Clients explain themselves in several lines.
-    return ImproperlyConfigured(f"{name}: no answer from the server ({' '.join(str(error).split())})")
+def _unreachable(name: str, error: Exception) -> ImproperlyConfigured:
+    # Errors of clients have several lines.
+    return ImproperlyConfigured(f"{name}: no response from the server ({' '.join(str(error).split())})")

@@ -1,4 +1,7 @@
-"""Outbound JSON over HTTP: pooled connections, time-outs always, and two families of error by what to do next."""
+"""Outbound HTTP client for JSON: pooled connections, mandatory timeouts, and two families of errors.
+
+Also functions that read untrusted JSON: a value of an unexpected type counts as absent.
+"""
 
 import email.utils
 import logging
@@ -15,19 +18,28 @@ import urllib3
 import urllib3.exceptions
 from requests.adapters import HTTPAdapter
 
-# An answer of an outside service is never read beyond this, whatever it claims.
-MAX_ANSWER_BYTES = 64 * 1024 * 1024
-# No provider is obeyed for longer when it asks for a pause.
+from config.http.errors import (
+    HTTPStatusError,
+    NoResponseError,
+    RateLimitedError,
+    ResponseTimeoutError,
+    ResponseTooLargeError,
+    RetryableError,
+)
+
+# Upper bound of a response body, whatever the service sends.
+MAX_RESPONSE_BYTES = 64 * 1024 * 1024
+# Upper bound of Retry-After.
 MAX_RETRY_AFTER_SECONDS = 86_400.0
 
 # 524 is Cloudflare's.
 _GATEWAY_TIMED_OUT = (504, 524)
 
-# Its debug lines hold the paths of requests, where providers put keys.
+# Its debug lines contain request paths, where providers put keys.
 logging.getLogger("urllib3.connectionpool").setLevel(logging.INFO)
 
-# Services write texts that were cut within an emoji with half of its two escapes, which orjson refuses with the whole
-# answer. What is to stay is in the group: an escaped backslash, and escapes that belong together.
+# Some services cut texts within an emoji and send one of its two surrogate escapes; orjson then refuses the whole body.
+# The group matches what stays: an escaped backslash, and paired escapes.
 _SURROGATES = re.compile(
     rb"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 )
@@ -35,50 +47,8 @@ _SURROGATES = re.compile(
 _local = threading.local()
 
 
-class Retryable(Exception):
-    """Trying again later may help: time-outs, refused connections, 429, 5xx, answers cut short."""
-
-
-class NoAnswer(Retryable):
-    """Nobody answered, or not in time; every other error is one of an answer."""
-
-
-class TimedOut(NoAnswer):
-    """The answer, or the rest of it, did not come in time: to us, or to a gateway in between."""
-
-
-class RateLimited(Retryable):
-    """Status 429 or 503: the other side wants a pause; `retry_after` is its length in seconds, None where unsaid."""
-
-    def __init__(self, status: int, *, retry_after: float | None) -> None:
-        super().__init__(f"HTTP status {status}")
-        self.status = status
-        self.retry_after = retry_after
-
-
-class WrongAnswer(Retryable):
-    """JSON of another shape than the documented one; services are repaired."""
-
-
-class Permanent(Exception):
-    """Trying again gives the same result: the other side understood and refused."""
-
-
-class AnswerTooLarge(Permanent):
-    """The answer has more bytes than are read."""
-
-
-class StatusRefused(Permanent):
-    """Any other HTTP status than 200; `answer` is the parsed JSON body, None where it is no JSON."""
-
-    def __init__(self, status: int, answer: Any) -> None:
-        super().__init__(f"HTTP status {status}")
-        self.status = status
-        self.answer = answer
-
-
-def session() -> requests.Session:
-    """This thread's session; connections are kept open between calls."""
+def thread_session() -> requests.Session:
+    """Return this thread's session, which keeps connections open between calls."""
     if not hasattr(_local, "session"):
         _local.session = requests.Session()
         adapter = HTTPAdapter(pool_connections=16, pool_maxsize=16)
@@ -88,14 +58,14 @@ def session() -> requests.Session:
     return existing
 
 
-def post_json(url: str, body: Any, *, timeout: float, max_bytes: int = MAX_ANSWER_BYTES) -> Any:
-    """POST a JSON body and return the parsed JSON answer.
+def post_json(url: str, body: Any, *, timeout: float, max_bytes: int = MAX_RESPONSE_BYTES) -> Any:
+    """POST a JSON body and return the parsed JSON response.
 
-    `timeout` is in seconds, for the connection, for the answer's head, and once more for its whole body. Raises
-    Retryable or Permanent, of which AnswerTooLarge is for an answer of more than `max_bytes`; neither text holds the
-    URL, which may carry a provider's key.
+    `timeout` is in seconds, for the connection, for the response head, and once more for the whole body. Raises
+    RetryableError or PermanentError; ResponseTooLargeError for a body of more than `max_bytes`. No error text
+    contains the URL, which may hold a provider's key.
     """
-    return _ask("POST", url, {"json": body}, timeout=timeout, max_bytes=max_bytes)
+    return _request("POST", url, {"json": body}, timeout=timeout, max_bytes=max_bytes)
 
 
 def get_json(
@@ -104,61 +74,65 @@ def get_json(
     timeout: float,
     params: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
-    max_bytes: int = MAX_ANSWER_BYTES,
+    max_bytes: int = MAX_RESPONSE_BYTES,
 ) -> Any:
-    """GET the parsed JSON answer; `params` are added to the URL's query. Time-out and errors are those of `post_json`.
+    """GET a URL and return the parsed JSON response; `params` are added to the query.
 
-    Raises AnswerTooLarge for an answer of more than `max_bytes`.
+    Timeout and errors are those of `post_json`. Raises ResponseTooLargeError for a body of more than `max_bytes`.
     """
-    return _ask("GET", url, {"params": params, "headers": headers}, timeout=timeout, max_bytes=max_bytes)
+    return _request("GET", url, {"params": params, "headers": headers}, timeout=timeout, max_bytes=max_bytes)
 
 
-def _ask(method: str, url: str, content: Mapping[str, Any], *, timeout: float, max_bytes: int) -> Any:
+def _request(method: str, url: str, content: Mapping[str, Any], *, timeout: float, max_bytes: int) -> Any:
     try:
-        with session().request(method, url, **content, timeout=timeout, allow_redirects=False, stream=True) as response:
+        with thread_session().request(
+            method, url, **content, timeout=timeout, allow_redirects=False, stream=True
+        ) as response:
             status = response.status_code
-            answer = read_body(response.raw, deadline=time.monotonic() + timeout, max_bytes=max_bytes)
-            pause = response.headers.get("retry-after", "")
+            answer = read_response_body(response.raw, deadline=time.monotonic() + timeout, max_bytes=max_bytes)
+            retry_after = response.headers.get("retry-after", "")
     except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
         slow = isinstance(error, requests.ReadTimeout | urllib3.exceptions.ReadTimeoutError)
-        # `from None`: the cause's text holds the URL, and a traceback would print it.
-        raise (TimedOut if slow else NoAnswer)(f"no answer ({type(error).__name__})") from None
-    check_status(status, pause=pause, content=answer)
+        # `from None`: the text of the cause contains the URL, and a traceback would print it.
+        raise (ResponseTimeoutError if slow else NoResponseError)(f"no response ({type(error).__name__})") from None
+    raise_for_status(status, retry_after=retry_after, content=answer)
     try:
-        return parse_json(answer)
+        return parse_json_response(answer)
     except orjson.JSONDecodeError as error:
-        raise Retryable("an answer that is not JSON") from error
+        raise RetryableError("a response that is not JSON") from error
 
 
-def check_status(status: int, *, pause: str, content: bytes) -> None:
-    """Raise what any other HTTP status than 200 means; `pause` is its Retry-After, `content` its body."""
+def raise_for_status(status: int, *, retry_after: str, content: bytes) -> None:
+    """Raise the error of any other HTTP status than 200; `retry_after` is its Retry-After, `content` its body."""
     if status in (429, 503):
-        raise RateLimited(status, retry_after=_read_pause(pause))
+        raise RateLimitedError(status, retry_after=_parse_retry_after(retry_after))
     if status in _GATEWAY_TIMED_OUT:
-        raise TimedOut(f"HTTP status {status}")
+        raise ResponseTimeoutError(f"HTTP status {status}")
     if status >= 500:
-        raise Retryable(f"HTTP status {status}")
+        raise RetryableError(f"HTTP status {status}")
     if status != 200:
-        raise StatusRefused(status, _parse_any(content))
+        raise HTTPStatusError(status, _parse_any(content))
 
 
-def read_body(raw: urllib3.BaseHTTPResponse, *, deadline: float, max_bytes: int) -> bytes:
-    """An answer's body, decoded. Raises AnswerTooLarge, TimedOut once `time.monotonic` is past the deadline,
-    and urllib3's errors.
+def read_response_body(raw: urllib3.BaseHTTPResponse, *, deadline: float, max_bytes: int) -> bytes:
+    """Read and decode a response body.
+
+    Raises ResponseTooLargeError, ResponseTimeoutError once `time.monotonic` is past the deadline, and urllib3's
+    errors.
     """
     content = bytearray()
-    # `read1` returns what has arrived. Reading in blocks would let a body that drips hold us for hours.
+    # `read1` returns available bytes. Reading in blocks would let a slow body block this thread for hours.
     while chunk := raw.read1(64 * 1024, decode_content=True):
         content += chunk
         if len(content) > max_bytes:
-            raise AnswerTooLarge(f"an answer of more than {max_bytes} bytes")
+            raise ResponseTooLargeError(f"a response of more than {max_bytes} bytes")
         if time.monotonic() > deadline:
-            raise TimedOut("an answer that takes too long")
+            raise ResponseTimeoutError("a response that takes too long")
     return bytes(content)
 
 
-def _read_pause(text: str) -> float | None:
-    """The seconds of a Retry-After header, which is a number of them or a date; None where it is neither."""
+def _parse_retry_after(text: str) -> float | None:
+    """Parse a Retry-After header, a number of seconds or a date; None if it is neither."""
     if re.fullmatch(r"[0-9]{1,9}", text, re.ASCII):
         seconds = float(text)
     else:
@@ -166,13 +140,13 @@ def _read_pause(text: str) -> float | None:
             then = email.utils.parsedate_to_datetime(text)
         except (ValueError, OverflowError):
             return None
-        # A date without a zone is UTC, as all dates of HTTP are.
+        # A date without a zone is UTC, as all dates in HTTP are.
         seconds = ((then if then.tzinfo else then.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
     return min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS)
 
 
-def parse_json(content: bytes) -> Any:
-    """The JSON value, in which a lone surrogate has become U+FFFD. Raises orjson.JSONDecodeError."""
+def parse_json_response(content: bytes) -> Any:
+    """Parse JSON; a lone surrogate becomes U+FFFD. Raises orjson.JSONDecodeError."""
     try:
         return orjson.loads(content)
     except orjson.JSONDecodeError:
@@ -186,21 +160,21 @@ def _parse_any(content: bytes) -> Any:
         return None
 
 
-# Parts of JSON that others wrote. Nothing of it is believed: what has another type than expected is not there.
+# Untrusted JSON: a value of an unexpected type counts as absent.
 Json = Any
 
 
-def member(value: Json, name: str) -> Json:
-    """What an object has under a name; None where it has nothing, or is none."""
+def json_member(value: Json, name: str) -> Json:
+    """Return an object's value under a name; None if it is absent, or the value is not an object."""
     return value.get(name) if isinstance(value, dict) else None
 
 
-def items(value: Json) -> list[Json]:
-    """A list; an empty one for anything else."""
+def json_list(value: Json) -> list[Json]:
+    """Return a list; an empty one for any other type."""
     return value if isinstance(value, list) else []
 
 
-def whole_number(value: Json, *, least: int, most: int) -> int | None:
-    """A number within bounds that was written without a fraction; None for anything else."""
-    # A boolean is an int to Python.
+def json_integer(value: Json, *, least: int, most: int) -> int | None:
+    """Return an integer within bounds that was written without a fraction; None for anything else."""
+    # A boolean is an int in Python.
     return value if type(value) is int and least <= value <= most else None

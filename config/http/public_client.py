@@ -1,8 +1,7 @@
-"""GET of URLs that others name: it reaches the public internet, and nothing that is only reached from here.
+"""HTTP client for URLs from untrusted sources (SSRF-safe): it reaches only the public internet.
 
-A host's name is looked up once, and the connection goes to an address of that answer which was checked, so that no
-later answer leads elsewhere. Redirects are followed by hand, each checked as the first. No cookies, no proxies, no
-credentials.
+A host name is resolved once, and the connection uses a checked address of that result, so that no later DNS response
+leads elsewhere. Redirects are followed here, each checked like the first URL. No cookies, proxies or credentials.
 """
 
 import socket
@@ -22,8 +21,9 @@ from requests.utils import DEFAULT_CA_BUNDLE_PATH
 from urllib3.connection import HTTPConnection
 from urllib3.util import Url, parse_url
 
-from config.http.json_client import NoAnswer, Permanent, TimedOut, check_status, read_body
-from config.http.public_addresses import Network, is_public, is_within
+from config.http.errors import NoResponseError, PermanentError, ResponseTimeoutError
+from config.http.json_client import raise_for_status, read_response_body
+from config.http.public_addresses import Network, is_in_networks, is_public_address
 
 USER_AGENT = "Launchboard"
 MAX_REDIRECTS = 3
@@ -31,112 +31,118 @@ MAX_URL = 4_096
 
 _PORTS = {"http": 80, "https": 443}
 _REDIRECTS = (301, 302, 303, 307, 308)
-# Each coding may unpack a thousandfold, and several may be stacked.
+# Each coding may expand a thousandfold, and several may be stacked.
 _CODINGS = ("", "identity", "gzip", "deflate")
-# What the ways of OpenSSL, of sockets, of http.client and of urllib3 end with.
+# Errors of OpenSSL, sockets, http.client and urllib3.
 _BROKEN = (OSError, HTTPException, urllib3.exceptions.HTTPError)
 
-# Host and port -> the addresses of the host, as text. Raises OSError.
-Resolve = Callable[[str, int], Sequence[str]]
+# Host and port -> the host's addresses as text. Raises OSError.
+HostResolver = Callable[[str, int], Sequence[str]]
 
 
-class AddressRefused(Permanent):
-    """The URL, or one that it leads to, is not one that is asked."""
+class AddressForbiddenError(PermanentError):
+    """The URL, or a redirect target, is not allowed."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Answer:
+class _Response:
     status: int
-    # The header fields Location and Retry-After; empty where there are none.
+    # Headers Location and Retry-After; empty if absent.
     location: str
-    pause: str
-    # Of a status 200 alone.
+    retry_after: str
+    # Only for status 200.
     content: bytes
 
 
-def resolve(host: str, port: int) -> list[str]:
-    """The addresses of a host, as this machine finds them. Raises OSError."""
+def resolve_host(host: str, port: int) -> list[str]:
+    """Resolve a host name with the system's resolver. Raises OSError."""
     return [str(place[0]) for *_, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
-def get(
+def fetch_public_url(
     url: str,
     *,
     timeout: float,
     max_bytes: int,
     allowed: Sequence[Network] = (),
-    resolve: Resolve = resolve,
+    resolve: HostResolver = resolve_host,
     authorities: str = DEFAULT_CA_BUNDLE_PATH,
 ) -> bytes:
-    """GET the body of a status 200 under an http:// or https:// URL, decoded.
+    """GET an http:// or https:// URL and return the decoded body of a 200.
 
-    `timeout` is in seconds and for everything together, `max_bytes` is for the decoded body. Any port of the allowed
-    networks may be asked, and 80 and 443 of public addresses. `authorities` is the path of the certificates of those
-    who vouch for hosts, by default requests'. Raises Retryable, and Permanent: AddressRefused, AnswerTooLarge,
-    StatusRefused. No text holds the URL or an address.
+    `timeout` is in seconds and covers everything; `max_bytes` bounds the decoded body. Allowed are any port of the
+    `allowed` networks, and ports 80 and 443 of public addresses. `authorities` is the path of the trusted CA
+    certificates, by default those of requests. Raises RetryableError, and PermanentError: AddressForbiddenError,
+    ResponseTooLargeError, HTTPStatusError. No error text contains the URL or an address.
     """
-    deadline, place = time.monotonic() + timeout, read_url(url)
+    deadline, place = time.monotonic() + timeout, parse_public_url(url)
     for _ in range(MAX_REDIRECTS + 1):
-        checked = _checked(place, allowed=allowed, resolve=resolve, deadline=deadline)
-        with _connected(place, checked, authorities=authorities, deadline=deadline) as connection:
-            answer = _ask(connection, place, deadline=deadline, max_bytes=max_bytes)
+        checked = _allowed_addresses(place, allowed=allowed, resolve=resolve, deadline=deadline)
+        with _connection(place, checked, authorities=authorities, deadline=deadline) as connection:
+            answer = _request(connection, place, deadline=deadline, max_bytes=max_bytes)
         if answer.status not in _REDIRECTS or not answer.location:
-            check_status(answer.status, pause=answer.pause, content=b"")
+            raise_for_status(answer.status, retry_after=answer.retry_after, content=b"")
             return answer.content
         place = _follow(place, answer.location)
-    raise AddressRefused(f"more than {MAX_REDIRECTS} redirects")
+    raise AddressForbiddenError(f"more than {MAX_REDIRECTS} redirects")
 
 
-def read_url(url: str) -> Url:
-    """The parts of a URL that may be asked, as far as it says itself. Raises AddressRefused."""
+def parse_public_url(url: str) -> Url:
+    """Parse a URL and check its syntax, scheme and credentials. Raises AddressForbiddenError."""
     if len(url) > MAX_URL:
-        raise AddressRefused(f"a URL of more than {MAX_URL} characters")
+        raise AddressForbiddenError(f"a URL of more than {MAX_URL} characters")
     try:
         place = parse_url(url)
     except urllib3.exceptions.LocationParseError:
-        raise AddressRefused("a URL that can't be read") from None
+        raise AddressForbiddenError("a URL that can't be read") from None
     if place.scheme not in _PORTS or not place.host:
-        raise AddressRefused("a URL that is not http:// or https:// with a host")
+        raise AddressForbiddenError("a URL that is not http:// or https:// with a host")
     if place.auth is not None or "%" in place.host:
-        raise AddressRefused("a URL with credentials or a zone")
+        raise AddressForbiddenError("a URL with credentials or a zone")
     return place
 
 
 def _follow(place: Url, location: str) -> Url:
-    """Where a redirect leads. Raises AddressRefused."""
+    """Return the target of a redirect. Raises AddressForbiddenError."""
     try:
-        target = read_url(urljoin(place.url, location))
+        target = parse_public_url(urljoin(place.url, location))
     except ValueError:
-        raise AddressRefused("a redirect that can't be read") from None
+        raise AddressForbiddenError("a redirect that can't be read") from None
     if place.scheme == "https" and target.scheme != "https":
-        raise AddressRefused("a redirect from https:// to http://")
+        raise AddressForbiddenError("a redirect from https:// to http://")
     return target
 
 
-def _checked(place: Url, *, allowed: Sequence[Network], resolve: Resolve, deadline: float) -> Sequence[str]:
-    """The addresses of the URL's host that may be asked under its port. Raises AddressRefused where there are none."""
+def _allowed_addresses(
+    place: Url, *, allowed: Sequence[Network], resolve: HostResolver, deadline: float
+) -> Sequence[str]:
+    """Resolve the URL's host and return its allowed addresses. Raises AddressForbiddenError if there are none."""
     port = _port(place)
     found = _look_up(_host(place), port, resolve=resolve, deadline=deadline)
-    checked = [address for address in found if is_within(address, allowed) or is_public(address) and _is_usual(port)]
+    checked = [
+        address
+        for address in found
+        if is_in_networks(address, allowed) or is_public_address(address) and _is_default_port(port)
+    ]
     if not checked:
-        raise AddressRefused("a host without a public address, or another port than 80 and 443")
+        raise AddressForbiddenError("a host without a public address, or another port than 80 and 443")
     return checked
 
 
 @contextmanager
-def _connected(place: Url, addresses: Sequence[str], *, authorities: str, deadline: float) -> Iterator[HTTPConnection]:
-    """A connection to one of the host's addresses, which ends at the deadline, whatever is waited for."""
+def _connection(place: Url, addresses: Sequence[str], *, authorities: str, deadline: float) -> Iterator[HTTPConnection]:
+    """Connect to one of the addresses; the connection is closed at the deadline, whatever it blocks on."""
     host, port = _host(place), _port(place)
-    with closing(_open(addresses, port, deadline=deadline)) as plain, _ended_at(deadline, plain):
-        connection = HTTPConnection(host, port, timeout=_left(deadline))
+    with closing(_connect(addresses, port, deadline=deadline)) as plain, _closed_at(deadline, plain):
+        connection = HTTPConnection(host, port, timeout=_seconds_left(deadline))
         encrypted = place.scheme == "https"
-        connection.sock = _encryption(authorities).wrap_socket(plain, server_hostname=host) if encrypted else plain
+        connection.sock = _tls_context(authorities).wrap_socket(plain, server_hostname=host) if encrypted else plain
         with closing(connection):
             yield connection
 
 
 def _host(place: Url) -> str:
-    """Without the brackets of an IPv6 address."""
+    """Return the host without the brackets of an IPv6 address."""
     return (place.host or "").strip("[]")
 
 
@@ -144,12 +150,12 @@ def _port(place: Url) -> int:
     return place.port if place.port is not None else _PORTS[place.scheme or ""]
 
 
-def _is_usual(port: int) -> bool:
+def _is_default_port(port: int) -> bool:
     return port in _PORTS.values()
 
 
-def _look_up(host: str, port: int, *, resolve: Resolve, deadline: float) -> Sequence[str]:
-    """The host's addresses. A lookup takes as long as name servers like, and can't be ended: it is left behind."""
+def _look_up(host: str, port: int, *, resolve: HostResolver, deadline: float) -> Sequence[str]:
+    """Resolve the host in a thread; a lookup can't be cancelled, so at the deadline its thread is abandoned."""
     answers: SimpleQueue[Sequence[str] | None] = SimpleQueue()
 
     def ask() -> None:
@@ -160,37 +166,39 @@ def _look_up(host: str, port: int, *, resolve: Resolve, deadline: float) -> Sequ
 
     threading.Thread(target=ask, name="lookup", daemon=True).start()
     try:
-        found = answers.get(timeout=_left(deadline))
+        found = answers.get(timeout=_seconds_left(deadline))
     except Empty:
-        raise TimedOut("a host whose name takes too long to look up") from None
+        raise ResponseTimeoutError("a host whose name takes too long to look up") from None
     if found is None:
-        raise NoAnswer("a host whose name is not known")
+        raise NoResponseError("a host whose name is not known")
     return found
 
 
-def _open(addresses: Sequence[str], port: int, *, deadline: float) -> socket.socket:
-    """A connection to the first of the addresses that takes one. Raises NoAnswer."""
+def _connect(addresses: Sequence[str], port: int, *, deadline: float) -> socket.socket:
+    """Connect to the first address that accepts. Raises NoResponseError."""
     for address in addresses:
-        # An address is not looked up, so that it is the one that was checked.
+        # An address is not resolved again: it is the one that was checked.
         with suppress(OSError):
-            return socket.create_connection((address, port), timeout=_left(deadline))
-    raise NoAnswer("no answer (no connection)")
+            return socket.create_connection((address, port), timeout=_seconds_left(deadline))
+    raise NoResponseError("no response (no connection)")
 
 
 @cache
-def _encryption(authorities: str) -> ssl.SSLContext:
-    """It takes certificates of these authorities alone, and for the host that the URL names."""
+def _tls_context(authorities: str) -> ssl.SSLContext:
+    """Return a TLS context that trusts only these authorities and verifies the host name."""
     return ssl.create_default_context(cafile=authorities)
 
 
 @contextmanager
-def _ended_at(deadline: float, plain: socket.socket) -> Iterator[None]:
-    """End a connection at the deadline: time-outs are for one read each, and a server may drip bytes for hours.
+def _closed_at(deadline: float, plain: socket.socket) -> Iterator[None]:
+    """Shut a connection down at the deadline.
 
-    What breaks within is raised as an error of `config.http.json_client`.
+    Socket timeouts cover one read each, and a server may send slowly for hours.
+
+    Connection errors in the block are raised as errors of `config.http`.
     """
     ended = threading.Event()
-    # Encryption takes the socket over; the other handle is of the same connection.
+    # TLS takes over the socket; this duplicate handle is of the same connection.
     with plain.dup() as handle:
 
         def end() -> None:
@@ -198,7 +206,7 @@ def _ended_at(deadline: float, plain: socket.socket) -> Iterator[None]:
             with suppress(OSError):
                 handle.shutdown(socket.SHUT_RDWR)
 
-        timer = threading.Timer(_left(deadline), end)
+        timer = threading.Timer(_seconds_left(deadline), end)
         timer.daemon = True
         timer.start()
         broken: Exception | None = None
@@ -209,15 +217,19 @@ def _ended_at(deadline: float, plain: socket.socket) -> Iterator[None]:
         finally:
             timer.cancel()
             timer.join()
-    # To who reads, an end by us looks as if the answer were complete. `from None`: causes may hold the address.
+    # A shutdown here looks like a complete body to the reader. `from None`: causes may contain the address.
     if ended.is_set() or isinstance(broken, TimeoutError | urllib3.exceptions.TimeoutError):
-        raise TimedOut("an answer that takes too long") from None
+        raise ResponseTimeoutError("a response that takes too long") from None
     if broken is not None:
-        raise NoAnswer(f"no answer ({type(broken).__name__})") from None
+        raise NoResponseError(f"no response ({type(broken).__name__})") from None
 
 
-def _ask(connection: HTTPConnection, place: Url, *, deadline: float, max_bytes: int) -> _Answer:
-    """Raises AnswerTooLarge, TimedOut, Permanent for codings that are not read, and what connections raise."""
+def _request(connection: HTTPConnection, place: Url, *, deadline: float, max_bytes: int) -> _Response:
+    """Send the GET and read the response.
+
+    Raises ResponseTooLargeError, ResponseTimeoutError, PermanentError for an unsupported content coding, and the
+    errors of connections.
+    """
     headers = {
         "Host": place.netloc or "",
         "User-Agent": USER_AGENT,
@@ -231,19 +243,19 @@ def _ask(connection: HTTPConnection, place: Url, *, deadline: float, max_bytes: 
     with closing(response):
         if response.status == 200:
             if response.headers.get("content-encoding", "").strip().lower() not in _CODINGS:
-                raise Permanent("an answer in a coding that is not read")
-            content = read_body(response, deadline=deadline, max_bytes=max_bytes)
-    return _Answer(
+                raise PermanentError("a response in an unsupported content coding")
+            content = read_response_body(response, deadline=deadline, max_bytes=max_bytes)
+    return _Response(
         status=response.status,
         location=response.headers.get("location", ""),
-        pause=response.headers.get("retry-after", ""),
+        retry_after=response.headers.get("retry-after", ""),
         content=content,
     )
 
 
-def _left(deadline: float) -> float:
-    """The seconds until the deadline. Raises TimedOut where there are none."""
+def _seconds_left(deadline: float) -> float:
+    """Return the seconds until the deadline. Raises ResponseTimeoutError if it has passed."""
     left = deadline - time.monotonic()
     if left <= 0:
-        raise TimedOut("an answer that takes too long")
+        raise ResponseTimeoutError("a response that takes too long")
     return left

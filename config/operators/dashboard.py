@@ -1,7 +1,7 @@
-"""The first page of the operators' site: panels that the apps make, each for who may see its rows.
+"""Dashboard of the admin site: panels from the apps, each for operators with permission to view its rows.
 
-DASHBOARD_PANELS lists them as (permission, function). A function takes the time and makes its subject's panels from
-what the database and Redis know: nobody waits for an outside service. A subject that has nothing to tell makes none.
+DASHBOARD_PANELS lists them as (permission, function). A function takes the time and yields the panels of its subject
+from the database and Redis; it calls no outside service. A subject without data yields none.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,9 +20,9 @@ _A_MINUTE = timedelta(minutes=1)
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A line of a panel: what, how much, a remark, and the page to look at.
+    """Line of a panel: label, value, remark, and a link to the relevant page.
 
-    `is_alarming` says that an operator should do something about it.
+    `is_alarming`: an operator should act on it.
     """
 
     label: str
@@ -34,7 +34,7 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """Bars from left to right: (what, how many) each, and what the first and the last are."""
+    """Bar chart from left to right: (label, value) of each bar, and the labels of the first and the last."""
 
     title: str
     bars: tuple[tuple[str, int], ...]
@@ -43,7 +43,7 @@ class Chart:
 
     @property
     def rectangles(self) -> list[dict[str, Any]]:
-        """Each bar with its place and height in a picture that is as wide as there are bars, and 100 high."""
+        """Return each bar with its place and height in a picture that is as wide as there are bars, and 100 high."""
         most = max((value for _, value in self.bars), default=0) or 1
         return [
             {"label": label, "value": value, "x": place, "height": value * 100 // most, "y": 100 - value * 100 // most}
@@ -52,13 +52,13 @@ class Chart:
 
     @property
     def most(self) -> int:
-        """The highest bar."""
+        """Return the highest value."""
         return max((value for _, value in self.bars), default=0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """What one subject shows."""
+    """Panel of one subject."""
 
     title: str
     figures: tuple[Figure, ...] = ()
@@ -67,7 +67,7 @@ class Panel:
 
 
 def add_panels(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """The page's context with the panels that the caller may see. Called by django-unfold."""
+    """Add the panels that the user may view to the page's context. Called by django-unfold."""
     now = timezone.now()
     panels: list[Panel] = []
     for permission, path in settings.DASHBOARD_PANELS:
@@ -77,8 +77,8 @@ def add_panels(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     return context | {"title": "Dashboard", "panels": panels}
 
 
-def ago(then: datetime | None, now: datetime) -> str:
-    """How long ago, in words."""
+def time_ago(then: datetime | None, now: datetime) -> str:
+    """Return the elapsed time in words."""
     if then is None:
         return "never"
     return "just now" if now - then < _A_MINUTE else f"{timesince(then, now)} ago".replace("\xa0", " ")

@@ -1,4 +1,7 @@
-"""Django's middleware for people with sessions, which the API is spared: its callers say in each call who they are."""
+"""Middleware for pages: sessions, which API requests skip, and the Content-Security-Policy of the admin site.
+
+API requests carry their credential in each call.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,8 +13,8 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 
 
-class _ForPages(MiddlewareMixin):
-    """Passes by what is below /api/."""
+class _SkipsAPI(MiddlewareMixin):
+    """Mixin that skips the middleware below /api/."""
 
     def __call__(self, request: HttpRequest) -> Any:
         if request.path_info.startswith("/api/"):
@@ -19,30 +22,31 @@ class _ForPages(MiddlewareMixin):
         return super().__call__(request)
 
 
-class PageSessions(_ForPages, SessionMiddleware):
-    """Sessions."""
+class PageSessionMiddleware(_SkipsAPI, SessionMiddleware):
+    """Sessions of pages."""
 
 
-class PageAuthentication(_ForPages, AuthenticationMiddleware):
-    """Who is logged in."""
+class PageAuthenticationMiddleware(_SkipsAPI, AuthenticationMiddleware):
+    """Authentication of pages."""
 
 
-class PageMessages(_ForPages, MessageMiddleware):
-    """Notes to who is logged in."""
+class PageMessageMiddleware(_SkipsAPI, MessageMiddleware):
+    """Messages on pages."""
 
 
-# What browsers may load for the operators' site: nothing from another host.
-# django-unfold's Alpine evaluates what stands in attributes, and its pages set styles, so that an injected script would
-# run, and could send what it reads elsewhere by leading the browser there. What keeps a launcher's text from being one
-# is that pages escape it. The policy keeps pages from loading from other hosts, from calling them, and out of frames.
+# Browsers may load the admin site's resources only from this host. django-unfold's Alpine evaluates attributes, and its
+# pages set styles. So an injected script would run, and could send data elsewhere by navigating the browser. Escaping
+# in the templates prevents injection. The policy prevents loading from other hosts, calling them, and framing.
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
 
-def add_policy(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware."""
+def content_security_policy(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Return a middleware that adds the policy to the admin site."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)

@@ -1,4 +1,4 @@
-"""How the operators' site looks and what its navigation has; read by django-unfold as the setting UNFOLD."""
+"""Appearance and navigation of the admin site, as django-unfold's setting UNFOLD."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ def _may_see(permission: str) -> Callable[[HttpRequest], bool]:
 
 
 def _list(title: str, icon: str, model: str) -> dict[str, Any]:
-    """An entry of the navigation, for a model by "app.model"; who may not see its rows doesn't see it."""
+    """Return a navigation entry for a model, by "app.model"; visible to operators with permission to view its rows."""
     app, name = model.split(".")
     return {
         "title": title,
@@ -22,7 +22,7 @@ def _list(title: str, icon: str, model: str) -> dict[str, Any]:
     }
 
 
-# What stands in no list here is found under "All applications", which superusers have.
+# Models that are not listed here are under "All applications", visible to superusers.
 _NAVIGATION = [
     {"items": [{"title": "Dashboard", "icon": "monitoring", "link": reverse_lazy("admin:index")}]},
     {

@@ -1,4 +1,7 @@
-"""Django's PostgreSQL backend with a cheaper look at connections, and prepared statements. Django looks for `base`."""
+"""Django's PostgreSQL backend with a cheaper connection check and prepared statements.
+
+Django requires the module name `base`.
+"""
 
 import select
 from typing import Any
@@ -8,37 +11,38 @@ from django.db.backends.postgresql.operations import DatabaseOperations as Postg
 
 
 class DatabaseOperations(PostgresOperations):
-    """Shows statements to whoever logs or counts them with their parameters, also where these went by themselves."""
+    """Database operations that log statements with their parameters, even if these were sent separately."""
 
     def last_executed_query(self, cursor: Any, sql: str, params: Any) -> str:
-        """The statement as text."""
+        """Return the statement as text."""
         composed: str = self.compose_sql(sql, params)
         return composed
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Adds two things that count where a request is hardly more than one query."""
+    """Connection with a cheap health check and prepared cursors, which matter for requests of a single query."""
 
     ops_class = DatabaseOperations
 
     def is_usable(self) -> bool:
-        """Whether the connection is open and nothing has come in that nobody asked for.
+        """Return whether the connection is open and has no unexpected input.
 
-        Django would ask the server, once in every request. A server that ended or ended the connection has said so,
-        and what it said waits here to be read; a connection that was lost without a word would not answer either.
+        Django would query the server once in every request. A server that shut down or closed the connection
+        has sent a message, which is readable here. A connection that was lost silently would not respond to a
+        query either.
         """
         connection: Any = self.connection
         if connection is None or connection.closed:
             return False
-        # Not `select`, which knows no descriptor beyond 1,023: a server with many clients has those.
+        # Not `select`, which fails for descriptors above 1,023: a server with many clients has those.
         poll = select.poll()
         poll.register(connection.fileno(), select.POLLIN)
         return not poll.poll(0) or bool(super().is_usable())
 
     def prepared_cursor(self) -> Any:
-        """A cursor whose statements PostgreSQL parses and plans once for each connection.
+        """Return a cursor whose statements PostgreSQL parses and plans once for each connection.
 
-        Only for statements whose plan is right whatever their parameters are: PostgreSQL will not look at them.
+        Only for statements with a plan that fits all parameters: PostgreSQL does not consider them.
         """
         self.close_if_health_check_failed()
         self.ensure_connection()

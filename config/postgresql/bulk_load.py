@@ -1,4 +1,4 @@
-"""Many rows into the database at once: by COPY, into a table or into a temporary one from which they are merged."""
+"""Bulk loading with COPY: rows in COPY's text format, into a table, or into a temporary table for a merge."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,7 +11,6 @@ from django.db.backends.utils import CursorWrapper
 from psycopg import sql
 
 
-# Rows as text for PostgreSQL's COPY. Pure.
 @dataclass(frozen=True, slots=True)
 class CopyText:
     """Rows in COPY's text format, and their columns."""
@@ -20,19 +19,19 @@ class CopyText:
     text: bytes
 
 
-def copy_text(rows: Iterable[Mapping[str, Any]]) -> CopyText:
-    """Rows of column -> value as COPY takes them; all have the columns of the first one, in its order."""
+def format_copy_rows(rows: Iterable[Mapping[str, Any]]) -> CopyText:
+    """Format rows of column -> value for COPY; all have the columns of the first one, in its order."""
     columns: tuple[str, ...] = ()
     lines = []
     for row in rows:
         columns = columns or tuple(row)
-        lines.append(copy_line(row))
+        lines.append(format_copy_row(row))
     return CopyText(columns, "".join(lines).encode())
 
 
-def copy_line(row: Mapping[str, Any]) -> str:
-    """One row. Dicts become JSON, lists of words that need no quotes become arrays."""
-    # Addresses and hashes, which most values are, need no closer look.
+def format_copy_row(row: Mapping[str, Any]) -> str:
+    """Format one row. Dicts become JSON; lists of words that need no quotes become arrays."""
+    # Fast path for addresses and hashes, which most values are.
     values = [value if type(value) is str and value.isalnum() else _value(value) for value in row.values()]
     return "\t".join(values) + "\n"
 
@@ -43,7 +42,7 @@ def _value(value: Any) -> str:
     if isinstance(value, str):
         return _escape(value)
     if isinstance(value, dict):
-        # JSON itself has no tab nor line break.
+        # JSON text has no tab nor line break.
         return orjson.dumps(value).decode().replace("\\", "\\\\")
     if isinstance(value, list):
         return _escape("{" + ",".join(value) + "}")
@@ -51,39 +50,40 @@ def _value(value: Any) -> str:
 
 
 def _escape(text: str) -> str:
-    """Without what COPY would take for the end of a value or of a row."""
+    """Escape the characters that end a value or a row in COPY."""
     return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
 
 
 def copy_into(cursor: CursorWrapper, table: str, rows: CopyText) -> None:
-    """Add rows to a table. Raises what Django's own statements raise: IntegrityError, OperationalError and the like."""
+    """Add rows to a table. Raises Django's database errors, such as IntegrityError and OperationalError."""
     if not rows.text:
         return
     columns = sql.SQL(", ").join(map(sql.Identifier, rows.columns))
     statement = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), columns)
-    # Django looks after the errors of statements, and not of this.
+    # Django converts the errors of statements, but not of `copy`.
     with connection.wrap_database_errors, cursor.copy(statement) as copy:
         copy.write(rows.text)
 
 
-def commit_lazily() -> None:
-    """Have this database transaction end before the disk has it: the last ones are lost when the database crashes.
+def commit_asynchronously() -> None:
+    """Make this transaction commit asynchronously: the last ones are lost if the database crashes.
 
-    Each is lost whole, and with all after it. So it is right where the progress that tells of the rows goes with them.
+    Each is lost as a whole, with all later ones. So it is safe if the progress of the rows is stored in the same
+    transaction.
     """
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL synchronous_commit TO off")
 
 
 @contextmanager
-def staged(cursor: CursorWrapper, name: str, types: Mapping[str, str], rows: CopyText) -> Iterator[None]:
-    """The rows in a temporary table of this name while the block runs, in their order; `types` are its columns'.
+def staging_table(cursor: CursorWrapper, name: str, types: Mapping[str, str], rows: CopyText) -> Iterator[None]:
+    """Load the rows into a temporary table of this name while the block runs, in their order; `types` are its columns'.
 
-    To be used in a database transaction, with which the table goes at the latest: a pool may give the connection to
-    somebody else after it.
+    Use it in a transaction, with which the table is dropped at the latest: a pool may reuse the connection after
+    it.
     """
     columns = ", ".join(f'"{column}" {kind}' for column, kind in types.items())
-    # Long rows are not compressed here, because they are read back at once.
+    # Long rows are not compressed, because they are read back at once.
     cursor.execute(f"CREATE TEMPORARY TABLE {name} ({columns}) WITH (toast_tuple_target = 8160) ON COMMIT DROP")
     copy_into(cursor, name, rows)
     yield
@@ -91,16 +91,16 @@ def staged(cursor: CursorWrapper, name: str, types: Mapping[str, str], rows: Cop
 
 
 def column_types(model: type[models.Model], columns: Iterable[str]) -> dict[str, str]:
-    """Column -> its type in the model's table."""
+    """Return column -> its type in the model's table."""
     fields = {field.column: field for field in model._meta.concrete_fields}
     return {column: str(fields[column].db_type(connection)) for column in columns}
 
 
-def names(columns: Iterable[str]) -> str:
-    """Columns as a statement lists them."""
+def column_list(columns: Iterable[str]) -> str:
+    """Return the columns as a list in SQL."""
     return ", ".join(f'"{column}"' for column in columns)
 
 
-def assignments(columns: Iterable[str]) -> str:
-    """What ON CONFLICT DO UPDATE sets, so that these columns get the values that were to be inserted."""
+def upsert_assignments(columns: Iterable[str]) -> str:
+    """Return the assignments of ON CONFLICT DO UPDATE that set these columns to the inserted values."""
     return ", ".join(f'"{column}" = EXCLUDED."{column}"' for column in columns)

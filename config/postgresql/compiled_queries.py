@@ -1,4 +1,4 @@
-"""Statements that the ORM writes once and that are run often: compiling a queryset costs more than its query."""
+"""Queries of which Django compiles the queryset once: compiling takes longer than the query itself."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,63 +10,63 @@ from psycopg import errors
 from psycopg.types.datetime import TimestamptzLoader
 
 
-class Slot(Expression):
-    """A place in a queryset for a value that every run brings along."""
+class QueryParameter(Expression):
+    """Placeholder in a queryset for a value that each run supplies."""
 
     def __init__(self, name: str, output_field: "Field[Any, Any]") -> None:
         super().__init__(output_field=output_field)
         self.name = name
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:  # type: ignore[override]
-        """A parameter whose value is this slot itself, by which `Statement.bind` finds its place."""
+        """Return a parameter whose value is this placeholder, which `Statement.bind` replaces."""
         return "%s", [self]
 
 
-# A migration changed a column of the plan, or a pooler gave the connection's plans to others.
+# A migration changed a column of the plan, or a pooler reassigned the connection's plans.
 _LOST_PLANS = (errors.FeatureNotSupported, errors.InvalidSqlStatementName, errors.DuplicatePreparedStatement)
 
 
-def load_times_fast(cursor: Any) -> None:
-    """Have a cursor read moments as psycopg does, in C: Django's own way sets the same time zone by a slower one."""
+def parse_timestamps_in_c(cursor: Any) -> None:
+    """Make a cursor parse timestamps in C, as psycopg does: Django's own loader sets the same time zone more slowly."""
     cursor.adapters.register_loader("timestamptz", TimestamptzLoader)
 
 
 @dataclass(frozen=True)
-class Statement:
-    """SQL with its parameters, some of which may be slots."""
+class CompiledQuery:
+    """SQL with its parameters, some of which may be placeholders."""
 
     sql: str
     parameters: tuple[Any, ...]
 
     @classmethod
-    def of(cls, queryset: "QuerySet[Any, Any]") -> "Statement":
-        """What the queryset would run."""
+    def of(cls, queryset: "QuerySet[Any, Any]") -> "CompiledQuery":
+        """Compile a queryset."""
         sql, parameters = queryset.query.sql_with_params()
         return cls(sql, tuple(parameters))
 
     def bind(self, **values: Any) -> tuple[Any, ...]:
-        """The parameters with the slots' values, by the slots' names."""
-        return tuple(values[part.name] if isinstance(part, Slot) else part for part in self.parameters)
+        """Return the parameters with the placeholders' values, by name."""
+        return tuple(values[part.name] if isinstance(part, QueryParameter) else part for part in self.parameters)
 
     def fetch(self, **values: Any) -> Sequence[tuple[Any, ...]]:
-        """All rows, as PostgreSQL's driver reads them: JSON is still text."""
+        """Return all rows as PostgreSQL's driver reads them: JSON is still text."""
         return self._fetch(connection.cursor(), values)
 
     def fetch_prepared(self, **values: Any) -> Sequence[tuple[Any, ...]]:
-        """The same by a plan that PostgreSQL keeps, which must be right for all values."""
+        """Return all rows with a plan that PostgreSQL caches, which must fit all values."""
         database: Any = connections[DEFAULT_DB_ALIAS]
         try:
             return self._fetch(database.prepared_cursor(), values)
         except DatabaseError as error:
             if database.in_atomic_block or not isinstance(error.__cause__, _LOST_PLANS):
                 raise
-        # What was prepared is gone or out of date: on a new connection nothing is.
+        # The prepared statement is gone or outdated: a new connection has none.
         database.close()
         return self.fetch(**values)
 
     def _fetch(self, opened: Any, values: dict[str, Any]) -> Sequence[tuple[Any, ...]]:
         with opened as cursor:
-            load_times_fast(cursor)
+            parse_timestamps_in_c(cursor)
             cursor.execute(self.sql, self.bind(**values))
             rows: list[tuple[Any, ...]] = cursor.fetchall()
         return rows

@@ -1,4 +1,4 @@
-"""Time limits for what must be answered soon or not at all."""
+"""Timeouts for database statements and locks."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,13 +7,14 @@ from django.db import connection, transaction
 
 
 @contextmanager
-def limited(*, milliseconds: int, waiting: int = 0) -> Iterator[None]:
-    """A transaction whose statements, and their waits for locks, take no longer each. Raises OperationalError then.
+def statement_timeout(*, milliseconds: int, lock_milliseconds: int = 0) -> Iterator[None]:
+    """Open a transaction whose statements, including lock waits, take at most `milliseconds` each.
 
-    `waiting` are milliseconds for the wait for each lock alone, 0 for no limit of its own.
+    `lock_milliseconds` limits each lock wait; 0 is no separate limit. Raises OperationalError after a
+    timeout.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
             limits = "SELECT set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true)"
-            cursor.execute(limits, [str(milliseconds), str(waiting)])
+            cursor.execute(limits, [str(milliseconds), str(lock_milliseconds)])
         yield

@@ -1,9 +1,8 @@
-"""How often what was called, counted in Redis until a worker takes the counts away in batches.
+"""Counters of calls in Redis, which a worker collects in batches.
 
-Counts lie in one hash from the first call on, under a name that is made with it. Taking moves the hash as a whole, so
-that every call is in exactly one batch; the batch stays, and is handed out again, until it is dropped by its name.
-Whoever has stored a batch remembers the name: it is the same after a crash, and in a Redis that comes back from an old
-copy of itself.
+All counters are fields of one hash, which gets a random name with its first call. Taking a batch renames the whole
+hash, so that every call is in exactly one batch. The batch stays, and is returned again, until it is dropped by name. A
+worker that stored a batch records the name: it is the same after a crash, and in a Redis restored from an old copy.
 """
 
 import secrets
@@ -13,15 +12,15 @@ from datetime import date
 
 from redis import RedisError
 
-from config.http.json_client import Retryable
-from config.redis.connection import PREFIX, redis
+from config.http.errors import RetryableError
+from config.redis.connection import PREFIX, redis_client
 
 LIVE = f"{PREFIX}calls"
 _TAKEN = f"{PREFIX}calls:taken"
-# No field of a count: those begin with a day.
+# Not the field of a counter: those begin with a date.
 _NAME = "name"
 
-# A line of Lua: the first call of a field may be the first of the hash, which is named then.
+# Lua: the first call of a field may be the first of the hash, which then gets its name.
 COUNT_ONE = (
     "if redis.call('HINCRBY', {key}, {field}, 1) == 1 then redis.call('HSETNX', {key}, '" + _NAME + "', {name}) end"
 )
@@ -39,8 +38,8 @@ return 0
 
 
 @dataclass(frozen=True, order=True)
-class Calls:
-    """What is counted together: the calls of one caller to one endpoint, by its route's name, in one day of UTC."""
+class CountedCalls:
+    """Key of a counter: caller, endpoint (route name) and day in UTC."""
 
     day: date
     caller: int
@@ -48,62 +47,62 @@ class Calls:
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Counts that change no more."""
+class CountBatch:
+    """Immutable batch of counters."""
 
     name: str
-    counts: Mapping[Calls, int]
+    counts: Mapping[CountedCalls, int]
 
 
-class CountsUnavailable(Retryable):
-    """Redis gives no answer."""
+class CountsUnavailableError(RetryableError):
+    """Redis does not respond."""
 
 
-def field(*, day: date, caller: int, endpoint: str) -> str:
-    """The field under which these calls are counted."""
+def count_field(*, day: date, caller: int, endpoint: str) -> str:
+    """Return the hash field that counts these calls."""
     return f"{day} {caller} {endpoint}"
 
 
-def _read(field: str) -> Calls:
+def _read(field: str) -> CountedCalls:
     day, caller, endpoint = field.split(" ", 2)
-    return Calls(date.fromisoformat(day), int(caller), endpoint)
+    return CountedCalls(date.fromisoformat(day), int(caller), endpoint)
 
 
-def new_name() -> str:
-    """A name that no batch has had, for a hash that begins."""
+def new_batch_name() -> str:
+    """Return a unique name for a new hash."""
     return secrets.token_hex(16)
 
 
-def count(field: str) -> None:
-    """Count one call of this field. Without Redis it is not counted, and nothing is raised."""
+def increment_count(field: str) -> None:
+    """Increment the counter of this field. Without Redis nothing is counted, and nothing is raised."""
     script = COUNT_ONE.format(key="KEYS[1]", field="ARGV[1]", name="ARGV[2]")
     try:
-        redis().eval(script, 1, LIVE, field, new_name())
+        redis_client().eval(script, 1, LIVE, field, new_batch_name())
     except RedisError:
-        # What the client has said in the log.
+        # The client has logged it.
         return
 
 
-def take() -> Batch | None:
-    """The batch that waits to be dropped, or else all that was counted until now; None where nothing was.
+def take_batch() -> CountBatch | None:
+    """Return the pending batch, or else all counters so far as a new batch; None if there are none.
 
-    Several who take at once get the same batch. Raises CountsUnavailable.
+    Concurrent callers get the same batch. Raises CountsUnavailableError.
     """
     try:
-        words = redis().eval(_TAKE, 2, LIVE, _TAKEN)
+        words = redis_client().eval(_TAKE, 2, LIVE, _TAKEN)
     except RedisError as error:
-        raise CountsUnavailable("no answer from Redis") from error
+        raise CountsUnavailableError("no answer from Redis") from error
     texts = [word.decode() for word in words]
     found = dict(zip(texts[::2], texts[1::2], strict=True))
     if not found:
         return None
     name = found.pop(_NAME)
-    return Batch(name, {_read(field): int(number) for field, number in found.items()})
+    return CountBatch(name, {_read(field): int(number) for field, number in found.items()})
 
 
-def drop(batch: Batch) -> None:
-    """Forget the batch, which is stored elsewhere by now; another one stays. Raises CountsUnavailable."""
+def drop_batch(batch: CountBatch) -> None:
+    """Delete the batch once it is stored elsewhere; any other batch stays. Raises CountsUnavailableError."""
     try:
-        redis().eval(_DROP, 1, _TAKEN, batch.name)
+        redis_client().eval(_DROP, 1, _TAKEN, batch.name)
     except RedisError as error:
-        raise CountsUnavailable("no answer from Redis") from error
+        raise CountsUnavailableError("no answer from Redis") from error

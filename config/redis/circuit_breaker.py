@@ -1,45 +1,45 @@
-"""Pauses in which an outside service is left alone after an error, by all processes together.
+"""Circuit breaker per outside service, shared by all processes through Redis.
 
-Redis keeps them, and may lose one: that costs one more call.
+Redis may lose its state: that costs one more call.
 """
 
 import logging
 import math
 from dataclasses import dataclass
 
-from config.http.json_client import Permanent, RateLimited, Retryable
-from config.redis.connection import PREFIX, redis
+from config.http.errors import PermanentError, RateLimitedError, RetryableError
+from config.redis.connection import PREFIX, redis_client
 
 logger = logging.getLogger(__name__)
 
-# How long a service is left alone where it does not say itself: after an error that passes, and after a refusal.
+# Seconds for which a circuit stays open without a Retry-After: after a temporary error, and after a permanent one.
 OUTAGE_SECONDS = 60
 REFUSAL_SECONDS = 600
 
 
 @dataclass(frozen=True)
-class Pause:
-    """That of one service: its name for the log, and the key that stands in Redis while the pause lasts."""
+class CircuitBreaker:
+    """Circuit breaker of one service: its name for the log, and the Redis key that exists while the circuit is open."""
 
     service: str
     key: str
 
     @classmethod
-    def of(cls, service: str, name: str) -> "Pause":
-        """The pause of a service; the name is the part of the key that is its own."""
+    def of(cls, service: str, name: str) -> "CircuitBreaker":
+        """Return the circuit breaker of a service; `name` is the specific part of its Redis key."""
         return cls(service, f"{PREFIX}{name}:paused")
 
-    def is_on(self) -> bool:
-        """Whether the service is left alone. Raises RedisError."""
-        return bool(redis().exists(self.key))
+    def is_open(self) -> bool:
+        """Return whether the circuit is open. Raises RedisError."""
+        return bool(redis_client().exists(self.key))
 
-    def begin(self, error: Retryable | Permanent) -> int:
-        """Leave the service alone, for as long as it says where it limits us; for how many seconds."""
-        if isinstance(error, RateLimited) and error.retry_after is not None:
-            pause = max(math.ceil(error.retry_after), 1)
+    def open(self, error: RetryableError | PermanentError) -> int:
+        """Open the circuit for the service's Retry-After, or else the default, and return the seconds."""
+        if isinstance(error, RateLimitedError) and error.retry_after is not None:
+            seconds = max(math.ceil(error.retry_after), 1)
         else:
-            pause = OUTAGE_SECONDS if isinstance(error, Retryable) else REFUSAL_SECONDS
-        redis().set(self.key, 1, ex=pause)
-        level = logging.WARNING if isinstance(error, Retryable) else logging.ERROR
-        logger.log(level, "%s gave no answer, and is left alone for %s s: %s", self.service, pause, error)
-        return pause
+            seconds = OUTAGE_SECONDS if isinstance(error, RetryableError) else REFUSAL_SECONDS
+        redis_client().set(self.key, 1, ex=seconds)
+        level = logging.WARNING if isinstance(error, RetryableError) else logging.ERROR
+        logger.log(level, "Circuit breaker of %s opened for %s s: %s", self.service, seconds, error)
+        return seconds

@@ -1,7 +1,7 @@
-"""The Redis server, and how long a process leaves one alone that fails. Every key begins with PREFIX.
+"""Redis client of the service with a circuit breaker per process. Every key begins with PREFIX.
 
-Requests must not wait for a server that hangs, one after another. So the first call that fails begins a pause in which
-all others fail at once; when it is over, one of them tries again, and the next pause begins or all is as before.
+Requests must not block on a hung server one after another. The first failed call opens the circuit: all others fail at
+once. After OPEN_SECONDS one call is let through (half-open); its result closes the circuit or opens it again.
 """
 
 import functools
@@ -23,31 +23,34 @@ logger = logging.getLogger(__name__)
 
 PREFIX = "launchboard:"
 
-PAUSE_SECONDS = 3.0
-# How long a server may take for the connection, and for each reply.
-_PATIENCE_SECONDS = 1.0
+OPEN_SECONDS = 3.0
+# Timeout of the connection, and of each reply.
+_TIMEOUT_SECONDS = 1.0
 
 
-class LeftAlone(ConnectionError):
-    """The server has just failed, and is not asked."""
+class CircuitOpenError(ConnectionError):
+    """Raised while the Redis circuit breaker is open."""
 
 
-class Attempts:
-    """Whether a server is asked; one for each server that a process knows, whatever it is asked by."""
+class RedisCircuitBreaker:
+    """Circuit breaker of one Redis server, shared by all clients of a process."""
 
     def __init__(self) -> None:
-        # None while the server answers.
+        # None while the circuit is closed.
         self._paused_until: float | None = None
         self._lock = threading.Lock()
 
     @contextmanager
-    def attempt(self) -> Iterator[None]:
-        """Around what asks the server. Raises RedisError: what the body raises, or LeftAlone at once in a pause."""
+    def guard(self) -> Iterator[None]:
+        """Guard calls to the server.
+
+        Raises RedisError: that of the block, or CircuitOpenError while the circuit is open.
+        """
         self._begin()
         try:
             yield
         except NoScriptError:
-            # An answer like any other: the server doesn't know the script yet.
+            # A regular response: the script is not loaded on the server yet.
             self._succeed()
             raise
         except RedisError as error:
@@ -64,75 +67,75 @@ class Attempts:
         with self._lock:
             now = time.monotonic()
             if self._paused_until is not None and now < self._paused_until:
-                raise LeftAlone("Redis failed a moment ago")
-            # For all but this one it goes on.
-            self._paused_until = now + PAUSE_SECONDS
+                raise CircuitOpenError("Redis failed a moment ago")
+            # Still open for all other threads.
+            self._paused_until = now + OPEN_SECONDS
 
     def _fail(self, error: Exception) -> None:
         with self._lock:
-            # Of several threads that waited, one tells.
-            told, self._paused_until = self._paused_until is not None, time.monotonic() + PAUSE_SECONDS
+            # Only the first of several failed threads logs.
+            told, self._paused_until = self._paused_until is not None, time.monotonic() + OPEN_SECONDS
         if not told:
-            logger.warning("Redis failed, and is asked again every %g s: %s", PAUSE_SECONDS, error)
+            logger.warning("Redis failed, retrying every %g s: %s", OPEN_SECONDS, error)
 
     def _succeed(self) -> None:
         if self._paused_until is not None:
             self._paused_until = None
-            logger.info("Redis answers again")
+            logger.info("Redis responds again")
 
 
-class Client(Redis):
-    """A client whose calls are attempts, in a pipeline too. Every call may raise RedisError."""
+class GuardedRedis(Redis):
+    """Redis client with a circuit breaker around its commands and pipelines. Every call may raise RedisError."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.attempts = Attempts()
+        self.circuit_breaker = RedisCircuitBreaker()
 
     def execute_command(self, *words: Any, **options: Any) -> Any:
-        """One command."""
-        # Any, since redis-py leaves it without types.
+        """Execute one command."""
+        # Any, because redis-py does not annotate it.
         execute: Any = super().execute_command
-        with self.attempts.attempt():
+        with self.circuit_breaker.guard():
             return execute(*words, **options)
 
     def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Pipeline:
-        """Commands that are sent together."""
-        pipeline = _Pipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
-        pipeline.attempts = self.attempts
+        """Return a pipeline that goes through the circuit breaker."""
+        pipeline = _GuardedPipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
+        pipeline.circuit_breaker = self.circuit_breaker
         return pipeline
 
 
-class _Pipeline(Pipeline):
-    attempts: Attempts
+class _GuardedPipeline(Pipeline):
+    circuit_breaker: RedisCircuitBreaker
 
     def execute(self, raise_on_error: bool = True) -> list[Any]:
-        with self.attempts.attempt():
+        with self.circuit_breaker.guard():
             return super().execute(raise_on_error)
 
 
-def redis() -> Client:
-    """This process's client of the service's server."""
-    return connect(settings.REDIS_URL)
+def redis_client() -> GuardedRedis:
+    """Return this process's client of the service's Redis server."""
+    return client_for(settings.REDIS_URL)
 
 
-def connect(url: str) -> Client:
-    """This process's client of the server at this address; after a fork, it opens new connections."""
-    # The cache alone lets each of several threads that come first make one of its own.
+def client_for(url: str) -> GuardedRedis:
+    """Return this process's client of the server at `url`; after a fork, it opens new connections."""
+    # Without the lock, the cache lets concurrent first calls create several clients.
     with _making:
         return _clients(url)
 
 
 @functools.cache
-def _clients(url: str) -> Client:
-    # Nothing is tried again: what a time-out leaves unknown may be done. Connections that the server closed while they
-    # lay idle are noticed before they are used.
+def _clients(url: str) -> GuardedRedis:
+    # No retries: a command that timed out may have run. Idle connections that the server closed are detected before
+    # use.
     pool = ConnectionPool.from_url(
         url,
-        socket_connect_timeout=_PATIENCE_SECONDS,
-        socket_timeout=_PATIENCE_SECONDS,
+        socket_connect_timeout=_TIMEOUT_SECONDS,
+        socket_timeout=_TIMEOUT_SECONDS,
         retry=Retry(NoBackoff(), 0),
     )
-    return Client(connection_pool=pool)
+    return GuardedRedis(connection_pool=pool)
 
 
 _making = threading.Lock()

@@ -1,4 +1,4 @@
-"""How many calls of one kind pass within a window of time, counted in Redis for all processes together."""
+"""Rate limits: fixed-window counters in Redis, shared by all processes."""
 
 import hashlib
 from dataclasses import dataclass
@@ -7,16 +7,16 @@ from typing import Any
 from redis import ConnectionPool, RedisError
 from redis.exceptions import NoScriptError
 
-from config.http.json_client import Retryable
+from config.http.errors import RetryableError
 from config.redis import call_counts
-from config.redis.connection import PREFIX, redis
+from config.redis.connection import PREFIX, redis_client
 
-# Windows are measured in milliseconds, and a shorter one would be over before its first answer is here.
+# Windows are measured in milliseconds; a shorter one would end before its first response arrives.
 _SHORTEST_SECONDS = 0.01
 
-# Redis drops a key when its time is past, not merely reached: one millisecond less makes the window exactly as long as
-# it should be. A key that lost its expiry would refuse for ever, so each call looks for it. With a second key, the
-# call goes into the counts that a worker takes from there.
+# Redis drops a key after its TTL has passed, not when it is reached: one millisecond less makes the window exact. A key
+# that lost its expiry would refuse calls for ever, so each call checks it. With a second key, the script also
+# increments the usage counters that a worker collects.
 _COUNT = (
     "if KEYS[2] then\n  " + call_counts.COUNT_ONE.format(key="KEYS[2]", field="ARGV[2]", name="ARGV[3]") + "\nend"
     """
@@ -29,15 +29,15 @@ end
 return {count, left + 1}
 """
 )
-# The name under which Redis keeps the script.
+# SHA-1 digest under which Redis caches the script.
 _COUNT_SHA1 = hashlib.sha1(_COUNT.encode(), usedforsecurity=False).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
-    """What became of one call, and what is left for the next ones.
+class RateLimitResult:
+    """Result of one counted call, and the remaining quota.
 
-    Whoever waits `reset_seconds`, which is exact to the millisecond, finds a new window.
+    `reset_seconds` is exact to the millisecond: a call after it falls into a new window.
     """
 
     allowed: bool
@@ -46,55 +46,57 @@ class Verdict:
     reset_seconds: float
 
 
-class CountersUnavailable(Retryable):
-    """Redis gives no answer, so that nobody knows whether the call may pass: its maker decides."""
+class CountersUnavailableError(RetryableError):
+    """Redis does not respond, so the call is not counted; the caller decides whether it passes."""
 
 
-def take(name: str, *, limit: int, seconds: float, usage: str = "") -> Verdict:
-    """Count one call of this name, and say whether it is among the first `limit` of its window.
+def hit(name: str, *, limit: int, seconds: float, usage: str = "") -> RateLimitResult:
+    """Increment the window counter for `name` and return whether the call is within `limit`.
 
-    A window begins with its first call and lasts `seconds` (0.01 or more), also for later callers who name another
-    length. Refused calls make it no longer. One round trip to Redis, in which the call is counted as this `usage`, too
-    (a field of `config.redis.call_counts`), whether it passes or not. Raises CountersUnavailable, at once while the
-    server has lately given no answer, and ValueError for a limit that is none.
+    A window begins with its first call and lasts `seconds` (0.01 or more), also for later callers with another
+    length. Refused calls do not extend it. The same round trip counts the call under `usage` (a field of
+    `config.redis.call_counts`), whether it passes or not. Raises CountersUnavailableError, at once while the circuit
+    breaker is open, and ValueError for an invalid limit.
     """
     if limit < 1 or seconds < _SHORTEST_SECONDS:
-        raise ValueError(f"{limit} per {seconds} s is no limit")
+        raise ValueError(f"{limit} per {seconds} s is not a limit")
     count, left = _count(f"{PREFIX}limit:{name}", round(seconds * 1000), usage)
-    return Verdict(allowed=count <= limit, limit=limit, remaining=max(limit - count, 0), reset_seconds=left / 1000)
+    return RateLimitResult(
+        allowed=count <= limit, limit=limit, remaining=max(limit - count, 0), reset_seconds=left / 1000
+    )
 
 
 def _count(key: str, milliseconds: int, usage: str) -> tuple[int, int]:
-    """How many calls the window has with this one, and the milliseconds until it ends."""
+    """Return the number of calls in the window with this one, and the milliseconds until it ends."""
     words: tuple[str | int, ...] = (1, key, milliseconds)
     if usage:
-        words = (2, key, call_counts.LIVE, milliseconds, usage, call_counts.new_name())
-    client = redis()
+        words = (2, key, call_counts.LIVE, milliseconds, usage, call_counts.new_batch_name())
+    client = redis_client()
     try:
-        with client.attempts.attempt():
+        with client.circuit_breaker.guard():
             count, left = _run_script(client.connection_pool, *words)
     except RedisError as error:
-        raise CountersUnavailable("no answer from Redis") from error
+        raise CountersUnavailableError("no response from Redis") from error
     return count, left
 
 
 def _run_script(pool: ConnectionPool, *words: str | int) -> Any:
     try:
-        return _ask(pool, "EVALSHA", _COUNT_SHA1, *words)
+        return _send_command(pool, "EVALSHA", _COUNT_SHA1, *words)
     except NoScriptError:
-        # The server is new, or was started again.
-        return _ask(pool, "EVAL", _COUNT, *words)
+        # The server's script cache is empty, as after a restart.
+        return _send_command(pool, "EVAL", _COUNT, *words)
 
 
-def _ask(pool: ConnectionPool, *command: str | int) -> Any:
-    """The reply to one command, by a connection alone: redis-py's client would take as long again."""
-    # Any, since redis-py leaves its connections' methods without types.
+def _send_command(pool: ConnectionPool, *command: str | int) -> Any:
+    """Send one command on a pooled connection and return its reply; redis-py's client would take twice as long."""
+    # Any, because redis-py does not annotate its connections.
     connection: Any = pool.get_connection()
     try:
         connection.send_command(*command)
         return connection.read_response()
     except BaseException:
-        # Its reply may be on the way, and would be taken for the next command's.
+        # Its reply may still arrive, and would be taken as that of the next command.
         connection.disconnect()
         raise
     finally:

@@ -1,9 +1,10 @@
-"""One caller asks for an answer that many want, however many processes they are in; the others wait for what he got.
+"""Single-flight fetches with a cache in Redis: one process calls the outside service, the others wait for its response.
 
-The answer is kept in Redis: fresh for a while, and after that for as long as it may stand in where the outside service
-is down. After a failure nobody asks for a pause. Without Redis each process does the same for itself.
+A cache entry is fresh at first; then it is stale, and is returned if the service is down. A failure starts a back-off
+in which no process calls the service. Without Redis each process does the same for itself.
 
-The name of an answer holds a version of its shape: after an upgrade there are answers of the earlier release.
+The name of an entry contains the version of its schema: after an upgrade, Redis still holds entries of the earlier
+release.
 """
 
 import logging
@@ -17,183 +18,190 @@ from typing import Any
 import orjson
 from redis.exceptions import LockError, RedisError
 
-from config.http.json_client import Permanent, RateLimited, Retryable
-from config.redis.connection import PREFIX, redis
+from config.http.errors import PermanentError, RateLimitedError, RetryableError
+from config.redis.connection import PREFIX, redis_client
 
 logger = logging.getLogger(__name__)
 
-_LOOK_EVERY_SECONDS = 0.05
+_POLL_SECONDS = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lifetimes:
-    """All in seconds."""
+class CacheTimes:
+    """Times of a cache entry, in seconds."""
 
     fresh: float
-    # Counted from the same moment; at least `fresh`.
-    kept: float
-    # How long nobody asks after a failure.
-    pause: float
-    # How long those who don't ask wait for the one who does.
-    patience: float
-    # After so long without a word, he who asks is taken for dead.
-    longest_call: float
+    # TTL of the entry, from the same instant; at least `fresh`.
+    ttl: float
+    # Back-off after a failure.
+    backoff: float
+    # Timeout of processes that wait for the leader.
+    wait_timeout: float
+    # TTL of the leader's lock, so that a crashed leader blocks nothing.
+    lock_ttl: float
 
 
 @dataclass(frozen=True)
-class Shared:
-    """An answer as it went through JSON; `is_stale` where it is no longer fresh."""
+class FetchResult:
+    """Cached response after a JSON round trip; `is_stale` if it is no longer fresh."""
 
     value: Any
     is_stale: bool = False
 
 
-class Failed(Exception):
-    """There is no answer, and nobody asks for one within `retry_after` seconds."""
+class FetchFailedError(Exception):
+    """No response is available, and no process fetches one for `retry_after` seconds."""
 
     def __init__(self, text: str, *, retry_after: float) -> None:
         super().__init__(text)
         self.retry_after = retry_after
 
 
-def share(name: str, ask: Callable[[], Any], *, lifetimes: Lifetimes, not_asked: type[Exception]) -> Shared:
-    """The answer that is kept under the name, or a new one, for which `ask` is called by one caller at a time.
+def fetch_shared(
+    name: str, fetch: Callable[[], Any], *, times: CacheTimes, not_attempted: type[Exception]
+) -> FetchResult:
+    """Return the cache entry, or fetch a new one with `fetch`, which one caller runs at a time.
 
-    `ask` returns what JSON can hold and raises Retryable or Permanent. One of `not_asked` says that it didn't come to
-    asking, which is no failure of the outside service: the next caller may try at once. Where no answer is kept, that
-    error goes on to the caller, and Failed is raised where the asking failed.
+    `fetch` returns a JSON-serializable value and raises RetryableError or PermanentError. A `not_attempted` exception
+    means that the service was not called, which is not a failure: the next caller may try at once. Without a cache
+    entry that exception propagates, and FetchFailedError is raised if the fetch failed.
     """
     try:
-        return _Together(name, ask, lifetimes, not_asked).share()
+        return _SharedFetch(name, fetch, times, not_attempted).get()
     except RedisError as error:
-        logger.warning("answers of outside services are not shared: %s", error)
-        return _share_alone(name, ask, lifetimes, not_asked)
+        logger.warning("Responses of outside services are not shared: %s", error)
+        return _fetch_without_redis(name, fetch, times, not_attempted)
 
 
-class _Together:
-    def __init__(self, name: str, ask: Callable[[], Any], lifetimes: Lifetimes, not_asked: type[Exception]) -> None:
-        self._ask, self._lifetimes, self._not_asked = ask, lifetimes, not_asked
-        self._answer_key = f"{PREFIX}shared:{name}"
-        self._failure_key = f"{self._answer_key}:failure"
-        self._lock = redis().lock(f"{self._answer_key}:lock", timeout=lifetimes.longest_call, blocking=False)
+class _SharedFetch:
+    def __init__(self, name: str, fetch: Callable[[], Any], times: CacheTimes, not_attempted: type[Exception]) -> None:
+        self._fetch, self._times, self._not_attempted = fetch, times, not_attempted
+        self._entry_key = f"{PREFIX}shared:{name}"
+        self._failure_key = f"{self._entry_key}:failure"
+        self._lock = redis_client().lock(f"{self._entry_key}:lock", timeout=times.lock_ttl, blocking=False)
 
-    def share(self) -> Shared:
-        deadline = time.monotonic() + self._lifetimes.patience
+    def get(self) -> FetchResult:
+        deadline = time.monotonic() + self._times.wait_timeout
         while True:
-            kept, settled = self._read()
-            if settled:
-                return settled
+            entry, result = self._read()
+            if result:
+                return result
             if self._lock.acquire():
                 try:
-                    return self._lead()
+                    return self._fetch_as_leader()
                 finally:
-                    # It may have run out, and its end costs nobody the answer.
+                    # The lock may have expired; losing it does not invalidate the response.
                     with suppress(LockError, RedisError):
                         self._lock.release()
-            if kept:
-                return kept
+            if entry:
+                return entry
             if time.monotonic() > deadline:
-                raise Failed("nobody got an answer in time", retry_after=self._lifetimes.pause)
-            time.sleep(_LOOK_EVERY_SECONDS)
+                raise FetchFailedError("no response in time", retry_after=self._times.backoff)
+            time.sleep(_POLL_SECONDS)
 
-    def _lead(self) -> Shared:
-        # Somebody may have asked between our look and our lock.
-        kept, settled = self._read()
-        if settled:
-            return settled
+    def _fetch_as_leader(self) -> FetchResult:
+        # Another process may have fetched it between the read and the lock.
+        entry, result = self._read()
+        if result:
+            return result
         try:
-            value = self._ask()
-        except self._not_asked:
-            if kept:
-                return kept
+            value = self._fetch()
+        except self._not_attempted:
+            if entry:
+                return entry
             raise
-        except (Retryable, Permanent) as error:
-            pause = _pause_after(error, self._lifetimes)
-            self._keep(self._failure_key, _write_failure(error, pause), seconds=pause)
-            if kept:
-                logger.warning("an answer is stale, because a new one failed: %s", error)
-                return kept
-            raise Failed(str(error), retry_after=pause) from error
-        self._keep(self._answer_key, orjson.dumps(value), seconds=self._lifetimes.kept)
-        return Shared(value)
+        except (RetryableError, PermanentError) as error:
+            backoff = _backoff_after(error, self._times)
+            self._store(self._failure_key, _write_failure(error, backoff), seconds=backoff)
+            if entry:
+                logger.warning("Returning a stale response, because the fetch failed: %s", error)
+                return entry
+            raise FetchFailedError(str(error), retry_after=backoff) from error
+        self._store(self._entry_key, orjson.dumps(value), seconds=self._times.ttl)
+        return FetchResult(value)
 
-    def _read(self) -> tuple[Shared | None, Shared | None]:
-        """The kept answer, and again where there is nothing to ask for. Raises Failed after a failure without it."""
-        with redis().pipeline(transaction=False) as pipeline:
-            pipeline.get(self._answer_key)
-            pipeline.pttl(self._answer_key)
+    def _read(self) -> tuple[FetchResult | None, FetchResult | None]:
+        """Return the cache entry, and again if no fetch is needed.
+
+        Raises FetchFailedError after a failure without an entry.
+        """
+        with redis_client().pipeline(transaction=False) as pipeline:
+            pipeline.get(self._entry_key)
+            pipeline.pttl(self._entry_key)
             pipeline.get(self._failure_key)
             content, left, failure = pipeline.execute()
-        kept = None
+        entry = None
         if content is not None:
-            # What is left of its life tells its age by one clock, Redis's.
-            age = self._lifetimes.kept - left / 1000
-            kept = Shared(orjson.loads(content), is_stale=age >= self._lifetimes.fresh)
-        if kept and not kept.is_stale:
-            return kept, kept
-        if failure is not None and not kept:
+            # Its TTL gives its age by one clock, that of Redis.
+            age = self._times.ttl - left / 1000
+            entry = FetchResult(orjson.loads(content), is_stale=age >= self._times.fresh)
+        if entry and not entry.is_stale:
+            return entry, entry
+        if failure is not None and not entry:
             raise _read_failure(failure)
-        return kept, kept if failure is not None else None
+        return entry, entry if failure is not None else None
 
-    def _keep(self, key: str, content: bytes, *, seconds: float) -> None:
+    def _store(self, key: str, content: bytes, *, seconds: float) -> None:
         try:
-            redis().set(key, content, px=round(seconds * 1000))
+            redis_client().set(key, content, px=round(seconds * 1000))
         except RedisError as error:
-            logger.warning("an answer can't be kept: %s", error)
+            logger.warning("A response can't be cached: %s", error)
 
 
-def _pause_after(error: Exception, lifetimes: Lifetimes) -> float:
-    asked = error.retry_after if isinstance(error, RateLimited) else None
-    return max(lifetimes.pause, min(asked or 0, lifetimes.fresh))
+def _backoff_after(error: Exception, times: CacheTimes) -> float:
+    retry_after = error.retry_after if isinstance(error, RateLimitedError) else None
+    return max(times.backoff, min(retry_after or 0, times.fresh))
 
 
-def _write_failure(error: Exception, pause: float) -> bytes:
-    return orjson.dumps({"text": str(error), "until": time.time() + pause})
+def _write_failure(error: Exception, backoff: float) -> bytes:
+    return orjson.dumps({"text": str(error), "until": time.time() + backoff})
 
 
-def _read_failure(content: bytes) -> Failed:
-    kept = orjson.loads(content)
-    return Failed(kept["text"], retry_after=max(kept["until"] - time.time(), 1.0))
+def _read_failure(content: bytes) -> FetchFailedError:
+    entry = orjson.loads(content)
+    return FetchFailedError(entry["text"], retry_after=max(entry["until"] - time.time(), 1.0))
 
 
 @dataclass
-class _Own:
-    """What one process knows by itself; times are of its monotonic clock."""
+class _ProcessEntry:
+    """State of one process; times are of its monotonic clock."""
 
     lock: threading.Lock
     value: Any = None
-    asked_at: float | None = None
-    # Of the last failure: its text, as every caller gets an exception of his own, and how long nobody asks.
+    fetched_at: float | None = None
+    # The last failure: its text, because each caller gets an exception of its own, and the end of the back-off.
     failure: str = ""
-    paused_until: float = 0.0
+    retry_at: float = 0.0
 
 
-_own: dict[str, _Own] = {}
+_process_entries: dict[str, _ProcessEntry] = {}
 
 
-def _share_alone(name: str, ask: Callable[[], Any], lifetimes: Lifetimes, not_asked: type[Exception]) -> Shared:
-    # In one step: of two threads that come first, both must get the same lock.
-    own = _own.setdefault(name, _Own(threading.Lock()))
-    with own.lock:
+def _fetch_without_redis(
+    name: str, fetch: Callable[[], Any], times: CacheTimes, not_attempted: type[Exception]
+) -> FetchResult:
+    # Atomic: concurrent first callers must get the same lock.
+    local = _process_entries.setdefault(name, _ProcessEntry(threading.Lock()))
+    with local.lock:
         now = time.monotonic()
-        age = None if own.asked_at is None else now - own.asked_at
-        if age is not None and age < lifetimes.fresh:
-            return Shared(own.value)
-        kept = Shared(own.value, is_stale=True) if age is not None and age < lifetimes.kept else None
-        if now < own.paused_until:
-            if kept:
-                return kept
-            raise Failed(own.failure, retry_after=max(own.paused_until - now, 1.0))
+        age = None if local.fetched_at is None else now - local.fetched_at
+        if age is not None and age < times.fresh:
+            return FetchResult(local.value)
+        entry = FetchResult(local.value, is_stale=True) if age is not None and age < times.ttl else None
+        if now < local.retry_at:
+            if entry:
+                return entry
+            raise FetchFailedError(local.failure, retry_after=max(local.retry_at - now, 1.0))
         try:
-            own.value, own.asked_at = ask(), now
-        except not_asked:
-            if kept:
-                return kept
+            local.value, local.fetched_at = fetch(), now
+        except not_attempted:
+            if entry:
+                return entry
             raise
-        except (Retryable, Permanent) as error:
-            pause = _pause_after(error, lifetimes)
-            own.failure, own.paused_until = str(error), now + pause
-            if kept:
-                return kept
-            raise Failed(own.failure, retry_after=pause) from error
-        return Shared(own.value)
+        except (RetryableError, PermanentError) as error:
+            backoff = _backoff_after(error, times)
+            local.failure, local.retry_at = str(error), now + backoff
+            if entry:
+                return entry
+            raise FetchFailedError(local.failure, retry_after=backoff) from error
+        return FetchResult(local.value)

@@ -1,4 +1,4 @@
-"""How Django REST framework, drf-spectacular and django-cors-headers are set up. None of it is an operator's choice."""
+"""Settings of Django REST framework, drf-spectacular and django-cors-headers that no operator changes."""
 
 VIEWS = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
@@ -10,37 +10,57 @@ VIEWS = {
     "DEFAULT_METADATA_CLASS": "config.api.rendering.NoMetadata",
     "EXCEPTION_HANDLER": "config.api.error_handling.exception_handler",
     "UNAUTHENTICATED_USER": None,
-    # Serializers hand datetimes on as they are, and the renderer writes them.
+    # Serializers pass datetimes through; the renderer formats them.
     "DATETIME_FORMAT": None,
-    # A query parameter called `format` is no wish for another renderer.
+    # A query parameter named `format` does not select a renderer.
     "URL_FORMAT_OVERRIDE": None,
 }
 
-# With Solana's chain id.
+# Formatted with Solana's chain id.
 ABOUT = """Tokens of token launchpads: listing, lookup and indexing over HTTP.
 
 Addresses, pools and transactions of EVM chains are hex in any case. Those of Solana, whose `chainId` is {}, are base58
 in their own case: a mint is a token's address, and a signature a transaction's hash.
 """
 
+# The tag of an operation, by the package of its view.
+OPERATION_TAGS = {
+    "tokens.catalogue": "tokens",
+    "tokens.market": "tokens",
+    "tokens.indexing": "tokens",
+    "tokens.fees": "fees",
+    "tokens.deploying": "deploy",
+    "pretokens": "users",
+    "leaderboard": "leaderboard",
+    "accounts": "operations",
+}
+
 DESCRIPTION = {
     "TITLE": "Launchboard",
     "VERSION": "0.1.0",
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
-    # The order of the URL files, which is the contract's.
+    "TAGS": [
+        {"name": "tokens", "description": "Listing, lookup, trending pools and indexing."},
+        {"name": "fees", "description": "Locked liquidity, and uncollected and claimed fees."},
+        {"name": "deploy", "description": "Deployment of tokens, and claims of their airdrops."},
+        {"name": "users", "description": "Pending token configurations of users."},
+        {"name": "leaderboard", "description": "Rankings of agents, and the events behind them."},
+        {"name": "operations", "description": "Sessions of administrators."},
+    ],
+    # Keep the order of the URL files, which is that of the contract.
     "SORT_OPERATIONS": False,
     "SERVE_AUTHENTICATION": [],
-    # Endpoints are grouped by the part of the path after this one.
+    # Common prefix of all paths.
     "SCHEMA_PATH_PREFIX": "/api/",
-    # No authentication class reads it: the endpoints that do name it themselves.
+    # No authentication class uses it; the endpoints that accept it list it themselves.
     "APPEND_COMPONENTS": {
         "securitySchemes": {
             "adminSession": {
                 "type": "apiKey",
                 "in": "cookie",
                 "name": "admin_session",
-                "description": "An administrator's session, which POST /api/admin/verify begins.",
+                "description": "Session of an administrator, created by POST /api/admin/verify.",
             }
         }
     },
@@ -48,9 +68,9 @@ DESCRIPTION = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "config.api.openapi_schema.describe_errors",
     ],
-    # What has choices is named after its field; these are behind several.
+    # Enumerations are named after their field; these belong to several fields.
     "ENUM_NAME_OVERRIDES": {"PoolKind": ["standard", "project"], "FeesKind": ["static", "dynamic"]},
-    # The page's default is to send the description to a validator on the Internet.
+    # By default the page sends the description to a validator on the Internet.
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
@@ -60,8 +80,7 @@ CROSS_ORIGIN = {
     "CORS_URLS_REGEX": r"^/api/",
     "CORS_ALLOW_METHODS": ("DELETE", "GET", "HEAD", "POST"),
     "CORS_ALLOW_HEADERS": ("authorization", "content-type", "x-api-key"),
-    # How many seconds browsers remember what they may; an origin that is taken from the list keeps for as long what it
-    # had.
+    # Seconds for which browsers cache a preflight. An origin removed from the list keeps its access for as long.
     "CORS_PREFLIGHT_MAX_AGE": 600,
     "CORS_EXPOSE_HEADERS": (
         "Deprecation",

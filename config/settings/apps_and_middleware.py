@@ -1,11 +1,11 @@
-"""What the Django project is made of: apps, middleware and templates, in the order that counts."""
+"""Apps, middleware and templates of the Django project; their order matters."""
 
 from typing import Any
 
 from config.environment.variables import BASE_DIR
 
 APPS = [
-    # Before the admin, whose site and templates it replaces.
+    # Before the admin, because it overrides the admin's site and templates.
     "unfold",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -31,23 +31,23 @@ APPS = [
 ]
 
 MIDDLEWARE = [
-    # First: probes come by address and in plain HTTP.
-    "config.api.health.answer_probes",
+    # First: probes use the IP address and plain HTTP.
+    "config.api.health.probe_middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.api.cors.CrossOriginMiddleware",
-    # Around the one that compresses, so that a 304 has the ETag and the Vary of the 200.
-    "config.edge.representation.answer_conditions",
+    # Outside of compression, so that a 304 has the ETag and the Vary of the 200.
+    "config.edge.representation.conditional_get",
     "config.edge.representation.CompressionMiddleware",
-    "config.operators.middleware.add_policy",
-    "config.operators.middleware.PageSessions",
+    "config.operators.middleware.content_security_policy",
+    "config.operators.middleware.PageSessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "config.operators.middleware.PageAuthentication",
+    "config.operators.middleware.PageAuthenticationMiddleware",
     "accounts.operators.second_factor_middleware.SecondFactorMiddleware",
-    "config.operators.middleware.PageMessages",
+    "config.operators.middleware.PageMessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    # Turns what a log-in was refused for into a page; other requests it passes on.
+    # Renders a rejected log-in as a page; it passes other requests on.
     "axes.middleware.AxesMiddleware",
 ]
 

@@ -1,4 +1,4 @@
-"""What beat enqueues, how often, and in which queue tasks wait."""
+"""Schedule of Celery beat, and the queues of tasks."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from kombu import Queue
 
 
 def _every(seconds: float, task: str) -> dict[str, Any]:
-    # What waits longer than until the next one is of no use: no backlog of them while workers are down.
+    # A task expires when the next one is due: no backlog builds up while workers are down.
     return {"task": task, "schedule": seconds, "options": {"expires": seconds}}
 
 
@@ -28,26 +28,26 @@ SCHEDULE = {
     "fetch-documents": _every(2.0, "tokens.tasks.fetch_documents"),
     "pull-hub": _every(15.0, "leaderboard.tasks.pull_hub"),
     "note-social-scores": _every(600.0, "leaderboard.tasks.note_social_scores"),
-    # It looks what is due.
+    # The task selects the due intervals.
     "make-rankings": _every(15.0, "leaderboard.tasks.make_rankings"),
     "prune-rankings": _every(300.0, "leaderboard.tasks.prune_rankings"),
-    # It looks at every account that has a score, however old.
+    # The task scans every account with a score, however old.
     "prune-facts": _every(3600.0, "leaderboard.tasks.prune_facts"),
     "prune-market-history": _every(600.0, "tokens.tasks.prune_market_history"),
 }
 
-# Workers take from all in turn, so that a backlog in one holds up nothing in the others: what is in flight is looked
-# after while many orders wait to be signed. With `--queues` a worker takes from some alone.
+# Workers take tasks from all queues in turn, so that a backlog in one delays no other: in-flight deployments are
+# watched while many others wait for signing. With `--queues` a worker serves only some of them.
 QUEUES = tuple(Queue(name, routing_key=name) for name in ("celery", "deploy", "watch", "leaderboard", "documents"))
 
-# Whatever is not named waits in the first queue.
+# All other tasks use the first queue.
 _QUEUED = {
     "deploy": ("submit_deployment", "submit_waiting", "note_deploy_wallets", "note_wallets_of_chain"),
     "documents": ("fetch_documents",),
     "watch": ("sweep_deployments", "watch_deployments", "watch_chain", "confirm_deployments", "confirm_deployed"),
 }
 ROUTES = {f"tokens.tasks.{task}": {"queue": queue} for queue, tasks in _QUEUED.items() for task in tasks} | {
-    # They take long; a worker for this queue alone spares the others' time.
+    # Long tasks; a separate worker for this queue keeps the others free.
     f"leaderboard.tasks.{task}": {"queue": "leaderboard"}
     for task in ("pull_hub", "make_rankings", "make_ranking", "prune_rankings", "prune_facts")
 }

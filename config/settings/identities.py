@@ -1,4 +1,4 @@
-"""The knobs of users' tokens, which `config.settings` takes in: whose tokens are believed, and what they say."""
+"""Settings of users' tokens: trusted issuers and the meaning of their claims."""
 
 import ipaddress
 import os
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
-from config.environment.variables import check_url, env_float, load_env_file, refused, split_list
+from config.environment.variables import check_url, env_float, invalid_value, load_env_file, split_list
 
-# This module is imported before the settings have read it.
+# Imported before `config.settings` has loaded the file.
 load_env_file()
 
-# What tokens may be signed with. A secret that both sides have (HS256) is none of it: our copy of it could sign, too.
+# Allowed signature algorithms. A shared secret (HS256) is not allowed: our copy of it could sign, too.
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
 
 _NAME = re.compile(r"[A-Z][A-Z0-9]{0,29}")
@@ -26,33 +26,33 @@ _KINDS: dict[str, SubjectKind] = {"fid": "fid", "id": "id"}
 
 @dataclass(frozen=True, kw_only=True)
 class Issuer:
-    """Somebody whose tokens are believed: what theirs have as `iss` and `aud`, and where their public keys are."""
+    """Trusted issuer: the `iss` and `aud` of its tokens, and the URL of its public keys."""
 
     issuer: str
-    # A token has to be made for one of them.
+    # A token must name one of them.
     audiences: tuple[str, ...]
     jwks_url: str
     algorithms: tuple[str, ...]
-    # What `sub` is: the user's number in the social protocol, or an id that the issuer alone knows.
+    # Meaning of `sub`: the user's FID, or an opaque id of the issuer.
     subject: SubjectKind
-    # Whether a token may show a FID beside its subject, in `linked_accounts` as Privy's identity tokens do.
+    # Whether a token may contain a FID besides its subject, in `linked_accounts` as Privy's identity tokens do.
     links_accounts: bool = False
 
 
 def env_issuers(environment: Mapping[str, str] | None = None) -> tuple[Issuer, ...]:
-    """Those that the environment names. Raises ImproperlyConfigured, also where two of them have the same `iss`."""
+    """Return the issuers in the environment. Raises ImproperlyConfigured, also for a duplicate `iss`."""
     env = {name: text.strip() for name, text in (os.environ if environment is None else environment).items()}
     found = [*_farcaster(env), *_privy(env), *_others(env)]
     if len({issuer.issuer for issuer in found}) < len(found):
-        raise refused("OIDC_ISSUERS", "issuers each of which is named once")
+        raise invalid_value("OIDC_ISSUERS", "issuers each of which is named once")
     return tuple(found)
 
 
 def _farcaster(env: Mapping[str, str]) -> list[Issuer]:
-    """Quick Auth: https://miniapps.farcaster.xyz/docs/sdk/quick-auth."""
+    """Return the issuer of Quick Auth: https://miniapps.farcaster.xyz/docs/sdk/quick-auth."""
     domains = split_list(env.get("FARCASTER_AUTH_DOMAINS", ""))
     if any("/" in domain for domain in domains):
-        raise refused("FARCASTER_AUTH_DOMAINS", "domains alone, such as app.example, without https://")
+        raise invalid_value("FARCASTER_AUTH_DOMAINS", "domains only, such as app.example, without https://")
     origin = _url(env, "FARCASTER_AUTH_ORIGIN", "https://auth.farcaster.xyz")
     if not domains:
         return []
@@ -62,12 +62,12 @@ def _farcaster(env: Mapping[str, str]) -> list[Issuer]:
 
 
 def _privy(env: Mapping[str, str]) -> list[Issuer]:
-    """Access and identity tokens: https://docs.privy.io/authentication/user-authentication/access-tokens."""
+    """Return Privy's issuer: https://docs.privy.io/authentication/user-authentication/access-tokens."""
     app_id = env.get("PRIVY_APP_ID", "")
     if not app_id:
         return []
     if not _APP_ID.fullmatch(app_id):
-        raise refused("PRIVY_APP_ID", "the id of an app: letters, digits, - and _")
+        raise invalid_value("PRIVY_APP_ID", "the id of an app: letters, digits, - and _")
     return [
         Issuer(
             issuer="privy.io",
@@ -86,32 +86,37 @@ def _others(env: Mapping[str, str]) -> list[Issuer]:
 
 def _other(env: Mapping[str, str], name: str) -> Issuer:
     if not _NAME.fullmatch(name):
-        raise refused("OIDC_ISSUERS", "names of capital letters and digits, with commas between them")
+        raise invalid_value("OIDC_ISSUERS", "names of capital letters and digits, with commas between them")
     prefix = f"OIDC_{name}_"
     issuer = env.get(f"{prefix}ISSUER", "")
     if not 1 <= len(issuer) <= _LONGEST_ISSUER:
-        raise refused(f"{prefix}ISSUER", f"what its tokens have as iss, of at most {_LONGEST_ISSUER} characters")
+        raise invalid_value(f"{prefix}ISSUER", f"what its tokens have as iss, of at most {_LONGEST_ISSUER} characters")
     audiences = split_list(env.get(f"{prefix}AUDIENCE", ""))
     if not audiences:
-        # Without one, a token made for any other service would let its bearer in here.
-        raise refused(f"{prefix}AUDIENCE", "what its tokens for this service have as aud")
+        # Without it, a token for any other service would be accepted here.
+        raise invalid_value(f"{prefix}AUDIENCE", "what its tokens for this service have as aud")
     algorithms = split_list(env.get(f"{prefix}ALGORITHMS", "")) or ALGORITHMS
     if not set(algorithms) <= set(ALGORITHMS):
-        raise refused(f"{prefix}ALGORITHMS", f"one or more of {', '.join(ALGORITHMS)}, with commas between them")
+        raise invalid_value(f"{prefix}ALGORITHMS", f"one or more of {', '.join(ALGORITHMS)}, with commas between them")
     kind = _KINDS.get(env.get(f"{prefix}SUBJECT", "") or "id")
     if kind is None:
-        raise refused(f"{prefix}SUBJECT", " or ".join(_KINDS))
+        raise invalid_value(f"{prefix}SUBJECT", " or ".join(_KINDS))
     jwks_url = _url(env, f"{prefix}JWKS_URL", "")
     return Issuer(issuer=issuer, audiences=audiences, jwks_url=jwks_url, algorithms=algorithms, subject=kind)
 
 
 def _url(env: Mapping[str, str], name: str, default: str) -> str:
-    """Where keys are. Whoever can change them on their way can be any user, so that they come encrypted, or not far."""
+    """Return the URL of an issuer's keys.
+
+    Keys modified in transit would let an attacker be any user: the URL must use https:// or point to this machine.
+    """
     text = env.get(name, "") or default
     check_url(name, text, ("http", "https"))
     parts = urlsplit(text)
     if parts.scheme != "https" and not _is_this_machine(parts.hostname or ""):
-        raise refused(name, "an address that starts with https://, or with http:// and names this machine: 127.0.0.1")
+        raise invalid_value(
+            name, "an address that starts with https://, or with http:// and names this machine: 127.0.0.1"
+        )
     return text.rstrip("/")
 
 
@@ -122,8 +127,8 @@ def _is_this_machine(host: str) -> bool:
         return False
 
 
-# Whose tokens are believed: Farcaster's for FARCASTER_AUTH_DOMAINS, Privy's for PRIVY_APP_ID, those of OIDC_ISSUERS.
+# Trusted issuers: Farcaster for FARCASTER_AUTH_DOMAINS, Privy for PRIVY_APP_ID, and those of OIDC_ISSUERS.
 IDENTITY_ISSUERS = env_issuers()
-# How long an issuer's keys may take for the connection, the answer's head and its body, each; and how long the one call
-# that needs keys which are not known yet waits for all of it.
+# Timeout of the connection, response head and body of an issuer's keys, each; also the total timeout of a request that
+# needs unknown keys.
 IDENTITY_TIMEOUT_SECONDS = env_float("IDENTITY_TIMEOUT_SECONDS", 3.0, minimum=0.1, maximum=10.0)

@@ -1,13 +1,13 @@
-"""What is logged, and how: lines on standard error."""
+"""Logging settings: lines on standard error."""
 
 from typing import Any
 
-# They say every task that is sent, received and done, of which some come every few seconds, and each step of a log-in.
+# They log every task that is sent, received and done, some of them every few seconds, and each step of a log-in.
 _TALKATIVE = ("celery.beat", "celery.worker.strategy", "celery.app.trace", "axes")
 
 
-def to_standard_error(level: str) -> dict[str, Any]:
-    """Django's LOGGING for the least severe level that is written."""
+def stderr_logging(level: str) -> dict[str, Any]:
+    """Return Django's LOGGING for the minimum level."""
     return {
         "version": 1,
         "disable_existing_loggers": False,

@@ -1,26 +1,26 @@
-"""The knobs of market data, which `config.settings` takes in."""
+"""Settings of market data."""
 
 from config.environment.variables import env_api_key, env_bool, env_float, env_int, env_slug, env_url, load_env_file
 
-# This module is imported before the settings have read it.
+# Imported before `config.settings` has loaded the file.
 load_env_file()
 
-# Whether the provider is asked at all.
+# Whether the provider is called at all.
 MARKET_DATA = env_bool("MARKET_DATA", True)
-# A key of CoinGecko's on-chain API; without one the provider is GeckoTerminal, its free twin.
+# Key of CoinGecko's on-chain API; without one the provider is GeckoTerminal, its free version.
 MARKET_API_KEY = env_api_key("MARKET_API_KEY")
-# The provider's API, or another one of the same shape.
+# URL of the provider's API, or of a compatible one.
 MARKET_BASE_URL = env_url(
     "MARKET_BASE_URL",
     "https://pro-api.coingecko.com/api/v3/onchain" if MARKET_API_KEY else "https://api.geckoterminal.com/api/v2",
 )
-# What the provider allows, over all processes together.
+# Rate limit of the provider, over all processes.
 MARKET_CALLS_PER_MINUTE = env_int("MARKET_CALLS_PER_MINUTE", 30, minimum=1, maximum=10_000)
-# How many pools or tokens go into one call.
+# Pools or tokens per call.
 MARKET_ADDRESSES_PER_CALL = env_int("MARKET_ADDRESSES_PER_CALL", 30, minimum=1, maximum=100)
-# How long the connection, an answer's head and its body may take, each.
+# Timeout of the connection, response head and body, each.
 MARKET_TIMEOUT_SECONDS = env_float("MARKET_TIMEOUT_SECONDS", 5.0, minimum=0.1, maximum=10.0)
-# The provider's category whose pools are the trending ones, such as a launchpad's own; it takes a key.
+# Category of the provider for trending pools, such as a launchpad's own; it requires a key.
 MARKET_CATEGORY = env_slug("MARKET_CATEGORY")
-# How long the points of the tokens' market history are kept.
+# Retention of the market history of tokens in days.
 MARKET_HISTORY_DAYS = env_int("MARKET_HISTORY_DAYS", 7, minimum=2, maximum=3650)

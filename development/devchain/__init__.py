@@ -1,1 +1,1 @@
-"""A chain of our own to develop and test against: a node, contracts, and a launcher of samples. Not for production."""
+"""Development chain: a local node, contracts, and a launcher of sample tokens. Not for production."""

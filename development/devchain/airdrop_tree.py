@@ -1,21 +1,24 @@
-"""The Merkle tree of an airdrop: OpenZeppelin's StandardMerkleTree of ['address', 'uint256']."""
+"""Merkle tree of an airdrop: OpenZeppelin's StandardMerkleTree of ['address', 'uint256'].
+
+A second implementation beside the service's, against which tests compare that.
+"""
 
 from collections.abc import Sequence
 
 from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
-# An address and its amount in wei.
+# Address and amount in wei.
 Entry = tuple[str, int]
 
 
 def merkle_root(entries: Sequence[Entry]) -> bytes:
-    """The root, 32 bytes; of no entries, zeros (a launch may leave the root open)."""
+    """Return the root, 32 bytes; zeros without entries (a launch may leave the root open)."""
     return _tree(entries)[0] if entries else bytes(32)
 
 
 def merkle_proof(entries: Sequence[Entry], entry: Entry) -> list[bytes]:
-    """The hashes that lead from the entry to the root. Raises ValueError where the entry isn't one of them."""
+    """Return the hashes from the entry to the root. Raises ValueError for an unknown entry."""
     tree = _tree(entries)
     # Leaves fill the second half of the tree.
     position = tree.index(_leaf(entry), len(entries) - 1)
@@ -32,7 +35,7 @@ def _leaf(entry: Entry) -> bytes:
 
 
 def _tree(entries: Sequence[Entry]) -> list[bytes]:
-    """The tree as a heap, root first: the children of i are 2i+1 and 2i+2. Leaves are sorted, the lowest one last."""
+    """Return the tree as a heap, root first: the children of i are 2i+1 and 2i+2. Leaves are sorted descending."""
     count = len(entries)
     tree = [b""] * (count - 1) + sorted((_leaf(entry) for entry in entries), reverse=True)
     for position in range(count - 2, -1, -1):

@@ -1,10 +1,13 @@
-"""Puts the contracts onto a fresh development chain, and writes the registry file that makes the service know them.
+"""Deployment of the contracts to a fresh development chain, with the registry file that describes it.
 
-Every contract is created by the first account of the node at a fixed nonce, so each has the same address on every
-development chain, contracts can be given each other's address before they exist, and an interrupted run is continued.
+Usage: `python -m development.devchain.deploy_contracts RPC_URL CHAINS_FILE`.
+
+The node's first account creates every contract at a fixed nonce. So each contract has the same address on every
+development chain, contracts can refer to each other before they exist, and an interrupted run is resumed.
 """
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,13 +19,13 @@ from web3 import Web3
 
 from development.devchain import node_client
 from development.devchain.anvil import DEPLOYER
-from development.devchain.node_client import load
+from development.devchain.node_client import load_artifact
 
-# The first account that anvil makes from its well-known mnemonic; it owns the contracts.
+# The first account of anvil's well-known mnemonic; it owns the contracts.
 OWNER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
-# What the stand-in of the market-data provider calls the chain; that answers for any network.
+# The chain's name for the market-data stand-in, which serves any network.
 MARKET_NETWORK = "development"
-# In the order of their nonces, of which the steps of the dollar's pool take the next ones.
+# By nonce; the steps of the dollar's pool use the following nonces.
 _CONTRACTS = (
     "WrappedNative",
     "UsdStandIn",
@@ -40,9 +43,9 @@ _CONTRACTS = (
     "BatchLauncher",
 )
 _DOLLAR_POOL_STEPS = 4
-# Behind those steps. New contracts go to the end, so that the others keep their addresses and an older chain gets them.
+# After those steps. New contracts go to the end: the others keep their addresses, and older chains get the new ones.
 _LATER_CONTRACTS = ("Presale", "PresaleAllowlist")
-# Contract name -> its role in the registry, and the layout of its data where launches name it.
+# Contract name -> its role in the registry, and its data layout if launches use the contract.
 _ROLES = {
     "Factory": ("factory", "v4"),
     "Locker": ("locker", "preferences"),
@@ -64,17 +67,17 @@ _DOLLAR_TICK = -196260
 _DOLLAR_RESERVE = 10**9 * 10**6
 
 
-class NotDeployed(Exception):
-    """The contracts are not on this chain."""
+class NotDeployedError(Exception):
+    """Raised when the contracts are not on this chain."""
 
 
-class NotFresh(Exception):
-    """The chain's first account did something else first, so the contracts can't get their addresses."""
+class NotFreshError(Exception):
+    """Raised when the first account's early nonces are used, so that the contracts can't get their addresses."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deployment:
-    """The development contracts at a node; addresses have their EIP-55 form."""
+class DevelopmentContracts:
+    """Development contracts at a node; addresses are EIP-55."""
 
     rpc_url: str
     chain_id: int
@@ -97,49 +100,49 @@ class Deployment:
 
     @property
     def dollar_pool_key(self) -> tuple[str, str, int, int, str]:
-        """The pool of wrapped native and dollar: (currency0, currency1, fee, tickSpacing, hooks)."""
+        """Return the pool of wrapped native and dollar: (currency0, currency1, fee, tickSpacing, hooks)."""
         low, high = sorted((self.wrapped_native, self.usd), key=str.lower)
         return (low, high, _DOLLAR_POOL_FEE, _DOLLAR_POOL_SPACING, "0x" + "00" * 20)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Step:
-    """One transaction of the owner; its place in the list is its nonce."""
+class _ContractCall:
+    """One transaction of the owner; its position in the list is its nonce."""
 
     to: str | None
     data: str
 
 
-def prepare(rpc_url: str, *, chains_file: Path) -> Deployment:
-    """Deploy what is missing, and write the registry file of the chain; safe to repeat.
+def deploy_contracts(rpc_url: str, *, chains_file: Path) -> DevelopmentContracts:
+    """Deploy missing contracts, and write the chain's registry file; safe to repeat.
 
-    Raises NotFresh where the first account's early nonces were used for something else.
+    Raises NotFreshError if the first account's early nonces were used otherwise.
     """
     web3 = node_client.connect(rpc_url)
     deployment = _describe(rpc_url, web3.eth.chain_id)
     steps = _steps(deployment)
     first = web3.eth.get_transaction_count(to_checksum_address(OWNER))
     hashes = [
-        node_client.send(rpc_url, sender=OWNER, to=step.to, data=step.data, nonce=nonce)
+        node_client.send_transaction(rpc_url, sender=OWNER, to=step.to, data=step.data, nonce=nonce)
         for nonce, step in enumerate(steps)
         if nonce >= first
     ]
     try:
         for transaction in hashes:
-            node_client.wait(rpc_url, transaction)
-        locate(rpc_url)
-    except (node_client.TransactionReverted, NotDeployed) as error:
-        raise NotFresh(f"{error}: start with an empty chain") from error
+            node_client.wait_for_receipt(rpc_url, transaction)
+        locate_contracts(rpc_url)
+    except (node_client.TransactionRevertedError, NotDeployedError) as error:
+        raise NotFreshError(f"{error}: start with an empty chain") from error
     _write(chains_file, deployment)
     return deployment
 
 
-def locate(rpc_url: str) -> Deployment:
-    """The contracts that `prepare` put onto the chain. Raises NotDeployed where one of them is missing."""
+def locate_contracts(rpc_url: str) -> DevelopmentContracts:
+    """Return the contracts of `deploy_contracts`. Raises NotDeployedError if one is missing."""
     web3 = node_client.connect(rpc_url)
     for name, address in _addresses().items():
         if not web3.eth.get_code(Web3.to_checksum_address(address)):
-            raise NotDeployed(f"no {name} at {address}")
+            raise NotDeployedError(f"no {name} at {address}")
     return _describe(rpc_url, web3.eth.chain_id)
 
 
@@ -155,9 +158,9 @@ def _created_address(nonce: int) -> str:
     return to_checksum_address(keccak(coded)[12:])
 
 
-def _describe(rpc_url: str, chain_id: int) -> Deployment:
+def _describe(rpc_url: str, chain_id: int) -> DevelopmentContracts:
     at = _addresses()
-    return Deployment(
+    return DevelopmentContracts(
         rpc_url=rpc_url,
         chain_id=chain_id,
         wrapped_native=at["WrappedNative"],
@@ -179,7 +182,7 @@ def _describe(rpc_url: str, chain_id: int) -> Deployment:
     )
 
 
-def _steps(at: Deployment) -> list[_Step]:
+def _steps(at: DevelopmentContracts) -> list[_ContractCall]:
     modules = [at.static_hook, at.dynamic_hook, at.locker, at.vault, at.airdrop, at.dev_buy, at.mev_module]
     arguments: dict[str, tuple[list[str], list[Any]]] = {
         "PoolManager": (["address"], [at.locker]),
@@ -200,42 +203,47 @@ def _steps(at: Deployment) -> list[_Step]:
         "PresaleAllowlist": (["address"], [at.presale]),
     }
     first, later = (
-        [_Step(to=None, data=load(name).bytecode + encode(*arguments.get(name, ([], []))).hex()) for name in names]
+        [
+            _ContractCall(to=None, data=load_artifact(name).bytecode + encode(*arguments.get(name, ([], []))).hex())
+            for name in names
+        ]
         for names in (_CONTRACTS, _LATER_CONTRACTS)
     )
     return first + _dollar_pool(at) + later + _presale(at)
 
 
-def _dollar_pool(at: Deployment) -> list[_Step]:
-    """Opens the pool of wrapped native and dollar, with dollars only: it is there to be bought from."""
-    usd = node_client.contract(at.rpc_url, "UsdStandIn", at.usd)
-    pools = node_client.contract(at.rpc_url, "PoolManager", at.pool_manager)
+def _dollar_pool(at: DevelopmentContracts) -> list[_ContractCall]:
+    """Return the calls that open the pool of wrapped native and dollar, with only dollars as liquidity."""
+    usd = node_client.bind_contract(at.rpc_url, "UsdStandIn", at.usd)
+    pools = node_client.bind_contract(at.rpc_url, "PoolManager", at.pool_manager)
     key = at.dollar_pool_key
     native_first = key[0] == at.wrapped_native
     tick = _DOLLAR_TICK if native_first else -_DOLLAR_TICK
     amounts = (0, _DOLLAR_RESERVE) if native_first else (_DOLLAR_RESERVE, 0)
     return [
-        _Step(to=at.usd, data=usd.encode_abi("mint", [OWNER, _DOLLAR_RESERVE])),
-        _Step(to=at.usd, data=usd.encode_abi("approve", [at.pool_manager, _DOLLAR_RESERVE])),
-        _Step(to=at.pool_manager, data=pools.encode_abi("initialize", [key, tick])),
-        _Step(to=at.pool_manager, data=pools.encode_abi("modifyLiquidity", [key, -887270, 887270, *amounts, 0])),
+        _ContractCall(to=at.usd, data=usd.encode_abi("mint", [OWNER, _DOLLAR_RESERVE])),
+        _ContractCall(to=at.usd, data=usd.encode_abi("approve", [at.pool_manager, _DOLLAR_RESERVE])),
+        _ContractCall(to=at.pool_manager, data=pools.encode_abi("initialize", [key, tick])),
+        _ContractCall(
+            to=at.pool_manager, data=pools.encode_abi("modifyLiquidity", [key, -887270, 887270, *amounts, 0])
+        ),
     ]
 
 
-def _presale(at: Deployment) -> list[_Step]:
-    """Lets the factory launch with presales, and one account beside the owner start them."""
-    factory = node_client.contract(at.rpc_url, "Factory", at.factory)
-    presale = node_client.contract(at.rpc_url, "Presale", at.presale)
+def _presale(at: DevelopmentContracts) -> list[_ContractCall]:
+    """Return the calls that allow presales, and allow one account beside the owner to start them."""
+    factory = node_client.bind_contract(at.rpc_url, "Factory", at.factory)
+    presale = node_client.bind_contract(at.rpc_url, "Presale", at.presale)
     return [
-        _Step(to=at.factory, data=factory.encode_abi("setEnabled", [at.presale, True])),
-        _Step(to=at.presale, data=presale.encode_abi("setAllowlist", [at.presale_allowlist, True])),
-        _Step(to=at.presale, data=presale.encode_abi("setAdmin", [OWNER, True])),
-        _Step(to=at.presale, data=presale.encode_abi("setAdmin", [DEPLOYER, True])),
+        _ContractCall(to=at.factory, data=factory.encode_abi("setEnabled", [at.presale, True])),
+        _ContractCall(to=at.presale, data=presale.encode_abi("setAllowlist", [at.presale_allowlist, True])),
+        _ContractCall(to=at.presale, data=presale.encode_abi("setAdmin", [OWNER, True])),
+        _ContractCall(to=at.presale, data=presale.encode_abi("setAdmin", [DEPLOYER, True])),
     ]
 
 
-def _write(chains_file: Path, at: Deployment) -> None:
-    """Whole or not at all, because the service may read the file at any moment."""
+def _write(chains_file: Path, at: DevelopmentContracts) -> None:
+    """Replace the file atomically, because the service may read it at any moment."""
     addresses = _addresses()
     contracts = [
         f'  {{ role = "{role}", generation = "v4", address = "{addresses[name]}"'
@@ -247,9 +255,9 @@ def _write(chains_file: Path, at: Deployment) -> None:
         f"[chains.{at.chain_id}]",
         'name = "Development chain"',
         'native = "ETH"',
-        "# Nobody reorganises this chain but a test.",
+        "# Only tests reorganise this chain.",
         "finality_depth = 5",
-        "# No provider knows it but the stand-in.",
+        "# Only the market-data stand-in serves it.",
         f'market_network = "{MARKET_NETWORK}"',
         f'wrapped_native = "{at.wrapped_native}"',
         f'v4_pool_manager = "{at.pool_manager}"',
@@ -268,3 +276,15 @@ def _write(chains_file: Path, at: Deployment) -> None:
     unfinished = chains_file.with_name(f"{chains_file.name}.{os.getpid()}")
     unfinished.write_text("\n".join(lines) + "\n", encoding="utf-8")
     unfinished.replace(chains_file)
+
+
+def main() -> None:
+    rpc_url, chains_file = sys.argv[1:]
+    try:
+        deploy_contracts(rpc_url, chains_file=Path(chains_file))
+    except NotFreshError as error:
+        sys.exit(f"{error}: remove the chain's file in the local directory")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""Launching tokens on the development chain from Python: a configuration with defaults, and the calls that send it."""
+"""Launch transactions on the development chain: a configuration with defaults, and its factory calls."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,23 +10,23 @@ from hexbytes import HexBytes
 from development.devchain import node_client
 from development.devchain.airdrop_tree import Entry, merkle_root
 from development.devchain.anvil import CHAIN_ID
-from development.devchain.deploy_contracts import Deployment
+from development.devchain.deploy_contracts import DevelopmentContracts
 
 TOKEN_SUPPLY = 10**29
 BPS = 10_000
 DAY = 86_400
 ZERO_ADDRESS = "0x" + "00" * 20
-# How far the default position reaches above the starting tick, as in the SDK's standard preset.
+# Height of the default position above the starting tick, as in the SDK's standard preset.
 _STANDARD_REACH = 110_400
-# The first fee, the last fee (1,000,000 is the whole) and the seconds between, as in the SDK's default.
+# The first fee, the last fee (in parts per million) and the seconds between, as in the SDK's default.
 _MEV_FEES = (666_777, 41_673, 15)
-# How lockerData numbers the currencies in which a recipient wants his fees.
+# Numbers of the fee currencies in lockerData.
 FEE_PREFERENCES = {"Both": 0, "Paired": 1, "Clanker": 2}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipient:
-    """A share of the liquidity fees in bps; all shares together are 10,000. `wants` is Both, Paired or Clanker."""
+    """Share of the liquidity fees in bps; all shares sum to 10,000. `wants` is Both, Paired or Clanker."""
 
     admin: str
     recipient: str
@@ -36,7 +36,7 @@ class Recipient:
 
 @dataclass(frozen=True, kw_only=True)
 class StaticFees:
-    """Fees of the static hook; 1,000,000 is the whole."""
+    """Fees of the static hook, in parts per million."""
 
     launched: int = 10_000
     paired: int = 10_000
@@ -44,7 +44,7 @@ class StaticFees:
 
 @dataclass(frozen=True, kw_only=True)
 class DynamicFees:
-    """Fees of the dynamic hook, in the order of its data; 1,000,000 is the whole, periods are in seconds."""
+    """Fees of the dynamic hook, in the order of its data; in parts per million, periods in seconds."""
 
     base_fee: int = 10_000
     max_lp_fee: int = 50_000
@@ -56,8 +56,8 @@ class DynamicFees:
 
 
 @dataclass(frozen=True, kw_only=True)
-class VaultShare:
-    """A part of the supply in the vault; durations are in seconds."""
+class DevVaultShare:
+    """Part of the supply in the vault; durations are in seconds."""
 
     admin: str
     bps: int = 1_000
@@ -66,8 +66,8 @@ class VaultShare:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AirdropShare:
-    """A part of the supply for an airdrop; amounts of the entries are in wei. No entries: the root stays open."""
+class DevAirdropShare:
+    """Part of the supply for an airdrop; amounts are in wei. Without entries the root stays open."""
 
     admin: str
     entries: tuple[Entry, ...] = ()
@@ -77,8 +77,8 @@ class AirdropShare:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OwnBuy:
-    """A purchase in the launch itself, paid by the sender; amounts are in wei."""
+class LaunchPurchase:
+    """Purchase within the launch, paid by the sender; amounts are in wei."""
 
     recipient: str
     value: int = 10**17
@@ -86,11 +86,11 @@ class OwnBuy:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LaunchConfig:
-    """What to launch. Ticks are as if the launched token were token0.
+class DevLaunchConfig:
+    """Configuration of a launch. Ticks are as if the launched token were token0.
 
-    `admin` None is the sender; `paired_token` None is wrapped native; no `recipients`: all fees go to the admin; no
-    `positions`: one (tick_lower, tick_upper, bps) from the starting tick upwards.
+    `admin` None is the sender; `paired_token` None is wrapped native; without `recipients` all fees go to the admin;
+    without `positions` there is one (tick_lower, tick_upper, bps) from the starting tick upwards.
     """
 
     name: str = "Sample"
@@ -107,30 +107,30 @@ class LaunchConfig:
     positions: tuple[tuple[int, int, int], ...] = ()
     fees: StaticFees | DynamicFees = StaticFees()
     recipients: tuple[Recipient, ...] = ()
-    vault: VaultShare | None = None
-    airdrop: AirdropShare | None = None
-    own_buy: OwnBuy | None = None
+    vault: DevVaultShare | None = None
+    airdrop: DevAirdropShare | None = None
+    own_buy: LaunchPurchase | None = None
 
 
-def launch(deployment: Deployment, config: LaunchConfig, *, sender: str) -> HexBytes:
-    """Send one launch from an account of the node; returns the transaction's hash and doesn't wait.
+def send_launch(deployment: DevelopmentContracts, config: DevLaunchConfig, *, sender: str) -> HexBytes:
+    """Send one launch from an account of the node; return the transaction's hash without waiting.
 
-    A launch that the factory refuses is mined and reverted: `node.wait` tells.
+    A launch that the factory rejects is mined and reverted: `wait_for_receipt` raises.
     """
     arguments = deployment_config(deployment, config, sender=sender)
-    data = node_client.contract(deployment.rpc_url, "Factory", deployment.factory).encode_abi(
+    data = node_client.bind_contract(deployment.rpc_url, "Factory", deployment.factory).encode_abi(
         "deployToken", [arguments]
     )
-    return node_client.send(
+    return node_client.send_transaction(
         deployment.rpc_url, sender=sender, to=deployment.factory, data=data, value=native_value(config)
     )
 
 
-def launch_batch(deployment: Deployment, configs: Sequence[LaunchConfig], *, sender: str) -> HexBytes:
-    """Send several launches in one transaction through the batch contract, the factory's caller; else as `launch`."""
-    batch = node_client.contract(deployment.rpc_url, "BatchLauncher", deployment.batch_launcher)
+def send_launch_batch(deployment: DevelopmentContracts, configs: Sequence[DevLaunchConfig], *, sender: str) -> HexBytes:
+    """Send several launches in one transaction through the batch contract; otherwise as `send_launch`."""
+    batch = node_client.bind_contract(deployment.rpc_url, "BatchLauncher", deployment.batch_launcher)
     all_arguments = [deployment_config(deployment, config, sender=sender) for config in configs]
-    return node_client.send(
+    return node_client.send_transaction(
         deployment.rpc_url,
         sender=sender,
         to=deployment.batch_launcher,
@@ -140,13 +140,13 @@ def launch_batch(deployment: Deployment, configs: Sequence[LaunchConfig], *, sen
     )
 
 
-def native_value(config: LaunchConfig) -> int:
-    """The wei that the launch's transaction has to carry."""
+def native_value(config: DevLaunchConfig) -> int:
+    """Return the wei that the launch's transaction has to carry."""
     return config.own_buy.value if config.own_buy else 0
 
 
-def deployment_config(deployment: Deployment, config: LaunchConfig, *, sender: str) -> dict[str, Any]:
-    """The factory's DeploymentConfig, as web3.py takes it."""
+def deployment_config(deployment: DevelopmentContracts, config: DevLaunchConfig, *, sender: str) -> dict[str, Any]:
+    """Return the factory's DeploymentConfig for web3.py."""
     admin = config.admin or sender
     dynamic = isinstance(config.fees, DynamicFees)
     return {
@@ -167,8 +167,8 @@ def deployment_config(deployment: Deployment, config: LaunchConfig, *, sender: s
     }
 
 
-def token_config(config: LaunchConfig, *, admin: str) -> dict[str, Any]:
-    """The factory's TokenConfig, as web3.py takes it."""
+def token_config(config: DevLaunchConfig, *, admin: str) -> dict[str, Any]:
+    """Return the factory's TokenConfig for web3.py."""
     return {
         "tokenAdmin": admin,
         "name": config.name,
@@ -198,7 +198,7 @@ def _pool_data(fees: StaticFees | DynamicFees) -> bytes:
     return encode(["(address,bytes,bytes)"], [(ZERO_ADDRESS, b"", fee_data)])
 
 
-def _locker_config(deployment: Deployment, config: LaunchConfig, *, admin: str) -> dict[str, Any]:
+def _locker_config(deployment: DevelopmentContracts, config: DevLaunchConfig, *, admin: str) -> dict[str, Any]:
     recipients = config.recipients or (Recipient(admin=admin, recipient=admin, bps=BPS),)
     positions = config.positions or ((config.tick, config.tick + _STANDARD_REACH, BPS),)
     return {
@@ -213,7 +213,7 @@ def _locker_config(deployment: Deployment, config: LaunchConfig, *, admin: str) 
     }
 
 
-def _extensions(deployment: Deployment, config: LaunchConfig) -> list[dict[str, Any]]:
+def _extensions(deployment: DevelopmentContracts, config: DevLaunchConfig) -> list[dict[str, Any]]:
     extensions = []
     if config.vault:
         vault = config.vault
@@ -230,8 +230,8 @@ def _extensions(deployment: Deployment, config: LaunchConfig) -> list[dict[str, 
     return extensions
 
 
-def _own_buy_data(deployment: Deployment, config: LaunchConfig, buy: OwnBuy) -> bytes:
-    """Names the pool in which the paired token is bought first; all zeros where it is wrapped native itself."""
+def _own_buy_data(deployment: DevelopmentContracts, config: DevLaunchConfig, buy: LaunchPurchase) -> bytes:
+    """Encode the pool in which the paired token is bought first; zeros if that is wrapped native."""
     key: tuple[Any, ...] = (ZERO_ADDRESS, ZERO_ADDRESS, 0, 0, ZERO_ADDRESS)
     if config.paired_token == deployment.usd:
         key = deployment.dollar_pool_key

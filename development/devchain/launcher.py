@@ -1,6 +1,6 @@
-"""Launches samples on the development chain, so that there is something for the service to find.
+"""Launcher of sample tokens on the development chain.
 
-python -m development.devchain.launcher --rpc-url URL --every SECONDS [--count N]
+Usage: `python -m development.devchain.launcher --rpc-url URL --every SECONDS [--count N]`.
 """
 
 import argparse
@@ -17,23 +17,23 @@ from web3.logs import DISCARD
 
 from development.devchain import node_client
 from development.devchain.anvil import DEPLOYER
-from development.devchain.deploy_contracts import NotDeployed, locate
-from development.devchain.launch_transactions import launch
-from development.devchain.samples import sample
+from development.devchain.deploy_contracts import NotDeployedError, locate_contracts
+from development.devchain.launch_transactions import send_launch
+from development.devchain.samples import random_launch
 
-# Launches without a pause at the start, so that a fresh installation shows something at once.
+# Launches without delay at the start, so that a fresh installation has data at once.
 _AT_ONCE = 3
-# Seconds between two attempts at a node that is not there.
-_PATIENCE = 1.0
+# Retry delay in seconds while the node is not available.
+_RETRY_SECONDS = 1.0
 _TIMEOUT = 30.0
 
 
-class NotYet(Exception):
-    """Something isn't there or isn't able to answer; trying again may help. The text says what."""
+class NotReadyError(Exception):
+    """Raised when the node or the chain is not ready; a retry may succeed. The text has the reason."""
 
 
 def main() -> None:
-    """Run until the count is reached, or until SIGTERM or SIGINT."""
+    """Launch until the count is reached, or until SIGTERM or SIGINT."""
     parser = argparse.ArgumentParser(prog="development.devchain.launcher", description="Launch samples.")
     parser.add_argument("--rpc-url", required=True, help="the development node")
     parser.add_argument("--every", required=True, type=float, help="seconds between two launches")
@@ -46,7 +46,7 @@ def main() -> None:
     while options.count is None or done < options.count:
         if done >= _AT_ONCE:
             time.sleep(options.every)
-        _say(f"launched {_launch_patiently(options.rpc_url)}")
+        _print_line(f"launched {_launch_patiently(options.rpc_url)}")
         done += 1
 
 
@@ -55,50 +55,52 @@ def _leave(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _keep_mining(rpc_url: str) -> NoReturn:
-    """Have blocks made for what others send in a burst, too; the launches' own thread tells of a node that is away."""
+    """Mine blocks for pending bursts of other senders; the launching thread reports an unavailable node."""
     while True:
         try:
             mined = node_client.mine_waiting(rpc_url)
         except (requests.RequestException, Web3RPCError):
             mined = False
         if not mined:
-            time.sleep(_PATIENCE)
+            time.sleep(_RETRY_SECONDS)
 
 
 def _launch_patiently(rpc_url: str) -> str:
-    """What was launched, however long it takes; says each new reason to wait once."""
+    """Retry until a launch succeeds, and return it; print each new reason once."""
     said = set()
     while True:
         try:
             return _launch(rpc_url)
-        except NotYet as reason:
+        except NotReadyError as reason:
             if str(reason) not in said:
                 said.add(str(reason))
-                _say(f"waiting: {reason}")
-            time.sleep(_PATIENCE)
+                _print_line(f"waiting: {reason}")
+            time.sleep(_RETRY_SECONDS)
 
 
 def _launch(rpc_url: str) -> str:
-    """Launch one sample from one of the node's accounts; its symbol and address. Raises NotYet."""
+    """Launch one sample from an account of the node; return its symbol and address. Raises NotReadyError."""
     try:
-        deployment = locate(rpc_url)
-        # Two senders would be in each other's way.
+        deployment = locate_contracts(rpc_url)
+        # Two senders of one account would use the same nonces.
         accounts = [account for account in node_client.connect(rpc_url).eth.accounts if account != DEPLOYER]
         sender = secrets.choice(accounts)
-        config = sample(deployment, sender=sender, accounts=accounts)
-        receipt = node_client.wait(rpc_url, launch(deployment, config, sender=sender), seconds=_TIMEOUT)
+        config = random_launch(deployment, sender=sender, accounts=accounts)
+        receipt = node_client.wait_for_receipt(
+            rpc_url, send_launch(deployment, config, sender=sender), seconds=_TIMEOUT
+        )
     except requests.RequestException as error:
-        raise NotYet(f"no answer from the node at {rpc_url}") from error
-    except NotDeployed as error:
-        raise NotYet("the contracts are not on the chain") from error
-    except (node_client.TransactionReverted, TimeExhausted, Web3RPCError) as error:
-        raise NotYet(f"the chain did not launch: {error}") from error
-    created = node_client.contract(rpc_url, "Factory", deployment.factory).events.TokenCreated()
+        raise NotReadyError(f"no answer from the node at {rpc_url}") from error
+    except NotDeployedError as error:
+        raise NotReadyError("the contracts are not on the chain") from error
+    except (node_client.TransactionRevertedError, TimeExhausted, Web3RPCError) as error:
+        raise NotReadyError(f"the chain did not launch: {error}") from error
+    created = node_client.bind_contract(rpc_url, "Factory", deployment.factory).events.TokenCreated()
     [event] = created.process_receipt(receipt, errors=DISCARD)
     return f"{config.symbol} {event['args']['tokenAddress']}"
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     print(line, flush=True)
 
 

@@ -1,21 +1,21 @@
-"""Plausible made-up launches, as varied as real ones: scripts, emoji, pairs, fees, and parts of the supply."""
+"""Sample launches as varied as real ones: scripts, emoji, pairs, fees, and parts of the supply."""
 
 import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 
-from development.devchain.deploy_contracts import Deployment
+from development.devchain.deploy_contracts import DevelopmentContracts
 from development.devchain.launch_transactions import (
     BPS,
     TOKEN_SUPPLY,
-    AirdropShare,
+    DevAirdropShare,
+    DevLaunchConfig,
+    DevVaultShare,
     DynamicFees,
-    LaunchConfig,
-    OwnBuy,
+    LaunchPurchase,
     Recipient,
     StaticFees,
-    VaultShare,
 )
 
 # (name, symbol, description)
@@ -37,14 +37,14 @@ _THEMES = (
     ("Tiny Whale 🐋", "WHALE", "Small, but a whale."),
 )  # fmt: skip
 _INTERFACES = ("web", "bot", "SDK", "devchain")
-# Starting ticks: about 10 ether for the whole supply, and about 37,000 dollars where the pair has 6 decimals.
+# Starting ticks: about 10 ether for the whole supply, and about 37,000 dollars if the pair has 6 decimals.
 _NATIVE_TICK, _DOLLAR_TICK = -230_400, -424_400
 _NATIVE_TICKS = (_NATIVE_TICK, -223_400, -216_000)
 _GWEI = 10**9
 
 
-def sample(deployment: Deployment, *, sender: str, accounts: Sequence[str]) -> LaunchConfig:
-    """A random launch by the sender; `accounts` are addresses that may get parts of it. The salt is random."""
+def random_launch(deployment: DevelopmentContracts, *, sender: str, accounts: Sequence[str]) -> DevLaunchConfig:
+    """Return a random launch by the sender; `accounts` may get parts of it. The salt is random."""
     config = _describe()
     if _one_in(4):
         config = replace(config, paired_token=deployment.usd, tick=_DOLLAR_TICK)
@@ -55,13 +55,13 @@ def sample(deployment: Deployment, *, sender: str, accounts: Sequence[str]) -> L
         config,
         fees=fees,
         recipients=_recipients(sender, accounts) if _one_in(3) else (),
-        vault=VaultShare(admin=sender, bps=100 * (5 + secrets.randbelow(26))) if _one_in(3) else None,
+        vault=DevVaultShare(admin=sender, bps=100 * (5 + secrets.randbelow(26))) if _one_in(3) else None,
         airdrop=_airdrop(sender, accounts) if _one_in(4) else None,
-        own_buy=OwnBuy(recipient=sender, value=_GWEI * (1 + secrets.randbelow(10**7))) if _one_in(3) else None,
+        own_buy=LaunchPurchase(recipient=sender, value=_GWEI * (1 + secrets.randbelow(10**7))) if _one_in(3) else None,
     )
 
 
-def _describe() -> LaunchConfig:
+def _describe() -> DevLaunchConfig:
     name, symbol, description = secrets.choice(_THEMES)
     links = [{"platform": "x", "url": f"https://x.com/{symbol.lower()}"}] if _one_in(2) else []
     context = {
@@ -71,7 +71,7 @@ def _describe() -> LaunchConfig:
         "id": str(1 + secrets.randbelow(900_000)),
     }
     metadata = {"description": description, "socialMediaUrls": links, "auditUrls": []}
-    return LaunchConfig(
+    return DevLaunchConfig(
         name=name, symbol=symbol, salt=secrets.token_bytes(32), metadata=_compact(metadata), context=_compact(context)
     )
 
@@ -85,11 +85,11 @@ def _recipients(sender: str, accounts: Sequence[str]) -> tuple[Recipient, ...]:
     )
 
 
-def _airdrop(sender: str, accounts: Sequence[str]) -> AirdropShare:
-    # Equal parts, rounded down, so that the shares never come to more than the airdrop holds.
+def _airdrop(sender: str, accounts: Sequence[str]) -> DevAirdropShare:
+    # Equal parts, rounded down, so that the shares never exceed the airdrop.
     bps = 25 * (1 + secrets.randbelow(20))
     part = TOKEN_SUPPLY * bps // BPS // len(accounts)
-    return AirdropShare(admin=sender, entries=tuple((account, part) for account in accounts), bps=bps)
+    return DevAirdropShare(admin=sender, entries=tuple((account, part) for account in accounts), bps=bps)
 
 
 def _fee() -> int:
@@ -101,5 +101,5 @@ def _one_in(count: int) -> bool:
 
 
 def _compact(value: object) -> str:
-    # As the SDK writes it: no spaces, and letters of every script as they are.
+    # As the SDK writes it: no spaces, and letters of every script unescaped.
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,1 +1,1 @@
-"""Invented tokens whose names, senders and markets spread as those of real launchpads do."""
+"""Invented tokens, markets and agents, distributed as on real launchpads."""

@@ -1,7 +1,7 @@
-"""What made-up agents did: sample data, the same for the same stretch of time whoever asks when.
+"""Sample events of invented agents: the same for the same period of time.
 
-Most have an audience in which few take up much and many a little, as people do. One has a farm instead: the same new
-accounts answer each of its casts at once, with the same words.
+Most agents have an audience in which few accounts interact often and many rarely, as people do. One has a farm instead:
+the same new accounts reply to each of its casts at once, with the same text.
 """
 
 import hashlib
@@ -15,23 +15,23 @@ from typing import Any
 Event = dict[str, Any]
 
 DAY = 86_400
-# Of the social protocol's numbers far above those that are given out.
+# FIDs far above the assigned ones.
 _AGENTS_FROM, _CREATORS_FROM, _PEOPLE_FROM, _FARM_FROM = 900_000_001, 900_001_001, 900_100_001, 900_200_001
 _PEOPLE, _FARM = 1_500, 6
-# How few of them do most of what is done (the exponent of a Pareto distribution).
+# Exponent of the Pareto distribution of activity.
 _TAIL = 0.8
-# Casts that people still take up, the newer the more.
+# Recent casts that still get interactions, newer ones more.
 _RECENT = 40
 
 
 @dataclass(frozen=True, kw_only=True)
 class Character:
-    """A made-up agent: how often it casts and runs (a day), and how its runs and casts fare."""
+    """Invented agent: casts and runs per day, and their success and reach."""
 
     name: str
     pace: float
     success: float
-    # Interactions with a cast, on average.
+    # Mean interactions per cast.
     echo: float
     creator_score: float
     has_token: bool = True
@@ -53,8 +53,8 @@ CHARACTERS = (
 )
 
 
-def introduce(began: int) -> list[Event]:
-    """Who the agents are, and what is thought of all who appear, as of the Unix time `began`."""
+def introduction_events(began: int) -> list[Event]:
+    """Return events that describe the agents, and scores of all accounts, as of the Unix time `began`."""
     events = []
     for place, agent in enumerate(CHARACTERS):
         creator = _CREATORS_FROM + place
@@ -68,35 +68,35 @@ def introduce(began: int) -> list[Event]:
     return events + [_score(_FARM_FROM + number, 0.04, began, age_days=3 + number) for number in range(_FARM)]
 
 
-def own(agent: Character, *, chain_id: int, address: str, now: int) -> Event:
-    """That the agent has this token."""
+def token_event(agent: Character, *, chain_id: int, address: str, now: int) -> Event:
+    """Return the event that links a token to the agent."""
     return _event(agent, "agent", f"has-{address}", now, token={"chainId": chain_id, "address": address})
 
 
-class Life:
-    """All that the agents do, one stretch of time after another; it remembers what they cast last."""
+class AgentSimulation:
+    """Activity of the agents, one period of time after another; it stores their latest casts."""
 
     def __init__(self) -> None:
-        # Time and hash, the newest last.
+        # Time and hash, newest last.
         self._casts: dict[str, deque[tuple[int, str]]] = {agent.id: deque(maxlen=_RECENT) for agent in CHARACTERS}
 
-    def go_on(self, begin: int, *, seconds: int, hurry: float = 1.0) -> list[Event]:
-        """What they do from the Unix time `begin` on, so many times as much as usual; ordered by agent."""
+    def advance(self, begin: int, *, seconds: int, hurry: float = 1.0) -> list[Event]:
+        """Return the events of a period from the Unix time `begin` on, at `hurry` times the usual rate; by agent."""
         events: list[Event] = []
         for agent in CHARACTERS:
             stretch = f"{begin}-{seconds}"
-            # A whole number of things, as many as the mean on average, is the mean and a random part of one, cut.
+            # A count with the given mean: the mean plus a random fraction, rounded down.
             random = Random(f"{agent.id}/{stretch}")
             pace = agent.pace * hurry * seconds / DAY
             for number in range(int(pace + random.random())):
                 events += self._work(agent, random, f"{stretch}-{number}", begin + random.randrange(seconds))
             if self._casts[agent.id]:
                 answers = int(pace * agent.echo + random.random())
-                events += [self._take_up(agent, random, f"{stretch}-by-{n}", begin, seconds) for n in range(answers)]
+                events += [self._interact(agent, random, f"{stretch}-by-{n}", begin, seconds) for n in range(answers)]
         return events
 
     def _work(self, agent: Character, random: Random, stretch: str, at: int) -> Iterator[Event]:
-        """A run, and the cast that came of it."""
+        """Yield a run, and the cast that it made."""
         took, well = random.randrange(1, 60), random.random() < agent.success
         times = {"startedAt": _time(at - took), "finishedAt": _time(at)}
         yield {"id": f"{agent.id}-{stretch}-run", "type": "run", "agentId": agent.id, "succeeded": well, **times}
@@ -110,13 +110,13 @@ class Life:
             fan = {"castHash": cast, "actorFid": _FARM_FROM + number}
             yield _event(agent, "interaction", f"{stretch}-fan-{number}", at + 2 + number, **answer, **fan)
 
-    def _take_up(self, agent: Character, random: Random, stretch: str, begin: int, seconds: int) -> Event:
-        """One of the people likes, passes on or answers a cast, after it was made."""
+    def _interact(self, agent: Character, random: Random, stretch: str, begin: int, seconds: int) -> Event:
+        """Return an interaction of one of the people with an earlier cast."""
         casts = self._casts[agent.id]
         cast_at, cast = casts[-min(int(random.paretovariate(_TAIL)), len(casts))]
         at = random.randrange(max(begin, cast_at), begin + seconds)
         kind = random.choice(("like", "like", "like", "recast", "reply"))
-        # Each agent's audience begins somewhere else among the people.
+        # Each agent's audience begins at another place among the people.
         place = int(random.paretovariate(_TAIL) * 150) + len(agent.name) * 131
         about = {"kind": kind, "castHash": cast, "actorFid": _PEOPLE_FROM + place % _PEOPLE}
         if kind == "reply":

@@ -1,7 +1,9 @@
-"""`python -m development.sample_data.agent_reporter ADDRESS KEY_FILE`: reports what sample agents do, as a partner would, for `make run`.
+"""Reporter of sample agents' events for `make run`, as a partner would report them.
 
-First what they did for thirty days, then what they do now; each has one of the tokens that were launched. Sent a second
-time, as by the next start, nothing counts twice.
+Usage: `python -m development.sample_data.agent_reporter ADDRESS KEY_FILE`.
+
+It reports thirty days of history, then current events; each agent with a token gets one of the launched ones. Events
+are idempotent: a restart reports them again without effect.
 """
 
 import sys
@@ -14,25 +16,32 @@ import requests
 
 from development import private_files
 from development.devchain.anvil import CHAIN_ID
-from development.sample_data.agent_events import CHARACTERS, DAY, Event, Life, introduce, own
+from development.sample_data.agent_events import (
+    CHARACTERS,
+    DAY,
+    AgentSimulation,
+    Event,
+    introduction_events,
+    token_event,
+)
 
 _DAYS = 30
-# The history is told by parts of days; then it goes by seconds, and much faster, so that there is something to see.
+# Period of the history; afterwards seconds between reports, at an increased rate so that changes are visible.
 _PART, _BEAT, _HURRY = DAY // 4, 10, 100.0
 _BATCH = 1_000
-# Seconds between two attempts: where nothing answers, and where the service refuses what is said.
-_PATIENCE, _REFUSED_PATIENCE = 1.0, 60.0
-# How often rankings are made beside sample agents, so that they are seen to change.
+# Retry delay in seconds: while the service does not respond, and after it rejected a request.
+_RETRY_SECONDS, _REJECTED_RETRY_SECONDS = 1.0, 60.0
+# Intervals of rankings beside sample agents, so that changes are visible.
 _PACE = {"LEADERBOARD_24H_SECONDS": "15", "LEADERBOARD_7D_SECONDS": "30", "LEADERBOARD_30D_SECONDS": "60"}
 
 
-def environment(given: Mapping[str, str]) -> dict[str, str]:
-    """The settings with which rankings keep pace with the samples, but for those that are given."""
+def ranking_settings(given: Mapping[str, str]) -> dict[str, str]:
+    """Return settings for frequent rankings, except those that are set."""
     return {name: value for name, value in _PACE.items() if not given.get(name)}
 
 
-def greet(address: str, *, are_samples: bool) -> str:
-    """The greeting's line."""
+def leaderboard_greeting(address: str, *, are_samples: bool) -> str:
+    """Return the greeting's line about the leaderboard."""
     whose = "SAMPLE DATA of made-up agents" if are_samples else "of agents that partners report on"
     return f"  Leaderboard       {address}/api/droid/leaderboard  ({whose})"
 
@@ -40,26 +49,26 @@ def greet(address: str, *, are_samples: bool) -> str:
 def main() -> NoReturn:
     address, key_file = sys.argv[1:]
     reporter = _Reporter(address, private_files.read(Path(key_file)))
-    life, began = Life(), int(time.time()) // _PART * _PART - _DAYS * DAY
-    told = introduce(began - DAY) + reporter.give_tokens()
+    life, began = AgentSimulation(), int(time.time()) // _PART * _PART - _DAYS * DAY
+    events = introduction_events(began - DAY) + reporter.assign_tokens()
     for part in range(began, began + _DAYS * DAY, _PART):
-        told += life.go_on(part, seconds=_PART)
-    reporter.tell(told)
+        events += life.advance(part, seconds=_PART)
+    reporter.report(events)
     while True:
         beat = int(time.time()) // _BEAT * _BEAT
-        reporter.tell(life.go_on(beat - _BEAT, seconds=_BEAT, hurry=_HURRY) + reporter.give_tokens())
+        reporter.report(life.advance(beat - _BEAT, seconds=_BEAT, hurry=_HURRY) + reporter.assign_tokens())
         time.sleep(max(beat + _BEAT - time.time(), 0))
 
 
 class _Reporter:
-    """The partner that tells of the agents; patient with a service that is not there."""
+    """Partner that reports the agents' events, and retries while the service is not available."""
 
     def __init__(self, address: str, key: str) -> None:
         self._address, self._headers = address, {"x-api-key": key}
         self._owners: set[str] = set()
 
-    def give_tokens(self) -> list[Event]:
-        """Tells of the agents whose token is there now: the tokens that were launched first, in the agents' order."""
+    def assign_tokens(self) -> list[Event]:
+        """Return events that link new tokens to agents: the first launched tokens, in the agents' order."""
         owners = [agent for agent in CHARACTERS if agent.has_token]
         if len(self._owners) == len(owners):
             return []
@@ -68,26 +77,28 @@ class _Reporter:
         pairs = [pair for pair in zip(owners, tokens, strict=False) if pair[0].id not in self._owners]
         self._owners.update(agent.id for agent, _ in pairs)
         now = int(time.time())
-        return [own(agent, chain_id=CHAIN_ID, address=token["contract_address"], now=now) for agent, token in pairs]
+        return [
+            token_event(agent, chain_id=CHAIN_ID, address=token["contract_address"], now=now) for agent, token in pairs
+        ]
 
-    def tell(self, events: list[Event]) -> None:
-        """Report them, however long it takes."""
+    def report(self, events: list[Event]) -> None:
+        """Report the events, in batches, with retries."""
         for start in range(0, len(events), _BATCH):
             self._call("POST", "/api/droid/events", json={"events": events[start : start + _BATCH]})
 
     def _call(self, method: str, path: str, **options: Any) -> Any:
-        """The answer, when there is one; a refusal is said each time, and tried again a minute later."""
+        """Return the response's JSON; retry until there is one, with a longer delay after a rejection."""
         while True:
             try:
                 answer = requests.request(method, self._address + path, headers=self._headers, timeout=30, **options)
             except requests.RequestException:
-                # It starts, or starts again.
-                time.sleep(_PATIENCE)
+                # The service is starting.
+                time.sleep(_RETRY_SECONDS)
                 continue
             if answer.ok:
                 return answer.json()
             print(f"{path} answered {answer.status_code}: {answer.text[:200]}", flush=True)
-            time.sleep(_REFUSED_PATIENCE)
+            time.sleep(_REJECTED_RETRY_SECONDS)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Invented launches, as the chain library would hand them out. Pure, and the same for the same random numbers."""
+"""Invented EVM launches in the chain library's types. Pure, and deterministic for a random generator."""
 
 import hashlib
 import itertools
@@ -10,23 +10,23 @@ from random import Random
 
 import orjson
 
-from config.api.fields import checksum
 from development.sample_data.token_names import EMOJI, WORDS, draw_name
+from tokens.chains.addresses import checksum_address
 from tokens.chains.registry.chains import ChainInfo, Position, Preset, QuoteToken, Registry
-from tokens.chains.types import Airdrop, DevBuy, FeeRecipient, Fees, Launch, Lockup, Pool, SniperTax, Vault
+from tokens.chains.types import Airdrop, DevBuy, FeeRecipient, Launch, LiquidityFees, Lockup, Pool, SniperTax, Vault
 
-# Launch times spread over two years, to a fixed day so that the same seed gives the same tokens on any day.
+# Launch times are spread over two years up to a fixed day, so that a seed gives the same tokens on any day.
 BEGIN = int(datetime.fromisoformat("2024-11-01T00:00:00Z").timestamp())
 SPAN_SECONDS = 730 * 86_400
 BLOCK_SECONDS = 2
 
-# Share of the two years at whose end a generation went out of use; the last one is still in use.
+# Share of the two years after which a generation was no longer used; the last one is still in use.
 _GENERATIONS = (("v0", 0.02), ("v1", 0.05), ("v2", 0.1), ("v3", 0.22), ("v3.1", 0.38), ("v4", 1.0))
-# Of all tokens, the chain by which most are launched.
+# Share of tokens on the main chain.
 _MAIN_CHAIN_SHARE = 0.92
 _WALLETS = 60_000
 _FIDS = 900_000
-# Names worth copying, and the share of all tokens that copy one.
+# Popular names, and the share of tokens that copy one.
 _POPULAR_NAMES = 3_000
 _COPIES = 0.06
 _INTERFACES = ("clanker.world", "Bankr", "SDK", "Warpcast", "Launchpad UI", "agent", "Telegram bot", "CLI")
@@ -38,18 +38,18 @@ _DAYS = 86_400
 
 @cache
 def wallet(number: int) -> str:
-    """The address of wallet `number`, which is the same whatever the seed."""
-    return checksum("0x" + hashlib.sha256(b"wallet %d" % number).hexdigest()[:40])
+    """Return the address of wallet `number`, which does not depend on the seed."""
+    return checksum_address("0x" + hashlib.sha256(b"wallet %d" % number).hexdigest()[:40])
 
 
 def popular_names(seed: int) -> list[tuple[str, str]]:
-    """Names and symbols that others copy, the most copied first."""
+    """Return names and symbols that others copy, the most copied first."""
     random = Random(f"{seed} popular")
     return [draw_name(random) for _ in range(_POPULAR_NAMES)]
 
 
 def draw_launch(random: Random, *, registry: Registry, time: int, popular: Sequence[tuple[str, str]]) -> Launch:
-    """One launch at about this time (Unix seconds), on any of the registry's chains that have a factory."""
+    """Return one launch at about this time (Unix seconds), on a registry chain with a factory."""
     copied = random.random() < _COPIES
     name, symbol = popular[_rank(random, len(popular), 3)] if copied else draw_name(random)
     chain, generation = _place(random, registry, time)
@@ -62,7 +62,7 @@ def draw_launch(random: Random, *, registry: Registry, time: int, popular: Seque
     return Launch(
         chain_id=chain.chain_id,
         generation=generation,
-        token=checksum("0x" + random.randbytes(20).hex()),
+        token=checksum_address("0x" + random.randbytes(20).hex()),
         tx_hash="0x" + random.randbytes(32).hex(),
         log_index=random.randrange(400),
         block_number=block_number,
@@ -81,7 +81,7 @@ def draw_launch(random: Random, *, registry: Registry, time: int, popular: Seque
         image=_draw_image(random),
         metadata=_draw_metadata(random, name) if generation in ("v3.1", "v4") else None,
         context=_draw_context(random) if generation in ("v3.1", "v4") else None,
-        # The first two generations had a locker for each token.
+        # The first two generations had a locker per token.
         locker=random.choice(contracts.lockers) if contracts.lockers else wallet(_rank(random, _WALLETS, 2)),
         position_id=None if is_latest else random.randrange(1, 5_000_000),
         first_position_id=None,
@@ -99,12 +99,12 @@ def draw_launch(random: Random, *, registry: Registry, time: int, popular: Seque
 
 def _draw_supply(random: Random, generation: str) -> int:
     supply = random.choice((10**27, 10**28, 420_690 * 10**24)) if random.random() < 0.03 else 10**29
-    # The later factories know one alone, and what a vault gets is a part of it.
+    # The later factories have one supply, and a vault's part is included in it.
     return 10**29 if generation in ("v3.1", "v4") else supply
 
 
 def _rank(random: Random, count: int, steepness: int) -> int:
-    """A number below `count`, the lower the likelier: the first of them comes up in a few percent of all draws."""
+    """Return a number below `count`, lower ones more often: 0 comes up in a few percent of all draws."""
     return int(count * random.random() ** steepness)
 
 
@@ -113,7 +113,7 @@ def _fid(random: Random) -> int:
 
 
 def _place(random: Random, registry: Registry, time: int) -> tuple[ChainInfo, str]:
-    """A chain, and which of its generations was in use at that time."""
+    """Return a chain, and its generation in use at that time."""
     age = (time - BEGIN) / SPAN_SECONDS
     generation = next((name for name, end in _GENERATIONS if age < end), "v4")
     if random.random() < _MAIN_CHAIN_SHARE:
@@ -124,13 +124,13 @@ def _place(random: Random, registry: Registry, time: int) -> tuple[ChainInfo, st
 
 @cache
 def _other_chains(registry: Registry) -> tuple[ChainInfo, ...]:
-    """The chains with a factory of the last generation."""
+    """Return the chains with a factory of the last generation."""
     return tuple(chain for chain in registry.chains.values() if chain.addresses("factory", "v4"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Contracts:
-    """The addresses of a generation on a chain, and what its tokens are paired with."""
+    """Contract addresses of a generation on a chain, and its quote tokens."""
 
     factories: tuple[str, ...]
     lockers: tuple[str, ...]
@@ -153,12 +153,12 @@ def _draw_pool(random: Random, contracts: _Contracts, generation: str) -> Pool |
         return None
     chance = random.random()
     quote = contracts.quotes[0] if chance < 0.93 else random.choice(contracts.quotes)
-    # A token that is on nobody's list.
+    # A paired token that is not in the registry.
     stranger = chance > 0.99
     pool_id = "0x" + random.randbytes(32).hex()
     usual = quote.tick if quote.tick is not None else -230_400
     return Pool(
-        address=pool_id if generation == "v4" else checksum(pool_id[:42]),
+        address=pool_id if generation == "v4" else checksum_address(pool_id[:42]),
         paired_token=wallet(_rank(random, 2_000, 2)) if stranger else quote.address,
         pair_symbol=draw_name(random)[1] if stranger else quote.symbol,
         pair_decimals=18 if stranger else quote.decimals,
@@ -177,7 +177,7 @@ def _draw_image(random: Random) -> str | None:
 
 
 def _draw_metadata(random: Random, name: str) -> str:
-    """JSON as launchers write it; sometimes none."""
+    """Return metadata JSON as launchers write it; sometimes plain text."""
     chance = random.random()
     if chance < 0.05:
         return f"{name}, to the moon"
@@ -204,10 +204,10 @@ def _draw_context(random: Random) -> str | None:
     return orjson.dumps(context).decode()
 
 
-def _draw_fees(random: Random, pool: Pool) -> Fees:
+def _draw_fees(random: Random, pool: Pool) -> LiquidityFees:
     if random.random() < 0.9:
-        return Fees(type="static", clanker_fee=100, paired_fee=100, hook=pool.hook)
-    return Fees(type="dynamic", base_fee=100, max_fee=500, hook=pool.hook)
+        return LiquidityFees(type="static", clanker_fee=100, paired_fee=100, hook=pool.hook)
+    return LiquidityFees(type="dynamic", base_fee=100, max_fee=500, hook=pool.hook)
 
 
 def _draw_recipients(random: Random, admin: str) -> tuple[FeeRecipient, ...]:
@@ -242,7 +242,7 @@ def _draw_dev_buy(random: Random, sender: str) -> DevBuy:
 
 
 def _draw_positions(random: Random, presets: tuple[Preset, ...], pool: Pool) -> tuple[Position, ...]:
-    """A preset moved to the pool's tick, or in one of a hundred launches positions of the launcher's own."""
+    """Return a preset moved to the pool's tick; in 1 % of launches, custom positions."""
     tick = pool.tick or 0
     if random.random() < 0.01:
         edges = sorted(random.sample(range(tick, tick + 100_000, 200), 3))

@@ -1,4 +1,4 @@
-"""Invented launches on Solana: a few of those that were drawn for other chains, moved to pools of the bonding curve."""
+"""Invented Solana launches: a few EVM launches converted to pools of the bonding curve."""
 
 import hashlib
 
@@ -8,13 +8,13 @@ from solders.signature import Signature
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import Launch, Pool
 
-# Of all launches one in so many, told by their addresses: so that the others are as they would be without these.
+# One in this many launches is converted, chosen by address: the others are the same with or without them.
 _ONE_IN = 64
 _SUPPLY, _DECIMALS = 10**15, 6
 
 
-def move_some(launch: Launch, solana: ChainInfo) -> Launch:
-    """The launch, or one on Solana in its place: by wallets that are the same wherever they launch."""
+def convert_some(launch: Launch, solana: ChainInfo) -> Launch:
+    """Return the launch, or a Solana launch in its place, from wallets derived from the EVM ones."""
     if int(launch.token[-4:], 16) % _ONE_IN or launch.pool is None:
         return launch
     quote = next(iter(solana.quote_tokens.values()))

@@ -1,4 +1,4 @@
-"""Market data of invented tokens: two of five were traded, a few of them for most of the money. Pure."""
+"""Market data of invented tokens: two in five were traded, a few of them with most of the volume. Pure."""
 
 from datetime import UTC, datetime
 from random import Random
@@ -8,15 +8,15 @@ from development.sample_data.evm_launches import BEGIN, SPAN_SECONDS
 
 _TRADED = 0.4
 _END = BEGIN + SPAN_SECONDS
-# What a token starts at and, if nobody trades it, stays at.
+# Initial market cap, which a token without trades keeps.
 _STARTING_CAP = 30_000.0
 
 
 def draw_market(random: Random, *, supply: int, decimals: int) -> dict[str, Any] | None:
-    """Columns of `tokens.models.Market` for a token; None where the provider never said any.
+    """Return columns of `tokens.models.Market` for a token; None if the provider never had data.
 
     Market caps are log-normal around 12,000 USD. A third has no trades, and many of these the same cap, so that rows
-    tie. Single values are missing, as the provider's are.
+    tie. Single values are missing, as in the provider's data.
     """
     if random.random() > _TRADED:
         return None
@@ -43,5 +43,5 @@ def _or_unknown(random: Random, chance: float, value: float) -> float | None:
 
 
 def _change(random: Random, percent: float) -> float:
-    """A price change that is mostly small and sometimes very large; nothing loses more than everything."""
+    """Return a price change in percent, mostly small and sometimes very large; at least -99.99."""
     return round(max(-99.99, random.gauss(0, 1) ** 3 * percent), 2)

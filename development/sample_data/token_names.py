@@ -1,10 +1,10 @@
-"""Names and symbols of invented tokens: Zipf-like words of the trade, and everything else that launchers type. Pure."""
+"""Names and symbols of invented tokens: Zipf-distributed words, and the other inputs of launchers. Pure."""
 
 import itertools
 from pathlib import Path
 from random import Random
 
-# Most frequent first. That the counts of a search spread over all magnitudes is what the order is for.
+# Most frequent first, so that counts of searches span all magnitudes.
 WORDS = Path(__file__).with_name("words.txt").read_text(encoding="utf-8").split()
 _CONSONANTS = ("b", "d", "k", "l", "d", "m", "n", "p", "r", "s", "t", "v", "z", "sh", "ch", "g", "h", "j", "w", "y")
 _VOWELS = ("a", "e", "i", "o", "u", "oo")
@@ -14,7 +14,7 @@ IDEOGRAMS = (
     "茶刀剑红黑白青小老新年春夏秋冬東京愛夢光空力運命"
 )
 EMOJI = "🚀🌕💎🐶🐸🔥🐱🤖💰🦍👑🐕🎉🌈⚡🍌🦊🐳❤🎩🧠👻🍕🐼"
-# What a LIKE pattern, an URL or a quoted text could stumble over.
+# Names with special characters of LIKE patterns, URLs and quoted texts.
 ODD_NAMES = (
     "100% {0}",
     "{0}_{1}",
@@ -31,7 +31,7 @@ _SYMBOL_LENGTH = 8
 
 
 def _zipf(count: int, exponent: float) -> list[float]:
-    """Cumulative weights of ranks 1 to count."""
+    """Return cumulative weights of the ranks 1 to count."""
     return list(itertools.accumulate(1 / rank**exponent for rank in range(1, count + 1)))
 
 
@@ -41,7 +41,7 @@ _EMOJI_WEIGHTS = _zipf(len(EMOJI), 0.6)
 
 
 def draw_name(random: Random) -> tuple[str, str]:
-    """A name and a symbol: 3 % ideograms, 4 % with emoji, 0.3 % with odd characters, the rest of one to four words."""
+    """Return a name and a symbol: 3 % ideograms, 4 % with emoji, 0.3 % with odd characters, else 1 to 4 words."""
     kind = random.random()
     if kind < 0.03:
         return _ideograms(random)
@@ -70,7 +70,7 @@ def _word(random: Random) -> str:
 
 
 def _dress(random: Random, words: list[str]) -> str:
-    """The words as one name, in one of the usual ways to write them."""
+    """Join the words to a name, in one of the usual styles."""
     style = random.random()
     if style < 0.7:
         return " ".join(words).title()

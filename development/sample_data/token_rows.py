@@ -1,4 +1,7 @@
-"""Invented tokens and markets as text for PostgreSQL's COPY. Pure: the same seed gives the same rows."""
+"""Invented tokens and markets as COPY text, in batches from several processes. Pure: deterministic by seed.
+
+No Django: each process would have to set it up.
+"""
 
 import os
 from collections import deque
@@ -11,17 +14,16 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from config.postgresql.bulk_load import CopyText, copy_text
+from config.postgresql.bulk_load import CopyText, format_copy_rows
 from development.sample_data.evm_launches import BEGIN, SPAN_SECONDS, draw_launch, popular_names, wallet
-from development.sample_data.solana_launches import move_some
+from development.sample_data.solana_launches import convert_some
 from development.sample_data.token_markets import draw_market
-from tokens.chains.registry.chains import Registry, load
+from tokens.chains.registry.chains import Registry, load_registry
 from tokens.indexing.launch_rows import token_columns
 
-# So many tokens are made at a time, from random numbers of their own.
+# Tokens per batch, each batch with a random generator of its own.
 BATCH = 5_000
-# Of all launches, those that were read from the chain long after they were made, and those that share their second with
-# the one before.
+# Shares of launches that were indexed late, and that have the same second as the one before.
 _LATE, _SAME_SECOND = 0.1, 0.03
 _BLOCKED, _UNINDEXED, _CHAMPAGNE, _VERIFIED = 0.003, 0.002, 0.0008, 0.002
 # The first wallets are those of well-known interfaces.
@@ -31,7 +33,7 @@ _KNOWN_WALLETS = frozenset(map(wallet, range(5)))
 def make_batch(
     number: int, *, seed: int, count: int, ids: Sequence[int], registry: Registry
 ) -> tuple[CopyText, CopyText]:
-    """Markets and tokens: those tokens from `number * BATCH` on, of `count` in all, under these ids."""
+    """Return market and token rows of one batch: the tokens from `number * BATCH` on, with these ids."""
     random = Random(f"{seed} batch {number}")
     tokens, markets = [], []
     time = 0
@@ -43,7 +45,7 @@ def make_batch(
         market = draw_market(random, supply=token["supply"], decimals=token["decimals"])
         if market:
             markets.append({"token_id": row_id} | market)
-    return copy_text(markets), copy_text(tokens)
+    return format_copy_rows(markets), format_copy_rows(tokens)
 
 
 @cache
@@ -52,15 +54,15 @@ def _popular(seed: int) -> list[tuple[str, str]]:
 
 
 def _draw_time(random: Random, share: float) -> int:
-    """When the token was launched that lies at this share of all. Rows are mostly in the order of their launches."""
+    """Return the launch time of the token at this share of all. Rows are mostly sorted by launch time."""
     latest = BEGIN + int(SPAN_SECONDS * share)
     return random.randint(BEGIN, latest) if random.random() < _LATE else latest + random.randrange(600)
 
 
 def _draw_token(random: Random, *, time: int, registry: Registry, popular: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Column -> value: what indexing would write, and an operator's tags."""
+    """Return column -> value: what indexing would write, and an operator's tags."""
     drawn = draw_launch(random, registry=registry, time=time, popular=popular)
-    launch = move_some(drawn, registry.solana)
+    launch = convert_some(drawn, registry.solana)
     chain = registry.chain(launch.chain_id)
     columns = token_columns(launch, chain=chain, presets=registry.presets.values())
     read_at = datetime.fromtimestamp(time + random.randrange(1, 60), UTC)
@@ -74,24 +76,23 @@ def _draw_token(random: Random, *, time: int, registry: Registry, popular: Seque
     return columns | {"created_at": read_at, "last_indexed": read_at} | tags
 
 
-# Batches of invented rows from several processes at once. No Django: each process would have to set it up.
 def make_batches(
     count: int, *, seed: int, reserve_ids: Callable[[int], list[int]], chains_files: Sequence[str], solana_chain_id: int
 ) -> Iterator[tuple[CopyText, CopyText]]:
-    """Markets and tokens, batch by batch, of `count` tokens. `reserve_ids` returns so many ids that nobody has."""
+    """Yield market and token rows of `count` tokens, batch by batch. `reserve_ids` returns that many unused ids."""
     files = tuple(chains_files)
     if count <= BATCH:
-        # Not worth starting a process for.
+        # Too few to start a process.
         yield _make(0, seed, count, reserve_ids(count), files, solana_chain_id)
         return
     processes = os.cpu_count() or 1
-    # A fork would share this process's connection to the database.
+    # A fork would share this process's database connection.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         coming: deque[Future[tuple[CopyText, CopyText]]] = deque()
         for number, first in enumerate(range(0, count, BATCH)):
             ids = reserve_ids(min(BATCH, count - first))
             coming.append(pool.submit(_make, number, seed, count, ids, files, solana_chain_id))
-            # A few are made ahead, and no more: they fill the memory.
+            # Only a few batches are made ahead, because they fill the memory.
             if len(coming) > 2 * processes:
                 yield coming.popleft().result()
         while coming:
@@ -106,5 +107,5 @@ def _make(
 
 @cache
 def _registry(chains_files: tuple[str, ...], solana_chain_id: int) -> Registry:
-    """Loaded in each process, because it can't be sent to one."""
-    return load(*map(Path, chains_files), solana_chain_id=solana_chain_id)
+    """Load the registry in each process, because it can't be pickled."""
+    return load_registry(*map(Path, chains_files), solana_chain_id=solana_chain_id)

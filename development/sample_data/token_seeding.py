@@ -1,4 +1,4 @@
-"""Loads invented tokens into the database, by COPY and with all processors, for trials at the size of production."""
+"""Seeding of the database with invented tokens, by COPY and on all CPUs, for trials at the size of production."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,18 +11,18 @@ from config.postgresql.bulk_load import copy_into
 from development.sample_data.token_rows import BATCH, make_batches
 from tokens.models import Market, SearchEntry, Token
 
-# From so many tokens on, it costs less to build indexes and check foreign keys at the end than row by row.
+# From this number on, building indexes and checking foreign keys at the end is cheaper than row by row.
 REBUILD_FROM = 10_000
 # Memory for building one index.
 _BUILD_MEMORY = "512MB"
 _TOKENS, _MARKETS = Token._meta.db_table, Market._meta.db_table
 _TABLES = [_TOKENS, _MARKETS, SearchEntry._meta.db_table]
 
-# Told what is being done, and how many tokens are loaded by then.
+# Callback for the current stage, and the number of loaded tokens.
 Report = Callable[[str, int], None]
 
-# What takes away each index of the tables, but for those of constraints, and what makes it again. A column's
-# statistics, which a migration may have set, are no part of an index's definition.
+# Statements that drop and recreate each index, except those of constraints. A column's statistics target, which a
+# migration may have set, is not part of an index's definition.
 _INDEXES = """
 SELECT
     format('DROP INDEX %%I', index.relname),
@@ -45,45 +45,45 @@ FROM pg_constraint WHERE conrelid = ANY(%s::regclass[]) AND contype = 'f'
 """
 
 
-class TokensPresent(Exception):
-    """The database holds tokens already."""
+class TokensPresentError(Exception):
+    """Raised when the database already has tokens."""
 
 
-class SeedUsed(Exception):
-    """The tokens of this seed are in the database already."""
+class SeedUsedError(Exception):
+    """Raised when the tokens of this seed are in the database already."""
 
 
 def load_synthetic_tokens(count: int, *, seed: int, add: bool, report: Report) -> None:
-    """Load so many invented tokens, with market data for two of five, all or none of them.
+    """Load `count` invented tokens, two in five with market data, in one transaction.
 
-    The same seed and count give the same rows, but for their ids. Nobody can read tokens meanwhile.
-    Raises TokensPresent unless they are to be added to those that are there, and SeedUsed.
+    The same seed and count give the same rows, except for their ids. Reads of the tables block meanwhile. Raises
+    TokensPresentError unless `add` is set, and SeedUsedError.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        # In the same transaction, so that whatever ends it brings the indexes back.
+        # In the same transaction, so that any failure restores the indexes.
         cursor.execute("SELECT set_config('statement_timeout', '0', true)")
         cursor.execute(f"LOCK TABLE {', '.join(_TABLES)} IN SHARE ROW EXCLUSIVE MODE")
         if not add and Token.objects.exists():
-            raise TokensPresent
-        rebuild = _take_away(cursor) if count >= REBUILD_FROM else []
+            raise TokensPresentError
+        rebuild = _drop_indexes(cursor) if count >= REBUILD_FROM else []
         try:
             _copy_tokens(cursor, count, seed=seed, report=report)
         except IntegrityError as error:
-            raise SeedUsed from error
+            raise SeedUsedError from error
         cursor.execute("SELECT set_config('maintenance_work_mem', %s, true)", [_BUILD_MEMORY])
         for place, statement in enumerate(rebuild, start=1):
             report(f"indexing, {place} of {len(rebuild)}", count)
             cursor.execute(statement)
     report("analyzing", count)
     with connection.cursor() as cursor:
-        # VACUUM notes which pages everybody may see: counts need that to be read from an index alone. Twice, because a
-        # snapshot that somebody took before, as autovacuum does, keeps pages from it; the second finds only these.
+        # VACUUM sets the visibility map: index-only scans of counts need it. Twice, because an older snapshot, as of
+        # autovacuum, excludes pages; the second pass processes only these.
         cursor.execute(f"VACUUM (ANALYZE) {', '.join(_TABLES)}")
         cursor.execute(f"VACUUM {', '.join(_TABLES)}")
 
 
-def _take_away(cursor: CursorWrapper) -> list[str]:
-    """Drop indexes and foreign keys; the statements that bring them back."""
+def _drop_indexes(cursor: CursorWrapper) -> list[str]:
+    """Drop indexes and foreign keys; return the statements that recreate them."""
     found: list[tuple[str, str, list[str]]] = []
     for query in (_FOREIGN_KEYS, _INDEXES):
         cursor.execute(query, [_TABLES])
@@ -103,7 +103,8 @@ def _copy_tokens(cursor: CursorWrapper, count: int, *, seed: int, report: Report
         solana_chain_id=settings.SOLANA_CHAIN_ID,
     )
     for number, (markets, tokens) in enumerate(batches, start=1):
-        # A market may stand before its token, whose own trigger then makes none: the foreign key is looked at later.
+        # A market row may precede its token, and the token's trigger then creates none: the foreign key is checked
+        # later.
         copy_into(cursor, _MARKETS, markets)
         copy_into(cursor, _TOKENS, tokens)
         report("loading", min(number * BATCH, count))

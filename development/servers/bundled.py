@@ -1,7 +1,7 @@
-"""The bundled PostgreSQL and Valkey: where they are, and holding them for the life of this process.
+"""Bundled PostgreSQL and Valkey: their addresses, and keeping them running for the life of this process.
 
-They serve where DATABASE_URL or REDIS_URL is not set. Each has a keeper process (`development.servers.keeper`) that starts
-it, and stops it when the last user is gone. Being a user is a shared lock on a file: the kernel drops it with the
+They serve if DATABASE_URL or REDIS_URL is not set. Each has a keeper process (`development.servers.keeper`) that starts
+it, and stops it after its last user has ended. A user holds a shared lock on a file: the kernel releases it with the
 process, even when that is killed.
 """
 
@@ -20,31 +20,31 @@ from urllib.parse import quote
 
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment.variables import BASE_DIR, env_int, env_secret, env_str, refused
+from config.environment.variables import BASE_DIR, env_int, env_secret, env_str, invalid_value
 from development import private_files
 from development.servers.processes import is_locked
 
-# The kernel takes at most 107 bytes of a socket's path on Linux, and 103 on macOS.
+# Sockets' paths have at most 107 bytes on Linux, and 103 on macOS.
 _LONGEST_SOCKET_PATH = 100
-# Others mean something in an address, or in a list of PostgreSQL's client library.
+# Other characters have a meaning in a URL, or in a host list of PostgreSQL's client library.
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9/._-]+")
 _POSTGRES_SOCKET, _VALKEY_SOCKET = ".s.PGSQL.5432", "valkey.sock"
 _FIRST_START_SECONDS = 120
 
-# Server name -> the open file whose shared lock makes this process a user of it.
+# Server name -> file descriptor; its shared lock makes this process a user of the server.
 _held: dict[str, int] = {}
-# The keepers that this process started, kept so that they are reaped when they end.
+# Keepers started by this process, stored so that they are reaped when they end.
 _keepers: list[subprocess.Popen[bytes]] = []
 
 
 def local_directory() -> Path:
-    """Where the bundled servers, keys and logs of this installation live: LAUNCHBOARD_LOCAL, or `.local/`.
+    """Return the directory of the bundled servers, keys and logs: LAUNCHBOARD_LOCAL, or `.local/`.
 
-    Raises ImproperlyConfigured for a path that can't be one, such as a home of nobody.
+    Raises ImproperlyConfigured for an unusable path, such as the home of an unknown user.
     """
     try:
         local = Path(env_str("LAUNCHBOARD_LOCAL", str(BASE_DIR / ".local"))).expanduser().resolve()
-        # Asked for the errors alone: a name may be too long, or lie where this user can't look.
+        # Called only for its errors: the name may be too long, or not readable for this user.
         local.exists()
     except (OSError, RuntimeError) as error:
         raise _refuse_local(error) from error
@@ -52,11 +52,14 @@ def local_directory() -> Path:
 
 
 def make_local_directory() -> Path:
-    """The local directory, made where it is missing. Raises ImproperlyConfigured where it can't be made or written."""
+    """Create the local directory if it is missing, and return it.
+
+    Raises ImproperlyConfigured if it can't be created or written.
+    """
     local = local_directory()
     try:
         local.mkdir(parents=True, exist_ok=True)
-        # Rights alone don't tell: no file can be made in some file systems, as /proc.
+        # Permissions don't show it: in some file systems, as /proc, no file can be created.
         with tempfile.TemporaryFile(dir=local):
             return local
     except OSError as error:
@@ -64,50 +67,51 @@ def make_local_directory() -> Path:
 
 
 def _refuse_local(error: Exception) -> ImproperlyConfigured:
-    return refused("LAUNCHBOARD_LOCAL", f"a directory that can be made and written ({error})")
+    return invalid_value("LAUNCHBOARD_LOCAL", f"a directory that can be made and written ({error})")
 
 
 def socket_directory() -> Path:
-    """The directory of both sockets: the same for every process of this installation and this user."""
+    """Return the directory of both sockets: the same for every process of this installation and this user."""
     local = local_directory()
     is_short = len(os.fsencode(local / "run" / _POSTGRES_SOCKET)) < _LONGEST_SOCKET_PATH
     if is_short and _PLAIN_PATH.fullmatch(str(local)):
         return local / "run"
     digest = hashlib.sha256(os.fsencode(local)).hexdigest()[:16]
-    # Not TMPDIR, which differs between terminals; `_make_private` refuses a directory that another user has put there.
+    # Not TMPDIR, which differs between terminals; `_make_private` rejects a directory that another user has created
+    # there.
     return Path("/tmp") / f"launchboard-{os.getuid()}-{digest}"  # noqa: S108
 
 
 def database_url() -> str:
-    """The bundled PostgreSQL's address, whether it runs or not: a percent-encoded directory in the host's place."""
+    """Return the bundled PostgreSQL's URL, running or not: its host is the percent-encoded socket directory."""
     return f"postgres://launchboard@{quote(str(socket_directory()), safe='')}/launchboard"
 
 
 def redis_url() -> str:
-    """The bundled Valkey's address, whether it runs or not. LAUNCHBOARD_REDIS_DB chooses the numbered database."""
+    """Return the bundled Valkey's URL, running or not. LAUNCHBOARD_REDIS_DB selects the numbered database."""
     number = env_int("LAUNCHBOARD_REDIS_DB", 0, minimum=0, maximum=255)
     return f"unix://{socket_directory() / _VALKEY_SOCKET}?db={number}"
 
 
 def secret_key() -> str:
-    """The secret that this installation keeps in `.local/secret-key`, made at the first call.
+    """Return the secret stored in `.local/secret-key`, which the first call creates.
 
-    Raises ImproperlyConfigured where DATABASE_URL is set: several machines may share that database, and each would make
+    Raises ImproperlyConfigured if DATABASE_URL is set: several machines may share that database, and each would create
     a secret of its own.
     """
     if env_secret("DATABASE_URL"):
         raise ImproperlyConfigured(
             "SECRET_KEY is required where DATABASE_URL is set: expected at least 50 random characters"
         )
-    return private_files.keep(make_local_directory() / "secret-key", secrets.token_urlsafe(50))
+    return private_files.read_or_create(make_local_directory() / "secret-key", secrets.token_urlsafe(50))
 
 
-def hold(*, durable: bool = True) -> None:
-    """Have each bundled server that the settings need running, for as long as this process lives.
+def ensure_running(*, durable: bool = True) -> None:
+    """Start each bundled server that the settings need, and keep it running for as long as this process lives.
 
-    Takes no time where they run already, and may be called again to start what has died since. `durable=False` is for
-    tests: a server that it starts forgets its last writes when the machine crashes. Raises ImproperlyConfigured with
-    the end of the server's log where it can't be started.
+    It returns at once if they run, and may be called again to restart them. `durable=False` is for tests: a server that
+    it starts loses its last writes when the machine crashes. Raises ImproperlyConfigured with the end of the server's
+    log if it can't be started.
     """
     needed = [
         name for name, variable in (("postgres", "DATABASE_URL"), ("valkey", "REDIS_URL")) if not env_secret(variable)
@@ -119,7 +123,7 @@ def hold(*, durable: bool = True) -> None:
     for name in needed:
         if name not in _held:
             _held[name] = _open_lock(name, "users")
-            # Waits here while a keeper that saw no users is stopping the server.
+            # Blocks while a keeper without users is stopping the server.
             fcntl.flock(_held[name], fcntl.LOCK_SH)
     for name in needed:
         if not _is_ready(name):
@@ -127,12 +131,12 @@ def hold(*, durable: bool = True) -> None:
 
 
 def _start(name: str, *, durable: bool) -> None:
-    """Start the server's keeper, one process at a time, and wait until it says that the server answers."""
+    """Start the server's keeper, one process at a time, and wait until the server is ready."""
     starting = _open_lock(name, "starting")
     try:
         fcntl.flock(starting, fcntl.LOCK_EX)
         while _is_kept(name) and not _is_ready(name):
-            # Another process started the keeper and died before it was ready.
+            # Another process started the keeper and ended before it was ready.
             time.sleep(0.01)
         if not _is_ready(name):
             _ready_mark(name).unlink(missing_ok=True)
@@ -174,17 +178,17 @@ def _failure(name: str, log: Path, begin: int) -> str:
     with log.open("rb") as file:
         file.seek(begin)
         lines = file.read().decode(errors="replace").splitlines()[-8:]
-    said = "\n  ".join(lines) or "(it said nothing)"
-    return f"the bundled {name} did not start; the end of {log}:\n  {said}"
+    output = "\n  ".join(lines) or "(no output)"
+    return f"the bundled {name} did not start; the end of {log}:\n  {output}"
 
 
 def _is_ready(name: str) -> bool:
-    # In this order: a mark of a dead keeper is removed before the next keeper takes its lock.
+    # In this order: the mark of a dead keeper is removed before the next keeper takes its lock.
     return _is_kept(name) and _ready_mark(name).exists()
 
 
 def _is_kept(name: str) -> bool:
-    """Whether a keeper lives: it holds its lock alone."""
+    """Return whether a keeper runs, which holds its lock exclusively."""
     return is_locked(_lock(name, "keeper"))
 
 
@@ -201,7 +205,7 @@ def _open_lock(name: str, purpose: str) -> int:
 
 
 def _make_private(directory: Path) -> None:
-    """Make a directory that no other user can enter: whoever reaches the sockets is the database's owner."""
+    """Create a directory that no other user can enter: access to the sockets means ownership of the database."""
     directory.parent.mkdir(parents=True, exist_ok=True)
     try:
         directory.mkdir(mode=0o700)

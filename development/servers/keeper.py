@@ -1,7 +1,9 @@
-"""`python -m development.servers.keeper SERVER LOCAL SOCKETS durable|fast`: runs one bundled server while it has users.
+"""Keeper of one bundled server, which runs while it has users.
 
-Started by `development.servers.bundled`, in a session of its own, so that no terminal's Ctrl-C reaches it. It has one thread and
-imports the standard library alone: it starts in an instant, and may safely run code between fork and exec.
+Usage: `python -m development.servers.keeper SERVER LOCAL SOCKETS durable|fast`.
+
+Started by `development.servers.bundled` in a session of its own, so that a terminal's Ctrl-C does not reach it. It has
+one thread and imports only the standard library: it starts fast, and may safely run code between fork and exec.
 """
 
 import fcntl
@@ -13,19 +15,19 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from development.servers.programs import Server, ServerFailed, make_server
+from development.servers.programs import Server, ServerFailedError, make_server
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 30.0
 _RESTART_SECONDS = 1.0
 
 
-class _ServerEnded(Exception):
-    """The server's process ended although it has users."""
+class _ServerEndedError(Exception):
+    """Raised when the server's process ended although it has users."""
 
 
-def keep(server: Server, locks: Path) -> None:
-    """Start the server, wait until its last user is gone, stop it. Raises ServerFailed where it doesn't answer."""
+def run_while_used(server: Server, locks: Path) -> None:
+    """Start the server, wait until its last user has ended, stop it. Raises ServerFailedError if it is not ready."""
     keeper = _open(locks / f"{server.name}.keeper")
     fcntl.flock(keeper, fcntl.LOCK_EX)
     users = _open(locks / f"{server.name}.users")
@@ -36,14 +38,14 @@ def keep(server: Server, locks: Path) -> None:
         ready.touch()
         while not _wait_for_the_last_user(users, process):
             if process.poll() is None:
-                # The same signal tells that it was halted or goes on.
+                # The signal also reports a halt or a continuation.
                 continue
-            # Servers heal their own small accidents; a pause keeps one that can't from filling the log.
+            # Servers recover from small failures; the delay keeps a permanent one from filling the log.
             time.sleep(_RESTART_SECONDS)
             server.prepare()
             process = _start(server)
     finally:
-        # With the users' lock in hand: whoever comes now waits, and starts another keeper afterwards.
+        # While it holds the users' lock: a new user blocks on it, and starts another keeper afterwards.
         ready.unlink(missing_ok=True)
         _stop(server, process)
 
@@ -51,24 +53,24 @@ def keep(server: Server, locks: Path) -> None:
 def _start(server: Server) -> "subprocess.Popen[bytes]":
     process = server.start()
     deadline = time.monotonic() + _START_SECONDS
-    while not server.answers(process.pid):
+    while not server.is_ready(process.pid):
         if process.poll() is not None:
-            raise ServerFailed(f"{server.name} ended with status {process.returncode}")
+            raise ServerFailedError(f"{server.name} ended with status {process.returncode}")
         if time.monotonic() > deadline:
             _stop(server, process)
-            raise ServerFailed(f"{server.name} did not answer within {_START_SECONDS:.0f} s")
+            raise ServerFailedError(f"{server.name} did not answer within {_START_SECONDS:.0f} s")
         time.sleep(0.01)
     return process
 
 
 def _wait_for_the_last_user(users: int, process: "subprocess.Popen[bytes]") -> bool:
-    """Whether the last user is gone; False where the server ended first."""
+    """Return True once the last user has ended; False if the server ended first."""
     try:
         signal.signal(signal.SIGCHLD, _raise_ended)
         if process.poll() is not None:
             return False
         fcntl.flock(users, fcntl.LOCK_EX)
-    except _ServerEnded:
+    except _ServerEndedError:
         return False
     finally:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -76,7 +78,7 @@ def _wait_for_the_last_user(users: int, process: "subprocess.Popen[bytes]") -> b
 
 
 def _raise_ended(number: int, frame: FrameType | None) -> None:
-    raise _ServerEnded
+    raise _ServerEndedError
 
 
 def _raise_exit(number: int, frame: FrameType | None) -> None:
@@ -101,8 +103,8 @@ def main() -> None:
     name, local, sockets, mode = sys.argv[1:]
     signal.signal(signal.SIGTERM, _raise_exit)
     try:
-        keep(make_server(name, Path(local), Path(sockets), durable=mode == "durable"), Path(local) / "lock")
-    except (ServerFailed, OSError) as error:
+        run_while_used(make_server(name, Path(local), Path(sockets), durable=mode == "durable"), Path(local) / "lock")
+    except (ServerFailedError, OSError) as error:
         sys.exit(f"{name}: {error}")
 
 

@@ -1,6 +1,6 @@
-"""Running PostgreSQL as a user that it refuses: root, or one without a name (standard library alone, Linux).
+"""Switch to a user that PostgreSQL accepts, from root or a user without a name (Linux, standard library only).
 
-Both are usual in containers. initdb looks the user up in /etc/passwd, so that a bare number is not enough for it.
+Both are usual in containers. initdb looks the user up in /etc/passwd, so that a numeric id is not enough.
 """
 
 import ctypes
@@ -19,41 +19,45 @@ _PR_SET_KEEPCAPS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 8, 47, 2
 _CAP_DAC_OVERRIDE = 1
 _CAPABILITY_VERSION_3 = 0x20080522
 
-# "nobody" on almost every Linux.
+# The user `nobody` on almost every Linux.
 _NOBODY = 65534
 
 
 @dataclass(frozen=True)
-class Identity:
-    """How a child becomes a user that PostgreSQL accepts, and who owns the data directory then."""
+class ServerUser:
+    """User that PostgreSQL accepts: how a child process becomes it, and the owner of the data directory."""
 
-    take: Callable[[], None]
+    switch: Callable[[], None]
     owner: int | None
 
-    def own(self, directory: Path) -> None:
-        """Give the directory and all in it to the owner, where they belong to someone else."""
+    def chown_tree(self, directory: Path) -> None:
+        """Give the directory and its content to the owner, unless it has that owner."""
         if self.owner is None or directory.stat().st_uid == self.owner:
             return
         for parent, _, names in os.walk(directory):
             for name in names:
                 os.lchown(os.path.join(parent, name), self.owner, self.owner)
-            # A directory comes after its files: a walk that was cut short is taken up by the next start.
+            # A directory comes after its files: the next start resumes an interrupted walk.
             os.lchown(parent, self.owner, self.owner)
 
 
-def choose_identity(program: Path) -> Identity:
-    """The first way that works here, tried with `program --version`. An ordinary user with a name needs none."""
+def choose_server_user(program: Path) -> ServerUser:
+    """Return the first way that works, tested with `program --version`. A named ordinary user needs none."""
     user = os.geteuid()
     if user != 0 and _has_name(user):
-        return Identity(take=_stay, owner=None)
+        return ServerUser(switch=_stay, owner=None)
     named = _named_user()
     enter = partial(_enter_user_namespace, named)
     try:
         subprocess.run([program, "--version"], preexec_fn=enter, stdout=subprocess.DEVNULL, check=True)
     except subprocess.SubprocessError:
         # User namespaces are denied, as in a container under Docker's default rules.
-        return Identity(take=partial(_become, named), owner=named) if user == 0 else Identity(take=_stay, owner=None)
-    return Identity(take=enter, owner=user)
+        return (
+            ServerUser(switch=partial(_become, named), owner=named)
+            if user == 0
+            else ServerUser(switch=_stay, owner=None)
+        )
+    return ServerUser(switch=enter, owner=user)
 
 
 def _has_name(user: int) -> bool:
@@ -75,16 +79,16 @@ def _stay() -> None:
 
 
 def _enter_user_namespace(named: int) -> None:
-    """Be seen under another number, while every file still is this user's: nothing on the machine is changed."""
+    """Enter a user namespace with another id; every file stays this user's, and the machine is unchanged."""
     user, group = os.geteuid(), os.getegid()
     call_libc("unshare", _CLONE_NEWUSER)
     for name, text in (("setgroups", "deny"), ("uid_map", f"{named} {user} 1"), ("gid_map", f"{named} {group} 1")):
-        # Bytes, because a codec that is loaded here might lie where this user can no longer read.
+        # Bytes, because a codec that is loaded here might be stored where this user can no longer read.
         Path("/proc/self", name).write_bytes(text.encode())
 
 
 def _become(user: int) -> None:
-    """Become this user, but keep root's way through directories: the project may lie where only root can enter."""
+    """Become this user, but keep root's right to enter directories: the project may be in one of root's."""
     call_libc("prctl", _PR_SET_KEEPCAPS, 1, 0, 0, 0)
     os.setgroups([])
     os.setresgid(user, user, user)

@@ -1,1 +1,1 @@
-"""Real HTTP servers in the place of outside services: sample data in documented shapes, and faults on demand."""
+"""Stand-ins of outside services, with sample data. They share nothing with the service but HTTP."""

@@ -1,4 +1,7 @@
-"""`python -m development.standins market=8600 social=8601 issuer=8602`: serves stand-ins on these ports until Ctrl-C or SIGTERM."""
+"""Program that serves stand-ins until Ctrl-C or SIGTERM.
+
+Usage: `python -m development.standins market=8600 social=8601 issuer=8602`.
+"""
 
 import signal
 import sys
@@ -23,14 +26,14 @@ STAND_INS: dict[str, Callable[[int], StandIn]] = {
 _USAGE = f"""usage: python -m development.standins NAME=PORT ...
 
 Serves stand-ins for outside services, with sample data, until Ctrl-C or SIGTERM.
-NAME is one of {", ".join(STAND_INS)}; on port 0 it takes a free one. POST {CONTROL_PATH} tells it to misbehave."""
+NAME is one of {", ".join(STAND_INS)}; on port 0 it takes a free one. POST {CONTROL_PATH} makes it fail."""
 
 
 def main() -> None:
     if {"-h", "--help"} & set(sys.argv[1:]):
         print(_USAGE)
         return
-    # Ctrl-C too: a shell that starts a program in the background has it ignore that.
+    # SIGINT too: a shell that starts a program in the background makes it ignore that signal.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     try:

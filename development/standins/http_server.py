@@ -1,7 +1,7 @@
-"""What all stand-ins share: a real HTTP server on loopback that answers JSON, remembers requests, and can misbehave.
+"""Base of all stand-ins: an HTTP server on loopback that responds with JSON, records requests, and can misbehave.
 
-How it is to behave is said in the process by `behave`, and over HTTP by `POST /_control` with
-`{"mode": "rate_limit", "times": 3, "seconds": 2}`; `GET /_control` tells the mode and how many requests came.
+Its mode is set by `behave` within the process, or by `POST /_control` with `{"mode": "rate_limit", "times": 3,
+"seconds": 2}`; `GET /_control` returns the mode and the number of requests.
 """
 
 import json
@@ -19,9 +19,9 @@ from urllib.parse import parse_qsl, urlsplit
 HOST = "127.0.0.1"
 CONTROL_PATH = "/_control"
 
-# So many requests are remembered, the last ones.
+# Number of recorded requests, the last ones.
 _REMEMBERED = 10_000
-# A huge body goes on for so many pieces of a megabyte, or until the caller hangs up.
+# Size of a huge body, in pieces of a megabyte, unless the caller disconnects first.
 _HUGE_PIECES = 256
 _PIECE = b" " * 1024 * 1024
 _MAX_CONTROL_BYTES = 10_000
@@ -29,16 +29,16 @@ _MAX_POSTED_BYTES = 1024 * 1024
 
 
 class Mode(StrEnum):
-    """How requests are answered."""
+    """Kind of response to requests."""
 
     OK = "ok"
     # Status 500.
     FAIL = "fail"
-    # The regular answer, after so many seconds.
+    # The regular response, after a delay in seconds.
     STALL = "stall"
-    # Status 429; the seconds go out as Retry-After.
+    # Status 429; the seconds are sent as Retry-After.
     RATE_LIMIT = "rate_limit"
-    # Status 401, as for a key that the provider doesn't know.
+    # Status 401, as for an unknown key.
     WRONG_KEY = "wrong_key"
     # Status 200 with a page of HTML, as from a proxy in between.
     NOT_JSON = "not_json"
@@ -46,25 +46,25 @@ class Mode(StrEnum):
     WRONG_SHAPE = "wrong_shape"
     # Status 200 with a body that doesn't end for hundreds of megabytes.
     HUGE = "huge"
-    # Status 200 with half of the body that its head promises.
+    # Status 200 with half of the body that Content-Length announces.
     CUT_SHORT = "cut_short"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A request that came in. Names of headers are in lower case."""
+class ReceivedRequest:
+    """Received request. Header names are in lower case."""
 
     method: str
     path: str
     query: Mapping[str, str]
     headers: Mapping[str, str]
-    # What was posted, as it came.
+    # Raw body of a POST.
     content: bytes = b""
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What goes out: any JSON value under a status."""
+class StandInResponse:
+    """Response: any JSON value, with a status."""
 
     body: Any
     status: int = 200
@@ -74,61 +74,61 @@ class Answer:
 @dataclass(frozen=True)
 class _Behaviour:
     mode: Mode = Mode.OK
-    # How many requests are still to be answered so; None for all.
+    # Remaining requests in this mode; None for all.
     times: int | None = None
     seconds: float = 0.0
 
 
 class StandIn:
-    """A server from `with` to its end. A subclass says in `answer` what the outside service would."""
+    """Server from `with` to its end. A subclass implements the outside service in `answer`."""
 
-    # The provider's bodies of errors, by status; what is missing has an empty object.
+    # Error bodies of the provider, by status; an empty object for missing ones.
     ERRORS: Mapping[int, Any] = {}
-    # Whether the outside service is asked by POST, and not by GET.
+    # Whether the outside service takes POST instead of GET.
     TAKES_POSTS = False
 
     def __init__(self, port: int = 0) -> None:
-        """Port 0 takes any free one. Raises OSError where the port is in use."""
+        """Bind the port, 0 for any free one. Raises OSError if the port is in use."""
         handler = type("Handler", (_Handler,), {"stand_in": self})
         self._server = _Server((HOST, port), handler)
         self.url = f"http://{HOST}:{self._server.server_port}"
-        # Set at the end; whoever stalls waits for it.
+        # Set at the end; stalled requests wait for it.
         self.closed = threading.Event()
-        # The last requests in order of arrival, those to the control path aside.
-        self.asked: deque[Asked] = deque(maxlen=_REMEMBERED)
-        # A test's own say: the status under which a request is refused, and a change of the regular body of an answer.
-        self.refuse: Callable[[Asked], int | None] = lambda asked: None
-        self.change: Callable[[Asked, Any], Any] = lambda asked, body: body
+        # The last requests in order of arrival, without those to the control path.
+        self.received: deque[ReceivedRequest] = deque(maxlen=_REMEMBERED)
+        # Hooks for tests: the status with which a request is rejected, and a change of the regular body.
+        self.refuse: Callable[[ReceivedRequest], int | None] = lambda received: None
+        self.change: Callable[[ReceivedRequest, Any], Any] = lambda received, body: body
         self._behaviour = _Behaviour()
         self._lock = threading.Lock()
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, name=type(self).__name__, daemon=True
         )
 
-    def answer(self, asked: Asked) -> Answer | None:
-        """The outside service's answer to a request; None for a path that it does not have."""
+    def answer(self, received: ReceivedRequest) -> StandInResponse | None:
+        """Return the outside service's response; None for an unknown path."""
         raise NotImplementedError
 
     def behave(self, mode: Mode, *, times: int | None = None, seconds: float = 5.0) -> None:
-        """Answer the next requests in this mode: so many of them, or all until the next call.
+        """Respond to the next requests in this mode: `times` of them, or all until the next call.
 
-        `seconds` is how long a stall takes, and what a rate limit asks for.
+        `seconds` is the duration of a stall, or the Retry-After of a rate limit.
         """
         with self._lock:
             self._behaviour = _Behaviour(mode, times, seconds)
 
-    def take(self, asked: Asked) -> _Behaviour:
-        """Note a request; how it is to be answered."""
+    def take(self, received: ReceivedRequest) -> _Behaviour:
+        """Record a request; return how to respond to it."""
         with self._lock:
-            self.asked.append(asked)
+            self.received.append(received)
             taken = self._behaviour
             if taken.times is not None:
                 left = taken.times - 1
                 self._behaviour = _Behaviour(taken.mode, left, taken.seconds) if left > 0 else _Behaviour()
         return taken
 
-    def control(self, content: bytes) -> Answer:
-        """What `POST /_control` answers to its body; an empty one changes nothing."""
+    def control(self, content: bytes) -> StandInResponse:
+        """Return the response of `POST /_control`; an empty body changes nothing."""
         if content:
             try:
                 wish = json.loads(content)
@@ -136,10 +136,10 @@ class StandIn:
                 self.behave(Mode(wish["mode"]), times=None if times is None else int(times), seconds=seconds)
             except (ValueError, TypeError, KeyError, AttributeError):
                 expected = f"a mode of {', '.join(Mode)}; times and seconds are numbers"
-                return Answer({"error": f"expected {expected}"}, status=400)
+                return StandInResponse({"error": f"expected {expected}"}, status=400)
         with self._lock:
-            return Answer(
-                {"mode": self._behaviour.mode, "times": self._behaviour.times, "requests": len(self.asked)},
+            return StandInResponse(
+                {"mode": self._behaviour.mode, "times": self._behaviour.times, "requests": len(self.received)},
             )
 
     def __enter__(self) -> Self:
@@ -156,18 +156,18 @@ class StandIn:
 
 
 class _Server(ThreadingHTTPServer):
-    # A burst of callers is no reason to refuse some.
+    # Accepts bursts of connections.
     request_queue_size = 128
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Head and body go out in two writes; the second would wait for the caller's delayed acknowledgement.
+    # Head and body are two writes; the second would wait for the caller's delayed acknowledgement.
     disable_nagle_algorithm = True
     stand_in: StandIn
 
     def handle(self) -> None:
-        # Who asked may hang up at any moment.
+        # The caller may disconnect at any moment.
         with suppress(ConnectionError):
             super().handle()
 
@@ -186,24 +186,24 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.stand_in.TAKES_POSTS:
             self._take(content)
         else:
-            self._send(Answer({}, status=405))
+            self._send(StandInResponse({}, status=405))
 
     def _take(self, content: bytes) -> None:
         parts = urlsplit(self.path)
-        asked = Asked(
+        received = ReceivedRequest(
             method=self.command,
             path=parts.path,
             query=dict(parse_qsl(parts.query, keep_blank_values=True)),
             headers={name.lower(): value for name, value in self.headers.items()},
             content=content,
         )
-        self._answer(asked, self.stand_in.take(asked))
+        self._answer(received, self.stand_in.take(received))
 
-    def _answer(self, asked: Asked, behaviour: _Behaviour) -> None:
+    def _answer(self, received: ReceivedRequest, behaviour: _Behaviour) -> None:
         statuses = {Mode.FAIL: 500, Mode.RATE_LIMIT: 429, Mode.WRONG_KEY: 401}
-        if status := statuses.get(behaviour.mode) or self.stand_in.refuse(asked):
+        if status := statuses.get(behaviour.mode) or self.stand_in.refuse(received):
             pause = {"retry-after": f"{behaviour.seconds:.0f}"} if behaviour.mode == Mode.RATE_LIMIT else {}
-            self._send(Answer(self.stand_in.ERRORS.get(status, {}), status=status, headers=pause))
+            self._send(StandInResponse(self.stand_in.ERRORS.get(status, {}), status=status, headers=pause))
         elif behaviour.mode == Mode.NOT_JSON:
             self._send_bytes(b"<html><body>Bad gateway</body></html>", kind="text/html")
         elif behaviour.mode == Mode.HUGE:
@@ -211,23 +211,23 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             if behaviour.mode == Mode.STALL:
                 self.stand_in.closed.wait(behaviour.seconds)
-            self._send_regular(asked, behaviour.mode)
+            self._send_regular(received, behaviour.mode)
 
-    def _send_regular(self, asked: Asked, mode: Mode) -> None:
-        regular = self.stand_in.answer(asked)
+    def _send_regular(self, received: ReceivedRequest, mode: Mode) -> None:
+        regular = self.stand_in.answer(received)
         if regular is None:
-            self._send(Answer(self.stand_in.ERRORS.get(404, {}), status=404))
+            self._send(StandInResponse(self.stand_in.ERRORS.get(404, {}), status=404))
         elif mode == Mode.WRONG_SHAPE:
-            self._send(Answer(_mistype(regular.body)))
+            self._send(StandInResponse(_mistype(regular.body)))
         elif mode == Mode.CUT_SHORT:
             content = json.dumps(regular.body).encode()
             self._send_bytes(content[: len(content) // 2], promised=len(content))
             self.close_connection = True
         else:
-            changed = self.stand_in.change(asked, regular.body)
-            self._send(Answer(changed, regular.status, regular.headers))
+            changed = self.stand_in.change(received, regular.body)
+            self._send(StandInResponse(changed, regular.status, regular.headers))
 
-    def _send(self, answer: Answer) -> None:
+    def _send(self, answer: StandInResponse) -> None:
         self._send_bytes(json.dumps(answer.body).encode(), status=answer.status, headers=answer.headers)
 
     def _send_bytes(
@@ -255,11 +255,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(_PIECE)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Tests read their own output, and a terminal has better lines."""
+        """Discard access logs: tests and the terminal have better output."""
 
 
 def _mistype(value: Any) -> Any:
-    """The same JSON, in which every value has another type than before."""
+    """Return the same JSON with another type for every value."""
     if isinstance(value, dict):
         return {name: _mistype(part) for name, part in value.items()}
     if isinstance(value, list):

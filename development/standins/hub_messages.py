@@ -1,7 +1,7 @@
-"""Casts and reactions as a Farcaster hub serves them, of whatever a test or a sample has cast.
+"""Casts and reactions in the format of a Farcaster hub, from a test's or a sample's data.
 
-Shapes: https://docs.neynar.com/snapchain/httpapi (casts, reactions). Pages are in order of time; a page token is the
-number of messages that went before.
+Shapes: https://docs.neynar.com/snapchain/httpapi (casts, reactions). Pages are sorted by time; a page token is the
+number of preceding messages.
 """
 
 import hashlib
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from development.standins.http_server import Answer
+from development.standins.http_server import StandInResponse
 
 # Seconds from 1970 to the start of Farcaster's clock, 2021-01-01.
 EPOCH = 1_609_459_200
@@ -17,7 +17,7 @@ EPOCH = 1_609_459_200
 
 @dataclass(frozen=True)
 class Cast:
-    """A cast at a Unix time. `parent` and `quoted` are casts of this hub, each as its author's FID and hash."""
+    """Cast at a Unix time. `parent` and `quoted` are casts of this hub, each as its author's FID and hash."""
 
     fid: int
     at: int
@@ -32,7 +32,7 @@ class Cast:
 
 @dataclass(frozen=True)
 class Reaction:
-    """A like or recast, at a Unix time, of the cast with this author and hash."""
+    """Like or recast, at a Unix time, of the cast with this author and hash."""
 
     fid: int
     at: int
@@ -42,15 +42,15 @@ class Reaction:
 
 @dataclass
 class Hub:
-    """What was cast, in any order."""
+    """Messages of a hub, in any order."""
 
     casts: list[Cast] = field(default_factory=list)
     reactions: list[Reaction] = field(default_factory=list)
-    # No page is longer, whatever is asked for.
+    # Upper limit of the page size.
     longest_page: int = 1_000
 
-    def answer(self, path: str, query: Mapping[str, str]) -> Answer | None:
-        """The answer to a GET; None for a path that is none of casts or reactions."""
+    def answer(self, path: str, query: Mapping[str, str]) -> StandInResponse | None:
+        """Return the response to a GET; None for a path of neither casts nor reactions."""
         fid = int(query.get("fid") or query.get("target_fid") or 0)
         if path == "/v1/castsByFid":
             since = EPOCH + int(query.get("startTimestamp", "0"))
@@ -64,12 +64,14 @@ class Hub:
             return self._page([_reaction(each) for each in found], query)
         return None
 
-    def _page(self, messages: Sequence[dict[str, Any]], query: Mapping[str, str]) -> Answer:
+    def _page(self, messages: Sequence[dict[str, Any]], query: Mapping[str, str]) -> StandInResponse:
         newest_first = query.get("reverse") == "true"
         ordered = sorted(messages, key=lambda each: (each["data"]["timestamp"], each["hash"]), reverse=newest_first)
         start = int(query.get("pageToken") or 0)
         end = start + min(int(query.get("pageSize", "1000")), self.longest_page)
-        return Answer({"messages": ordered[start:end], "nextPageToken": str(end) if end < len(ordered) else ""})
+        return StandInResponse(
+            {"messages": ordered[start:end], "nextPageToken": str(end) if end < len(ordered) else ""}
+        )
 
 
 def _cast(cast: Cast) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""Issuers of users' tokens, for made-up users: Farcaster's Quick Auth server, and Privy for any app.
+"""Stand-in issuers of user tokens: Farcaster's Quick Auth server, and Privy for any app.
 
-Shapes: https://miniapps.farcaster.xyz/docs/sdk/quick-auth, https://docs.privy.io/authentication/user-authentication/access-tokens
-and https://docs.privy.io/user-management/users/identity-tokens. Anybody who can reach it gets a token for any user: its
-private keys are made at its start, are written nowhere and end with it, and no service believes it that is not told to.
+Shapes: https://miniapps.farcaster.xyz/docs/sdk/quick-auth,
+https://docs.privy.io/authentication/user-authentication/access-tokens and
+https://docs.privy.io/user-management/users/identity-tokens. It issues tokens for any user to any caller. Its private
+keys are generated at its start and never stored, and only services configured for it trust them.
 """
 
 import json
@@ -14,11 +15,11 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
-from development.standins.http_server import Answer, Asked, StandIn
+from development.standins.http_server import ReceivedRequest, StandIn, StandInResponse
 
 JWKS_PATH = "/.well-known/jwks.json"
 PRIVY_ISSUER = "privy.io"
-# As long as the real ones.
+# Lifetime of the real tokens.
 LIFETIME_SECONDS = 3600
 
 _RSA, _EC = "quick-auth-1", "privy-1"
@@ -32,33 +33,38 @@ class IssuerStandIn(StandIn):
         self.rsa_key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         self.ec_key = ec.generate_private_key(ec.SECP256R1())
 
-    def answer(self, asked: Asked) -> Answer | None:
-        """A JWKS, or a token: `/tokens/quick-auth?fid=&domain=`, `/tokens/privy?subject=&app_id=` (and `&fid=`)."""
-        parts = asked.path.strip("/").split("/")
+    def answer(self, received: ReceivedRequest) -> StandInResponse | None:
+        """Return a JWKS or a token.
+
+        Paths of tokens: `/tokens/quick-auth?fid=&domain=`, `/tokens/privy?subject=&app_id=` (and `&fid=`).
+        """
+        parts = received.path.strip("/").split("/")
         try:
             match parts:
                 case [".well-known", "jwks.json"]:
-                    return Answer({"keys": [self._rsa_jwk()]})
+                    return StandInResponse({"keys": [self._rsa_jwk()]})
                 case ["v1", "apps", _, "jwks.json"]:
-                    return Answer({"keys": [self._ec_jwk()]})
+                    return StandInResponse({"keys": [self._ec_jwk()]})
                 case ["tokens", "quick-auth"]:
-                    return Answer({"token": self.quick_auth(int(asked.query["fid"]), domain=asked.query["domain"])})
+                    return StandInResponse(
+                        {"token": self.quick_auth(int(received.query["fid"]), domain=received.query["domain"])}
+                    )
                 case ["tokens", "privy"]:
-                    fid = asked.query.get("fid")
-                    subject, app_id = asked.query["subject"], asked.query["app_id"]
+                    fid = received.query.get("fid")
+                    subject, app_id = received.query["subject"], received.query["app_id"]
                     token = self.privy(subject, app_id=app_id, fid=None if fid is None else int(fid))
-                    return Answer({"token": token})
+                    return StandInResponse({"token": token})
         except (KeyError, ValueError):
-            return Answer({"error": "a parameter is missing, or no number"}, status=400)
+            return StandInResponse({"error": "a parameter is missing, or no number"}, status=400)
         return None
 
     def quick_auth(self, fid: Any, *, domain: str, **claims: Any) -> str:
-        """A token of Quick Auth; further claims are added, or take the place of the usual ones."""
+        """Return a token of Quick Auth; `claims` are added to the usual ones, or override them."""
         usual = {"iss": self.url, "aud": domain, "sub": fid} | _times()
         return self.sign(usual | claims, "RS256")
 
     def privy(self, subject: str, *, app_id: str, fid: int | None = None, **claims: Any) -> str:
-        """An access token of Privy, or with a FID an identity token that shows it."""
+        """Return an access token of Privy, or with a FID an identity token that contains it."""
         usual: dict[str, Any] = {"iss": PRIVY_ISSUER, "aud": app_id, "sub": subject} | _times()
         if fid is None:
             usual["sid"] = "sample-session"
@@ -68,7 +74,7 @@ class IssuerStandIn(StandIn):
         return self.sign(usual | claims, "ES256")
 
     def sign(self, claims: Mapping[str, Any], algorithm: str, *, headers: Mapping[str, Any] | None = None) -> str:
-        """A token of any claims, RS256 or ES256; further headers are added, or take the place of the usual ones."""
+        """Return a token with these claims, RS256 or ES256; `headers` are added, or override the usual ones."""
         key, key_id = (self.rsa_key, _RSA) if algorithm == "RS256" else (self.ec_key, _EC)
         return jwt.encode(dict(claims), key, algorithm=algorithm, headers={"kid": key_id, **(headers or {})})
 

@@ -1,8 +1,8 @@
-"""GeckoTerminal's API and CoinGecko's on-chain API, with made-up prices: the same ones for each pool, moving slowly.
+"""Stand-in of GeckoTerminal's and CoinGecko's on-chain APIs, with slowly moving prices, fixed per pool and time.
 
 Shapes: https://docs.coingecko.com/reference/pools-addresses, tokens-data-contract-addresses, pools-megafilter,
-pools-category, trending-pools-network. It knows every token that it is asked for, and those pools whose tokens it was
-told. What it was asked for is what it lists as trending.
+pools-category, trending-pools-network. It has data for every requested token, and for pools added by `learn`. Trending
+pools are the requested ones.
 """
 
 import hashlib
@@ -17,30 +17,30 @@ from typing import Any
 
 from solders.pubkey import Pubkey
 
-from development.standins.http_server import Answer, Asked, StandIn
+from development.standins.http_server import ReceivedRequest, StandIn, StandInResponse
 
 PAGE_SIZE = 20
 MAX_PAGES = 10
 MAX_ADDRESSES = 30
-# A network's pools that it remembers.
+# Pools per network in its memory.
 _MAX_POOLS = 1000
 
-# Hex in lower case, or base58, whose capital and small letters are different digits.
+# Hex in lower case, or base58, in which upper and lower case are different digits.
 _ADDRESS = re.compile(r"0x([0-9a-f]{40}|[0-9a-f]{64})|[1-9A-HJ-NP-Za-km-z]{32,44}")
-# What the pools are paired with, where nothing else was said; it is worth about this much.
+# Default quote token of the pools, and its price.
 WRAPPED_NATIVE = "0x4200000000000000000000000000000000000006"
 WRAPPED_SOL = "So11111111111111111111111111111111111111112"
 NATIVE_USD = 3000.0
 SOL_USD = 150.0
 _SECONDS = {"m5": 300, "m15": 900, "m30": 1800, "h1": 3600, "h6": 21_600, "h24": 86_400}
-# The price swings around its middle by a third within a period of its own.
+# The price oscillates by a third within a period of its own.
 _SWING = 1 / 3
 
 Pool = dict[str, Any]
 
 
 class MarketStandIn(StandIn):
-    """Both tiers on one port: whoever sends a key gets those lists, too, that take one."""
+    """Both API tiers on one port: lists that need a key are served to requests with one."""
 
     ERRORS = {
         401: {"status": {"error_code": 10002, "error_message": "API Key Missing"}},
@@ -51,47 +51,47 @@ class MarketStandIn(StandIn):
 
     def __init__(self, port: int = 0, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__(port)
-        # Seconds since 1970, from which all prices follow.
+        # Seconds since 1970; all prices are computed from it.
         self.clock = clock
-        # Pool -> its base and its quote token, all hex in lower case.
+        # Pool -> its base and its quote token, in lower case if hex.
         self._tokens: dict[str, tuple[str, str]] = {}
-        # Network -> the pools that it was asked for, the last one at the end.
+        # Network -> the requested pools, the latest at the end.
         self._pools: defaultdict[str, OrderedDict[str, None]] = defaultdict(OrderedDict)
         self._memory = threading.RLock()
 
     def learn(self, address: str, *, base: str, quote: str = "") -> None:
-        """Know a pool from now on, as a provider does that reads the chain; its quote is mostly the native coin."""
+        """Add a pool, as a provider that reads the chain does; the quote token defaults to the native coin."""
         native = WRAPPED_NATIVE if _key(base).startswith("0x") else WRAPPED_SOL
         with self._memory:
             self._tokens[_key(address)] = (_key(base), _key(quote or native))
 
-    def answer(self, asked: Asked) -> Answer | None:
-        """The provider's answer to one of the calls that the service makes."""
+    def answer(self, received: ReceivedRequest) -> StandInResponse | None:
+        """Return the provider's response to one of the service's requests."""
         with self._memory:
-            return self._answer(asked)
+            return self._answer(received)
 
-    def _answer(self, asked: Asked) -> Answer | None:
-        parts = asked.path.strip("/").split("/")
+    def _answer(self, received: ReceivedRequest) -> StandInResponse | None:
+        parts = received.path.strip("/").split("/")
         match parts:
             case ["networks", network, "pools", "multi", addresses]:
                 return self._answer_multi(network, addresses, self._pools_of)
             case ["networks", network, "tokens", "multi", addresses]:
                 return self._answer_multi(network, addresses, self._tokens_of)
             case ["networks", network, "trending_pools" | "new_pools" | "pools"]:
-                return self._answer_list(asked, network, order=_free_order(parts[-1], asked.query))
+                return self._answer_list(received, network, sort=_free_tier_sort(parts[-1], received.query))
             case ["pools", "megafilter"] | ["categories", _, "pools"]:
-                if "x-cg-pro-api-key" not in asked.headers:
-                    return Answer(self.ERRORS[401], status=401)
-                network = asked.query.get("networks", "")
-                return self._answer_list(asked, network, order=asked.query.get("sort", "h6_trending"))
+                if "x-cg-pro-api-key" not in received.headers:
+                    return StandInResponse(self.ERRORS[401], status=401)
+                network = received.query.get("networks", "")
+                return self._answer_list(received, network, sort=received.query.get("sort", "h6_trending"))
         return None
 
-    def _answer_multi(self, network: str, text: str, find: Callable[[str, list[str]], Any]) -> Answer:
+    def _answer_multi(self, network: str, text: str, find: Callable[[str, list[str]], Any]) -> StandInResponse:
         addresses = list(map(_key, text.split(",")))
         if len(addresses) > MAX_ADDRESSES:
             words = f"the limit of {MAX_ADDRESSES} addresses is exceeded"
-            return Answer({"errors": [{"status": "422", "title": words}]}, status=422)
-        return Answer(find(network, [address for address in addresses if _ADDRESS.fullmatch(address)]))
+            return StandInResponse({"errors": [{"status": "422", "title": words}]}, status=422)
+        return StandInResponse(find(network, [address for address in addresses if _ADDRESS.fullmatch(address)]))
 
     def _pools_of(self, network: str, addresses: list[str]) -> Any:
         known = [address for address in addresses if address in self._tokens]
@@ -117,16 +117,16 @@ class MarketStandIn(StandIn):
         if len(remembered) > _MAX_POOLS:
             remembered.popitem(last=False)
 
-    def _answer_list(self, asked: Asked, network: str, *, order: str) -> Answer:
-        number = asked.query.get("page", "1")
+    def _answer_list(self, received: ReceivedRequest, network: str, *, sort: str) -> StandInResponse:
+        number = received.query.get("page", "1")
         if not (number.isdecimal() and 1 <= int(number) <= MAX_PAGES):
-            return Answer({"errors": [{"status": "400", "title": "Invalid page"}]}, status=400)
+            return StandInResponse({"errors": [{"status": "400", "title": "Invalid page"}]}, status=400)
         # A category has pools of all networks.
         networks = [network] if network else list(self._pools)
         pools = [found for name in networks for found in self._listed(name, list(self._pools[name]))["data"]]
         start = (int(number) - 1) * PAGE_SIZE
-        chosen = _in_order(pools, order)[start : start + PAGE_SIZE]
-        return Answer({"data": chosen, "included": []})
+        chosen = _sort_pools(pools, sort)[start : start + PAGE_SIZE]
+        return StandInResponse({"data": chosen, "included": []})
 
     def _listed(self, network: str, addresses: list[str]) -> dict[str, Any]:
         now = self.clock()
@@ -135,13 +135,13 @@ class MarketStandIn(StandIn):
 
 
 def pool_of(address: str) -> str:
-    """The pool in which a token is traded, where none was told."""
+    """Return the default pool of a token."""
     digest = _digest(address, "pool")
     return "0x" + digest if address.startswith("0x") else str(Pubkey.from_bytes(bytes.fromhex(digest)))
 
 
 def price(address: str, at: float) -> float:
-    """USD of a token at a time."""
+    """Return the price of a token in USD at a time."""
     if address in (WRAPPED_NATIVE, WRAPPED_SOL):
         return NATIVE_USD if address == WRAPPED_NATIVE else SOL_USD
     lot = _lot(address)
@@ -152,7 +152,7 @@ def price(address: str, at: float) -> float:
 
 
 def pool(network: str, address: str, at: float, *, tokens: tuple[str, str]) -> Pool:
-    """A pool of a base and a quote token as the provider describes it; all numbers but those of trades are texts."""
+    """Return a pool in the provider's format, in which all numbers but those of trades are texts."""
     base, quote = tokens
     lot, worth, quote_worth = _lot(address), price(base, at), price(quote, at)
     trades = {period: _trades(lot, seconds) for period, seconds in _SECONDS.items()}
@@ -184,7 +184,7 @@ def pool(network: str, address: str, at: float, *, tokens: tuple[str, str]) -> P
 
 
 def token(network: str, address: str, at: float, *, pool_address: str) -> dict[str, Any]:
-    """A token as the provider describes it."""
+    """Return a token in the provider's format."""
     worth = price(address, at)
     return {
         "id": f"{network}_{address}",
@@ -205,15 +205,15 @@ def token(network: str, address: str, at: float, *, pool_address: str) -> dict[s
     }
 
 
-def _free_order(listed: str, query: Mapping[str, str]) -> str:
+def _free_tier_sort(listed: str, query: Mapping[str, str]) -> str:
     if listed == "trending_pools":
         return {"5m": "m5", "1h": "h1", "6h": "h6", "24h": "h24"}.get(query.get("duration", ""), "h24") + "_trending"
     return "pool_created_at_desc" if listed == "new_pools" else query.get("sort", "h24_tx_count_desc")
 
 
-def _in_order(pools: list[Pool], order: str) -> list[Pool]:
-    """By one of the provider's orders; a trending one is by the trades of its period."""
-    name, _, direction = order.rpartition("_")
+def _sort_pools(pools: list[Pool], sort: str) -> list[Pool]:
+    """Sort by one of the provider's sorts; a trending sort is by the trades of its period."""
+    name, _, direction = sort.rpartition("_")
     period = name.partition("_")[0]
 
     def key(found: Pool) -> float | str:
@@ -230,13 +230,13 @@ def _in_order(pools: list[Pool], order: str) -> list[Pool]:
 
 
 def _trades(lot: int, seconds: int) -> dict[str, int]:
-    # Up to two trades a minute, of which a little more than half are buys.
+    # Up to two trades a minute, slightly more than half of them buys.
     count = lot % 120 * seconds // 3600
     return {"buys": count // 2 + 1, "sells": count // 2, "buyers": count // 3 + 1, "sellers": count // 3}
 
 
 def _digits(number: float) -> str:
-    """As the provider writes it: without an exponent."""
+    """Format a number as the provider does: without an exponent."""
     text = f"{number:.20f}".rstrip("0")
     return text + "0" if text.endswith(".") else text
 

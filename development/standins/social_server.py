@@ -1,4 +1,4 @@
-"""Neynar's bulk look-up of users and a Farcaster hub's HTTP API, with made-up people: the same ones for each FID.
+"""Stand-in of Neynar's bulk user look-up and of a Farcaster hub's HTTP API, with people fixed per FID.
 
 Shapes: https://docs.neynar.com/reference/fetch-bulk-users and https://docs.neynar.com/snapchain/httpapi (user data,
 verifications).
@@ -10,7 +10,7 @@ from typing import Any
 
 from solders.pubkey import Pubkey
 
-from development.standins.http_server import Answer, Asked, StandIn
+from development.standins.http_server import ReceivedRequest, StandIn, StandInResponse
 from development.standins.hub_messages import EPOCH, Hub
 
 MAX_FIDS = 100
@@ -38,7 +38,7 @@ _BIO = "A made-up person of a stand-in: sample data."
 
 
 class SocialStandIn(StandIn):
-    """Both providers on one port. Any key will do, unless one is given."""
+    """Both providers on one port. It accepts any key, unless one is given."""
 
     ERRORS = {
         401: {"message": "Incorrect or missing API key"},
@@ -50,39 +50,41 @@ class SocialStandIn(StandIn):
     def __init__(self, port: int = 0, *, api_key: str | None = None) -> None:
         super().__init__(port)
         self._api_key = api_key
-        # What the hub knows beside people.
+        # Casts and reactions of the hub.
         self.hub = Hub()
 
-    def answer(self, asked: Asked) -> Answer | None:
-        """The answer of whichever provider has the path."""
-        if asked.path.rstrip("/") == "/v2/farcaster/user/bulk":
-            return self._answer_bulk(asked)
-        messages = {"/v1/userDataByFid": _user_data, "/v1/verificationsByFid": _verifications}.get(asked.path)
+    def answer(self, received: ReceivedRequest) -> StandInResponse | None:
+        """Return the response of the provider that has the path."""
+        if received.path.rstrip("/") == "/v2/farcaster/user/bulk":
+            return self._answer_bulk(received)
+        messages = {"/v1/userDataByFid": _user_data, "/v1/verificationsByFid": _verifications}.get(received.path)
         if messages is None:
-            return self.hub.answer(asked.path, asked.query)
-        fid = _read_fid(asked.query.get("fid", ""))
+            return self.hub.answer(received.path, received.query)
+        fid = _read_fid(received.query.get("fid", ""))
         if fid is None:
-            return Answer({"errCode": "bad_request.validation_failure", "details": "fid is not a number"}, status=400)
-        return Answer({"messages": messages(fid) if is_known(fid) else [], "nextPageToken": ""})
+            return StandInResponse(
+                {"errCode": "bad_request.validation_failure", "details": "fid is not a number"}, status=400
+            )
+        return StandInResponse({"messages": messages(fid) if is_known(fid) else [], "nextPageToken": ""})
 
-    def _answer_bulk(self, asked: Asked) -> Answer:
-        key = asked.headers.get("x-api-key", "")
+    def _answer_bulk(self, received: ReceivedRequest) -> StandInResponse:
+        key = received.headers.get("x-api-key", "")
         if not key or self._api_key not in (None, key):
-            return Answer(self.ERRORS[401], status=401)
-        fids = [_read_fid(text) for text in asked.query.get("fids", "").split(",")]
+            return StandInResponse(self.ERRORS[401], status=401)
+        fids = [_read_fid(text) for text in received.query.get("fids", "").split(",")]
         if len(fids) > MAX_FIDS or not all(fid and fid <= _MAX_FID for fid in fids):
             words = f"fids must be 1 to {MAX_FIDS} numbers with commas between them"
-            return Answer({"code": "InvalidField", "property": "fids", "message": words}, status=400)
-        return Answer({"users": [neynar_user(fid) for fid in dict.fromkeys(fids) if fid and is_known(fid)]})
+            return StandInResponse({"code": "InvalidField", "property": "fids", "message": words}, status=400)
+        return StandInResponse({"users": [neynar_user(fid) for fid in dict.fromkeys(fids) if fid and is_known(fid)]})
 
 
 def is_known(fid: int) -> bool:
-    """Whether there is such a person: six of seven FIDs have one."""
+    """Return whether the FID has a person: six of seven have."""
     return fid % 7 != 0
 
 
 def neynar_user(fid: int) -> dict[str, Any]:
-    """The person as Neynar's `User`."""
+    """Return the person as Neynar's `User`."""
     lot = _lot(fid)
     eth, sol = _eth_addresses(fid), _sol_addresses(fid)
     return {
@@ -111,23 +113,23 @@ def neynar_user(fid: int) -> dict[str, Any]:
 
 
 def username(fid: int) -> str:
-    """Small letters, digits and hyphens, as Farcaster has them."""
+    """Return a name of lower-case letters, digits and hyphens, as Farcaster requires."""
     first, second = _names(fid)
     return f"{first}-{_LATIN.get(second, second)}-{fid}".lower()
 
 
 def display_name(fid: int) -> str:
-    """It says of itself that it is a sample."""
+    """Return a name that is marked as a sample."""
     return f"{' '.join(_names(fid))} (sample)"
 
 
 def pfp_url(fid: int) -> str | None:
-    """Nothing is there; one person in eleven has none."""
+    """Return the URL of a missing picture; None for one person in eleven."""
     return f"https://sample.invalid/pfp/{fid}.png" if _lot(fid) % 11 else None
 
 
 def score(fid: int) -> float:
-    """From 0 to 1."""
+    """Return a score from 0 to 1."""
     return _lot(fid) % 101 / 100
 
 
@@ -183,7 +185,7 @@ def _names(fid: int) -> tuple[str, str]:
 
 
 def _eth_addresses(fid: int) -> list[str]:
-    """None to two, in lower case, the older first."""
+    """Return up to two addresses in lower case, the older first."""
     return [_hex_address(fid, str(number)) for number in range(_lot(fid) % 3)]
 
 

@@ -1,4 +1,4 @@
-"""The operators' pages of the leaderboard."""
+"""Admin pages of the leaderboard."""
 
 from leaderboard.admin.agent_pages import AgentAdmin
 from leaderboard.admin.ranking_pages import EventImportAdmin, StandingAdmin

@@ -1,4 +1,4 @@
-"""The operators' page of agents: who they are, whether they are ranked, and why they stand where they stand."""
+"""Admin pages of agents: description, activity, and current standings with their evidence."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -13,24 +13,24 @@ from django.utils import timezone
 from django.utils.html import format_html
 from unfold.admin import ModelAdmin, TabularInline
 
-from config.api.fields import parse_address
 from config.operators.dashboard import Chart
-from leaderboard.admin.evidence import show
+from leaderboard.admin.evidence import render_evidence
 from leaderboard.events import field_rules, recording
 from leaderboard.models import Agent, AgentWallet, HubCursor, Interval, Standing
-from leaderboard.models.agents import TOLD_AT
+from leaderboard.models.agents import DESCRIPTION_TIME_COLUMNS
 from tokens.admin.indexed_search import IndexedSearch
+from tokens.chains.addresses import parse_address
 from tokens.models import Token
 
 DAYS = 30
-# Which ranking the list shows.
+# Interval of the standings in the list.
 LISTED = Interval.WEEK
 
 if TYPE_CHECKING:
     AgentModelForm = forms.ModelForm[Agent]
     WalletModelForm = forms.ModelForm[AgentWallet]
 else:
-    # Django's own class takes no type parameter when it runs.
+    # Django's class is not generic at run time.
     AgentModelForm = WalletModelForm = forms.ModelForm
 
 
@@ -49,24 +49,24 @@ class AgentForm(AgentModelForm):
         ]
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """Remember in the page what it was opened with: partners describe the agent meanwhile."""
+        """Store the initial values in the page: partners may change the agent while it is open."""
         super().__init__(*args, **options)
         for field in self.fields.values():
             field.show_hidden_initial = True
 
     def clean_agent_id(self) -> str:
-        """As events have it."""
+        """Validate the id by the rules of events."""
         try:
             return str(field_rules.agent_id(self.cleaned_data["agent_id"]))
         except ValueError as error:
             raise forms.ValidationError(f"An agent id {error}.") from error
 
     def clean_token_address(self) -> str:
-        """In the form in which tokens are stored."""
+        """Normalise the address to the form in which tokens are stored."""
         return _address(self.cleaned_data["token_address"])
 
     def clean(self) -> dict[str, Any]:
-        """Refuse half a token. What the operator left alone is as it is by now."""
+        """Reject half a token. Fields that the operator left unchanged keep their current values."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if self.instance.pk is not None:
             cleaned |= {name: getattr(self.instance, name) for name in cleaned.keys() - set(self.changed_data)}
@@ -81,7 +81,7 @@ class WalletForm(WalletModelForm):
         fields = ["address"]
 
     def clean_address(self) -> str:
-        """In the form in which trades name it."""
+        """Normalise the address to the form in which trades name it."""
         return _address(self.cleaned_data["address"])
 
 
@@ -102,7 +102,7 @@ class WalletInline(TabularInline):
 
 @admin.register(Agent)
 class AgentAdmin(IndexedSearch, ModelAdmin):
-    """Agents are hidden and never deleted: facts point at them."""
+    """Admin of agents. They are hidden and never deleted, since facts refer to them."""
 
     form = AgentForm
     inlines = (WalletInline,)
@@ -126,13 +126,13 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
     autocomplete_fields = ("partner_key",)
 
     def match(self, text: str) -> Q:
-        found = Q(agent_id=text) | Q(name__icontains=text)
+        matches = Q(agent_id=text) | Q(name__icontains=text)
         if text.isascii() and text.isdigit() and len(text) < 19:
-            found |= Q(fid=int(text)) | Q(creator_fid=int(text))
+            matches |= Q(fid=int(text)) | Q(creator_fid=int(text))
         try:
-            return found | Q(token_address=parse_address(text, allow_mint=True))
+            return matches | Q(token_address=parse_address(text, allow_mint=True))
         except ValueError:
-            return found
+            return matches
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Agent]:
         rows: QuerySet[Agent] = super().get_queryset(request)
@@ -155,11 +155,11 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
         )
         if obj is None:
             return ((None, {"fields": about}),)
-        # One at a time, since evidence is long.
+        # One tab per interval, since evidence is long.
         shown = [(interval.label, {"fields": (_field(interval),), "classes": ("tab",)}) for interval in Interval]
         return (
             ("Agent", {"fields": (*about, "launch", "created_at", "described_at", "hub")}),
-            ("What happened", {"fields": ("casts_by_day", "interactions_by_day")}),
+            ("Activity", {"fields": ("casts_by_day", "interactions_by_day")}),
             *((f"Standing, {label}", fields) for label, fields in shown),
         )
 
@@ -167,21 +167,23 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
         if obj is None:
             return []
         shown = ["launch", "created_at", "described_at", "hub", "casts_by_day", "interactions_by_day"]
-        # The id is what partners know it by.
+        # The id is the partners' key of the agent.
         return ["agent_id", *shown, *(_field(interval) for interval in Interval)]
 
     def save_model(self, request: HttpRequest, obj: Agent, form: Any, change: bool) -> None:
-        """Write what the operator changed alone, so that it undoes nothing that partners describe.
+        """Write only the fields that the operator changed, so that no partner's change is undone.
 
-        From now on it holds: what partners described before changes nothing of it, also when it comes again.
+        The change is dated now: older descriptions no longer override it, even if they are sent again.
         """
-        # Who describes it meanwhile has read the row, and would write what was there.
-        recording.write_alone()
-        told = {TOLD_AT[column] for column in form.changed_data if column in TOLD_AT}
-        for column in told:
+        # A concurrent description has already read the row, and would write back the old values.
+        recording.lock_fact_writes()
+        time_columns = {
+            DESCRIPTION_TIME_COLUMNS[column] for column in form.changed_data if column in DESCRIPTION_TIME_COLUMNS
+        }
+        for column in time_columns:
             setattr(obj, column, timezone.now())
         if change:
-            obj.save(update_fields=[*form.changed_data, *told])
+            obj.save(update_fields=[*form.changed_data, *time_columns])
         else:
             super().save_model(request, obj, form, change)
 
@@ -191,12 +193,12 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
             Agent.objects.filter(pk=form.instance.pk).update(wallets_told_at=timezone.now())
 
     def has_delete_permission(self, request: HttpRequest, obj: Agent | None = None) -> bool:
-        """Nobody: an agent is hidden instead, so that rankings can still be explained."""
+        """Deny deletion: an agent is hidden instead, so that rankings can still be explained."""
         return False
 
     @admin.display(description="token", ordering="token_address")
     def token(self, agent: Agent) -> str:
-        """Its two ends, so that the rank has room; the page has all of it."""
+        """Return both ends of the address, to leave room for the rank; the agent's page has all of it."""
         return f"{agent.token_address[:6]}…{agent.token_address[-4:]}" if agent.token_address else ""
 
     @admin.display(description=f"rank, {LISTED}", ordering="current_rank")
@@ -209,30 +211,32 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
 
     @admin.display(description="", ordering="is_hidden")
     def hidden(self, agent: Agent) -> str:
-        """Nothing of those who are not."""
+        """Return an empty text for visible agents."""
         return "hidden" if agent.is_hidden else ""
 
     @admin.display(description="launch of the token")
     def launch(self, agent: Agent) -> str:
-        """Who asked for it, which speaks for the agent or against it: what partners describe proves nothing."""
+        """Describe the requester of the token's launch, which can confirm or refute what partners describe."""
         if agent.token_chain_id is None:
             return "no token"
         token = Token.objects.filter(chain_id=agent.token_chain_id, contract_address=agent.token_address).first()
         if token is None:
             return "not indexed"
-        asker = token.requestor_fid
-        if asker is None:
+        requester = token.requestor_fid
+        if requester is None:
             return f"sent by {token.msg_sender or 'an unknown wallet'}; it names no FID"
         known = {agent.fid: "the agent itself", agent.creator_fid: "its creator, as described"}
-        return f"asked for by FID {asker}, {known.get(asker, 'who is neither the agent nor its creator, as described')}"
+        return (
+            f"requested by FID {requester}, {known.get(requester, 'neither the agent nor its creator, as described')}"
+        )
 
     @admin.display(description="hub")
     def hub(self, agent: Agent) -> str:
-        """How far it was pulled."""
+        """Describe the agent's progress on the hub."""
         cursor = HubCursor.objects.filter(agent=agent).first()
         if cursor is None:
             return "not pulled"
-        return cursor.trouble or f"read again from {cursor.due_at:%Y-%m-%d %H:%M} UTC on"
+        return cursor.trouble or f"next pull due at {cursor.due_at:%Y-%m-%d %H:%M} UTC"
 
     @admin.display(description="casts")
     def casts_by_day(self, agent: Agent) -> str:
@@ -272,11 +276,11 @@ def _by_day(title: str, facts: Any) -> str:
 
 
 def _standing(agent: Agent, interval: Interval) -> str:
-    """Where it stands now, and why."""
+    """Render the current standing and its evidence."""
     current = Standing.objects.filter(agent=agent, snapshot__is_current=True, snapshot__interval=interval)
     standing = current.select_related("snapshot").first()
     if standing is None:
-        return "not looked at yet"
+        return "not ranked yet"
     place = f"Rank {standing.rank}" if standing.rank else "Not ranked: hidden, or without a token that is indexed"
     computed = f"{place}; computed {standing.snapshot.computed_at:%Y-%m-%d %H:%M} UTC"
-    return format_html("<p>{}</p>{}", computed, show(standing))
+    return format_html("<p>{}</p>{}", computed, render_evidence(standing))

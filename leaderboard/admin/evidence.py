@@ -1,7 +1,7 @@
-"""What a score was made of and what flags were raised by, as an operator sees it: figures, charts and tables.
+"""Rendering of a standing's score and evidence for operators: figures, charts and tables.
 
-Detectors say in docs/leaderboard.md what their evidence holds; here is only told how numbers, lists and rows look.
-PostgreSQL keeps no order of keys, so that the columns of rows are put in order here.
+docs/leaderboard.md documents what each detector's evidence holds; this module only formats numbers, lists and rows.
+PostgreSQL does not keep the order of JSON keys, so the columns of rows are sorted here.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,36 +12,36 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from config.operators.dashboard import Chart
-from leaderboard.admin.evidence_labels import FLAGS, SIGNS, spaced, words
-from leaderboard.admin.evidence_links import Link, complete, links
-from leaderboard.admin.evidence_lookup import Names, look_up
+from leaderboard.admin.evidence_labels import FLAGS, SIGNS, label_for, split_words
+from leaderboard.admin.evidence_links import Link, build_links, complete_row
+from leaderboard.admin.evidence_lookup import EvidenceNames, look_up_names
 from leaderboard.models import Standing
 from leaderboard.wash.detectors import ACCUSED, FLAG_SHARE
 
-# Of more rows the first are shown; evidence has the largest first.
+# Rows shown per table; evidence lists the largest first.
 MOST_ROWS = 50
-# What a row is about, by which its bar is named, and what makes the bar's height; in the order of columns.
+# Columns that name a row's bar, and columns that give its height; in the order of display.
 _NAMES = ("fid", "agent", "key", "cast", "from", "to", "at", "wallet", "side")
 _HEIGHTS = ("interactions", "accounts", "uses")
 # Unix times.
 _TIMES = frozenset(("at", "from", "to", "registeredAt"))
-# The list of bare numbers that are counts: gaps between interactions, in bins of powers of two of seconds.
+# The one list of plain counts: gaps between interactions, in bins of powers of two of seconds.
 _GAPS = "gaps"
-# The sums of what is in no list.
+# Sums of the entries that are in no list.
 _OTHERS = "others"
-# What a detector measured, and how its strength follows from that.
+# Measured values of a detector, and the ramps that give its strength.
 _SIGNS = "signs"
-_SIGN_COLUMNS = {"measured": "measured", "low": "strength begins at", "high": "is full at", "top": "and is then"}
+_SIGN_COLUMNS = {"measured": "measured", "low": "strength 0 up to", "high": "full from", "top": "full strength"}
 
-# In plain words, a path into the evidence.
-Path = tuple[str, ...]
+# Path of keys into the evidence.
+EvidencePath = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Rows of evidence under the names of their columns, each cell some texts; `left_out` is how many more there are.
+    """Table of evidence: column names, rows of cells with one or more texts, and the number of rows left out.
 
-    `is_open` says that they are seen at once, not when somebody asks for them.
+    `is_open` shows the table expanded.
     """
 
     title: str
@@ -53,7 +53,7 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """What one flag was raised by, or what one score was made of, and what that means."""
+    """Page section about one flag or about the score."""
 
     title: str
     about: str = ""
@@ -62,10 +62,10 @@ class Section:
     tables: tuple[Table, ...] = ()
 
 
-def show(standing: Standing) -> str:
-    """The parts of a standing's score and the evidence of its flags, as HTML."""
-    names = look_up(standing)
-    found = [_Shown(flag, names).section(evidence) for flag, evidence in sorted(standing.evidence.items())]
+def render_evidence(standing: Standing) -> str:
+    """Render the components of a standing's score and the evidence of its flags as HTML."""
+    names = look_up_names(standing)
+    found = [_FlagRenderer(flag, names).section(evidence) for flag, evidence in sorted(standing.evidence.items())]
     return render_to_string("leaderboard/evidence.html", {"sections": [_components(standing), *found]})
 
 
@@ -79,21 +79,21 @@ def _components(standing: Standing) -> Section:
     )
     return Section(
         title=f"Score; flags: {', '.join(standing.wash_flags) or 'none'}",
-        about="The wash confidence is 1 − the product of (1 − weight × strength) over all that is below, and of what "
-        f"was too weak to be kept. From {ACCUSED} on, an agent has each flag whose weight × strength is {FLAG_SHARE} "
-        "or more; in a day's ranking it has at least what the week's has. "
-        "The small-number allowance is added to what a share is taken of, so that a handful proves little.",
+        about="The wash confidence is 1 − the product of (1 − weight × strength) over all detectors below, and "
+        f"those too weak to be stored. From {ACCUSED} on, an agent has each flag whose weight × strength is "
+        f"{FLAG_SHARE} or more; a day's ranking has at least the confidence and flags of the week's. "
+        "The small-number allowance is added to the total of each share, so that a handful proves little.",
         figures=figures,
         charts=charts,
     )
 
 
 @dataclass(frozen=True)
-class _Shown:
-    """How a flag's evidence is shown."""
+class _FlagRenderer:
+    """Renderer for the evidence of one flag."""
 
     flag: str
-    names: Names
+    names: EvidenceNames
 
     def section(self, found: Mapping[str, Any]) -> Section:
         plain = {name: value for name, value in found.items() if name != _SIGNS}
@@ -102,45 +102,47 @@ class _Shown:
         return Section(
             title=self.flag,
             about=FLAGS.get(self.flag, ""),
-            figures=tuple((self._words(path), _text(path[-1], value)) for path, value in _figures(plain)),
+            figures=tuple((self._path_label(path), _text(path[-1], value)) for path, value in _figures(plain)),
             charts=tuple(chart for path, values in lists if (chart := self._chart(path, values))),
             tables=(*signs, *(self._table(path, values) for path, values in lists if path[-1] != _GAPS)),
         )
 
-    def _words(self, path: Path) -> str:
-        return ": ".join(words(self.flag, name) for name in path)
+    def _path_label(self, path: EvidencePath) -> str:
+        return ": ".join(label_for(self.flag, name) for name in path)
 
-    def _chart(self, path: Path, values: Sequence[Any]) -> Chart | None:
-        """The counts of a list, or of its rows; None where there is nothing to compare."""
+    def _chart(self, path: EvidencePath, values: Sequence[Any]) -> Chart | None:
+        """Return a chart of the counts in a list or its rows; None if there is nothing to compare."""
         if path[-1] == _GAPS:
             bins = [f"{2 << place:,} s" for place in range(len(values))]
             bars = tuple((f"up to {longest}", count) for longest, count in zip(bins, values, strict=True))
-            return Chart(title=self._words(path), bars=bars, start=bins[0], end=bins[-1])
-        label = next((column for column in _NAMES if _have(values, column)), "")
-        height = next((column for column in _HEIGHTS if _have(values, column)), "")
+            return Chart(title=self._path_label(path), bars=bars, start=bins[0], end=bins[-1])
+        label = next((column for column in _NAMES if _all_have(values, column)), "")
+        height = next((column for column in _HEIGHTS if _all_have(values, column)), "")
         if not label or not height or len(values) < 2:
             return None
         bars = tuple((_text(label, row[label]), row[height]) for row in values)
-        # Their order is no scale that has two ends.
-        return Chart(title=f"{self._words(path)}, {words(self.flag, height)} of each", bars=bars, start="", end="")
+        # The rows are not on a scale, so the axis has no ends.
+        return Chart(
+            title=f"{self._path_label(path)}, {label_for(self.flag, height)} of each", bars=bars, start="", end=""
+        )
 
-    def _table(self, path: Path, values: Sequence[Any]) -> Table:
+    def _table(self, path: EvidencePath, values: Sequence[Any]) -> Table:
         rows = [value if isinstance(value, Mapping) else {path[-1]: value} for value in values[:MOST_ROWS]]
-        rows = [complete(row, self.names) for row in rows]
-        columns = sorted(dict.fromkeys(column for row in rows for column in row), key=_place)
+        rows = [complete_row(row, self.names) for row in rows]
+        columns = sorted(dict.fromkeys(column for row in rows for column in row), key=_column_rank)
         return Table(
-            title=self._words(path),
-            columns=tuple(words(self.flag, column) for column in columns),
+            title=self._path_label(path),
+            columns=tuple(label_for(self.flag, column) for column in columns),
             rows=tuple(tuple(self._cell(column, row.get(column)) for column in columns) for row in rows),
             left_out=max(len(values) - MOST_ROWS, 0),
         )
 
     def _cell(self, column: str, value: Any) -> tuple[Link, ...]:
-        return links(column, value, self.names) or (Link(text=_text(column, value)),)
+        return build_links(column, value, self.names) or (Link(text=_text(column, value)),)
 
 
-def _figures(found: Mapping[str, Any], path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Everything that is a single value, however deep, but for the sums of others where there are none."""
+def _figures(found: Mapping[str, Any], path: EvidencePath = ()) -> Iterator[tuple[EvidencePath, Any]]:
+    """Yield each single value at any depth, except sums of others that are all zero."""
     for name, value in sorted(found.items()):
         if name == _OTHERS and isinstance(value, Mapping) and not any(value.values()):
             continue
@@ -150,8 +152,8 @@ def _figures(found: Mapping[str, Any], path: Path = ()) -> Iterator[tuple[Path, 
             yield (*path, name), value
 
 
-def _lists(found: Mapping[str, Any], path: Path = ()) -> Iterator[tuple[Path, list[Any]]]:
-    """Everything that is a list, however deep, but those within rows."""
+def _lists(found: Mapping[str, Any], path: EvidencePath = ()) -> Iterator[tuple[EvidencePath, list[Any]]]:
+    """Yield each list at any depth, except those within rows."""
     for name, value in sorted(found.items()):
         if isinstance(value, Mapping):
             yield from _lists(value, (*path, name))
@@ -159,7 +161,7 @@ def _lists(found: Mapping[str, Any], path: Path = ()) -> Iterator[tuple[Path, li
             yield (*path, name), value
 
 
-def _have(values: Sequence[Any], column: str) -> bool:
+def _all_have(values: Sequence[Any], column: str) -> bool:
     return all(isinstance(value, Mapping) and column in value for value in values)
 
 
@@ -168,18 +170,18 @@ def _sign_table(signs: Mapping[str, Mapping[str, Any]]) -> Table:
         tuple(
             (Link(text=text),)
             for text in (
-                spaced(name),
+                split_words(name),
                 *(_text(column, sign.get(column)) for column in _SIGN_COLUMNS),
                 SIGNS.get(name, ""),
             )
         )
         for name, sign in sorted(signs.items())
     )
-    columns = ("sign", *_SIGN_COLUMNS.values(), "how it is worked out")
+    columns = ("sign", *_SIGN_COLUMNS.values(), "formula")
     return Table(title=_SIGNS, columns=columns, rows=rows, is_open=True)
 
 
-def _place(column: str) -> int:
+def _column_rank(column: str) -> int:
     known = (*_NAMES, *_HEIGHTS)
     return known.index(column) if column in known else len(known)
 
@@ -194,5 +196,5 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(_text(name, each) for each in value)
     if isinstance(value, Mapping):
-        return " ".join(f"{spaced(key)} {_text(key, each)}" for key, each in value.items())
+        return " ".join(f"{split_words(key)} {_text(key, each)}" for key, each in value.items())
     return str(value)

@@ -1,7 +1,7 @@
-"""What the short names in a standing's evidence stand for: casts, texts, wallets, trades and people.
+"""Lookup of the casts, texts, wallets, trades and people that a standing's evidence refers to.
 
-Evidence names casts, texts and wallets by keys of 64 bits (`leaderboard.facts.short_keys`), so that it stays small. They are found
-again among the facts of the ranking's interval, as long as these are kept.
+Evidence has casts, texts and wallets as keys of 64 bits (`leaderboard.facts.short_keys`) to stay small. The facts of
+the ranking's interval resolve them, as long as these are stored.
 """
 
 from collections import defaultdict
@@ -15,18 +15,18 @@ from django.db.models import Exists, F, OuterRef, Window
 from django.db.models.functions import RowNumber, TruncSecond
 
 from accounts.models import SocialProfile
-from leaderboard.facts.short_keys import cast_key, hex_of, key_of, wallet_key
+from leaderboard.facts.short_keys import cast_key, key_from_hex, key_to_hex, wallet_key
 from leaderboard.models import Action, Interaction, Interval, Standing, Trade
 
-# Of the casts that carry one text, the first so many are named.
+# Carriers listed per text, the earliest ones.
 MOST_CARRIERS = 12
-# By these evidence names FIDs.
+# Keys of evidence that hold FIDs.
 FIDS = frozenset(("fid", "actors"))
 
 
 @dataclass(frozen=True)
 class Carrier:
-    """A reply or quote that carries a text: the beginning of its hash, who wrote it, and the hash that it is about."""
+    """Reply or quote that carries a text: the first digits of its hash, its author, and the cast it is about."""
 
     hash_begins: str
     fid: int
@@ -34,23 +34,23 @@ class Carrier:
 
 
 @dataclass(frozen=True)
-class Names:
-    """By keys, as evidence has them; what is not among the facts any more is missing."""
+class EvidenceNames:
+    """Data by the keys of evidence; what is no longer among the facts is missing."""
 
     # Whole hashes.
     casts: Mapping[str, str]
     wallets: Mapping[str, str]
-    # By second (Unix), wallet's key and side: transactions.
+    # (Unix second, wallet's key, side) -> transactions.
     trades: Mapping[tuple[int, str, str], Sequence[str]]
     carriers: Mapping[str, Sequence[Carrier]]
     # FID -> user name.
     people: Mapping[int, str]
-    # Of the token that is traded.
+    # Chain of the traded token.
     chain_id: int | None
 
 
-def look_up(standing: Standing) -> Names:
-    """Find what a standing's evidence names."""
+def look_up_names(standing: Standing) -> EvidenceNames:
+    """Find the data that a standing's evidence refers to."""
     named: dict[str, set[Any]] = defaultdict(set)
     for name, value in _values(standing.evidence):
         named[name].add(value)
@@ -60,12 +60,12 @@ def look_up(standing: Standing) -> Names:
     transactions: dict[tuple[int, str, str], list[str]] = defaultdict(list)
     for trade in trades:
         side = "buy" if trade.is_buy else "sell"
-        transactions[int(trade.at.timestamp()), hex_of(wallet_key(trade.wallet)), side].append(trade.tx_hash)
+        transactions[int(trade.at.timestamp()), key_to_hex(wallet_key(trade.wallet)), side].append(trade.tx_hash)
     fids = {value for name in FIDS for value in named[name]}
     fids |= {each.fid for found in carriers.values() for each in found}
-    return Names(
+    return EvidenceNames(
         casts=casts,
-        wallets={hex_of(wallet_key(trade.wallet)): trade.wallet for trade in trades},
+        wallets={key_to_hex(wallet_key(trade.wallet)): trade.wallet for trade in trades},
         trades=transactions,
         carriers=carriers,
         people=_people(fids),
@@ -74,7 +74,7 @@ def look_up(standing: Standing) -> Names:
 
 
 def _values(found: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Each single value, however deep, with the key that it or its list stands under."""
+    """Yield each single value at any depth, with the key of it or its list."""
     if isinstance(found, Mapping):
         for key, value in found.items():
             yield from _values(value, key)
@@ -85,8 +85,8 @@ def _values(found: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield name, found
 
 
-def _window(standing: Standing) -> dict[str, Any]:
-    """The facts of the agent that the ranking counted."""
+def _interval_filter(standing: Standing) -> dict[str, Any]:
+    """Return the filter for the agent's facts in the ranking's interval."""
     # A fact counts by the second in which it happened.
     end = standing.snapshot.computed_at + timedelta(seconds=1)
     return {"agent": standing.agent_id, "at__gte": end - Interval(standing.snapshot.interval).length, "at__lt": end}
@@ -95,31 +95,33 @@ def _window(standing: Standing) -> dict[str, Any]:
 def _numbers(keys: set[Any]) -> Iterator[int]:
     for key in keys:
         with suppress(ValueError, TypeError):
-            yield key_of(key)
+            yield key_from_hex(key)
 
 
 def _carriers(standing: Standing, texts: set[Any]) -> dict[str, list[Carrier]]:
     keys = list(_numbers(texts))
     if not keys:
         return {}
-    # Those with a cast that nobody knows don't count.
+    # Interactions with unknown casts do not count.
     known = Action.objects.filter(agent=OuterRef("agent"), cast_key=OuterRef("cast_key"))
-    said = Interaction.objects.filter(Exists(known), **_window(standing), text_key__in=keys)
+    with_text = Interaction.objects.filter(Exists(known), **_interval_filter(standing), text_key__in=keys)
     place = Window(RowNumber(), partition_by=F("text_key"), order_by=("at", "key"))
     found: dict[str, list[Carrier]] = defaultdict(list)
-    for one in said.annotate(place=place).filter(place__lte=MOST_CARRIERS).order_by("place"):
-        found[hex_of(one.text_key)].append(Carrier(hex_of(one.message_key), one.actor_fid, hex_of(one.cast_key)))
+    for interaction in with_text.annotate(place=place).filter(place__lte=MOST_CARRIERS).order_by("place"):
+        found[key_to_hex(interaction.text_key)].append(
+            Carrier(key_to_hex(interaction.message_key), interaction.actor_fid, key_to_hex(interaction.cast_key))
+        )
     return found
 
 
 def _casts(standing: Standing, keys: set[Any]) -> dict[str, str]:
-    """Casts of the agent, also from before the interval."""
+    """Return casts of the agent, also from before the interval."""
     rows = Action.objects.filter(agent=standing.agent_id, cast_key__in=list(_numbers(keys)))
-    return {hex_of(cast_key(cast_hash)): cast_hash for cast_hash in rows.values_list("cast_hash", flat=True)}
+    return {key_to_hex(cast_key(cast_hash)): cast_hash for cast_hash in rows.values_list("cast_hash", flat=True)}
 
 
 def _trades(standing: Standing, seconds: set[Any]) -> list[Trade]:
-    rows = Trade.objects.filter(**_window(standing)).annotate(second=TruncSecond("at"))
+    rows = Trade.objects.filter(**_interval_filter(standing)).annotate(second=TruncSecond("at"))
     return list(rows.filter(second__in=[datetime.fromtimestamp(second, UTC) for second in seconds]).order_by("at"))
 
 

@@ -1,4 +1,4 @@
-"""The operators' pages of current rankings, and of files of events that were taken in."""
+"""Admin pages of current rankings and of imported event files."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,12 +8,12 @@ from django.contrib.admin.views.main import ChangeList
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
-from config.operators.admin_pages import ReadRows
-from leaderboard.admin.evidence import show
+from config.operators.admin_pages import ReadOnlyAdmin
+from leaderboard.admin.evidence import render_evidence
 from leaderboard.models import EventImport, Interval, Standing
 from leaderboard.ranking.scoring import INSUFFICIENT_DATA
 from leaderboard.wash.detectors import ACCUSED
-from tokens.admin.deployment_fields import inward
+from tokens.admin.deployment_fields import admin_link
 from tokens.admin.indexed_search import IndexedSearch
 
 
@@ -25,12 +25,12 @@ class IntervalFilter(admin.SimpleListFilter):
         return [(interval.value, interval.value) for interval in Interval]
 
     def chosen(self) -> str:
-        """One ranking at a time: ranks of several mean nothing beside each other."""
+        """Return the selected interval: ranks of several rankings cannot be compared."""
         value = self.value()
         return value if value in Interval.values else Interval.DAY
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
-        """Without "All", which there is not."""
+        """Yield the intervals without the choice "All"."""
         for interval, label in self.lookup_choices:
             address = changelist.get_query_string({self.parameter_name: interval})
             yield {"selected": interval == self.chosen(), "query_string": address, "display": label}
@@ -48,14 +48,14 @@ class WashFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Standing]) -> QuerySet[Standing]:
         if self.value() == "flagged":
-            # Too little to look at is nothing against anybody, and said of nearly all.
+            # INSUFFICIENT_DATA is no suspicion, and nearly all agents have it.
             return queryset.exclude(wash_flags__contained_by=[INSUFFICIENT_DATA])
         return queryset.filter(wash_confidence__gte=ACCUSED) if self.value() == "accused" else queryset
 
 
 @admin.register(Standing)
-class StandingAdmin(IndexedSearch, ReadRows):
-    """The rankings that callers get now."""
+class StandingAdmin(IndexedSearch, ReadOnlyAdmin):
+    """Admin of the standings in current rankings."""
 
     list_display = ("rank", "agent_link", "points", "wash", "flags", "interactions", "last_active_at")
     list_filter = (IntervalFilter, WashFilter)
@@ -82,7 +82,7 @@ class StandingAdmin(IndexedSearch, ReadRows):
 
     @admin.display(description="agent")
     def agent_link(self, standing: Standing) -> str:
-        return inward(standing.agent, standing.agent_name or standing.public_id)
+        return admin_link(standing.agent, standing.agent_name or standing.public_id)
 
     @admin.display(description="composite", ordering="composite")
     def points(self, standing: Standing) -> str:
@@ -98,11 +98,11 @@ class StandingAdmin(IndexedSearch, ReadRows):
 
     @admin.display(description="why")
     def why(self, standing: Standing) -> str:
-        return show(standing)
+        return render_evidence(standing)
 
 
 @admin.register(EventImport)
-class EventImportAdmin(ReadRows):
+class EventImportAdmin(ReadOnlyAdmin):
     list_display = ("name", "started_at", "finished_at", "lines_read", "added", "known", "skipped")
     fields = ("name", "digest", "started_at", "finished_at", "bytes_read", "lines_read", "added", "known", "skipped")
     ordering = ("-id",)

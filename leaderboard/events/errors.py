@@ -1,36 +1,36 @@
-"""Why events are not taken: which one of a batch, where in it, and the rule."""
+"""Errors for rejected batches of events, with the event, the path and the rule."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from config.json_rules import Refused
+from config.json_rules import InvalidFieldsError
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
-    """The event's place in its batch, from 0; a path in the event, empty for all of it; and the rule in words."""
+class EventProblem:
+    """Broken rule: the event's index in its batch, from 0; a path in the event, empty for the whole event; the rule."""
 
     index: int
     path: str
     rule: str
 
 
-class BadEvents(ValueError):
-    """Nothing of the batch is taken; `troubles` is all that was found, in the order of the events."""
+class InvalidEventsError(ValueError):
+    """Batch rejected as a whole; `problems` lists everything that was found, sorted by event."""
 
-    def __init__(self, troubles: Sequence[Trouble]) -> None:
-        super().__init__(*troubles[:1])
-        self.troubles = tuple(sorted(troubles, key=lambda trouble: trouble.index))
-
-
-class NotYours(BadEvents):
-    """Events are about agents of another partner key, or of operators."""
+    def __init__(self, problems: Sequence[EventProblem]) -> None:
+        super().__init__(*problems[:1])
+        self.problems = tuple(sorted(problems, key=lambda problem: problem.index))
 
 
-class LacksScores(BadEvents):
-    """Events tell scores of accounts, and their partner key has no scope for that."""
+class ForeignAgentError(InvalidEventsError):
+    """Batch with events about agents of another partner key or of operators."""
 
 
-def troubles_of(index: int, error: Refused) -> list[Trouble]:
-    """What a rule of an event refused, with the event's place."""
-    return [Trouble(index, path, rule) for path, rule in error.problems]
+class MissingScoresScopeError(InvalidEventsError):
+    """Batch with social scores from a partner key without the scope `scores`."""
+
+
+def problems_at(index: int, error: InvalidFieldsError) -> list[EventProblem]:
+    """Return the problems of a rejected event with its index."""
+    return [EventProblem(index, path, rule) for path, rule in error.problems]

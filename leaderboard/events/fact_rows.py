@@ -1,4 +1,4 @@
-"""Events as rows of the tables of facts, in the text that COPY takes."""
+"""Conversion of events into rows of the fact tables, as text for PostgreSQL's COPY."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db import models
 
-from config.postgresql.bulk_load import CopyText, copy_text
-from leaderboard.events.payloads import Acted, Event, Interacted, Ran, Scored, Traded
+from config.postgresql.bulk_load import CopyText, format_copy_rows
+from leaderboard.events.payloads import ActionEvent, Event, InteractionEvent, RunEvent, ScoreEvent, TradeEvent
 from leaderboard.facts.short_keys import cast_key, event_hex, run_key
 from leaderboard.models import Action, Interaction, Run, SocialScore, Trade
 
@@ -19,27 +19,30 @@ _INTERACTION = ("key", "agent_id", "at", "kind", "actor_fid", "cast_key", "messa
 
 
 @dataclass(frozen=True)
-class Facts:
-    """`told` has a row for each event but those that describe agents.
+class FactRows:
+    """Rows by model.
 
-    `registered` has rows of SocialAccount, one for each account of which events tell when it was registered.
+    `reported` has a row for each event except descriptions. `accounts` has rows of SocialAccount, one for each
+    account with a registration time.
     """
 
-    told: Rows
-    registered: CopyText
+    reported: Rows
+    accounts: CopyText
 
 
-def make(events: Iterable[Event], *, agent_ids: AgentIds, source: str) -> Facts:
-    """The rows of events that `source` tells of; `agent_ids` are the primary keys of their agents."""
+def build_fact_rows(events: Iterable[Event], *, agent_ids: AgentIds, source: str) -> FactRows:
+    """Return the rows for events of `source`; `agent_ids` maps public ids to primary keys."""
     by_type = defaultdict[type, list[Any]](list)
     for event in events:
         by_type[type(event)].append(event)
-    told = {model: rows(by_type[kind], agent_ids, source) for kind, (model, rows) in _ROWS.items() if kind in by_type}
-    return Facts(told=told, registered=_accounts(by_type[Scored]))
+    reported = {
+        model: rows(by_type[kind], agent_ids, source) for kind, (model, rows) in _ROWS.items() if kind in by_type
+    }
+    return FactRows(reported=reported, accounts=_accounts(by_type[ScoreEvent]))
 
 
-def _interactions(events: Sequence[Interacted], agent_ids: AgentIds, source: str) -> CopyText:
-    """There are far more of these than of all else; all of it is digits, which COPY takes as they are."""
+def _interactions(events: Sequence[InteractionEvent], agent_ids: AgentIds, source: str) -> CopyText:
+    """Build the rows without the general encoder: most events are interactions, and all their values are digits."""
     lines = [
         f"{event_hex(source, event.id)}\t{agent_ids[event.agent_id]}\t{event.at.isoformat()}\t{event.kind.value}"
         f"\t{event.actor_fid}\t{event.cast_key}\t{event.message_key}\t{event.text_key}\n"
@@ -48,8 +51,8 @@ def _interactions(events: Sequence[Interacted], agent_ids: AgentIds, source: str
     return CopyText(_INTERACTION, "".join(lines).encode())
 
 
-def _actions(events: Sequence[Acted], agent_ids: AgentIds, source: str) -> CopyText:
-    return copy_text(
+def _actions(events: Sequence[ActionEvent], agent_ids: AgentIds, source: str) -> CopyText:
+    return format_copy_rows(
         {
             "key": event_hex(source, event.id),
             "agent_id": agent_ids[event.agent_id],
@@ -63,8 +66,8 @@ def _actions(events: Sequence[Acted], agent_ids: AgentIds, source: str) -> CopyT
     )
 
 
-def _runs(events: Sequence[Ran], agent_ids: AgentIds, source: str) -> CopyText:
-    return copy_text(
+def _runs(events: Sequence[RunEvent], agent_ids: AgentIds, source: str) -> CopyText:
+    return format_copy_rows(
         {
             "key": event_hex(source, event.id),
             "agent_id": agent_ids[event.agent_id],
@@ -78,8 +81,8 @@ def _runs(events: Sequence[Ran], agent_ids: AgentIds, source: str) -> CopyText:
     )
 
 
-def _trades(events: Sequence[Traded], agent_ids: AgentIds, source: str) -> CopyText:
-    return copy_text(
+def _trades(events: Sequence[TradeEvent], agent_ids: AgentIds, source: str) -> CopyText:
+    return format_copy_rows(
         {
             "key": event_hex(source, event.id),
             "agent_id": agent_ids[event.agent_id],
@@ -94,25 +97,25 @@ def _trades(events: Sequence[Traded], agent_ids: AgentIds, source: str) -> CopyT
     )
 
 
-def _scores(events: Sequence[Scored], agent_ids: AgentIds, source: str) -> CopyText:
-    return copy_text({"fid": event.fid, "at": event.at, "score": event.score} for event in events)
+def _scores(events: Sequence[ScoreEvent], agent_ids: AgentIds, source: str) -> CopyText:
+    return format_copy_rows({"fid": event.fid, "at": event.at, "score": event.score} for event in events)
 
 
-def _accounts(events: Sequence[Scored]) -> CopyText:
-    """Of two that tell of one account the newer one's row."""
-    newest = dict[int, Scored]()
+def _accounts(events: Sequence[ScoreEvent]) -> CopyText:
+    """Return one row per account; of two events about one account, the newer counts."""
+    newest = dict[int, ScoreEvent]()
     for event in events:
         if event.registered_at is not None and (event.fid not in newest or event.at > newest[event.fid].at):
             newest[event.fid] = event
-    return copy_text(
+    return format_copy_rows(
         {"fid": event.fid, "registered_at": event.registered_at, "told_at": event.at} for event in newest.values()
     )
 
 
 _ROWS: Mapping[type, tuple[type[models.Model], Callable[[Any, AgentIds, str], CopyText]]] = {
-    Interacted: (Interaction, _interactions),
-    Acted: (Action, _actions),
-    Ran: (Run, _runs),
-    Traded: (Trade, _trades),
-    Scored: (SocialScore, _scores),
+    InteractionEvent: (Interaction, _interactions),
+    ActionEvent: (Action, _actions),
+    RunEvent: (Run, _runs),
+    TradeEvent: (Trade, _trades),
+    ScoreEvent: (SocialScore, _scores),
 }

@@ -1,6 +1,6 @@
-"""Files of events become rows, a chunk at a time; what is written, and how far the file is read, are one.
+"""Import of event files, chunk by chunk; each chunk and the progress row are written in one transaction.
 
-So an import that was broken off at any instant goes on where it was.
+An import that is interrupted at any point resumes after the last chunk that was committed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,78 +12,80 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from config.postgresql.bulk_load import commit_lazily
+from config.postgresql.bulk_load import commit_asynchronously
 from leaderboard.events import json_lines, recording
-from leaderboard.events.errors import BadEvents, NotYours
-from leaderboard.events.field_rules import latest_time
-from leaderboard.events.json_lines import BadLine, Chunk, EventFile
+from leaderboard.events.errors import ForeignAgentError, InvalidEventsError
+from leaderboard.events.field_rules import latest_accepted_time
+from leaderboard.events.json_lines import EventChunk, EventFileReader, InvalidLine
 from leaderboard.events.payloads import Event
-from leaderboard.events.recording import Recorded, Reporter
+from leaderboard.events.recording import RecordedCounts, Reporter
 from leaderboard.models import EventImport
 
 
-class BadLines(ValueError):
-    """Lines break rules, and none of their chunk was written."""
+class InvalidLinesError(ValueError):
+    """Lines that break rules; nothing of their chunk was written."""
 
-    def __init__(self, lines: Sequence[BadLine]) -> None:
-        super().__init__(f"Bad lines: {len({line.number for line in lines})}")
+    def __init__(self, lines: Sequence[InvalidLine]) -> None:
+        super().__init__(f"Invalid lines: {len({line.number for line in lines})}")
         self.lines = tuple(lines)
 
 
-class OthersAgents(BadLines):
-    """Lines are about agents of others: whoever tells is the wrong one, so that they are not skipped either."""
+class ForeignLinesError(InvalidLinesError):
+    """Lines about agents of another reporter; never skipped, since the reporter is probably the wrong one."""
 
 
-class NothingTaken(Exception):
-    """Every line was skipped; the import begins anew the next time."""
+class NothingImportedError(Exception):
+    """Import of which every line was skipped; it starts again from the beginning next time."""
 
 
-class Overtaken(Exception):
+class ConcurrentImportError(Exception):
     """Another process imports the same file."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listener:
-    """Who is told of an import while it goes on."""
+class ImportListener:
+    """Callbacks for the progress of an import."""
 
-    # How far it is: the row, and how much of the file's bytes on the disk have been read.
-    note: Callable[[EventImport, int], None]
-    # Of lines that were left out.
-    skip: Callable[[Sequence[BadLine]], None]
+    # Called with the row and the bytes of the file on disk that have been read.
+    on_progress: Callable[[EventImport, int], None]
+    # Called with the lines that were skipped.
+    on_skip: Callable[[Sequence[InvalidLine]], None]
 
 
-def begin(path: Path, *, reporter: Reporter) -> EventImport:
-    """The row of a file's import as `reporter`'s: a new one, or that of one that was broken off, or is finished.
+def get_or_create_import(path: Path, *, reporter: Reporter) -> EventImport:
+    """Return the import row of a file for `reporter`: a new one, or that of an interrupted or finished import.
 
     Raises OSError.
     """
-    digest = json_lines.digest(path, source=reporter.source)
+    digest = json_lines.import_digest(path, source=reporter.source)
     row, _ = EventImport.objects.get_or_create(digest=digest, defaults={"name": f"{path.name} of {reporter.source}"})
     return row
 
 
-def run(row: EventImport, path: Path, *, reporter: Reporter, skips_bad: bool, listener: Listener) -> None:
-    """Write all events of the file that the row does not count yet, and bring the row up to date.
+def run_import(
+    row: EventImport, path: Path, *, reporter: Reporter, skip_invalid: bool, listener: ImportListener
+) -> None:
+    """Write all events of the file that the row does not count yet, and update the row.
 
-    A bad line ends it before its chunk is written, where lines are not to be skipped. Raises BadLines, OthersAgents,
-    NothingTaken, DamagedFile, Overtaken, OSError.
+    Unless `skip_invalid` is set, an invalid line stops the import before its chunk is written. Raises
+    InvalidLinesError, ForeignLinesError, NothingImportedError, DamagedFileError, ConcurrentImportError, OSError.
     """
-    with path.open("rb") as opened:
-        file = EventFile(
-            opened, latest=latest_time(timezone.now()), bytes_read=row.bytes_read, lines_read=row.lines_read
+    with path.open("rb") as binary:
+        file = EventFileReader(
+            binary, latest=latest_accepted_time(timezone.now()), bytes_read=row.bytes_read, lines_read=row.lines_read
         )
-        for chunk in _ahead(file):
-            _write(row, chunk, reporter=reporter, skips_bad=skips_bad, skip=listener.skip)
-            listener.note(row, chunk.position)
+        for chunk in _prefetch(file):
+            _write_chunk(row, chunk, reporter=reporter, skip_invalid=skip_invalid, on_skip=listener.on_skip)
+            listener.on_progress(row, chunk.position)
     if row.skipped and not row.added + row.known:
-        _begin_anew(row)
-        raise NothingTaken(f"Nothing was taken in: all {row.skipped} events were skipped")
+        _reset(row)
+        raise NothingImportedError(f"Nothing was imported: all {row.skipped} events were skipped")
     row.finished_at = timezone.now()
     row.save(update_fields=["finished_at"])
 
 
-def _ahead(file: EventFile) -> Iterator[Chunk]:
-    """The file's chunks, of which the next one is read while one is written."""
+def _prefetch(file: EventFileReader) -> Iterator[EventChunk]:
+    """Yield the file's chunks; the next chunk is prefetched while one is written."""
     with ThreadPoolExecutor(max_workers=1) as reader:
         following = reader.submit(file.read)
         while (chunk := following.result()) is not None:
@@ -91,57 +93,59 @@ def _ahead(file: EventFile) -> Iterator[Chunk]:
             yield chunk
 
 
-def _write(
+def _write_chunk(
     row: EventImport,
-    chunk: Chunk,
+    chunk: EventChunk,
     *,
     reporter: Reporter,
-    skips_bad: bool,
-    skip: Callable[[Sequence[BadLine]], None],
+    skip_invalid: bool,
+    on_skip: Callable[[Sequence[InvalidLine]], None],
 ) -> None:
     with transaction.atomic():
-        # What a crash of the database loses is told as not read.
-        commit_lazily()
-        recorded, bad = _record(chunk, reporter=reporter)
-        bad = sorted([*chunk.bad, *bad], key=lambda line: line.number)
-        if bad and not skips_bad:
-            raise BadLines(bad)
-        _advance(row, chunk, recorded, skipped=len({line.number for line in bad}))
-    if bad:
-        skip(bad)
+        # A commit lost in a crash of the database loses the row's progress as well.
+        commit_asynchronously()
+        recorded, invalid = _record_chunk(chunk, reporter=reporter)
+        invalid = sorted([*chunk.invalid, *invalid], key=lambda line: line.number)
+        if invalid and not skip_invalid:
+            raise InvalidLinesError(invalid)
+        _advance_progress(row, chunk, recorded, skipped=len({line.number for line in invalid}))
+    if invalid:
+        on_skip(invalid)
 
 
-def _record(chunk: Chunk, *, reporter: Reporter) -> tuple[Recorded, list[BadLine]]:
-    """Keep a chunk's events but those that are refused, which are told. Raises OthersAgents."""
-    left: list[tuple[int, Event]] = list(zip(chunk.numbers, chunk.events, strict=True))
-    bad = list[BadLine]()
+def _record_chunk(chunk: EventChunk, *, reporter: Reporter) -> tuple[RecordedCounts, list[InvalidLine]]:
+    """Record a chunk's events and return the rejected lines. Raises ForeignLinesError."""
+    remaining: list[tuple[int, Event]] = list(zip(chunk.numbers, chunk.events, strict=True))
+    invalid = list[InvalidLine]()
     while True:
         try:
-            return recording.record([event for _, event in left], reporter=reporter), bad
-        except BadEvents as error:
-            found = [BadLine(left[trouble.index][0], trouble.path, trouble.rule) for trouble in error.troubles]
-            if isinstance(error, NotYours):
-                raise OthersAgents(found) from error
-            bad += found
-            refused = {trouble.index for trouble in error.troubles}
-        # What rests on a line that is left out is found the next time.
-        left = [each for index, each in enumerate(left) if index not in refused]
+            return recording.record_events([event for _, event in remaining], reporter=reporter), invalid
+        except InvalidEventsError as error:
+            rejected = [
+                InvalidLine(remaining[problem.index][0], problem.path, problem.rule) for problem in error.problems
+            ]
+            if isinstance(error, ForeignAgentError):
+                raise ForeignLinesError(rejected) from error
+            invalid += rejected
+            rejected_indices = {problem.index for problem in error.problems}
+        # Events that depend on a dropped line are rejected in the next round.
+        remaining = [entry for index, entry in enumerate(remaining) if index not in rejected_indices]
 
 
-def _advance(row: EventImport, chunk: Chunk, recorded: Recorded, *, skipped: int) -> None:
-    """Count a chunk. Raises Overtaken where somebody else has counted one since."""
-    moved = EventImport.objects.filter(pk=row.pk, bytes_read=row.bytes_read, finished_at=None).update(
+def _advance_progress(row: EventImport, chunk: EventChunk, recorded: RecordedCounts, *, skipped: int) -> None:
+    """Add a chunk to the row's counts. Raises ConcurrentImportError if another process has advanced the row."""
+    updated = EventImport.objects.filter(pk=row.pk, bytes_read=row.bytes_read, finished_at=None).update(
         bytes_read=chunk.bytes_read,
         lines_read=chunk.lines_read,
         added=F("added") + recorded.added,
         known=F("known") + recorded.known,
         skipped=F("skipped") + skipped,
     )
-    if not moved:
-        raise Overtaken("Another process imports this file, too")
+    if not updated:
+        raise ConcurrentImportError("Another process is importing this file")
     row.refresh_from_db()
 
 
-def _begin_anew(row: EventImport) -> None:
-    """Have the next one read the file from its beginning: what was missing may be there then."""
+def _reset(row: EventImport) -> None:
+    """Reset the row, so that the next import reads the whole file: agents missing now may exist then."""
     EventImport.objects.filter(pk=row.pk, finished_at=None).update(bytes_read=0, lines_read=0, skipped=0)

@@ -1,6 +1,6 @@
-"""Files of events: one event a line, as JSON, plain or compressed by gzip. No database.
+"""Reader for JSON Lines files of events, plain or compressed by gzip. No database.
 
-Reads in chunks, so that a file of any length needs the same memory, and tells of each how far the file is read.
+Reads in chunks, so that memory does not depend on the file's length. Each chunk has the position in the file after it.
 """
 
 import gzip
@@ -15,12 +15,12 @@ from typing import BinaryIO
 
 import orjson
 
-from config.json_rules import Refused
-from leaderboard.events import payloads as events
+from config.json_rules import InvalidFieldsError
+from leaderboard.events import payloads
 from leaderboard.events.payloads import Event
 
 MAX_LINE_BYTES = 1024 * 1024
-# What is written in one database transaction, for which others who tell of events wait.
+# Lines per database transaction, which blocks all other writers of facts.
 CHUNK_LINES = 10_000
 _CHUNK_BYTES = 16 * 1024 * 1024
 _BLOCK_BYTES = 1024 * 1024
@@ -28,13 +28,13 @@ _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-class DamagedFile(ValueError):
-    """What is compressed can't be read to its end."""
+class DamagedFileError(ValueError):
+    """Compressed file that cannot be read to its end."""
 
 
 @dataclass(frozen=True, slots=True)
-class BadLine:
-    """A line's number, from 1; a path in its event, empty for the whole line; and the rule that it breaks."""
+class InvalidLine:
+    """Rejected line: its number, from 1; a path in its event, empty for the whole line; and the broken rule."""
 
     number: int
     path: str
@@ -45,20 +45,20 @@ class BadLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
-    """Some lines: the events of the good ones with their numbers, and what is wrong with the others."""
+class EventChunk:
+    """Consecutive lines: the events of the valid ones with their line numbers, and the invalid ones."""
 
     events: tuple[Event, ...]
     numbers: tuple[int, ...]
-    bad: tuple[BadLine, ...]
-    # Of the whole file up to this chunk's end: of the text, of its lines, and of the file as it lies on the disk.
+    invalid: tuple[InvalidLine, ...]
+    # From the start of the file to the end of this chunk: decompressed bytes, lines, and bytes on disk.
     bytes_read: int
     lines_read: int
     position: int
 
 
-def digest(path: Path, *, source: str) -> str:
-    """The SHA-256, in lower-case hex, of whose events these are and what the file holds."""
+def import_digest(path: Path, *, source: str) -> str:
+    """Return the SHA-256, in lower-case hex, of the source of the event ids and the file's content."""
     total = hashlib.sha256(hashlib.sha256(source.encode()).digest())
     with path.open("rb") as file:
         while block := file.read(_BLOCK_BYTES):
@@ -66,49 +66,52 @@ def digest(path: Path, *, source: str) -> str:
     return total.hexdigest()
 
 
-class EventFile:
-    """A file from some place on, of which an earlier reading told."""
+class EventFileReader:
+    """Reader of an event file from a given position, such as that of an earlier chunk."""
 
     def __init__(self, file: BinaryIO, *, latest: datetime, bytes_read: int, lines_read: int) -> None:
-        """Times after `latest` are refused. Raises DamagedFile."""
+        """Seek to the position; times after `latest` are rejected. Raises DamagedFileError."""
         self._file, self._latest = file, latest
         self._bytes, self._lines = bytes_read, lines_read
         is_compressed = file.read(len(_GZIP)) == _GZIP
         file.seek(0)
         self._text: BinaryIO | gzip.GzipFile = gzip.GzipFile(fileobj=file) if is_compressed else file
-        with self._damage_told():
+        with self._as_damaged_file_error():
             self._text.seek(bytes_read)
 
-    def read(self) -> Chunk | None:
-        """The next lines; None at the end. Raises DamagedFile."""
-        found, numbers, bad = list[Event](), list[int](), list[BadLine]()
+    def read(self) -> EventChunk | None:
+        """Return the next chunk, or None at the end of the file. Raises DamagedFileError."""
+        found, numbers, invalid = list[Event](), list[int](), list[InvalidLine]()
         lines_before, bytes_before = self._lines, self._bytes
-        with self._damage_told():
+        with self._as_damaged_file_error():
             while self._lines - lines_before < CHUNK_LINES and self._bytes - bytes_before < _CHUNK_BYTES:
                 try:
-                    line = self._line()
+                    line = self._read_line()
                     if not line:
                         break
-                    event = self._event(line)
-                except Refused as error:
-                    bad += [BadLine(self._lines, path, rule) for path, rule in error.problems]
+                    event = self._parse_line(line)
+                except InvalidFieldsError as error:
+                    invalid += [InvalidLine(self._lines, path, rule) for path, rule in error.problems]
                     continue
                 if event is not None:
                     found.append(event)
                     numbers.append(self._lines)
         if self._lines == lines_before:
             return None
-        return Chunk(
+        return EventChunk(
             events=tuple(found),
             numbers=tuple(numbers),
-            bad=tuple(bad),
+            invalid=tuple(invalid),
             bytes_read=self._bytes,
             lines_read=self._lines,
             position=self._file.tell(),
         )
 
-    def _line(self) -> bytes:
-        """The next line with its end; empty at the file's end. Raises Refused for one that is too long."""
+    def _read_line(self) -> bytes:
+        """Return the next line with its line end; empty at the end of the file.
+
+        Raises InvalidFieldsError for a line that is too long.
+        """
         line = self._text.readline(MAX_LINE_BYTES + 1)
         if not line:
             return line
@@ -119,25 +122,25 @@ class EventFile:
             while line and not line.endswith(b"\n"):
                 line = self._text.readline(_BLOCK_BYTES)
                 self._bytes += len(line)
-            raise Refused([("", f"must have at most {MAX_LINE_BYTES} bytes")])
-        # A file that holds nothing else still has a line.
+            raise InvalidFieldsError([("", f"must have at most {MAX_LINE_BYTES} bytes")])
+        # A file with nothing but the mark still has one line.
         return line.removeprefix(_BYTE_ORDER_MARK) or b"\n" if is_first else line
 
-    def _event(self, line: bytes) -> Event | None:
-        """None for a blank line. Raises Refused."""
+    def _parse_line(self, line: bytes) -> Event | None:
+        """Parse a line; None for a blank one. Raises InvalidFieldsError."""
         try:
             value = orjson.loads(line)
         except orjson.JSONDecodeError as error:
             if not line.strip():
                 return None
-            raise Refused([("", "must be JSON in UTF-8")]) from error
-        return events.read(value, latest=self._latest)
+            raise InvalidFieldsError([("", "must be JSON in UTF-8")]) from error
+        return payloads.parse_event(value, latest=self._latest)
 
     @contextmanager
-    def _damage_told(self) -> Iterator[None]:
+    def _as_damaged_file_error(self) -> Iterator[None]:
         try:
             yield
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise DamagedFile(
-                f"The compressed file is damaged, or cut off, behind line {self._lines}: {error}"
+            raise DamagedFileError(
+                f"The compressed file is damaged or truncated after line {self._lines}: {error}"
             ) from error

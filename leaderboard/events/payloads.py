@@ -1,8 +1,7 @@
-"""What is told of agents: each type of event with what its JSON becomes. No database.
+"""Event payloads about agents: each event type, and the parser of its JSON. No database.
 
-An event is an object with a `type` and the keys of that type (docs/agents.md). `read` is the one way from JSON to
-events, whether they come in a call or from a file; whether its agent exists, and whose that is, `leaderboard.events.recording`
-finds out.
+An event is an object with a `type` and the keys of that type (docs/agents.md). `parse_event` is the only way from JSON
+to events, for API calls and for files. `leaderboard.events.recording` resolves the agents and checks the reporter.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,20 +9,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from config.json_rules import Key, Refused, Rule, list_of, object_of, read_object
-from leaderboard.events import field_rules as rules
+from config.json_rules import FieldRule, InvalidFieldsError, Rule, choice, list_of, object_of, parse_object
+from leaderboard.events import field_rules
 from leaderboard.models.facts import ActionKind, InteractionKind
-from tokens.deploying.rules.scalars import choice
 
 MAX_WALLETS = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Described:
-    """What an agent is, from `at` on.
+class DescriptionEvent:
+    """Description of an agent, valid from `at`.
 
-    `changes` are columns of Agent with their new values, as far as the event names them; `wallets` None where it
-    names none.
+    `changes` maps the columns of Agent that the event names to their new values. `wallets` is None if the event has no
+    such key.
     """
 
     id: str
@@ -34,7 +32,7 @@ class Described:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ran:
+class RunEvent:
     id: str
     agent_id: str
     kind: str
@@ -44,8 +42,8 @@ class Ran:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Acted:
-    """The agent cast something; `text_key` is 0 without a text."""
+class ActionEvent:
+    """Cast written by the agent; `text_key` is 0 without a text."""
 
     id: str
     at: datetime
@@ -57,8 +55,11 @@ class Acted:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Interacted:
-    """Somebody took up a cast of the agent; the keys are those of `leaderboard.facts.short_keys`, 0 where there is nothing."""
+class InteractionEvent:
+    """Reaction or reply to a cast of the agent.
+
+    The keys are those of `leaderboard.facts.short_keys`; 0 means none.
+    """
 
     id: str
     at: datetime
@@ -71,8 +72,8 @@ class Interacted:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Traded:
-    """The agent's token was bought or sold; `amount` is in its smallest unit."""
+class TradeEvent:
+    """Purchase or sale of the agent's token; `amount` is in its smallest unit."""
 
     id: str
     at: datetime
@@ -86,8 +87,11 @@ class Traded:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Scored:
-    """An account's social score, from 0 to 1; of no agent. `at` is never ahead of when it was told."""
+class ScoreEvent:
+    """Social score of an account, from 0 to 1; concerns no single agent.
+
+    `at` is never later than the time of the report.
+    """
 
     id: str
     at: datetime
@@ -96,205 +100,216 @@ class Scored:
     registered_at: datetime | None
 
 
-AgentEvent = Described | Ran | Acted | Interacted | Traded
-Event = AgentEvent | Scored
+AgentEvent = DescriptionEvent | RunEvent | ActionEvent | InteractionEvent | TradeEvent
+Event = AgentEvent | ScoreEvent
 
 
-def read(value: Any, *, latest: datetime) -> Event:
-    """The event that a parsed JSON value is. Times after `latest` are refused (`event_rules.latest_time`).
+def parse_event(value: Any, *, latest: datetime) -> Event:
+    """Parse a JSON value into an event; times after `latest` are rejected (`field_rules.latest_accepted_time`).
 
-    Raises Refused, which has all that is wrong, each with its path in the event.
+    Raises InvalidFieldsError with every problem and its path in the event.
     """
     if not isinstance(value, dict):
-        raise Refused([("", "must be a JSON object")])
-    reader = _READERS.get(_text_or_none(value.get("type")))
-    if reader is None:
-        raise Refused([("type", _TYPE_RULE if "type" in value else "is required")])
-    return reader(value, latest)
+        raise InvalidFieldsError([("", "must be a JSON object")])
+    parser = _PARSERS.get(_string_or_none(value.get("type")))
+    if parser is None:
+        raise InvalidFieldsError([("type", _TYPE_RULE if "type" in value else "is required")])
+    return parser(value, latest)
 
 
-class _Shape:
-    """The rules for the keys of a type: quick while all is well, and thorough about what is not."""
+class _EventSchema:
+    """Schema of one event type: fast for valid payloads, exhaustive for invalid ones."""
 
     def __init__(self, *, required: Mapping[str, Rule], optional: Mapping[str, Rule]) -> None:
         self._rules: dict[str, Rule] = {"type": str, **required, **optional}
         self._required = frozenset(("type", *required))
-        self._keys = {name: Key(rule=rule) for name, rule in self._rules.items() if name in self._required}
-        self._keys |= {name: Key(rule=rule, default=None) for name, rule in optional.items()}
+        self._keys = {name: FieldRule(rule=rule) for name, rule in self._rules.items() if name in self._required}
+        self._keys |= {name: FieldRule(rule=rule, default=None) for name, rule in optional.items()}
 
-    def take(self, value: dict[str, Any]) -> dict[str, Any]:
-        """What the rules make of the values that are not null. Raises Refused."""
-        taken: dict[str, Any] = {}
-        every = self._rules
+    def parse(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Return the parsed values that are not null. Raises InvalidFieldsError."""
+        values: dict[str, Any] = {}
+        all_rules = self._rules
         try:
             for name, item in value.items():
-                rule = every[name]
+                rule = all_rules[name]
                 if item is not None:
-                    taken[name] = rule(item)
-            is_well = self._required <= taken.keys()
+                    values[name] = rule(item)
+            is_valid = self._required <= values.keys()
         except (KeyError, ValueError):
-            is_well = False
-        if not is_well:
-            raise Refused(read_object(value, self._keys)[1])
-        return taken
+            is_valid = False
+        if not is_valid:
+            raise InvalidFieldsError(parse_object(value, self._keys)[1])
+        return values
 
 
-_EVENT: dict[str, Rule] = {"id": rules.event_id, "at": rules.time}
-_OF_AGENT = _EVENT | {"agentId": rules.agent_id}
+_ANY_EVENT: dict[str, Rule] = {"id": field_rules.event_id, "at": field_rules.time}
+_AGENT_EVENT = _ANY_EVENT | {"agentId": field_rules.agent_id}
 
-_DESCRIBED = _Shape(
-    required=_OF_AGENT,
+_DESCRIPTION_SCHEMA = _EventSchema(
+    required=_AGENT_EVENT,
     optional={
-        "name": rules.name,
-        "fid": rules.fid,
-        "token": object_of({"chainId": Key(rule=rules.chain_id), "address": Key(rule=rules.address)}),
-        "creatorFid": rules.fid,
-        "wallets": list_of(rules.address, most=MAX_WALLETS),
+        "name": field_rules.name,
+        "fid": field_rules.fid,
+        "token": object_of(
+            {"chainId": FieldRule(rule=field_rules.chain_id), "address": FieldRule(rule=field_rules.address)}
+        ),
+        "creatorFid": field_rules.fid,
+        "wallets": list_of(field_rules.address, most=MAX_WALLETS),
     },
 )
-_RAN = _Shape(
+_RUN_SCHEMA = _EventSchema(
     required={
-        "id": rules.event_id,
-        "agentId": rules.agent_id,
-        "startedAt": rules.time,
-        "finishedAt": rules.time,
-        "succeeded": rules.truth,
+        "id": field_rules.event_id,
+        "agentId": field_rules.agent_id,
+        "startedAt": field_rules.time,
+        "finishedAt": field_rules.time,
+        "succeeded": field_rules.boolean,
     },
-    optional={"kind": rules.run_kind},
+    optional={"kind": field_rules.run_kind},
 )
-_ACTED = _Shape(
-    required=_OF_AGENT | {"kind": rules.action_kind, "castHash": rules.cast_hash}, optional={"text": rules.text_key}
+_ACTION_SCHEMA = _EventSchema(
+    required=_AGENT_EVENT | {"kind": field_rules.action_kind, "castHash": field_rules.cast_hash},
+    optional={"text": field_rules.text_key},
 )
-_INTERACTED = _Shape(
-    required=_OF_AGENT | {"kind": rules.interaction_kind, "castHash": rules.key_of_cast, "actorFid": rules.fid},
-    optional={"messageHash": rules.key_of_cast, "text": rules.text_key},
+_INTERACTION_SCHEMA = _EventSchema(
+    required=_AGENT_EVENT
+    | {"kind": field_rules.interaction_kind, "castHash": field_rules.cast_key, "actorFid": field_rules.fid},
+    optional={"messageHash": field_rules.cast_key, "text": field_rules.text_key},
 )
-_TRADED = _Shape(
-    required=_OF_AGENT
+_TRADE_SCHEMA = _EventSchema(
+    required=_AGENT_EVENT
     | {
-        "txHash": rules.tx_hash,
-        "logIndex": rules.log_index,
-        "wallet": rules.address,
+        "txHash": field_rules.tx_hash,
+        "logIndex": field_rules.log_index,
+        "wallet": field_rules.address,
         "side": choice("buy", "sell"),
-        "amount": rules.amount,
+        "amount": field_rules.amount,
     },
     optional={},
 )
-_SCORED = _Shape(required=_EVENT | {"fid": rules.fid, "score": rules.score}, optional={"registeredAt": rules.time})
+_SCORE_SCHEMA = _EventSchema(
+    required=_ANY_EVENT | {"fid": field_rules.fid, "score": field_rules.score},
+    optional={"registeredAt": field_rules.time},
+)
 
-# The interactions that are casts themselves.
-_MESSAGES = (InteractionKind.REPLY, InteractionKind.QUOTE)
-# Of an agent's description: key -> column. What is null is taken away.
+# Kinds of interaction that are casts themselves.
+_MESSAGE_KINDS = (InteractionKind.REPLY, InteractionKind.QUOTE)
+# Key of an agent's description -> column. Null clears the column.
 _COLUMNS = {"fid": "fid", "creatorFid": "creator_fid"}
 
 
-def _described(value: dict[str, Any], latest: datetime) -> Described:
-    taken = _DESCRIBED.take(value)
-    _refuse_future(taken, latest, "at")
-    changes = {column: taken.get(name) for name, column in _COLUMNS.items() if name in value}
+def _parse_description(value: dict[str, Any], latest: datetime) -> DescriptionEvent:
+    values = _DESCRIPTION_SCHEMA.parse(value)
+    _reject_future(values, latest, "at")
+    changes = {column: values.get(name) for name, column in _COLUMNS.items() if name in value}
     if "name" in value:
-        changes["name"] = taken.get("name", "")
+        changes["name"] = values.get("name", "")
     if "token" in value:
-        token = taken.get("token", {})
+        token = values.get("token", {})
         changes |= {"token_chain_id": token.get("chainId"), "token_address": token.get("address", "")}
-    wallets = tuple(dict.fromkeys(taken.get("wallets", ()))) if "wallets" in value else None
-    return Described(id=taken["id"], at=taken["at"], agent_id=taken["agentId"], changes=changes, wallets=wallets)
-
-
-def _ran(value: dict[str, Any], latest: datetime) -> Ran:
-    taken = _RAN.take(value)
-    _refuse_future(taken, latest, "startedAt", "finishedAt")
-    if taken["finishedAt"] < taken["startedAt"]:
-        raise Refused([("finishedAt", "must not be before startedAt")])
-    return Ran(
-        id=taken["id"],
-        agent_id=taken["agentId"],
-        kind=taken.get("kind", ""),
-        started_at=taken["startedAt"],
-        finished_at=taken["finishedAt"],
-        succeeded=taken["succeeded"],
+    wallets = tuple(dict.fromkeys(values.get("wallets", ()))) if "wallets" in value else None
+    return DescriptionEvent(
+        id=values["id"], at=values["at"], agent_id=values["agentId"], changes=changes, wallets=wallets
     )
 
 
-def _acted(value: dict[str, Any], latest: datetime) -> Acted:
-    taken = _ACTED.take(value)
-    _refuse_future(taken, latest, "at")
-    return Acted(
-        id=taken["id"],
-        at=taken["at"],
-        agent_id=taken["agentId"],
-        kind=taken["kind"],
-        cast_hash=taken["castHash"],
-        text_key=taken.get("text", 0),
+def _parse_run(value: dict[str, Any], latest: datetime) -> RunEvent:
+    values = _RUN_SCHEMA.parse(value)
+    _reject_future(values, latest, "startedAt", "finishedAt")
+    if values["finishedAt"] < values["startedAt"]:
+        raise InvalidFieldsError([("finishedAt", "must not be before startedAt")])
+    return RunEvent(
+        id=values["id"],
+        agent_id=values["agentId"],
+        kind=values.get("kind", ""),
+        started_at=values["startedAt"],
+        finished_at=values["finishedAt"],
+        succeeded=values["succeeded"],
     )
 
 
-def _interacted(value: dict[str, Any], latest: datetime) -> Interacted:
-    taken = _INTERACTED.take(value)
-    _refuse_future(taken, latest, "at")
-    kind: InteractionKind = taken["kind"]
-    if kind in _MESSAGES:
-        if "messageHash" not in taken:
-            raise Refused([("messageHash", "is required of replies and quotes")])
-    elif "messageHash" in taken or "text" in taken:
-        raise Refused([(name, "is of replies and quotes alone") for name in ("messageHash", "text") if name in taken])
-    return Interacted(
-        id=taken["id"],
-        at=taken["at"],
-        agent_id=taken["agentId"],
+def _parse_action(value: dict[str, Any], latest: datetime) -> ActionEvent:
+    values = _ACTION_SCHEMA.parse(value)
+    _reject_future(values, latest, "at")
+    return ActionEvent(
+        id=values["id"],
+        at=values["at"],
+        agent_id=values["agentId"],
+        kind=values["kind"],
+        cast_hash=values["castHash"],
+        text_key=values.get("text", 0),
+    )
+
+
+def _parse_interaction(value: dict[str, Any], latest: datetime) -> InteractionEvent:
+    values = _INTERACTION_SCHEMA.parse(value)
+    _reject_future(values, latest, "at")
+    kind: InteractionKind = values["kind"]
+    if kind in _MESSAGE_KINDS:
+        if "messageHash" not in values:
+            raise InvalidFieldsError([("messageHash", "is required for replies and quotes")])
+    elif "messageHash" in values or "text" in values:
+        raise InvalidFieldsError(
+            [(name, "is allowed for replies and quotes only") for name in ("messageHash", "text") if name in values]
+        )
+    return InteractionEvent(
+        id=values["id"],
+        at=values["at"],
+        agent_id=values["agentId"],
         kind=kind,
-        actor_fid=taken["actorFid"],
-        cast_key=taken["castHash"],
-        message_key=taken.get("messageHash", 0),
-        text_key=taken.get("text", 0),
+        actor_fid=values["actorFid"],
+        cast_key=values["castHash"],
+        message_key=values.get("messageHash", 0),
+        text_key=values.get("text", 0),
     )
 
 
-def _traded(value: dict[str, Any], latest: datetime) -> Traded:
-    taken = _TRADED.take(value)
-    _refuse_future(taken, latest, "at")
-    return Traded(
-        id=taken["id"],
-        at=taken["at"],
-        agent_id=taken["agentId"],
-        tx_hash=taken["txHash"],
-        log_index=taken["logIndex"],
-        wallet=taken["wallet"],
-        is_buy=taken["side"] == "buy",
-        amount=taken["amount"],
+def _parse_trade(value: dict[str, Any], latest: datetime) -> TradeEvent:
+    values = _TRADE_SCHEMA.parse(value)
+    _reject_future(values, latest, "at")
+    return TradeEvent(
+        id=values["id"],
+        at=values["at"],
+        agent_id=values["agentId"],
+        tx_hash=values["txHash"],
+        log_index=values["logIndex"],
+        wallet=values["wallet"],
+        is_buy=values["side"] == "buy",
+        amount=values["amount"],
     )
 
 
-def _scored(value: dict[str, Any], latest: datetime) -> Scored:
-    taken = _SCORED.take(value)
-    _refuse_future(taken, latest, "at", "registeredAt")
-    return Scored(
-        id=taken["id"],
-        # One that is ahead would be the newest for as long, whatever is found meanwhile.
-        at=rules.reached(taken["at"], latest=latest),
-        fid=taken["fid"],
-        score=taken["score"],
-        registered_at=taken.get("registeredAt"),
+def _parse_score(value: dict[str, Any], latest: datetime) -> ScoreEvent:
+    values = _SCORE_SCHEMA.parse(value)
+    _reject_future(values, latest, "at", "registeredAt")
+    return ScoreEvent(
+        id=values["id"],
+        # A score dated in the future would hide all newer ones until then.
+        at=field_rules.not_after_report(values["at"], latest=latest),
+        fid=values["fid"],
+        score=values["score"],
+        registered_at=values.get("registeredAt"),
     )
 
 
-_READERS: dict[str | None, Callable[[dict[str, Any], datetime], Event]] = {
-    "agent": _described,
-    "run": _ran,
-    "action": _acted,
-    "interaction": _interacted,
-    "trade": _traded,
-    "score": _scored,
+_PARSERS: dict[str | None, Callable[[dict[str, Any], datetime], Event]] = {
+    "agent": _parse_description,
+    "run": _parse_run,
+    "action": _parse_action,
+    "interaction": _parse_interaction,
+    "trade": _parse_trade,
+    "score": _parse_score,
 }
-TYPES = tuple(filter(None, _READERS))
-_TYPE_RULE = f"must be one of {', '.join(TYPES)}"
+EVENT_TYPES = tuple(filter(None, _PARSERS))
+_TYPE_RULE = f"must be one of {', '.join(EVENT_TYPES)}"
 
 
-def _text_or_none(value: Any) -> str | None:
+def _string_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _refuse_future(taken: Mapping[str, Any], latest: datetime, *names: str) -> None:
+def _reject_future(values: Mapping[str, Any], latest: datetime, *names: str) -> None:
     for name in names:
-        if name in taken and taken[name] > latest:
-            raise Refused([(name, rules.FUTURE)])
+        if name in values and values[name] > latest:
+            raise InvalidFieldsError([(name, field_rules.FUTURE_RULE)])

@@ -1,4 +1,4 @@
-"""Events become rows, many at a time and each once: the one way for calls and files."""
+"""Recording of events as rows of facts, in bulk and idempotently: the only write path for API calls and files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,97 +6,103 @@ from dataclasses import dataclass
 from django.db import IntegrityError, connection, models, transaction
 
 from accounts.models import PartnerKey, Scope
-from config.postgresql.advisory_locks import lock_number, take
-from config.postgresql.bulk_load import CopyText, column_types, names, staged
+from config.postgresql.advisory_locks import advisory_lock_key, take_transaction_lock
+from config.postgresql.bulk_load import CopyText, column_list, column_types, staging_table
 from leaderboard.events import agent_descriptions, fact_rows
-from leaderboard.events.errors import LacksScores, Trouble
-from leaderboard.events.payloads import Event, Scored
+from leaderboard.events.errors import EventProblem, MissingScoresScopeError
+from leaderboard.events.payloads import Event, ScoreEvent
 from leaderboard.models import SocialAccount
 
-_LOCK = lock_number("facts")
+_LOCK = advisory_lock_key("facts")
 
-_INSERT = "INSERT INTO {table} ({columns}) SELECT {columns} FROM staged_fact ON CONFLICT {instead}"
-# The newer event's word of when an account was registered counts.
-_NEWER = """(fid) DO UPDATE SET registered_at = EXCLUDED.registered_at, told_at = EXCLUDED.told_at
+_INSERT = "INSERT INTO {table} ({columns}) SELECT {columns} FROM staged_fact ON CONFLICT {on_conflict}"
+# The newer event decides when an account was registered.
+_KEEP_NEWER = """(fid) DO UPDATE SET registered_at = EXCLUDED.registered_at, told_at = EXCLUDED.told_at
 WHERE leaderboard_socialaccount.told_at < EXCLUDED.told_at"""
 
 
 @dataclass(frozen=True)
 class Reporter:
-    """Who tells of events: `source` is whose ids they have.
+    """Source of events: `source` is the namespace of their ids.
 
-    Of which agents it may tell depends on the key: without one of all, as operators do. Scores concern everybody's
-    accounts, so that keys need a scope of their own for them.
+    A partner key may report on its own agents only; without a key (operators) on all. Social scores concern all agents'
+    audiences, so that keys need a scope of their own for them.
     """
 
     source: str
     partner_key_id: int | None = None
-    tells_scores: bool = True
+    may_report_scores: bool = True
 
     @classmethod
-    def of_key(cls, key: PartnerKey) -> "Reporter":
-        """A partner."""
-        return cls(source=f"key {key.pk}", partner_key_id=key.pk, tells_scores=Scope.SCORES in key.scopes)
+    def for_key(cls, key: PartnerKey) -> "Reporter":
+        """Return the reporter for a partner key."""
+        return cls(source=f"key {key.pk}", partner_key_id=key.pk, may_report_scores=Scope.SCORES in key.scopes)
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """How many events told something new, and how many nothing; together all."""
+class RecordedCounts:
+    """Number of events that added a fact, and of those that were already known; together all events."""
 
     added: int
     known: int
 
 
-def record(events: Sequence[Event], *, reporter: Reporter) -> Recorded:
-    """Keep what events tell, all or nothing. Safe to repeat: an event or fact that is known adds nothing.
+def record_events(events: Sequence[Event], *, reporter: Reporter) -> RecordedCounts:
+    """Record events, all or nothing. Safe to repeat: a known event or fact adds nothing.
 
-    Raises BadEvents for agents that don't exist and FIDs and tokens that are others', NotYours, LacksScores.
+    Raises InvalidEventsError for unknown agents and for FIDs and tokens of other agents, ForeignAgentError,
+    MissingScoresScopeError.
     """
-    if not reporter.tells_scores:
-        _refuse_scores(events)
+    if not reporter.may_report_scores:
+        _reject_scores(events)
     try:
         return _record(events, reporter)
     except IntegrityError:
-        # An operator has just deleted the agent, or given another one its FID or token: now that can be seen.
+        # An operator has just deleted the agent or moved its FID or token; a second attempt sees the committed change.
         return _record(events, reporter)
 
 
-def write_alone() -> None:
-    """Have all others who write facts wait until the end of this database transaction; to be taken before any row.
+def lock_fact_writes() -> None:
+    """Take the advisory lock of all writers of facts until the end of the transaction; call it before any row lock.
 
-    Facts have two unique constraints, and two who tell of the same in another order would wait for each other. None of
-    them takes long.
+    Fact tables have two unique constraints. Two writers of the same facts in different order would deadlock.
+    Writers hold the lock briefly.
     """
-    take(_LOCK)
+    take_transaction_lock(_LOCK)
 
 
-def _refuse_scores(events: Sequence[Event]) -> None:
-    rule = f"is taken of keys with the scope {Scope.SCORES} alone"
-    troubles = [Trouble(index, "type", rule) for index, event in enumerate(events) if isinstance(event, Scored)]
-    if troubles:
-        raise LacksScores(troubles)
+def _reject_scores(events: Sequence[Event]) -> None:
+    rule = f"requires a key with the scope {Scope.SCORES}"
+    problems = [
+        EventProblem(index, "type", rule) for index, event in enumerate(events) if isinstance(event, ScoreEvent)
+    ]
+    if problems:
+        raise MissingScoresScopeError(problems)
 
 
-def _record(events: Sequence[Event], reporter: Reporter) -> Recorded:
+def _record(events: Sequence[Event], reporter: Reporter) -> RecordedCounts:
     with transaction.atomic():
-        write_alone()
-        agents = agent_descriptions.find(events, partner_key_id=reporter.partner_key_id)
-        facts = fact_rows.make(events, agent_ids=agents.ids, source=reporter.source)
+        lock_fact_writes()
+        agents = agent_descriptions.resolve_agents(events, partner_key_id=reporter.partner_key_id)
+        fact_tables = fact_rows.build_fact_rows(events, agent_ids=agents.ids, source=reporter.source)
         added = agents.described
-        for model, rows in facts.told.items():
+        for model, rows in fact_tables.reported.items():
             added += _insert(model, rows)
-        if facts.registered.text:
-            _insert(SocialAccount, facts.registered, instead=_NEWER)
-        # At the end of the caller's transaction nobody could look again.
+        if fact_tables.accounts.text:
+            _insert(SocialAccount, fact_tables.accounts, on_conflict=_KEEP_NEWER)
+        # Deferred constraints must fail here: at the caller's commit there is no second attempt.
         connection.check_constraints()
-    return Recorded(added=added, known=len(events) - added)
+    return RecordedCounts(added=added, known=len(events) - added)
 
 
-def _insert(model: type[models.Model], rows: CopyText, *, instead: str = "DO NOTHING") -> int:
-    """Add rows that are not there, by any of their constraints, and do what `instead` says with others; how many."""
+def _insert(model: type[models.Model], rows: CopyText, *, on_conflict: str = "DO NOTHING") -> int:
+    """Insert rows and return how many were written.
+
+    `on_conflict` is applied to rows that violate any unique constraint.
+    """
     types = column_types(model, rows.columns)
-    statement = _INSERT.format(table=model._meta.db_table, columns=names(rows.columns), instead=instead)
-    with connection.cursor() as cursor, staged(cursor, "staged_fact", types, rows):
+    statement = _INSERT.format(table=model._meta.db_table, columns=column_list(rows.columns), on_conflict=on_conflict)
+    with connection.cursor() as cursor, staging_table(cursor, "staged_fact", types, rows):
         cursor.execute(statement)
         added: int = cursor.rowcount
     return added

@@ -1,46 +1,49 @@
-"""The body of a call that tells of events."""
+"""Parser for the request body of POST /api/droid/events."""
 
 from typing import Any
 
 from django.utils import timezone
 
-from config.json_rules import Key, Refused, read_object
+from config.json_rules import FieldRule, InvalidFieldsError, parse_object
 from leaderboard.events import payloads
-from leaderboard.events.errors import BadEvents, Trouble, troubles_of
-from leaderboard.events.field_rules import latest_time
-from leaderboard.events.payloads import Described, Event
+from leaderboard.events.errors import EventProblem, InvalidEventsError, problems_at
+from leaderboard.events.field_rules import latest_accepted_time
+from leaderboard.events.payloads import DescriptionEvent, Event
 
 MAX_EVENTS = 1_000
-# Of all descriptions together: they take longer to write than anything else, and all others who write wait for them.
-MAX_WALLETS_TOLD = 1_000
-_SIZE = f"must be a list of 1 to {MAX_EVENTS} events"
+# Over all descriptions of a batch: wallets are the slowest to write, and writers of facts run one at a time.
+MAX_WALLETS_PER_BATCH = 1_000
+_SIZE_RULE = f"must be a list of 1 to {MAX_EVENTS} events"
 
 
-def read(body: Any) -> list[Event]:
-    """The events of a parsed JSON body. Raises Refused for the body as such, BadEvents for any of them."""
-    taken, problems = read_object(body, {"events": Key(rule=_listed)})
+def parse_request_body(body: Any) -> list[Event]:
+    """Parse a JSON body into events.
+
+    Raises InvalidFieldsError for the body itself, InvalidEventsError for any of its events.
+    """
+    fields, problems = parse_object(body, {"events": FieldRule(rule=_event_list)})
     if problems:
-        raise Refused(problems)
-    latest = latest_time(timezone.now())
-    found, troubles, room = list[Event](), list[Trouble](), MAX_WALLETS_TOLD
-    for index, value in enumerate(taken["events"]):
+        raise InvalidFieldsError(problems)
+    latest = latest_accepted_time(timezone.now())
+    events, event_problems, wallets_left = list[Event](), list[EventProblem](), MAX_WALLETS_PER_BATCH
+    for index, value in enumerate(fields["events"]):
         try:
-            event = payloads.read(value, latest=latest)
-        except Refused as error:
-            troubles += troubles_of(index, error)
+            event = payloads.parse_event(value, latest=latest)
+        except InvalidFieldsError as error:
+            event_problems += problems_at(index, error)
             continue
-        found.append(event)
-        if isinstance(event, Described) and event.wallets:
-            room -= len(event.wallets)
-            if room < 0:
-                rule = f"would be more than the {MAX_WALLETS_TOLD} wallets that a batch may tell of"
-                troubles.append(Trouble(index, "wallets", rule))
-    if troubles:
-        raise BadEvents(troubles)
-    return found
+        events.append(event)
+        if isinstance(event, DescriptionEvent) and event.wallets:
+            wallets_left -= len(event.wallets)
+            if wallets_left < 0:
+                rule = f"exceeds the limit of {MAX_WALLETS_PER_BATCH} wallets per batch"
+                event_problems.append(EventProblem(index, "wallets", rule))
+    if event_problems:
+        raise InvalidEventsError(event_problems)
+    return events
 
 
-def _listed(value: Any) -> list[Any]:
+def _event_list(value: Any) -> list[Any]:
     if not isinstance(value, list) or not 1 <= len(value) <= MAX_EVENTS:
-        raise ValueError(_SIZE)
+        raise ValueError(_SIZE_RULE)
     return value

@@ -1,7 +1,7 @@
-"""Rows out of PostgreSQL as numpy columns: by COPY in its binary format, whose rows all have the same width here.
+"""Query results as numpy columns, read from PostgreSQL by COPY in binary format; all rows have the same width here.
 
-https://www.postgresql.org/docs/current/sql-copy.html ("Binary Format"): a header of 19 bytes; of each row the number of
-its fields in two bytes, and before each field its length in four; at the end two bytes more. No field may be null.
+https://www.postgresql.org/docs/current/sql-copy.html ("Binary Format"): a header of 19 bytes; for each row the number
+of its fields in two bytes, and before each field its length in four; a trailer of two bytes. No field may be null.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,53 +18,53 @@ Array = npt.NDArray[Any]
 
 _HEADER_BYTES = 19
 _TRAILER_BYTES = 2
-# So many messages of the server, which have a row each, are joined at a time; more would take new memory each time.
-_LINES_AT_ONCE = 256
-# So much of the text lies here at a time.
+# Server messages, one row each, that are joined at a time; longer joins would allocate new memory each time.
+_MESSAGES_AT_ONCE = 256
+# Bytes buffered at a time.
 _CHUNK_BYTES = 1 * 2**20
 # PostgreSQL counts microseconds from 2000-01-01.
 _EPOCH_SECONDS = 946_684_800
 
 
-class NotAsExpected(ValueError):
-    """The rows have another width than the types of their columns say: a null, or a table that has changed."""
+class UnexpectedRowFormatError(ValueError):
+    """Rows that do not match the widths of the column types: a null, or a table that has changed."""
 
 
 @dataclass(frozen=True)
-class Column:
-    """What a field comes as, a dtype in network byte order, and what its values become."""
+class BinaryColumn:
+    """Column type: its dtype on the wire, in network byte order, and the conversion of its values."""
 
     wire: str
     convert: Callable[[Array], Array]
 
 
-def _cast(kind: Any, values: Array) -> Array:
+def _as_type(kind: Any, values: Array) -> Array:
     return values.astype(kind)
 
 
-def _seconds(values: Array) -> Array:
+def _to_seconds(values: Array) -> Array:
     return values.astype(np.int64) // 1_000_000 + _EPOCH_SECONDS
 
 
 # bigint, or eight bytes of a bytea.
-WHOLE = Column(">i8", partial(_cast, np.int64))
-# smallint, of which there are few.
-SMALL = Column(">i2", partial(_cast, np.int8))
-TRUTH = Column("|u1", partial(_cast, np.bool_))
-REAL = Column(">f8", partial(_cast, np.float64))
-# timestamptz; whole seconds since 1970, cut.
-MOMENT = Column(">i8", _seconds)
+INT64 = BinaryColumn(">i8", partial(_as_type, np.int64))
+# smallint with few distinct values.
+INT8 = BinaryColumn(">i2", partial(_as_type, np.int8))
+BOOL = BinaryColumn("|u1", partial(_as_type, np.bool_))
+FLOAT64 = BinaryColumn(">f8", partial(_as_type, np.float64))
+# timestamptz; seconds since 1970, rounded down.
+TIMESTAMP = BinaryColumn(">i8", _to_seconds)
 
 
-def indexed_in(ids: npt.NDArray[np.int64]) -> Column:
-    """A bigint that is one of the sorted `ids`: becomes its place there."""
-    return Column(">i8", lambda values: np.searchsorted(ids, values.astype(np.int64)).astype(np.int32))
+def index_into(ids: npt.NDArray[np.int64]) -> BinaryColumn:
+    """Return the column type of a bigint that is one of the sorted `ids`; it becomes the index of that id."""
+    return BinaryColumn(">i8", lambda values: np.searchsorted(ids, values.astype(np.int64)).astype(np.int32))
 
 
-class _Growing:
-    """A column that grows in place: large memory is moved by the kernel, so that it is never there twice."""
+class _GrowingArray:
+    """Array that grows in place: the kernel remaps large allocations, so that there is never a second copy."""
 
-    def __init__(self, column: Column) -> None:
+    def __init__(self, column: BinaryColumn) -> None:
         self._column = column
         self._values = column.convert(np.empty(0, column.wire))
         self._used = 0
@@ -72,7 +72,7 @@ class _Growing:
     def add(self, values: Array) -> None:
         end = self._used + len(values)
         if end > len(self._values):
-            # Memory that is not written to yet is not taken yet.
+            # The kernel allocates pages on first write only, so the reserve costs nothing.
             self._values.resize(end + end // 2, refcheck=False)
         self._values[self._used : end] = self._column.convert(values)
         self._used = end
@@ -83,42 +83,42 @@ class _Growing:
 
 
 def copy_columns(
-    cursor: CursorWrapper, query: str, parameters: tuple[Any, ...], columns: Mapping[str, Column]
+    cursor: CursorWrapper, query: str, parameters: tuple[Any, ...], columns: Mapping[str, BinaryColumn]
 ) -> dict[str, Array]:
-    """What the query selects, by the names of `columns`, which are in its order. Raises NotAsExpected.
+    """Run the query and return its columns under the names of `columns`, in the order of the SELECT list.
 
-    Beside the columns themselves it takes some megabytes.
+    Memory beyond the columns themselves is a few megabytes. Raises UnexpectedRowFormatError.
     """
     row = _row_type(columns)
-    growing = {name: _Growing(column) for name, column in columns.items()}
-    # COPY takes no parameters.
+    arrays = {name: _GrowingArray(column) for name, column in columns.items()}
+    # COPY accepts no query parameters.
     selected = cursor.mogrify(query, parameters)
-    with cursor.copy(f"COPY ({selected}) TO STDOUT (FORMAT binary)") as lines:
-        for chunk in _chunks(iter(lines), row.itemsize):
+    with cursor.copy(f"COPY ({selected}) TO STDOUT (FORMAT binary)") as messages:
+        for chunk in _chunks(iter(messages), row.itemsize):
             rows = np.frombuffer(chunk, dtype=row)
             if (rows["fields"] != len(columns)).any():
-                raise NotAsExpected(query)
-            for name, column in growing.items():
+                raise UnexpectedRowFormatError(query)
+            for name, column in arrays.items():
                 column.add(rows[name])
-    return {name: column.whole() for name, column in growing.items()}
+    return {name: column.whole() for name, column in arrays.items()}
 
 
-def _row_type(columns: Mapping[str, Column]) -> np.dtype[Any]:
+def _row_type(columns: Mapping[str, BinaryColumn]) -> np.dtype[Any]:
     fields = [("fields", ">i2")]
     for name, column in columns.items():
         fields += [(f"length of {name}", ">i4"), (name, column.wire)]
     return np.dtype(fields)
 
 
-def _chunks(lines: Iterator[bytes], width: int) -> Iterator[bytes]:
-    """Whole rows, many at a time, without what stands before and after all of them."""
-    waiting = bytearray(b"".join(islice(lines, 1))[_HEADER_BYTES:])
-    while some := b"".join(islice(lines, _LINES_AT_ONCE)):
-        waiting += some
-        if len(waiting) > _CHUNK_BYTES:
-            whole = len(waiting) // width * width
-            yield bytes(waiting[:whole])
-            del waiting[:whole]
-    if len(waiting) % width != _TRAILER_BYTES:
-        raise NotAsExpected(f"{len(waiting) % width} bytes are left")
-    yield bytes(waiting[:-_TRAILER_BYTES])
+def _chunks(messages: Iterator[bytes], width: int) -> Iterator[bytes]:
+    """Yield whole rows, many at a time, without the header and the trailer."""
+    buffer = bytearray(b"".join(islice(messages, 1))[_HEADER_BYTES:])
+    while block := b"".join(islice(messages, _MESSAGES_AT_ONCE)):
+        buffer += block
+        if len(buffer) > _CHUNK_BYTES:
+            whole = len(buffer) // width * width
+            yield bytes(buffer[:whole])
+            del buffer[:whole]
+    if len(buffer) % width != _TRAILER_BYTES:
+        raise UnexpectedRowFormatError(f"{len(buffer) % width} bytes are left")
+    yield bytes(buffer[:-_TRAILER_BYTES])

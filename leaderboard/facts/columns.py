@@ -1,6 +1,6 @@
-"""The facts of an interval as columns: what rankings are made of. No database and no Django from here to the score.
+"""Facts of an interval as numpy columns, the input of rankings. No database and no Django from here to the score.
 
-Times are whole seconds since 1970, UTC. `agent` is an index into `Agents`, in int32. Order of rows means nothing.
+Times are whole seconds since 1970, UTC. `agent` is an index into `Agents`, in int32. The order of rows has no meaning.
 """
 
 from collections.abc import Mapping
@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-Whole = npt.NDArray[np.int64]
-Index = npt.NDArray[np.int32]
-Small = npt.NDArray[np.int8]
-Truth = npt.NDArray[np.bool_]
-Real = npt.NDArray[np.float64]
+Int64Array = npt.NDArray[np.int64]
+Int32Array = npt.NDArray[np.int32]
+Int8Array = npt.NDArray[np.int8]
+BoolArray = npt.NDArray[np.bool_]
+Float64Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -21,68 +21,74 @@ class Agents:
     """All agents, sorted by `ids`; FIDs are 0 where unknown."""
 
     # Primary keys of rows.
-    ids: Whole
-    fids: Whole
-    creator_fids: Whole
+    ids: Int64Array
+    fids: Int64Array
+    creator_fids: Int64Array
 
 
 @dataclass(frozen=True)
 class Runs:
-    agent: Index
-    finished_at: Whole
-    succeeded: Truth
+    agent: Int32Array
+    finished_at: Int64Array
+    succeeded: BoolArray
 
 
 @dataclass(frozen=True)
 class Actions:
-    """`kind` as ActionKind; `text` is 0 without one."""
+    """Casts of agents: `kind` as ActionKind; `text` is 0 without one."""
 
-    agent: Index
-    at: Whole
-    kind: Small
-    cast: Whole
-    text: Whole
+    agent: Int32Array
+    at: Int64Array
+    kind: Int8Array
+    cast: Int64Array
+    text: Int64Array
 
 
 @dataclass(frozen=True)
 class Interactions:
-    """`kind` as InteractionKind; `actor` is a FID; `cast` is a known one of the agent; `text` is 0 without one."""
+    """Interactions with known casts of agents.
 
-    agent: Index
-    at: Whole
-    kind: Small
-    actor: Whole
-    cast: Whole
-    text: Whole
+    `kind` is an InteractionKind, `actor` a FID; `text` is 0 without one.
+    """
+
+    agent: Int32Array
+    at: Int64Array
+    kind: Int8Array
+    actor: Int64Array
+    cast: Int64Array
+    text: Int64Array
 
 
 @dataclass(frozen=True)
 class Trades:
-    """Of the agents' tokens; `wallet` is a key of the address, `is_own` whether it is one of the agent's wallets."""
+    """Trades of the agents' tokens: `wallet` is a key of the address, `is_own` marks the agent's own wallets."""
 
-    agent: Index
-    at: Whole
-    wallet: Whole
-    is_own: Truth
-    is_buy: Truth
+    agent: Int32Array
+    at: Int64Array
+    wallet: Int64Array
+    is_own: BoolArray
+    is_buy: BoolArray
     # In the token's smallest unit, rounded to what a float holds.
-    amount: Real
+    amount: Float64Array
 
 
 @dataclass(frozen=True)
 class Accounts:
-    """What is known of those who interact and of creators, sorted by `fids`, each once."""
+    """Known data of creators and of accounts that interact, sorted by `fids`, each once."""
 
-    fids: Whole
+    fids: Int64Array
     # The newest from 0 to 1; NaN where unknown.
-    scores: Real
+    scores: Float64Array
     # 0 where unknown.
-    registered_at: Whole
+    registered_at: Int64Array
 
 
 @dataclass(frozen=True)
-class Doubt:
-    """What the ranking of a longer interval, made at a time, held against an agent: 0 to 1, and flags from 0.5 on."""
+class PriorFinding:
+    """Wash finding about an agent in the current ranking of a longer interval.
+
+    `confidence` is from 0 to 1; there are flags from 0.5 on.
+    """
 
     confidence: float
     flags: tuple[str, ...]
@@ -90,8 +96,8 @@ class Doubt:
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What happened from `computed_at - seconds` (exclusive) up to `computed_at` (inclusive)."""
+class IntervalFacts:
+    """Facts from `computed_at - seconds` (exclusive) to `computed_at` (inclusive)."""
 
     computed_at: int
     seconds: int
@@ -101,13 +107,13 @@ class Facts:
     interactions: Interactions
     trades: Trades
     accounts: Accounts
-    # By agent; of those against whom there is something.
-    earlier: Mapping[int, Doubt] = field(default_factory=dict)
-    # Who tells of each agent, as rows of partner keys, 0 for operators; empty where one tells of all.
-    reporters: Whole = field(default_factory=lambda: np.zeros(0, np.int64))
+    # By agent; agents without a finding are missing.
+    prior: Mapping[int, PriorFinding] = field(default_factory=dict)
+    # Reporter of each agent: primary key of the partner key, 0 for operators; empty if all have the same reporter.
+    reporters: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
 
-    def reporter_numbers(self) -> Whole:
-        """Who tells of each agent, counted from 0."""
+    def reporter_numbers(self) -> Int64Array:
+        """Return the number of each agent's reporter, counted from 0."""
         if not len(self.reporters):
             return np.zeros(len(self.agents.ids), np.int64)
         return np.unique(self.reporters, return_inverse=True)[1].astype(np.int64)

@@ -1,35 +1,35 @@
-"""Counting equal keys in long columns: by sorting, in place where it can be, which is what the memory allows."""
+"""Grouping of equal keys in long columns by sorting, in place where possible to save memory."""
 
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.facts.columns import Index, Whole
+from leaderboard.facts.columns import Int32Array, Int64Array
 
-# Rows looked up at once, so that positions of 64 bits are few at any time.
+# Rows looked up at a time, which bounds the temporary 64-bit positions.
 CHUNK = 1 << 20
 
 
-def distinct(keys: Whole) -> tuple[Whole, Index]:
-    """The distinct keys, sorted, and how often each occurs. Sorts `keys` in place."""
+def count_distinct(keys: Int64Array) -> tuple[Int64Array, Int32Array]:
+    """Return the distinct keys, sorted, and the count of each. Sorts `keys` in place."""
     keys.sort()
-    starts = beginnings(keys)
-    return keys[starts], lengths(starts, len(keys))
+    starts = run_starts(keys)
+    return keys[starts], run_lengths(starts, len(keys))
 
 
-def beginnings(ordered: npt.NDArray[np.signedinteger]) -> Whole:
-    """Where each run of equal values of a sorted column begins."""
+def run_starts(ordered: npt.NDArray[np.signedinteger]) -> Int64Array:
+    """Return the start of each run of equal values in a sorted column."""
     if not len(ordered):
         return np.zeros(0, np.int64)
     return np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1]).astype(np.int64, copy=False)
 
 
-def lengths(starts: Whole, end: int) -> Index:
-    """How long each run is, of which the last one ends before `end`."""
+def run_lengths(starts: Int64Array, end: int) -> Int32Array:
+    """Return the length of each run; the last one ends before `end`."""
     return np.diff(starts, append=end).astype(np.int32)
 
 
-def positions(ordered: Whole, keys: Whole) -> Index:
-    """Where each key stands in a sorted column of distinct keys; -1 where it is not in it."""
+def find_positions(ordered: Int64Array, keys: Int64Array) -> Int32Array:
+    """Return the index of each key in a sorted column of distinct keys; -1 if missing."""
     found = np.full(len(keys), -1, np.int32)
     if not len(ordered):
         return found

@@ -1,22 +1,22 @@
-"""Which casts are known: those of the agent that somebody has told us of, or that were pulled.
+"""Lookup of known casts: casts of the agent that were reported or pulled from the hub.
 
-Whoever tells of interactions could make casts up, so that those with a cast that nobody knows don't count. One that
-comes before its cast is kept as a fact, and counts from the first ranking on that knows the cast. It does not matter
-when the cast was written: people take up what is older than the interval, too.
+A reporter could invent casts, so interactions with an unknown cast do not count. An interaction that is reported before
+its cast is stored, and counts from the first ranking in which the cast is known. The age of the cast does not matter:
+people react to casts from before the interval, too.
 """
 
 import numpy as np
 from django.db.backends.utils import CursorWrapper
 
-from leaderboard.facts.binary_copy import WHOLE, copy_columns, indexed_in
-from leaderboard.facts.columns import Actions, Agents, Index, Truth, Whole
-from leaderboard.facts.grouping import CHUNK, distinct, positions
+from leaderboard.facts.binary_copy import INT64, copy_columns, index_into
+from leaderboard.facts.columns import Actions, Agents, BoolArray, Int32Array, Int64Array
+from leaderboard.facts.grouping import CHUNK, count_distinct, find_positions
 
-# How many casts are looked up by one statement, which names them all.
+# Casts per lookup statement, which lists them all.
 _CASTS_AT_ONCE = 50_000
-# Spreads agents over all bits of a number: 2^64 by the golden ratio, as a signed integer.
+# Spreads agents over all bits of a number: 2^64 divided by the golden ratio, as a signed integer.
 _MIX = -7046029254386353131
-# Each by the index of what makes a cast one fact, whose columns are all that is read.
+# An index-only scan of the unique constraint for each cast.
 _KNOWN = """
 SELECT wanted.agent_id, wanted.cast_key
 FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (agent_id, cast_key)
@@ -26,35 +26,42 @@ CROSS JOIN LATERAL (
 """
 
 
-def are_known(cursor: CursorWrapper, agent: Index, cast: Whole, *, agents: Agents, actions: Actions) -> Truth:
-    """Whether each cast is known to be of its agent; `actions` are those of the interval, others are looked up."""
-    known, _ = distinct(_keys(actions.agent, actions.cast))
+def known_cast_mask(
+    cursor: CursorWrapper, agent: Int32Array, cast: Int64Array, *, agents: Agents, actions: Actions
+) -> BoolArray:
+    """Mask the casts that are known casts of their agent.
+
+    `actions` are those of the interval; other casts are looked up in the database.
+    """
+    known, _ = count_distinct(_keys(actions.agent, actions.cast))
     is_known = np.empty(len(cast), np.bool_)
     for start in range(0, len(cast), CHUNK):
         part = slice(start, start + CHUNK)
-        is_known[part] = positions(known, _keys(agent[part], cast[part])) >= 0
+        is_known[part] = find_positions(known, _keys(agent[part], cast[part])) >= 0
     missing = np.flatnonzero(~is_known).astype(np.int32)
     if len(missing):
         keys = _keys(agent[missing], cast[missing])
         _, first = np.unique(keys, return_index=True)
-        is_known[missing] = positions(_look_up(cursor, agent[missing[first]], cast[missing[first]], agents), keys) >= 0
+        is_known[missing] = (
+            find_positions(_look_up(cursor, agent[missing[first]], cast[missing[first]], agents), keys) >= 0
+        )
     return is_known
 
 
-def _keys(agent: Index, cast: Whole) -> Whole:
-    """A number for each agent and cast: two agents may both be said to have written one cast."""
-    keys: Whole = agent.astype(np.int64)
+def _keys(agent: Int32Array, cast: Int64Array) -> Int64Array:
+    """Return a number for each pair of agent and cast: a cast may be reported for two agents."""
+    keys: Int64Array = agent.astype(np.int64)
     keys *= _MIX
     keys ^= cast
     return keys
 
 
-def _look_up(cursor: CursorWrapper, agent: Index, cast: Whole, agents: Agents) -> Whole:
-    """The sorted keys of those casts, each once, that are known at any time."""
-    found = [np.zeros(0, np.int64)]
+def _look_up(cursor: CursorWrapper, agent: Int32Array, cast: Int64Array, agents: Agents) -> Int64Array:
+    """Return the sorted distinct keys of those casts that are known, of any age."""
+    keys_found = [np.zeros(0, np.int64)]
     for start in range(0, len(cast), _CASTS_AT_ONCE):
         part = slice(start, start + _CASTS_AT_ONCE)
-        wanted = (agents.ids[agent[part]].tolist(), cast[part].tolist())
-        rows = copy_columns(cursor, _KNOWN, wanted, {"agent": indexed_in(agents.ids), "cast": WHOLE})
-        found.append(_keys(rows["agent"], rows["cast"]))
-    return distinct(np.concatenate(found))[0]
+        lookup = (agents.ids[agent[part]].tolist(), cast[part].tolist())
+        rows = copy_columns(cursor, _KNOWN, lookup, {"agent": index_into(agents.ids), "cast": INT64})
+        keys_found.append(_keys(rows["agent"], rows["cast"]))
+    return count_distinct(np.concatenate(keys_found))[0]

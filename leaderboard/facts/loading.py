@@ -1,4 +1,4 @@
-"""The facts of an interval, out of PostgreSQL into columns, as they were at one moment."""
+"""Loading of an interval's facts from PostgreSQL into columns, as of one moment."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,29 +9,39 @@ import numpy as np
 from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 
-from leaderboard.facts.binary_copy import MOMENT, REAL, SMALL, TRUTH, WHOLE, copy_columns, indexed_in
-from leaderboard.facts.columns import Accounts, Actions, Agents, Doubt, Facts, Interactions, Runs, Trades, Whole
-from leaderboard.facts.known_casts import are_known
+from leaderboard.facts.binary_copy import BOOL, FLOAT64, INT8, INT64, TIMESTAMP, copy_columns, index_into
+from leaderboard.facts.columns import (
+    Accounts,
+    Actions,
+    Agents,
+    Int64Array,
+    Interactions,
+    IntervalFacts,
+    PriorFinding,
+    Runs,
+    Trades,
+)
+from leaderboard.facts.known_casts import known_cast_mask
 from leaderboard.models import Interval
 from leaderboard.models.facts import InteractionKind
 
-# How many accounts are looked up by one statement, which names them all.
+# Accounts per lookup statement, which lists them all.
 _ACCOUNTS_AT_ONCE = 50_000
 
 _AGENTS = """
 SELECT id, COALESCE(fid, 0), COALESCE(creator_fid, 0), COALESCE(partner_key_id, 0) FROM leaderboard_agent ORDER BY id
 """
-# Each by the index of its table by time: a window costs what it holds.
+# Each uses its table's index by time: the cost depends on the interval's facts only.
 _RUNS = "SELECT agent_id, finished_at, succeeded FROM leaderboard_run WHERE finished_at >= %s AND finished_at < %s"
 _ACTIONS = "SELECT agent_id, at, kind, cast_key, text_key FROM leaderboard_action WHERE at >= %s AND at < %s"
-# A message that answers and quotes one cast is a reply, also where it was told as both. Quotes are few, and a subquery
-# in this place is looked up by the index of what makes one fact, never joined.
+# A message that replies to a cast and quotes it is a reply, even if it was reported as both. Quotes are few, and a
+# subquery in this place uses the index of the unique constraint and is never turned into a join.
 _INTERACTIONS = """
-SELECT agent_id, at, kind, actor_fid, cast_key, text_key FROM leaderboard_interaction AS told
+SELECT agent_id, at, kind, actor_fid, cast_key, text_key FROM leaderboard_interaction AS message
 WHERE at >= %s AND at < %s AND (kind <> %s OR (
     SELECT true FROM leaderboard_interaction AS reply
-    WHERE reply.cast_key = told.cast_key AND reply.actor_fid = told.actor_fid AND reply.kind = %s
-        AND reply.message_key = told.message_key AND reply.agent_id = told.agent_id
+    WHERE reply.cast_key = message.cast_key AND reply.actor_fid = message.actor_fid AND reply.kind = %s
+        AND reply.message_key = message.message_key AND reply.agent_id = message.agent_id
     LIMIT 1
 ) IS NULL)
 """
@@ -43,7 +53,7 @@ FROM leaderboard_trade AS trade
 LEFT JOIN leaderboard_agentwallet AS own ON own.agent_id = trade.agent_id AND own.address = trade.wallet
 WHERE trade.at >= %s AND trade.at < %s
 """
-# The newest score of each is the last one in its part of an index.
+# The newest score of an account is the last entry of its range in an index.
 _ACCOUNTS = """
 SELECT wanted.fid, COALESCE(newest.score, 'NaN'), COALESCE(account.registered_at, 'epoch')
 FROM unnest(%s::bigint[]) AS wanted (fid)
@@ -53,103 +63,113 @@ LEFT JOIN LATERAL (
 LEFT JOIN leaderboard_socialaccount AS account ON account.fid = wanted.fid
 ORDER BY wanted.fid
 """
-# Of the current ranking, unless it is of a later time, or of so long ago that nobody makes them any more.
-_DOUBTS = """
+# From the current ranking, unless it is newer than this one, or older than a day because rankings have stopped.
+_PRIOR_FINDINGS = """
 SELECT standing.agent_id, standing.wash_confidence, standing.wash_flags, snapshot.computed_at
 FROM leaderboard_snapshot AS snapshot
 JOIN leaderboard_standing AS standing ON standing.snapshot_id = snapshot.id AND standing.wash_confidence > 0
 WHERE snapshot.interval = %s AND snapshot.is_current AND snapshot.computed_at BETWEEN %s AND %s
 """
-# A day tells little of who washes: its ranking heeds what the week's found.
-_HEEDED = {Interval.DAY: Interval.WEEK}
+# A day has too few facts to detect wash: its ranking includes the findings of the week's.
+_PRIOR_INTERVALS = {Interval.DAY: Interval.WEEK}
 
 
 @contextmanager
-def at_one_moment() -> Iterator[CursorWrapper]:
-    """A database transaction that sees everything as it was at its first statement, and writes nothing.
+def repeatable_read() -> Iterator[CursorWrapper]:
+    """Open a read-only transaction that sees the database as of its first statement.
 
-    It can't be within another one.
+    It cannot be nested in another transaction.
     """
     with transaction.atomic(durable=True), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         yield cursor
 
 
-def read_facts(cursor: CursorWrapper, *, computed_at: datetime, interval: Interval) -> Facts:
-    """What happened in the interval that ends with the second of `computed_at`.
+def load_facts(cursor: CursorWrapper, *, computed_at: datetime, interval: Interval) -> IntervalFacts:
+    """Load the facts of the interval that ends with the second of `computed_at`.
 
-    The cursor is that of `at_one_moment`, so that each fact's agent is among those that are read before it. A fact
-    counts by the second in which it happened: the interval's first is the one after its beginning.
+    The cursor is that of `repeatable_read`. The agents are read first, and include those of all facts. A fact counts by
+    the second in which it happened; the first second is the one after the interval's beginning.
     """
     second = computed_at.replace(microsecond=0)
     end = second + timedelta(seconds=1)
-    window = (end - interval.length, end)
-    described = _copied(cursor, _AGENTS, (), ids=WHOLE, fids=WHOLE, creator_fids=WHOLE, reporters=WHOLE)
-    reporters = described.pop("reporters")
-    agents = Agents(**described)
-    agent = indexed_in(agents.ids)
-    actions = Actions(**_copied(cursor, _ACTIONS, window, agent=agent, at=MOMENT, kind=SMALL, cast=WHOLE, text=WHOLE))
-    interactions = _read_interactions(cursor, window, agents, actions)
-    return Facts(
+    bounds = (end - interval.length, end)
+    agent_columns = _load_columns(cursor, _AGENTS, (), ids=INT64, fids=INT64, creator_fids=INT64, reporters=INT64)
+    reporters = agent_columns.pop("reporters")
+    agents = Agents(**agent_columns)
+    agent = index_into(agents.ids)
+    actions = Actions(
+        **_load_columns(cursor, _ACTIONS, bounds, agent=agent, at=TIMESTAMP, kind=INT8, cast=INT64, text=INT64)
+    )
+    interactions = _load_interactions(cursor, bounds, agents, actions)
+    return IntervalFacts(
         computed_at=int(second.timestamp()),
         seconds=int(interval.length.total_seconds()),
         agents=agents,
-        runs=Runs(**_copied(cursor, _RUNS, window, agent=agent, finished_at=MOMENT, succeeded=TRUTH)),
+        runs=Runs(**_load_columns(cursor, _RUNS, bounds, agent=agent, finished_at=TIMESTAMP, succeeded=BOOL)),
         actions=actions,
         interactions=interactions,
         trades=Trades(
-            **_copied(
-                cursor, _TRADES, window, agent=agent, at=MOMENT, wallet=WHOLE, is_own=TRUTH, is_buy=TRUTH, amount=REAL
+            **_load_columns(
+                cursor,
+                _TRADES,
+                bounds,
+                agent=agent,
+                at=TIMESTAMP,
+                wallet=INT64,
+                is_own=BOOL,
+                is_buy=BOOL,
+                amount=FLOAT64,
             )
         ),
-        accounts=_read_accounts(cursor, _fids(agents, interactions), end),
-        earlier=_read_doubts(cursor, agents, _HEEDED.get(interval), second),
+        accounts=_load_accounts(cursor, _fids(agents, interactions), end),
+        prior=_load_prior_findings(cursor, agents, _PRIOR_INTERVALS.get(interval), second),
         reporters=reporters,
     )
 
 
-def _read_interactions(
-    cursor: CursorWrapper, window: tuple[datetime, datetime], agents: Agents, actions: Actions
+def _load_interactions(
+    cursor: CursorWrapper, bounds: tuple[datetime, datetime], agents: Agents, actions: Actions
 ) -> Interactions:
-    """Those with casts that are known; a message that was told as a reply and as a quote of one cast comes once."""
+    """Load interactions with known casts; a message reported as reply and as quote of one cast counts once."""
     kinds = (InteractionKind.QUOTE.value, InteractionKind.REPLY.value)
-    told = _copied(
+    reported = _load_columns(
         cursor,
         _INTERACTIONS,
-        (*window, *kinds),
-        agent=indexed_in(agents.ids),
-        at=MOMENT,
-        kind=SMALL,
-        actor=WHOLE,
-        cast=WHOLE,
-        text=WHOLE,
+        (*bounds, *kinds),
+        agent=index_into(agents.ids),
+        at=TIMESTAMP,
+        kind=INT8,
+        actor=INT64,
+        cast=INT64,
+        text=INT64,
     )
-    is_known = are_known(cursor, told["agent"], told["cast"], agents=agents, actions=actions)
+    is_known = known_cast_mask(cursor, reported["agent"], reported["cast"], agents=agents, actions=actions)
     if not is_known.all():
-        # A column at a time, so that no two are there twice.
-        for name in told:
-            told[name] = told[name][is_known]
-    return Interactions(**told)
+        # One column at a time, so that only one is in memory twice.
+        for name in reported:
+            reported[name] = reported[name][is_known]
+    return Interactions(**reported)
 
 
-def _read_doubts(
-    cursor: CursorWrapper, agents: Agents, heeded: Interval | None, computed_at: datetime
-) -> dict[int, Doubt]:
-    if heeded is None:
+def _load_prior_findings(
+    cursor: CursorWrapper, agents: Agents, prior_interval: Interval | None, computed_at: datetime
+) -> dict[int, PriorFinding]:
+    if prior_interval is None:
         return {}
-    cursor.execute(_DOUBTS, [heeded.value, computed_at - timedelta(days=1), computed_at])
+    cursor.execute(_PRIOR_FINDINGS, [prior_interval.value, computed_at - timedelta(days=1), computed_at])
     return {
-        int(np.searchsorted(agents.ids, agent)): Doubt(confidence, tuple(flags), int(at.timestamp()))
+        int(np.searchsorted(agents.ids, agent)): PriorFinding(confidence, tuple(flags), int(at.timestamp()))
         for agent, confidence, flags, at in cursor.fetchall()
     }
 
 
-def _copied(cursor: CursorWrapper, query: str, parameters: tuple[Any, ...], **columns: Any) -> dict[str, Any]:
+def _load_columns(cursor: CursorWrapper, query: str, parameters: tuple[Any, ...], **columns: Any) -> dict[str, Any]:
     return copy_columns(cursor, query, parameters, columns)
 
 
-def _fids(agents: Agents, interactions: Interactions) -> Whole:
-    """Those who interacted and the creators, each once, in order."""
+def _fids(agents: Agents, interactions: Interactions) -> Int64Array:
+    """Return the distinct FIDs of actors and creators, sorted."""
     # np.unique takes five times as long.
     fids = np.concatenate((interactions.actor, agents.creator_fids))
     fids.sort()
@@ -158,15 +178,15 @@ def _fids(agents: Agents, interactions: Interactions) -> Whole:
     return fids[is_new]
 
 
-def _read_accounts(cursor: CursorWrapper, fids: Whole, end: datetime) -> Accounts:
+def _load_accounts(cursor: CursorWrapper, fids: Int64Array, end: datetime) -> Accounts:
     parts = [
-        _copied(
+        _load_columns(
             cursor,
             _ACCOUNTS,
             (fids[first : first + _ACCOUNTS_AT_ONCE].tolist(), end),
-            fids=WHOLE,
-            scores=REAL,
-            registered_at=MOMENT,
+            fids=INT64,
+            scores=FLOAT64,
+            registered_at=TIMESTAMP,
         )
         for first in range(0, max(len(fids), 1), _ACCOUNTS_AT_ONCE)
     ]

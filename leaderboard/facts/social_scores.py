@@ -1,4 +1,4 @@
-"""Social scores as the provider of profiles tells of them, kept with the time at which it did."""
+"""Social scores from fetched profiles, stored as facts with the time of the fetch."""
 
 from datetime import timedelta
 
@@ -9,11 +9,11 @@ from django.utils import timezone
 from accounts.profiles import social_refresh
 from leaderboard.models import Agent
 
-# What was fetched before was noted the last time, unless the tasks stood still for so long.
-LOOK_BACK = timedelta(days=2)
+# Older fetches were recorded by an earlier run, unless workers were down for this long.
+LOOKBACK = timedelta(days=2)
 
-# A reading where the score is another than the last time.
-_NOTE = """
+# One row per change of a score.
+_INSERT_CHANGED_SCORES = """
 INSERT INTO leaderboard_socialscore (fid, at, score)
 SELECT profile.fid, profile.fetched_at, profile.score
 FROM accounts_socialprofile profile
@@ -27,14 +27,15 @@ ON CONFLICT DO NOTHING
 """
 
 
-def note_scores() -> int:
-    """Want the profiles of all creators, and keep the scores of those that were fetched; how many are new.
+def record_social_scores() -> int:
+    """Request the profiles of all creators, store new scores of fetched profiles, and return how many were new.
 
-    With LEADERBOARD_ACTOR_SCORES every profile's score is kept: pulled interactions want those of who made them.
+    With LEADERBOARD_ACTOR_SCORES the score of every profile is stored; pulled interactions request those of their
+    actors.
     """
     creators = Agent.objects.values_list("creator_fid", flat=True).distinct()
-    social_refresh.want(fid for fid in creators if fid is not None)
+    social_refresh.enqueue_profiles(fid for fid in creators if fid is not None)
     with connection.cursor() as cursor:
-        cursor.execute(_NOTE, [timezone.now() - LOOK_BACK, settings.LEADERBOARD_ACTOR_SCORES])
-        noted: int = cursor.rowcount
-    return noted
+        cursor.execute(_INSERT_CHANGED_SCORES, [timezone.now() - LOOKBACK, settings.LEADERBOARD_ACTOR_SCORES])
+        recorded: int = cursor.rowcount
+    return recorded

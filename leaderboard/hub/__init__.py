@@ -1,0 +1,1 @@
+"""Facts pulled from a Farcaster hub."""

@@ -1,16 +1,16 @@
-"""What a Farcaster hub tells of casts and reactions, in one shape. Pure, and nothing that comes in is believed."""
+"""Parser for a Farcaster hub's messages: casts and reactions as dataclasses. Pure; all input is validated."""
 
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from accounts.profiles.social_responses import read_fid
-from config.http.json_client import Json, items, member, whole_number
+from accounts.profiles.social_responses import parse_fid
+from config.http.json_client import Json, json_integer, json_list, json_member
 from leaderboard.models import ActionKind, InteractionKind
 
 # The protocol counts seconds from 2021-01-01, UTC.
-EPOCH = 1_609_459_200
-# Its clock in a hub is never so far; what claims more is made up.
+FARCASTER_EPOCH = 1_609_459_200
+# Upper bound of valid timestamps; larger ones are forged.
 _MAX_TIMESTAMP = 2**32 - 1
 _MAX_TEXT = 10_000
 _HASH = re.compile("0x[0-9a-f]{40}")
@@ -18,7 +18,7 @@ _HASH = re.compile("0x[0-9a-f]{40}")
 
 @dataclass(frozen=True)
 class CastMessage:
-    """A cast. `parent` and `quoted` are hashes of casts; `parent` is empty for what answers none."""
+    """Cast. `parent` and `quoted` are hashes of casts; `parent` is empty if the cast is no reply."""
 
     hash: str
     fid: int
@@ -30,11 +30,14 @@ class CastMessage:
 
     @property
     def at(self) -> datetime:
-        return _time_of(self.timestamp)
+        return _time_from(self.timestamp)
 
     @property
     def action_kind(self) -> ActionKind:
-        """A cast that answers another is a reply, whatever it quotes; one in a channel answers none."""
+        """Kind of the cast as an action.
+
+        A cast with a parent is a reply, even if it also quotes; a cast in a channel has no parent.
+        """
         if self.parent:
             return ActionKind.REPLY
         return ActionKind.QUOTE if self.quoted else ActionKind.POST
@@ -42,7 +45,7 @@ class CastMessage:
 
 @dataclass(frozen=True)
 class ReactionMessage:
-    """A like or recast of the cast whose hash is `target`."""
+    """Like or recast of the cast with the hash `target`."""
 
     hash: str
     fid: int
@@ -52,67 +55,69 @@ class ReactionMessage:
 
     @property
     def at(self) -> datetime:
-        return _time_of(self.timestamp)
+        return _time_from(self.timestamp)
 
 
 _REACTIONS = {"REACTION_TYPE_LIKE": InteractionKind.LIKE, "REACTION_TYPE_RECAST": InteractionKind.RECAST}
 
 
-def timestamp_of(time: datetime) -> int:
-    """The protocol's count at a time, in whole seconds."""
-    return int(time.timestamp()) - EPOCH
+def farcaster_timestamp(time: datetime) -> int:
+    """Return a time in whole seconds since FARCASTER_EPOCH."""
+    return int(time.timestamp()) - FARCASTER_EPOCH
 
 
-def _time_of(timestamp: int) -> datetime:
-    """The time that the protocol's count means."""
-    return datetime.fromtimestamp(EPOCH + timestamp, tz=UTC)
+def _time_from(timestamp: int) -> datetime:
+    """Return the time of a protocol timestamp."""
+    return datetime.fromtimestamp(FARCASTER_EPOCH + timestamp, tz=UTC)
 
 
-def read_cast(message: Json) -> CastMessage | None:
-    """A message MESSAGE_TYPE_CAST_ADD; None for any other, and for one without hash, author or time.
+def parse_cast(message: Json) -> CastMessage | None:
+    """Parse a message of type MESSAGE_TYPE_CAST_ADD; None for other types or without hash, author or time.
 
     https://docs.neynar.com/snapchain/httpapi/casts
     """
-    head = _read_head(message, "MESSAGE_TYPE_CAST_ADD")
+    head = _parse_head(message, "MESSAGE_TYPE_CAST_ADD")
     if head is None:
         return None
-    body = member(member(message, "data"), "castAddBody")
-    text = member(body, "text")
-    quoted = {_hash(member(member(embed, "castId"), "hash")) for embed in items(member(body, "embeds"))}
+    body = json_member(json_member(message, "data"), "castAddBody")
+    text = json_member(body, "text")
+    quoted = {
+        _hash(json_member(json_member(embed, "castId"), "hash")) for embed in json_list(json_member(body, "embeds"))
+    }
     return CastMessage(
         *head,
         text=text[:_MAX_TEXT] if isinstance(text, str) else "",
-        parent=_hash(member(member(body, "parentCastId"), "hash")),
+        parent=_hash(json_member(json_member(body, "parentCastId"), "hash")),
         quoted=frozenset(quoted - {""}),
     )
 
 
-def read_reaction(message: Json) -> ReactionMessage | None:
-    """A message MESSAGE_TYPE_REACTION_ADD about a cast; None for any other.
+def parse_reaction(message: Json) -> ReactionMessage | None:
+    """Parse a message of type MESSAGE_TYPE_REACTION_ADD about a cast; None for any other.
 
     https://docs.neynar.com/snapchain/httpapi/reactions
     """
-    head = _read_head(message, "MESSAGE_TYPE_REACTION_ADD")
-    body = member(member(message, "data"), "reactionBody")
-    name = member(body, "type")
+    head = _parse_head(message, "MESSAGE_TYPE_REACTION_ADD")
+    body = json_member(json_member(message, "data"), "reactionBody")
+    name = json_member(body, "type")
     kind = _REACTIONS.get(name) if isinstance(name, str) else None
-    target = _hash(member(member(body, "targetCastId"), "hash"))
+    target = _hash(json_member(json_member(body, "targetCastId"), "hash"))
     if head is None or kind is None or not target:
         return None
     return ReactionMessage(*head, kind=kind, target=target)
 
 
-def _read_head(message: Json, kind: str) -> tuple[str, int, int] | None:
-    """Hash, author and time of a message of this type."""
-    data = member(message, "data")
-    hash_, fid = _hash(member(message, "hash")), read_fid(member(data, "fid"))
-    timestamp = whole_number(member(data, "timestamp"), least=0, most=_MAX_TIMESTAMP)
-    if member(data, "type") != kind or not hash_ or fid is None or timestamp is None:
+def _parse_head(message: Json, kind: str) -> tuple[str, int, int] | None:
+    """Return hash, author and timestamp of a message of this type."""
+    data = json_member(message, "data")
+    hash_, fid = _hash(json_member(message, "hash")), parse_fid(json_member(data, "fid"))
+    timestamp = json_integer(json_member(data, "timestamp"), least=0, most=_MAX_TIMESTAMP)
+    if json_member(data, "type") != kind or not hash_ or fid is None or timestamp is None:
         return None
     return hash_, fid, timestamp
 
 
 def _hash(value: Json) -> str:
-    """In lower case; empty for anything but 20 bytes in hex."""
+    """Return a hash in lower case; empty for anything but 20 bytes in hex."""
     found = value.lower() if isinstance(value, str) else ""
     return found if _HASH.fullmatch(found) else ""

@@ -1,4 +1,4 @@
-"""A Farcaster hub's HTTP API: what an agent casts, and what others make of it.
+"""Client for a Farcaster hub's HTTP API: casts of an agent, and reactions and replies to them.
 
 https://docs.neynar.com/snapchain/httpapi/casts and .../reactions. Pages are in order of time.
 """
@@ -9,80 +9,83 @@ from typing import Any, TypeVar
 
 from django.conf import settings
 
-from config.http.json_client import Retryable, WrongAnswer, get_json, member
-from leaderboard.hub.cast_messages import CastMessage, ReactionMessage, read_cast, read_reaction
+from config.http.errors import InvalidResponseError, RetryableError
+from config.http.json_client import get_json, json_member
+from leaderboard.hub.cast_messages import CastMessage, ReactionMessage, parse_cast, parse_reaction
 from leaderboard.models import InteractionKind
 
-PAGE = 500
-# A page of the longest casts is a small part of this.
+PAGE_SIZE = 500
+# Far more than a page of the longest casts needs.
 MAX_BYTES = 16 * 1024 * 1024
 _MAX_TOKEN = 1_000
-# No walk takes longer than so many answers may, however short its pages are and however slow they come.
-_LONGEST_WALK = 12
+# Deadline of a pagination, in request timeouts, whatever the number and size of its pages.
+_MAX_REQUEST_TIMEOUTS = 12
 
 _Message = TypeVar("_Message", CastMessage, ReactionMessage)
 
 
-class TooSlow(Retryable):
-    """A walk that has not come to its end in time."""
+class PaginationTimeoutError(RetryableError):
+    """Pagination that did not reach its last page before the deadline."""
 
 
 def is_configured() -> bool:
-    """Whether there is a hub to ask."""
+    """Return whether a hub is configured."""
     return bool(settings.FARCASTER_HUB_URL)
 
 
-def walk_casts(fid: int, *, since: int) -> Iterator[list[CastMessage]]:
-    """Pages of the casts of a FID from the time `since` on (seconds since 2021-01-01), the oldest first.
+def iterate_casts(fid: int, *, since: int) -> Iterator[list[CastMessage]]:
+    """Yield pages of a FID's casts from `since` on (seconds since 2021-01-01), the oldest first.
 
-    Raises Retryable and Permanent, as `config.http.json_client.get_json`.
+    Raises the errors of `get_json`.
     """
-    asked = {"fid": str(fid), "startTimestamp": str(since), "reverse": "false"}
-    for page in _walk("castsByFid", asked, read_cast):
+    query = {"fid": str(fid), "startTimestamp": str(since), "reverse": "false"}
+    for page in _iterate_pages("castsByFid", query, parse_cast):
         yield [cast for cast in page if cast.fid == fid]
 
 
-def walk_reactions(fid: int, cast_hash: str, kind: InteractionKind) -> Iterator[list[ReactionMessage]]:
-    """Pages of the likes or recasts of a FID's cast, the newest first. Raises as `walk_casts`."""
-    asked = {
+def iterate_reactions(fid: int, cast_hash: str, kind: InteractionKind) -> Iterator[list[ReactionMessage]]:
+    """Yield pages of the likes or recasts of a FID's cast, the newest first. Raises as `iterate_casts`."""
+    query = {
         "target_fid": str(fid),
         "target_hash": cast_hash,
         "reaction_type": "Like" if kind == InteractionKind.LIKE else "Recast",
         "reverse": "true",
     }
-    for page in _walk("reactionsByCast", asked, read_reaction):
+    for page in _iterate_pages("reactionsByCast", query, parse_reaction):
         yield [reaction for reaction in page if reaction.target == cast_hash and reaction.kind == kind]
 
 
-def walk_replies(fid: int, cast_hash: str) -> Iterator[list[CastMessage]]:
-    """Pages of the casts that answer a FID's cast, the newest first. Raises as `walk_casts`."""
-    for page in _walk("castsByParent", {"fid": str(fid), "hash": cast_hash, "reverse": "true"}, read_cast):
+def iterate_replies(fid: int, cast_hash: str) -> Iterator[list[CastMessage]]:
+    """Yield pages of the replies to a FID's cast, the newest first. Raises as `iterate_casts`."""
+    for page in _iterate_pages("castsByParent", {"fid": str(fid), "hash": cast_hash, "reverse": "true"}, parse_cast):
         yield [cast for cast in page if cast.parent == cast_hash]
 
 
-def _walk(call: str, asked: Mapping[str, str], read: Callable[[Any], _Message | None]) -> Iterator[list[_Message]]:
-    """Pages up to the last one, also where one is empty. Raises WrongAnswer for walks that go in circles."""
-    until = time.monotonic() + _LONGEST_WALK * settings.SOCIAL_TIMEOUT_SECONDS
-    token, tokens = "", {""}
-    before: list[Any] = []
+def _iterate_pages(
+    call: str, query: Mapping[str, str], parse: Callable[[Any], _Message | None]
+) -> Iterator[list[_Message]]:
+    """Yield all pages up to the last one; a page may be empty. Raises InvalidResponseError for a cycle of pages."""
+    deadline = time.monotonic() + _MAX_REQUEST_TIMEOUTS * settings.SOCIAL_TIMEOUT_SECONDS
+    token, seen_tokens = "", {""}
+    previous: list[Any] = []
     while True:
-        answer = get_json(
+        response = get_json(
             f"{settings.FARCASTER_HUB_URL}/v1/{call}",
-            params={**asked, "pageSize": str(PAGE), **({"pageToken": token} if token else {})},
+            params={**query, "pageSize": str(PAGE_SIZE), **({"pageToken": token} if token else {})},
             timeout=settings.SOCIAL_TIMEOUT_SECONDS,
             max_bytes=MAX_BYTES,
         )
-        messages = member(answer, "messages")
+        messages = json_member(response, "messages")
         if not isinstance(messages, list):
-            raise WrongAnswer("an answer without a list of messages")
-        if messages and messages == before:
-            raise WrongAnswer("a page that comes again")
-        yield [message for each in messages if (message := read(each)) is not None]
-        token, before = answer.get("nextPageToken") or "", messages
+            raise InvalidResponseError("response without a list of messages")
+        if messages and messages == previous:
+            raise InvalidResponseError("the same page twice")
+        yield [message for raw in messages if (message := parse(raw)) is not None]
+        token, previous = response.get("nextPageToken") or "", messages
         if not token:
             return
-        if not isinstance(token, str) or len(token) > _MAX_TOKEN or token in tokens:
-            raise WrongAnswer("a page that leads to no other")
-        if time.monotonic() > until:
-            raise TooSlow("page after page, and no end in time")
-        tokens.add(token)
+        if not isinstance(token, str) or len(token) > _MAX_TOKEN or token in seen_tokens:
+            raise InvalidResponseError("invalid or repeated page token")
+        if time.monotonic() > deadline:
+            raise PaginationTimeoutError("last page not reached before the deadline")
+        seen_tokens.add(token)

@@ -1,8 +1,8 @@
-"""Facts pulled from a Farcaster hub: agents' casts, and the likes, recasts and replies that these get.
+"""Polling of a Farcaster hub: agents' casts, and the likes, recasts and replies to them.
 
-The truth is in rows that say what is due: whoever pulls takes them for one lease, so that a killed worker loses none,
-and facts that come twice are one. Casts are read from the newest that was taken in. What they got is read anew ever
-more seldom: a cast's reactions come in its first hours.
+Due rows in the database are the work queue: a worker claims them for one lease, so that a killed worker loses none.
+Repeated facts are stored once. Casts are read from the newest stored one on. Reactions to a cast are polled at growing
+intervals, since most arrive in its first hours.
 """
 
 import logging
@@ -18,40 +18,43 @@ from django.db.models import F, Manager, QuerySet
 from django.utils import timezone
 
 from accounts.profiles import social_refresh
-from config.http.json_client import NoAnswer, Permanent, RateLimited, Retryable
-from config.postgresql.advisory_locks import lock_number
-from config.redis.circuit_breaker import Pause
-from leaderboard.events.recording import write_alone
+from config.http.errors import NoResponseError, PermanentError, RateLimitedError, RetryableError
+from config.postgresql.advisory_locks import advisory_lock_key
+from config.redis.circuit_breaker import CircuitBreaker
+from leaderboard.events.recording import lock_fact_writes
 from leaderboard.facts.short_keys import cast_key, event_key, text_key
 from leaderboard.hub import farcaster_api
-from leaderboard.hub.cast_messages import CastMessage, ReactionMessage, timestamp_of
+from leaderboard.hub.cast_messages import CastMessage, ReactionMessage, farcaster_timestamp
 from leaderboard.models import Action, HubCast, HubCursor, Interaction, InteractionKind
 
 logger = logging.getLogger(__name__)
 
-# How many are taken at a time, and for how long: longer than a task may take.
-AGENTS, CASTS = 10, 20
+# Rows per claim, and the lease, which is longer than a task may run.
+AGENT_BATCH, CAST_BATCH = 10, 20
 LEASE_SECONDS = 300
-# Hubs get messages from each other: what is this much older than the newest may still arrive.
+# Hubs synchronise with each other: messages this much older than the newest may still arrive.
 OVERLAP_SECONDS = 600
-# An agent that casts without end does not hold the others up: its turn ends after so many pages that lead on.
-PAGES = 20
-# What a cast got is read anew when half its age has passed again, within these; and no more when it is old.
-SOONEST, LATEST, OLD = timedelta(minutes=5), timedelta(days=1), timedelta(days=31)
-# How long an agent or cast is left alone for which the hub has no usable answer: the first time, and at the most. What
-# it refuses it may refuse for ever; where it fails, it often fails at all that it is asked for, and is repaired.
-ROW_PAUSE, LONGEST_AFTER_REFUSAL, LONGEST_AFTER_FAILURE = timedelta(minutes=1), timedelta(days=1), timedelta(hours=1)
+# New pages per agent and pull, so that a very active agent does not hold up the others.
+MAX_NEW_PAGES = 20
+# The pull interval of a cast's interactions is half its age, within these bounds; older casts are not polled.
+MIN_PULL_INTERVAL, MAX_PULL_INTERVAL, MAX_CAST_AGE = timedelta(minutes=5), timedelta(days=1), timedelta(days=31)
+# Back-off of an agent or cast for which the hub has no usable response: the first delay and the longest. A rejection
+# may be permanent; a failure often concerns all requests, and is repaired.
+FIRST_RETRY_DELAY, MAX_DELAY_AFTER_REJECTION, MAX_DELAY_AFTER_FAILURE = (
+    timedelta(minutes=1),
+    timedelta(days=1),
+    timedelta(hours=1),
+)
 
-# A hub that fails at so many in a row is out of order, and all are spared a try.
-FAILING = 5
-# In which nothing is asked for.
-PAUSE = Pause.of("the hub", "hub")
+# After this many failures in a row the hub counts as down, and the circuit breaker opens.
+MAX_CONSECUTIVE_FAILURES = 5
+HUB_CIRCUIT_BREAKER = CircuitBreaker.of("the hub", "hub")
 SOURCE = "farcaster"
-# Of the lock that one who pulls has.
-LOCK = lock_number("hub")
+# Advisory lock of the process that pulls.
+HUB_LOCK = advisory_lock_key("hub")
 
-# Whose FID has become another one begins anew.
-_BEGIN = """
+# Starts a cursor for each new agent, and restarts it after a change of the agent's FID.
+_START_CURSORS = """
 INSERT INTO leaderboard_hubcursor (agent_id, fid, casts_until, due_at, failures, trouble)
 SELECT agent.id, agent.fid, 0, %s, 0, '' FROM leaderboard_agent agent
 LEFT JOIN leaderboard_hubcursor known ON known.agent_id = agent.id
@@ -67,20 +70,20 @@ _Message = CastMessage | ReactionMessage
 
 
 def pull_casts(*, until: float) -> int:
-    """Pull what some due agents have cast since the last time; how many agents were looked at.
+    """Pull new casts of some due agents and return how many agents were processed.
 
-    `until` is a time of `time.monotonic`: from then on no further one is begun, and the rest stays due. After an outage
-    the hub is left alone for a while, and whoever got no answer is due again then.
+    `until` is a deadline in `time.monotonic`: later rows are released and stay due. During an outage the circuit
+    breaker stops all calls, and unprocessed agents are due when it closes.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_BEGIN, [timezone.now()])
+        cursor.execute(_START_CURSORS, [timezone.now()])
     due = HubCursor.objects.filter(agent__fid=F("fid")).select_related("agent")
-    return _each(_claim(due, AGENTS), _pull_agent, until=until)
+    return _pull_each(_claim(due, AGENT_BATCH), _pull_agent, until=until)
 
 
 def pull_interactions(*, until: float) -> int:
-    """Pull what some due casts have got; how many casts were looked at. Time and errors are as in `pull_casts`."""
-    return _each(_claim(HubCast.objects.select_related("action"), CASTS), _pull_cast, until=until)
+    """Pull interactions with some due casts and return how many casts were processed. Deadline as in `pull_casts`."""
+    return _pull_each(_claim(HubCast.objects.select_related("action"), CAST_BATCH), _pull_cast, until=until)
 
 
 def _claim(due: QuerySet[_Row], count: int) -> list[_Row]:
@@ -95,73 +98,73 @@ def _claim(due: QuerySet[_Row], count: int) -> list[_Row]:
     return rows
 
 
-def _each(rows: Sequence[_Row], pull: Callable[[_Row], None], *, until: float) -> int:
-    """Pull for one after another. An outage leaves the rest due when the pause is over, lack of time leaves it due."""
-    failed = 0
+def _pull_each(rows: Sequence[_Row], pull: Callable[[_Row], None], *, until: float) -> int:
+    """Pull row after row. On an outage the rest is deferred to the end of the outage; at the deadline it stays due."""
+    consecutive_failures = 0
     for number, row in enumerate(rows):
         if time.monotonic() >= until:
-            _give_back(rows[number:], timezone.now())
+            _release(rows[number:], timezone.now())
             return number
         try:
             pull(row)
-        except (NoAnswer, RateLimited) as error:
-            _give_back(rows[number:], timezone.now() + timedelta(seconds=PAUSE.begin(error)))
+        except (NoResponseError, RateLimitedError) as error:
+            _release(rows[number:], timezone.now() + timedelta(seconds=HUB_CIRCUIT_BREAKER.open(error)))
             return number
-        except (Retryable, Permanent) as error:
-            _note_failure(row, error)
-            failed = failed + 1 if isinstance(error, Retryable) else 0
-            if failed == FAILING:
-                _give_back(rows[number + 1 :], timezone.now() + timedelta(seconds=PAUSE.begin(error)))
+        except (RetryableError, PermanentError) as error:
+            _record_failure(row, error)
+            consecutive_failures = consecutive_failures + 1 if isinstance(error, RetryableError) else 0
+            if consecutive_failures == MAX_CONSECUTIVE_FAILURES:
+                _release(rows[number + 1 :], timezone.now() + timedelta(seconds=HUB_CIRCUIT_BREAKER.open(error)))
                 return number + 1
         else:
-            failed = 0
+            consecutive_failures = 0
     return len(rows)
 
 
-def _give_back(rows: Sequence[_Row], due_at: datetime) -> None:
+def _release(rows: Sequence[_Row], due_at: datetime) -> None:
     if not rows:
         return
     type(rows[0])._default_manager.filter(pk__in=[row.pk for row in rows]).update(due_at=due_at)
 
 
-def _note_failure(row: HubCursor | HubCast, error: Retryable | Permanent) -> None:
-    """An answer about this one that is of no use holds up no other; it is asked for ever more seldom."""
-    longest = LONGEST_AFTER_FAILURE if isinstance(error, Retryable) else LONGEST_AFTER_REFUSAL
-    pause = min(ROW_PAUSE * 2 ** min(row.failures, 12), longest)
-    told: dict[str, object] = {"due_at": timezone.now() + pause, "failures": F("failures") + 1}
+def _record_failure(row: HubCursor | HubCast, error: RetryableError | PermanentError) -> None:
+    """Record a failure of one row and defer it with exponential back-off, so that it holds up no other row."""
+    max_delay = MAX_DELAY_AFTER_FAILURE if isinstance(error, RetryableError) else MAX_DELAY_AFTER_REJECTION
+    delay = min(FIRST_RETRY_DELAY * 2 ** min(row.failures, 12), max_delay)
+    changes: dict[str, object] = {"due_at": timezone.now() + delay, "failures": F("failures") + 1}
     if isinstance(row, HubCursor):
-        told["trouble"] = str(error)
-    type(row)._default_manager.filter(pk=row.pk).update(**told)
-    logger.warning("the hub has no usable answer about %s: %s", row, error)
+        changes["trouble"] = str(error)
+    type(row)._default_manager.filter(pk=row.pk).update(**changes)
+    logger.warning("no usable response from the hub about %s: %s", row, error)
 
 
 def _pull_agent(cursor: HubCursor) -> None:
     now = timezone.now()
     due_at = now + timedelta(seconds=settings.HUB_PULL_SECONDS)
-    # What is older would be pruned at once.
-    oldest = timestamp_of(now - timedelta(days=settings.LEADERBOARD_FACT_DAYS))
+    # Older casts would be pruned at once.
+    oldest = farcaster_timestamp(now - timedelta(days=settings.LEADERBOARD_FACT_DAYS))
     since = max(cursor.casts_until - OVERLAP_SECONDS, oldest)
     pages = 0
-    for page in farcaster_api.walk_casts(cursor.fid, since=since):
+    for page in farcaster_api.iterate_casts(cursor.fid, since=since):
         before = cursor.casts_until
-        _keep_casts(cursor, page, now=now)
-        # The first ones may hold what was read the last time, however many they are.
+        _save_casts(cursor, page, now=now)
+        # Pages of the overlap may hold known casts only; they do not count.
         pages += cursor.casts_until > before
-        if pages == PAGES:
+        if pages == MAX_NEW_PAGES:
             due_at = now
             break
     HubCursor.objects.filter(pk=cursor.pk, fid=cursor.fid).update(due_at=due_at, failures=0, trouble="")
 
 
-def _keep_casts(cursor: HubCursor, page: Sequence[CastMessage], *, now: datetime) -> None:
-    """Add a page's casts, and go on from there the next time, both or neither."""
-    # A clock that runs ahead must not make us miss what comes meanwhile.
-    page = [cast for cast in page if cast.at <= now + SOONEST]
+def _save_casts(cursor: HubCursor, page: Sequence[CastMessage], *, now: datetime) -> None:
+    """Save a page's casts and advance the cursor in one transaction."""
+    # A timestamp in the future would move the cursor past casts that arrive before then.
+    page = [cast for cast in page if cast.at <= now + MIN_PULL_INTERVAL]
     if not page:
         return
     rows = [
         Action(
-            key=_key(cursor.pk, cast.hash),
+            key=_fact_key(cursor.pk, cast.hash),
             agent_id=cursor.pk,
             at=cast.at,
             kind=cast.action_kind,
@@ -173,76 +176,83 @@ def _keep_casts(cursor: HubCursor, page: Sequence[CastMessage], *, now: datetime
     ]
     until = max(cursor.casts_until, *(cast.timestamp for cast in page))
     with transaction.atomic():
-        write_alone()
-        moved = HubCursor.objects.filter(pk=cursor.pk, fid=cursor.fid, agent__fid=cursor.fid).update(casts_until=until)
-        if not moved:
-            # The FID has become another agent's meanwhile, and with it what was cast.
+        lock_fact_writes()
+        updated = HubCursor.objects.filter(pk=cursor.pk, fid=cursor.fid, agent__fid=cursor.fid).update(
+            casts_until=until
+        )
+        if not updated:
+            # The FID has moved to another agent meanwhile, and its casts with it.
             return
-        # The rest of the hash as well: by what a partner made of it nothing would be found.
-        _add(rows, unique=("cast_key", "agent"), also=("cast_hash",))
-        # Also for those that a partner has told of before.
-        kept = Action.objects.filter(agent_id=cursor.pk, cast_key__in=[row.cast_key for row in rows], at__gt=now - OLD)
-        watched = [HubCast(action=action, fid=cursor.fid) for action in kept]
-        HubCast.objects.bulk_create(watched, ignore_conflicts=True)
+        # Overrides the hash as well: a partner may have reported one that shares only the key.
+        _upsert(rows, unique=("cast_key", "agent"), also_update=("cast_hash",))
+        # Includes casts that a partner reported earlier.
+        stored = Action.objects.filter(
+            agent_id=cursor.pk, cast_key__in=[row.cast_key for row in rows], at__gt=now - MAX_CAST_AGE
+        )
+        polled = [HubCast(action=action, fid=cursor.fid) for action in stored]
+        HubCast.objects.bulk_create(polled, ignore_conflicts=True)
     cursor.casts_until = until
 
 
-def _add(rows: Sequence[_Fact], *, unique: Sequence[str], also: Sequence[str] = ()) -> None:
-    """Add facts. Where a partner has told of one before, the hub knows better when it was and what it said."""
+def _upsert(rows: Sequence[_Fact], *, unique: Sequence[str], also_update: Sequence[str] = ()) -> None:
+    """Upsert facts. The hub's time, kind and text override those that a partner reported."""
     if rows:
-        told = ["at", "kind", "text_key", *also]
+        changes = ["at", "kind", "text_key", *also_update]
         facts: Manager[_Fact] = type(rows[0])._default_manager
-        facts.bulk_create(rows, update_conflicts=True, unique_fields=unique, update_fields=told, batch_size=1_000)
+        facts.bulk_create(rows, update_conflicts=True, unique_fields=unique, update_fields=changes, batch_size=1_000)
 
 
 def _pull_cast(cast: HubCast) -> None:
     action, now = cast.action, timezone.now()
     until = cast.read_until
     for pages in (
-        farcaster_api.walk_reactions(cast.fid, action.cast_hash, InteractionKind.LIKE),
-        farcaster_api.walk_reactions(cast.fid, action.cast_hash, InteractionKind.RECAST),
-        farcaster_api.walk_replies(cast.fid, action.cast_hash),
+        farcaster_api.iterate_reactions(cast.fid, action.cast_hash, InteractionKind.LIKE),
+        farcaster_api.iterate_reactions(cast.fid, action.cast_hash, InteractionKind.RECAST),
+        farcaster_api.iterate_replies(cast.fid, action.cast_hash),
     ):
-        for page in _new(pages, cast):
-            # What claims to come later counts for nothing until then.
-            found = [message for message in page if message.at <= now + SOONEST]
-            if not _keep_interactions(cast, found):
+        for page in _new_messages(pages, cast):
+            # Messages dated further ahead are ignored until then.
+            messages = [message for message in page if message.at <= now + MIN_PULL_INTERVAL]
+            if not _save_interactions(cast, messages):
                 return
-            until = max([until, *(message.timestamp for message in found if message.at <= now)])
-    # Not before all is read, the newest of which came first: a walk that breaks off leaves no gap behind it.
+            until = max([until, *(message.timestamp for message in messages if message.at <= now)])
+    # Advance only after the last page: pages come newest first, so an interrupted pagination would leave a gap.
     age = now - action.at
     row = HubCast.objects.filter(pk=cast.pk)
-    if age > OLD:
+    if age > MAX_CAST_AGE:
         row.delete()
     else:
-        row.update(read_until=until, due_at=now + min(max(age / 2, SOONEST), LATEST), failures=0)
+        row.update(read_until=until, due_at=now + min(max(age / 2, MIN_PULL_INTERVAL), MAX_PULL_INTERVAL), failures=0)
 
 
-def _keep_interactions(cast: HubCast, found: Sequence[_Message]) -> bool:
-    """Add what a page tells; False where the cast has been deleted meanwhile, and maybe its agent."""
-    rows = [_interaction(cast.action, message) for message in sorted(found, key=lambda message: message.hash)]
+def _save_interactions(cast: HubCast, messages: Sequence[_Message]) -> bool:
+    """Save a page of interactions; return False if the cast was deleted meanwhile, possibly with its agent."""
+    rows = [_interaction(cast.action, message) for message in sorted(messages, key=lambda message: message.hash)]
     with transaction.atomic():
-        write_alone()
+        lock_fact_writes()
         if not HubCast.objects.select_for_update().filter(pk=cast.pk).exists():
             return False
-        _add(_one_each(rows), unique=("cast_key", "actor_fid", "kind", "message_key", "agent"))
+        _upsert(_deduplicate(rows), unique=("cast_key", "actor_fid", "kind", "message_key", "agent"))
         if settings.LEADERBOARD_ACTOR_SCORES:
-            social_refresh.want(message.fid for message in found)
+            social_refresh.enqueue_profiles(message.fid for message in messages)
     return True
 
 
-def _key(agent_id: int, message_hash: str) -> uuid.UUID:
-    """A FID, and with it all that was cast, may become another agent's: the same message is another fact then."""
+def _fact_key(agent_id: int, message_hash: str) -> uuid.UUID:
+    """Return the key of a fact.
+
+    A FID may move to another agent with all its casts: the same message is another fact then.
+    """
     return event_key(f"{SOURCE} {agent_id}", message_hash)
 
 
-def _one_each(rows: Sequence[Interaction]) -> list[Interaction]:
-    """Who likes, takes it back and likes again has told of it by two messages: one statement can't write both."""
+def _deduplicate(rows: Sequence[Interaction]) -> list[Interaction]:
+    """Drop duplicates: like, unlike and like again are two messages, and one statement can't upsert a row twice."""
     return list({(row.actor_fid, row.kind, row.message_key): row for row in rows}.values())
 
 
-def _new(pages: Iterable[Sequence[_Message]], cast: HubCast) -> Iterator[list[_Message]]:
-    """What came since the last time, newest first, and what may have arrived late; page by page."""
+def _new_messages(pages: Iterable[Sequence[_Message]], cast: HubCast) -> Iterator[list[_Message]]:
+    """Yield, page by page and newest first, messages since the last pull and those that may have arrived late."""
     since = cast.read_until - OVERLAP_SECONDS
     for page in pages:
         yield [message for message in page if message.timestamp >= since]
@@ -253,7 +263,7 @@ def _new(pages: Iterable[Sequence[_Message]], cast: HubCast) -> Iterator[list[_M
 def _interaction(action: Action, message: _Message) -> Interaction:
     is_reply = isinstance(message, CastMessage)
     return Interaction(
-        key=_key(action.agent_id, message.hash),
+        key=_fact_key(action.agent_id, message.hash),
         agent_id=action.agent_id,
         at=message.at,
         kind=InteractionKind.REPLY if isinstance(message, CastMessage) else message.kind,

@@ -1,4 +1,4 @@
-"""What operators and support may do about the leaderboard in the admin site."""
+"""Permissions of operators and support staff for the leaderboard's admin pages."""
 
 from django.db import migrations
 
@@ -21,7 +21,7 @@ _SEEN = (
 )
 SEE = tuple(f"leaderboard.view_{model}" for model in _SEEN)
 PERMISSIONS = {
-    # Facts and rankings are nobody's to change.
+    # Facts and rankings are read-only for all roles.
     roles.OPERATOR: (
         *SEE,
         "leaderboard.add_agent",
@@ -36,12 +36,12 @@ PERMISSIONS = {
 
 def make_roles(apps, schema_editor):
     for role, permissions in PERMISSIONS.items():
-        roles.grant(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
+        roles.grant_permissions(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
 
 
 def remove_roles(apps, schema_editor):
     for role, permissions in PERMISSIONS.items():
-        roles.withdraw(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
+        roles.withdraw_permissions(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
 
 
 class Migration(migrations.Migration):

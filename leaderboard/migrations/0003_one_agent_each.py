@@ -1,10 +1,10 @@
 from django.db import migrations, models
 
-# Until now several agents could share a token: it stays with the one that operators made, else with the one that was
-# known first. The others stand alone until operators decide otherwise.
-# One time held for all parts of a description, and what was older changed none of them.
-# In one statement: a row that is changed twice has checks pending, with which its table can't be altered.
-TELL_APART = """
+# Several agents could share a token before. It stays with the one that an operator created, else with the oldest. The
+# others lose it until an operator decides otherwise.
+# All parts of a description had one time; each part now starts with that time.
+# One statement: a row updated twice has pending constraint checks, which block ALTER TABLE.
+RESOLVE_SHARED_TOKENS = """
 UPDATE leaderboard_agent AS agent
 SET token_chain_id = CASE WHEN sharing.place = 1 THEN agent.token_chain_id END,
     token_address = CASE WHEN sharing.place = 1 THEN agent.token_address ELSE '' END,
@@ -20,7 +20,7 @@ WHERE sharing.id = agent.id
 """
 
 
-def told_at(name):
+def add_time_column(name):
     return migrations.AddField(
         model_name="agent",
         name=name,
@@ -29,19 +29,19 @@ def told_at(name):
 
 
 class Migration(migrations.Migration):
-    """A token, a FID and a run are one agent's, and each part of a description has its own time."""
+    """A token, a FID and a run belong to one agent each, and each part of a description has its own time."""
 
     dependencies = [
         ("leaderboard", "0002_roles"),
     ]
 
     operations = [
-        told_at("name_told_at"),
-        told_at("fid_told_at"),
-        told_at("token_told_at"),
-        told_at("creator_told_at"),
-        told_at("wallets_told_at"),
-        migrations.RunSQL(TELL_APART, migrations.RunSQL.noop),
+        add_time_column("name_told_at"),
+        add_time_column("fid_told_at"),
+        add_time_column("token_told_at"),
+        add_time_column("creator_told_at"),
+        add_time_column("wallets_told_at"),
+        migrations.RunSQL(RESOLVE_SHARED_TOKENS, migrations.RunSQL.noop),
         migrations.AddConstraint(
             model_name="agent",
             constraint=models.UniqueConstraint(

@@ -1,4 +1,4 @@
-"""What the leaderboard keeps: agents, the facts about them, and the rankings that were made of these."""
+"""Models of the leaderboard: agents, facts about them, and rankings."""
 
 from leaderboard.models.agents import Agent, AgentWallet
 from leaderboard.models.facts import (

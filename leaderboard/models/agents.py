@@ -9,8 +9,8 @@ from accounts.models import PartnerKey
 MAX_AGENT_ID = 100
 MAX_NAME = 200
 
-# What of an agent is described, by columns: the column that has when it was told last.
-TOLD_AT = {
+# Columns that descriptions change -> the column with the time of the last change.
+DESCRIPTION_TIME_COLUMNS = {
     "name": "name_told_at",
     "fid": "fid_told_at",
     "token_chain_id": "token_told_at",
@@ -20,16 +20,16 @@ TOLD_AT = {
 
 
 class Agent(models.Model):
-    """An agent, as operators or the partner who reports about it describe it.
+    """Agent as described by an operator or by its partner.
 
-    Numbers of the social protocol (FIDs) are null where unknown, text and addresses empty. Without a token an agent
-    stands alone: it is looked at, and not ranked.
+    Numbers of the social protocol (FIDs) are null where unknown, text and addresses empty. An agent without a token is
+    scored but not ranked.
     """
 
     agent_id = models.CharField(max_length=MAX_AGENT_ID, help_text="What the partner calls it; it never changes.")
     name = models.CharField(max_length=MAX_NAME, blank=True)
     fid = models.BigIntegerField(null=True, blank=True, help_text="Its number in the social protocol.")
-    # The token is joined by these when a ranking is made: it may be indexed later than the agent is known.
+    # Rankings join the token by chain and address: it may be indexed later than the agent.
     token_chain_id = models.BigIntegerField(null=True, blank=True)
     # EIP-55, or a mint.
     token_address = models.CharField(max_length=44, blank=True)
@@ -49,8 +49,8 @@ class Agent(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     # The time of the newest event that described it.
     described_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # Of each part of a description when it was told last, by an event or in the admin (`TOLD_AT`): what an older event
-    # says of that part changes nothing, whenever it comes.
+    # Time of the last change of each part of the description, by an event or in the admin. Older events do not change
+    # that part, in whatever order they arrive.
     name_told_at = models.DateTimeField(null=True, blank=True, editable=False)
     fid_told_at = models.DateTimeField(null=True, blank=True, editable=False)
     token_told_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -66,7 +66,7 @@ class Agent(models.Model):
                 fields=["fid"],
                 violation_error_message="Another agent has this FID already: take it from that one first.",
             ),
-            # One token ranks one agent. The address first: its index also finds whose the tokens of a batch are.
+            # One token ranks one agent. The address comes first: the index also finds the owners of a batch's tokens.
             models.UniqueConstraint(
                 name="agent_token_unique",
                 fields=["token_address", "token_chain_id"],
@@ -89,7 +89,7 @@ class Agent(models.Model):
 
 
 class AgentWallet(models.Model):
-    """An address that trades for the agent: its own, or its creator's."""
+    """Address that trades for the agent: its own or its creator's."""
 
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="wallets", db_index=False)
     # EIP-55, or base58.

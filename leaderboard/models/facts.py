@@ -1,9 +1,9 @@
-"""What happened, as reported: rows that are added and never changed.
+"""Facts as reported: rows that are added and never changed.
 
-A fact's primary key is made of who reported it and the id of the event (`leaderboard.facts.short_keys.event_key`), so that an event
-that comes again adds nothing; a second constraint names what makes it one fact, whoever reports it. Each table has an
-index by time, so that a window costs what it holds. Texts are never kept, only keys of what is left of them once
-case, punctuation, links and names are gone.
+A fact's primary key combines its reporter and the id of the event (`leaderboard.facts.short_keys.event_key`), so that a
+repeated event adds nothing. A second constraint identifies the fact independently of the reporter. Each table has an
+index by time, so that reading an interval costs only its rows. Texts are not stored, only keys of their normal form
+without case, punctuation, links and names.
 """
 
 from django.db import models
@@ -13,7 +13,7 @@ from leaderboard.models.agents import Agent
 
 
 class Run(models.Model):
-    """Something that an agent did from beginning to end, and how that went."""
+    """Run of an agent, with its start, end and outcome."""
 
     key = models.UUIDField(primary_key=True)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="runs", db_index=False)
@@ -22,13 +22,13 @@ class Run(models.Model):
     # A run belongs to the interval in which it finished.
     finished_at = models.DateTimeField()
     succeeded = models.BooleanField()
-    # `leaderboard.facts.short_keys.run_key` of the event's id; null of runs that were told before it was kept.
+    # `leaderboard.facts.short_keys.run_key` of the event's id; null for runs older than this column.
     run_key = models.BigIntegerField(null=True)
 
     class Meta:
         constraints = [
-            # The same run when another key, or a file, tells of it again. With its time, so that who takes an agent
-            # over may count its runs from one again.
+            # Identifies a run that another key or a file reports again. Includes its time, so that a new reporter of an
+            # agent may number its runs from one again.
             models.UniqueConstraint(name="run_once", fields=["agent", "run_key", "started_at"]),
             models.CheckConstraint(name="run_ends_after_start", condition=Q(finished_at__gte=F("started_at"))),
         ]
@@ -42,7 +42,7 @@ class Run(models.Model):
 
 
 class ActionKind(models.IntegerChoices):
-    """What an agent wrote. A cast that answers and quotes is a reply."""
+    """Kind of an agent's cast. A cast that replies and quotes is a reply."""
 
     POST = 1
     REPLY = 2
@@ -50,7 +50,7 @@ class ActionKind(models.IntegerChoices):
 
 
 class Action(models.Model):
-    """A cast of an agent."""
+    """Cast of an agent."""
 
     key = models.UUIDField(primary_key=True)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="actions", db_index=False)
@@ -66,7 +66,7 @@ class Action(models.Model):
     class Meta:
         constraints = [
             # Its index also finds the hashes of casts that evidence names.
-            # With the agent, so that whoever tells of another's cast as his own agent's keeps nobody's fact out.
+            # Includes the agent, so that claiming another agent's cast does not block the true fact.
             models.UniqueConstraint(name="action_cast_once", fields=["cast_key", "agent"]),
             models.CheckConstraint(name="action_kind_known", condition=Q(kind__in=ActionKind.values)),
             models.CheckConstraint(name="action_cast_hash_form", condition=Q(cast_hash__regex="^0x[0-9a-f]{40}$")),
@@ -81,7 +81,7 @@ class Action(models.Model):
 
 
 class InteractionKind(models.IntegerChoices):
-    """How somebody took up a cast of an agent."""
+    """Kind of an interaction with a cast of an agent."""
 
     LIKE = 1
     RECAST = 2
@@ -90,10 +90,10 @@ class InteractionKind(models.IntegerChoices):
 
 
 class Interaction(models.Model):
-    """Somebody's reaction or answer to a cast of an agent. There are far more of these than of all else."""
+    """Reaction or reply of an account to a cast of an agent; by far the largest table."""
 
     key = models.UUIDField(primary_key=True)
-    # Whose cast it is.
+    # Author of the cast.
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="interactions", db_index=False)
     at = models.DateTimeField()
     kind = models.PositiveSmallIntegerField(choices=InteractionKind)
@@ -123,14 +123,14 @@ class Interaction(models.Model):
 
 
 class Trade(models.Model):
-    """A purchase or sale of an agent's token."""
+    """Purchase or sale of an agent's token."""
 
     key = models.UUIDField(primary_key=True)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="trades", db_index=False)
     at = models.DateTimeField()
     tx_hash = models.CharField(max_length=100)
     log_index = models.IntegerField()
-    # Who gave or got the tokens: EIP-55, or base58.
+    # Address that sold or bought the tokens: EIP-55, or base58.
     wallet = models.CharField(max_length=44)
     is_buy = models.BooleanField()
     # The token's smallest unit.
@@ -151,7 +151,7 @@ class Trade(models.Model):
 
 
 class SocialScore(models.Model):
-    """What an account's social score, from 0 to 1, was found to be at a time: of creators and of those who interact."""
+    """Social score of an account at a time, from 0 to 1: of creators and of accounts that interact."""
 
     fid = models.BigIntegerField()
     at = models.DateTimeField()
@@ -164,7 +164,7 @@ class SocialScore(models.Model):
             models.CheckConstraint(name="social_score_of_fid", condition=Q(fid__gt=0)),
             models.CheckConstraint(name="social_score_in_range", condition=Q(score__range=(0, 1))),
         ]
-        # What is past keeping.
+        # Serves pruning.
         indexes = [models.Index(fields=["at"], name="social_score_time")]
 
     def __str__(self) -> str:
@@ -172,11 +172,11 @@ class SocialScore(models.Model):
 
 
 class SocialAccount(models.Model):
-    """When an account of the social protocol was registered."""
+    """Registration time of an account of the social protocol."""
 
     fid = models.BigIntegerField(primary_key=True)
     registered_at = models.DateTimeField()
-    # The time of the score event that said so: a newer one puts right what an older one told.
+    # Time of the score event with this registration time: newer events override older ones.
     told_at = models.DateTimeField()
 
     class Meta:

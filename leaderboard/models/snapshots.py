@@ -1,4 +1,4 @@
-"""Rankings: immutable, made from the facts of an interval, and switched to when they are whole."""
+"""Rankings: immutable snapshots of an interval, made current once complete."""
 
 from datetime import timedelta
 
@@ -10,7 +10,7 @@ from leaderboard.models.agents import MAX_AGENT_ID, MAX_NAME, Agent
 
 
 class Interval(models.TextChoices):
-    """How far back a ranking looks."""
+    """Period that a ranking covers, up to its time."""
 
     DAY = "24h"
     WEEK = "7d"
@@ -18,7 +18,7 @@ class Interval(models.TextChoices):
 
     @property
     def length(self) -> timedelta:
-        """How far back."""
+        """Length of the period."""
         return _LENGTHS[self]
 
 
@@ -30,23 +30,26 @@ _LENGTHS = {
 
 
 class Snapshot(models.Model):
-    """One ranking of an interval. The current one is what a walk begins with; it goes on with the one it began with."""
+    """Ranking of an interval.
+
+    Pagination starts with the current ranking and continues with the one it started with.
+    """
 
     interval = models.CharField(max_length=3, choices=Interval)
-    # The end of the interval; facts after it count for nothing.
+    # End of the interval; later facts do not count.
     computed_at = models.DateTimeField()
     scoring_version = models.PositiveIntegerField()
-    # How long it took to read the facts, to score them and to write the standings.
+    # Duration of loading, scoring and writing.
     took_seconds = models.FloatField()
-    # How many of its standings have a rank.
+    # Number of standings with a rank.
     ranked = models.PositiveIntegerField()
     is_current = models.BooleanField(default=False)
-    # When another took its place; null for the current one.
+    # Time at which another ranking replaced it; null for the current one.
     replaced_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
-            # Its index finds the current one.
+            # Its index finds the current ranking.
             models.UniqueConstraint(name="snapshot_one_current", fields=["interval"], condition=Q(is_current=True)),
             models.CheckConstraint(name="snapshot_interval_known", condition=Q(interval__in=Interval.values)),
             models.CheckConstraint(
@@ -60,11 +63,11 @@ class Snapshot(models.Model):
 
 
 class Standing(models.Model):
-    """An agent in a snapshot: all that an answer tells of it, as it was then, and what the score was made of."""
+    """Agent in a snapshot: the API row as of that time, and the score with its evidence."""
 
     snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="standings", db_index=False)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="standings", db_index=False)
-    # From 1; null for agents that are looked at and not ranked: without an indexed token, or hidden.
+    # From 1; null for agents that are scored but not ranked: without an indexed token, or hidden.
     rank = models.PositiveIntegerField(null=True)
     agent_name = models.CharField(max_length=MAX_NAME, blank=True)
     public_id = models.CharField(max_length=MAX_AGENT_ID)
@@ -90,7 +93,7 @@ class Standing(models.Model):
     # From 0 to 1.
     wash_confidence = models.FloatField()
     wash_flags = ArrayField(models.CharField(max_length=32))
-    # Flag or component -> what it was found by: numbers, thresholds, accounts, casts, times (docs/leaderboard.md).
+    # Flag or component -> evidence: numbers, thresholds, accounts, casts, times (docs/leaderboard.md).
     evidence = models.JSONField()
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Where facts come from, and how far they have been read."""
+"""Sources of facts, and the progress of reading them."""
 
 from django.db import models
 from django.db.models import Q
@@ -9,14 +9,14 @@ from leaderboard.models.facts import Action
 
 
 class EventImport(models.Model):
-    """A file of events, and how far it has been taken in: an import that was broken off goes on from there."""
+    """Import of an event file and its progress; an interrupted import resumes from here."""
 
-    # SHA-256, in lower-case hex, of whose event ids they are and of the file: under another name it is the same import.
+    # SHA-256, in lower-case hex, of the source of the event ids and the file's content: independent of the file's name.
     digest = models.CharField(max_length=64)
     name = models.TextField()
     started_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True)
-    # Of the text, after decompression.
+    # After decompression.
     bytes_read = models.BigIntegerField(default=0)
     lines_read = models.BigIntegerField(default=0)
     added = models.BigIntegerField(default=0)
@@ -31,15 +31,15 @@ class EventImport(models.Model):
 
 
 class HubCursor(models.Model):
-    """How far an agent's casts have been pulled from a hub, and when they are next."""
+    """Progress of pulling an agent's casts from a hub, and the time of the next pull."""
 
     agent = models.OneToOneField(Agent, on_delete=models.CASCADE, primary_key=True, related_name="hub_cursor")
-    # Whose casts these are: the agent's FID when they were pulled last; with another one all begins anew.
+    # FID of the agent at the last pull; another FID restarts the cursor.
     fid = models.BigIntegerField()
-    # The time of the newest cast that was taken in, as the protocol counts: seconds since 2021-01-01.
+    # Time of the newest stored cast, in protocol time: seconds since 2021-01-01.
     casts_until = models.BigIntegerField(default=0)
     due_at = models.DateTimeField(default=timezone.now)
-    # Calls in a row without a usable answer, and what was wrong with the last one; none and empty while all is well.
+    # Consecutive failed pulls and the last error; 0 and empty after a success.
     failures = models.PositiveIntegerField(default=0)
     trouble = models.TextField(blank=True)
 
@@ -52,12 +52,12 @@ class HubCursor(models.Model):
 
 
 class HubCast(models.Model):
-    """An agent's cast whose reactions and replies are still pulled from a hub: ever more seldom, until it is old."""
+    """Cast of an agent with interactions to poll, at growing intervals until the cast is old."""
 
     action = models.OneToOneField(Action, on_delete=models.CASCADE, primary_key=True, related_name="hub_cast")
-    # Who cast it.
+    # Author of the cast.
     fid = models.BigIntegerField()
-    # The time of the newest reaction or reply that was taken in, as the protocol counts.
+    # Time of the newest stored reaction or reply, in protocol time.
     read_until = models.BigIntegerField(default=0)
     due_at = models.DateTimeField(default=timezone.now)
     failures = models.PositiveIntegerField(default=0)

@@ -1,0 +1,1 @@
+"""Rankings of agents: scores, snapshots, pages and their schedule."""

@@ -1,4 +1,4 @@
-"""Metrics of the leaderboard, for Prometheus: how old the current rankings are, and how long it took to make them."""
+"""Prometheus metrics of the leaderboard: age and duration of the current rankings."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -11,16 +11,16 @@ from leaderboard.models import Snapshot
 _NUMBERS: tuple[tuple[str, str, Callable[[Snapshot, datetime], float]], ...] = (
     (
         "age_seconds",
-        "How long ago the interval of the current ranking ended.",
+        "Seconds since the end of the current ranking's interval.",
         lambda snapshot, now: (now - snapshot.computed_at).total_seconds(),
     ),
-    ("making_seconds", "How long it took to make it.", lambda snapshot, now: snapshot.took_seconds),
-    ("ranked_agents", "How many agents have a rank in it.", lambda snapshot, now: snapshot.ranked),
+    ("making_seconds", "Seconds that building the current ranking took.", lambda snapshot, now: snapshot.took_seconds),
+    ("ranked_agents", "Number of agents with a rank in the current ranking.", lambda snapshot, now: snapshot.ranked),
 )
 
 
-def rankings(now: datetime) -> Iterator[Metric]:
-    """The current ranking of each interval that has one."""
+def ranking_metrics(now: datetime) -> Iterator[Metric]:
+    """Yield gauges for the current ranking of each interval that has one."""
     current = list(Snapshot.objects.filter(is_current=True).order_by("interval"))
     for name, text, number in _NUMBERS:
         gauge = GaugeMetricFamily(f"launchboard_leaderboard_{name}", text, labels=["interval"])

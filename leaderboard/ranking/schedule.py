@@ -1,4 +1,4 @@
-"""How often rankings are made, and which are due."""
+"""Schedule of rankings: refresh periods, and the intervals that are due."""
 
 from datetime import datetime, timedelta
 
@@ -6,24 +6,29 @@ from django.conf import settings
 
 from leaderboard.models import Agent, Interval, Snapshot
 
-# As often as what is due is looked for.
-_TURN_SECONDS = 15
+# Period of the Celery beat that looks for due rankings.
+_BEAT_SECONDS = 15
 
 
-def due(now: datetime) -> list[Interval]:
-    """The intervals whose ranking is to be made anew; none where there are no agents.
+def due_intervals(now: datetime) -> list[Interval]:
+    """Return the intervals with a due ranking; none if there are no agents.
 
-    Another one of all is the first at each turn. One ranking is made at a time, and those that find another being made
-    are left to the next turn: neither the one that is due always nor one that always fails may keep the others out.
+    The list starts with another interval at each beat. One ranking is built at a time, and a beat that finds the lock
+    taken defers to the next. Without the rotation, an interval that is always due or always fails would block the
+    others.
     """
     if not Agent.objects.exists():
         return []
-    made = dict(Snapshot.objects.filter(is_current=True).values_list("interval", "computed_at"))
-    first = int(now.timestamp()) // _TURN_SECONDS % len(Interval)
-    in_turn = [*Interval][first:] + [*Interval][:first]
-    return [interval for interval in in_turn if interval not in made or now - made[interval] >= period(interval)]
+    computed = dict(Snapshot.objects.filter(is_current=True).values_list("interval", "computed_at"))
+    first = int(now.timestamp()) // _BEAT_SECONDS % len(Interval)
+    rotated = [*Interval][first:] + [*Interval][:first]
+    return [
+        interval
+        for interval in rotated
+        if interval not in computed or now - computed[interval] >= refresh_period(interval)
+    ]
 
 
-def period(interval: Interval) -> timedelta:
-    """How often a ranking of the interval is made."""
+def refresh_period(interval: Interval) -> timedelta:
+    """Return how often a ranking of the interval is built."""
     return timedelta(seconds=settings.LEADERBOARD_SECONDS[interval.value])

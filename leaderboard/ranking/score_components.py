@@ -1,110 +1,112 @@
-"""The parts of a score, each from 0 to 1. docs/leaderboard.md says why each is made as it is."""
+"""Score components, each from 0 to 1. docs/leaderboard.md explains each formula."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.facts.audiences import UNKNOWN_SCORE, Audience, known_of
-from leaderboard.facts.columns import Facts, Real, Whole
-from leaderboard.facts.grouping import distinct
+from leaderboard.facts.audiences import UNKNOWN_SCORE, Audience, look_up_accounts
+from leaderboard.facts.columns import Float64Array, Int64Array, IntervalFacts
+from leaderboard.facts.grouping import count_distinct
 from leaderboard.ranking.tallies import Tallies
-from leaderboard.ranking.unknown_accounts import bounded
+from leaderboard.ranking.unknown_accounts import bounded_sum
 
 DAY = 86_400
-# Of the normal distribution: the lower end of a two-sided interval of 95 %.
+# Quantile of the normal distribution for a two-sided 95 % interval.
 _Z = 1.96
-# An answer or a quote takes a counterpart, and counts half again as much as a post.
-_ANSWER = 1.5
-# What a component is 1 at, or beyond.
+# Weight of a reply or quote, relative to a post: it needs a counterpart.
+_REPLY_WEIGHT = 1.5
+# Values from which a component is 1.
 FULL_ACTIVITY_A_DAY = 30.0
 FULL_REACH = 5_000.0
 FULL_ENGAGEMENT = 25.0
-# Casts that are added to an agent's, so that one lucky cast makes no engagement.
-_FEW_CASTS = 3.0
-# Slots of an interval, and the share of them, the newest counting most, that makes a consistent agent.
+# Added to an agent's casts, so that one lucky cast is not enough.
+_EXTRA_CASTS = 3.0
+# Slots per interval, and the weighted share of active slots from which consistency is 1.
 SLOTS = 28
 _FULL_PRESENCE = 0.7
 
 
 @dataclass(frozen=True)
-class Weighted:
-    """A component and its share of the score."""
+class Component:
+    """Score component and its weight in the composite."""
 
     name: str
     weight: float
 
 
-RELIABILITY = Weighted("reliability", 0.20)
-ACTIVITY = Weighted("activity", 0.10)
-REACH = Weighted("reach", 0.25)
-ENGAGEMENT = Weighted("engagement", 0.20)
-CREATOR = Weighted("creator", 0.10)
-CONSISTENCY = Weighted("consistency", 0.15)
+RELIABILITY = Component("reliability", 0.20)
+ACTIVITY = Component("activity", 0.10)
+REACH = Component("reach", 0.25)
+ENGAGEMENT = Component("engagement", 0.20)
+CREATOR = Component("creator", 0.10)
+CONSISTENCY = Component("consistency", 0.15)
 COMPONENTS = (RELIABILITY, ACTIVITY, REACH, ENGAGEMENT, CREATOR, CONSISTENCY)
 
 
-def measure(facts: Facts, tallies: Tallies, audience: Audience) -> dict[str, Real]:
-    """Each component of each agent, by name."""
-    heard = np.sqrt(audience.pair_count)
+def measure_components(facts: IntervalFacts, tallies: Tallies, audience: Audience) -> dict[str, Float64Array]:
+    """Return each component of each agent, by name."""
+    weights = np.sqrt(audience.pair_count)
     return {
         RELIABILITY.name: reliability(tallies.runs_succeeded, tallies.runs_failed),
         ACTIVITY.name: activity(tallies, days=facts.seconds / DAY),
-        REACH.name: _log_share(worth(audience, np.ones_like(heard)), FULL_REACH),
-        ENGAGEMENT.name: engagement(worth(audience, heard), tallies.casts),
+        REACH.name: _log_share(audience_worth(audience, np.ones_like(weights)), FULL_REACH),
+        ENGAGEMENT.name: engagement(audience_worth(audience, weights), tallies.casts),
         CREATOR.name: creator(creator_scores(facts)),
         CONSISTENCY.name: consistency(facts),
     }
 
 
-def reliability(succeeded: Whole, failed: Whole) -> Real:
-    """The lower end of Wilson's interval for the share of runs that succeed: few runs prove little."""
+def reliability(succeeded: Int64Array, failed: Int64Array) -> Float64Array:
+    """Return the lower bound of Wilson's interval for the share of successful runs: few runs prove little."""
     runs = np.maximum(succeeded + failed, 1).astype(np.float64)
     share = succeeded / runs
     spread = _Z * np.sqrt(share * (1 - share) / runs + _Z**2 / (4 * runs**2))
-    lower: Real = np.clip((share + _Z**2 / (2 * runs) - spread) / (1 + _Z**2 / runs), 0, 1)
+    lower: Float64Array = np.clip((share + _Z**2 / (2 * runs) - spread) / (1 + _Z**2 / runs), 0, 1)
     return lower
 
 
-def activity(tallies: Tallies, *, days: float) -> Real:
-    """What it wrote, by the logarithm, up to FULL_ACTIVITY_A_DAY: more than that is no merit."""
-    written = tallies.posts + _ANSWER * (tallies.replies + tallies.quotes)
+def activity(tallies: Tallies, *, days: float) -> Float64Array:
+    """Return the logarithmic share of FULL_ACTIVITY_A_DAY casts a day; more than that adds nothing."""
+    written = tallies.posts + _REPLY_WEIGHT * (tallies.replies + tallies.quotes)
     return _log_share(written, FULL_ACTIVITY_A_DAY * max(days, 1))
 
 
-def worth(audience: Audience, heard: Real) -> Real:
-    """What each agent's accounts count for: `heard` of each pair, times the account's score; unknown ones bounded."""
+def audience_worth(audience: Audience, weights: Float64Array) -> Float64Array:
+    """Sum the weight of each pair times its account's score over an agent's pairs; unknown scores are bounded."""
     known = np.nan_to_num(audience.scores)[audience.pair_actor]
-    return bounded(audience.per_agent(known * heard), UNKNOWN_SCORE * audience.per_agent(audience.is_unknown * heard))
+    return bounded_sum(
+        audience.per_agent(known * weights), UNKNOWN_SCORE * audience.per_agent(audience.is_unknown * weights)
+    )
 
 
-def engagement(weighted: Real, casts: Whole) -> Real:
-    """What a cast gets: each account's interactions by their root and its social score, over the casts."""
-    return _log_share(weighted / (casts + _FEW_CASTS), FULL_ENGAGEMENT)
+def engagement(weighted: Float64Array, casts: Int64Array) -> Float64Array:
+    """Return the response per cast: the root of each account's interactions, weighted by its social score."""
+    return _log_share(weighted / (casts + _EXTRA_CASTS), FULL_ENGAGEMENT)
 
 
-def creator_scores(facts: Facts) -> Real:
-    """The social score of each agent's creator; NaN where it or its creator is unknown."""
-    return known_of(facts.accounts, facts.agents.creator_fids)[0]
+def creator_scores(facts: IntervalFacts) -> Float64Array:
+    """Return the social score of each agent's creator; NaN if it or the creator is unknown."""
+    return look_up_accounts(facts.accounts, facts.agents.creator_fids)[0]
 
 
-def creator(scores: Real) -> Real:
-    """The creator's social score, UNKNOWN_SCORE where it is unknown."""
+def creator(scores: Float64Array) -> Float64Array:
+    """Return the creator's social score, UNKNOWN_SCORE where it is unknown."""
     return np.clip(np.where(np.isnan(scores), UNKNOWN_SCORE, scores), 0, 1)
 
 
-def consistency(facts: Facts) -> Real:
-    """The share of the interval's slots in which it wrote or ran well, the newest counting twice the oldest."""
+def consistency(facts: IntervalFacts) -> Float64Array:
+    """Return the share of slots with a cast or a successful run; the newest slot has twice the oldest's weight."""
     agents, runs, actions = len(facts.agents.ids), facts.runs, facts.actions
     agent = np.concatenate([runs.agent[runs.succeeded], actions.agent]).astype(np.int64)
     at = np.concatenate([runs.finished_at[runs.succeeded], actions.at])
     age = np.clip((facts.computed_at - at) * SLOTS // max(facts.seconds, 1), 0, SLOTS - 1)
-    present, _ = distinct(agent * SLOTS + age)
+    present, _ = count_distinct(agent * SLOTS + age)
     weights = np.linspace(2, 1, SLOTS)
     presence = np.bincount(present // SLOTS, weights[present % SLOTS], agents) / weights.sum()
-    share: Real = np.minimum(presence / _FULL_PRESENCE, 1)
+    share: Float64Array = np.minimum(presence / _FULL_PRESENCE, 1)
     return share
 
 
-def _log_share(amount: Real, full: float) -> Real:
-    share: Real = np.minimum(np.log1p(amount) / np.log1p(full), 1)
+def _log_share(amount: Float64Array, full: float) -> Float64Array:
+    share: Float64Array = np.minimum(np.log1p(amount) / np.log1p(full), 1)
     return share

@@ -1,4 +1,4 @@
-"""Parameters and answers of the leaderboard, as they are described."""
+"""OpenAPI serializers for the leaderboard's query parameters and response."""
 
 from typing import Any
 
@@ -10,19 +10,19 @@ from leaderboard.models import Interval
 
 
 class LeaderboardQuery(serializers.Serializer[Any]):
-    """Which ranking, and which part of it."""
+    """Query parameters of the leaderboard."""
 
     interval = serializers.ChoiceField(
         Interval.values,
         default=Interval.DAY.value,
         error_messages={"invalid_choice": f"must be one of {', '.join(Interval.values)}"},
-        help_text="How far back the ranking looks.",
+        help_text="Period that the ranking covers.",
     )
     limit = WholeNumberField(min_value=1, max_value=100, default=25)
     cursor = serializers.CharField(
         required=False,
-        help_text="From the answer before: pages of one walk come from one ranking. One that is of another interval, "
-        "or of a ranking that is gone, is ignored, and the walk begins anew.",
+        help_text="Cursor of the previous page; all pages come from one ranking. A cursor of another interval, or of a "
+        "deleted ranking, is ignored: the first page of the current ranking is returned.",
     )
 
 
@@ -36,7 +36,7 @@ class StandingTokenShape(serializers.Serializer[Any]):
 
 
 class StandingRunsShape(serializers.Serializer[Any]):
-    """What it ran within the interval."""
+    """Runs of the agent within the interval."""
 
     total = serializers.IntegerField()
     succeeded = serializers.IntegerField()
@@ -44,7 +44,7 @@ class StandingRunsShape(serializers.Serializer[Any]):
 
 
 class StandingActionsShape(serializers.Serializer[Any]):
-    """What it wrote within the interval; a cast that answers and quotes is a reply."""
+    """Casts of the agent within the interval; a cast that replies and quotes is a reply."""
 
     posts = serializers.IntegerField()
     replies = serializers.IntegerField()
@@ -52,30 +52,30 @@ class StandingActionsShape(serializers.Serializer[Any]):
 
 
 class CastMetricsShape(serializers.Serializer[Any]):
-    """All that it wrote within the interval, and how often somebody took up a cast of its that is known."""
+    """Number of casts within the interval, and of interactions with known casts of the agent."""
 
     casts = serializers.IntegerField()
     interactions = serializers.IntegerField()
 
 
 class StandingCreatorShape(serializers.Serializer[Any]):
-    """Who made it."""
+    """Creator of the agent."""
 
     fid = serializers.IntegerField(allow_null=True)
     socialScore = serializers.FloatField(allow_null=True, help_text="From 0 to 1.")
 
 
 class StandingScoreShape(serializers.Serializer[Any]):
-    """What its rank was made of, for administrators alone."""
+    """Breakdown of the score; administrators only."""
 
     composite = serializers.FloatField(help_text="From 0 to 100.")
     components = serializers.DictField(child=serializers.FloatField(), help_text="By name, from 0 to 1.")
-    washConfidence = serializers.FloatField(help_text="From 0 to 1: how sure it is that its audience is made up.")
+    washConfidence = serializers.FloatField(help_text="From 0 to 1: confidence that the audience is fake.")
     washFlags = serializers.ListField(child=serializers.CharField())
 
 
 class StandingShape(serializers.Serializer[Any]):
-    """An agent in a ranking, as it was then."""
+    """Agent in a ranking, as of the ranking's time."""
 
     rank = serializers.IntegerField(help_text="From 1.")
     agentId = serializers.CharField()
@@ -86,9 +86,11 @@ class StandingShape(serializers.Serializer[Any]):
     actions = StandingActionsShape()
     castMetrics = CastMetricsShape()
     creator = StandingCreatorShape()
-    lastActiveAt = serializers.DateTimeField(allow_null=True, help_text="When it last ran or wrote something.")
+    lastActiveAt = serializers.DateTimeField(
+        allow_null=True, help_text="Time of the last run or cast within the interval."
+    )
     computedAt = serializers.DateTimeField(help_text="The end of the interval.")
-    score = StandingScoreShape(required=False, help_text="For administrators alone; others' answers have no such key.")
+    score = StandingScoreShape(required=False, help_text="Administrators only; the key is absent for other callers.")
 
 
 LEADERBOARD = inline_serializer(

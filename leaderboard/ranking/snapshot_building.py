@@ -1,4 +1,4 @@
-"""Rankings: made of an interval's facts, one at a time, and switched to when they are whole."""
+"""Building of ranking snapshots from an interval's facts, one at a time, with an atomic switch to the new one."""
 
 import logging
 import time
@@ -10,43 +10,43 @@ from typing import Any
 from django.db import connection, transaction
 from django.utils import timezone
 
-from config.postgresql.advisory_locks import held, lock_number, take
-from config.postgresql.bulk_load import copy_into, copy_text
-from leaderboard.facts.loading import at_one_moment, read_facts
+from config.postgresql.advisory_locks import advisory_lock_key, session_lock, take_transaction_lock
+from config.postgresql.bulk_load import copy_into, format_copy_rows
+from leaderboard.facts.loading import load_facts, repeatable_read
 from leaderboard.models import Interval, Snapshot, Standing
 from leaderboard.ranking import scoring, standing_rows
 
 logger = logging.getLogger(__name__)
 
-# So many standings are text at a time.
+# Standings encoded per COPY statement.
 _ROWS_AT_ONCE = 5_000
 
 
-# Held by who makes a ranking.
-LOCK = lock_number("ranking making")
+# Advisory lock of the process that builds a ranking.
+RANKING_LOCK = advisory_lock_key("ranking making")
 
 
-def compute(interval: Interval, *, computed_at: datetime | None = None) -> Snapshot:
-    """Rank the agents by what happened in the interval that ends at a time, by default now.
+def build_snapshot(interval: Interval, *, computed_at: datetime | None = None) -> Snapshot:
+    """Rank the agents by the interval that ends at `computed_at`, by default now.
 
-    Returns the ranking that is current then: another one where there is one of a later time. Nobody sees anything
-    before all is written, and what breaks this off leaves nothing behind. Raises HeldElsewhere while another process
-    makes a ranking: they take memory and processors, so that one is made at a time, whatever its interval.
+    Returns the ranking that is current afterwards, which is another one if that has a later time. Nothing is visible
+    before the snapshot is complete, and a failure leaves nothing behind. Only one ranking is built at a time, whatever
+    its interval, to limit memory and CPU; raises the error of `session_lock` while another process builds one.
     """
-    with held(LOCK):
-        return _compute(interval, (computed_at or timezone.now()).replace(microsecond=0))
+    with session_lock(RANKING_LOCK):
+        return _build(interval, (computed_at or timezone.now()).replace(microsecond=0))
 
 
-def _compute(interval: Interval, computed_at: datetime) -> Snapshot:
-    began = time.monotonic()
-    with at_one_moment() as cursor:
+def _build(interval: Interval, computed_at: datetime) -> Snapshot:
+    started = time.monotonic()
+    with repeatable_read() as cursor:
         agents = standing_rows.read_agents(cursor)
-        facts = read_facts(cursor, computed_at=computed_at, interval=interval)
-    judgement = scoring.judge(facts)
-    # They take memory that writing has a use for.
+        facts = load_facts(cursor, computed_at=computed_at, interval=interval)
+    scores = scoring.score_agents(facts)
+    # Frees the memory for writing.
     del facts
     with transaction.atomic():
-        current = _take_place(interval, computed_at)
+        current = _replace_current(interval, computed_at)
         if current is not None:
             return current
         snapshot = Snapshot.objects.create(
@@ -57,19 +57,19 @@ def _compute(interval: Interval, computed_at: datetime) -> Snapshot:
             took_seconds=0.0,
             is_current=True,
         )
-        _write(standing_rows.standing_rows(agents, judgement, snapshot_id=snapshot.pk))
-        snapshot.took_seconds = time.monotonic() - began
+        _write_standings(standing_rows.build_standing_rows(agents, scores, snapshot_id=snapshot.pk))
+        snapshot.took_seconds = time.monotonic() - started
         snapshot.save(update_fields=["took_seconds"])
     logger.info("ranked %s of %s agents by %s in %.1f s", snapshot.ranked, len(agents), interval, snapshot.took_seconds)
     return snapshot
 
 
-def _take_place(interval: Interval, computed_at: datetime) -> Snapshot | None:
-    """Make room for another current ranking of the interval; the one that stays where it is of a later time.
+def _replace_current(interval: Interval, computed_at: datetime) -> Snapshot | None:
+    """Retire the current ranking of the interval; return it instead if its time is later.
 
-    Whoever had lost the lock on his way here waits for the one who got it then.
+    The lock serialises this with a process that took over the build after this one had lost its leadership.
     """
-    take(lock_number(f"ranking switching {interval}"))
+    take_transaction_lock(advisory_lock_key(f"ranking switching {interval}"))
     current = Snapshot.objects.filter(interval=interval, is_current=True)
     later = current.filter(computed_at__gt=computed_at).first()
     if later is None:
@@ -77,7 +77,7 @@ def _take_place(interval: Interval, computed_at: datetime) -> Snapshot | None:
     return later
 
 
-def _write(rows: Iterator[dict[str, Any]]) -> None:
+def _write_standings(rows: Iterator[dict[str, Any]]) -> None:
     with connection.cursor() as cursor:
-        while some := list(islice(rows, _ROWS_AT_ONCE)):
-            copy_into(cursor, Standing._meta.db_table, copy_text(some))
+        while batch := list(islice(rows, _ROWS_AT_ONCE)):
+            copy_into(cursor, Standing._meta.db_table, format_copy_rows(batch))

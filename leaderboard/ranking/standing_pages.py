@@ -1,4 +1,4 @@
-"""Pages of a ranking, as they are answered. What the score was made of is read for those alone who may see it."""
+"""Pages of a ranking as API rows. The score breakdown is read for administrators only."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Case, Exists, OuterRef, When
 
 from leaderboard.models import Interval, Snapshot, Standing
-from leaderboard.ranking.standing_cursors import Place
+from leaderboard.ranking.standing_cursors import StandingPosition
 from tokens.models import Token
 
 Row = Mapping[str, Any]
@@ -38,50 +38,50 @@ _SCORE = ("composite", "components", "wash_confidence", "wash_flags")
 
 
 @dataclass(frozen=True)
-class Page:
-    """Some standings as the contract's rows, and where the next page begins; None after the last."""
+class StandingPage:
+    """Standings as API rows, and the position of the next page; None after the last."""
 
     rows: list[dict[str, Any]]
-    following: Place | None
+    next_position: StandingPosition | None
 
 
-def read_page(interval: Interval, place: Place, *, limit: int, with_score: bool) -> Page:
-    """The page that begins there; the current ranking's first one where the ranking of the place is gone.
+def read_standing_page(interval: Interval, position: StandingPosition, *, limit: int, with_score: bool) -> StandingPage:
+    """Return the page at a position, or the current ranking's first page if the position's ranking was deleted.
 
-    Empty beyond the end of a ranking, and where there is none yet.
+    The page is empty beyond the end of a ranking, and if there is no ranking yet.
     """
-    rows = _read(interval, place, limit, with_score)
-    if not rows and place.snapshot_id is not None and not _is_kept(interval, place.snapshot_id):
-        rows = _read(interval, Place(), limit, with_score)
+    rows = _read(interval, position, limit, with_score)
+    if not rows and position.snapshot_id is not None and not _snapshot_exists(interval, position.snapshot_id):
+        rows = _read(interval, StandingPosition(), limit, with_score)
     if not rows or rows[-1]["rank"] >= rows[-1]["snapshot__ranked"]:
-        following = None
+        next_position = None
     else:
-        following = Place(rows[-1]["rank"], rows[-1]["snapshot_id"])
-    # What operators have blocked or hidden since is not shown: the page is shorter then, and the ranks stay.
-    return Page([_record(row, with_score=with_score) for row in rows if not row["is_gone"]], following)
+        next_position = StandingPosition(rows[-1]["rank"], rows[-1]["snapshot_id"])
+    # Agents hidden and tokens blocked since are left out: the page is shorter, and ranks have gaps.
+    return StandingPage([_to_api(row, with_score=with_score) for row in rows if not row["is_gone"]], next_position)
 
 
-def _read(interval: Interval, place: Place, limit: int, with_score: bool) -> list[Row]:
+def _read(interval: Interval, position: StandingPosition, limit: int, with_score: bool) -> list[Row]:
     standings = Standing.objects.filter(snapshot__interval=interval)
-    if place.snapshot_id is None:
+    if position.snapshot_id is None:
         standings = standings.filter(snapshot__is_current=True)
     else:
-        standings = standings.filter(snapshot_id=place.snapshot_id)
-    # Ranks have no gaps, so that a page is a part of an index, however far down it is.
-    ranked = standings.filter(rank__gt=place.offset, rank__lte=place.offset + limit).order_by("rank")
+        standings = standings.filter(snapshot_id=position.snapshot_id)
+    # Stored ranks have no gaps, so that a page at any offset is one range of an index.
+    ranked = standings.filter(rank__gt=position.offset, rank__lte=position.offset + limit).order_by("rank")
     blocked = Token.objects.filter(
         chain_id=OuterRef("token_chain_id"), contract_address=OuterRef("token_address"), blocked=True
     )
-    gone = Case(When(agent__is_hidden=True, then=True), default=Exists(blocked))
-    return list(ranked.annotate(is_gone=gone).values("is_gone", *_PUBLIC, *(_SCORE if with_score else ())))
+    hidden = Case(When(agent__is_hidden=True, then=True), default=Exists(blocked))
+    return list(ranked.annotate(is_gone=hidden).values("is_gone", *_PUBLIC, *(_SCORE if with_score else ())))
 
 
-def _is_kept(interval: Interval, snapshot_id: int) -> bool:
+def _snapshot_exists(interval: Interval, snapshot_id: int) -> bool:
     return Snapshot.objects.filter(pk=snapshot_id, interval=interval).exists()
 
 
-def _record(row: Row, *, with_score: bool) -> dict[str, Any]:
-    """The contract's row, its keys in the contract's order; unknown texts are null."""
+def _to_api(row: Row, *, with_score: bool) -> dict[str, Any]:
+    """Build the API row, its keys in the contract's order; unknown texts are null."""
     record = {
         "rank": row["rank"],
         "agentId": row["public_id"],
@@ -107,10 +107,10 @@ def _record(row: Row, *, with_score: bool) -> dict[str, Any]:
         "lastActiveAt": row["last_active_at"],
         "computedAt": row["snapshot__computed_at"],
     }
-    return record | {"score": _score(row)} if with_score else record
+    return record | {"score": _score_to_api(row)} if with_score else record
 
 
-def _score(row: Row) -> dict[str, Any]:
+def _score_to_api(row: Row) -> dict[str, Any]:
     return {
         "composite": row["composite"],
         "components": row["components"],

@@ -1,4 +1,4 @@
-"""What agents are, and what was judged of them, as rows of a ranking."""
+"""Rows of a ranking: agents' descriptions with their scores."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ import numpy as np
 from django.db.backends.utils import CursorWrapper
 
 from leaderboard.ranking import scoring
-from leaderboard.ranking.scoring import Judgement
+from leaderboard.ranking.scoring import AgentScores
 
-# Whose token is not indexed, or blocked, is as one without. In the order of `columns.Agents`.
-_DESCRIBED = """
+# A token that is blocked or not indexed counts as none. In the order of `columns.Agents`.
+_AGENTS = """
 SELECT agent.id, agent.agent_id, agent.name, agent.fid, agent.token_chain_id, agent.token_address,
     COALESCE(token.name, ''), COALESCE(token.symbol, ''), agent.creator_fid,
     token.id IS NOT NULL AND NOT agent.is_hidden
@@ -24,8 +24,8 @@ ORDER BY agent.id
 
 
 @dataclass(frozen=True, slots=True)
-class DescribedAgent:
-    """An agent and its token as they are when a ranking is made; what is unknown is None, unknown text empty."""
+class AgentRow:
+    """Agent and its token as of a ranking; unknown values are None, unknown texts empty."""
 
     id: int
     public_id: str
@@ -36,28 +36,28 @@ class DescribedAgent:
     token_name: str
     token_symbol: str
     creator_fid: int | None
-    # Whether it gets a rank: it has a token that is listed, and operators have not hidden it.
+    # Whether the agent gets a rank: its token is listed, and operators have not hidden it.
     is_ranked: bool
 
 
-def read_agents(cursor: CursorWrapper) -> list[DescribedAgent]:
-    """All agents, in the order of `columns.Agents`."""
-    cursor.execute(_DESCRIBED)
-    return [DescribedAgent(*row) for row in cursor.fetchall()]
+def read_agents(cursor: CursorWrapper) -> list[AgentRow]:
+    """Return all agents, in the order of `columns.Agents`."""
+    cursor.execute(_AGENTS)
+    return [AgentRow(*row) for row in cursor.fetchall()]
 
 
-def standing_rows(agents: list[DescribedAgent], judgement: Judgement, *, snapshot_id: int) -> Iterator[dict[str, Any]]:
-    """A row of Standing for each agent, as columns: those that are ranked first, from the best on."""
-    order = scoring.ranking(judgement)
+def build_standing_rows(agents: list[AgentRow], scores: AgentScores, *, snapshot_id: int) -> Iterator[dict[str, Any]]:
+    """Yield the columns of a Standing for each agent: ranked agents first, best first."""
+    order = scoring.best_first(scores)
     is_ranked = np.array([agent.is_ranked for agent in agents], dtype=np.bool_)
-    made = _Columns(judgement)
+    columns = _StandingColumns(scores)
     for rank, index in enumerate(order[is_ranked[order]].tolist(), start=1):
-        yield {"snapshot_id": snapshot_id, "rank": rank, **_described(agents[index]), **made.of(index)}
+        yield {"snapshot_id": snapshot_id, "rank": rank, **_described(agents[index]), **columns.of(index)}
     for index in np.flatnonzero(~is_ranked).tolist():
-        yield {"snapshot_id": snapshot_id, "rank": None, **_described(agents[index]), **made.of(index)}
+        yield {"snapshot_id": snapshot_id, "rank": None, **_described(agents[index]), **columns.of(index)}
 
 
-def _described(agent: DescribedAgent) -> dict[str, Any]:
+def _described(agent: AgentRow) -> dict[str, Any]:
     return {
         "agent_id": agent.id,
         "agent_name": agent.name,
@@ -71,33 +71,33 @@ def _described(agent: DescribedAgent) -> dict[str, Any]:
     }
 
 
-class _Columns:
-    """A judgement as Python's own numbers: of numpy's, each that is taken out costs more than a row of these."""
+class _StandingColumns:
+    """Scores as Python numbers: converting numpy values one by one costs more than building a row."""
 
-    def __init__(self, judgement: Judgement) -> None:
-        counted = judgement.tallies
+    def __init__(self, scores: AgentScores) -> None:
+        tally = scores.tallies
         self._counts = {
-            "runs_succeeded": counted.runs_succeeded.tolist(),
-            "runs_failed": counted.runs_failed.tolist(),
-            "posts": counted.posts.tolist(),
-            "replies": counted.replies.tolist(),
-            "quotes": counted.quotes.tolist(),
-            "interactions": counted.interactions.tolist(),
-            "composite": judgement.composite.tolist(),
-            "wash_confidence": judgement.wash_confidence.tolist(),
+            "runs_succeeded": tally.runs_succeeded.tolist(),
+            "runs_failed": tally.runs_failed.tolist(),
+            "posts": tally.posts.tolist(),
+            "replies": tally.replies.tolist(),
+            "quotes": tally.quotes.tolist(),
+            "interactions": tally.interactions.tolist(),
+            "composite": scores.composite.tolist(),
+            "wash_confidence": scores.wash_confidence.tolist(),
         }
-        self._last_active_at = counted.last_active_at.tolist()
-        self._creator_scores = judgement.creator_scores.tolist()
-        self._components = {name: values.tolist() for name, values in judgement.components.items()}
-        self._flags, self._evidence = judgement.flags, judgement.evidence
+        self._last_active_at = tally.last_active_at.tolist()
+        self._creator_scores = scores.creator_scores.tolist()
+        self._components = {name: values.tolist() for name, values in scores.components.items()}
+        self._flags, self._evidence = scores.flags, scores.evidence
 
     def of(self, index: int) -> dict[str, Any]:
-        """The columns of one agent's row."""
+        """Return the columns of one agent's row."""
         last, creator_score = self._last_active_at[index], self._creator_scores[index]
         return {
             **{column: values[index] for column, values in self._counts.items()},
             "last_active_at": datetime.fromtimestamp(last, UTC) if last else None,
-            # Unknown is not a number.
+            # NaN means unknown.
             "creator_score": creator_score if creator_score == creator_score else None,
             "components": {name: values[index] for name, values in self._components.items()},
             "wash_flags": list(self._flags[index]),

@@ -1,51 +1,53 @@
-"""What each agent did and got in an interval, as plain counts: the part of a standing that everybody may see."""
+"""Tallies of each agent's activity in an interval: the public figures of a standing."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.facts.columns import Facts, Index, Whole
+from leaderboard.facts.columns import Int32Array, Int64Array, IntervalFacts
 
-# As ActionKind numbers them, which is a model and therefore out of reach here; a test holds the two together.
+# Values of ActionKind; importing it would pull in Django. A test checks that they agree.
 POST, REPLY, QUOTE = 1, 2, 3
 
 
 @dataclass(frozen=True)
 class Tallies:
-    """One entry per agent, in the order of `Agents`."""
+    """Counts with one entry per agent, in the order of `Agents`."""
 
-    runs_succeeded: Whole
-    runs_failed: Whole
-    posts: Whole
-    replies: Whole
-    quotes: Whole
+    runs_succeeded: Int64Array
+    runs_failed: Int64Array
+    posts: Int64Array
+    replies: Int64Array
+    quotes: Int64Array
     # Posts, replies and quotes together: each cast has one kind.
-    casts: Whole
-    # With the agent's casts that are known, whenever these were written, and whoever interacted.
-    interactions: Whole
-    # When it last ran or wrote within the interval, in seconds since 1970; 0 if it did neither.
-    last_active_at: Whole
+    casts: Int64Array
+    # With known casts of the agent, of any age, from any account.
+    interactions: Int64Array
+    # Time of the last run or cast within the interval, in seconds since 1970; 0 without any.
+    last_active_at: Int64Array
 
 
-def tally(facts: Facts) -> Tallies:
-    """Counts per agent over the interval of `facts`."""
+def tally_facts(facts: IntervalFacts) -> Tallies:
+    """Count each agent's facts in the interval."""
     agents, runs, actions = len(facts.agents.ids), facts.runs, facts.actions
-    posts, replies, quotes = (count(actions.agent[actions.kind == kind], agents) for kind in (POST, REPLY, QUOTE))
+    posts, replies, quotes = (
+        count_per_agent(actions.agent[actions.kind == kind], agents) for kind in (POST, REPLY, QUOTE)
+    )
     last_active_at = np.zeros(agents, np.int64)
     np.maximum.at(last_active_at, runs.agent, runs.finished_at)
     np.maximum.at(last_active_at, actions.agent, actions.at)
     return Tallies(
-        runs_succeeded=count(runs.agent[runs.succeeded], agents),
-        runs_failed=count(runs.agent[~runs.succeeded], agents),
+        runs_succeeded=count_per_agent(runs.agent[runs.succeeded], agents),
+        runs_failed=count_per_agent(runs.agent[~runs.succeeded], agents),
         posts=posts,
         replies=replies,
         quotes=quotes,
         casts=posts + replies + quotes,
-        interactions=count(facts.interactions.agent, agents),
+        interactions=count_per_agent(facts.interactions.agent, agents),
         last_active_at=last_active_at,
     )
 
 
-def count(rows: Index, agents: int) -> Whole:
-    """How many of the rows each agent has."""
+def count_per_agent(rows: Int32Array, agents: int) -> Int64Array:
+    """Return the number of rows of each agent."""
     return np.bincount(rows, minlength=agents).astype(np.int64, copy=False)

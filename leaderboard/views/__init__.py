@@ -1,1 +1,1 @@
-"""The endpoints of the leaderboard of agents."""
+"""API views of the leaderboard."""

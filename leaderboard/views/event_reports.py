@@ -1,4 +1,4 @@
-"""Telling of what agents did."""
+"""View for reported events."""
 
 from typing import Any
 
@@ -8,65 +8,73 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import Scope
-from accounts.permissions import PartnerAccess, lacking
-from config.api.concurrency_limits import writing_seat
-from config.api.errors import NotAllowed
+from accounts.permissions import PartnerAccess, missing_scope_text
+from config.api.errors import FieldsForbiddenError
 from config.api.throttling import AgentEventsLimit
 from config.api.views import LimitedView
-from config.json_rules import Problem, Refused, cut, join
-from config.postgresql.timeouts import limited
+from config.concurrency_limits import write_slot
+from config.json_rules import InvalidFieldsError, Problem, join_path, truncate_problems
+from config.postgresql.timeouts import statement_timeout
 from leaderboard.events import recording, request_body
-from leaderboard.events.errors import BadEvents, LacksScores, NotYours, Trouble
+from leaderboard.events.errors import EventProblem, ForeignAgentError, InvalidEventsError, MissingScoresScopeError
 from leaderboard.events.recording import Reporter
-from leaderboard.events.serializers import EVENTS_ANSWER, EVENTS_BODY
+from leaderboard.events.serializers import EVENTS_BODY, EVENTS_RESPONSE
 
-# A statement of a full batch takes a hundredth of it.
+# A statement of a full batch takes a hundredth of this.
 _STATEMENT_MS = 3_000
-# Others write, too, and long parts of files among them; the caller can come again, and the thread is wanted elsewhere.
+# Lock timeout: file imports hold the write lock for long. The caller can retry, and the thread serves others.
 _WAITING_MS = 1_000
 
 
 class AgentEventsView(PartnerAccess, LimitedView):
-    """Partners tell of their agents."""
+    """Endpoint for partners to report events about their agents."""
 
     required_scope = Scope.AGENTS
     throttle_classes = [AgentEventsLimit]
 
-    @extend_schema(operation_id="reportAgentEvents", request=EVENTS_BODY, responses={200: EVENTS_ANSWER})
+    @extend_schema(
+        operation_id="reportAgentEvents",
+        request=EVENTS_BODY,
+        responses={200: EVENTS_RESPONSE},
+    )
     def post(self, request: Request) -> Response:
-        """Tell of up to 1,000 events, all or none of which are taken; telling of them again adds nothing.
+        """Report up to 1,000 events about your agents.
 
-        Events of type agent are taken first, whatever their place. An agent that you describe first is yours: it is
-        403 where others tell of it, as it is for you with theirs. A FID and a token are one agent's alone, the first's
-        that is described with it: 400 names the event that would give it to another one. Events of type score need the
-        scope `scores` besides: 403 without it. 503 asks you to come again.
+        A batch is recorded as a whole or rejected as a whole. Repeating it adds nothing. Events of type `agent` are
+        applied first, whatever their position.
+
+        - The key that first describes an agent owns it. Events about agents of other reporters are 403.
+        - A FID and a token belong to one agent only, the first that is described with them. 400 names the event that
+          would assign one to another agent.
+        - Events of type `score` also need the scope `scores`; without it they are 403.
+        - 503 means that the server is busy: retry later.
         """
         partner: Any = request.auth
         try:
-            events = request_body.read(request.data)
-            with writing_seat(), limited(milliseconds=_STATEMENT_MS, waiting=_WAITING_MS):
-                recorded = recording.record(events, reporter=Reporter.of_key(partner))
-        except Refused as error:
+            events = request_body.parse_request_body(request.data)
+            with write_slot(), statement_timeout(milliseconds=_STATEMENT_MS, lock_milliseconds=_WAITING_MS):
+                recorded = recording.record_events(events, reporter=Reporter.for_key(partner))
+        except InvalidFieldsError as error:
             raise ValidationError(_by_field(error.problems)) from error
-        except LacksScores as error:
-            raise NotAllowed(lacking(Scope.SCORES), fields=_by_event(error)) from error
-        except NotYours as error:
-            raise NotAllowed(" ".join(_problem(error.troubles[0])), fields=_by_event(error)) from error
-        except BadEvents as error:
+        except MissingScoresScopeError as error:
+            raise FieldsForbiddenError(missing_scope_text(Scope.SCORES), fields=_by_event(error)) from error
+        except ForeignAgentError as error:
+            raise FieldsForbiddenError(" ".join(_body_problem(error.problems[0])), fields=_by_event(error)) from error
+        except InvalidEventsError as error:
             raise ValidationError(_by_event(error)) from error
         return Response({"success": True, "added": recorded.added, "known": recorded.known})
 
 
-def _problem(trouble: Trouble) -> Problem:
-    return join(f"events[{trouble.index}]", trouble.path), trouble.rule
+def _body_problem(problem: EventProblem) -> Problem:
+    return join_path(f"events[{problem.index}]", problem.path), problem.rule
 
 
-def _by_event(error: BadEvents) -> dict[str, list[str]]:
-    return _by_field(list(map(_problem, error.troubles)))
+def _by_event(error: InvalidEventsError) -> dict[str, list[str]]:
+    return _by_field(list(map(_body_problem, error.problems)))
 
 
 def _by_field(problems: list[Problem]) -> dict[str, list[str]]:
     details: dict[str, list[str]] = {}
-    for path, rule in cut(problems):
+    for path, rule in truncate_problems(problems):
         details.setdefault(path or "body", []).append(rule)
     return details

@@ -1,13 +1,13 @@
-"""The rankings of agents."""
+"""View for rankings of agents."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.administrators.sessions import is_by_administrator
-from accounts.authentication import UserIfAny
-from config.api.response_headers import PRIVATE_NEVER_STORED, shared_for
+from accounts.authentication import OptionalUserAuthentication
+from accounts.permissions import is_administrator_request
+from config.api.response_headers import PRIVATE_NO_STORE, public_cache_control
 from config.api.views import QueryView
 from leaderboard.models import Interval
 from leaderboard.ranking import standing_cursors, standing_pages
@@ -15,12 +15,12 @@ from leaderboard.ranking.serializers import LEADERBOARD, LeaderboardQuery
 
 
 class LeaderboardView(QueryView):
-    """Agents by rank, for everybody; administrators see what the ranks were made of."""
+    """Public endpoint for rankings; administrators also get the score breakdown."""
 
-    authentication_classes = [UserIfAny]
+    authentication_classes = [OptionalUserAuthentication]
     permission_classes = [AllowAny]
     query_serializer = LeaderboardQuery
-    cache_control = shared_for(30, stale_seconds=60)
+    cache_control = public_cache_control(30, stale_seconds=60)
     vary = "Cookie"
 
     @extend_schema(
@@ -29,18 +29,18 @@ class LeaderboardView(QueryView):
         responses={200: LEADERBOARD, 401: None},
     )
     def get(self, request: Request) -> Response:
-        """List the agents with a token by their rank within an interval, from the best on.
+        """List agents with a token by their rank within an interval, best first.
 
-        Without a token, or with somebody's who is no administrator, and with a cookie that is none, is forged or is
-        over, this is the public answer; a bad token is 401. Administrators, by their token or by the cookie
-        `admin_session`, see `score` in addition, which no cache keeps.
+        Anonymous callers, users who are not administrators, and callers with an invalid, forged or expired cookie get
+        the public response. An invalid token is 401. Administrators, by token or by the cookie `admin_session`, also
+        get `score`; that response is never cached.
         """
         interval = Interval(self.query["interval"])
-        sees_score = is_by_administrator(request)
-        place = standing_cursors.decode(self.query.get("cursor", ""), interval=interval)
-        page = standing_pages.read_page(interval, place, limit=self.query["limit"], with_score=sees_score)
-        following = page.following and standing_cursors.encode(page.following, interval=interval)
-        response = Response({"data": page.rows, "cursor": following})
-        if sees_score or request.auth is not None:
-            response["Cache-Control"] = PRIVATE_NEVER_STORED
+        with_score = is_administrator_request(request)
+        position = standing_cursors.decode_cursor(self.query.get("cursor", ""), interval=interval)
+        page = standing_pages.read_standing_page(interval, position, limit=self.query["limit"], with_score=with_score)
+        next_cursor = page.next_position and standing_cursors.encode_cursor(page.next_position, interval=interval)
+        response = Response({"data": page.rows, "cursor": next_cursor})
+        if with_score or request.auth is not None:
+            response["Cache-Control"] = PRIVATE_NO_STORE
         return response

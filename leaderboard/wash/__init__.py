@@ -1,1 +1,1 @@
-"""Wash detection: a module for each detector, each naming what it found by."""
+"""Wash detection: detectors, listed in `detectors`, and the measures that they share."""

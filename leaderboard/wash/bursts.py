@@ -1,49 +1,53 @@
-"""Heaps of interactions in time: many accounts within minutes, and few before and after."""
+"""Bursts of interactions: many accounts within minutes, and few before and after."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from leaderboard.facts.audiences import Audience
-from leaderboard.facts.columns import Facts, Index, Real, Truth, Whole
+from leaderboard.facts.columns import BoolArray, Float64Array, Int32Array, Int64Array, IntervalFacts
 from leaderboard.facts.grouping import CHUNK
 from leaderboard.wash.evidence_accounts import share
 from leaderboard.wash.findings import Evidence
 
-# An interaction stands in a burst if within the window around it so many others do, and so many times more than the
-# hour around it, outside the window, would let expect. A cast that goes viral has many before and after.
-WINDOW = 300
-_AROUND = 3_600
+# An interaction is in a burst if at least _MIN_OTHERS others are within BURST_SECONDS around it, and _TIMES as many as
+# the rate in the rest of the hour around it predicts. A cast that goes viral has many before and after.
+BURST_SECONDS = 300
+_SURROUNDING_SECONDS = 3_600
 _MIN_OTHERS = 4
-_TIMES = 6
+_MIN_RATIO = 6
 MAX_LISTED = 30
-# Added to the whole, so that one heap in a quiet week proves little.
-DOUBT = 5
+# Added to the total, so that one burst in a quiet week proves little.
+SMALL_NUMBER_ALLOWANCE = 5
 
 
 @dataclass(frozen=True)
 class Bursts:
-    """Interactions by agent and time, those of one account within a window but once, and which stand in a burst."""
+    """Interactions by agent and time, at most one per account in BURST_SECONDS, with a mask of those in bursts."""
 
-    # Of each agent, the share that does; agent i has those from `starts[i]` up to `starts[i + 1]`.
-    measured: Real
-    starts: Index
+    # Share of each agent's interactions in bursts; agent i has the interactions from `starts[i]` to `starts[i + 1]`.
+    measured: Float64Array
+    starts: Int32Array
     # Seconds since `since`.
-    seconds: Index
+    seconds: Int32Array
     since: int
-    inside: Truth
+    inside: BoolArray
 
     def describe(self, agent: int) -> Evidence:
-        """When an agent's bursts began, how long they lasted, and of how many interactions they were."""
+        """Return start, end and size of an agent's bursts."""
         own = slice(int(self.starts[agent]), int(self.starts[agent + 1]))
         times = self.seconds[own][self.inside[own]] + self.since
-        first = np.concatenate([[0], np.flatnonzero(np.diff(times) > WINDOW) + 1]) if len(times) else np.zeros(0, int)
+        first = (
+            np.concatenate([[0], np.flatnonzero(np.diff(times) > BURST_SECONDS) + 1])
+            if len(times)
+            else np.zeros(0, int)
+        )
         sizes = np.diff(first, append=len(times))
         largest = np.lexsort((first, -sizes))
         shown = np.sort(largest[:MAX_LISTED])
         return {
             "counted": own.stop - own.start,
-            "doubt": DOUBT,
+            "doubt": SMALL_NUMBER_ALLOWANCE,
             "listed": [
                 {
                     "from": int(times[first[burst]]),
@@ -59,22 +63,22 @@ class Bursts:
         }
 
 
-def find_bursts(facts: Facts, audience: Audience) -> Bursts:
-    """Which interactions stand in bursts, and their share of each agent's."""
+def find_bursts(facts: IntervalFacts, audience: Audience) -> Bursts:
+    """Find the interactions in bursts, and their share of each agent's interactions."""
     since = facts.computed_at - facts.seconds
     seconds = (facts.interactions.at[audience.rows] - since).astype(np.int32)
-    kept = _first_of_window(audience, seconds)
-    # Wide enough that no window reaches from an agent's last interaction to the next agent's first.
-    span = facts.seconds + 2 * _AROUND
-    keys = facts.interactions.agent[audience.rows[kept]].astype(np.int64)
+    selected = _first_in_succession(audience, seconds)
+    # Wide enough to separate an agent's last interaction from the next agent's first.
+    span = facts.seconds + 2 * _SURROUNDING_SECONDS
+    keys = facts.interactions.agent[audience.rows[selected]].astype(np.int64)
     keys *= span
-    keys += seconds[kept]
+    keys += seconds[selected]
     keys.sort()
     inside = _in_bursts(keys)
     starts = np.searchsorted(keys, np.arange(audience.agents + 1) * span)
     before = np.concatenate([[0], np.cumsum(inside, dtype=np.int64)])[starts]
     return Bursts(
-        measured=share(np.diff(before), np.diff(starts), doubt=DOUBT),
+        measured=share(np.diff(before), np.diff(starts), allowance=SMALL_NUMBER_ALLOWANCE),
         starts=starts.astype(np.int32),
         seconds=(keys % span).astype(np.int32),
         since=since,
@@ -82,26 +86,26 @@ def find_bursts(facts: Facts, audience: Audience) -> Bursts:
     )
 
 
-def _first_of_window(audience: Audience, seconds: Index) -> Truth:
-    """Whether each row is an account's first in a while: who reads on and likes five casts makes no burst."""
-    kept = np.ones(len(seconds), np.bool_)
-    kept[1:] = np.diff(seconds) > WINDOW
-    kept[audience.pair_rows[:-1]] = True
-    return kept
+def _first_in_succession(audience: Audience, seconds: Int32Array) -> BoolArray:
+    """Mask the first of an account's interactions in close succession: liking five casts in a row is no burst."""
+    selected = np.ones(len(seconds), np.bool_)
+    selected[1:] = np.diff(seconds) > BURST_SECONDS
+    selected[audience.pair_rows[:-1]] = True
+    return selected
 
 
-def _in_bursts(keys: Whole) -> Truth:
-    """Whether each of sorted times has many others in the window around it, and not in the hour around that."""
+def _in_bursts(keys: Int64Array) -> BoolArray:
+    """Mask sorted times that have many others within BURST_SECONDS around them, but few in the hour around that."""
     inside = np.empty(len(keys), np.bool_)
     for start in range(0, len(keys), CHUNK):
         part = keys[start : start + CHUNK]
-        others = _within(keys, part, WINDOW // 2) - 1
-        outside = _within(keys, part, _AROUND // 2) - 1 - others
-        expected = outside * (WINDOW / (_AROUND - WINDOW))
-        inside[start : start + CHUNK] = (others >= _MIN_OTHERS) & (others >= _TIMES * expected)
+        others = _within(keys, part, BURST_SECONDS // 2) - 1
+        outside = _within(keys, part, _SURROUNDING_SECONDS // 2) - 1 - others
+        expected = outside * (BURST_SECONDS / (_SURROUNDING_SECONDS - BURST_SECONDS))
+        inside[start : start + CHUNK] = (others >= _MIN_OTHERS) & (others >= _MIN_RATIO * expected)
     return inside
 
 
-def _within(keys: Whole, part: Whole, reach: int) -> Whole:
-    """How many of sorted keys lie within `reach` of each of `part`."""
+def _within(keys: Int64Array, part: Int64Array, reach: int) -> Int64Array:
+    """Count the sorted keys within `reach` of each of `part`."""
     return np.searchsorted(keys, part + reach, "right") - np.searchsorted(keys, part - reach)

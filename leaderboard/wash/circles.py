@@ -1,59 +1,59 @@
-"""Wallets among which a token circles: what one of them buys, it or another of them sells again before long.
+"""Wallets among which a token circulates: one buys, and the same or another sells the amount again before long.
 
-After Victor and Weintraud (2021, arXiv 2102.07001), whose wash trades are those that leave the positions of a set of
-wallets as they were, within a small window. Who is of a set need not be declared: it shows in that a wallet comes back,
-and that most of what it does has a counterpart. People who trade seldom find one, and then by chance.
+After Victor and Weintraud (2021, arXiv 2102.07001): wash trades leave the positions of a set of wallets unchanged
+within a short time. The set need not be declared: its wallets trade repeatedly, and most of their trades have a
+counterpart. Occasional traders find a counterpart only by chance.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.facts.columns import Real, Trades, Truth, Whole
+from leaderboard.facts.columns import BoolArray, Float64Array, Int64Array, Trades
 
-# A sale returns a purchase up to so much later; a bot waits, to look like two people.
-WINDOW = 3 * 3_600
-# What a sale may fall short of the purchase by: fees, and what is held back so that amounts are not the same.
+# Longest time between a purchase and the sale that returns it; a bot waits, to look like two people.
+RETURN_SECONDS = 3 * 3_600
+# A sale may be smaller than the purchase by this share: fees, and amounts varied on purpose.
 MARGIN = 0.25
-# How many trades on a counterpart is looked for: the busier a token, the sooner one turns up by chance.
+# Following trades searched for a counterpart: the busier a token, the more turn up by chance.
 _NEIGHBOURS = 4
-# A wallet circles if it came back so often, and so many of its trades, and such a share, have a counterpart.
-_COMES_BACK = 4
-_LEAST, _SHARE = 3, 0.5
-# The agent's own are one wallet, and who knows them already needs less.
-_LEAST_OWN, _SHARE_OWN = 2, 0.4
+# A wallet circles if it has this many trades, and this number and share of them have a counterpart.
+_MIN_TRADES = 4
+_MIN_MATCHED, _MIN_SHARE = 3, 0.5
+# The agent's own wallets count as one; since they are declared, lower thresholds suffice.
+_MIN_MATCHED_OWN, _MIN_SHARE_OWN = 2, 0.4
 
 
 @dataclass(frozen=True)
 class Circles:
-    """What wallets that circle did. `chosen` is one entry per trade, the others are numbers of trades per agent."""
+    """Trades of circling wallets. `chosen` has one entry per trade, the others are numbers of trades per agent."""
 
-    chosen: Truth
+    chosen: BoolArray
     # By the agent's wallets, which count as one.
-    own: Real
+    own: Float64Array
     # By wallets that are not the agent's.
-    others: Real
-    # By the busiest of them alone: a market maker goes round as well.
-    busiest: Real
+    others: Float64Array
+    # By the busiest of the others only: it may be a market maker, which circles as well.
+    busiest: Float64Array
 
     @property
-    def in_league(self) -> Real:
-        """By the agent's wallets and those that circle along with them, the busiest spared; 0 if its own do not."""
+    def in_league(self) -> Float64Array:
+        """Trades by the agent's wallets and by those circling with them, less the busiest; 0 without own wallets."""
         return np.where(self.own > 0, self.own + self.others - self.busiest, 0)
 
 
 def find_circles(trades: Trades, agents: int) -> Circles:
-    """Which trades are by wallets that mostly return what wallets of this agent's token bought just before."""
+    """Find trades by wallets that mostly return what wallets of this agent's token bought just before."""
     wallet = _wallets(trades)
     size = np.bincount(wallet)
-    matched = _matched(trades, size[wallet] >= _COMES_BACK)
+    matched = _matched(trades, size[wallet] >= _MIN_TRADES)
     buys = np.bincount(wallet[matched & trades.is_buy], minlength=len(size))
     sells = np.bincount(wallet[matched & ~trades.is_buy], minlength=len(size))
     agent, is_own = np.zeros(len(size), np.int64), np.zeros(len(size), np.bool_)
     agent[wallet], is_own[wallet] = trades.agent, trades.is_own
     circles = (buys > 0) & (sells > 0)
-    circles &= buys + sells >= np.where(is_own, _LEAST_OWN, _LEAST)
-    circles &= buys + sells >= np.where(is_own, _SHARE_OWN, _SHARE) * size
+    circles &= buys + sells >= np.where(is_own, _MIN_MATCHED_OWN, _MIN_MATCHED)
+    circles &= buys + sells >= np.where(is_own, _MIN_SHARE_OWN, _MIN_SHARE) * size
     by_own, by_others = (np.where(circles & side, size, 0).astype(np.float64) for side in (is_own, ~is_own))
     busiest = np.zeros(agents)
     np.maximum.at(busiest, agent, by_others)
@@ -65,8 +65,8 @@ def find_circles(trades: Trades, agents: int) -> Circles:
     )
 
 
-def _wallets(trades: Trades) -> Whole:
-    """A number for each trade's agent and wallet, from 0 on; an agent's own wallets have one together."""
+def _wallets(trades: Trades) -> Int64Array:
+    """Assign a number to each trade's pair of agent and wallet; an agent's own wallets share one number."""
     address = np.where(trades.is_own, 0, trades.wallet)
     order = np.lexsort((address, trades.is_own, trades.agent))
     differs = np.zeros(len(order), np.bool_)
@@ -77,8 +77,8 @@ def _wallets(trades: Trades) -> Whole:
     return numbers
 
 
-def _matched(trades: Trades, among: Truth) -> Truth:
-    """Whether each trade is one of a purchase and a sale that returns it, both `among` those to look at."""
+def _matched(trades: Trades, among: BoolArray) -> BoolArray:
+    """Mask trades that form a pair of a purchase and the sale that returns it; both must be in `among`."""
     rows = np.flatnonzero(among)
     keys = (trades.wallet, trades.amount, ~trades.is_buy, trades.at, trades.agent)
     rows = rows[np.lexsort(tuple(key[rows] for key in keys))]
@@ -87,7 +87,7 @@ def _matched(trades: Trades, among: Truth) -> Truth:
     found = np.zeros(len(rows), np.bool_)
     for apart in range(1, _NEIGHBOURS + 1):
         match = (agent[apart:] == agent[:-apart]) & is_buy[:-apart] & ~is_buy[apart:]
-        match &= at[apart:] - at[:-apart] <= WINDOW
+        match &= at[apart:] - at[:-apart] <= RETURN_SECONDS
         match &= amount[apart:] <= amount[:-apart]
         match &= amount[apart:] >= (1 - MARGIN) * amount[:-apart]
         found[apart:] |= match

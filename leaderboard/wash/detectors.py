@@ -1,4 +1,4 @@
-"""All detectors, and the confidence that they make together."""
+"""Wash detectors, and the confidence that they give together."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,53 +6,55 @@ from dataclasses import dataclass
 import numpy as np
 
 from leaderboard.facts.audiences import Audience
-from leaderboard.facts.columns import Doubt, Facts, Real, Truth
+from leaderboard.facts.columns import BoolArray, Float64Array, IntervalFacts, PriorFinding
 from leaderboard.wash import concentration, copied_texts, low_scores, rings, self_trades, timing
 from leaderboard.wash.findings import Evidence, Finding
 
-# From this confidence on an agent is accused.
+# Agents with at least this confidence are accused.
 ACCUSED = 0.5
-# A flag is raised by a detector that alone would give so much confidence. All under it could not give ACCUSED together,
-# so that nobody is accused without a flag.
+# A detector raises its flag if it would give at least this confidence on its own. Detectors below it cannot reach
+# ACCUSED together, so no agent is accused without a flag.
 FLAG_SHARE = 0.1
-# The evidence of what an earlier ranking found; no flag.
+# Key of the evidence from a longer interval's ranking; not a flag.
 EARLIER = "EARLIER"
 
 
 @dataclass(frozen=True)
 class Detector:
-    """A flag, what finds it, and the confidence that its full strength alone gives."""
+    """Detector: its flag, its function, and the confidence that its full strength gives on its own."""
 
     flag: str
-    find: Callable[[Facts, Audience], Finding]
+    detect: Callable[[IntervalFacts, Audience], Finding]
     weight: float
 
 
 DETECTORS = tuple(
-    Detector(module.FLAG, module.find, module.WEIGHT)
+    Detector(module.FLAG, module.detect, module.WEIGHT)
     for module in (concentration, rings, timing, low_scores, copied_texts, self_trades)
 )
 
 
 @dataclass(frozen=True)
-class Found:
-    """One entry per agent; evidence of each detector that may raise its flag, accused or not."""
+class WashResult:
+    """Result with one entry per agent; evidence of each detector that may raise its flag, accused or not."""
 
-    confidence: Real
+    confidence: Float64Array
     flags: Sequence[tuple[str, ...]]
     evidence: dict[int, Evidence]
 
 
-def detect(facts: Facts, audience: Audience, *, judged: Truth, without: Collection[str]) -> Found:
-    """Lets each detector look, and joins what they find: 1 - product of (1 - weight x strength)."""
-    clear = np.ones(audience.agents)
+def run_detectors(
+    facts: IntervalFacts, audience: Audience, *, eligible: BoolArray, excluded_flags: Collection[str]
+) -> WashResult:
+    """Run all detectors and combine their findings: 1 - product of (1 - weight x strength)."""
+    not_wash = np.ones(audience.agents)
     evidence: dict[int, Evidence] = {}
     for detector in DETECTORS:
-        if detector.flag in without:
+        if detector.flag in excluded_flags:
             continue
-        finding = detector.find(facts, audience)
-        strength = np.where(judged, np.round(finding.strength, 6), 0)
-        clear *= 1 - detector.weight * strength
+        finding = detector.detect(facts, audience)
+        strength = np.where(eligible, np.round(finding.strength, 6), 0)
+        not_wash *= 1 - detector.weight * strength
         for agent in np.flatnonzero(detector.weight * strength >= FLAG_SHARE).tolist():
             evidence.setdefault(agent, {})[detector.flag] = {
                 "strength": float(strength[agent]),
@@ -60,30 +62,32 @@ def detect(facts: Facts, audience: Audience, *, judged: Truth, without: Collecti
                 "signs": {sign.name: sign.describe(agent) for sign in finding.signs},
                 **finding.describe(agent),
             }
-        # What it keeps for its evidence is large, and the next detector needs the room.
+        # A finding holds large arrays for its evidence; free them before the next detector.
         del finding
-    confidence = np.round(1 - clear, 6)
+    confidence = np.round(1 - not_wash, 6)
     accused = (confidence >= ACCUSED).tolist()
-    return Found(confidence, [tuple(evidence[one]) if accused[one] else () for one in range(audience.agents)], evidence)
+    return WashResult(
+        confidence, [tuple(evidence[agent]) if accused[agent] else () for agent in range(audience.agents)], evidence
+    )
 
 
-def heed(found: Found, earlier: Mapping[int, Doubt]) -> Found:
-    """What was found, or what the ranking of a longer interval did, of each agent whichever is more.
+def apply_prior(result: WashResult, prior: Mapping[int, PriorFinding]) -> WashResult:
+    """Keep, per agent, the higher wash confidence of this interval and the longer one.
 
-    What the earlier one's flags were raised by stands there.
+    The evidence for the flags of the longer interval is in that ranking.
     """
-    confidence, flags, evidence = found.confidence.copy(), list(found.flags), dict(found.evidence)
-    for agent, doubt in earlier.items():
-        if doubt.confidence <= confidence[agent]:
+    confidence, flags, evidence = result.confidence.copy(), list(result.flags), dict(result.evidence)
+    for agent, finding in prior.items():
+        if finding.confidence <= confidence[agent]:
             continue
-        confidence[agent] = doubt.confidence
-        flags[agent] = _together(flags[agent], doubt)
-        told = {"confidence": doubt.confidence, "at": doubt.computed_at, "flags": list(doubt.flags)}
-        evidence[agent] = evidence.get(agent, {}) | {EARLIER: told}
-    return Found(confidence, flags, evidence)
+        confidence[agent] = finding.confidence
+        flags[agent] = _merge_flags(flags[agent], finding)
+        prior_evidence = {"confidence": finding.confidence, "at": finding.computed_at, "flags": list(finding.flags)}
+        evidence[agent] = evidence.get(agent, {}) | {EARLIER: prior_evidence}
+    return WashResult(confidence, flags, evidence)
 
 
-def _together(flags: tuple[str, ...], doubt: Doubt) -> tuple[str, ...]:
-    """Flags of both, in the order of detectors; none while the agent is not accused."""
-    raised = {*flags, *doubt.flags} if doubt.confidence >= ACCUSED else set()
+def _merge_flags(flags: tuple[str, ...], finding: PriorFinding) -> tuple[str, ...]:
+    """Merge both sets of flags in the order of detectors; none while the agent is not accused."""
+    raised = {*flags, *finding.flags} if finding.confidence >= ACCUSED else set()
     return tuple(detector.flag for detector in DETECTORS if detector.flag in raised)

@@ -1,4 +1,4 @@
-"""What a detector hands out: how strongly it sees something in each agent, by which signs, and in what."""
+"""Findings of detectors: signs per agent, their strength, and the evidence."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,40 +7,40 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.facts.columns import Real
+from leaderboard.facts.columns import Float64Array
 
 Evidence = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Ramp:
-    """From nothing at `low` to `top` at `high`, in a straight line."""
+    """Linear ramp from 0 at `low` to `top` at `high`."""
 
     low: float
     high: float
-    # Under 1 where the sign is an honest agent's, too, often enough that it must not convict alone.
+    # Under 1 if honest agents often show the sign, too: it must not suffice to accuse.
     top: float = 1.0
 
-    def strength(self, measured: Real) -> Real:
-        """0 to `top` for each measured value."""
+    def strength(self, measured: Float64Array) -> Float64Array:
+        """Return 0 to `top` for each measured value."""
         return self.top * np.clip((measured - self.low) / (self.high - self.low), 0, 1)
 
 
 @dataclass(frozen=True)
 class Sign:
-    """One thing that a detector measures, a value per agent."""
+    """Quantity that a detector measures, one value per agent."""
 
     name: str
-    measured: Real
+    measured: Float64Array
     ramp: Ramp
 
     @property
-    def strength(self) -> Real:
-        """0 to 1 for each agent."""
+    def strength(self) -> Float64Array:
+        """Strength of the sign, 0 to 1 for each agent."""
         return self.ramp.strength(self.measured)
 
     def describe(self, agent: int) -> Evidence:
-        """What was measured in an agent, and the ramp that its strength follows from."""
+        """Return the value measured for an agent, and the ramp that gives its strength."""
         return {
             "measured": float(self.measured[agent]),
             "low": self.ramp.low,
@@ -51,16 +51,16 @@ class Sign:
 
 @dataclass(frozen=True)
 class Finding:
-    """A detector's signs, of which the strongest counts, and how to tell what an agent's were found in.
+    """Signs of a detector, of which the strongest counts, and a function that describes the evidence.
 
-    `describe` gives JSON-able evidence of a bounded size for an agent's index, out of which each sign's measured value
-    can be worked out again; it is called for flagged agents alone.
+    `describe` returns JSON-serialisable evidence of bounded size for an agent's index. Each sign's value can be
+    recomputed from it. It is called for flagged agents only.
     """
 
     signs: tuple[Sign, ...]
     describe: Callable[[int], Evidence]
 
     @property
-    def strength(self) -> Real:
-        """0 to 1 for each agent."""
+    def strength(self) -> Float64Array:
+        """Strength of the strongest sign, 0 to 1 for each agent."""
         return reduce(np.maximum, [sign.strength for sign in self.signs])

@@ -1,35 +1,35 @@
-"""How much what others tell counts where an agent is judged: its own reporter's word comes first.
+"""Baselines per reporter: each agent is compared with its own reporter's agents first.
 
-Whoever tells of agents can invent as many as his key may have, and a crowd for each. What is usual, or due to chance,
-is therefore taken from all agents or from those of the judged one's reporter, whichever speaks for it: no key can make
-another's agents look like wash. What a reporter can do for his own agents is bounded by constants.
+A reporter can invent as many agents as its key allows, with a crowd for each. So baselines are computed from all agents
+or from those of the agent's reporter, whichever favours the agent. No key can make another key's agents look
+like wash; what a reporter can do for its own agents is bounded by constants.
 """
 
 import numpy as np
 
 from leaderboard.facts.audiences import Audience
-from leaderboard.facts.columns import Index, Real, Truth, Whole
-from leaderboard.facts.grouping import distinct
+from leaderboard.facts.columns import BoolArray, Float64Array, Int32Array, Int64Array
+from leaderboard.facts.grouping import count_distinct
 
 
-def accounts_around(audience: Audience, chosen: Truth, reporters: Whole, *, others: int) -> Real:
-    """How many accounts each agent's chosen pairs are held against: those of its reporter's, and so many of `others`.
+def comparison_accounts(audience: Audience, chosen: BoolArray, reporters: Int64Array, *, others: int) -> Float64Array:
+    """Count the accounts that each agent is compared with: its reporter's, and at most `others` more.
 
-    `chosen` is one entry per pair, `reporters` the number of each agent's.
+    `chosen` has one entry per pair, `reporters` the number of each agent's reporter.
     """
     pairs = np.flatnonzero(chosen)
     keys = reporters[audience.pair_agent[pairs]] * len(audience.fids)
     keys += audience.pair_actor[pairs]
-    told, _ = distinct(keys)
-    own = np.bincount(told // max(len(audience.fids), 1), minlength=int(reporters.max(initial=0)) + 1)
+    reported, _ = count_distinct(keys)
+    own = np.bincount(reported // max(len(audience.fids), 1), minlength=int(reporters.max(initial=0)) + 1)
     everyone = np.count_nonzero(np.bincount(audience.pair_actor[pairs], minlength=len(audience.fids)))
     return np.minimum(own + others, everyone)[reporters].astype(np.float64)
 
 
-def medians(values: Index, reporters: Index, *, number: int) -> Index:
-    """The median of each of so many reporters' values, which are whole and not negative; -1 without any.
+def medians_by_reporter(values: Int32Array, reporters: Int32Array, *, number: int) -> Int32Array:
+    """Return the median of each reporter's values, which are whole and not negative; -1 without values.
 
-    Of an even number of values the lower one of the middle.
+    Of an even number of values the lower middle one is taken.
     """
     width = int(values.max(initial=0)) + 1
     keys = reporters.astype(np.int64) * width

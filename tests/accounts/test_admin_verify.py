@@ -1,4 +1,4 @@
-"""POST and DELETE /api/admin/verify: who gets a session, what its cookie is like, and when it is over."""
+"""POST and DELETE /api/admin/verify: session creation, cookie attributes and expiry."""
 
 import re
 from collections.abc import Callable
@@ -20,13 +20,14 @@ from rest_framework.response import Response
 
 from accounts import tasks
 from accounts.administrators import sessions
-from accounts.authentication import UserIfAny
+from accounts.authentication import OptionalUserAuthentication
 from accounts.keys import credentials
 from accounts.models import Administrator, AdminSession, Scope
 from accounts.operators import second_factor
+from accounts.permissions import is_administrator_request
 from config import urls as config_urls
 from config.api.views import LimitedView
-from config.redis.connection import redis
+from config.redis.connection import redis_client
 from config.redis.rate_limits import PREFIX
 from tests.accounts.test_second_factor import code_of, wrong_code_of
 from tests.rows.user_tokens import APP_ID, DOMAIN, as_user, bearer
@@ -39,14 +40,14 @@ UNAUTHORIZED = (401, {"error": "Unauthorized"})
 
 
 class CountedHasher(PBKDF2PasswordHasher):
-    """A quick hasher that counts how often it works."""
+    """Fast password hasher that counts its calls."""
 
     algorithm = "counted"
     iterations = 1
-    works = 0
+    calls = 0
 
     def encode(self, password: str, salt: str, iterations: int | None = None) -> str:
-        CountedHasher.works += 1
+        CountedHasher.calls += 1
         return str(super().encode(password, salt, iterations))
 
 
@@ -79,10 +80,10 @@ def seen(answer):
 
 
 def session_of(client) -> AdminSession | None:
-    """What the cookie of this browser opens."""
+    """Return the admin session that this client's cookie belongs to, if there is one."""
     request = RequestFactory().get("/api/droid/leaderboard")
     request.COOKIES = {name: morsel.value for name, morsel in client.cookies.items()}
-    return sessions.of_request(request)
+    return sessions.find_session(request)
 
 
 WRONG: dict[str, Callable[[Client, User], Any]] = {
@@ -116,23 +117,23 @@ def test_a_right_password_that_opens_nothing_locks_out_like_a_wrong_one(client, 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_it_refuses_in_the_same_words_and_with_as_much_work(client, staff, case):
-    prepared = CountedHasher.works
+    prepared = CountedHasher.calls
     answer = WRONG[case](client, staff)
     assert seen(answer) == UNAUTHORIZED
     assert answer.headers["Cache-Control"] == "no-store"
     assert answer.headers["WWW-Authenticate"] == 'Bearer realm="users"'
     assert not answer.cookies
-    assert CountedHasher.works - prepared == 1
+    assert CountedHasher.calls - prepared == 1
     assert not AdminSession.objects.exists()
 
 
-def test_it_refuses_whoever_is_locked_out_in_the_same_words_and_with_as_much_work(client, staff):
-    works = []
+def test_a_lock_out_is_refused_in_the_same_words_and_with_as_much_work(client, staff):
+    calls = []
     for word in ["wrong"] * 4 + [PASSWORD]:
-        before = CountedHasher.works
+        before = CountedHasher.calls
         assert seen(by_password(client, word)) == UNAUTHORIZED
-        works.append(CountedHasher.works - before)
-    assert works == [1] * 5
+        calls.append(CountedHasher.calls - before)
+    assert calls == [1] * 5
 
 
 def test_the_lock_out_is_that_of_the_admin_site(client, staff):
@@ -200,7 +201,7 @@ def test_it_begins_a_session_by_password(client, staff):
     assert session_of(client) == session
 
 
-def test_its_cookie_is_for_the_api_alone_and_out_of_reach_of_scripts_and_other_sites(client, staff, settings):
+def test_its_cookie_is_only_for_the_api_and_out_of_reach_of_scripts_and_other_sites(client, staff, settings):
     cookie = by_password(client).cookies["admin_session"]
     assert (cookie["path"], cookie["samesite"]) == ("/api/", "Lax")
     assert cookie["httponly"] is cookie["secure"] is True
@@ -235,17 +236,17 @@ def test_it_refuses_tokens_of_others_than_those_on_the_list(client, issuer, admi
     others = [
         issuer.quick_auth(6, domain=DOMAIN),
         issuer.quick_auth(5, domain="other.example"),
-        # The FID of an administrator, shown by another issuer than the one on the list.
+        # The FID of an administrator, in a token of another issuer than the one on the list.
         issuer.privy("did:privy:a", app_id=APP_ID, fid=5),
         issuer.privy("5", app_id=APP_ID),
-        credentials.issue("Acme", scopes=[Scope.READ]),
+        credentials.issue_key("Acme", scopes=[Scope.READ]),
     ]
     for token in others:
         assert seen(client.post(VERIFY, headers=bearer(token))) == UNAUTHORIZED
     assert not AdminSession.objects.exists()
 
 
-def test_the_password_alone_is_not_enough_for_who_has_a_second_factor(client, staff):
+def test_the_password_is_not_enough_with_a_second_factor(client, staff):
     device = TOTPDevice.objects.create(user=staff, name="app")
     refused = [by_password(client), by_password(client, code=""), by_password(client, code=wrong_code_of(device))]
     assert [seen(answer) for answer in refused] == [UNAUTHORIZED] * 3
@@ -262,7 +263,7 @@ def test_a_device_that_is_not_confirmed_is_no_second_factor(client, staff):
     assert by_password(client).status_code == 200
 
 
-def test_who_has_no_second_factor_is_refused_where_everybody_must_have_one(client, staff, settings):
+def test_an_account_without_a_second_factor_is_refused_where_all_must_have_one(client, staff, settings):
     settings.ADMIN_TOTP_REQUIRED = True
     assert seen(by_password(client)) == UNAUTHORIZED
 
@@ -275,9 +276,9 @@ def test_a_session_is_over_with_its_time(client, staff):
 
 def test_a_session_is_over_when_it_is_revoked(client, staff):
     by_password(client)
-    assert sessions.revoke(AdminSession.objects.get())
+    assert sessions.revoke_session(AdminSession.objects.get())
     assert session_of(client) is None
-    assert not sessions.revoke(AdminSession.objects.get())
+    assert not sessions.revoke_session(AdminSession.objects.get())
 
 
 @pytest.mark.parametrize("change", [{"is_active": False}, {"is_staff": False}])
@@ -301,14 +302,14 @@ def test_a_session_is_over_when_the_account_sets_a_second_factor_up(client, staf
     )
     device = TOTPDevice.objects.create(user=staff, name="app", confirmed=False)
     assert session_of(client)
-    second_factor.confirm(staff, code_of(device))
+    second_factor.confirm_device(staff, code_of(device))
     assert session_of(client) is None
     assert AdminSession.objects.get(revoked_at__isnull=True) == other
     assert by_password(client, code=code_of(device)).status_code == 200
     assert session_of(client)
 
 
-def test_a_session_without_a_second_factor_is_over_where_everybody_must_have_one(client, staff, settings):
+def test_a_session_without_a_second_factor_is_over_where_all_must_have_one(client, staff, settings):
     by_password(client)
     settings.ADMIN_TOTP_REQUIRED = True
     assert session_of(client) is None
@@ -317,7 +318,7 @@ def test_a_session_without_a_second_factor_is_over_where_everybody_must_have_one
     assert session_of(client)
 
 
-def test_a_session_is_over_when_its_issuer_is_believed_no_more(client, issuer, administrator, settings):
+def test_a_session_is_over_when_its_issuer_is_no_longer_trusted(client, issuer, administrator, settings):
     client.post(VERIFY, headers=as_user(issuer, 5))
     assert session_of(client)
     settings.IDENTITY_ISSUERS = ()
@@ -342,7 +343,7 @@ def test_a_session_is_over_with_the_account_or_the_administrator(client, staff, 
     assert session_of(client) is None
 
 
-def test_a_cookie_that_was_made_up_is_refused_without_asking_the_database(client, staff, django_assert_num_queries):
+def test_a_cookie_that_was_made_up_is_refused_without_a_query(client, staff, django_assert_num_queries):
     by_password(client)
     good = client.cookies["admin_session"].value
     token, _, signature = good.partition(":")
@@ -394,29 +395,29 @@ def test_the_cookie_does_not_open_the_operators_site(client, staff):
 @pytest.mark.parametrize("method", ["POST", "DELETE"])
 def test_no_page_of_another_origin_may_call_it_or_have_its_cookie_sent(client, settings, method):
     settings.CORS_ALLOWED_ORIGINS = ("https://app.example",)
-    asked = {"Access-Control-Request-Method": method, "Access-Control-Request-Headers": "content-type"}
+    request_headers = {"Access-Control-Request-Method": method, "Access-Control-Request-Headers": "content-type"}
     for origin, allowed in (("https://evil.example", None), ("https://app.example", "https://app.example")):
-        answer = client.options(VERIFY, headers={"Origin": origin, **asked})
+        answer = client.options(VERIFY, headers={"Origin": origin, **request_headers})
         assert answer.headers.get("Access-Control-Allow-Origin") == allowed
         assert "Access-Control-Allow-Credentials" not in answer.headers
 
 
 class SeesView(LimitedView):
-    """What an endpoint does that shows administrators more."""
+    """Stand-in for an endpoint that returns more to administrators."""
 
-    authentication_classes = [UserIfAny]
+    authentication_classes = [OptionalUserAuthentication]
     permission_classes = [AllowAny]
 
     def get(self, request):
-        """Whether the caller is one."""
-        return Response({"sees": sessions.is_by_administrator(request)})
+        """Return whether the caller is an administrator."""
+        return Response({"sees": is_administrator_request(request)})
 
 
 urlpatterns = [path("api/sees", SeesView.as_view()), *config_urls.urlpatterns]
 
 
 @pytest.mark.urls(__name__)
-def test_endpoints_tell_administrators_from_others(client, staff, issuer, administrator):
+def test_endpoints_distinguish_administrators_from_others(client, staff, issuer, administrator):
     def sees(client, **headers):
         answer = client.get("/api/sees", headers=headers)
         return answer.json()["sees"] if answer.status_code == 200 else answer.status_code
@@ -435,7 +436,7 @@ def test_endpoints_tell_administrators_from_others(client, staff, issuer, admini
 
 
 def test_guesses_are_limited_by_address_and_bad_tokens_among_them(client, staff, issuer, settings):
-    redis().delete(f"{PREFIX}limit:RATE_LIMIT_ADMIN_VERIFY:127.0.0.1")
+    redis_client().delete(f"{PREFIX}limit:RATE_LIMIT_ADMIN_VERIFY:127.0.0.1")
     settings.RATE_LIMIT_ADMIN_VERIFY = 4
     answers = [by_password(client, "wrong"), client.post(VERIFY, headers=bearer("x")), by_password(client, name="a")]
     answers += [begin(client), by_password(client), client.post(VERIFY, headers=bearer("x"))]
@@ -443,9 +444,9 @@ def test_guesses_are_limited_by_address_and_bad_tokens_among_them(client, staff,
     assert answers[4].json() == {"error": "Too many requests. Please try again later."}
     assert answers[4].headers["RateLimit-Limit"] == "4"
     assert "Retry-After" in answers[4].headers
-    # Who wants to end a session may.
+    # Ending a session is not limited.
     assert client.delete(VERIFY).status_code == 401
-    redis().delete(f"{PREFIX}limit:RATE_LIMIT_ADMIN_VERIFY:127.0.0.1")
+    redis_client().delete(f"{PREFIX}limit:RATE_LIMIT_ADMIN_VERIFY:127.0.0.1")
 
 
 def test_sessions_that_are_over_are_deleted_some_day(client, staff):
@@ -465,7 +466,7 @@ def test_the_log_has_neither_passwords_nor_cookies(client, staff, caplog):
         assert secret not in caplog.text
 
 
-def test_the_description_says_what_it_takes():
+def test_the_description_documents_its_bodies():
     document = SchemaGenerator().get_schema(request=None, public=True)
     described = document["paths"][VERIFY]
     assert described["post"]["security"] == [{"userToken": []}, {}]

@@ -1,4 +1,4 @@
-"""The operators' pages for administrators, their sessions, and users."""
+"""The admin pages of administrators, their sessions and users."""
 
 from datetime import timedelta
 
@@ -103,7 +103,7 @@ def test_a_session_is_shown_and_revoked_and_not_deleted(operator):
     session = AdminSessionFactory()
     AdminSessionFactory(expires_at=timezone.now() - timedelta(seconds=1))
     listed = operator.get(SESSIONS).text
-    assert session.digest not in listed and "live" in listed and "over" in listed
+    assert session.digest not in listed and "active" in listed and "expired" in listed
     assert "ends at once" in operator.get(f"{SESSIONS}{session.pk}/revoke/").text
     session.refresh_from_db()
     assert session.revoked_at is None
@@ -137,10 +137,10 @@ def test_users_are_found_by_fid_or_subject_and_only_looked_at(operator):
     assert Person.objects.filter(fid=5).exists()
 
 
-def test_a_session_of_a_disabled_account_is_shown_as_refused(operator):
+def test_a_session_of_a_disabled_account_is_shown_as_rejected(operator):
     staff = User.objects.create_user("staff", password="x", is_staff=True)
-    session = sessions.begin(staff)
+    session = sessions.begin_session(staff)
     assert session.cookie
-    assert ">live<" in operator.get(SESSIONS).content.decode()
+    assert ">active<" in operator.get(SESSIONS).content.decode()
     User.objects.filter(pk=staff.pk).update(is_active=False)
-    assert ">refused<" in operator.get(SESSIONS).content.decode()
+    assert ">rejected<" in operator.get(SESSIONS).content.decode()

@@ -1,4 +1,4 @@
-"""What users' tokens are believed to say, and every way of forging one, on views of this file."""
+"""accounts/users/identity.py: claims of users' tokens and attempts to forge one, on views of this file."""
 
 import base64
 import json
@@ -17,14 +17,14 @@ from jwt.warnings import InsecureKeyLengthWarning
 from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
 
-from accounts.authentication import UserIfAny
+from accounts.authentication import OptionalUserAuthentication
 from accounts.keys import credentials
 from accounts.models import Identity, Person, Scope
 from accounts.permissions import UserAccess
 from accounts.users import identity
-from accounts.users.identity import BadToken
+from accounts.users.identity import InvalidTokenError
 from config.api.views import LimitedView
-from config.redis.connection import redis
+from config.redis.connection import redis_client
 from config.redis.rate_limits import PREFIX
 from development.standins.http_server import Mode
 from development.standins.issuer_server import LIFETIME_SECONDS, IssuerStandIn
@@ -35,35 +35,35 @@ pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__)]
 SUBJECT = "did:privy:cm3np4u9j001rc8b73seqmqqk"
 
 
-class WhoView(UserAccess, LimitedView):
+class CallerView(UserAccess, LimitedView):
     def get(self, request):
-        """The caller."""
+        """Return the caller."""
         return Response({"person": request.user.person_id, "fid": request.user.fid, "subject": request.auth.subject})
 
 
-class AnybodyView(LimitedView):
-    authentication_classes = [UserIfAny]
+class OptionalCallerView(LimitedView):
+    authentication_classes = [OptionalUserAuthentication]
     permission_classes = [AllowAny]
 
     def get(self, request):
-        """The caller, if there is one."""
+        """Return the caller, if authenticated."""
         return Response({"person": None if request.user is None else request.user.person_id})
 
 
-class ForgotView(WhoView):
+class MissingAuthenticationView(CallerView):
     authentication_classes = []
 
 
 urlpatterns = [
-    path("api/who", WhoView.as_view()),
-    path("api/anybody", AnybodyView.as_view()),
-    path("api/forgot", ForgotView.as_view()),
+    path("api/who", CallerView.as_view()),
+    path("api/anybody", OptionalCallerView.as_view()),
+    path("api/forgot", MissingAuthenticationView.as_view()),
 ]
 
 
 @pytest.fixture(scope="module")
-def stranger() -> Iterator[IssuerStandIn]:
-    """An issuer that nobody believes, and of which nothing is ever asked."""
+def untrusted_issuer() -> Iterator[IssuerStandIn]:
+    """Run an issuer that is not trusted and never queried."""
     with IssuerStandIn() as running:
         yield running
 
@@ -92,7 +92,7 @@ def public_pem(issuer) -> bytes:
 
 
 def hmac_signed(issuer, secret: bytes, algorithm: str = "HS256") -> str:
-    """Signed by hand, since the library refuses to sign with what looks like a public key."""
+    """Sign by hand, since the library refuses to sign with what looks like a public key."""
     message = f"{part({'alg': algorithm, 'kid': 'quick-auth-1', 'typ': 'JWT'})}.{part(claims(issuer))}"
     signature = jwt.algorithms.HMACAlgorithm(jwt.algorithms.HMACAlgorithm.SHA256).sign(message.encode(), secret)
     return f"{message}.{base64.urlsafe_b64encode(signature).rstrip(b'=').decode()}"
@@ -102,16 +102,16 @@ def unsigned(issuer, algorithm) -> str:
     return f"{part({'alg': algorithm, 'kid': 'quick-auth-1', 'typ': 'JWT'})}.{part(claims(issuer))}."
 
 
-def pointing_elsewhere(issuer, stranger, header):
-    """Signed by the stranger, whose key the header holds or names the place of."""
+def pointing_elsewhere(issuer, untrusted_issuer, header):
+    """Sign with the untrusted issuer's key; the header contains that key or its URL."""
     elsewhere = {
-        "jku": f"{stranger.url}/.well-known/jwks.json",
-        "x5u": f"{stranger.url}/certificate.pem",
-        "jwk": jwt.algorithms.RSAAlgorithm.to_jwk(stranger.rsa_key.public_key(), as_dict=True),
+        "jku": f"{untrusted_issuer.url}/.well-known/jwks.json",
+        "x5u": f"{untrusted_issuer.url}/certificate.pem",
+        "jwk": jwt.algorithms.RSAAlgorithm.to_jwk(untrusted_issuer.rsa_key.public_key(), as_dict=True),
         "x5c": ["MIIB"],
-        "kid": f"{stranger.url}/.well-known/jwks.json",
+        "kid": f"{untrusted_issuer.url}/.well-known/jwks.json",
     }
-    return stranger.sign(claims(issuer), "RS256", headers={header: elsewhere[header]})
+    return untrusted_issuer.sign(claims(issuer), "RS256", headers={header: elsewhere[header]})
 
 
 def tampered(issuer):
@@ -129,7 +129,7 @@ def other_curve_of_claims(issuer):
     return issuer.sign(claims(issuer), "ES256", headers={"kid": "quick-auth-1"})
 
 
-# Name -> the token, from the issuer that is believed and one that isn't.
+# Name -> the token, from the trusted issuer and an untrusted one.
 ATTACKS = {
     "no algorithm": lambda ours, theirs: unsigned(ours, "none"),
     "no algorithm, otherwise written": lambda ours, theirs: unsigned(ours, "NoNe"),
@@ -209,25 +209,25 @@ ATTACKS = {
     "nothing": lambda ours, theirs: "",
     "letters beyond ASCII": lambda ours, theirs: "é.é.é",
     "two tokens": lambda ours, theirs: f"{signed(ours)} {signed(ours)}",
-    "a partner key": lambda ours, theirs: credentials.issue("Acme", scopes=[Scope.READ]),
+    "a partner key": lambda ours, theirs: credentials.issue_key("Acme", scopes=[Scope.READ]),
 }
 
 
-def ask(client, token, address="/api/who"):
+def get_with_token(client, token, address="/api/who"):
     return client.get(address, headers=bearer(token))
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_it_refuses(client, issuer, stranger, attack):
-    token = ATTACKS[attack](issuer, stranger)
-    answer = ask(client, token)
+def test_it_refuses(client, issuer, untrusted_issuer, attack):
+    token = ATTACKS[attack](issuer, untrusted_issuer)
+    answer = get_with_token(client, token)
     assert (answer.status_code, answer.json()) == (401, {"error": "Unauthorized"})
     assert answer.headers["WWW-Authenticate"] == 'Bearer realm="users"'
-    # Where the caller may be nobody, he still may not be somebody whose token is bad.
-    assert ask(client, token, "/api/anybody").status_code == 401
-    assert {asked.path for asked in issuer.asked} <= {"/.well-known/jwks.json", f"/v1/apps/{APP_ID}/jwks.json"}
-    assert len(issuer.asked) <= 2
-    assert not stranger.asked
+    # A bad token is refused also where authentication is optional.
+    assert get_with_token(client, token, "/api/anybody").status_code == 401
+    assert {received.path for received in issuer.received} <= {"/.well-known/jwks.json", f"/v1/apps/{APP_ID}/jwks.json"}
+    assert len(issuer.received) <= 2
+    assert not untrusted_issuer.received
     assert not Person.objects.exists() and not Identity.objects.exists()
 
 
@@ -237,7 +237,7 @@ def test_it_refuses(client, issuer, stranger, attack):
 def test_it_refuses_other_headers(client, issuer, header):
     answer = client.get("/api/who", headers={"Authorization": header})
     assert (answer.status_code, answer.json()) == (401, {"error": "Unauthorized"})
-    assert not issuer.asked
+    assert not issuer.received
 
 
 def test_it_refuses_a_good_token_without_its_scheme_or_in_another_header(client, issuer):
@@ -246,93 +246,95 @@ def test_it_refuses_a_good_token_without_its_scheme_or_in_another_header(client,
         assert client.get("/api/who", headers=headers).status_code == 401
 
 
-def test_a_view_that_asks_for_a_user_and_forgot_to_authenticate_refuses_everybody(client, issuer):
+def test_a_view_that_requires_a_user_without_authentication_refuses_all_callers(client, issuer):
     answer = client.get("/api/forgot", headers=as_user(issuer, 5))
     assert (answer.status_code, answer.json()) == (401, {"error": "Unauthorized"})
 
 
-def test_it_refuses_everybody_where_no_issuer_is_set(client, issuer, settings):
+def test_it_refuses_all_callers_if_no_issuer_is_set(client, issuer, settings):
     settings.IDENTITY_ISSUERS = ()
     assert client.get("/api/who", headers=as_user(issuer, 5)).status_code == 401
-    assert not issuer.asked
+    assert not issuer.received
 
 
 @pytest.mark.parametrize(
     "attack",
     ["no algorithm", "the public key as a secret", "another issuer", "a megabyte", "an algorithm that is a list"],
 )
-def test_it_asks_nobody_about_a_token_that_names_no_issuer_of_ours_or_not_its_algorithm(issuer, stranger, attack):
-    with pytest.raises(BadToken):
-        identity.verify(ATTACKS[attack](issuer, stranger))
-    assert not issuer.asked and not stranger.asked
+def test_it_fetches_nothing_for_a_token_of_another_issuer_or_algorithm(issuer, untrusted_issuer, attack):
+    with pytest.raises(InvalidTokenError):
+        identity.verify_token(ATTACKS[attack](issuer, untrusted_issuer))
+    assert not issuer.received and not untrusted_issuer.received
 
 
-def test_it_says_nothing_of_a_token_in_the_log(client, issuer, caplog):
+def test_it_logs_nothing_of_a_token(client, issuer, caplog):
     token = signed(issuer, aud="elsewhere")
-    ask(client, token)
+    get_with_token(client, token)
     assert token not in caplog.text and token.split(".")[2] not in caplog.text
 
 
-def test_it_says_that_it_can_not_tell_where_the_issuer_has_given_no_keys_yet(client, issuer):
+def test_it_returns_503_while_the_issuer_has_given_no_keys_yet(client, issuer):
     issuer.behave(Mode.FAIL)
     answer = client.get("/api/who", headers=as_user(issuer, 5))
     assert (answer.status_code, answer.json()) == (503, {"error": "Upstream is not available"})
     assert "Retry-After" in answer.headers
 
 
-def test_calls_count_whose_token_nobody_can_check(client, issuer, settings):
-    redis().delete(f"{PREFIX}limit:RATE_LIMIT_PUBLIC:127.0.0.1")
+def test_calls_count_whose_token_can_not_be_checked(client, issuer, settings):
+    redis_client().delete(f"{PREFIX}limit:RATE_LIMIT_PUBLIC:127.0.0.1")
     settings.RATE_LIMIT_PUBLIC = 2
     issuer.behave(Mode.FAIL)
-    answers = [ask(client, signed(issuer)) for _ in range(3)]
+    answers = [get_with_token(client, signed(issuer)) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [503, 503, 429]
     assert [answer.headers["RateLimit-Remaining"] for answer in answers] == ["1", "0", "0"]
-    redis().delete(f"{PREFIX}limit:RATE_LIMIT_PUBLIC:127.0.0.1")
+    redis_client().delete(f"{PREFIX}limit:RATE_LIMIT_PUBLIC:127.0.0.1")
 
 
-def test_it_lets_in_who_is_expired_or_early_by_less_than_the_leeway(issuer):
+def test_it_takes_a_token_that_is_expired_or_early_by_less_than_the_leeway(issuer):
     now = int(time.time())
     for times in ({"exp": now - 50}, {"iat": now + 50}, {"nbf": now + 50}):
-        assert identity.verify(signed(issuer, **times)).fid == 5
+        assert identity.verify_token(signed(issuer, **times)).fid == 5
 
 
 def test_it_takes_a_fid_from_a_number_or_its_digits(issuer):
     highest = 2**63 - 1
     for sub in (5, "5", highest, str(highest)):
-        verified = identity.verify(signed(issuer, sub=sub))
+        verified = identity.verify_token(signed(issuer, sub=sub))
         assert (verified.issuer, verified.subject, verified.kind) == (issuer.url, str(sub), "fid")
         assert verified.fid == int(sub)
 
 
 def test_it_takes_a_token_that_is_for_others_as_well(issuer):
-    assert identity.verify(signed(issuer, aud=["other.example", DOMAIN])).fid == 5
+    assert identity.verify_token(signed(issuer, aud=["other.example", DOMAIN])).fid == 5
 
 
 def test_it_takes_the_id_of_privys_access_tokens_and_the_fid_of_its_identity_tokens(issuer):
-    access = identity.verify(issuer.privy(SUBJECT, app_id=APP_ID))
+    access = identity.verify_token(issuer.privy(SUBJECT, app_id=APP_ID))
     assert (access.issuer, access.subject, access.kind, access.fid) == ("privy.io", SUBJECT, "id", None)
-    assert access.told is None
-    shown = identity.verify(issuer.privy(SUBJECT, app_id=APP_ID, fid=5))
+    assert access.fid_claim is None
+    shown = identity.verify_token(issuer.privy(SUBJECT, app_id=APP_ID, fid=5))
     assert (shown.subject, shown.kind, shown.fid) == (SUBJECT, "id", 5)
-    assert timedelta(0) <= timezone.now() - shown.told.at < timedelta(minutes=1)
-    assert shown.told.until - shown.told.at == timedelta(seconds=LIFETIME_SECONDS + identity.LEEWAY_SECONDS)
+    assert timedelta(0) <= timezone.now() - shown.fid_claim.valid_from < timedelta(minutes=1)
+    assert shown.fid_claim.valid_until - shown.fid_claim.valid_from == timedelta(
+        seconds=LIFETIME_SECONDS + identity.LEEWAY_SECONDS
+    )
 
 
 @pytest.mark.parametrize("accounts", [{"linked_accounts": "[]"}, {"linked_accounts": None}, {"cr": "1"}])
-def test_it_tells_an_identity_token_without_accounts_from_an_access_token(issuer, accounts):
-    verified = identity.verify(issuer.privy(SUBJECT, app_id=APP_ID, **accounts))
-    assert verified.fid is None and verified.told is not None
+def test_it_distinguishes_an_identity_token_without_accounts_from_an_access_token(issuer, accounts):
+    verified = identity.verify_token(issuer.privy(SUBJECT, app_id=APP_ID, **accounts))
+    assert verified.fid is None and verified.fid_claim is not None
 
 
 def test_it_takes_no_fid_where_there_are_several_or_none(issuer):
     for accounts in ([], [{"type": "email", "address": "a@example.org"}], [{"type": "farcaster", "fid": 5}] * 2):
-        verified = identity.verify(issuer.privy(SUBJECT, app_id=APP_ID, linked_accounts=json.dumps(accounts)))
-        assert verified.fid is None and verified.told is not None
+        verified = identity.verify_token(issuer.privy(SUBJECT, app_id=APP_ID, linked_accounts=json.dumps(accounts)))
+        assert verified.fid is None and verified.fid_claim is not None
 
 
 def test_it_reads_linked_accounts_of_no_other_issuer(issuer):
-    verified = identity.verify(signed(issuer, linked_accounts='[{"type": "farcaster", "fid": 6}]'))
-    assert (verified.fid, verified.told) == (5, None)
+    verified = identity.verify_token(signed(issuer, linked_accounts='[{"type": "farcaster", "fid": 6}]'))
+    assert (verified.fid, verified.fid_claim) == (5, None)
 
 
 def test_it_lets_a_user_in(client, issuer):
@@ -345,7 +347,7 @@ def test_it_lets_a_user_in(client, issuer):
     assert client.get("/api/who", headers=lower).status_code == 200
 
 
-def test_one_query_knows_a_user_again(client, issuer, django_assert_num_queries):
+def test_one_query_finds_a_known_user(client, issuer, django_assert_num_queries):
     headers = as_user(issuer, 5)
     client.get("/api/who", headers=headers)
     with django_assert_num_queries(1):
@@ -355,12 +357,12 @@ def test_one_query_knows_a_user_again(client, issuer, django_assert_num_queries)
 def test_a_key_that_is_too_short_to_be_trusted_signs_nothing(issuer):
     short = rsa.generate_private_key(public_exponent=65537, key_size=1024)  # noqa: S505
     jwk = jwt.algorithms.RSAAlgorithm.to_jwk(short.public_key(), as_dict=True) | {"kid": "short", "alg": "RS256"}
-    issuer.change = lambda asked, body: {"keys": [*body["keys"], jwk]}
+    issuer.change = lambda received, body: {"keys": [*body["keys"], jwk]}
     with pytest.warns(InsecureKeyLengthWarning):
         token = jwt.encode(claims(issuer), short, algorithm="RS256", headers={"kid": "short"})
-    with pytest.raises(BadToken):
-        identity.verify(token)
-    assert identity.verify(signed(issuer)).fid == 5
+    with pytest.raises(InvalidTokenError):
+        identity.verify_token(token)
+    assert identity.verify_token(signed(issuer)).fid == 5
 
 
 def test_the_openapi_description_names_the_token_where_it_is_needed_and_where_it_may_be_left_out():

@@ -41,7 +41,7 @@ def test_it_refuses_bad_input_in_clear_words_and_issues_nothing(arguments, words
 
 def test_it_prints_a_key_that_verifies_with_the_scopes_read_and_index(capsys):
     call_command("issue_partner_key", "Acme")
-    key = credentials.verify(capsys.readouterr().out.removesuffix("\n"))
+    key = credentials.verify_key(capsys.readouterr().out.removesuffix("\n"))
     assert (key.name, key.scopes, key.expires_at) == ("Acme", ["read", "index"], None)
 
 
@@ -49,13 +49,13 @@ def test_it_takes_scopes_and_an_expiry(capsys):
     before = timezone.now()
     scopes = ["--scope", "agents", "--scope", "deploy", "--scope", "read"]
     call_command("issue_partner_key", "Acme", *scopes, "--expires-days", "30")
-    key = credentials.verify(capsys.readouterr().out.removesuffix("\n"))
+    key = credentials.verify_key(capsys.readouterr().out.removesuffix("\n"))
     assert key.scopes == ["read", "deploy", "agents"]
     assert before + timedelta(days=30) <= key.expires_at <= timezone.now() + timedelta(days=30)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_command_line_prints_the_key_alone_on_standard_output():
+def test_the_command_line_prints_only_the_key_on_standard_output():
     database = connection.settings_dict
     address = f"{quote(database['HOST'], safe='')}:{database['PORT'] or 5432}/{database['NAME']}"
     login = f"{quote(database['USER'])}:{quote(database['PASSWORD'])}".removesuffix(":")
@@ -74,4 +74,4 @@ def test_the_command_line_prints_the_key_alone_on_standard_output():
         timeout=60,
     )
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert credentials.verify(ended.stdout.removesuffix("\n")) is not None
+    assert credentials.verify_key(ended.stdout.removesuffix("\n")) is not None

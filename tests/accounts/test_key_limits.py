@@ -1,4 +1,4 @@
-"""Limits of single partner keys, in the place of the one that all keys have."""
+"""Rate limits of single partner keys, which override the default limit of keys."""
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -17,7 +17,7 @@ ADMIN = "/admin/accounts/partnerkey/"
 
 @pytest.fixture(autouse=True)
 def limits(settings):
-    """A limit of all keys that tests can reach, and nobody counted yet."""
+    """Set default limits that tests can reach, and delete all counters."""
     settings.RATE_LIMIT_KEYED, settings.RATE_LIMIT_INDEX = 3, 2
     with Redis.from_url(settings.REDIS_URL) as client:
         for name in client.scan_iter("launchboard:limit:*"):
@@ -26,13 +26,13 @@ def limits(settings):
 
 
 def key_with(calls_per_minute, *, name="Partner"):
-    """The header of a key with this limit."""
-    text = credentials.issue(name, scopes=[Scope.READ, Scope.INDEX])
+    """Issue a key with this limit and return its header."""
+    text = credentials.issue_key(name, scopes=[Scope.READ, Scope.INDEX])
     PartnerKey.objects.filter(name=name).update(calls_per_minute=calls_per_minute)
     return {"x-api-key": text}
 
 
-def said(answer):
+def rate_limit_of(answer):
     return answer.status_code, answer.headers.get("RateLimit-Limit"), answer.headers.get("RateLimit-Remaining")
 
 
@@ -47,36 +47,36 @@ def test_it_takes_no_limit_out_of_bounds(number):
 
 def test_it_refuses_from_the_keys_own_limit_on(client):
     header = key_with(1)
-    assert [said(client.get(READ, headers=header)) for _ in range(2)] == [(200, "1", "0"), (429, "1", "0")]
+    assert [rate_limit_of(client.get(READ, headers=header)) for _ in range(2)] == [(200, "1", "0"), (429, "1", "0")]
 
 
 def test_a_higher_limit_lets_more_calls_pass_than_others_may_make(client):
     header = key_with(5)
-    assert [said(client.get(READ, headers=header))[0] for _ in range(6)] == [200] * 5 + [429]
+    assert [rate_limit_of(client.get(READ, headers=header))[0] for _ in range(6)] == [200] * 5 + [429]
 
 
 def test_without_a_limit_of_its_own_it_has_that_of_all_keys(client):
     header = key_with(None)
-    assert [said(client.get(READ, headers=header)) for _ in range(4)][-1] == (429, "3", "0")
+    assert [rate_limit_of(client.get(READ, headers=header)) for _ in range(4)][-1] == (429, "3", "0")
 
 
 def test_nought_is_no_limit(client):
     header = key_with(0)
-    assert {said(client.get(READ, headers=header)) for _ in range(6)} == {(200, None, None)}
+    assert {rate_limit_of(client.get(READ, headers=header)) for _ in range(6)} == {(200, None, None)}
 
 
 def test_it_limits_a_key_while_the_others_have_no_limit(client, limits):
     limits.RATE_LIMIT_KEYED = 0
     limited, other = key_with(1), key_with(None, name="Other")
-    assert [said(client.get(READ, headers=limited))[0] for _ in range(2)] == [200, 429]
-    assert {said(client.get(READ, headers=other)) for _ in range(4)} == {(200, None, None)}
+    assert [rate_limit_of(client.get(READ, headers=limited))[0] for _ in range(2)] == [200, 429]
+    assert {rate_limit_of(client.get(READ, headers=other)) for _ in range(4)} == {(200, None, None)}
 
 
 def test_a_new_limit_holds_from_the_next_call_on(client):
     header = key_with(1)
-    assert [said(client.get(READ, headers=header))[0] for _ in range(2)] == [200, 429]
+    assert [rate_limit_of(client.get(READ, headers=header))[0] for _ in range(2)] == [200, 429]
     PartnerKey.objects.update(calls_per_minute=4)
-    assert said(client.get(READ, headers=header)) == (200, "4", "1")
+    assert rate_limit_of(client.get(READ, headers=header)) == (200, "4", "1")
 
 
 def test_indexing_keeps_its_limit(client):
@@ -84,7 +84,7 @@ def test_indexing_keeps_its_limit(client):
     answers = [
         client.post("/api/tokens/index", "{}", content_type="application/json", headers=header) for _ in range(3)
     ]
-    assert [said(answer)[:2] for answer in answers] == [(400, "2"), (400, "2"), (429, "2")]
+    assert [rate_limit_of(answer)[:2] for answer in answers] == [(400, "2"), (400, "2"), (429, "2")]
 
 
 def test_an_operator_gives_a_key_a_limit_and_takes_it_away(admin_client):

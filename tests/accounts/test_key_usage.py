@@ -1,4 +1,4 @@
-"""How much keys are used: no call is counted twice, and none is lost that Redis has kept."""
+"""Usage counts of keys: no call is counted twice, and none that is stored in Redis is lost."""
 
 import signal
 from concurrent.futures import ThreadPoolExecutor
@@ -52,7 +52,7 @@ def forget_counts(url):
 
 @pytest.fixture(autouse=True)
 def counts(settings):
-    """Nothing is counted yet."""
+    """Delete all usage counts."""
     url = settings.REDIS_URL
     forget_counts(url)
     yield
@@ -61,19 +61,19 @@ def counts(settings):
 
 @pytest.fixture
 def header():
-    return {"x-api-key": keys.issue("Acme", scopes=[Scope.READ])}
+    return {"x-api-key": keys.issue_key("Acme", scopes=[Scope.READ])}
 
 
 def stored():
-    """Endpoint -> calls of the only key."""
+    """Return endpoint -> calls of the only key."""
     usage.store_counted()
     return dict(KeyUsage.objects.values_list("endpoint", "calls"))
 
 
 def count(key, *, times=1, endpoint="token-list", day=None):
-    field = call_counts.field(day=day or timezone.now().date(), caller=key.pk, endpoint=endpoint)
+    field = call_counts.count_field(day=day or timezone.now().date(), caller=key.pk, endpoint=endpoint)
     for _ in range(times):
-        call_counts.count(field)
+        call_counts.increment_count(field)
 
 
 @pytest.mark.parametrize("limit", [0, 2])
@@ -101,8 +101,8 @@ def test_it_counts_a_call_once_however_many_limits_it_has(client, header, settin
 
 
 def test_it_counts_all_secrets_of_a_key_together_and_each_key_by_itself(client, header):
-    second = {"x-api-key": keys.rotate(PartnerKey.objects.get())}
-    other = {"x-api-key": keys.issue("Other", scopes=[Scope.READ])}
+    second = {"x-api-key": keys.rotate_key(PartnerKey.objects.get())}
+    other = {"x-api-key": keys.issue_key("Other", scopes=[Scope.READ])}
     for headers in (header, second, other):
         client.get(READ, headers=headers)
     usage.store_counted()
@@ -114,7 +114,7 @@ def test_calls_pass_while_redis_is_away(client, header, settings, unused_port, l
     settings.RATE_LIMIT_KEYED = limit
     settings.REDIS_URL = f"redis://127.0.0.1:{unused_port}/0"
     assert {client.get(READ, headers=header).status_code for _ in range(4)} == {200}
-    with pytest.raises(call_counts.CountsUnavailable):
+    with pytest.raises(call_counts.CountsUnavailableError):
         usage.store_counted()
     tasks.store_key_usage()
     assert not KeyUsage.objects.exists()
@@ -143,19 +143,19 @@ def test_it_adds_to_what_is_stored():
 def test_a_batch_that_is_stored_and_not_dropped_is_added_once():
     key = PartnerKeyFactory()
     count(key, times=3)
-    batch = call_counts.take()
-    assert usage.store(batch) == 3
-    # Whoever stored it was killed here. Calls go on, and belong to the next batch.
+    batch = call_counts.take_batch()
+    assert usage.store_batch(batch) == 3
+    # The worker that stored it was killed here. Calls go on, and belong to the next batch.
     count(key, times=2)
-    assert call_counts.take() == batch
+    assert call_counts.take_batch() == batch
     assert stored() == {"token-list": 5}
-    assert call_counts.take() is None
+    assert call_counts.take_batch() is None
 
 
 def test_a_batch_that_was_taken_and_not_stored_is_not_lost():
     key = PartnerKeyFactory()
     count(key, times=3)
-    taken = call_counts.take()
+    taken = call_counts.take_batch()
     count(key)
     assert sum(taken.counts.values()) == 3
     assert stored() == {"token-list": 4}
@@ -164,12 +164,12 @@ def test_a_batch_that_was_taken_and_not_stored_is_not_lost():
 def test_dropping_late_leaves_the_batch_of_others():
     key = PartnerKeyFactory()
     count(key)
-    late = call_counts.take()
+    late = call_counts.take_batch()
     usage.store_counted()
     count(key, times=2)
-    current = call_counts.take()
-    call_counts.drop(late)
-    assert call_counts.take() == current
+    current = call_counts.take_batch()
+    call_counts.drop_batch(late)
+    assert call_counts.take_batch() == current
     assert stored() == {"token-list": 3}
 
 
@@ -196,7 +196,7 @@ def test_calls_of_a_key_that_is_gone_keep_no_others_from_being_stored():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_several_who_store_at_once_add_each_call_once():
+def test_several_workers_that_store_at_once_add_each_call_once():
     key = PartnerKeyFactory()
 
     def store(_):
@@ -245,17 +245,17 @@ def waits_for_the_table():
         return cursor.fetchone()[0]
 
 
-def test_it_tells_each_of_a_keys_last_days_and_nothing_of_other_keys():
+def test_it_returns_each_of_a_keys_last_days_and_nothing_of_other_keys():
     key, today = PartnerKeyFactory(), timezone.now().date()
     for days_ago, endpoint, calls in ((0, "a", 1), (0, "b", 2), (2, "a", 4), (3, "a", 8)):
         KeyUsage.objects.create(partner_key=key, day=today - timedelta(days_ago), endpoint=endpoint, calls=calls)
     KeyUsage.objects.create(partner_key=PartnerKeyFactory(), day=today, endpoint="a", calls=16)
     days = [today - timedelta(days_ago) for days_ago in (2, 1, 0)]
     expected = [DayOfCalls(day, calls) for day, calls in zip(days, (4, 0, 3), strict=True)]
-    assert usage.requests_of(key, days=3) == (expected, [("a", 5), ("b", 2)])
+    assert usage.calls_of_key(key, days=3) == (expected, [("a", 5), ("b", 2)])
 
 
-def test_it_tells_the_busiest_keys_first_and_the_days_of_all():
+def test_it_returns_the_busiest_keys_first_and_the_days_of_all():
     first, second, idle = PartnerKeyFactory(name="First"), PartnerKeyFactory(name="Second"), PartnerKeyFactory()
     today = timezone.now().date()
     yesterday = today - timedelta(days=1)
@@ -263,7 +263,7 @@ def test_it_tells_the_busiest_keys_first_and_the_days_of_all():
     KeyUsage.objects.create(partner_key=second, day=yesterday, endpoint="a", calls=3)
     KeyUsage.objects.create(partner_key=second, day=today, endpoint="b", calls=3)
     KeyUsage.objects.create(partner_key=idle, day=today - timedelta(days=2), endpoint="a", calls=9)
-    days, keys = usage.requests_of_all(days=2)
+    days, keys = usage.calls_of_all_keys(days=2)
     assert days == [DayOfCalls(yesterday, 3), DayOfCalls(today, 8)]
     assert keys == [KeyCalls(second.pk, "Second", 6), KeyCalls(first.pk, "First", 5)]
 

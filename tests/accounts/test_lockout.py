@@ -1,4 +1,4 @@
-"""Wrong passwords lock a name out at an address, and nobody else."""
+"""Lock-out of a name at an address after wrong passwords."""
 
 import re
 import subprocess
@@ -28,7 +28,7 @@ VICTIM, ATTACKER = "198.51.100.8", "198.51.100.7"
 
 @pytest.fixture(autouse=True)
 def quick_hashes(settings: Any) -> None:
-    """Passwords whose check takes no time; what they are is of no matter here."""
+    """Set a fast password hasher."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.AXES_FAILURE_LIMIT = 3
 
@@ -88,7 +88,7 @@ def test_the_name_is_free_at_other_addresses_and_other_names_at_this_one(client,
     assert try_password(client, PASSWORD, REMOTE_ADDR="192.0.2.2").status_code == 302
 
 
-def test_names_that_nobody_has_are_locked_out_as_well(client, operator):
+def test_unknown_names_are_locked_out_as_well(client, operator):
     assert statuses(client, 3, name="nobody") == [200, 200, 429]
 
 
@@ -117,7 +117,7 @@ def test_it_keeps_no_password_and_no_log_of_who_came(client, operator):
     [("192.0.2.1", "192.0.2.1"), ("2001:db8:1:2:3::4", "2001:db8:1:2::"), ("", "::"), ("nonsense", "::")],
 )
 def test_it_counts_by_an_address_that_a_column_takes(address, expected):
-    assert lockout.address_of(RequestFactory().get("/", REMOTE_ADDR=address)) == expected
+    assert lockout.login_address(RequestFactory().get("/", REMOTE_ADDR=address)) == expected
 
 
 def test_sessions_that_are_over_are_pruned(client, operator):
@@ -131,7 +131,7 @@ def test_sessions_that_are_over_are_pruned(client, operator):
 
 @pytest.fixture
 def served(service_environment: dict[str, str], unused_port: int) -> Iterator[str]:
-    """The address of the service behind one proxy, with two processes."""
+    """Run the service behind one proxy, with two processes, and return its address."""
     command = [sys.executable, "-m", "granian", "--interface", "wsgi", "config.wsgi:application"]
     changes = {"TRUSTED_PROXIES": "1", "LOGIN_FAILURE_LIMIT": "3", "ALLOWED_HOSTS": "*"}
     process = subprocess.Popen(
@@ -149,7 +149,7 @@ def served(service_environment: dict[str, str], unused_port: int) -> Iterator[st
 
 
 def log_in(served: str, password: str, forwarded: str) -> tuple[requests.Response, requests.Session]:
-    """As a browser does, in a session of its own."""
+    """Log in as a browser does, in a new session."""
     browser = requests.Session()
     page = browser.get(served + LOGIN, timeout=20)
     [token] = set(re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text))
@@ -162,7 +162,7 @@ def log_in(served: str, password: str, forwarded: str) -> tuple[requests.Respons
 def test_a_forged_address_neither_evades_the_lock_nor_locks_others_out(settings, served):
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher"]
     User.objects.create_superuser("operator", password=PASSWORD)
-    # What the attacker writes himself is another address each time, or the victim's; the proxy adds his own.
+    # The header sent by the attacker has another address each time, or the victim's; the proxy appends the real one.
     forged = ["203.0.113.1", "203.0.113.2", VICTIM, f"{VICTIM}, {VICTIM}"]
     answered = [log_in(served, "wrong", f"{written}, {ATTACKER}")[0] for written in forged]
     assert [answer.status_code for answer in answered] == [200, 200, 429, 429]
@@ -174,6 +174,6 @@ def test_a_forged_address_neither_evades_the_lock_nor_locks_others_out(settings,
     cookie = answer.headers["Set-Cookie"]
     assert "HttpOnly" in cookie and "SameSite=Lax" in cookie and "Max-Age=43200" in cookie
     assert browser.get(served + LIST, timeout=20).status_code == 200
-    # The API knows of no lock.
+    # The API has no lock-out.
     public = requests.get(f"{served}/api/tokens", headers={"X-Forwarded-For": ATTACKER}, timeout=20)
     assert public.status_code == 200

@@ -1,4 +1,4 @@
-"""The operator's pages for partner keys."""
+"""The admin pages of partner keys."""
 
 import re
 from datetime import timedelta
@@ -33,13 +33,13 @@ def page_of(key, *, action="change"):
 
 @pytest.fixture
 def admin_user():
-    """The operator behind pytest-django's `admin_client`, without a password, whose hashing is slow."""
+    """Create the operator of pytest-django's `admin_client` without a password, since hashing one is slow."""
     return User.objects.create_superuser("operator")
 
 
 @pytest.fixture
 def support_client(client):
-    """Logged in as somebody who may look at partner keys, and nothing else."""
+    """Log in a user that may only view partner keys."""
     user = User.objects.create_user("support", is_staff=True)
     user.user_permissions.add(Permission.objects.get(codename="view_partnerkey"))
     client.force_login(user)
@@ -87,7 +87,7 @@ def test_it_never_deletes_a_key(admin_client):
         ({"name": "Acme", "scopes": ["write"]}, "write is not one of the available choices"),
         (
             {"name": "Acme", "scopes": ["read"], "expires_at_0": "2020-01-01", "expires_at_1": "00:00:00"},
-            "The expiry must lie in the future",
+            "The expiry must be in the future",
         ),
     ],
 )
@@ -110,14 +110,14 @@ def test_it_shows_an_issued_key_that_verifies(admin_client):
     )
     assert page.status_code == 200
     assert "no-store" in page.headers["Cache-Control"]
-    key = credentials.verify(key_shown_on(page))
+    key = credentials.verify_key(key_shown_on(page))
     assert (key.name, key.scopes) == ("Acme", ["read", "agents"])
     assert (key.expires_at.date(), key.expires_at.hour) == (expiry.date(), 12)
 
 
 def test_it_shows_an_issued_key_once_and_keeps_it_nowhere(admin_client):
     text = key_shown_on(admin_client.post(ADD, {"name": "Acme", "scopes": ["read"]}))
-    key = credentials.verify(text)
+    key = credentials.verify_key(text)
     for address in (LIST, ADD, page_of(key), f"{LIST}{key.pk}/history/", "/admin/"):
         assert text[16:48] not in admin_client.get(address).content.decode()
     assert all(text not in str(session.get_decoded()) for session in Session.objects.all())
@@ -128,25 +128,25 @@ def test_it_shows_an_issued_key_once_and_keeps_it_nowhere(admin_client):
 @pytest.mark.parametrize("button", ["_addanother", "_continue", "_popup"])
 def test_it_shows_the_key_whichever_button_saved_it(admin_client, button):
     page = admin_client.post(ADD, {"name": "Acme", "scopes": ["read"], button: "1"})
-    assert credentials.verify(key_shown_on(page)) is not None
+    assert credentials.verify_key(key_shown_on(page)) is not None
 
 
-def test_asking_for_the_rotation_page_changes_nothing(admin_client):
-    text = credentials.issue("Acme", scopes=["read"])
-    page = admin_client.get(page_of(credentials.verify(text), action="rotate"))
+def test_opening_the_rotation_page_changes_nothing(admin_client):
+    text = credentials.issue_key("Acme", scopes=["read"])
+    page = admin_client.get(page_of(credentials.verify_key(text), action="rotate"))
     assert text[8:16] in page.content.decode()
-    assert credentials.verify(text).secrets.count() == 1
+    assert credentials.verify_key(text).secrets.count() == 1
 
 
 def test_rotating_shows_a_new_key_beside_which_the_old_one_stays_valid(admin_client):
-    old = credentials.issue("Acme", scopes=["read"])
-    key = credentials.verify(old)
+    old = credentials.issue_key("Acme", scopes=["read"])
+    key = credentials.verify_key(old)
     page = admin_client.post(page_of(key, action="rotate"))
     assert "no-store" in page.headers["Cache-Control"]
     new = key_shown_on(page)
-    assert credentials.verify(old) == credentials.verify(new) == key
+    assert credentials.verify_key(old) == credentials.verify_key(new) == key
     third = key_shown_on(admin_client.post(page_of(key, action="rotate")))
-    assert [credentials.verify(text) for text in (old, new, third)] == [None, key, key]
+    assert [credentials.verify_key(text) for text in (old, new, third)] == [None, key, key]
 
 
 def test_it_refuses_to_rotate_a_revoked_key(admin_client):
@@ -157,14 +157,14 @@ def test_it_refuses_to_rotate_a_revoked_key(admin_client):
     assert not LogEntry.objects.exists()
 
 
-def test_revoking_asks_first_and_then_refuses_the_key(admin_client):
-    text = credentials.issue("Acme", scopes=["read"])
-    key = credentials.verify(text)
+def test_revoking_needs_a_confirmation_and_then_refuses_the_key(admin_client):
+    text = credentials.issue_key("Acme", scopes=["read"])
+    key = credentials.verify_key(text)
     assert "be undone" in admin_client.get(page_of(key, action="revoke")).content.decode()
-    assert credentials.verify(text) == key
+    assert credentials.verify_key(text) == key
     page = admin_client.post(page_of(key, action="revoke"), follow=True)
     assert "The key of Acme is revoked." in page.content.decode()
-    assert credentials.verify(text) is None
+    assert credentials.verify_key(text) is None
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_revoking_twice_is_logged_once(admin_client):
 
 
 def test_issue_rotation_and_revocation_are_logged_with_who_did_it(admin_client, admin_user):
-    key = credentials.verify(key_shown_on(admin_client.post(ADD, {"name": "Acme", "scopes": ["read"]})))
+    key = credentials.verify_key(key_shown_on(admin_client.post(ADD, {"name": "Acme", "scopes": ["read"]})))
     admin_client.post(page_of(key, action="rotate"))
     admin_client.post(page_of(key, action="revoke"))
     entries = LogEntry.objects.order_by("id")
@@ -194,12 +194,12 @@ def test_issue_rotation_and_revocation_are_logged_with_who_did_it(admin_client, 
 
 
 def test_editing_changes_name_scopes_and_expiry_but_neither_state_nor_secrets(admin_client):
-    text = credentials.issue("Acme", scopes=["read"])
-    key = credentials.verify(text)
+    text = credentials.issue_key("Acme", scopes=["read"])
+    key = credentials.verify_key(text)
     before = list(key.secrets.values())
     sent = {"name": "Acme Inc", "scopes": ["index"], "revoked_at": "2020-01-01", "key_ids": "x", "digest": "0" * 64}
     assert admin_client.post(page_of(key), sent).status_code == 302
-    key = credentials.verify(text)
+    key = credentials.verify_key(text)
     assert (key.name, key.scopes, key.revoked_at) == ("Acme Inc", ["index"], None)
     assert list(key.secrets.values()) == before
 
@@ -208,7 +208,7 @@ def test_saving_an_edit_keeps_a_revocation_that_came_in_between():
     key = PartnerKeyFactory()
     form = PartnerKeyForm({"name": "Acme Inc", "scopes": ["index"]}, instance=PartnerKey.objects.get())
     assert form.is_valid()
-    credentials.revoke(key)
+    credentials.revoke_key(key)
     admin.site.get_model_admin(PartnerKey).save_model(None, form.instance, form, change=True)
     key.refresh_from_db()
     assert (key.name, key.scopes, key.state) == ("Acme Inc", ["index"], KeyState.REVOKED)
@@ -251,8 +251,8 @@ def test_the_list_is_searched_and_filtered(admin_client, query, names):
 
 
 def test_the_list_names_the_ids_of_current_secrets_only(admin_client):
-    texts = [credentials.issue("Acme", scopes=["read"])]
-    texts += [credentials.rotate(credentials.verify(texts[0])) for _ in range(2)]
+    texts = [credentials.issue_key("Acme", scopes=["read"])]
+    texts += [credentials.rotate_key(credentials.verify_key(texts[0])) for _ in range(2)]
     page = admin_client.get(LIST).content.decode()
     assert f"{texts[2][8:16]}, {texts[1][8:16]}<" in page
     assert texts[0][8:16] not in page

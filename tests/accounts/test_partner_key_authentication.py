@@ -1,4 +1,4 @@
-"""The header x-api-key and the scope behind it, on a view of this file."""
+"""Authentication by the header x-api-key and its scopes, on views of this file."""
 
 from datetime import timedelta
 
@@ -15,31 +15,31 @@ from accounts.models import PartnerKey, Scope
 from accounts.permissions import HasScope
 
 
-class WhoView(APIView):
+class KeyNameView(APIView):
     authentication_classes = [PartnerKeyAuthentication]
     permission_classes = [HasScope]
     required_scope = Scope.INDEX
 
     def get(self, request):
-        """The name behind the key."""
+        """Return the name of the key."""
         return Response({"name": request.auth.name, "staff": request.user.is_staff})
 
 
-class UnguardedView(WhoView):
+class UnguardedView(KeyNameView):
     authentication_classes = []
 
 
-urlpatterns = [path("api/who", WhoView.as_view()), path("api/unguarded", UnguardedView.as_view())]
+urlpatterns = [path("api/who", KeyNameView.as_view()), path("api/unguarded", UnguardedView.as_view())]
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__)]
 
 
-def ask(client, text):
+def get_with_key(client, text):
     return client.get("/api/who", headers={"x-api-key": text})
 
 
 @pytest.mark.parametrize("headers", [{}, {"x-api-key": ""}])
-def test_it_asks_for_a_key_where_none_is_sent(client, headers, django_assert_num_queries):
+def test_it_requires_a_key_where_none_is_sent(client, headers, django_assert_num_queries):
     with django_assert_num_queries(0):
         answer = client.get("/api/who", headers=headers)
     assert (answer.status_code, answer.json()) == (401, {"error": "API key is required"})
@@ -47,51 +47,53 @@ def test_it_asks_for_a_key_where_none_is_sent(client, headers, django_assert_num
 
 
 @pytest.mark.parametrize("junk", ["x", "lb_live_" + "a" * 46, "é", "a, b", "x" * 5000])
-def test_it_refuses_junk_without_asking_the_database(client, junk, django_assert_num_queries):
+def test_it_refuses_junk_without_a_query(client, junk, django_assert_num_queries):
     with django_assert_num_queries(0):
-        answer = ask(client, junk)
+        answer = get_with_key(client, junk)
     assert (answer.status_code, answer.json()) == (401, {"error": "Unauthorized"})
     assert answer.headers["WWW-Authenticate"].startswith("ApiKey ")
 
 
 def test_it_refuses_unknown_revoked_expired_and_retired_keys_in_the_same_words(client):
     body = credentials.PREFIX + "A" * 40
-    refused = [body + credentials.checksum(body)]
-    refused.append(credentials.issue("Revoked", scopes=[Scope.INDEX]))
-    credentials.revoke(credentials.verify(refused[-1]))
-    refused.append(credentials.issue("Expired", scopes=[Scope.INDEX], expires_at=timezone.now() + timedelta(days=1)))
+    refused = [body + credentials.key_checksum(body)]
+    refused.append(credentials.issue_key("Revoked", scopes=[Scope.INDEX]))
+    credentials.revoke_key(credentials.verify_key(refused[-1]))
+    refused.append(
+        credentials.issue_key("Expired", scopes=[Scope.INDEX], expires_at=timezone.now() + timedelta(days=1))
+    )
     PartnerKey.objects.filter(name="Expired").update(expires_at=timezone.now())
-    refused.append(credentials.issue("Retired", scopes=[Scope.INDEX]))
+    refused.append(credentials.issue_key("Retired", scopes=[Scope.INDEX]))
     for _ in range(2):
-        credentials.rotate(PartnerKey.objects.get(name="Retired"))
-    answers = [ask(client, text) for text in refused]
+        credentials.rotate_key(PartnerKey.objects.get(name="Retired"))
+    answers = [get_with_key(client, text) for text in refused]
     assert [(answer.status_code, answer.json()) for answer in answers] == [(401, {"error": "Unauthorized"})] * 4
     assert {answer.headers["WWW-Authenticate"] for answer in answers} == {'ApiKey realm="partners", header="x-api-key"'}
 
 
-def test_it_refuses_a_key_without_the_scope_and_says_which(client):
-    answer = ask(client, credentials.issue("Acme", scopes=[Scope.READ, Scope.DEPLOY]))
+def test_it_refuses_a_key_without_the_scope_and_names_it(client):
+    answer = get_with_key(client, credentials.issue_key("Acme", scopes=[Scope.READ, Scope.DEPLOY]))
     assert (answer.status_code, answer.json()) == (403, {"error": "This key lacks the scope index"})
 
 
-def test_a_view_that_asks_for_a_scope_and_forgot_to_authenticate_refuses_everybody(client):
-    text = credentials.issue("Acme", scopes=[Scope.INDEX])
+def test_a_view_that_requires_a_scope_without_authentication_refuses_all_callers(client):
+    text = credentials.issue_key("Acme", scopes=[Scope.INDEX])
     answer = client.get("/api/unguarded", headers={"x-api-key": text})
     assert (answer.status_code, answer.json()) == (401, {"error": "API key is required"})
 
 
 def test_it_lets_a_key_with_the_scope_pass_as_its_partner_with_one_query(client, django_assert_num_queries):
-    text = credentials.issue("Acme", scopes=[Scope.INDEX])
-    ask(client, text)
+    text = credentials.issue_key("Acme", scopes=[Scope.INDEX])
+    get_with_key(client, text)
     with django_assert_num_queries(1):
-        answer = ask(client, text)
+        answer = get_with_key(client, text)
     assert (answer.status_code, answer.json()) == (200, {"name": "Acme", "staff": False})
 
 
 def test_it_records_that_the_key_was_used(client):
-    text = credentials.issue("Acme", scopes=[Scope.READ])
+    text = credentials.issue_key("Acme", scopes=[Scope.READ])
     before = timezone.now()
-    ask(client, text)
+    get_with_key(client, text)
     assert before <= PartnerKey.objects.get().last_used_at <= timezone.now()
 
 

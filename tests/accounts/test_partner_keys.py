@@ -1,4 +1,4 @@
-"""Partner keys: their form, what is stored of them, and when they are accepted."""
+"""Partner keys: format, storage, verification, rotation and revocation."""
 
 import re
 import zlib
@@ -34,70 +34,70 @@ JUNK = [
 
 
 @pytest.mark.parametrize("junk", JUNK)
-def test_it_refuses_junk_without_asking_the_database(junk, django_assert_num_queries):
+def test_junk_is_no_key_and_costs_no_query(junk, django_assert_num_queries):
     with django_assert_num_queries(0):
-        assert credentials.verify(junk) is None
+        assert credentials.verify_key(junk) is None
 
 
-def test_it_refuses_a_key_with_anything_around_it_without_asking_the_database(django_assert_num_queries):
-    text = credentials.issue("Acme", scopes=[Scope.READ])
+def test_it_refuses_a_key_with_anything_around_it_without_a_query(django_assert_num_queries):
+    text = credentials.issue_key("Acme", scopes=[Scope.READ])
     with django_assert_num_queries(0):
         for around in (f" {text}", f"{text}\n", f"{text}{text}", f"{text}x", text.upper(), text[:-1]):
-            assert credentials.verify(around) is None
+            assert credentials.verify_key(around) is None
 
 
 def test_it_refuses_a_key_with_any_one_character_changed(django_assert_num_queries):
-    text = credentials.issue("Acme", scopes=[Scope.READ])
+    text = credentials.issue_key("Acme", scopes=[Scope.READ])
 
     @given(position=st.integers(0, len(text) - 1), character=st.one_of(st.sampled_from(BASE62), st.characters()))
     def check(position, character):
         changed = text[:position] + character + text[position + 1 :]
-        assert changed == text or credentials.verify(changed) is None
+        assert changed == text or credentials.verify_key(changed) is None
 
     with django_assert_num_queries(0):
         check()
-    assert credentials.verify(text) is not None
+    assert credentials.verify_key(text) is not None
 
 
 def test_it_refuses_a_well_formed_key_that_was_never_issued(django_assert_num_queries):
     body = credentials.PREFIX + "A" * 40
     with django_assert_num_queries(1):
-        assert credentials.verify(body + credentials.checksum(body)) is None
+        assert credentials.verify_key(body + credentials.key_checksum(body)) is None
 
 
 def test_it_refuses_another_secret_under_an_issued_id():
-    text = credentials.issue("Acme", scopes=[Scope.READ])
+    text = credentials.issue_key("Acme", scopes=[Scope.READ])
     body = text[:16] + "A" * 32
-    assert credentials.verify(body + credentials.checksum(body)) is None
+    assert credentials.verify_key(body + credentials.key_checksum(body)) is None
 
 
 def test_it_refuses_a_revoked_key():
-    text = credentials.issue("Acme", scopes=[Scope.READ])
-    key = credentials.verify(text)
-    assert credentials.revoke(key) is True
-    assert credentials.verify(text) is None
+    text = credentials.issue_key("Acme", scopes=[Scope.READ])
+    key = credentials.verify_key(text)
+    assert credentials.revoke_key(key) is True
+    assert credentials.verify_key(text) is None
     assert PartnerKey.objects.get().state == KeyState.REVOKED
 
 
 def test_revoking_again_changes_nothing():
-    key = credentials.verify(credentials.issue("Acme", scopes=[Scope.READ]))
-    credentials.revoke(key)
+    key = credentials.verify_key(credentials.issue_key("Acme", scopes=[Scope.READ]))
+    credentials.revoke_key(key)
     first = PartnerKey.objects.get().revoked_at
-    assert credentials.revoke(key) is False
+    assert credentials.revoke_key(key) is False
     assert PartnerKey.objects.get().revoked_at == first
 
 
 def test_it_refuses_an_expired_key_from_its_expiry_on():
-    text = credentials.issue("Acme", scopes=[Scope.READ], expires_at=timezone.now() + timedelta(hours=1))
-    assert credentials.verify(text) is not None
+    text = credentials.issue_key("Acme", scopes=[Scope.READ], expires_at=timezone.now() + timedelta(hours=1))
+    assert credentials.verify_key(text) is not None
     PartnerKey.objects.update(expires_at=timezone.now())
-    assert credentials.verify(text) is None
+    assert credentials.verify_key(text) is None
 
 
 def test_it_refuses_every_key_under_another_pepper(settings):
-    text = credentials.issue("Acme", scopes=[Scope.READ])
+    text = credentials.issue_key("Acme", scopes=[Scope.READ])
     settings.PARTNER_KEY_PEPPER = settings.PARTNER_KEY_PEPPER + "x"
-    assert credentials.verify(text) is None
+    assert credentials.verify_key(text) is None
 
 
 @pytest.mark.parametrize(
@@ -113,19 +113,19 @@ def test_it_refuses_every_key_under_another_pepper(settings):
 )
 def test_it_refuses_to_issue_nonsense_and_names_the_field(name, scopes, field):
     with pytest.raises(ValidationError) as refused:
-        credentials.issue(name, scopes=scopes)
+        credentials.issue_key(name, scopes=scopes)
     assert field in refused.value.message_dict
     assert not PartnerKey.objects.exists()
 
 
 def test_it_refuses_to_issue_a_key_that_has_expired_already():
     with pytest.raises(ValidationError) as refused:
-        credentials.issue("Acme", scopes=[Scope.READ], expires_at=timezone.now())
+        credentials.issue_key("Acme", scopes=[Scope.READ], expires_at=timezone.now())
     assert "expires_at" in refused.value.message_dict
 
 
 @pytest.mark.parametrize("scopes", [[], ["write"], ["read", "write"], ["read", None]])
-def test_the_database_refuses_scopes_it_does_not_know_and_keys_without_any(scopes):
+def test_the_database_refuses_unknown_scopes_and_keys_without_any(scopes):
     key = PartnerKeyFactory()
     with pytest.raises(IntegrityError, match="partner_key_scopes_known"), transaction.atomic():
         PartnerKey.objects.filter(pk=key.pk).update(scopes=scopes)
@@ -138,7 +138,7 @@ def test_the_database_refuses_a_blank_name():
 
 def test_the_database_refuses_a_key_text_where_the_digest_belongs():
     with pytest.raises(IntegrityError, match="partner_key_secret_digest_form"), transaction.atomic():
-        PartnerKeySecretFactory(digest=credentials.issue("Acme", scopes=[Scope.READ]))
+        PartnerKeySecretFactory(digest=credentials.issue_key("Acme", scopes=[Scope.READ]))
 
 
 def test_the_database_refuses_a_second_secret_with_the_same_id():
@@ -150,8 +150,8 @@ def test_the_database_refuses_a_second_secret_with_the_same_id():
 @pytest.mark.parametrize("state", [KeyState.REVOKED, KeyState.EXPIRED])
 def test_it_refuses_to_rotate_a_key_that_is_not_active(state):
     key = PartnerKeyFactory(revoked=state == KeyState.REVOKED, expired=state == KeyState.EXPIRED)
-    with pytest.raises(credentials.KeyNotActive, match=state):
-        credentials.rotate(key)
+    with pytest.raises(credentials.KeyNotActiveError, match=state):
+        credentials.rotate_key(key)
     assert not key.secrets.exists()
 
 
@@ -161,14 +161,14 @@ def test_a_rotation_that_waits_for_a_revocation_is_refused():
 
     def rotate():
         try:
-            credentials.rotate(key)
-        except credentials.KeyNotActive:
+            credentials.rotate_key(key)
+        except credentials.KeyNotActiveError:
             return "refused"
         finally:
             connection.close()
         return "rotated"
 
-    def somebody_waits_for_this_transaction():
+    def is_waited_for():
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT count(*) FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid"
@@ -177,14 +177,14 @@ def test_a_rotation_that_waits_for_a_revocation_is_refused():
 
     with ThreadPoolExecutor(max_workers=1) as pool:
         with transaction.atomic():
-            assert credentials.revoke(key)
+            assert credentials.revoke_key(key)
             outcome = pool.submit(rotate)
-            wait_for(somebody_waits_for_this_transaction)
+            wait_for(is_waited_for)
         assert outcome.result(timeout=10) == "refused"
 
 
 def test_a_key_has_the_form_that_scanners_recognise_and_ends_in_its_crc32():
-    text = credentials.issue("Acme", scopes=[Scope.READ])
+    text = credentials.issue_key("Acme", scopes=[Scope.READ])
     assert re.fullmatch(r"lb_live_[0-9A-Za-z]{46}", text)
     number = 0
     for character in text[-6:]:
@@ -193,75 +193,75 @@ def test_a_key_has_the_form_that_scanners_recognise_and_ends_in_its_crc32():
 
 
 def test_two_keys_share_neither_id_nor_secret():
-    one, other = (credentials.issue("Acme", scopes=[Scope.READ]) for _ in range(2))
+    one, other = (credentials.issue_key("Acme", scopes=[Scope.READ]) for _ in range(2))
     assert one[8:16] != other[8:16]
     assert one[16:48] != other[16:48]
 
 
 def test_it_verifies_an_issued_key_with_one_query(django_assert_num_queries):
-    text = credentials.issue(" Acme ", scopes=[Scope.INDEX, Scope.READ, Scope.INDEX])
+    text = credentials.issue_key(" Acme ", scopes=[Scope.INDEX, Scope.READ, Scope.INDEX])
     with django_assert_num_queries(1):
-        key = credentials.verify(text)
+        key = credentials.verify_key(text)
         assert (key.name, key.scopes, key.state) == ("Acme", ["read", "index"], KeyState.ACTIVE)
 
 
 def test_of_a_key_only_its_id_and_an_hmac_are_stored():
-    text = credentials.issue("Acme", scopes=[Scope.READ])
+    text = credentials.issue_key("Acme", scopes=[Scope.READ])
     with connection.cursor() as cursor:
         cursor.execute("SELECT s::text || k::text FROM accounts_partnerkeysecret s, accounts_partnerkey k")
         [(stored,)] = cursor.fetchall()
     assert text[8:16] in stored
     assert text[16:48] not in stored
-    assert PartnerKeySecret.objects.get().digest == credentials.digest(text)
+    assert PartnerKeySecret.objects.get().digest == credentials.key_digest(text)
 
 
 def test_rotation_keeps_the_two_newest_keys_and_retires_the_rest():
-    texts = [credentials.issue("Acme", scopes=[Scope.READ])]
-    key = credentials.verify(texts[0])
-    texts.append(credentials.rotate(key))
-    assert [credentials.verify(text) for text in texts] == [key, key]
-    texts.append(credentials.rotate(key))
-    assert [credentials.verify(text) for text in texts] == [None, key, key]
+    texts = [credentials.issue_key("Acme", scopes=[Scope.READ])]
+    key = credentials.verify_key(texts[0])
+    texts.append(credentials.rotate_key(key))
+    assert [credentials.verify_key(text) for text in texts] == [key, key]
+    texts.append(credentials.rotate_key(key))
+    assert [credentials.verify_key(text) for text in texts] == [None, key, key]
     retired = PartnerKeySecret.objects.get(key_id=texts[0][8:16]).expires_at
-    texts.append(credentials.rotate(key))
-    assert [credentials.verify(text) for text in texts] == [None, None, key, key]
+    texts.append(credentials.rotate_key(key))
+    assert [credentials.verify_key(text) for text in texts] == [None, None, key, key]
     assert PartnerKeySecret.objects.get(key_id=texts[0][8:16]).expires_at == retired
 
 
-def test_rotation_leaves_other_partners_alone():
-    other = credentials.issue("Other", scopes=[Scope.READ])
-    key = credentials.verify(credentials.issue("Acme", scopes=[Scope.READ]))
+def test_rotation_changes_nothing_for_other_partners():
+    other = credentials.issue_key("Other", scopes=[Scope.READ])
+    key = credentials.verify_key(credentials.issue_key("Acme", scopes=[Scope.READ]))
     for _ in range(3):
-        credentials.rotate(key)
-    assert credentials.verify(other).name == "Other"
+        credentials.rotate_key(key)
+    assert credentials.verify_key(other).name == "Other"
 
 
 def test_revoking_refuses_every_secret_of_the_key():
-    texts = [credentials.issue("Acme", scopes=[Scope.READ])]
-    key = credentials.verify(texts[0])
-    texts.append(credentials.rotate(key))
-    credentials.revoke(key)
-    assert [credentials.verify(text) for text in texts] == [None, None]
+    texts = [credentials.issue_key("Acme", scopes=[Scope.READ])]
+    key = credentials.verify_key(texts[0])
+    texts.append(credentials.rotate_key(key))
+    credentials.revoke_key(key)
+    assert [credentials.verify_key(text) for text in texts] == [None, None]
 
 
 def test_a_use_is_recorded_at_most_once_a_minute(django_assert_num_queries):
-    text = credentials.issue("Acme", scopes=[Scope.READ])
-    credentials.note_use(credentials.verify(text))
+    text = credentials.issue_key("Acme", scopes=[Scope.READ])
+    credentials.record_key_use(credentials.verify_key(text))
     first = PartnerKey.objects.get().last_used_at
     assert timezone.now() - first < timedelta(minutes=1)
-    key = credentials.verify(text)
+    key = credentials.verify_key(text)
     with django_assert_num_queries(0):
-        credentials.note_use(key)
+        credentials.record_key_use(key)
     PartnerKey.objects.update(last_used_at=first - timedelta(seconds=61))
-    credentials.note_use(credentials.verify(text))
+    credentials.record_key_use(credentials.verify_key(text))
     assert PartnerKey.objects.get().last_used_at > first
 
 
 def test_of_two_calls_that_read_the_same_stale_time_one_records_its_use():
     stale = PartnerKeyFactory()
-    credentials.note_use(stale)
+    credentials.record_key_use(stale)
     first = PartnerKey.objects.get().last_used_at
-    credentials.note_use(stale)
+    credentials.record_key_use(stale)
     assert PartnerKey.objects.get().last_used_at == first
 
 

@@ -1,4 +1,4 @@
-"""accounts/profiles/social_refresh.py: who is asked for and when, and what is kept; test_social_provider.py has the answers."""
+"""accounts/profiles/social_refresh.py: due profiles and stored rows; test_social_provider.py tests the responses."""
 
 import logging
 import threading
@@ -14,9 +14,9 @@ from accounts import tasks
 from accounts.models import SocialProfile
 from accounts.profiles import social_refresh
 from config.http.json_client import MAX_RETRY_AFTER_SECONDS
-from config.redis.connection import redis
+from config.redis.connection import redis_client
 from development.devchain.anvil import CHAIN_ID
-from development.devchain.launch_transactions import LaunchConfig
+from development.devchain.launch_transactions import DevLaunchConfig
 from development.standins.http_server import Mode
 from development.standins.social_server import display_name, is_known, neynar_user, username
 from tests.processes.waiting import wait_for
@@ -33,42 +33,42 @@ def rows():
 
 
 def due_in():
-    """The time until the only row is due."""
+    """Return the time until the only row is due."""
     return SocialProfile.objects.get().due_at - timezone.now()
 
 
-def left_alone_for():
-    """The seconds for which no worker asks the provider."""
-    return redis().ttl(social_refresh.PAUSE.key)
+def breaker_ttl():
+    """Return the TTL of the provider's open circuit breaker, in seconds."""
+    return redis_client().ttl(social_refresh.CIRCUIT_BREAKER.key)
 
 
 def make_due(**changes):
     SocialProfile.objects.update(due_at=timezone.now() - timedelta(seconds=1), **changes)
 
 
-def asked_fids(social):
-    """The FIDs of each call."""
-    return [[int(fid) for fid in asked.query["fids"].split(",")] for asked in social.asked]
+def requested_fids(social):
+    """Return the FIDs of each request."""
+    return [[int(fid) for fid in received.query["fids"].split(",")] for received in social.received]
 
 
-# Wanting.
+# Enqueueing.
 
 
-def test_nobody_is_wanted_by_what_is_no_fid():
-    social_refresh.want([0, -1, 2**63])
-    social_refresh.want([])
+def test_what_is_no_fid_is_not_enqueued():
+    social_refresh.enqueue_profiles([0, -1, 2**63])
+    social_refresh.enqueue_profiles([])
     assert rows() == {}
 
 
-def test_who_is_wanted_is_due_now_once():
-    social_refresh.want(iter([9, 5, 9, 2**63 - 1]))
+def test_an_enqueued_fid_is_due_now_once():
+    social_refresh.enqueue_profiles(iter([9, 5, 9, 2**63 - 1]))
     assert set(rows()) == {5, 9, 2**63 - 1}
     assert all(row.due_at <= timezone.now() and row.fetched_at is None for row in rows().values())
 
 
-def test_who_is_known_stays_as_he_is():
+def test_a_known_profile_stays_as_it_is():
     before = SocialProfileFactory(fid=5)
-    social_refresh.want([5, 6])
+    social_refresh.enqueue_profiles([5, 6])
     after = rows()[5]
     assert (after.username, after.due_at, after.fetched_at) == (before.username, before.due_at, before.fetched_at)
     assert 6 in rows()
@@ -85,90 +85,90 @@ def test_the_database_takes_no_nonsense(nonsense):
 # Fetching.
 
 
-def test_nobody_is_asked_for_who_is_not_due(social):
+def test_a_profile_that_is_not_due_is_not_fetched(social):
     SocialProfileFactory()
-    assert social_refresh.refresh_due() == 0
-    assert not social.asked
+    assert social_refresh.refresh_due_profiles() == 0
+    assert not social.received
 
 
-def test_who_is_due_is_fetched_and_due_again_tomorrow(social, settings):
+def test_a_due_profile_is_fetched_and_due_again_tomorrow(social, settings):
     settings.SOCIAL_REFRESH_HOURS = 5
     SocialProfileFactory(fid=5, wanted=True, misses=2)
-    assert social_refresh.refresh_due() == 1
+    assert social_refresh.refresh_due_profiles() == 1
     (row,) = rows().values()
-    told = neynar_user(5)
-    assert (row.username, row.display_name, row.score) == (username(5), display_name(5), told["score"])
-    assert (row.pfp_url, row.bio) == (told["pfp_url"] or "", told["profile"]["bio"]["text"])
+    expected = neynar_user(5)
+    assert (row.username, row.display_name, row.score) == (username(5), display_name(5), expected["score"])
+    assert (row.pfp_url, row.bio) == (expected["pfp_url"] or "", expected["profile"]["bio"]["text"])
     assert [address.lower() for address in row.verified_addresses if address.startswith("0x")] == list(
-        reversed(told["verified_addresses"]["eth_addresses"])
+        reversed(expected["verified_addresses"]["eth_addresses"])
     )
     assert (row.misses, timezone.now() - row.fetched_at < HOUR) == (0, True)
     assert timedelta(hours=4) < due_in() <= timedelta(hours=5)
-    assert social_refresh.refresh_due() == 0
-    assert len(social.asked) == 1
+    assert social_refresh.refresh_due_profiles() == 0
+    assert len(social.received) == 1
 
 
 def test_a_profile_that_changed_is_written_over(social):
     SocialProfileFactory(fid=5, username="before", pfp_url="https://before", score=0.1, verified_addresses=["0x1"])
     make_due()
-    social.change = lambda asked, body: {"users": [{"fid": 5, "username": "after"}]}
-    social_refresh.refresh_due()
+    social.change = lambda received, body: {"users": [{"fid": 5, "username": "after"}]}
+    social_refresh.refresh_due_profiles()
     row = rows()[5]
     assert (row.username, row.pfp_url, row.score, row.verified_addresses) == ("after", "", None, [])
 
 
-def test_new_people_come_before_known_ones_and_whoever_waits_longest_first(social):
+def test_new_people_come_before_known_ones_and_the_longest_wait_first(social):
     now = timezone.now()
     for fid, minutes in ((1, 9), (2, 8)):
         SocialProfileFactory(fid=fid, due_at=now - timedelta(minutes=minutes))
     for fid, minutes in ((3, 1), (4, 2)):
         SocialProfileFactory(fid=fid, wanted=True, due_at=now - timedelta(minutes=minutes))
-    social_refresh.refresh_due()
-    assert asked_fids(social) == [[4, 3, 1, 2]]
+    social_refresh.refresh_due_profiles()
+    assert requested_fids(social) == [[4, 3, 1, 2]]
 
 
 @pytest.mark.parametrize("new", [0, 40, 130])
-def test_a_hundred_are_asked_for_at_a_time(social, new):
+def test_a_hundred_are_fetched_at_a_time(social, new):
     for fid in range(1, 131):
         SocialProfileFactory(fid=fid, wanted=fid <= new)
     make_due()
-    assert social_refresh.refresh_due() == 100
-    assert len(asked_fids(social)[0]) == 100
-    assert social_refresh.refresh_due() == 30
-    assert sorted(asked_fids(social)[0] + asked_fids(social)[1]) == list(range(1, 131))
+    assert social_refresh.refresh_due_profiles() == 100
+    assert len(requested_fids(social)[0]) == 100
+    assert social_refresh.refresh_due_profiles() == 30
+    assert sorted(requested_fids(social)[0] + requested_fids(social)[1]) == list(range(1, 131))
 
 
 @pytest.mark.parametrize(
-    ("misses", "pause"), [(0, HOUR), (1, 24 * HOUR), (2, 7 * 24 * HOUR), (3, 30 * 24 * HOUR), (50, 30 * 24 * HOUR)]
+    ("misses", "backoff"), [(0, HOUR), (1, 24 * HOUR), (2, 7 * 24 * HOUR), (3, 30 * 24 * HOUR), (50, 30 * 24 * HOUR)]
 )
-def test_whom_the_provider_does_not_know_comes_back_after_growing_pauses(social, misses, pause):
+def test_an_unknown_fid_is_due_again_after_growing_delays(social, misses, backoff):
     SocialProfileFactory(fid=7, wanted=True, misses=misses)
-    assert social_refresh.refresh_due() == 1
-    assert pause - timedelta(minutes=1) < due_in() <= pause
+    assert social_refresh.refresh_due_profiles() == 1
+    assert backoff - timedelta(minutes=1) < due_in() <= backoff
     assert rows()[7].misses == misses + 1
     assert rows()[7].fetched_at is None
 
 
-def test_whom_the_provider_has_forgotten_keeps_his_profile(social):
+def test_a_fid_that_the_provider_no_longer_has_keeps_its_profile(social):
     before = SocialProfileFactory(fid=7)
     make_due()
-    social_refresh.refresh_due()
+    social_refresh.refresh_due_profiles()
     after = rows()[7]
     assert (after.username, after.fetched_at, after.misses) == (before.username, before.fetched_at, 1)
 
 
 def test_a_fid_that_cannot_be_is_unknown_without_a_call(social):
     SocialProfileFactory(fid=2**63 - 1, wanted=True)
-    assert social_refresh.refresh_due() == 1
+    assert social_refresh.refresh_due_profiles() == 1
     assert due_in() > timedelta(minutes=59)
-    assert not social.asked
+    assert not social.received
 
 
 # Outages.
 
 
 @pytest.mark.parametrize(
-    ("mode", "pause"),
+    ("mode", "backoff"),
     [
         (Mode.FAIL, 60),
         (Mode.STALL, 60),
@@ -180,35 +180,35 @@ def test_a_fid_that_cannot_be_is_unknown_without_a_call(social):
         (Mode.HUGE, 600),
     ],
 )
-def test_a_provider_out_of_order_is_left_alone_and_nobody_is_lost(social, settings, mode, pause):
+def test_a_failing_provider_opens_the_circuit_breaker_and_no_row_is_lost(social, settings, mode, backoff):
     settings.SOCIAL_TIMEOUT_SECONDS = 0.2 if mode == Mode.STALL else 5.0
     SocialProfileFactory(fid=5, wanted=True)
     social.behave(mode, seconds=40)
-    assert social_refresh.refresh_due() == 0
+    assert social_refresh.refresh_due_profiles() == 0
     row = rows()[5]
     assert (row.misses, row.fetched_at) == (0, None)
-    assert timedelta(seconds=pause - 10) < due_in() <= timedelta(seconds=pause)
-    assert pause - 10 < left_alone_for() <= pause
+    assert timedelta(seconds=backoff - 10) < due_in() <= timedelta(seconds=backoff)
+    assert backoff - 10 < breaker_ttl() <= backoff
 
-    # Somebody new changes nothing about the pause.
-    social_refresh.want([6])
-    assert social_refresh.refresh_due() == 0
-    assert len(social.asked) == 1
+    # A new FID doesn't change the back-off.
+    social_refresh.enqueue_profiles([6])
+    assert social_refresh.refresh_due_profiles() == 0
+    assert len(social.received) == 1
 
     social.behave(Mode.OK)
-    redis().delete(social_refresh.PAUSE.key)
+    redis_client().delete(social_refresh.CIRCUIT_BREAKER.key)
     make_due()
-    assert social_refresh.refresh_due() == 2
+    assert social_refresh.refresh_due_profiles() == 2
     assert rows()[5].username == username(5)
 
 
-@pytest.mark.parametrize(("said", "pause"), [(0, 1), (10**9 - 1, MAX_RETRY_AFTER_SECONDS)])
-def test_a_pause_that_the_provider_asks_for_has_limits(social, said, pause):
+@pytest.mark.parametrize(("retry_after", "backoff"), [(0, 1), (10**9 - 1, MAX_RETRY_AFTER_SECONDS)])
+def test_a_retry_after_of_the_provider_has_limits(social, retry_after, backoff):
     SocialProfileFactory(fid=5, wanted=True)
-    social.behave(Mode.RATE_LIMIT, seconds=said)
-    social_refresh.refresh_due()
-    assert due_in() <= timedelta(seconds=pause)
-    assert left_alone_for() in (pause, pause - 1)
+    social.behave(Mode.RATE_LIMIT, seconds=retry_after)
+    social_refresh.refresh_due_profiles()
+    assert due_in() <= timedelta(seconds=backoff)
+    assert breaker_ttl() in (backoff, backoff - 1)
 
 
 def test_half_an_answer_is_kept_and_the_rest_stays_due(social, settings):
@@ -216,8 +216,8 @@ def test_half_an_answer_is_kept_and_the_rest_stays_due(social, settings):
     now = timezone.now()
     for fid in (5, 7, 8, 9):
         SocialProfileFactory(fid=fid, wanted=True, due_at=now - timedelta(minutes=30 - fid))
-    social.refuse = lambda asked: 503 if asked.query["fid"] == "8" else None
-    assert social_refresh.refresh_due() == 2
+    social.refuse = lambda received: 503 if received.query["fid"] == "8" else None
+    assert social_refresh.refresh_due_profiles() == 2
     assert rows()[5].username == username(5)
     assert rows()[7].misses == 1
     for fid in (8, 9):
@@ -225,14 +225,14 @@ def test_half_an_answer_is_kept_and_the_rest_stays_due(social, settings):
         assert timezone.now() < rows()[fid].due_at < now + timedelta(minutes=2)
 
 
-def test_the_log_says_why_without_the_key(social, settings, caplog):
+def test_the_log_has_the_reason_without_the_key(social, settings, caplog):
     settings.SOCIAL_API_KEY = "s3cret"
     SocialProfileFactory(fid=5, wanted=True)
     social.behave(Mode.WRONG_KEY)
-    social_refresh.refresh_due()
+    social_refresh.refresh_due_profiles()
     (record,) = [record for record in caplog.records if record.name == "config.redis.circuit_breaker"]
     assert record.levelno == logging.ERROR
-    assert record.getMessage() == "the social provider gave no answer, and is left alone for 600 s: HTTP status 401"
+    assert record.getMessage() == "Circuit breaker of the social provider opened for 600 s: HTTP status 401"
     assert "s3cret" not in caplog.text
 
 
@@ -240,12 +240,12 @@ def test_the_log_says_why_without_the_key(social, settings, caplog):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_refreshers_ask_for_nobody_twice(social):
+def test_two_refreshers_fetch_no_profile_twice(social):
     SocialProfileFactory.create_batch(150, wanted=True)
     both = threading.Barrier(2, timeout=20)
 
-    def hold(asked, body):
-        # Neither has its answer before both have asked.
+    def hold(received, body):
+        # Neither gets its response before both requests have arrived.
         both.wait()
         return body
 
@@ -254,7 +254,7 @@ def test_two_refreshers_ask_for_nobody_twice(social):
 
     def refresh():
         try:
-            answered.append(social_refresh.refresh_due())
+            answered.append(social_refresh.refresh_due_profiles())
         finally:
             connection.close()
 
@@ -263,28 +263,28 @@ def test_two_refreshers_ask_for_nobody_twice(social):
         thread.start()
     for thread in threads:
         thread.join(30)
-    calls = asked_fids(social)
-    # Who takes how many is theirs to race for, up to the most that one may take.
+    calls = requested_fids(social)
+    # Each claims between 0 and BATCH rows; the race decides how many.
     assert sorted(answered) == sorted(map(len, calls))
     assert len(calls) == 2 and max(answered) <= social_refresh.BATCH
     assert sorted(calls[0] + calls[1]) == sorted(rows())
 
 
-def test_who_is_asked_for_by_a_worker_that_was_killed_is_due_again_after_its_lease(social):
+def test_a_row_claimed_by_a_worker_that_was_killed_is_due_again_after_its_lease(social):
     SocialProfileFactory(fid=5, wanted=True)
-    assert social_refresh.claim(timezone.now()) == [5]
-    assert social_refresh.claim(timezone.now()) == []
+    assert social_refresh.claim_due(timezone.now()) == [5]
+    assert social_refresh.claim_due(timezone.now()) == []
     after = timezone.now() + timedelta(seconds=social_refresh.LEASE_SECONDS)
-    assert social_refresh.claim(after) == [5]
+    assert social_refresh.claim_due(after) == [5]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_who_want_the_same_people_do_not_wait_in_a_circle():
+def test_two_that_enqueue_the_same_people_do_not_deadlock():
     ended = []
 
-    def want():
+    def enqueue():
         try:
-            social_refresh.want([9, 5])
+            social_refresh.enqueue_profiles([9, 5])
             ended.append(None)
         except DatabaseError as error:
             ended.append(error)
@@ -293,20 +293,20 @@ def test_two_who_want_the_same_people_do_not_wait_in_a_circle():
 
     def is_waiting():
         with connection.cursor() as cursor:
-            # Within a transaction the server tells what it told before, unless it is asked to forget that.
+            # Within a transaction the server returns the same statistics until the snapshot is cleared.
             cursor.execute("SELECT pg_stat_clear_snapshot()")
             cursor.execute(
                 "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
             )
             return cursor.fetchone()[0]
 
-    other = threading.Thread(target=want)
+    other = threading.Thread(target=enqueue)
     with transaction.atomic():
-        social_refresh.want([5])
+        social_refresh.enqueue_profiles([5])
         other.start()
         wait_for(is_waiting)
-        # Had the other one begun with 9, both would wait now.
-        social_refresh.want([9])
+        # If the other one had begun with 9, both would wait now.
+        social_refresh.enqueue_profiles([9])
     other.join(30)
     assert (ended, set(rows())) == ([None], {5, 9})
 
@@ -317,7 +317,7 @@ def test_two_who_want_the_same_people_do_not_wait_in_a_circle():
 def test_the_task_goes_on_while_many_are_due(social):
     SocialProfileFactory.create_batch(250, wanted=True)
     tasks.refresh_social_profiles()
-    assert [len(fids) for fids in asked_fids(social)] == [100, 100, 50]
+    assert [len(fids) for fids in requested_fids(social)] == [100, 100, 50]
     assert all(row.fetched_at if is_known(fid) else row.misses == 1 for fid, row in rows().items())
 
 
@@ -325,32 +325,32 @@ def test_the_task_stops_at_an_error(social):
     SocialProfileFactory.create_batch(250, wanted=True)
     social.behave(Mode.FAIL)
     tasks.refresh_social_profiles()
-    assert len(social.asked) == 1
+    assert len(social.received) == 1
 
 
-def test_without_a_provider_nobody_is_asked_and_the_log_says_so_once(social, settings, caplog):
+def test_without_a_provider_nothing_is_fetched_and_that_is_logged_once(social, settings, caplog):
     settings.SOCIAL_API_KEY = settings.FARCASTER_HUB_URL = ""
     caplog.set_level(logging.INFO)
     SocialProfileFactory(fid=5, wanted=True)
-    tasks.say_that_nobody_is_asked.cache_clear()
+    tasks.log_provider_missing.cache_clear()
     for _ in range(3):
         tasks.refresh_social_profiles()
     assert [record.getMessage() for record in caplog.records if record.name == "accounts.tasks"] == [
         "no profiles are fetched: neither SOCIAL_API_KEY nor FARCASTER_HUB_URL is set"
     ]
-    assert not social.asked
+    assert not social.received
     assert rows()[5].due_at < timezone.now()
 
 
 # Reading.
 
 
-def test_nobody_is_there_who_was_never_fetched():
+def test_a_profile_that_was_never_fetched_is_not_returned():
     SocialProfileFactory(fid=5, wanted=True)
     assert social_refresh.users_by_fid([5, 6, None]) == {}
 
 
-def test_it_tells_people_as_the_records_show_them_in_one_query(django_assert_num_queries):
+def test_it_returns_people_as_the_records_show_them_in_one_query(django_assert_num_queries):
     SocialProfileFactory(
         fid=5,
         username="a",
@@ -378,7 +378,7 @@ def test_it_tells_people_as_the_records_show_them_in_one_query(django_assert_num
     }
 
 
-def test_nobody_costs_no_query(django_assert_num_queries):
+def test_no_fids_cost_no_query(django_assert_num_queries):
     with django_assert_num_queries(0):
         assert social_refresh.users_by_fid([None, None]) == {}
 
@@ -386,26 +386,26 @@ def test_nobody_costs_no_query(django_assert_num_queries):
 # With the tokens.
 
 
-def test_lists_show_people_who_are_known_where_they_are_asked_for(client, django_assert_num_queries):
+def test_lists_show_known_people_where_they_are_requested(client, django_assert_num_queries):
     SocialProfileFactory(fid=5, username="a")
     SocialProfileFactory(fid=6, wanted=True)
     for fid in (5, 6, 7, None, 5):
         TokenFactory(requestor_fid=fid)
     with django_assert_num_queries(1 + 1 + 1):
         tokens = client.get("/api/tokens?includeUser=true").json()["data"]
-    told = {token["requestor_fid"]: token["related"]["user"] for token in tokens}
-    assert (told[5]["username"], told[6], told[7], told[None]) == ("a", None, None, None)
+    shown = {token["requestor_fid"]: token["related"]["user"] for token in tokens}
+    assert (shown[5]["username"], shown[6], shown[7], shown[None]) == ("a", None, None, None)
     plain = client.get("/api/tokens").json()["data"]
     assert [token["related"] for token in plain] == [{}] * 5
 
 
-def test_whoever_launched_is_wanted_with_the_token(launchpad):
+def test_the_launcher_is_enqueued_with_the_token(launchpad):
     context = '{{"platform":"{}","id":"{}"}}'
     tx_hash = launchpad.launch_batch(
-        LaunchConfig(context=context.format("farcaster", 9)),
-        LaunchConfig(context=context.format("Farcaster", 5)),
-        LaunchConfig(context=context.format("farcaster", 9)),
-        LaunchConfig(context=context.format("x", 6)),
+        DevLaunchConfig(context=context.format("farcaster", 9)),
+        DevLaunchConfig(context=context.format("Farcaster", 5)),
+        DevLaunchConfig(context=context.format("farcaster", 9)),
+        DevLaunchConfig(context=context.format("x", 6)),
     )
     index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=tx_hash)
     assert set(rows()) == {5, 9}
@@ -414,7 +414,7 @@ def test_whoever_launched_is_wanted_with_the_token(launchpad):
     assert rows()[5].username == "kept"
 
 
-def test_the_deployers_of_the_tokens_before_are_wanted_by_the_migration():
+def test_the_deployers_of_earlier_tokens_are_enqueued_by_the_migration():
     SocialProfileFactory(fid=5, username="kept")
     for fid in (5, 6, 6, None, 0, -1):
         TokenFactory(requestor_fid=fid)
@@ -424,5 +424,5 @@ def test_the_deployers_of_the_tokens_before_are_wanted_by_the_migration():
     assert set(rows()) == {5, 6}
     assert (rows()[5].username, rows()[6].username) == ("kept", "")
     assert rows()[6].fetched_at is None
-    assert social_refresh.claim(timezone.now()) == [6]
+    assert social_refresh.claim_due(timezone.now()) == [6]
     assert operation.reversible

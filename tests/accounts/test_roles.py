@@ -1,4 +1,4 @@
-"""What operators and support may do in the admin site, by the groups that migrations make."""
+"""Permissions of operators and support in the admin site, by the groups that migrations make."""
 
 import re
 import subprocess
@@ -62,7 +62,7 @@ MIGRATIONS = [
 
 @pytest.fixture
 def groups(db: None) -> None:
-    """The groups as the migrations make them; a test before may have emptied the tables."""
+    """Create the groups as the migrations do; an earlier test may have emptied the tables."""
     for migration in MIGRATIONS:
         migration.make_roles(apps, connection.schema_editor())
 
@@ -76,7 +76,7 @@ def client_in(group: str) -> Client:
 
 
 def deploying_rows():
-    """A row of each list about deploying, in the lists' order."""
+    """Create a row of each list about deployments, in the sequence of the lists."""
     attempt = DeployAttemptFactory()
     key = attempt.deployment.partner_key
     switch = DeploySwitch.objects.create(chain_id=8453, paused=True)
@@ -142,7 +142,7 @@ def test_support_sees_alarms_and_does_not_mark_them(support):
 @pytest.mark.parametrize(
     "address", ["auth/user/", "auth/group/", "auth/user/add/", "otp_totp/totpdevice/", "axes/accessattempt/"]
 )
-def test_nobody_of_either_reaches_accounts_of_people(groups, group, address):
+def test_neither_group_reaches_accounts_of_people(groups, group, address):
     assert client_in(group).get(f"/admin/{address}").status_code in (403, 404)
 
 
@@ -164,7 +164,7 @@ def test_both_see_all_lists(groups, group):
 def test_an_operator_issues_edits_rotates_and_revokes_keys(operator):
     page = operator.post(f"{KEYS}add/", {"name": "Acme", "scopes": ["read"]})
     [text] = re.findall(r"lb_live_[0-9A-Za-z]{46}", page.content.decode())
-    key = credentials.verify(text)
+    key = credentials.verify_key(text)
     operator.post(f"{KEYS}{key.pk}/change/", {"name": "Acme Inc", "scopes": ["read"]})
     operator.post(f"{KEYS}{key.pk}/rotate/")
     operator.post(f"{KEYS}{key.pk}/revoke/")
@@ -222,7 +222,7 @@ def test_taking_the_roles_back_leaves_what_others_gave_a_group(groups):
 
 @contextmanager
 def empty_database(environment: dict[str, str]) -> Iterator[tuple[dict[str, str], Any]]:
-    """The environment of a process on a database without tables, and a connection to it."""
+    """Create a database without tables; return the environment of a process on it, and a connection."""
     name = connection.settings_dict["NAME"] + "_empty"
     with connection.cursor() as cursor:
         cursor.execute(f'DROP DATABASE IF EXISTS "{name}"')
@@ -244,7 +244,7 @@ def migrate(environment: dict[str, str], *words: str) -> None:
 
 
 def granted(other: Any) -> dict[str, set[str]]:
-    """Group -> what it may do."""
+    """Return group -> its permissions."""
     found: dict[str, set[str]] = {}
     with other.cursor() as cursor:
         cursor.execute(
@@ -258,7 +258,7 @@ def granted(other: Any) -> dict[str, set[str]]:
 
 
 def named_otherwise(other: Any) -> list[str]:
-    """Permissions of our models that are not called as Django calls them."""
+    """Return permissions of our models that are not named as Django names them."""
     with other.cursor() as cursor:
         cursor.execute(
             "SELECT p.name FROM auth_permission p JOIN django_content_type c ON c.id = p.content_type_id"

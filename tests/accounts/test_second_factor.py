@@ -1,4 +1,4 @@
-"""The second factor of the admin site: asked for of who has one, demanded of all by a setting, never of the API."""
+"""Second factor of the admin site: enforced for users with a device, or for all by a setting; never in the API."""
 
 import io
 import logging
@@ -20,7 +20,7 @@ from tests.processes.waiting import wait_for
 
 pytestmark = pytest.mark.django_db
 
-ASK, SET_UP, REMOVE = "/admin/second-factor/", "/admin/second-factor/set-up/", "/admin/second-factor/remove/"
+VERIFY_PAGE, SET_UP, REMOVE = "/admin/second-factor/", "/admin/second-factor/set-up/", "/admin/second-factor/remove/"
 LIST = "/admin/accounts/partnerkey/"
 
 
@@ -31,19 +31,19 @@ def user():
 
 @pytest.fixture
 def operator(client, user):
-    """Logged in by password alone."""
+    """Log in by password only."""
     client.force_login(user)
     return client
 
 
 @pytest.fixture
 def device(user):
-    """The operator's app."""
+    """Create the operator's TOTP device."""
     return TOTPDevice.objects.create(user=user, name="app")
 
 
 def code_of(device):
-    """What the app shows, as if for the first time."""
+    """Return the app's current code, and reset its use and throttling."""
     TOTPDevice.objects.filter(pk=device.pk).update(
         last_t=-1, throttling_failure_timestamp=None, throttling_failure_count=0
     )
@@ -65,18 +65,18 @@ def log_in_anew(user):
 
 
 def refused(answer):
-    return answer.status_code == 302 and answer.url.startswith(ASK)
+    return answer.status_code == 302 and answer.url.startswith(VERIFY_PAGE)
 
 
 @pytest.mark.parametrize("address", ["/admin/", LIST, f"{LIST}add/", "/admin/auth/user/", "/admin/password_change/"])
-def test_the_password_alone_opens_nothing_to_who_has_a_device(operator, device, address):
+def test_only_the_password_opens_nothing_with_a_device(operator, device, address):
     answer = operator.get(f"{address}?q=a&b=c")
     assert answer.status_code == 302
-    assert answer.url == f"{ASK}?next={address.replace('/', '%2F')}%3Fq%3Da%26b%3Dc"
+    assert answer.url == f"{VERIFY_PAGE}?next={address.replace('/', '%2F')}%3Fq%3Da%26b%3Dc"
     assert refused(operator.post(address, {"name": "Acme", "scopes": ["read"]}))
 
 
-def test_nothing_is_set_up_or_removed_by_password_alone(operator, device):
+def test_nothing_is_set_up_or_removed_with_only_the_password(operator, device):
     assert refused(operator.get(SET_UP))
     assert refused(operator.post(SET_UP, {"code": code_of(device)}))
     operator.post(REMOVE, {"code": wrong_code_of(device)})
@@ -84,12 +84,12 @@ def test_nothing_is_set_up_or_removed_by_password_alone(operator, device):
 
 
 def test_strangers_are_sent_to_the_log_in(client):
-    for address in (ASK, SET_UP):
+    for address in (VERIFY_PAGE, SET_UP):
         assert client.get(address).url == f"/admin/login/?next={address}"
     assert client.post(REMOVE).url == f"/admin/login/?next={REMOVE}"
 
 
-def test_who_is_no_staff_has_no_such_pages(client):
+def test_accounts_that_are_no_staff_have_no_such_pages(client):
     client.force_login(User.objects.create_user("visitor"))
     assert client.get(SET_UP).url == f"/admin/login/?next={SET_UP}"
     assert not TOTPDevice.objects.exists()
@@ -97,34 +97,34 @@ def test_who_is_no_staff_has_no_such_pages(client):
 
 @pytest.mark.parametrize("code", ["", "abc", "12345678901234567890", "\N{ARABIC-INDIC DIGIT ONE}" * 6])
 def test_it_takes_no_nonsense_for_a_code(operator, device, code):
-    page = operator.post(ASK, {"code": code})
+    page = operator.post(VERIFY_PAGE, {"code": code})
     assert (page.status_code, "This code is wrong" in page.text) == (200, True)
     assert refused(operator.get(LIST))
 
 
-def test_it_takes_no_wrong_code_and_makes_who_enters_one_wait(operator, device):
+def test_it_takes_no_wrong_code_and_throttles_after_one(operator, device):
     wrong = wrong_code_of(device)
-    assert "This code is wrong" in operator.post(ASK, {"code": wrong}).text
+    assert "This code is wrong" in operator.post(VERIFY_PAGE, {"code": wrong}).text
     TOTPDevice.objects.update(throttling_failure_timestamp=timezone.now(), throttling_failure_count=6)
     # Also the right one is refused now.
-    page = operator.post(ASK, {"code": f"{totp(device.bin_key):06}"})
+    page = operator.post(VERIFY_PAGE, {"code": f"{totp(device.bin_key):06}"})
     assert page.status_code == 429
     assert 1 <= int(page["Retry-After"]) <= 32
-    assert "No code is taken" in page.text
+    assert "Too many wrong codes" in page.text
     assert refused(operator.get(LIST))
 
 
 def test_wrong_codes_are_remembered(operator, device):
-    operator.post(ASK, {"code": wrong_code_of(device)})
+    operator.post(VERIFY_PAGE, {"code": wrong_code_of(device)})
     device.refresh_from_db()
     assert device.throttling_failure_count == 1
 
 
 def test_it_takes_no_code_twice(operator, user, device):
     code = code_of(device)
-    assert operator.post(ASK, {"code": code}).status_code == 302
+    assert operator.post(VERIFY_PAGE, {"code": code}).status_code == 302
     again = log_in_anew(user)
-    assert "was used before" in again.post(ASK, {"code": code}).text
+    assert "was used before" in again.post(VERIFY_PAGE, {"code": code}).text
     assert refused(again.get(LIST))
 
 
@@ -134,15 +134,15 @@ def test_of_equal_codes_at_once_one_is_right(user, device):
 
     def verify(_):
         try:
-            return second_factor.verify(user, code) is not None
-        except (second_factor.WrongCode, second_factor.TooManyCodes):
+            return second_factor.verify_code(user, code) is not None
+        except (second_factor.WrongCodeError, second_factor.TooManyCodesError):
             return False
         finally:
             connections.close_all()
 
     other = connections["default"].copy()
     with ThreadPoolExecutor(4) as pool, other.cursor() as cursor:
-        # Whoever has taken the code can't write that down yet; all of them are on their way then.
+        # The lock keeps each from storing its use of the code until all four have read the device.
         cursor.execute("BEGIN")
         cursor.execute("SELECT FROM otp_totp_totpdevice FOR UPDATE")
         calls = pool.map(verify, range(4))
@@ -153,7 +153,7 @@ def test_of_equal_codes_at_once_one_is_right(user, device):
 
 
 def waiting():
-    """How many wait for somebody's lock in this database."""
+    """Return the number of sessions that wait for a lock in this database."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
@@ -161,45 +161,45 @@ def waiting():
         return cursor.fetchone()[0]
 
 
-def test_it_takes_no_code_of_somebody_elses_device(operator, device):
+def test_it_takes_no_code_of_another_users_device(operator, device):
     other = TOTPDevice.objects.create(user=User.objects.create_superuser("other"), name="app")
-    assert "This code is wrong" in operator.post(ASK, {"code": f"{totp(other.bin_key):06}"}).text
+    assert "This code is wrong" in operator.post(VERIFY_PAGE, {"code": f"{totp(other.bin_key):06}"}).text
 
 
-def test_the_right_code_opens_what_was_wanted(operator, device):
+def test_the_right_code_redirects_to_the_requested_page(operator, device):
     before = operator.session.session_key
-    answer = operator.post(ASK, {"code": code_of(device), "next": f"{LIST}?q=a"})
+    answer = operator.post(VERIFY_PAGE, {"code": code_of(device), "next": f"{LIST}?q=a"})
     assert (answer.status_code, answer.url) == (302, f"{LIST}?q=a")
     assert operator.session.session_key != before
     assert operator.get(LIST).status_code == 200
 
 
 @pytest.mark.parametrize("wanted", ["", "https://evil.example/", "//evil.example/", "javascript:alert(1)", "/\\evil"])
-def test_it_sends_nobody_elsewhere(operator, device, wanted):
-    assert operator.post(ASK, {"code": code_of(device), "next": wanted}).url == "/admin/"
+def test_it_redirects_to_no_other_site(operator, device, wanted):
+    assert operator.post(VERIFY_PAGE, {"code": code_of(device), "next": wanted}).url == "/admin/"
 
 
 def test_codes_may_be_written_in_groups(operator, device):
     code = code_of(device)
-    operator.post(ASK, {"code": f" {code[:3]} {code[3:]} "})
+    operator.post(VERIFY_PAGE, {"code": f" {code[:3]} {code[3:]} "})
     assert operator.get(LIST).status_code == 200
 
 
-def test_who_can_show_no_code_can_log_out(operator, device):
+def test_users_without_a_code_can_log_out(operator, device):
     assert operator.post("/admin/logout/").status_code == 200
     assert operator.get(LIST).url.startswith("/admin/login/")
 
 
-def test_the_page_that_asks_shows_nothing_of_the_site_and_is_kept_nowhere(operator, device):
-    page = operator.get(f"{ASK}?next=%22%3E%3Cscript%3E")
+def test_the_code_page_shows_nothing_of_the_site_and_is_stored_nowhere(operator, device):
+    page = operator.get(f"{VERIFY_PAGE}?next=%22%3E%3Cscript%3E")
     assert "no-store" in page["Cache-Control"]
     assert "<script>" not in page.text
     assert "partnerkey" not in page.text
 
 
-def test_without_a_device_nothing_is_asked(operator):
+def test_without_a_device_no_code_is_required(operator):
     assert operator.get(LIST).status_code == 200
-    assert operator.get(ASK).url == SET_UP
+    assert operator.get(VERIFY_PAGE).url == SET_UP
 
 
 def test_a_device_is_set_up_by_its_first_code(operator, user):
@@ -223,13 +223,13 @@ def test_a_device_is_set_up_by_its_first_code(operator, user):
 def test_no_second_device_is_set_up_beside_the_first(operator, user, device):
     TOTPDevice.objects.create(user=user, name="new", confirmed=False)
     for new in TOTPDevice.objects.filter(confirmed=False):
-        with pytest.raises(second_factor.WrongCode):
-            second_factor.confirm(user, code_of(new))
+        with pytest.raises(second_factor.WrongCodeError):
+            second_factor.confirm_device(user, code_of(new))
     assert TOTPDevice.objects.get(confirmed=True) == device
 
 
-def test_the_secret_is_shown_to_nobody_afterwards(operator, device):
-    operator.post(ASK, {"code": code_of(device)})
+def test_the_secret_is_never_shown_afterwards(operator, device):
+    operator.post(VERIFY_PAGE, {"code": code_of(device)})
     secret = second_factor.secret_text(device)
     for address in (SET_UP, f"/admin/auth/user/{device.user_id}/change/", "/admin/"):
         page = operator.get(address)
@@ -239,7 +239,7 @@ def test_the_secret_is_shown_to_nobody_afterwards(operator, device):
 
 
 def test_a_device_is_removed_by_one_of_its_codes(operator, user, device):
-    operator.post(ASK, {"code": code_of(device)})
+    operator.post(VERIFY_PAGE, {"code": code_of(device)})
     assert "This code is wrong" in operator.post(REMOVE, {"code": wrong_code_of(device)}).text
     assert TOTPDevice.objects.exists()
     assert audit_log() == []
@@ -249,13 +249,13 @@ def test_a_device_is_removed_by_one_of_its_codes(operator, user, device):
 
 
 def test_a_session_of_a_device_that_was_removed_is_no_better_than_others(operator, user, device):
-    operator.post(ASK, {"code": code_of(device)})
-    second_factor.forget(user)
+    operator.post(VERIFY_PAGE, {"code": code_of(device)})
+    second_factor.reset_second_factor(user)
     TOTPDevice.objects.create(user=user, name="new")
     assert refused(operator.get(LIST))
 
 
-def test_by_setting_everybody_has_to_set_one_up(operator, user, settings):
+def test_by_setting_every_user_has_to_set_one_up(operator, user, settings):
     settings.ADMIN_TOTP_REQUIRED = True
     assert operator.get(LIST, follow=True).redirect_chain[-1][0] == SET_UP
     operator.post(SET_UP, {"code": code_of(TOTPDevice.objects.get())})
@@ -263,7 +263,7 @@ def test_by_setting_everybody_has_to_set_one_up(operator, user, settings):
 
 
 @pytest.mark.parametrize("required", [True, False])
-def test_the_api_and_public_pages_ask_for_nothing(operator, device, settings, required, read_key):
+def test_the_api_and_public_pages_require_no_code(operator, device, settings, required, read_key):
     settings.ADMIN_TOTP_REQUIRED = required
     assert operator.get("/api/tokens").status_code == 200
     assert operator.get("/api/tokens/authenticated", headers=read_key).status_code == 200
@@ -276,19 +276,19 @@ def test_the_api_loads_no_session(operator, device, django_assert_num_queries):
         operator.get("/api/nothing")
 
 
-def test_who_has_lost_the_app_is_let_in_by_a_command(operator, user, device, caplog):
-    said = io.StringIO()
+def test_a_user_without_the_app_is_let_in_by_a_command(operator, user, device, caplog):
+    out = io.StringIO()
     with caplog.at_level(logging.WARNING, logger="accounts"):
-        call_command("forget_second_factor", "operator", stdout=said)
-    assert said.getvalue() == "operator logs in without a code now.\n"
-    assert "was forgotten" in caplog.text
+        call_command("forget_second_factor", "operator", stdout=out)
+    assert out.getvalue() == "operator logs in without a code now.\n"
+    assert "was removed" in caplog.text
     assert operator.get(LIST).status_code == 200
-    call_command("forget_second_factor", "operator", stdout=said)
-    assert said.getvalue().endswith("operator had no second factor.\n")
-    # It knows of no other account that could have done it.
-    assert audit_log() == [("operator", "operator", "second factor forgotten by manage.py forget_second_factor")]
+    call_command("forget_second_factor", "operator", stdout=out)
+    assert out.getvalue().endswith("operator had no second factor.\n")
+    # There is no other account that could have done it.
+    assert audit_log() == [("operator", "operator", "second factor removed by manage.py forget_second_factor")]
 
 
 def test_the_command_names_an_account_that_is_none():
-    with pytest.raises(CommandError, match="no account called nobody"):
+    with pytest.raises(CommandError, match="no account is named nobody"):
         call_command("forget_second_factor", "nobody")

@@ -20,7 +20,7 @@ def test_strangers_see_the_login(client):
     assert "/admin/login/" in client.get(reverse(LIST)).headers["Location"]
 
 
-def test_nobody_changes_what_the_provider_tells(operator):
+def test_profiles_are_read_only(operator):
     profile = SocialProfileFactory(fid=5, wanted=True)
     page = reverse("admin:accounts_socialprofile_change", args=[5])
     assert operator.get(page).status_code == 200

@@ -1,61 +1,61 @@
-"""accounts/profiles/social_provider.py against the stand-in in all its modes; and what is believed, value by value."""
+"""accounts/profiles/social_provider.py against the stand-in in all its modes, and validation of each field."""
 
 import pytest
 
 from accounts.profiles import social_provider
-from accounts.profiles.social_provider import find_people
+from accounts.profiles.social_provider import fetch_profiles
 from accounts.profiles.social_responses import (
     MAX_ADDRESSES,
     MAX_BIO,
     MAX_NAME,
     MAX_URL,
     Profile,
-    read_hub_person,
-    read_neynar_user,
+    parse_hub_profile,
+    parse_neynar_user,
 )
-from config.api.fields import checksum
-from config.http.json_client import Permanent, RateLimited, Retryable, StatusRefused, WrongAnswer
+from config.http.errors import HTTPStatusError, InvalidResponseError, PermanentError, RateLimitedError, RetryableError
 from development.standins.http_server import Mode
 from development.standins.social_server import neynar_user, username
+from tokens.chains.addresses import checksum_address
 
 ETH = "0x" + "ab" * 20
 OTHER_ETH = "0x" + "cd" * 20
 SOL = "So11111111111111111111111111111111111111112"
-# Of these the stand-in knows the first two.
+# The stand-in has the first two of these.
 FIDS = (5, 6, 7)
 
 
 @pytest.fixture(params=["neynar", "hub"])
 def provider(request, social, settings):
-    """The stand-in, as each of the two kinds of provider."""
+    """Return the stand-in as each of the two kinds of provider."""
     settings.SOCIAL_TIMEOUT_SECONDS = 2.0
     if request.param == "hub":
         settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = "", social.url
     return social
 
 
-# What goes wrong.
+# Failures.
 
 
 @pytest.mark.parametrize(
     ("mode", "family", "text"),
     [
-        (Mode.FAIL, Retryable, "HTTP status 500"),
-        (Mode.RATE_LIMIT, RateLimited, "HTTP status 429"),
-        (Mode.WRONG_KEY, StatusRefused, "HTTP status 401"),
-        (Mode.NOT_JSON, Retryable, "an answer that is not JSON"),
-        (Mode.WRONG_SHAPE, WrongAnswer, "an answer without a list of "),
-        (Mode.HUGE, Permanent, f"an answer of more than {social_provider.MAX_BYTES} bytes"),
-        (Mode.CUT_SHORT, Retryable, "no answer (ProtocolError)"),
+        (Mode.FAIL, RetryableError, "HTTP status 500"),
+        (Mode.RATE_LIMIT, RateLimitedError, "HTTP status 429"),
+        (Mode.WRONG_KEY, HTTPStatusError, "HTTP status 401"),
+        (Mode.NOT_JSON, RetryableError, "a response that is not JSON"),
+        (Mode.WRONG_SHAPE, InvalidResponseError, "response without a list of "),
+        (Mode.HUGE, PermanentError, f"a response of more than {social_provider.MAX_BYTES} bytes"),
+        (Mode.CUT_SHORT, RetryableError, "no response (ProtocolError)"),
     ],
 )
-def test_it_says_why_nobody_was_answered(provider, mode, family, text):
+def test_a_failed_request_has_its_reason(provider, mode, family, text):
     provider.behave(mode, seconds=7)
-    found = find_people(FIDS)
+    found = fetch_profiles(FIDS)
     assert (found.profiles, found.unknown) == ({}, set())
     assert isinstance(found.error, family)
     assert str(found.error).startswith(text)
-    assert len(provider.asked) == 1
+    assert len(provider.received) == 1
     if mode == Mode.RATE_LIMIT:
         assert found.error.retry_after == 7
 
@@ -63,69 +63,69 @@ def test_it_says_why_nobody_was_answered(provider, mode, family, text):
 def test_it_does_not_wait_for_a_provider_that_stalls(provider, settings):
     settings.SOCIAL_TIMEOUT_SECONDS = 0.1
     provider.behave(Mode.STALL, seconds=600)
-    assert str(find_people(FIDS).error) == "no answer (ReadTimeout)"
+    assert str(fetch_profiles(FIDS).error) == "no response (ReadTimeout)"
 
 
 @pytest.mark.parametrize("answer", [None, 7, "users", [], {}, {"users": None}, {"users": {}}, {"messages": "x"}])
 def test_it_refuses_an_answer_of_another_shape(provider, answer):
-    provider.change = lambda asked, body: answer
-    assert isinstance(find_people(FIDS).error, WrongAnswer)
+    provider.change = lambda received, body: answer
+    assert isinstance(fetch_profiles(FIDS).error, InvalidResponseError)
 
 
 def test_a_list_of_users_without_one_that_can_be_read_is_no_answer(social):
-    social.change = lambda asked, body: {"users": [None, {"fid": "5"}]}
-    assert isinstance(find_people(FIDS).error, WrongAnswer)
+    social.change = lambda received, body: {"users": [None, {"fid": "5"}]}
+    assert isinstance(fetch_profiles(FIDS).error, InvalidResponseError)
 
 
 @pytest.mark.parametrize("garbage", [None, 7, "x", [], {}, {"fid": "6"}, {"fid": None}, {"fid": True}, {"fid": 6.0}])
-def test_a_user_that_cannot_be_read_costs_nobody_else(social, garbage):
-    social.change = lambda asked, body: {"users": [garbage, *body["users"][:1], garbage]}
-    found = find_people(FIDS)
+def test_a_user_that_cannot_be_read_costs_no_other(social, garbage):
+    social.change = lambda received, body: {"users": [garbage, *body["users"][:1], garbage]}
+    found = fetch_profiles(FIDS)
     assert (set(found.profiles), found.unknown, found.error) == ({5}, {6, 7}, None)
 
 
-def test_it_believes_nothing_about_whom_it_did_not_ask_for(social):
-    social.change = lambda asked, body: {"users": [*body["users"], neynar_user(8)]}
-    assert set(find_people(FIDS).profiles) == {5, 6}
+def test_users_that_were_not_requested_are_ignored(social):
+    social.change = lambda received, body: {"users": [*body["users"], neynar_user(8)]}
+    assert set(fetch_profiles(FIDS).profiles) == {5, 6}
 
 
 @pytest.mark.parametrize("status", [400, 404])
-def test_a_fid_that_the_provider_refuses_holds_up_nobody_else(social, status):
-    def refuse(asked):
-        return status if "13" in asked.query["fids"].split(",") else None
+def test_a_fid_that_the_provider_refuses_holds_up_no_other(social, status):
+    def refuse(received):
+        return status if "13" in received.query["fids"].split(",") else None
 
     social.refuse = refuse
-    found = find_people(range(1, 21))
+    found = fetch_profiles(range(1, 21))
     assert found.unknown == {7, 13, 14}
     assert set(found.profiles) == set(range(1, 21)) - found.unknown
     assert found.error is None
 
 
 @pytest.mark.parametrize("status", [400, 404])
-def test_an_address_where_nothing_is_taken_makes_nobody_unknown(social, status):
-    social.refuse = lambda asked: status
-    found = find_people(FIDS)
+def test_an_address_where_nothing_is_taken_makes_no_fid_unknown(social, status):
+    social.refuse = lambda received: status
+    found = fetch_profiles(FIDS)
     assert (found.profiles, found.unknown, str(found.error)) == ({}, set(), f"HTTP status {status}")
 
 
-def test_it_asks_for_no_fid_that_cannot_be(provider):
-    found = find_people([2**31, 2**63 - 1, 5])
+def test_it_fetches_no_fid_that_cannot_exist(provider):
+    found = fetch_profiles([2**31, 2**63 - 1, 5])
     assert (set(found.profiles), found.unknown) == ({5}, {2**31, 2**63 - 1})
-    assert len(find_people([2**31]).unknown) == 1
-    assert not any(str(2**31) in str(asked.query) for asked in provider.asked)
+    assert len(fetch_profiles([2**31]).unknown) == 1
+    assert not any(str(2**31) in str(received.query) for received in provider.received)
 
 
-def test_what_the_hub_told_before_it_failed_is_kept(social, settings):
+def test_responses_of_the_hub_before_its_failure_are_kept(social, settings):
     settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = "", social.url
-    social.refuse = lambda asked: 500 if asked.query["fid"] == "8" else None
-    found = find_people([5, 7, 8, 9])
+    social.refuse = lambda received: 500 if received.query["fid"] == "8" else None
+    found = fetch_profiles([5, 7, 8, 9])
     assert (set(found.profiles), found.unknown, str(found.error)) == ({5}, {7}, "HTTP status 500")
 
 
-# What goes right.
+# Successful requests.
 
 
-def test_it_knows_whether_there_is_somebody_to_ask(settings):
+def test_it_returns_whether_a_provider_is_configured(settings):
     settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = "", ""
     assert not social_provider.is_configured()
     settings.FARCASTER_HUB_URL = "http://hub"
@@ -134,23 +134,23 @@ def test_it_knows_whether_there_is_somebody_to_ask(settings):
     assert social_provider.is_configured()
 
 
-def test_it_asks_for_a_hundred_people_in_one_call_with_the_key(social, settings):
+def test_it_fetches_a_hundred_people_in_one_call_with_the_key(social, settings):
     settings.SOCIAL_API_KEY = "k3y"
-    found = find_people(range(1, 101))
+    found = fetch_profiles(range(1, 101))
     assert len(found.profiles) + len(found.unknown) == 100
-    (asked,) = social.asked
-    assert asked.headers["x-api-key"] == "k3y"
-    assert asked.query["fids"] == ",".join(map(str, range(1, 101)))
+    (received,) = social.received
+    assert received.headers["x-api-key"] == "k3y"
+    assert received.query["fids"] == ",".join(map(str, range(1, 101)))
 
 
-def test_both_providers_tell_of_the_same_people(social, settings):
+def test_both_providers_return_the_same_people(social, settings):
     fids = range(1, 31)
-    told = find_people(fids)
+    by_neynar = fetch_profiles(fids)
     settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = "", social.url
-    by_hub = find_people(fids)
-    assert told.unknown == by_hub.unknown == {7, 14, 21, 28}
-    assert told.profiles[5].username == username(5)
-    for fid, profile in told.profiles.items():
+    by_hub = fetch_profiles(fids)
+    assert by_neynar.unknown == by_hub.unknown == {7, 14, 21, 28}
+    assert by_neynar.profiles[5].username == username(5)
+    for fid, profile in by_neynar.profiles.items():
         other = by_hub.profiles[fid]
         assert profile.score is not None
         assert other.score is None
@@ -159,16 +159,16 @@ def test_both_providers_tell_of_the_same_people(social, settings):
         assert set(profile.verified_addresses) == set(other.verified_addresses)
 
 
-# What is believed.
+# Validation.
 
 
 def user(**changes):
-    """What is read of a user of Neynar's with these values."""
-    return read_neynar_user({"fid": 5} | changes)
+    """Return the profile that is parsed from a Neynar user with these values."""
+    return parse_neynar_user({"fid": 5} | changes)
 
 
 @pytest.mark.parametrize("fid", [None, "5", 5.0, True, 0, -1, 2**63, [5]])
-def test_nobody_is_known_by_anything_but_a_fid(fid):
+def test_a_user_without_a_fid_is_not_read(fid):
     assert user(fid=fid) is None
 
 
@@ -226,7 +226,7 @@ def test_a_picture_is_an_address_of_the_web(url):
 
 @pytest.mark.parametrize("address", [None, 7, "", "0x12", "vitalik.eth", ETH + "00", SOL + "1", [ETH]])
 def test_what_is_no_address_is_left_out(address):
-    assert user(verified_addresses={"eth_addresses": [address, ETH]}).verified_addresses == (checksum(ETH),)
+    assert user(verified_addresses={"eth_addresses": [address, ETH]}).verified_addresses == (checksum_address(ETH),)
 
 
 def test_addresses_come_once_evm_first_and_the_chosen_one_before_the_others():
@@ -235,11 +235,15 @@ def test_addresses_come_once_evm_first_and_the_chosen_one_before_the_others():
         "sol_addresses": [SOL],
         "primary": {"eth_address": OTHER_ETH, "sol_address": None},
     }
-    expected = (checksum(OTHER_ETH), checksum(ETH), SOL)
+    expected = (checksum_address(OTHER_ETH), checksum_address(ETH), SOL)
     assert user(verified_addresses=verified, verifications=[ETH]).verified_addresses == expected
     verified["primary"] = {"eth_address": "0x" + "ef" * 20, "sol_address": ETH}
-    assert user(verified_addresses=verified).verified_addresses == (checksum(ETH), checksum(OTHER_ETH), SOL)
-    assert user(verifications=[ETH]).verified_addresses == (checksum(ETH),)
+    assert user(verified_addresses=verified).verified_addresses == (
+        checksum_address(ETH),
+        checksum_address(OTHER_ETH),
+        SOL,
+    )
+    assert user(verifications=[ETH]).verified_addresses == (checksum_address(ETH),)
     many = [f"0x{number:040x}" for number in range(1000)]
     assert len(user(verified_addresses={"eth_addresses": many}).verified_addresses) == MAX_ADDRESSES
 
@@ -248,30 +252,44 @@ def message(fid=5, timestamp=1, **body):
     return {"data": {"fid": fid, "timestamp": timestamp, **body}}
 
 
-def said(kind, value, **more):
+def data_message(kind, value, **more):
     return message(userDataBody={"type": f"USER_DATA_TYPE_{kind}", "value": value}, **more)
 
 
 @pytest.mark.parametrize(
     "messages",
-    [None, {}, [], [None], [{}], [{"data": []}], [said("BIO", "x", fid=6)], [message(userDataBody={"type": 3})]],
+    [
+        None,
+        {},
+        [],
+        [None],
+        [{}],
+        [{"data": []}],
+        [data_message("BIO", "x", fid=6)],
+        [message(userDataBody={"type": 3})],
+    ],
 )
-def test_a_hub_without_a_word_of_the_person_knows_nobody(messages):
-    assert read_hub_person(5, user_data=messages, verifications=[]) is None
+def test_a_hub_without_messages_of_the_person_gives_no_profile(messages):
+    assert parse_hub_profile(5, user_data=messages, verifications=[]) is None
 
 
 def test_of_two_messages_of_a_hub_the_newer_holds():
-    messages = [said("USERNAME", "new", timestamp=2), said("USERNAME", "old"), said("BIO", "x", timestamp="soon"), 7]
-    profile = read_hub_person(5, user_data=messages, verifications=None)
+    messages = [
+        data_message("USERNAME", "new", timestamp=2),
+        data_message("USERNAME", "old"),
+        data_message("BIO", "x", timestamp="soon"),
+        7,
+    ]
+    profile = parse_hub_profile(5, user_data=messages, verifications=None)
     assert profile == Profile(fid=5, username="new", bio="x")
 
 
-def test_addresses_of_a_hub_stand_under_either_name():
+def test_addresses_of_a_hub_are_read_under_either_name():
     verifications = [
         message(verificationAddAddressBody={"address": SOL, "protocol": "PROTOCOL_SOLANA"}),
         message(verificationAddEthAddressBody={"address": ETH}),
         message(verificationAddAddressBody={"address": OTHER_ETH}, fid=6),
         message(verificationAddAddressBody="x"),
     ]
-    profile = read_hub_person(5, user_data=[said("BIO", "x")], verifications=verifications)
-    assert profile.verified_addresses == (checksum(ETH), SOL)
+    profile = parse_hub_profile(5, user_data=[data_message("BIO", "x")], verifications=verifications)
+    assert profile.verified_addresses == (checksum_address(ETH), SOL)

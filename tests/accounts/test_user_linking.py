@@ -1,4 +1,4 @@
-"""The users behind tokens: made at first sight, linked for as long as a token proves that two are one."""
+"""accounts/users/calling_users.py: users created at their first token, and the links between them."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -10,8 +10,8 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from accounts.models import Identity, Person, SubjectKind
-from accounts.users.calling_users import hold, recognise
-from accounts.users.identity import Told, VerifiedIdentity
+from accounts.users.calling_users import lock_user, resolve_user
+from accounts.users.identity import FidClaim, VerifiedIdentity
 
 pytestmark = pytest.mark.django_db
 
@@ -23,19 +23,19 @@ def by_fid(fid, issuer=QUICK_AUTH):
 
 
 def by_subject(subject, *, issuer=PRIVY):
-    """By a token of no kind that tells of FIDs."""
+    """Return the identity of a token without a claim about a FID."""
     return VerifiedIdentity(issuer=issuer, subject=subject, kind=SubjectKind.ID, fid=None)
 
 
-def telling(subject, fid, *, ago=0, lasts=3600):
-    """By a token that says this of the subject's FID, issued so many seconds ago for so many more."""
+def claiming(subject, fid, *, ago=0, lasts=3600):
+    """Return the identity of a token with this FID claim, issued `ago` seconds ago and valid `lasts` seconds more."""
     at = timezone.now().replace(microsecond=0) - timedelta(seconds=ago)
-    told = Told(at=at, until=at + timedelta(seconds=ago + lasts))
-    return VerifiedIdentity(issuer=PRIVY, subject=subject, kind=SubjectKind.ID, fid=fid, told=told)
+    claim = FidClaim(valid_from=at, valid_until=at + timedelta(seconds=ago + lasts))
+    return VerifiedIdentity(issuer=PRIVY, subject=subject, kind=SubjectKind.ID, fid=fid, fid_claim=claim)
 
 
 def all_at_once(calls):
-    """The results of functions that are called at the same time, each by a connection of its own."""
+    """Call functions at the same time, each with its own connection, and return their results."""
     ready = Barrier(len(calls))
 
     def run(call):
@@ -51,42 +51,45 @@ def all_at_once(calls):
 
 def test_it_makes_a_person_at_first_sight_and_finds_it_again():
     before = timezone.now()
-    user = recognise(by_fid(5))
+    user = resolve_user(by_fid(5))
     assert (user.fid, user.person_ids, user.is_staff, user.is_superuser) == (5, (user.person_id,), False, False)
     person = Person.objects.get()
     assert (person.pk, person.fid) == (user.person_id, 5)
     assert before <= person.created_at <= timezone.now()
     row = Identity.objects.get()
     assert (row.issuer, row.subject, row.kind, row.person) == (QUICK_AUTH, "5", "fid", person)
-    assert recognise(by_fid(5)) == user
+    assert resolve_user(by_fid(5)) == user
     assert Person.objects.count() == Identity.objects.count() == 1
 
 
 def test_the_same_subject_of_two_issuers_is_two_people():
-    assert recognise(by_subject("a")).person_id != recognise(by_subject("a", issuer="https://auth.example")).person_id
+    assert (
+        resolve_user(by_subject("a")).person_id
+        != resolve_user(by_subject("a", issuer="https://auth.example")).person_id
+    )
 
 
 def test_the_same_fid_of_two_issuers_is_one_person():
-    assert recognise(by_fid(5)) == recognise(by_fid(5, issuer="https://auth.example"))
+    assert resolve_user(by_fid(5)) == resolve_user(by_fid(5, issuer="https://auth.example"))
     assert Person.objects.count() == 1
 
 
 def test_digits_of_an_id_are_no_fid():
-    assert recognise(by_subject("5", issuer="https://auth.example")).person_id != recognise(by_fid(5)).person_id
+    assert resolve_user(by_subject("5", issuer="https://auth.example")).person_id != resolve_user(by_fid(5)).person_id
 
 
 def test_nor_are_they_one_of_the_same_issuer_whose_setting_was_changed():
-    number = recognise(by_fid(5, issuer="https://auth.example"))
-    user = recognise(by_subject("5", issuer="https://auth.example"))
+    number = resolve_user(by_fid(5, issuer="https://auth.example"))
+    user = resolve_user(by_subject("5", issuer="https://auth.example"))
     assert (user.fid, set(user.person_ids) & set(number.person_ids)) == (None, set())
-    assert recognise(by_fid(5, issuer="https://auth.example")) == number
+    assert resolve_user(by_fid(5, issuer="https://auth.example")) == number
 
 
-def test_a_token_that_shows_the_subjects_fid_links_the_two_whoever_was_there_first():
-    for fid, comes_first in ((5, by_fid(5)), (6, by_subject("6")), (7, telling("7", 7))):
-        recognise(comes_first)
-        shown = recognise(telling(str(fid), fid))
-        number, subject = recognise(by_fid(fid)), recognise(by_subject(str(fid)))
+def test_a_token_that_shows_the_subjects_fid_links_the_two_whichever_was_first():
+    for fid, comes_first in ((5, by_fid(5)), (6, by_subject("6")), (7, claiming("7", 7))):
+        resolve_user(comes_first)
+        shown = resolve_user(claiming(str(fid), fid))
+        number, subject = resolve_user(by_fid(fid)), resolve_user(by_subject(str(fid)))
         assert subject == shown
         assert number.person_id != subject.person_id
         assert (number.person_ids, subject.person_ids) == (
@@ -97,131 +100,131 @@ def test_a_token_that_shows_the_subjects_fid_links_the_two_whoever_was_there_fir
 
 
 def test_a_link_lasts_as_long_as_the_token_that_proves_it():
-    number = recognise(by_fid(5))
-    linked = recognise(telling("a", 5, ago=900, lasts=60))
+    number = resolve_user(by_fid(5))
+    linked = resolve_user(claiming("a", 5, ago=900, lasts=60))
     assert number.person_id in linked.person_ids
     Person.objects.filter(linked_to__isnull=False).update(linked_until=timezone.now())
-    for user in (recognise(by_fid(5)), recognise(by_subject("a"))):
+    for user in (resolve_user(by_fid(5)), resolve_user(by_subject("a"))):
         assert user.person_ids == (user.person_id,)
-    assert recognise(by_subject("a")).fid is None
-    assert recognise(telling("a", 5)).person_ids == linked.person_ids
+    assert resolve_user(by_subject("a")).fid is None
+    assert resolve_user(claiming("a", 5)).person_ids == linked.person_ids
 
 
-def test_a_token_without_a_fid_tells_nothing_or_that_there_is_none():
-    linked = recognise(telling("a", 5, ago=900))
-    assert recognise(by_subject("a")) == linked
-    told = recognise(telling("a", None))
-    assert (told.person_ids, told.fid) == ((linked.person_id,), None)
-    assert recognise(by_subject("a")) == told
-    assert len(recognise(by_fid(5)).person_ids) == 1
+def test_a_token_without_a_fid_claims_nothing_or_that_there_is_none():
+    linked = resolve_user(claiming("a", 5, ago=900))
+    assert resolve_user(by_subject("a")) == linked
+    disclaimed = resolve_user(claiming("a", None))
+    assert (disclaimed.person_ids, disclaimed.fid) == ((linked.person_id,), None)
+    assert resolve_user(by_subject("a")) == disclaimed
+    assert len(resolve_user(by_fid(5)).person_ids) == 1
 
 
 def test_a_subject_that_shows_another_fid_leaves_the_old_one_and_takes_its_own_rows_along():
-    first = recognise(telling("a", 5, ago=900))
-    second = recognise(telling("a", 6))
+    first = resolve_user(claiming("a", 5, ago=900))
+    second = resolve_user(claiming("a", 6))
     assert (second.person_id, second.fid) == (first.person_id, 6)
     assert set(first.person_ids) & set(second.person_ids) == {first.person_id}
-    assert recognise(by_fid(5)).person_ids == (first.person_ids[1],)
-    assert recognise(by_fid(6)).person_ids == second.person_ids[::-1]
+    assert resolve_user(by_fid(5)).person_ids == (first.person_ids[1],)
+    assert resolve_user(by_fid(6)).person_ids == second.person_ids[::-1]
 
 
 def test_a_fid_is_the_subjects_whose_token_showed_it_last():
-    old = recognise(telling("a", 5, ago=900))
-    new = recognise(telling("b", 5, ago=500))
+    old = resolve_user(claiming("a", 5, ago=900))
+    new = resolve_user(claiming("b", 5, ago=500))
     assert set(old.person_ids) & set(new.person_ids) == {old.person_ids[1]}
     # Older tokens, the other's too, and one of a subject that has never come change nothing.
-    for outdated in (telling("a", 5, ago=900), telling("a", 5, ago=600), telling("c", 5, ago=600)):
-        assert len(recognise(outdated).person_ids) == 1
-        assert recognise(by_fid(5)).person_ids == new.person_ids[::-1]
-    # Nor after the newer one has said that he has it no more: whose it is nobody knows.
-    recognise(telling("b", None, ago=200))
-    assert len(recognise(telling("a", 5, ago=600)).person_ids) == len(recognise(by_fid(5)).person_ids) == 1
-    assert recognise(telling("a", 5)).person_ids == old.person_ids
+    for outdated in (claiming("a", 5, ago=900), claiming("a", 5, ago=600), claiming("c", 5, ago=600)):
+        assert len(resolve_user(outdated).person_ids) == 1
+        assert resolve_user(by_fid(5)).person_ids == new.person_ids[::-1]
+    # Nor after the newer one has disclaimed it: then the FID has no subject.
+    resolve_user(claiming("b", None, ago=200))
+    assert len(resolve_user(claiming("a", 5, ago=600)).person_ids) == len(resolve_user(by_fid(5)).person_ids) == 1
+    assert resolve_user(claiming("a", 5)).person_ids == old.person_ids
 
 
 def test_a_subject_whose_newest_token_shows_a_fid_that_is_anothers_by_now_has_none():
-    recognise(telling("a", 5, ago=900))
-    recognise(telling("b", 6, ago=300))
-    assert len(recognise(telling("a", 6, ago=500)).person_ids) == 1
-    assert len(recognise(by_fid(5)).person_ids) == 1
+    resolve_user(claiming("a", 5, ago=900))
+    resolve_user(claiming("b", 6, ago=300))
+    assert len(resolve_user(claiming("a", 6, ago=500)).person_ids) == 1
+    assert len(resolve_user(by_fid(5)).person_ids) == 1
 
 
 def test_of_two_tokens_of_one_second_the_last_that_came_counts():
-    recognise(telling("a", 5, ago=900))
-    recognise(telling("b", 5, ago=900))
-    assert len(recognise(by_subject("a")).person_ids) == 1
-    recognise(telling("b", None, ago=900))
-    assert len(recognise(by_fid(5)).person_ids) == 1
+    resolve_user(claiming("a", 5, ago=900))
+    resolve_user(claiming("b", 5, ago=900))
+    assert len(resolve_user(by_subject("a")).person_ids) == 1
+    resolve_user(claiming("b", None, ago=900))
+    assert len(resolve_user(by_fid(5)).person_ids) == 1
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_is_linked_is_held_with_the_other():
-    number, subject = recognise(by_fid(5)), recognise(telling("a", 5))
+def test_linked_users_are_locked_together():
+    number, subject = resolve_user(by_fid(5)), resolve_user(claiming("a", 5))
     with transaction.atomic():
-        assert hold(number.person_id) == (number.person_id, subject.person_id)
+        assert lock_user(number.person_id) == (number.person_id, subject.person_id)
     with transaction.atomic():
-        assert hold(subject.person_id) == (subject.person_id, number.person_id)
+        assert lock_user(subject.person_id) == (subject.person_id, number.person_id)
     with transaction.atomic():
-        hold(subject.person_id)
-        (is_free,) = all_at_once([lambda: can_be_held(number.person_id)])
+        lock_user(subject.person_id)
+        (is_free,) = all_at_once([lambda: can_be_locked(number.person_id)])
         assert not is_free
 
 
-def can_be_held(person_id):
-    """Whether nobody holds the row."""
+def can_be_locked(person_id):
+    """Return whether the row is not locked."""
     with transaction.atomic():
         rows = Person.objects.select_for_update(no_key=True, skip_locked=True)
         return rows.filter(pk=person_id).exists()
 
 
 def test_it_records_when_a_user_was_seen_at_most_once_a_minute(django_assert_num_queries):
-    recognise(by_fid(5))
+    resolve_user(by_fid(5))
     seen = Person.objects.get().last_seen_at
     with django_assert_num_queries(1):
-        recognise(by_fid(5))
+        resolve_user(by_fid(5))
     assert Person.objects.get().last_seen_at == seen
     Person.objects.update(last_seen_at=seen - timedelta(seconds=61))
-    recognise(by_fid(5))
+    resolve_user(by_fid(5))
     assert Person.objects.get().last_seen_at >= seen
 
 
-def test_one_query_knows_a_user_again_by_any_token(django_assert_num_queries):
-    tokens = [by_fid(5), telling("a", 5), by_subject("a")]
-    users = [recognise(token) for token in tokens]
+def test_one_query_finds_a_known_user_by_any_token(django_assert_num_queries):
+    tokens = [by_fid(5), claiming("a", 5), by_subject("a")]
+    users = [resolve_user(token) for token in tokens]
     with django_assert_num_queries(len(tokens)):
-        assert [recognise(token).person_id for token in tokens] == [user.person_id for user in users]
+        assert [resolve_user(token).person_id for token in tokens] == [user.person_id for user in users]
 
 
 @pytest.mark.django_db(transaction=True)
 def test_many_first_calls_at_once_make_each_person_once():
-    token = telling("a", 5)
-    users = all_at_once([lambda: recognise(by_fid(5))] * 6 + [lambda: recognise(token)] * 6)
+    token = claiming("a", 5)
+    users = all_at_once([lambda: resolve_user(by_fid(5))] * 6 + [lambda: resolve_user(token)] * 6)
     assert len({user.person_id for user in users}) == 2
     assert (Person.objects.count(), Identity.objects.count()) == (2, 2)
-    assert len(recognise(by_fid(5)).person_ids) == 2
+    assert len(resolve_user(by_fid(5)).person_ids) == 2
 
 
 @pytest.mark.django_db(transaction=True)
 def test_many_calls_at_once_leave_a_fid_with_the_last_subject_and_each_subject_with_one_fid():
-    """They wait for each other in no circle."""
-    tokens = [telling(subject, fid, ago=ago) for ago in (900, 800) for subject in "abc" for fid in (5, 6, 7, None)]
-    last = [telling("a", 6), telling("b", 5)]
-    all_at_once([lambda token=token: recognise(token) for token in [*tokens, *last]])
+    """Calls that lock the same rows don't deadlock."""
+    tokens = [claiming(subject, fid, ago=ago) for ago in (900, 800) for subject in "abc" for fid in (5, 6, 7, None)]
+    last = [claiming("a", 6), claiming("b", 5)]
+    all_at_once([lambda token=token: resolve_user(token) for token in [*tokens, *last]])
     for token in last:
-        user = recognise(token)
-        assert user.person_ids[1:] == (recognise(by_fid(token.fid)).person_id,)
-    assert all(len(user.person_ids) <= 2 for user in map(recognise, tokens))
+        user = resolve_user(token)
+        assert user.person_ids[1:] == (resolve_user(by_fid(token.fid)).person_id,)
+    assert all(len(user.person_ids) <= 2 for user in map(resolve_user, tokens))
 
 
 @pytest.mark.django_db(transaction=True)
 def test_what_was_one_pot_before_is_taken_apart_when_the_database_is_brought_up():
-    alone, shared, late = (Person.objects.create(fid=fid) for fid in (5, 6, 7))
+    single, shared, late = (Person.objects.create(fid=fid) for fid in (5, 6, 7))
     now = timezone.now()
     earlier = Person.objects.create(created_at=now - timedelta(hours=1))
-    stranger = Person.objects.create(created_at=timezone.now() - timedelta(days=1))
+    unrelated = Person.objects.create(created_at=timezone.now() - timedelta(days=1))
     try:
         call_command("migrate", "accounts", "0007", verbosity=0)
-        came = [("a", alone, now), ("b", shared, now), ("c", shared, now), ("d", late, earlier.created_at)]
+        came = [("a", single, now), ("b", shared, now), ("c", shared, now), ("d", late, earlier.created_at)]
         with connection.cursor() as cursor:
             for subject, person, at in came:
                 row = [person.pk, PRIVY, subject, "id", at]
@@ -230,13 +233,13 @@ def test_what_was_one_pot_before_is_taken_apart_when_the_database_is_brought_up(
                     "VALUES (%s, %s, %s, %s, %s)",
                     row,
                 )
-            links = [(late.pk, earlier.pk), (late.pk, stranger.pk)]
+            links = [(late.pk, earlier.pk), (late.pk, unrelated.pk)]
             cursor.executemany("UPDATE accounts_person SET linked_to_id = %s WHERE id = %s", links)
     finally:
         call_command("migrate", verbosity=0)
     people = {row.subject: row.person for row in Identity.objects.select_related("person")}
-    # Who has come alone made all of it; of two nobody can tell.
-    assert people["a"] == alone
+    # A single subject owned the whole row; for two, the owner is unknown.
+    assert people["a"] == single
     assert people["d"] == earlier
     assert len({shared.pk, people["b"].pk, people["c"].pk}) == 3
     assert {person.fid for person in people.values()} == {None}

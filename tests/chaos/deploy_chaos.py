@@ -1,4 +1,4 @@
-"""Ordering deployments while everything that carries them out is killed at random, and broadcasts get lost."""
+"""Chaos run of deployments: partners send requests while processes are killed at random, and broadcasts get lost."""
 
 import os
 import random
@@ -14,14 +14,14 @@ from pathlib import Path
 
 import psycopg
 
-from config.environment.server_urls import web_server_answers
+from config.environment.server_urls import is_web_server_up
 from config.environment.variables import BASE_DIR
-from development.devchain.anvil import CHAIN_ID, start
-from development.devchain.deploy_contracts import prepare
+from development.devchain.anvil import CHAIN_ID, run_anvil
+from development.devchain.deploy_contracts import deploy_contracts
 from tests.chaos.deploy_check import judge, read_chain, read_rows
 from tests.chaos.deploy_clients import Answers, Partner, issue_keys, order
-from tests.chaos.deploy_stand import WALLETS
-from tests.nodes.faulty_node import Losses, TroubledNode
+from tests.chaos.deploy_service import WALLETS
+from tests.nodes.faulty_node import FaultyNode, Losses
 from tests.processes.own_postgresql import OwnPostgres
 from tests.processes.own_valkey import OwnServer
 from tests.processes.service_processes import HOST, Service, free_port
@@ -29,15 +29,15 @@ from tests.processes.waiting import wait_for
 
 # How many tasks one process group of Celery does at a time.
 _TASKS = 2
-# How long a server that was killed stays away, at the most.
+# How long a killed server stays down, at most.
 _AWAY_SECONDS = 1.0
-# How long the web server may take to answer first.
+# Timeout of the web server's first response.
 _START_SECONDS = 90.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How much of everything; `repeated` is the share of orders that are sent once more, `lost` and `late` of calls."""
+    """Quantities of a run; `repeated` is the share of requests that are sent once more, `lost` and `late` of calls."""
 
     orders: int
     partners: int = 3
@@ -49,13 +49,13 @@ class Plan:
     late: float = 0.05
     late_seconds: float = 4.0
     seed: int = 1
-    # How long the service may take to come to the end of it, once all are ordered.
-    patience: float = 120.0
+    # Timeout from the last request to the end of all deployments.
+    timeout: float = 120.0
 
 
 @dataclass
 class Outcome:
-    """What happened."""
+    """The outcome of a run."""
 
     answers: Answers = field(default_factory=Answers)
     kills: dict[str, int] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Ground:
-    """What the service stands on: its own servers, a node, its contracts and wallets."""
+    """The environment of the service: its own servers, a node, its contracts and wallets."""
 
     postgres: OwnPostgres
     valkey: OwnServer
@@ -84,16 +84,16 @@ class Ground:
 
 @contextmanager
 def ground(place: Path, *, block_time: float) -> Iterator[Ground]:
-    """Servers in a directory, a node that makes a block every so many seconds, contracts, and an empty database."""
-    with servers(place) as (postgres, valkey), start(block_time=block_time) as rpc_url:
-        deployment = prepare(rpc_url, chains_file=place / "chains.toml")
+    """Yield servers in a directory, a node with a fixed block time, contracts, and an empty database."""
+    with servers(place) as (postgres, valkey), run_anvil(block_time=block_time) as rpc_url:
+        deployment = deploy_contracts(rpc_url, chains_file=place / "chains.toml")
         environment = dict(os.environ) | {
             "CHAINS_FILE": str(place / "chains.toml"),
             "SECRET_KEY": secrets.token_urlsafe(50),
             f"DEPLOYER_KEYS_{CHAIN_ID}": ",".join(WALLETS.values()),
             "LOG_LEVEL": "ERROR",
             "MARKET_DATA": "false",
-            # What comes late is given up now and then, though the node has taken it.
+            # Late calls time out now and then, though the node has accepted them.
             "RPC_TIMEOUT_SECONDS": "2",
             "RATE_LIMIT_KEYED": "0",
             "PYTHONWARNINGS": "ignore:You're running the worker with superuser",
@@ -110,7 +110,7 @@ def ground(place: Path, *, block_time: float) -> Iterator[Ground]:
 
 @contextmanager
 def servers(place: Path) -> Iterator[tuple[OwnPostgres, OwnServer]]:
-    """A PostgreSQL and a Valkey of one's own that find their data again when they were killed."""
+    """Yield a PostgreSQL and a Valkey of one's own that recover their data after a kill."""
     (place / "postgres").mkdir()
     (place / "valkey").mkdir()
     postgres = OwnPostgres(place / "postgres")
@@ -125,10 +125,10 @@ def servers(place: Path) -> Iterator[tuple[OwnPostgres, OwnServer]]:
 
 
 def run(ground: Ground, plan: Plan) -> Outcome:
-    """Order as much as planned, kill as often as planned, and wait until every order has an end; then check it."""
+    """Send the planned requests and kills, wait until every request has an end, and check the result."""
     outcome, started = Outcome(), time.monotonic()
     losses = Losses(seed=plan.seed, lost=plan.lost, late=plan.late, late_seconds=plan.late_seconds)
-    with TroubledNode(ground.rpc_url, losses).running() as node, ExitStack() as stack:
+    with FaultyNode(ground.rpc_url, losses).running() as node, ExitStack() as stack:
         processes = _Processes(ground, node.url, plan)
         processes.start(stack)
         keys = issue_keys(processes.environment, [f"Partner {number}" for number in range(plan.partners)])
@@ -138,7 +138,9 @@ def run(ground: Ground, plan: Plan) -> Outcome:
         bodies = _bodies(plan)
         processes.wait()
         with ThreadPoolExecutor(plan.clients) as pool:
-            tasks = [pool.submit(partners[number].insist, body, seconds=plan.patience) for number, body in bodies]
+            tasks = [
+                pool.submit(partners[number].request_until_final, body, seconds=plan.timeout) for number, body in bodies
+            ]
             # Here, and not in a thread: what a thread has started ends with it.
             outcome.kills = processes.kill_at_random(lambda: sum(task.done() for task in tasks) / len(tasks))
             for task in tasks:
@@ -154,7 +156,7 @@ def run(ground: Ground, plan: Plan) -> Outcome:
 
 
 def _bodies(plan: Plan) -> list[tuple[int, dict[str, object]]]:
-    """(number of the partner, body) of what is ordered, in that order; what is repeated may be so at any time."""
+    """Return (number of the partner, body) of the requests, in that order; repetitions may come at any time."""
     rng = random.Random(plan.seed)
     first = [
         (rng.randrange(plan.partners), order(f"Chaos {number}", request_key=f"{rng.getrandbits(128):032x}"))
@@ -172,10 +174,10 @@ def _bodies(plan: Plan) -> list[tuple[int, dict[str, object]]]:
 def _wait_for_the_end(partners: Sequence[Partner], ground: Ground, plan: Plan) -> None:
     with psycopg.connect(ground.postgres.url, autocommit=True) as connection:
         left = "SELECT FROM tokens_deployment WHERE status NOT IN ('indexed', 'failed') LIMIT 1"
-        deadline = time.monotonic() + plan.patience
+        deadline = time.monotonic() + plan.timeout
         while connection.execute(left).rowcount and time.monotonic() < deadline:
             time.sleep(0.2)
-        # Nonces that lie behind the last order may still have to be filled.
+        # Nonces after the last request may still have to be filled.
         attempts = "SELECT FROM tokens_deployattempt WHERE state = 'open' LIMIT 1"
         while connection.execute(attempts).rowcount and time.monotonic() < deadline:
             time.sleep(0.2)
@@ -208,8 +210,8 @@ class _Processes:
         self._beat = self._start("beat", stack)
 
     def wait(self) -> None:
-        """Until the web server answers."""
-        wait_for(lambda: web_server_answers(HOST, self.port), seconds=_START_SECONDS)
+        """Wait until the web server responds."""
+        wait_for(lambda: is_web_server_up(HOST, self.port), seconds=_START_SECONDS)
 
     def _start(self, name: str, stack: ExitStack) -> Service:
         running = Service(name, self.environment)
@@ -217,7 +219,7 @@ class _Processes:
         return running
 
     def kill_at_random(self, done: Callable[[], float]) -> dict[str, int]:
-        """Kill and start again, evenly over the orders, of which `done` tells the share; how often by what."""
+        """Kill and restart, evenly over the requests, of which `done` is the share; count the kills by target."""
         kinds = {
             "worker": lambda: _restart(self._rng.choice(self._workers)),
             "child of a worker": lambda: self._rng.choice(self._workers).kill_child(self._rng),
@@ -230,7 +232,7 @@ class _Processes:
         order_of_kinds = self._rng.sample(list(kinds), len(kinds))
         counts = dict.fromkeys(kinds, 0)
         for number in range(self._plan.kills):
-            wait_for(lambda at=number / self._plan.kills: done() >= at, seconds=self._plan.patience)
+            wait_for(lambda at=number / self._plan.kills: done() >= at, seconds=self._plan.timeout)
             kind = order_of_kinds[number % len(kinds)]
             kinds[kind]()
             counts[kind] += 1

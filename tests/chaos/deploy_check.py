@@ -1,6 +1,6 @@
-"""Whether every order became exactly one token: by the chain's own account, what clients were told, and the rows.
+"""Check that every request became exactly one token: by the chain's logs, the clients' responses, and the rows.
 
-It asks the node by plain JSON-RPC and the database by plain SQL, and shares no code with the service.
+It queries the node by plain JSON-RPC and the database by plain SQL, and shares no code with the service.
 """
 
 from collections import Counter
@@ -47,7 +47,7 @@ class Sent:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """What the chain holds; counts of nonces by wallet, mined and with those that wait."""
+    """The contents of the chain; counts of nonces by wallet, mined and with pending ones."""
 
     launches: tuple[Launch, ...]
     sent: tuple[Sent, ...]
@@ -59,7 +59,7 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """What the service's database holds: orders by status, next nonces by wallet, attempts without an end."""
+    """The contents of the service's database: deployments by status, next nonces by wallet, attempts without an end."""
 
     statuses: dict[str, int]
     next_nonces: dict[str, int]
@@ -67,9 +67,9 @@ class Rows:
 
 
 def read_chain(rpc_url: str, *, factory: str, wallets: Sequence[str], since: int = 0) -> Found:
-    """All of it, from the block after `since` on."""
-    head = int(_ask(rpc_url, "eth_blockNumber"), 16)
-    created = _ask(
+    """Read all of it, from the block after `since` on."""
+    head = int(_fetch(rpc_url, "eth_blockNumber"), 16)
+    created = _fetch(
         rpc_url,
         "eth_getLogs",
         {"address": factory, "topics": [_TOKEN_CREATED], "fromBlock": hex(since + 1), "toBlock": hex(head)},
@@ -77,13 +77,13 @@ def read_chain(rpc_url: str, *, factory: str, wallets: Sequence[str], since: int
     launches = [
         Launch(token=to_checksum_address(log["topics"][1][-40:]), tx_hash=log["transactionHash"]) for log in created
     ]
-    pool = _ask(rpc_url, "txpool_status")
+    pool = _fetch(rpc_url, "txpool_status")
     return Found(
         launches=tuple(launches),
         sent=tuple(_read_sent(rpc_url, wallets, since + 1, head)),
-        mined={wallet: int(_ask(rpc_url, "eth_getTransactionCount", wallet, "latest"), 16) for wallet in wallets},
+        mined={wallet: int(_fetch(rpc_url, "eth_getTransactionCount", wallet, "latest"), 16) for wallet in wallets},
         with_waiting={
-            wallet: int(_ask(rpc_url, "eth_getTransactionCount", wallet, "pending"), 16) for wallet in wallets
+            wallet: int(_fetch(rpc_url, "eth_getTransactionCount", wallet, "pending"), 16) for wallet in wallets
         },
         waiting=sum(int(number, 16) if isinstance(number, str) else number for number in pool.values()),
     )
@@ -93,9 +93,9 @@ def _read_sent(rpc_url: str, wallets: Sequence[str], first: int, last: int) -> I
     ours = {wallet.lower(): wallet for wallet in wallets}
     for start in range(first, last + 1, _BATCH):
         numbers = range(start, min(start + _BATCH, last + 1))
-        blocks = _ask_all(rpc_url, [("eth_getBlockByNumber", [hex(number), True]) for number in numbers])
+        blocks = _fetch_all(rpc_url, [("eth_getBlockByNumber", [hex(number), True]) for number in numbers])
         found = [entry for block in blocks for entry in block["transactions"] if entry["from"].lower() in ours]
-        receipts = _ask_all(rpc_url, [("eth_getTransactionReceipt", [entry["hash"]]) for entry in found])
+        receipts = _fetch_all(rpc_url, [("eth_getTransactionReceipt", [entry["hash"]]) for entry in found])
         for entry, receipt in zip(found, receipts, strict=True):
             yield Sent(
                 wallet=ours[entry["from"].lower()],
@@ -107,7 +107,7 @@ def _read_sent(rpc_url: str, wallets: Sequence[str], first: int, last: int) -> I
 
 
 def read_rows(database_url: str, *, request_keys: Sequence[str] | None = None) -> Rows:
-    """What the service has written: of these orders, or of all."""
+    """Read the rows of these request keys, or of all."""
     by_status = "SELECT status, count(*) FROM tokens_deployment WHERE request_key = ANY(%s) OR %s GROUP BY status"
     with psycopg.connect(database_url) as connection:
         statuses = connection.execute(by_status, [list(request_keys or ()), request_keys is None]).fetchall()
@@ -119,7 +119,7 @@ def read_rows(database_url: str, *, request_keys: Sequence[str] | None = None) -
 
 
 def judge(answers: Answers, chain: Found, rows: Rows) -> list[str]:
-    """What is wrong, a line each; none where every order became exactly one token."""
+    """Return the errors, a line each; none where every request became exactly one token."""
     return [*_judge_answers(answers, chain), *_judge_wallets(chain, rows), *_judge_rows(answers, rows)]
 
 
@@ -127,21 +127,21 @@ def _judge_answers(answers: Answers, chain: Found) -> Iterator[str]:
     launched = Counter(launch.token for launch in chain.launches)
     made_by = {launch.token: launch.tx_hash for launch in chain.launches}
     promised = Counter[str]()
-    for (partner, key), said in answers.orders.items():
+    for (partner, key), responses in answers.orders.items():
         what = f"order {key} of {partner}"
-        if any(answer != said[0] for answer in said):
-            yield f"{what} was answered in different ways: {said}"
-        if said[0].status != 200:
-            yield f"{what} was refused: {said[0]}"
+        if any(answer != responses[0] for answer in responses):
+            yield f"{what} was answered in different ways: {responses}"
+        if responses[0].status != 200:
+            yield f"{what} was refused: {responses[0]}"
             continue
-        token = said[0].body["expectedAddress"]
+        token = responses[0].body["expectedAddress"]
         promised[token] += 1
         if launched[token] != 1:
             yield f"{what} became {launched[token]} tokens at {token}"
         status = answers.statuses.get((partner, key), {})
-        told = (status.get("status"), status.get("address"), status.get("txHash"))
-        if told != ("indexed", token, made_by.get(token)):
-            yield f"{what} ended as {told}, and should be indexed at {token} by {made_by.get(token)}"
+        outcome = (status.get("status"), status.get("address"), status.get("txHash"))
+        if outcome != ("indexed", token, made_by.get(token)):
+            yield f"{what} ended as {outcome}, and should be indexed at {token} by {made_by.get(token)}"
     for token, count in promised.items():
         if count > 1:
             yield f"{count} orders were promised {token}"
@@ -157,7 +157,7 @@ def _judge_wallets(chain: Found, rows: Rows) -> Iterator[str]:
             yield f"wallet {wallet} has used {count} nonces, and the blocks hold {used}"
         if chain.with_waiting[wallet] != count:
             yield f"wallet {wallet} waits with nonces {count} to {chain.with_waiting[wallet] - 1}"
-        # It may be behind where somebody else has used the wallet, and is never ahead: that would be a gap.
+        # It may be behind where another sender has used the wallet, and is never ahead: that would be a gap.
         if rows.next_nonces.get(wallet, 0) > count:
             yield f"wallet {wallet} has used {count} nonces, and its row says {rows.next_nonces[wallet]}"
     if chain.waiting:
@@ -168,23 +168,23 @@ def _judge_wallets(chain: Found, rows: Rows) -> Iterator[str]:
 
 
 def _judge_rows(answers: Answers, rows: Rows) -> Iterator[str]:
-    taken = sum(1 for said in answers.orders.values() if said[0].status == 200)
+    taken = sum(1 for responses in answers.orders.values() if responses[0].status == 200)
     if rows.statuses != ({"indexed": taken} if taken else {}):
         yield f"{taken} orders were taken, and the rows are {rows.statuses}"
     if rows.open_attempts:
         yield f"{rows.open_attempts} attempts have no end"
 
 
-def _ask(rpc_url: str, method: str, *params: Any) -> Any:
-    return _ask_all(rpc_url, [(method, list(params))])[0]
+def _fetch(rpc_url: str, method: str, *params: Any) -> Any:
+    return _fetch_all(rpc_url, [(method, list(params))])[0]
 
 
-def _ask_all(rpc_url: str, calls: Sequence[tuple[str, list[Any]]]) -> list[Any]:
+def _fetch_all(rpc_url: str, calls: Sequence[tuple[str, list[Any]]]) -> list[Any]:
     if not calls:
         return []
     body = [
         {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         for number, (method, params) in enumerate(calls)
     ]
-    said = requests.post(rpc_url, json=body, timeout=60).json()
-    return [answer["result"] for answer in sorted(said, key=lambda answer: answer["id"])]
+    responses = requests.post(rpc_url, json=body, timeout=60).json()
+    return [answer["result"] for answer in sorted(responses, key=lambda answer: answer["id"])]

@@ -1,4 +1,4 @@
-"""Partners' programs: they order deployments over HTTP, try again until they are answered, and keep every answer."""
+"""Partners' programs: they request deployments over HTTP, retry until they get a response, and store every response."""
 
 import secrets
 import subprocess
@@ -18,16 +18,16 @@ from tests.processes.service_processes import HOST
 
 # Account 9 of the node: it only ever receives.
 ADMIN = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
-# What a program tries again for: a limit, an outage. Any other error of the service is final.
+# Retried errors: rate limits and outages. Any other error of the service is final.
 _AGAIN = frozenset({429, 502, 503, 504})
 _PAUSE_SECONDS = 0.1
-# Between two looks at an order.
+# Interval between two polls of a deployment.
 _LOOK_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the service said: the status, and the body."""
+    """A response of the service: the status, and the body."""
 
     status: int
     body: dict[str, Any]
@@ -35,7 +35,7 @@ class Answer:
 
 @dataclass
 class Answers:
-    """What partners were told, by (partner, request key): all answers to an order, the last one about it."""
+    """Responses to partners by (partner, request key): all responses to a request, the last one about its status."""
 
     orders: dict[tuple[str, str], list[Answer]] = field(default_factory=dict)
     statuses: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Answers:
 
 
 class Partner:
-    """A program of a partner; `key` is its partner key, `name` what the answers are kept under."""
+    """A program of a partner; `key` is its partner key, `name` the partner of its stored responses."""
 
     def __init__(self, name: str, key: str, port: int, answers: Answers) -> None:
         self.name, self.answers = name, answers
@@ -55,41 +55,44 @@ class Partner:
         self._header = {"x-api-key": key}
 
     def order(self, body: Mapping[str, Any]) -> Answer:
-        """The answer to one try, kept where it is final. Raises requests' errors where there is none."""
-        # No connection is kept: the next try may meet another process.
+        """Send a request once, and store its response where it is final.
+
+        Raises requests' errors where there is none.
+        """
+        # No connection is kept: the next attempt may meet another process.
         got = requests.post(self._url, json=body, headers=self._header, timeout=30)
         answer = Answer(got.status_code, got.json())
         if answer.status not in _AGAIN:
             self.answers.note(self.name, body["token"]["requestKey"], answer)
         return answer
 
-    def insist(self, body: Mapping[str, Any], *, seconds: float = 60.0) -> Answer:
-        """Try until there is an answer that is final. Fails after the seconds."""
+    def request_until_final(self, body: Mapping[str, Any], *, seconds: float = 60.0) -> Answer:
+        """Retry until there is a final response; fail after the seconds."""
         deadline = time.monotonic() + seconds
-        said: object = None
+        latest: object = None
         while time.monotonic() < deadline:
             try:
-                said = answer = self.order(body)
+                latest = answer = self.order(body)
                 if answer.status not in _AGAIN:
                     return answer
             except requests.RequestException as error:
-                said = error
+                latest = error
             time.sleep(_PAUSE_SECONDS)
-        raise AssertionError(f"no answer within {seconds} s: {said}")
+        raise AssertionError(f"no answer within {seconds} s: {latest}")
 
-    def insist_at_once(self, body: Mapping[str, Any], count: int) -> list[Answer]:
-        """What so many clients are told that order the same at the same time."""
+    def request_at_once(self, body: Mapping[str, Any], count: int) -> list[Answer]:
+        """Return the responses to clients that send the same request at the same time."""
         barrier = threading.Barrier(count, timeout=30)
 
         def client() -> Answer:
             barrier.wait()
-            return self.insist(body)
+            return self.request_until_final(body)
 
         with ThreadPoolExecutor(count) as pool:
             return [task.result() for task in [pool.submit(client) for _ in range(count)]]
 
     def status(self, request_key: str) -> dict[str, Any] | None:
-        """What has become of an order; None where nobody answers now."""
+        """Return the status of a deployment; None where the service does not respond."""
         try:
             got = requests.get(f"{self._url}/status/{request_key}", headers=self._header, timeout=30)
         except requests.RequestException:
@@ -101,7 +104,7 @@ class Partner:
         return status
 
     def wait(self, request_key: str, *, seconds: float = 30.0) -> dict[str, Any]:
-        """What the order has come to, once it is indexed or failed. Fails after the seconds."""
+        """Return a deployment's status once it is indexed or failed; fail after the seconds."""
         deadline = time.monotonic() + seconds
         while True:
             status = self.status(request_key)
@@ -112,16 +115,16 @@ class Partner:
 
 
 def order(name: str, *, request_key: str | None = None, **parts: Any) -> dict[str, Any]:
-    """The body of an order on the development chain; `parts` are others of its top level, such as `devBuy`."""
+    """Return a launch request on the development chain; `parts` are other top-level fields, such as `devBuy`."""
     token = {"name": name, "symbol": "CRSH", "tokenAdmin": ADMIN, "requestKey": request_key or secrets.token_hex(16)}
     return {"token": token, "chainId": CHAIN_ID} | parts
 
 
 def issue_keys(environment: Mapping[str, str], names: Sequence[str]) -> list[str]:
-    """New partner keys that may deploy, by these names."""
+    """Issue partner keys that may deploy, by these names."""
     command = (
-        "import sys, django; django.setup(); from accounts import keys\n"
-        "for name in sys.argv[1:]: print(keys.issue(name, scopes=['deploy', 'read']))"
+        "import sys, django; django.setup(); from accounts.keys.credentials import issue_key\n"
+        "for name in sys.argv[1:]: print(issue_key(name, scopes=['deploy', 'read']))"
     )
     done = subprocess.run(
         [sys.executable, "-c", command, *names],

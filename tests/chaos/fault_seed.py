@@ -1,6 +1,6 @@
-"""What one seed does: a chain grows and reorganises while followers of it are killed and its nodes misbehave.
+"""One seed of faults: a chain grows and reorganises while followers of it are killed and its nodes misbehave.
 
-In the end the chain grows quietly until all that it held is final; then every row must be as the simulator says.
+In the end the chain grows quietly until all blocks are final; then every row must match the simulator.
 """
 
 import random
@@ -15,7 +15,7 @@ from typing import Any
 from django.db import connections
 
 from config.environment.variables import BASE_DIR
-from tests.processes.process_nursery import Forked, Nursery
+from tests.processes.fork_server import Forked, ForkServer
 from tests.processes.waiting import wait_for
 from tests.simulator import ALL, Faults, Limits, Node, SimulatedChain, Traffic, serve
 from tests.simulator.comparing import differences
@@ -30,13 +30,13 @@ DEEPEST = 64
 # No node lags by more blocks.
 _FURTHEST_BEHIND = 12
 _QUIET = Traffic(launches=0, events=0, noise=0.1)
-# How long the end may take, once the chain stands still.
-_PATIENCE_SECONDS = 90.0
+# Timeout of the end, once the chain no longer changes.
+_TIMEOUT_SECONDS = 90.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a seed is about."""
+    """The parameters of a seed."""
 
     seed: int
     nodes: tuple[tuple[Faults, Limits], ...]
@@ -44,7 +44,7 @@ class Plan:
     steps: int
     verify: str
     websocket: bool
-    # The parts of the steps at which a branch is dropped, the follower killed, a node stays on a dropped branch.
+    # The shares of steps at which a branch is dropped, the follower killed, a node stays on an orphaned branch.
     reorgs: float
     kills: float
     pins: float
@@ -55,7 +55,7 @@ class Plan:
 
 
 def plan(seed: int) -> Plan:
-    """The same for the same seed."""
+    """Return the plan of a seed, deterministically."""
     rng = random.Random(f"plan {seed}")
     verify = rng.choice(("bloom", "bloom", "receipts", "logs"))
     return Plan(
@@ -81,7 +81,7 @@ def _nodes(rng: random.Random, *, verify: str) -> Iterator[tuple[Faults, Limits]
     )
     forgetful = replace(ALL, omitted_for_good=rng.choice((0.0, 0.02)))
     if verify == "logs":
-        # Asking twice finds most of what nodes leave out, and no more than that.
+        # Querying twice finds most of what nodes leave out, and no more than that.
         honest = replace(ALL, omitted=0.0)
         yield from ((honest, limits), (replace(honest, behind=rng.randrange(_FURTHEST_BEHIND)), limits))
         return
@@ -101,8 +101,8 @@ def _nodes(rng: random.Random, *, verify: str) -> Iterator[tuple[Faults, Limits]
 
 
 def write_registry(path: Path, seeds: Sequence[int]) -> None:
-    """A registry file with a chain for each seed, which has Base's contracts and little finality."""
-    text = (BASE_DIR / "tokens" / "chains" / "registry.toml").read_text(encoding="utf-8")
+    """Write a registry file with a chain for each seed, which has Base's contracts and a small finality depth."""
+    text = (BASE_DIR / "tokens" / "chains" / "registry" / "table.toml").read_text(encoding="utf-8")
     found = re.search(r"^\[chains\.8453\]\n(.*?)^\[chains\.", text, re.DOTALL | re.MULTILINE)
     assert found
     body = re.sub(r"^finality_depth = .*$", f"finality_depth = {FINALITY_DEPTH}", found[1], flags=re.MULTILINE)
@@ -111,19 +111,19 @@ def write_registry(path: Path, seeds: Sequence[int]) -> None:
     path.write_text("\n".join(sections), encoding="utf-8")
 
 
-def run(seed: int, nursery: Nursery) -> list[str]:
-    """What is wrong in the end, one line each; nothing is."""
+def run(seed: int, fork_server: ForkServer) -> list[str]:
+    """Run a seed; return the errors in the end, one line each."""
     try:
-        return list(_run(plan(seed), nursery))
+        return list(_run(plan(seed), fork_server))
     finally:
         connections.close_all()
 
 
-def _run(planned: Plan, nursery: Nursery) -> Iterator[str]:
+def _run(planned: Plan, fork_server: ForkServer) -> Iterator[str]:
     rng = random.Random(f"run {planned.seed}")
     chain = SimulatedChain(planned.seed, chain_id=planned.chain_id)
     chain.mine(planned.blocks_before)
-    with _serve(chain, planned) as nodes, _followers(planned, nursery, nodes) as followers:
+    with _serve(chain, planned) as nodes, _followers(planned, fork_server, nodes) as followers:
         _grow(chain, planned, rng, nodes, followers)
         truth, last = chain.truth(), chain.head.number
         chain.traffic = _QUIET
@@ -131,7 +131,7 @@ def _run(planned: Plan, nursery: Nursery) -> Iterator[str]:
         for node in nodes:
             node.pinned = None
         try:
-            wait_for(lambda: _is_done(chain, nodes, last), seconds=_PATIENCE_SECONDS)
+            wait_for(lambda: _is_done(chain, nodes, last), seconds=_TIMEOUT_SECONDS)
         except AssertionError:
             yield f"it does not end: {_progress(chain)}"
             return
@@ -140,7 +140,7 @@ def _run(planned: Plan, nursery: Nursery) -> Iterator[str]:
         yield f"halted: {halted}"
     yield from differences(truth, chain_id=chain.chain_id)
     yield from _needless_alarms(planned)
-    # Seen where pytest is told to show what tests print.
+    # Visible with pytest's `-s`.
     alarms = CoverageAlarm.objects.filter(chain_id=chain.chain_id).count()
     requests, kept = sum(node.requests for node in nodes), (len(truth.tokens), len(truth.events))
     print(
@@ -169,7 +169,7 @@ def _grow(
                 node.pinned = None
         if rng.random() < planned.kills:
             followers.replace()
-        # A chain grows at its own pace: followers meet it now at each block and now many behind.
+        # A chain grows at its own pace: followers are now at each block and now many behind.
         time.sleep(rng.choice((0.0, 0.02, 0.08)))
 
 
@@ -191,13 +191,13 @@ def _serve(chain: SimulatedChain, planned: Plan) -> Iterator[list[Node]]:
 class _Followers:
     """The followers of a chain: one, or one and a standby."""
 
-    def __init__(self, planned: Plan, nursery: Nursery, nodes: Sequence[Node]) -> None:
-        self._planned, self._nursery, self._nodes = planned, nursery, nodes
+    def __init__(self, planned: Plan, fork_server: ForkServer, nodes: Sequence[Node]) -> None:
+        self._planned, self._fork_server, self._nodes = planned, fork_server, nodes
         self._rng = random.Random(f"followers {planned.seed}")
         self.running, self.killed = [self._start()], 0
 
     def replace(self) -> None:
-        """Kill the one that follows; the next one starts now, or has been waiting for it."""
+        """Kill the leader; the next one starts now, or is its standby."""
         if self._rng.random() < 0.5:
             self.running.append(self._start())
         self.running.pop(0).kill()
@@ -220,12 +220,12 @@ class _Followers:
         }
         if self._planned.websocket:
             settings["RPC_WS_URLS"] = {self._planned.chain_id: self._nodes[0].websocket_url}
-        return self._nursery.follow(self._planned.chain_id, settings=settings)
+        return self._fork_server.follow(self._planned.chain_id, settings=settings)
 
 
 @contextmanager
-def _followers(planned: Plan, nursery: Nursery, nodes: Sequence[Node]) -> Iterator[_Followers]:
-    followers = _Followers(planned, nursery, nodes)
+def _followers(planned: Plan, fork_server: ForkServer, nodes: Sequence[Node]) -> Iterator[_Followers]:
+    followers = _Followers(planned, fork_server, nodes)
     try:
         yield followers
     finally:
@@ -235,14 +235,14 @@ def _followers(planned: Plan, nursery: Nursery, nodes: Sequence[Node]) -> Iterat
 
 
 def _is_done(chain: SimulatedChain, nodes: Sequence[Node], last: int) -> bool:
-    """Whether all is followed that nodes tell of, and all up to the last block that held anything is checked."""
+    """Return whether all blocks of the nodes are followed, and verified up to the last one with logs."""
     head = chain.head.number - max(node.faults.behind for node in nodes)
     rows = list(Coverage.objects.filter(chain_id=chain.chain_id))
     return bool(rows) and all(row.followed_to >= head and row.verified_to >= last for row in rows)
 
 
 def _needless_alarms(planned: Plan) -> Iterator[str]:
-    """What the check of final blocks had to put right although no node had left a log out: a mistake that it hid."""
+    """Return alarms of the verification although no node had left a log out: errors that it hid."""
     omits = any(faults.omitted or faults.omitted_for_good for faults, _ in planned.nodes)
     for alarm in CoverageAlarm.objects.filter(chain_id=planned.chain_id):
         if alarm.invented or not omits:

@@ -1,4 +1,4 @@
-"""Launching on a development node that reorganises again and again, while the follower of it is killed at random."""
+"""Chaos run of the follower: launches on a reorganising development node, while its follower is killed at random."""
 
 import json
 import os
@@ -18,7 +18,7 @@ import psycopg
 
 from config.environment.variables import BASE_DIR
 from development.devchain import node_client
-from development.devchain.launch_transactions import LaunchConfig
+from development.devchain.launch_transactions import DevLaunchConfig
 from development.servers.processes import die_with_parent
 from tests.nodes.devchain_launches import SENDER, Launchpad
 from tests.nodes.devchain_tests import OTHER
@@ -26,32 +26,32 @@ from tests.processes.waiting import wait_for
 
 FINALITY_DEPTH = 40
 DEEPEST = 30
-# What a launching transaction launches at the most.
+# Most launches of a launching transaction.
 _BATCH = 8
-# The pause between two changes of tokens while there is nothing to launch.
+# The interval between two changes of tokens while there is nothing to launch.
 _PAUSE_SECONDS = 0.1
-# About how long a follower lives, its start included.
+# Approximate lifetime of a follower, its start included.
 _LIFE_SECONDS = 4.0
-# How long a follower may take to start, before it is killed in any case.
+# Timeout of a follower's start, before it is killed in any case.
 _STARTS_SECONDS = 20.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How much of everything; `longest_life` are the seconds that a follower has at the most once it follows."""
+    """Quantities of a run; `longest_life` is the lifetime of a running follower in seconds, at most."""
 
     launches: int
     kills: int
     reorgs: int
     seed: int = 1
     longest_life: float = 3.0
-    # How long the follower may take to come to the end of it.
-    patience: float = 120.0
+    # Timeout of the follower's end.
+    timeout: float = 120.0
 
 
 @dataclass
 class Outcome:
-    """What happened."""
+    """The outcome of a run."""
 
     kills: int = 0
     reorgs: int = 0
@@ -59,12 +59,12 @@ class Outcome:
     lost: int = 0
     blocks: int = 0
     seconds: float = 0.0
-    # The part of the launches that was there already, at the most.
+    # The part of the launches that was there already, at most.
     done: float = 0.0
 
 
 def write_finality(path: Path, chain_id: int) -> None:
-    """A registry file that gives the development chain as much finality as its reorganisations need."""
+    """Write a registry file that gives the development chain as much finality as its reorganisations need."""
     path.write_text(f"[chains.{chain_id}]\nfinality_depth = {FINALITY_DEPTH}\n", encoding="utf-8")
 
 
@@ -76,13 +76,13 @@ def run(launchpad: Launchpad, environment: Mapping[str, str], plan: Plan) -> Out
         # So that all of it is final.
         launchpad.mine(FINALITY_DEPTH + 1)
         head = launchpad.web3.eth.block_number
-        wait_for(lambda: _is_verified(environment["DATABASE_URL"], head), seconds=plan.patience)
+        wait_for(lambda: _is_verified(environment["DATABASE_URL"], head), seconds=plan.timeout)
     outcome.blocks, outcome.seconds = head, time.monotonic() - started
     return outcome
 
 
 class _Driver:
-    """Launches, changes tokens and reorganises, until there is as much of everything as planned."""
+    """A driver that launches, changes tokens and reorganises, until there is as much of everything as planned."""
 
     def __init__(self, launchpad: Launchpad, plan: Plan, outcome: Outcome) -> None:
         self.launchpad, self.plan, self.outcome = launchpad, plan, outcome
@@ -92,7 +92,7 @@ class _Driver:
         self.first = self.highest = self.head
         # Block number -> the tokens that it launches.
         self.blocks: dict[int, list[str]] = {}
-        # The mark to go back to, and the block after which that will be.
+        # The snapshot to revert to, and the block after which that happens.
         self.mark: tuple[str, int] | None = None
 
     @property
@@ -100,7 +100,7 @@ class _Driver:
         return sum(map(len, self.blocks.values()))
 
     def drive(self, killed_enough: threading.Event) -> None:
-        """Until there is as much of everything as planned."""
+        """Run until there is as much of everything as planned."""
         plan = self.plan
         while self.launched < plan.launches or self.outcome.reorgs < plan.reorgs or not killed_enough.is_set():
             self.outcome.done = done = max(self.outcome.done, self.launched / plan.launches)
@@ -113,7 +113,7 @@ class _Driver:
         self._top_up()
 
     def _act(self) -> None:
-        # Evenly over the followers' lives, some of whom are met starting, and some in the midst of it.
+        # Evenly over the followers' lives, some of which are starting, and some running.
         lived = (time.monotonic() - self.started) / (self.plan.kills * _LIFE_SECONDS) if self.plan.kills else 1.0
         due = int(self.plan.launches * min(1.0, lived))
         if self.launched < due:
@@ -124,7 +124,7 @@ class _Driver:
             self._change()
 
     def _top_up(self) -> None:
-        """Launch what the last reorganisations took back."""
+        """Launch what the last reorganisations orphaned."""
         while missing := self.plan.launches - self.launched:
             self._launch(min(_BATCH, missing))
 
@@ -134,12 +134,14 @@ class _Driver:
 
     def _launch(self, count: int) -> None:
         names = [f"Chaos {self.rng.randrange(10**9)}" for _ in range(count)]
-        configs = [LaunchConfig(name=name, symbol=name[-4:], admin=SENDER) for name in names]
+        configs = [DevLaunchConfig(name=name, symbol=name[-4:], admin=SENDER) for name in names]
         self._note(self.launchpad.launch_batch(*configs))
 
     def _note(self, tx_hash: str) -> None:
         receipt = self.launchpad.web3.eth.get_transaction_receipt(tx_hash)
-        factory = node_client.contract(self.launchpad.deployment.rpc_url, "Factory", self.launchpad.deployment.factory)
+        factory = node_client.bind_contract(
+            self.launchpad.deployment.rpc_url, "Factory", self.launchpad.deployment.factory
+        )
         tokens = [
             factory.events.TokenCreated().process_log(log)["args"]["tokenAddress"]
             for log in receipt["logs"]
@@ -148,7 +150,7 @@ class _Driver:
         self.blocks[receipt["blockNumber"]] = tokens
 
     def _change(self) -> None:
-        """Something happens to a token of any age."""
+        """Change a token of any age."""
         tokens = [token for tokens in self.blocks.values() for token in tokens]
         if not tokens:
             return
@@ -163,10 +165,10 @@ class _Driver:
                 ("Locker", locker, "collectRewards", [token]),
             )
         )
-        data = node_client.contract(url, name, contract).encode_abi(function, arguments)
+        data = node_client.bind_contract(url, name, contract).encode_abi(function, arguments)
         # A token that is verified can't be once more.
-        with suppress(node_client.TransactionReverted):
-            node_client.wait(url, node_client.send(url, sender=SENDER, to=contract, data=data))
+        with suppress(node_client.TransactionRevertedError):
+            node_client.wait_for_receipt(url, node_client.send_transaction(url, sender=SENDER, to=contract, data=data))
 
     def _begin_reorg(self) -> None:
         depth = self.rng.randrange(1, DEEPEST + 1)
@@ -186,7 +188,7 @@ class _Driver:
         self._dropped(down_to=self.head - 1, before=before)
 
     def _reorganise(self, depth: int) -> None:
-        """Some of what was launched comes back, in other transactions of other blocks."""
+        """Reorganise; some launches come back, in other transactions of other blocks."""
         before = self.head
         back = []
         for number in range(before - depth + 1, before + 1):
@@ -212,7 +214,7 @@ class _Driver:
 
 @contextmanager
 def _killing(environment: Mapping[str, str], plan: Plan, outcome: Outcome) -> Iterator[threading.Event]:
-    """A follower that is killed and started anew as often as planned, and then left alone until the block ends."""
+    """Kill and restart a follower as often as planned, and then let it run until the block ends."""
     enough, over, rng = threading.Event(), threading.Event(), random.Random(plan.seed)
 
     def follow() -> None:
@@ -267,7 +269,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def connect(database_url: str) -> "psycopg.Connection[Any]":
-    """The service's database, past the service; every statement commits."""
+    """Connect to the service's database without the service; every statement commits."""
     return psycopg.connect(database_url, autocommit=True)
 
 
@@ -278,7 +280,7 @@ def _is_verified(database_url: str, head: int) -> bool:
 
 
 def check(rpc_url: str, database_url: str) -> tuple[bool, dict[str, Any], str]:
-    """Whether the independent check finds every row right, what it counted, and all that it printed."""
+    """Return whether the independent check finds every row right, what it counted, and its output."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.chaos.independent_check", rpc_url, database_url],
         cwd=BASE_DIR,

@@ -1,4 +1,4 @@
-"""Whether the database is what the development chain holds: row by row, by nobody's code but web3.py's.
+"""Check that the database matches the development chain: row by row, with no code but web3.py's.
 
     python -m tests.chaos.independent_check RPC_URL DATABASE_URL
 
@@ -20,14 +20,14 @@ from web3 import HTTPProvider, Web3
 from web3.contract import Contract
 from web3.types import EventData
 
-from development.devchain.deploy_contracts import Deployment, locate
-from development.devchain.node_client import load
+from development.devchain.deploy_contracts import DevelopmentContracts, locate_contracts
+from development.devchain.node_client import load_artifact
 
 Row = dict[str, Any]
 
 # So many blocks a query.
 _RANGE = 500
-# Event name -> what the rows call it, by who emits it.
+# Event name -> its name in the rows, by emitter.
 _OF_TOKENS = {
     "UpdateAdmin": "admin_updated",
     "UpdateImage": "image_updated",
@@ -45,23 +45,23 @@ _PREFERENCES = ("Both", "Paired", "Clanker")
 
 @dataclass
 class Found:
-    """What the chain holds: tokens by address, events by (transaction, log index)."""
+    """The contents of the chain: tokens by address, events by (transaction, log index)."""
 
     tokens: dict[str, Row] = field(default_factory=dict)
     events: dict[tuple[str, int], Row] = field(default_factory=dict)
 
 
 class Reader:
-    """The chain, as web3.py reads it."""
+    """A reader of the chain, by web3.py."""
 
     def __init__(self, rpc_url: str) -> None:
         self.web3 = Web3(HTTPProvider(rpc_url, request_kwargs={"timeout": 60}))
-        self.deployment: Deployment = locate(rpc_url)
+        self.deployment: DevelopmentContracts = locate_contracts(rpc_url)
         self.head = self.web3.eth.block_number
         self._times: dict[int, int] = {}
 
     def read(self) -> Found:
-        """All of it, up to the newest block."""
+        """Read all of it, up to the newest block."""
         found = Found()
         for event in self._events("Factory", self.deployment.factory, "TokenCreated"):
             found.tokens[event["args"]["tokenAddress"]] = self._token(event)
@@ -72,10 +72,10 @@ class Reader:
                 {"admin": admin, "recipient": recipient, "bps": bps} for admin, recipient, bps in shares
             ]
         for event in self._events("Locker", self.deployment.locker, "InitialFeePreferences"):
-            for share, wants in zip(
+            for share, expects in zip(
                 found.tokens[event["args"]["token"]]["shares"], event["args"]["feePreference"], strict=True
             ):
-                share["token"] = _PREFERENCES[wants]
+                share["token"] = _PREFERENCES[expects]
         happened = [*self._after_launch(found)]
         for event, kind, token in sorted(happened, key=lambda entry: (entry[0]["blockNumber"], entry[0]["logIndex"])):
             found.events[event["transactionHash"].to_0x_hex(), event["logIndex"]] = {
@@ -90,7 +90,7 @@ class Reader:
         return found
 
     def _after_launch(self, found: Found) -> Iterator[tuple[EventData, str, str | None]]:
-        """(event, what it is called, the token that it is about)."""
+        """Yield (event, its name in the rows, its token)."""
         for name, kind in _OF_TOKENS.items():
             for event in self._events("Token", None, name):
                 if event["address"] in found.tokens:
@@ -103,7 +103,7 @@ class Reader:
             yield event, "fees_claimed", currency if currency in found.tokens else None
 
     def _events(self, contract: str, address: str | None, name: str) -> Iterator[EventData]:
-        abi = next(item for item in load(contract).abi if item["type"] == "event" and item["name"] == name)
+        abi = next(item for item in load_artifact(contract).abi if item["type"] == "event" and item["name"] == name)
         types = ",".join(_type(part) for part in abi["inputs"])
         decoder: Contract = self.web3.eth.contract(abi=[abi])
         query: Row = {"topics": ["0x" + keccak(text=f"{name}({types})").hex()]}
@@ -142,7 +142,7 @@ class Reader:
 
 
 def read_rows(database_url: str, chain_id: int) -> Found:
-    """What the database has of the chain."""
+    """Read the chain's rows of the database."""
     found = Found()
     with psycopg.connect(database_url, row_factory=psycopg.rows.dict_row) as connection:
         for row in connection.execute("SELECT * FROM tokens_token WHERE chain_id = %s AND NOT unindexed", [chain_id]):
@@ -156,7 +156,7 @@ def read_rows(database_url: str, chain_id: int) -> Found:
 
 
 def compare(chain: Found, rows: Found) -> Iterator[str]:
-    """What is wrong in the rows, one line each."""
+    """Return the errors of the rows, one line each."""
     for kind, theirs, ours in (("token", chain.tokens, rows.tokens), ("event", chain.events, rows.events)):
         yield from _compare(kind, theirs, ours)
 
@@ -201,7 +201,7 @@ def _apply(token: Row, event: EventData) -> None:
 
 
 def _stored(value: Any) -> Any:
-    """A value of an event as the rows have it: whole numbers may have 256 bits."""
+    """Return an event's value as the rows have it: whole numbers may have 256 bits."""
     if isinstance(value, list | tuple):
         return [_stored(part) for part in value]
     return str(value)

@@ -1,9 +1,9 @@
-"""A small form of `make chaos`: a real follower is killed, the chain reorganises, and every row is right in the end."""
+"""Small form of `make chaos`: a real follower is killed, the chain reorganises, and every row is right in the end."""
 
 import pytest
 
 from development.devchain.anvil import CHAIN_ID
-from development.devchain.launch_transactions import LaunchConfig
+from development.devchain.launch_transactions import DevLaunchConfig
 from tests.chaos import follower_chaos
 from tests.chaos.follower_chaos import Plan
 from tokens.indexing.index_requests import index_transaction
@@ -30,21 +30,21 @@ def environment(own_launchpad, service_environment, tmp_path):
 def test_every_row_is_right_after_kills_and_reorganisations(own_launchpad, environment):
     outcome = follower_chaos.run(own_launchpad, environment, PLAN)
     assert (outcome.kills, outcome.reorgs) >= (PLAN.kills, PLAN.reorgs)
-    is_right, counted, said = follower_chaos.check(own_launchpad.deployment.rpc_url, environment["DATABASE_URL"])
-    assert is_right, said
+    is_right, counted, findings = follower_chaos.check(own_launchpad.deployment.rpc_url, environment["DATABASE_URL"])
+    assert is_right, findings
     assert counted["tokens"] == PLAN.launches
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_check_finds_rows_that_are_missing_wrong_and_made_up(own_launchpad, environment):
     for _ in range(2):
-        index_transaction(chain_id=CHAIN_ID, tx_hash=own_launchpad.launch_batch(LaunchConfig(), LaunchConfig()))
+        index_transaction(chain_id=CHAIN_ID, tx_hash=own_launchpad.launch_batch(DevLaunchConfig(), DevLaunchConfig()))
     assert follower_chaos.check(own_launchpad.deployment.rpc_url, environment["DATABASE_URL"])[0]
     first, second, third, _ = Token.objects.all()
     Token.objects.filter(pk=first.pk).update(unindexed=True)
     Token.objects.filter(pk=second.pk).update(name="Other")
     Token.objects.filter(pk=third.pk).update(contract_address=MADE_UP)
-    is_right, _, said = follower_chaos.check(own_launchpad.deployment.rpc_url, environment["DATABASE_URL"])
+    is_right, _, findings = follower_chaos.check(own_launchpad.deployment.rpc_url, environment["DATABASE_URL"])
     assert not is_right
     for token, wrong in (
         (first.contract_address, "is missing"),
@@ -52,4 +52,4 @@ def test_the_check_finds_rows_that_are_missing_wrong_and_made_up(own_launchpad, 
         (third.contract_address, "is missing"),
         (MADE_UP, "is not on the chain"),
     ):
-        assert any(token in line and wrong in line for line in said.splitlines())
+        assert any(token in line and wrong in line for line in findings.splitlines())

@@ -1,16 +1,16 @@
-"""A small form of `make deploy-chaos`: everything is killed once, and every order becomes exactly one token."""
+"""Small form of `make deploy-chaos`: everything is killed once, and every request becomes exactly one token."""
 
 import tempfile
 from pathlib import Path
 
 from tests.chaos.deploy_chaos import Plan, ground, run
 
-# More is lost than in the long form, so that something is among few orders.
+# More is lost than in the long form, so that a few requests are enough.
 PLAN = Plan(orders=24, workers=2, kills=6, lost=0.1, late_seconds=3.0)
 
 
 def test_every_order_becomes_one_token_whatever_is_killed():
-    # Not in pytest's directories: a socket's path may have 107 characters at the most.
+    # Not in pytest's directories: a socket's path may have 107 characters at most.
     with tempfile.TemporaryDirectory() as place, ground(Path(place), block_time=0.5) as prepared:
         outcome = run(prepared, PLAN)
     assert outcome.wrong == []

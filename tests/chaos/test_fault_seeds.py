@@ -1,4 +1,4 @@
-"""Whatever nodes do, however a chain reorganises and whenever a follower is killed: in the end the rows are the truth.
+"""Fault seeds: faulty nodes, reorganisations and killed followers; in the end the rows match the chain.
 
 `make fault-seeds SEEDS=500` runs as many seeds, from FIRST on.
 """
@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.chaos import fault_seed
-from tests.processes.process_nursery import nursery
+from tests.processes.fork_server import fork_server
 
 # So many seeds run at a time: most of what each does is waiting.
 AT_ONCE = 10
@@ -28,8 +28,11 @@ def test_the_rows_are_the_truth_in_the_end(seeds, service_environment, tmp_path)
         "CHAINS_FILE": str(registry),
         "LOG_LEVEL": os.environ.get("LOG_LEVEL", "ERROR"),
     }
-    with nursery(environment, of="tests.processes.forked_follower") as young, ThreadPoolExecutor(AT_ONCE) as threads:
-        wrong = dict(zip(seeds, threads.map(lambda seed: fault_seed.run(seed, young), seeds), strict=True))
+    with (
+        fork_server(environment, of="tests.processes.forked_follower") as processes,
+        ThreadPoolExecutor(AT_ONCE) as threads,
+    ):
+        wrong = dict(zip(seeds, threads.map(lambda seed: fault_seed.run(seed, processes), seeds), strict=True))
     failed = [
         f"seed {seed} (make fault-seeds FIRST={seed} SEEDS=1), {fault_seed.plan(seed)}:\n  " + "\n  ".join(lines[:20])
         for seed, lines in wrong.items()

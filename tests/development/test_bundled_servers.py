@@ -1,4 +1,4 @@
-"""The bundled servers: each test starts them in a directory of its own, and looks at real processes."""
+"""development/servers/bundled.py: each test starts the servers in its own directory, as real processes."""
 
 import json
 import os
@@ -32,11 +32,11 @@ class Place:
         return os.environ | unset | {"LAUNCHBOARD_LOCAL": str(self.local)} | more
 
     def user(self, **more: str) -> "subprocess.Popen[str]":
-        """A new process that obeys the commands of tests/processes/bundled_servers_user.py."""
+        """Start a process that takes the commands of tests/processes/bundled_servers_user.py."""
         return self._open("-m", "tests.processes.bundled_servers_user", environment=self.environment(**more))
 
     def run(self, code: str, *arguments: str) -> "subprocess.Popen[str]":
-        """A new process that runs a text of Python."""
+        """Start a process that runs Python code."""
         return self._open("-c", code, *arguments, environment=self.environment())
 
     def _open(self, *arguments: str, environment: dict[str, str]) -> "subprocess.Popen[str]":
@@ -52,7 +52,7 @@ class Place:
         return process
 
     def processes(self, *words: str) -> list[psutil.Process]:
-        """The servers and keepers of this place whose command line holds all the words."""
+        """Return this place's servers and keepers with all the words in their command line."""
         found = []
         for process in psutil.process_iter(["cmdline"]):
             command = " ".join(process.info["cmdline"] or [])
@@ -81,7 +81,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
     place.leave()
 
 
-def tell(user: "subprocess.Popen[str]", command: str) -> Any:
+def send_command(user: "subprocess.Popen[str]", command: str) -> Any:
     assert user.stdin is not None and user.stdout is not None
     user.stdin.write(command + "\n")
     user.stdin.flush()
@@ -89,7 +89,7 @@ def tell(user: "subprocess.Popen[str]", command: str) -> Any:
 
 
 def query(addresses: dict[str, str], sql: str) -> Any:
-    """The first column of the first row, by the settings that Django makes of the address."""
+    """Return the first column of the first row, with the connection settings of dj_database_url."""
     settings = dj_database_url.parse(addresses["postgres"])
     with psycopg.connect(
         host=settings["HOST"], user=settings["USER"], dbname=settings["NAME"], autocommit=True
@@ -100,12 +100,12 @@ def query(addresses: dict[str, str], sql: str) -> Any:
 
 def test_it_refuses_data_of_another_version_and_shows_the_log(place: Place) -> None:
     user = place.user()
-    tell(user, "hold")
+    send_command(user, "hold")
     user.kill()
     wait_for(place.is_empty)
     (place.local / "postgres" / "PG_VERSION").write_text("12\n")
 
-    refused = tell(place.user(), "hold")["refused"]
+    refused = send_command(place.user(), "hold")["refused"]
 
     assert "the bundled postgres did not start" in refused
     assert "initialized by PostgreSQL version 12" in refused
@@ -113,7 +113,7 @@ def test_it_refuses_data_of_another_version_and_shows_the_log(place: Place) -> N
 
 def test_it_refuses_a_socket_directory_that_is_a_link(tmp_path: Path) -> None:
     place = Place(tmp_path / ("long" * 25))
-    addresses = tell(place.user(), "hold")
+    addresses = send_command(place.user(), "hold")
     place.leave()
     directory = Path(dj_database_url.parse(addresses["postgres"])["HOST"])
     assert place.local not in directory.parents
@@ -121,7 +121,7 @@ def test_it_refuses_a_socket_directory_that_is_a_link(tmp_path: Path) -> None:
     directory.rmdir()
     directory.symlink_to(tmp_path)
 
-    refused = tell(place.user(), "hold")["refused"]
+    refused = send_command(place.user(), "hold")["refused"]
 
     directory.unlink()
     place.leave()
@@ -141,7 +141,7 @@ def test_it_refuses_to_make_a_secret_for_a_shared_database(place: Place) -> None
 
 
 def test_it_keeps_one_secret_that_others_cannot_read(place: Place) -> None:
-    code = "from config import embedded; print(embedded.secret_key())"
+    code = "from development.servers import bundled; print(bundled.secret_key())"
     command = [sys.executable, "-c", code]
     made = [
         subprocess.Popen(command, cwd=BASE_DIR, env=place.environment(), stdout=subprocess.PIPE, text=True)
@@ -157,13 +157,13 @@ def test_it_keeps_one_secret_that_others_cannot_read(place: Place) -> None:
 
 def test_it_starts_nothing_for_servers_that_are_configured(place: Place) -> None:
     user = place.user(DATABASE_URL="postgres://somewhere/launchboard", REDIS_URL="redis://somewhere")
-    assert "refused" not in tell(user, "hold")
+    assert "refused" not in send_command(user, "hold")
     assert place.is_empty()
     assert not place.local.exists()
 
 
 def test_it_finds_three_letters_of_any_script(place: Place) -> None:
-    addresses = tell(place.user(), "hold")
+    addresses = send_command(place.user(), "hold")
     query(addresses, "CREATE EXTENSION pg_trgm")
     assert query(addresses, "SELECT show_trgm('犬')") != []
     assert query(addresses, "SELECT lower('ÄΩЖ')") == "äωж"
@@ -171,7 +171,7 @@ def test_it_finds_three_letters_of_any_script(place: Place) -> None:
 
 def test_it_works_in_a_directory_with_characters_that_addresses_take_for_something_else(tmp_path: Path) -> None:
     place = Place(tmp_path / "a,b %41?#'\u00e9")
-    addresses = tell(place.user(), "hold")
+    addresses = send_command(place.user(), "hold")
     assert redis.Redis.from_url(addresses["valkey"]).ping()
     assert query(addresses, "SELECT 1") == 1
     place.leave()
@@ -179,7 +179,7 @@ def test_it_works_in_a_directory_with_characters_that_addresses_take_for_somethi
 
 
 def test_it_listens_on_no_network_and_lets_no_other_user_in(place: Place) -> None:
-    addresses = tell(place.user(), "hold")
+    addresses = send_command(place.user(), "hold")
     assert redis.Redis.from_url(addresses["valkey"]).ping()
     assert query(addresses, "SELECT inet_server_addr() IS NULL")
     assert [process.net_connections("inet") for process in place.processes()] == [[]] * 4
@@ -188,12 +188,12 @@ def test_it_listens_on_no_network_and_lets_no_other_user_in(place: Place) -> Non
 
 def test_it_finds_its_data_again(place: Place) -> None:
     user = place.user()
-    addresses = tell(user, "hold")
+    addresses = send_command(user, "hold")
     query(addresses, "CREATE TABLE kept AS SELECT 7 AS number")
     user.kill()
     wait_for(place.is_empty)
 
-    assert query(tell(place.user(), "hold"), "SELECT number FROM kept") == 7
+    assert query(send_command(place.user(), "hold"), "SELECT number FROM kept") == 7
 
 
 def test_users_that_come_together_share_one_server(place: Place) -> None:
@@ -210,9 +210,9 @@ def test_users_that_come_together_share_one_server(place: Place) -> None:
 
 def test_the_servers_outlive_the_user_that_started_them_while_there_is_another(place: Place) -> None:
     first, second = place.user(), place.user()
-    tell(first, "hold")
+    send_command(first, "hold")
     postmaster = place.postmaster().pid
-    addresses = tell(second, "hold")
+    addresses = send_command(second, "hold")
 
     first.kill()
     first.wait()
@@ -223,7 +223,7 @@ def test_the_servers_outlive_the_user_that_started_them_while_there_is_another(p
 
 def test_the_servers_stop_when_the_last_user_is_killed(place: Place) -> None:
     user = place.user()
-    tell(user, "hold")
+    send_command(user, "hold")
     assert len(place.processes("development.servers.keeper")) == 2
     user.kill()
 
@@ -234,7 +234,7 @@ def test_the_servers_stop_when_the_last_user_is_killed(place: Place) -> None:
 
 def test_a_server_that_was_halted_and_goes_on_still_stops_with_the_last_user(place: Place) -> None:
     user = place.user()
-    tell(user, "hold")
+    send_command(user, "hold")
     (server,) = place.processes("valkey-server")
     server.suspend()
     wait_for(lambda: server.status() == psutil.STATUS_STOPPED)
@@ -246,20 +246,20 @@ def test_a_server_that_was_halted_and_goes_on_still_stops_with_the_last_user(pla
 
 def test_a_killed_keeper_leaves_no_server_and_the_next_hold_starts_all_again(place: Place) -> None:
     user = place.user()
-    addresses = tell(user, "hold")
+    addresses = send_command(user, "hold")
     query(addresses, "CREATE TABLE kept AS SELECT 7 AS number")
     for keeper in place.processes("development.servers.keeper"):
         keeper.kill()
     wait_for(place.is_empty)
 
-    assert tell(user, "hold") == addresses
+    assert send_command(user, "hold") == addresses
     assert query(addresses, "SELECT number FROM kept") == 7
     assert redis.Redis.from_url(addresses["valkey"]).ping()
 
 
 def test_a_killed_server_is_started_again(place: Place) -> None:
     user = place.user()
-    addresses = tell(user, "hold")
+    addresses = send_command(user, "hold")
     before = place.postmaster()
     before.kill()
 
@@ -274,17 +274,17 @@ def test_a_killed_server_is_started_again(place: Place) -> None:
 
 def test_what_a_crashed_machine_left_is_cleared_away(place: Place) -> None:
     user = place.user()
-    tell(user, "hold")
+    send_command(user, "hold")
     user.kill()
     wait_for(place.is_empty)
-    # After a restart of the machine the old numbers may belong to anyone: here to this very test.
+    # After a restart of the machine the old process ids may belong to any process: here to this very test.
     for name in ("postgres/postmaster.pid", "valkey/valkey.pid"):
         (place.local / name).write_text(f"{os.getpid()}\n{place.local / 'postgres'}\n")
     for name in ("lock/postgres.ready", "lock/valkey.ready", "run/.s.PGSQL.5432", "run/valkey.sock"):
         (place.local / name).touch()
     (place.local / "postgres.new").mkdir()
 
-    addresses = tell(place.user(), "hold")
+    addresses = send_command(place.user(), "hold")
 
     assert query(addresses, "SELECT 1") == 1
     assert redis.Redis.from_url(addresses["valkey"]).ping()
@@ -294,15 +294,15 @@ def test_a_first_start_that_was_cut_short_is_begun_again(place: Place) -> None:
     draft = place.local / "postgres.new"
     draft.mkdir(parents=True)
     (draft / "PG_VERSION").write_text("18\n")
-    assert query(tell(place.user(), "hold"), "SELECT 1") == 1
+    assert query(send_command(place.user(), "hold"), "SELECT 1") == 1
 
 
 def test_an_orphan_that_still_runs_is_stopped_first(place: Place) -> None:
     user = place.user()
-    addresses = tell(user, "hold")
+    addresses = send_command(user, "hold")
     user.kill()
     wait_for(place.is_empty)
-    # Servers without a keeper, as a killed one leaves them where the kernel makes no promise.
+    # Servers without a keeper, as a killed one leaves them where the kernel doesn't end them.
     code = (
         "import sys; from pathlib import Path; from development.servers.programs import make_server\n"
         "local = Path(sys.argv[2]); server = make_server(sys.argv[1], local, local / 'run', durable=False)\n"
@@ -312,7 +312,7 @@ def test_an_orphan_that_still_runs_is_stopped_first(place: Place) -> None:
     wait_for(lambda: (place.local / "run" / ".s.PGSQL.5432").exists() and (place.local / "run/valkey.sock").exists())
     assert not place.processes("development.servers.keeper")
 
-    assert tell(place.user(), "hold") == addresses
+    assert send_command(place.user(), "hold") == addresses
 
     assert query(addresses, "SELECT 1") == 1
     assert redis.Redis.from_url(addresses["valkey"]).ping()
@@ -322,16 +322,16 @@ def test_an_orphan_that_still_runs_is_stopped_first(place: Place) -> None:
 def test_postgres_runs_as_a_user_it_accepts_also_where_namespaces_are_denied(place: Place) -> None:
     root = os.getuid() == 0
     user = place.user()
-    tell(user, "deny")
-    addresses = tell(user, "hold")
+    send_command(user, "deny")
+    addresses = send_command(user, "hold")
     query(addresses, "CREATE TABLE kept AS SELECT 7 AS number")
     assert place.postmaster().uids().real == (65534 if root else os.getuid())
-    # The kernel's promise holds here too.
+    # The kernel ends them here, too.
     for keeper in place.processes("development.servers.keeper"):
         keeper.kill()
     wait_for(place.is_empty)
 
     # The same data serve where namespaces are allowed.
-    addresses = tell(place.user(), "hold")
+    addresses = send_command(place.user(), "hold")
     assert query(addresses, "SELECT number FROM kept") == 7
     assert place.postmaster().uids().real == os.getuid()

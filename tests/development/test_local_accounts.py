@@ -1,4 +1,4 @@
-"""The accounts with which `make run` greets."""
+"""The accounts in the greeting of `make run`."""
 
 import stat
 from pathlib import Path
@@ -35,12 +35,12 @@ def test_it_keeps_its_key_until_that_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "partner-key"
     first = local_accounts.ensure_partner_key(path)
     assert local_accounts.ensure_partner_key(path) == first
-    credentials.revoke(PartnerKey.objects.get())
+    credentials.revoke_key(PartnerKey.objects.get())
 
     second = local_accounts.ensure_partner_key(path)
 
     assert second != first
-    verified = credentials.verify(second)
+    verified = credentials.verify_key(second)
     assert verified is not None
     assert verified.scopes == ["read", "index", "deploy", "agents", "scores"]
     assert path.read_text().strip() == second
@@ -49,7 +49,7 @@ def test_it_keeps_its_key_until_that_is_refused(tmp_path: Path) -> None:
 
 def test_it_makes_another_key_where_the_kept_one_lacks_a_scope(tmp_path: Path) -> None:
     path = tmp_path / "partner-key"
-    path.write_text(credentials.issue("An older one", scopes=["read", "index"]))
-    verified = credentials.verify(local_accounts.ensure_partner_key(path))
+    path.write_text(credentials.issue_key("An older one", scopes=["read", "index"]))
+    verified = credentials.verify_key(local_accounts.ensure_partner_key(path))
     assert verified is not None
     assert verified.scopes == ["read", "index", "deploy", "agents", "scores"]

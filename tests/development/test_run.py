@@ -1,4 +1,4 @@
-"""`python -m development.run` as `make run` starts it: a real one on a free port, in a directory of its own."""
+"""`python -m development.run` as `make run` starts it: a real process on a free port, in its own directory."""
 
 import http.client
 import json
@@ -35,7 +35,7 @@ _PARENT = (sys.executable, "-c", "import subprocess, sys; subprocess.run(sys.arg
 
 
 class Run:
-    """A run, what it has said, and the processes that belong to it."""
+    """A run with its output and processes."""
 
     def __init__(self, local: Path, *, through: Sequence[str] = (), **settings: str) -> None:
         """Start it at once, by the program `through` where there is one."""
@@ -61,24 +61,24 @@ class Run:
                 stderr=subprocess.STDOUT,
             )
 
-    def said(self) -> str:
+    def output(self) -> str:
         return self._output.read_text()
 
     def wait_for_greeting(self) -> None:
-        wait_for(lambda: "Ctrl-C stops" in self.said() or self.process.poll() is not None, seconds=_START_SECONDS)
-        assert self.process.poll() is None, self.said()
+        wait_for(lambda: "Ctrl-C stops" in self.output() or self.process.poll() is not None, seconds=_START_SECONDS)
+        assert self.process.poll() is None, self.output()
         self._seen = psutil.Process(self.process.pid).children(recursive=True)
 
     def sockets(self) -> Path:
-        """The directory of the bundled servers' sockets, which is not in a local directory of this name."""
-        command = [sys.executable, "-c", "from config import embedded; print(embedded.socket_directory())"]
+        """Return the directory of the bundled servers' sockets, which is not in a local directory of this name."""
+        command = [sys.executable, "-c", "from development.servers import bundled; print(bundled.socket_directory())"]
         return Path(subprocess.check_output(command, cwd=BASE_DIR, env=self._environment, text=True).strip())
 
     def children(self, word: str) -> list[psutil.Process]:
         return [child for child in self._seen if word in " ".join(child.cmdline())]
 
-    def left(self) -> list[str]:
-        """The command lines of all its processes that live: those seen, and any that carries its directory."""
+    def live_processes(self) -> list[str]:
+        """Return the command lines of its live processes: those seen before, and any that contains its directory."""
         found = {process for process in self._seen if process.is_running()} | set(psutil.process_iter())
         commands = []
         for process in found:
@@ -97,10 +97,10 @@ class Run:
         return answer.status, answer.read().decode()
 
     def paste(self, title: str) -> Any:
-        """The answer, as Python, to the curl command that the greeting has under the title."""
-        found = re.search(rf"^  {title} +(curl (?:.*\\\n)*.*)$", self.said(), re.MULTILINE)
+        """Send the request of the curl command under this title of the greeting, and return the decoded response."""
+        found = re.search(rf"^  {title} +(curl (?:.*\\\n)*.*)$", self.output(), re.MULTILINE)
         assert found
-        # Of a line that goes on shells know more than shlex.
+        # Shells join continued lines; shlex doesn't.
         _, url, *options = shlex.split(found[1].replace("\\\n", ""))
         given = [(option, value) for option, value in zip(options[::2], options[1::2], strict=True)]
         headers = dict(value.split(": ", 1) for option, value in given if option == "-H")
@@ -110,7 +110,7 @@ class Run:
         ).json()
 
     def manage(self, *words: str) -> str:
-        """What a command of `manage.py` beside it says."""
+        """Run a command of `manage.py` beside it and return its output."""
         command = [sys.executable, "manage.py", *words]
         return subprocess.check_output(command, cwd=BASE_DIR, env=self._environment, text=True).strip()
 
@@ -130,19 +130,19 @@ def local(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def lived_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where runs come one after another, however each ends: the first alone has servers and tables to make."""
+    """Return a directory for successive runs: only the first has to create servers and tables."""
     return tmp_path_factory.mktemp("run") / _NAME
 
 
 @pytest.fixture
 def run(lived_in: Path, request: pytest.FixtureRequest) -> Iterator[Run]:
-    # A node that no one asks, and so no development chain: these tests are about the service's own processes.
+    # A node that gets no requests, and so no development chain: these tests are about the service's own processes.
     yield from end_in_time(Run(lived_in, through=getattr(request, "param", ()), RPC_URLS_8453="http://127.0.0.1:9"))
 
 
 @pytest.fixture
 def sample_run(local: Path) -> Iterator[Run]:
-    """A run as a newcomer has it, but that launches come faster."""
+    """Start a run with default settings, except for faster launches."""
     yield from end_in_time(Run(local, LAUNCH_EVERY_SECONDS="0.5", MARKET_DATA="true"))
 
 
@@ -151,7 +151,7 @@ def end_in_time(run: Run) -> Iterator[Run]:
     if run.process.poll() is None:
         run.process.kill()
         run.process.wait()
-    wait_for(lambda: not run.left(), seconds=60)
+    wait_for(lambda: not run.live_processes(), seconds=60)
     shutil.rmtree(run.sockets())
 
 
@@ -171,8 +171,8 @@ def test_it_refuses_a_setting_in_one_line_before_anything_starts(
 ) -> None:
     run = Run(local, **{name: nonsense})
     assert run.process.wait(60) == 1
-    assert run.said() == f"launchboard: {name} has a value that can't be used: expected {expected}\n"
-    assert run.left() == []
+    assert run.output() == f"launchboard: {name} has a value that can't be used: expected {expected}\n"
+    assert run.live_processes() == []
 
 
 def test_it_refuses_a_port_in_use_in_one_line_before_anything_starts(local: Path) -> None:
@@ -182,14 +182,14 @@ def test_it_refuses_a_port_in_use_in_one_line_before_anything_starts(local: Path
         port = taken.getsockname()[1]
         run = Run(local, PORT=str(port))
         assert run.process.wait(60) == 1
-    assert run.said() == (
+    assert run.output() == (
         f"launchboard: can't listen on 127.0.0.1 port {port} (Address already in use): set PORT to a free one\n"
     )
-    assert run.left() == []
+    assert run.live_processes() == []
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "refusal"),
     [
         (
             {"WEB_HOST": "192.0.2.1"},
@@ -197,11 +197,11 @@ def test_it_refuses_a_port_in_use_in_one_line_before_anything_starts(local: Path
         ),
         (
             {"DATABASE_URL": "postgres://user:s3cret@127.0.0.1:9/name", "SECRET_KEY": "x" * 50},
-            r"DATABASE_URL: no answer from the server \(.*127\.0\.0\.1.*refused.*\)",
+            r"DATABASE_URL: no response from the server \(.*127\.0\.0\.1.*refused.*\)",
         ),
         (
             {"REDIS_URL": "redis://:s3cret@127.0.0.1:9/0"},
-            r"REDIS_URL: no answer from the server \(.*127\.0\.0\.1:9.*refused.*\)",
+            r"REDIS_URL: no response from the server \(.*127\.0\.0\.1:9.*refused.*\)",
         ),
         (
             {"CHAINS_FILE": "/nowhere.toml"},
@@ -214,13 +214,13 @@ def test_it_refuses_a_port_in_use_in_one_line_before_anything_starts(local: Path
     ],
 )
 def test_it_refuses_what_the_machine_or_a_server_does_not_give_in_one_line(
-    local: Path, settings: dict[str, str], said: str
+    local: Path, settings: dict[str, str], refusal: str
 ) -> None:
     run = Run(local, **settings)
     assert run.process.wait(60) == 1
-    assert re.fullmatch(f"launchboard: {said}\n", run.said()), run.said()
-    assert "s3cret" not in run.said()
-    assert run.left() == []
+    assert re.fullmatch(f"launchboard: {refusal}\n", run.output()), run.output()
+    assert "s3cret" not in run.output()
+    assert run.live_processes() == []
 
 
 def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -> None:
@@ -228,58 +228,58 @@ def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -
     assert run.get("/healthz")[0] == 200
     assert json.loads(run.get("/readyz")[1])["status"] == "ok"
     assert run.get("/api/tokens?limit=3")[0] == 200
-    # The web server has it reach the service, which refuses it like any other bad token.
+    # The web server passes it to the service, which refuses it like any other bad token.
     huge = run.get("/api/pretoken/pending", Authorization="Bearer " + "a" * 2**20)
     assert huge == (401, '{"error":"Unauthorized"}')
-    assert "Chains            chain 8453" in run.said()
+    assert "Chains            chain 8453" in run.output()
     # Beside a real chain nothing is made up.
-    assert "Market data       none: MARKET_DATA is false" in run.said()
-    assert "Profiles          none: set SOCIAL_API_KEY (Neynar) or FARCASTER_HUB_URL" in run.said()
-    assert "(of agents that partners report on)" in run.said()
-    assert not run.children("standins") and not run.children("development.sample_data.agent_reporter")
+    assert "Market data       none: MARKET_DATA is false" in run.output()
+    assert "Profiles          none: set SOCIAL_API_KEY (Neynar) or FARCASTER_HUB_URL" in run.output()
+    assert "(of agents that partners report on)" in run.output()
+    assert not run.children("development.standins") and not run.children("development.sample_data.agent_reporter")
     password, key = (run.local / "administrator").read_text().strip(), (run.local / "partner-key").read_text().strip()
-    assert f"admin, password {password}" in run.said()
-    assert key in run.said()
+    assert f"admin, password {password}" in run.output()
+    assert key in run.output()
     for name in ("administrator", "partner-key", "secret-key"):
         assert stat.S_IMODE((run.local / name).stat().st_mode) == 0o600
     second = Run(run.local)
     assert second.process.wait(60) == 1
-    assert second.said() == f"launchboard: it already runs with the data in {run.local}\n"
+    assert second.output() == f"launchboard: it already runs with the data in {run.local}\n"
     run.wait_for_greeting()
 
     assert run.end(signal.SIGINT) == 0
-    assert "Traceback" not in run.said()
-    wait_for(lambda: not run.left())
+    assert "Traceback" not in run.output()
+    wait_for(lambda: not run.live_processes())
 
     run.start()
     run.wait_for_greeting()
-    assert password in run.said()
-    assert key in run.said()
+    assert password in run.output()
+    assert key in run.output()
     assert (run.local / "partner-key").read_text().strip() == key
 
 
 def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_run: Run) -> None:
     sample_run.wait_for_greeting()
     for title, name in (("Market data", "market"), ("Profiles", "social"), ("Users", "issuer")):
-        found = re.search(rf"{title} +SAMPLE DATA of a stand-in at (\S+);\n +for real data set", sample_run.said())
+        found = re.search(rf"{title} +SAMPLE DATA of a stand-in at (\S+);\n +for real data set", sample_run.output())
         assert found
-        assert f"stand-ins | {name}: sample data at {found[1]}" in sample_run.said()
-    assert len(sample_run.children("standins")) == 1
+        assert f"stand-ins | {name}: sample data at {found[1]}" in sample_run.output()
+    assert len(sample_run.children("development.standins")) == 1
 
-    def told() -> list[dict[str, Any]]:
+    def complete_records() -> list[dict[str, Any]]:
         answer = sample_run.get("/api/tokens?limit=20&includeUser=true&includeMarket=true")[1]
         related = [token["related"] for token in json.loads(answer)["data"]]
         return [facts for facts in related if facts["user"] and facts["market"]]
 
-    facts = wait_for(told, seconds=60)[0]
+    facts = wait_for(complete_records, seconds=60)[0]
     assert facts["user"]["username"] == username(int(facts["user"]["fid"]))
     assert facts["user"]["displayName"].endswith("(sample)")
     assert facts["market"]["priceUsd"] > 0
-    # The follower found them: nobody asked for a transaction.
+    # The follower found them: there was no index request.
     status, metrics = sample_run.get("/metrics")
-    asked = [line for line in metrics.splitlines() if line.startswith("launchboard_index_requests_newest{")]
-    assert (status, len(asked), {line.rpartition(" ")[2] for line in asked}) == (200, 5, {"0.0"})
-    ready = re.search(r"Followed so far   http://127\.0\.0\.1:\d+(/readyz\?chain=\d+)\n", sample_run.said())
+    index_requests = [line for line in metrics.splitlines() if line.startswith("launchboard_index_requests_newest{")]
+    assert (status, len(index_requests), {line.rpartition(" ")[2] for line in index_requests}) == (200, 5, {"0.0"})
+    ready = re.search(r"Followed so far   http://127\.0\.0\.1:\d+(/readyz\?chain=\d+)\n", sample_run.output())
     assert ready
     state = json.loads(sample_run.get(ready[1])[1])
     assert (state["status"], state["chain"]["chainId"]) == ("ok", CHAIN_ID)
@@ -292,14 +292,14 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
     assert (ordered["success"], sample_run.paste("Deploy a token")) == (True, ordered)
     assert wait_for(lambda: sample_run.paste("What became of it")["address"], seconds=60) == ordered["expectedAddress"]
     # Tokens of made-up users let them in.
-    assert "As a user         curl " in sample_run.said()
+    assert "As a user         curl " in sample_run.output()
     token = sample_run.manage("user_token", "--fid", "12345")
     status, pending = sample_run.get("/api/pretoken/pending", Authorization=f"Bearer {token}")
     assert (status, json.loads(pending)) == (200, {"pendingPretokens": []})
     assert sample_run.get("/api/pretoken/pending", Authorization=f"Bearer {token[:-4]}AAAA")[0] == 401
     # What made-up agents do is reported and ranked.
     ranked = re.search(
-        r"Leaderboard       http://127\.0\.0\.1:\d+(/\S+)  \(SAMPLE DATA of made-up agents\)\n", sample_run.said()
+        r"Leaderboard       http://127\.0\.0\.1:\d+(/\S+)  \(SAMPLE DATA of made-up agents\)\n", sample_run.output()
     )
     assert ranked
     assert len(sample_run.children("development.sample_data.agent_reporter")) == 1
@@ -307,7 +307,7 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
     assert rows[0]["agentName"].endswith("(sample)")
     assert rows[0]["token"]["chainId"] == CHAIN_ID
     assert min(rows[0]["runs"]["total"], rows[0]["castMetrics"]["interactions"]) > 50
-    # The stand-in knows the tokens that it was asked for, which are those of the samples.
+    # The stand-in has the tokens that were requested of it, which are those of the samples.
     assert trending["trending"]
     assert all(token["chain_id"] == CHAIN_ID for token in trending["tokens"].values())
 
@@ -330,15 +330,15 @@ def test_its_processes_are_those_of_production_and_start_again_when_they_end(run
         return False
 
     wait_for(beat_again)
-    assert "beat | ended with status -9; starts again in 1 s" in run.said()
+    assert "beat | ended with status -9; starts again in 1 s" in run.output()
 
 
 @pytest.mark.parametrize("run", [(), _PARENT], indirect=True, ids=["itself", "its parent"])
 def test_nothing_of_it_lives_on_when_what_was_started_is_killed(run: Run) -> None:
     run.wait_for_greeting()
-    assert len(run.left()) > 8
+    assert len(run.live_processes()) > 8
 
     run.process.kill()
     run.process.wait()
 
-    wait_for(lambda: not run.left(), seconds=60)
+    wait_for(lambda: not run.live_processes(), seconds=60)

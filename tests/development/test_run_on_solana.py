@@ -1,4 +1,4 @@
-"""`python -m development.run` with a node of Solana: the recorded launch and its claim go all the way to the answers."""
+"""`python -m development.run` with a Solana node: the recorded launch and its claim, up to the API responses."""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.processes.waiting import wait_for
 
 @pytest.fixture
 def run(tmp_path: Path, solana_node: SolanaStandIn, solana_file: Path) -> Iterator[Run]:
-    # The other chain's node is one that no one asks: without it a development chain would be started, too.
+    # The other chain's node gets no requests: without it a development chain would be started, too.
     settings = {
         "RPC_URLS_101": solana_node.url,
         "RPC_URLS_8453": "http://127.0.0.1:9",
@@ -29,41 +29,41 @@ def run(tmp_path: Path, solana_node: SolanaStandIn, solana_file: Path) -> Iterat
 
 def test_a_launch_and_a_claim_are_found_and_served(run: Run) -> None:
     run.wait_for_greeting()
-    assert "Chains            chain 8453; Solana as chain 101\n" in run.said()
-    assert f"http://127.0.0.1:{run.port}/readyz?chain=101 " in run.said()
+    assert "Chains            chain 8453; Solana as chain 101\n" in run.output()
+    assert f"http://127.0.0.1:{run.port}/readyz?chain=101 " in run.output()
     key = {"x-api-key": (run.local / "partner-key").read_text().strip()}
 
-    def ask(path: str) -> Any:
+    def get_json(path: str) -> Any:
         return json.loads(run.get(path, **key)[1])
 
-    # Nobody asks for the transaction.
-    (token,) = wait_for(lambda: ask("/api/tokens?chainId=101")["data"], seconds=60)
+    # There is no index request for the transaction.
+    (token,) = wait_for(lambda: get_json("/api/tokens?chainId=101")["data"], seconds=60)
     assert (token["contract_address"], token["tx_hash"], token["type"]) == (MINT, LAUNCH, "clanker_solana")
     assert (token["pair"], token["supply"], token["admin"]) == ("SOL", "1000000000000000", CREATOR)
-    assert [found["symbol"] for found in ask(f"/api/tokens?q={MINT}")["data"]] == ["LSOL"]
+    assert [found["symbol"] for found in get_json(f"/api/tokens?q={MINT}")["data"]] == ["LSOL"]
     status, page = run.get(f"/tokens/101/{MINT}")
     assert (status, "<h1>" in page, f"https://solscan.io/token/{MINT}" in page) == (200, True, True)
 
     claimed = f"/api/get-claimed-fees/{WRAPPED_SOL}/{CREATOR}?chainId=101"
-    assert wait_for(lambda: ask(claimed)["claimCount"], seconds=60) == 1
-    assert ask(claimed)["totalClaimed"] == "4000000"
-    waiting = {each["recipient"]: each["fees"][1]["pending"] for each in uncollected(ask)}
+    assert wait_for(lambda: get_json(claimed)["claimCount"], seconds=60) == 1
+    assert get_json(claimed)["totalClaimed"] == "4000000"
+    waiting = {each["recipient"]: each["fees"][1]["pending"] for each in uncollected(get_json)}
     assert waiting == {CREATOR: "0", PARTNER: "4000000"}
 
-    ready = wait_for(lambda: followed_to_the_end(ask))
+    ready = wait_for(lambda: followed_to_the_end(get_json))
     assert (ready["status"], ready["chain"]["halted"]) == ("ok", False)
-    assert f"account={CONFIG} transactions=" in run.said()
+    assert f"account={CONFIG} transactions=" in run.output()
 
     assert index(run, key, LAUNCH)["address"] == MINT
     assert index(run, key, SPL_MINT) == {"error": "Failed to index transaction"}
 
 
-def uncollected(ask: Any) -> Any:
-    return ask(f"/api/get-uncollected-fees/{MINT}")["recipients"]
+def uncollected(get_json: Any) -> Any:
+    return get_json(f"/api/get-uncollected-fees/{MINT}")["recipients"]
 
 
-def followed_to_the_end(ask: Any) -> Any:
-    state = ask("/readyz?chain=101")
+def followed_to_the_end(get_json: Any) -> Any:
+    state = get_json("/readyz?chain=101")
     return state if state["chain"]["lagBlocks"] == 0 else None
 
 

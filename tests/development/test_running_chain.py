@@ -1,4 +1,4 @@
-"""How commands beside `make run` find its development chain."""
+"""development/running_chain.py: discovery of the development chain by commands beside `make run`."""
 
 import fcntl
 import json
@@ -14,21 +14,21 @@ from config.environment.variables import BASE_DIR
 ANNOUNCED = {"RPC_URLS_31337": "http://127.0.0.1:8545", "CHAINS_FILE": "/there/chains.toml"}
 SHOW = """
 import json, os
-from config import development_chain
-development_chain.join()
+from development import running_chain
+running_chain.apply_settings()
 print(json.dumps({name: os.environ.get(name, "") for name in ("RPC_URLS_31337", "CHAINS_FILE")}))
 """
 
 
 @pytest.fixture
 def local(tmp_path: Path) -> Path:
-    """The directory of a `make run` that has announced its chain."""
+    """Return the directory of a `make run` that has announced its chain."""
     (tmp_path / "development-chain.json").write_text(json.dumps(ANNOUNCED), encoding="utf-8")
     return tmp_path
 
 
 def joined(local: Path, **settings: str) -> dict[str, str]:
-    """What a command that joins the chain has in its environment."""
+    """Return the environment of a command that joins the chain."""
     inherited = {name: text for name, text in os.environ.items() if not name.startswith(("RPC_URLS_", "CHAINS_FILE"))}
     environment = inherited | {"LAUNCHBOARD_LOCAL": str(local)} | settings
     answer = subprocess.run(
@@ -38,7 +38,7 @@ def joined(local: Path, **settings: str) -> dict[str, str]:
     return found
 
 
-def test_what_a_killed_run_left_is_not_believed(local: Path) -> None:
+def test_what_a_killed_run_left_is_not_trusted(local: Path) -> None:
     assert joined(local) == {"RPC_URLS_31337": "", "CHAINS_FILE": ""}
 
 

@@ -1,4 +1,4 @@
-"""manage.py seed_tokens"""
+"""`manage.py seed_tokens`."""
 
 import io
 
@@ -6,14 +6,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from config.api.fields import checksum
 from development.management.commands.seed_tokens import Command
 from development.sample_data import token_seeding
 from development.sample_data.token_rows import make_batch
 from tests.rows.factories import TokenFactory
 from tokens.catalogue.serializers import TokenRecordSerializer
-from tokens.chains.base58 import is_account, is_signature
-from tokens.chains.registry.chains import load
+from tokens.chains.addresses import checksum_address, is_solana_address, is_solana_signature
+from tokens.chains.registry.chains import load_registry
 from tokens.indexing.metadata import copy_key, parse_context, parse_metadata
 from tokens.models import Market, SearchEntry, Token
 
@@ -24,14 +23,14 @@ ADDRESSES = ("contract_address", "admin", "msg_sender", "requestor_address", "pa
 
 
 def seed(*words):
-    """What it writes."""
+    """Run the command and return its output."""
     output = io.StringIO()
     call_command("seed_tokens", *map(str, words), stdout=output)
     return output.getvalue()
 
 
 def definitions():
-    """What PostgreSQL knows of the tables' constraints and indexes, statistics of columns included."""
+    """Return the definitions of the tables' constraints and indexes, with the statistics targets of columns."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_get_constraintdef(oid), ARRAY[conname, convalidated::text] FROM pg_constraint WHERE conrelid IN "
@@ -81,12 +80,14 @@ def test_the_api_serves_every_token(client):
 def test_tokens_are_as_indexing_would_have_written_them():
     seed("--count", 500)
     for token in Token.objects.all():
-        # Of Solana what is read is final, and no block's hash is kept.
+        # Rows of Solana are final when they are read, and have no block hash.
         token.full_clean(exclude=["block_hash"] if token.chain_id == 101 else ())
         for name in ADDRESSES:
             address = getattr(token, name)
             if address:
-                assert is_account(address) if token.chain_id == 101 else address == checksum(address), name
+                assert is_solana_address(address) if token.chain_id == 101 else address == checksum_address(address), (
+                    name
+                )
         assert token.copy_key == copy_key(token.name, token.symbol)
         assert set(parse_metadata(None)) == set(token.metadata)
         assert set(parse_context(None)) == set(token.social_context)
@@ -100,7 +101,7 @@ def test_some_are_of_solana_where_it_has_its_id(settings, forget_chains):
     found = Token.objects.filter(generation="solana")
     assert 1 < found.count() < 25
     assert set(found.values_list("chain_id", "pair", "decimals")) == {(1_399_811_149, "SOL", 6)}
-    assert all(is_account(token.contract_address) and is_signature(token.tx_hash) for token in found)
+    assert all(is_solana_address(token.contract_address) and is_solana_signature(token.tx_hash) for token in found)
 
 
 def test_every_token_has_its_market_and_some_have_traded():
@@ -113,7 +114,7 @@ def test_every_token_has_its_market_and_some_have_traded():
 
 
 def test_the_same_seed_gives_the_same_tokens():
-    registry = load()
+    registry = load_registry()
 
     def batch(number, seed):
         return make_batch(number, seed=seed, count=10_000, ids=range(200), registry=registry)
@@ -129,7 +130,7 @@ def test_a_large_load_gives_the_indexes_back_as_they_were():
     lines = seed("--count", count).splitlines()
     assert definitions() == before
     assert Token.objects.count() == Market.objects.count() == SearchEntry.objects.count() == count
-    # Names have what searches and COPY could stumble over.
+    # Names have characters with a meaning in searches and COPY.
     for sought in ("Doge", "inu", "犬", "🐶", "%", "_", "\\", "'s ", '"'):
         token = Token.objects.filter(name__contains=sought).first()
         assert token and token.copy_key == copy_key(token.name, token.symbol), sought

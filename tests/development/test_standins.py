@@ -1,4 +1,4 @@
-"""development/standins/http_server.py: what every stand-in can be told, in the process and over HTTP."""
+"""development/standins/http_server.py: control of every stand-in, in the process and over HTTP."""
 
 import http.client
 import json
@@ -10,17 +10,17 @@ import pytest
 import requests
 
 from config.environment.variables import BASE_DIR
-from development.standins.http_server import CONTROL_PATH, Answer, Asked, Mode, StandIn
+from development.standins.http_server import CONTROL_PATH, Mode, ReceivedRequest, StandIn, StandInResponse
 
 
 class Sample(StandIn):
-    """One path with one value of each type."""
+    """Stand-in with one path and one value of each type."""
 
     ERRORS = {401: {"message": "Invalid API key"}, 404: {"message": "Not found"}}
 
-    def answer(self, asked: Asked) -> Answer | None:
+    def answer(self, received: ReceivedRequest) -> StandInResponse | None:
         body = {"text": "a", "number": 1, "fact": True, "nothing": None, "list": [{"deep": 1.5}], "empty": []}
-        return Answer(body) if asked.path == "/sample" else None
+        return StandInResponse(body) if received.path == "/sample" else None
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def control(sample: Sample, content: str) -> requests.Response:
         '{"mode": "stall", "seconds": null}',
     ],
 )
-def test_it_refuses_a_wish_that_it_does_not_understand_and_goes_on_as_before(sample, content):
+def test_it_refuses_an_invalid_command_and_goes_on_as_before(sample, content):
     answer = control(sample, content)
     assert answer.status_code == 400
     assert "rate_limit" in answer.json()["error"]
@@ -70,7 +70,7 @@ def test_it_refuses_what_is_no_stand_in_with_a_port(word):
 
 
 @pytest.mark.parametrize("words", [["--help"], ["-h"], ["market=8600", "--help"]])
-def test_it_tells_how_it_is_used(words):
+def test_it_prints_its_usage(words):
     ended = start(*words)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.startswith("usage: python -m development.standins NAME=PORT ...\n")
@@ -126,7 +126,7 @@ def test_it_stalls_until_its_time_or_its_own_end(sample):
 
 
 @pytest.mark.parametrize("over_http", [False, True])
-def test_it_misbehaves_as_often_as_it_is_told(sample, over_http):
+def test_it_misbehaves_as_often_as_set(sample, over_http):
     if over_http:
         answer = control(sample, '{"mode": "fail", "times": 2}')
         assert (answer.status_code, answer.json()) == (200, {"mode": "fail", "times": 2, "requests": 0})
@@ -136,20 +136,20 @@ def test_it_misbehaves_as_often_as_it_is_told(sample, over_http):
     assert get(sample, CONTROL_PATH).json() == {"mode": "ok", "times": None, "requests": 3}
 
 
-def test_it_remembers_what_it_was_asked(sample):
+def test_it_records_requests(sample):
     get(sample)
-    asked = sample.asked[0]
-    assert (asked.method, asked.path, asked.query) == ("GET", "/sample", {"a": "1", "b": ""})
-    assert asked.headers["x-api-key"] == "k"
+    received = sample.received[0]
+    assert (received.method, received.path, received.query) == ("GET", "/sample", {"a": "1", "b": ""})
+    assert received.headers["x-api-key"] == "k"
 
 
 def test_a_test_changes_what_it_answers(sample):
-    sample.change = lambda asked, body: {**body, "text": asked.query["a"]}
+    sample.change = lambda received, body: {**body, "text": received.query["a"]}
     assert get(sample).json()["text"] == "1"
 
 
 def test_a_test_refuses_what_it_chooses(sample):
-    sample.refuse = lambda asked: 401 if "a" in asked.query else None
+    sample.refuse = lambda received: 401 if "a" in received.query else None
     assert (get(sample).status_code, get(sample).json()) == (401, {"message": "Invalid API key"})
     assert get(sample, "/sample").status_code == 200
 

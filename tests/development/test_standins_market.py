@@ -1,4 +1,4 @@
-"""development/standins/market_server.py: the documented shapes of both tiers, with prices that move and are the same for everybody."""
+"""development/standins/market_server.py: the documented schemas of both tiers, and prices by the clock."""
 
 from collections.abc import Iterator
 
@@ -47,7 +47,7 @@ def test_it_has_no_other_paths(provider):
     assert get(provider, "/networks/base/dexes").status_code == 404
 
 
-def test_it_knows_the_pools_that_it_was_told_alone(provider):
+def test_it_has_only_the_configured_pools(provider):
     provider.learn(POOL.upper().replace("0X", "0x"), base=TOKEN)
     answer = get(provider, f"/networks/base/pools/multi/{POOL},{ADDRESSES[0]},nonsense")
     (pool,) = answer.json()["data"]
@@ -61,14 +61,14 @@ def test_it_knows_the_pools_that_it_was_told_alone(provider):
     assert about["market_cap_usd"] is None
 
 
-def test_it_knows_every_token_and_gives_it_a_pool(provider):
+def test_it_has_every_token_and_gives_it_a_pool(provider):
     answer = get(provider, f"/networks/base/tokens/multi/{TOKEN}", include="top_pools").json()
     (token,), (pool,) = answer["data"], answer["included"]
     assert token["attributes"]["price_usd"] == pool["attributes"]["base_token_price_usd"]
     assert token["relationships"]["top_pools"]["data"] == [{"id": pool["id"], "type": "pool"}]
 
 
-def test_what_it_was_asked_for_is_trending_on_its_network(provider):
+def test_requested_tokens_are_trending_on_their_network(provider):
     for address in ADDRESSES[:45]:
         provider.learn(address, base=address)
     for start in (0, 30):
@@ -81,7 +81,7 @@ def test_what_it_was_asked_for_is_trending_on_its_network(provider):
     assert listed(get(provider, "/networks/unichain/new_pools")) == []
 
 
-def test_prices_follow_the_clock_alone(provider):
+def test_prices_follow_only_the_clock(provider):
     assert price(TOKEN, 5.0) == price(TOKEN, 5.0) != price(TOKEN, 3605.0)
     now = provider.clock()
     provider.learn(POOL, base=TOKEN)

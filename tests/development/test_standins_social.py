@@ -1,4 +1,4 @@
-"""development/standins/social_server.py: the documented shapes of both providers, and the program that serves them."""
+"""development/standins/social_server.py: the documented schemas of both providers, and the program that serves them."""
 
 import re
 import signal
@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 import requests
 
-from config.api.fields import parse_address
 from config.environment.variables import BASE_DIR
 from development.standins.social_server import MAX_FIDS, SocialStandIn, is_known
+from tokens.chains.addresses import parse_address
 
 BULK = "/v2/farcaster/user/bulk/"
 
@@ -43,14 +43,14 @@ def test_it_refuses_fids_that_it_does_not_take(social, fids):
     assert (answer.status_code, answer.json()["property"]) == (400, "fids")
 
 
-def test_it_leaves_out_whom_it_does_not_know(social):
+def test_it_leaves_out_unknown_fids(social):
     answer = bulk(social, "6,7,8,8").json()
     assert [user["fid"] for user in answer["users"]] == [6, 8]
     assert bulk(social, "7").json() == {"users": []}
     assert not is_known(7)
 
 
-def test_it_tells_users_as_documented_and_the_same_each_time(social):
+def test_it_returns_users_as_documented_and_the_same_each_time(social):
     fids = [fid for fid in range(1, MAX_FIDS + 1) if is_known(fid)]
     users = bulk(social, ",".join(map(str, fids))).json()["users"]
     assert [user["fid"] for user in users] == fids
@@ -76,7 +76,7 @@ def test_the_hub_refuses_what_is_no_fid(social):
     assert hub(social, "linksByFid", 1).status_code == 404
 
 
-def test_the_hub_tells_the_same_people_by_messages(social):
+def test_the_hub_returns_the_same_people_by_messages(social):
     for user in bulk(social, ",".join(map(str, range(1, 31)))).json()["users"]:
         messages = hub(social, "userDataByFid", user["fid"]).json()["messages"]
         assert {message["data"]["fid"] for message in messages} == {user["fid"]}
@@ -102,7 +102,7 @@ def test_the_program_refuses_what_it_does_not_understand(word):
     assert run.stderr.startswith("expected NAME=PORT")
 
 
-def test_the_program_says_that_its_port_is_taken(social):
+def test_the_program_reports_that_its_port_is_taken(social):
     word = f"social={social.url.rpartition(':')[2]}"
     run = subprocess.run(
         [sys.executable, "-m", "development.standins", word], cwd=BASE_DIR, capture_output=True, text=True
@@ -111,7 +111,7 @@ def test_the_program_says_that_its_port_is_taken(social):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_program_serves_until_it_is_told_to_end(number):
+def test_the_program_serves_until_a_signal(number):
     command = [sys.executable, "-m", "development.standins", "social=0"]
     with subprocess.Popen(command, cwd=BASE_DIR, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
         try:

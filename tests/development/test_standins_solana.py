@@ -1,4 +1,4 @@
-"""The stand-in of a Solana node: what it answers as a node would, apart from our own code."""
+"""The stand-in of a Solana node: responses as those of a node, without our own client."""
 
 import pytest
 import requests
@@ -10,18 +10,18 @@ from tests.nodes.solana_forms import raw_of
 
 @pytest.fixture
 def call(solana_node):
-    """A JSON-RPC call; the result, or the error's code."""
+    """Return a function that makes a JSON-RPC call and returns the result, or the error's code."""
 
-    def ask(method, *params):
+    def call_rpc(method, *params):
         body = {"jsonrpc": "2.0", "id": 7, "method": method, "params": list(params)}
         answer = requests.post(solana_node.url, json=body, timeout=5).json()
         assert (answer["jsonrpc"], answer["id"]) == ("2.0", 7)
         return answer["result"] if "result" in answer else answer["error"]["code"]
 
-    return ask
+    return call_rpc
 
 
-def test_it_tells_of_a_transaction_in_each_recorded_encoding(call, solana_node):
+def test_it_returns_a_transaction_in_each_recorded_encoding(call, solana_node):
     forms = solana_node.transactions[recorded.LAUNCH]
     for encoding in ("json", "jsonParsed", "base64"):
         options = {"encoding": encoding, "maxSupportedTransactionVersion": 0}
@@ -31,7 +31,7 @@ def test_it_tells_of_a_transaction_in_each_recorded_encoding(call, solana_node):
     assert call("getTransaction", recorded.LAUNCH, {"encoding": "yaml"}) == -32602
 
 
-def test_it_does_not_tell_of_what_it_lacks_or_what_is_not_final(call, solana_node):
+def test_it_does_not_return_what_it_lacks_or_what_is_not_final(call, solana_node):
     assert call("getTransaction", "1" * 64) is None
     solana_node.missing.add(recorded.LAUNCH)
     assert call("getTransaction", recorded.LAUNCH) is None
@@ -42,12 +42,12 @@ def test_it_does_not_tell_of_what_it_lacks_or_what_is_not_final(call, solana_nod
     assert (call("getSlot"), call("getSlot", {"commitment": "confirmed"})) == (1004, 1005)
 
 
-@pytest.mark.parametrize(("most", "told"), [(None, False), (0, False), (1, True)])
-def test_it_refuses_versions_that_were_not_asked_for(call, solana_node, most, told):
+@pytest.mark.parametrize(("most", "is_returned"), [(None, False), (0, False), (1, True)])
+def test_it_refuses_versions_that_were_not_requested(call, solana_node, most, is_returned):
     raw = raw_of(solana_node, recorded.LAUNCH) | {"version": 1}
     solana_node.hold({"json": raw, "jsonParsed": raw})
     options = {} if most is None else {"maxSupportedTransactionVersion": most}
-    assert call("getTransaction", recorded.LAUNCH, options) == (raw if told else -32015)
+    assert call("getTransaction", recorded.LAUNCH, options) == (raw if is_returned else -32015)
 
 
 def test_it_lists_newest_first_within_bounds_and_limits(call):
@@ -66,7 +66,7 @@ def test_it_lists_newest_first_within_bounds_and_limits(call):
     assert call("getSignaturesForAddress", recorded.SPL_MINT) == []
 
 
-def test_it_tells_of_accounts_in_base64(call, solana_node):
+def test_it_returns_accounts_in_base64(call, solana_node):
     options = {"encoding": "base64"}
     account = solana_node.accounts[recorded.MINT]
     assert call("getAccountInfo", recorded.MINT, options)["value"] == account
@@ -77,7 +77,7 @@ def test_it_tells_of_accounts_in_base64(call, solana_node):
     assert call("getAccountInfo", recorded.MINT, options | {"minContextSlot": 1006}) == -32016
 
 
-def test_it_tells_of_supplies_times_and_itself(call):
+def test_it_returns_supplies_times_and_its_version(call):
     assert call("getTokenSupply", recorded.MINT)["value"]["amount"] == "1000000000000000"
     assert call("getTokenSupply", "1" * 33) == -32602
     assert (call("getBlockTime", 1003), call("getBlockTime", 5)) == (1795228411, -32009)

@@ -1,6 +1,6 @@
-"""Calls made out of the description: each operation with good and bad input, by callers of every level.
+"""Calls generated from the API description: each operation with good and bad input, by callers of every level.
 
-What is answered must be described: the status, the body, the headers. Every call is undone in the database, so that
+Every response must be described: the status, the body, the headers. Every call is rolled back in the database, so that
 each of them meets the same rows.
 """
 
@@ -33,11 +33,11 @@ from schemathesis.specs.openapi import checks as conformance
 
 from accounts.models import Scope
 from tests.config.api.test_described_answers import close_objects
-from tests.config.api.test_described_headers import TOLD
+from tests.config.api.test_described_headers import API_HEADERS
 
-# Of so many calls most come from whom the operation is for, and one in so many from somebody else.
+# Of so many calls most are by a caller with the required level, and one in so many by another one.
 _OWN_CALLS = 6
-# What every answer is held to.
+# The checks of every response.
 _CHECKS = [
     not_a_server_error,
     conformance.status_code_conformance,
@@ -45,15 +45,15 @@ _CHECKS = [
     conformance.response_headers_conformance,
     conformance.response_schema_conformance,
 ]
-# No schema says which chains are installed, which texts are cursors, which are base58 of 32 bytes, and which tokens
+# No schema states which chains are installed, which texts are cursors, which are base58 of 32 bytes, and which tokens
 # are not of generation v4: only known ones are good for certain.
 _OPAQUE, _BASE58 = ("chainId", "cursor", "/api/get-claim-info"), "{32,44}"
 
 
 class Level(StrEnum):
-    """Who calls, by the credential that comes with the call."""
+    """The level of a caller, by the credential of the call."""
 
-    NOBODY = "nobody"
+    ANONYMOUS = "nobody"
     PARTNER = "a partner with all scopes"
     READER = "a partner who may read"
     INDEXER = "a partner who may have transactions indexed"
@@ -65,7 +65,7 @@ class Level(StrEnum):
     BAD_COOKIE = "a forged cookie"
 
 
-# What the description calls the credentials of those who may pass with them.
+# The description's names of the credentials of each level.
 _SCHEMES = {
     "partnerKey": (Level.PARTNER, Level.READER, Level.INDEXER),
     "userToken": (Level.USER, Level.ADMINISTRATOR),
@@ -77,7 +77,7 @@ _SCOPES = {Level.READER: {Scope.READ}, Level.INDEXER: {Scope.INDEX}}
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """What real clients would send, so that calls get beyond "there is no such record"."""
+    """Values of real clients, so that calls get beyond "there is no such record"."""
 
     # Parameter, or path and parameter -> values.
     values: Mapping[str, Sequence[str]]
@@ -86,8 +86,8 @@ class Known:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stand:
-    """The service with rows, and what callers send to it."""
+class FuzzedService:
+    """The service with rows, and the callers' values for it."""
 
     application: Callable[..., Any]
     # Level -> headers, and cookies.
@@ -98,7 +98,7 @@ class Stand:
 
 @dataclass
 class Outcome:
-    """What came of a run."""
+    """The outcome of a run."""
 
     calls: int = 0
     statuses: Counter[int] = field(default_factory=Counter)
@@ -116,15 +116,15 @@ class Outcome:
         )
 
 
-def run(stand: Stand, document: Mapping[str, Any], *, number: int, calls: int, only: str = "") -> Outcome:
-    """Call each operation of the description about as often, `calls` times together, the same for the same number.
+def run(service: FuzzedService, document: Mapping[str, Any], *, number: int, calls: int, only: str = "") -> Outcome:
+    """Call each operation of the description about as often, `calls` times together, deterministically for each seed.
 
     `only` names one operation, which then is called as if all were.
     """
     schema: Any = schemathesis.openapi.from_dict(_closed(document))
-    schema.app = stand.application
+    schema.app = service.application
     schema.config.generation.update(with_security_parameters=False)
-    # What is to be run again must be told in full; its credentials are worth nothing.
+    # A failure must be printed in full to be repeated; its credentials are worth nothing.
     schema.config.output.sanitization.update(enabled=False)
     operations = [result.ok() for result in schema.get_all_operations()]
     share = -(-calls // len(operations))
@@ -133,23 +133,23 @@ def run(stand: Stand, document: Mapping[str, Any], *, number: int, calls: int, o
     outcome = Outcome(operations=[operation.label for operation in chosen])
     with _within_a_transaction():
         for operation in chosen:
-            failure = _call_often(stand, operation, outcome, number=number, calls=share)
+            failure = _call_often(service, operation, outcome, number=number, calls=share)
             outcome.failures += [f"{again} ONLY={shlex.quote(operation.label)}\n{failure}"] if failure else []
     return outcome
 
 
 def _closed(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy in which no object that is answered with may have a key that it doesn't name, unless it says so."""
+    """Return a copy in which no response object may have an undeclared key, unless it states so."""
     copied = copy.deepcopy(dict(document))
     operations = [operation for methods in copied["paths"].values() for operation in methods.values()]
     schemas = copied["components"]["schemas"]
-    asked: set[str] = set()
+    requested: set[str] = set()
     waiting = [_references(operation.get("requestBody")) for operation in operations]
     while waiting:
-        new = waiting.pop() - asked
-        asked |= new
+        new = waiting.pop() - requested
+        requested |= new
         waiting += [_references(schemas[name]) for name in new]
-    close_objects([schema for name, schema in schemas.items() if name not in asked])
+    close_objects([schema for name, schema in schemas.items() if name not in requested])
     close_objects([operation["responses"] for operation in operations])
     return copied
 
@@ -158,8 +158,8 @@ def _references(part: Any) -> set[str]:
     return set(re.findall(r"#/components/schemas/([^\"]+)", json.dumps(part)))
 
 
-def _call_often(stand: Stand, operation: Any, outcome: Outcome, *, number: int, calls: int) -> str:
-    """What is wrong with one of so many calls of an operation; empty where nothing is."""
+def _call_often(service: FuzzedService, operation: Any, outcome: Outcome, *, number: int, calls: int) -> str:
+    """Return the errors of one of so many calls of an operation; empty where there are none."""
     before = outcome.calls
     # Some operations take nothing that could be wrong; then the other half is theirs as well.
     for mode in (GenerationMode.NEGATIVE, GenerationMode.POSITIVE):
@@ -175,9 +175,9 @@ def _call_often(stand: Stand, operation: Any, outcome: Outcome, *, number: int, 
             print_blob=False,
             report_multiple_bugs=False,
         )
-        @given(made=_calls(stand.known, operation, mode))
+        @given(made=_calls(service.known, operation, mode))
         def call(made: tuple[Any, Level]) -> None:
-            _call(stand, *made, outcome=outcome)
+            _call(service, *made, outcome=outcome)
 
         try:
             call()
@@ -190,11 +190,11 @@ def _call_often(stand: Stand, operation: Any, outcome: Outcome, *, number: int, 
 
 @st.composite
 def _calls(draw: Any, known: Known, operation: Any, mode: GenerationMode) -> tuple[Any, Level]:
-    """A call and who makes it; what is called follows from the description alone, and from no constant of our code."""
+    """Yield a call and its caller; it follows only from the description, and from no constant of our code."""
     case = draw(operation.as_strategy(generation_mode=mode, feedback=NO_FEEDBACK))
     if mode is GenerationMode.POSITIVE:
         _fill_in(draw, known, case)
-    own = [level for level in Level if _standing(operation, level) is None] or [Level.NOBODY]
+    own = [level for level in Level if _standing(operation, level) is None] or [Level.ANONYMOUS]
     usual = draw(st.integers(min_value=0, max_value=_OWN_CALLS)) < _OWN_CALLS
     return case, draw(st.sampled_from(own if usual else list(Level)))
 
@@ -219,8 +219,8 @@ def _fill_in(draw: Any, known: Known, case: Any) -> None:
         case.body = good | {name: case.body[name] for name in kept}
 
 
-def _call(stand: Stand, case: Any, level: Level, *, outcome: Outcome) -> None:
-    headers, cookies = dict(stand.headers.get(level, {})), dict(stand.cookies.get(level, {}))
+def _call(service: FuzzedService, case: Any, level: Level, *, outcome: Outcome) -> None:
+    headers, cookies = dict(service.headers.get(level, {})), dict(service.cookies.get(level, {}))
     with _undone():
         # The client for WSGI applications unpacks nothing.
         answer = case.call(headers=headers | {"Accept-Encoding": "identity"}, cookies=cookies)
@@ -243,9 +243,9 @@ def _wrong(case: Any, level: Level, answer: Any) -> Iterator[str]:
     elif answer.status_code != standing:
         yield f"who may not pass was not refused with {standing}"
     described = case.operation.definition.raw["responses"].get(str(answer.status_code), {}).get("headers", {})
-    told = {name for name in TOLD if name.lower() in answer.headers}
-    if told - set(described):
-        yield f"headers that are not described: {sorted(told - set(described))}"
+    received = {name for name in API_HEADERS if name.lower() in answer.headers}
+    if received - set(described):
+        yield f"headers that are not described: {sorted(received - set(described))}"
     try:
         case.validate_response(answer, checks=[*_CHECKS, *_judged_by_input(case, level, answer)])
     except FailureGroup as group:
@@ -254,20 +254,20 @@ def _wrong(case: Any, level: Level, answer: Any) -> Iterator[str]:
 
 
 def _judged_by_input(case: Any, level: Level, answer: Any) -> Iterator[Any]:
-    """What may be asked of the answer because the input is good, or bad."""
-    # A parameter without a value counts as absent, which no JSON Schema can say; a token that proves an administrator
-    # stands in the place of the body.
+    """Return the checks of a response that depend on whether the input is good or bad."""
+    # A parameter without a value counts as absent, which JSON Schema can't express; an administrator's identity token
+    # is in the place of the body.
     sent = parse_qsl(urlsplit(answer.request.url).query, keep_blank_values=True)
     is_read = all(value for _, value in sent) and (level is not Level.ADMINISTRATOR or not _is_optional(case.operation))
     if is_read:
         yield conformance.negative_data_rejection
-    # Bodies have rules that no JSON Schema can say: shares that make up a whole, chains that are installed.
+    # Bodies have rules that JSON Schema can't express: shares that make up a whole, chains that are installed.
     if not case.operation.body:
         yield conformance.positive_data_acceptance
 
 
 def _standing(operation: Any, level: Level) -> int | None:
-    """What the caller is refused with, whatever is asked; None where it depends on that."""
+    """Return the caller's refusal for any request; None where it depends on that."""
     wanted = operation.definition.raw.get("security", [])
     names = {name for alternative in wanted for name in alternative}
     if level is Level.BAD_TOKEN and "userToken" in names:
@@ -287,7 +287,7 @@ def _is_optional(operation: Any) -> bool:
 
 @contextmanager
 def _within_a_transaction() -> Iterator[None]:
-    """The application leaves the connection alone, which holds the transaction of the test."""
+    """Keep the application from the connection, which holds the transaction of the test."""
     signals = (request_started, request_finished)
     for signal in signals:
         signal.disconnect(close_old_connections)
@@ -300,7 +300,7 @@ def _within_a_transaction() -> Iterator[None]:
 
 @contextmanager
 def _undone() -> Iterator[None]:
-    """What the block does to the database is done in full, with what follows the commit, and then taken back."""
+    """Roll back the block's changes to the database, after its hooks on commit have run."""
     mark = transaction.savepoint()
     try:
         with TestCase.captureOnCommitCallbacks(execute=True):
@@ -310,6 +310,6 @@ def _undone() -> Iterator[None]:
 
 
 def wanted() -> tuple[range, int, str]:
-    """Which seeds are to run, with how many calls each, and of which operation alone, by the environment."""
+    """Return the seeds to run, the calls of each, and the only operation, by the environment."""
     first, count = int(os.environ.get("FIRST") or 1), int(os.environ.get("SEEDS") or 1)
     return range(first, first + count), int(os.environ.get("CALLS") or 300), os.environ.get("ONLY", "")

@@ -1,6 +1,6 @@
-"""Whatever is called, by whom and with what: the answer is one that the description tells of, and no failure of ours.
+"""Fuzzing of the API: every response is one that the description has, and none is an internal error.
 
-`make fuzz` makes 10,000 calls, of which it names those that fail, and what repeats them.
+`make fuzz` makes 10,000 calls; it prints those that fail, and how to repeat them.
 """
 
 import dataclasses
@@ -10,7 +10,7 @@ import pytest
 
 from config.settings import call_limits
 from tests.fuzzing import described_calls
-from tests.fuzzing.fuzz_stand import stand
+from tests.fuzzing.fuzzed_service import build_service
 
 pytestmark = pytest.mark.django_db
 SEEDS, CALLS, ONLY = described_calls.wanted()
@@ -23,19 +23,19 @@ def description(client):
 
 @pytest.fixture
 def fuzzed(launchpad, node, market, social, issuer, queue, settings, forget_chains):
-    """The service with rows, nodes and providers. Passwords are quick to check: most calls of an endpoint have one."""
+    """Build the service with rows, nodes and providers. Hashing is cheap: most calls of an endpoint have one."""
     settings.RPC_URLS = settings.RPC_URLS | {8453: (node.url,)}
     settings.RPC_ATTEMPTS = 1
     for name in vars(call_limits):
         if name.startswith("RATE_LIMIT_"):
-            # Counted and told, and never met.
+            # Counted and reported, and never met.
             setattr(settings, name, 1_000_000)
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     forget_chains()
-    return stand(issuer, node, [launchpad.launch(), launchpad.launch()])
+    return build_service(issuer, node, [launchpad.launch(), launchpad.launch()])
 
 
-# What an application might do wrong to a good answer of IS_BLOCKED, and what is then said of it. Each takes the status,
+# Possible faults of a good response of IS_BLOCKED, and the failure that each causes. Each takes the status,
 # the headers and the body.
 IS_BLOCKED = "GET /api/tokens/is-blocked"
 FLAWS = {
@@ -53,12 +53,12 @@ FLAWS = {
 
 
 def flawed(application, change):
-    """The application, but for its good answers, which are changed."""
+    """Return the application, but for its good responses, which are changed."""
 
     def changed(environ, start_response):
-        told = []
-        body = b"".join(application(environ, lambda *start: told.extend(start)))
-        status, headers = told[:2]
+        started = []
+        body = b"".join(application(environ, lambda *start: started.extend(start)))
+        status, headers = started[:2]
         if status.startswith("200"):
             status, headers, body = change(status, headers, body)
         start_response(status, headers)
@@ -68,23 +68,23 @@ def flawed(application, change):
 
 
 def careless(application, key):
-    """The application, which takes everybody for a partner."""
+    """Return the application, which accepts every caller as a partner."""
     return lambda environ, start_response: application(environ | {"HTTP_X_API_KEY": key}, start_response)
 
 
 @pytest.fixture
 def failures(fuzzed, description, caplog):
-    """What is said of an application in the place of the service."""
+    """Return the failures of an application in the place of the service."""
     caplog.set_level("ERROR", logger="django.request")
 
     def failures(application, *, calls=400):
-        stand = dataclasses.replace(fuzzed, application=application)
-        return described_calls.run(stand, description, number=1, calls=calls, only=IS_BLOCKED).failures
+        service = dataclasses.replace(fuzzed, application=application)
+        return described_calls.run(service, description, number=1, calls=calls, only=IS_BLOCKED).failures
 
     return failures
 
 
-def test_it_notices_whatever_is_wrong_with_an_answer_and_says_what_repeats_it(fuzzed, failures):
+def test_it_notices_each_fault_of_a_response_and_prints_what_repeats_it(fuzzed, failures):
     service = fuzzed.application
     assert failures(service) == []
     unnoticed = {}
@@ -95,7 +95,7 @@ def test_it_notices_whatever_is_wrong_with_an_answer_and_says_what_repeats_it(fu
     assert unnoticed == {}
 
 
-def test_it_notices_who_passes_and_may_not(fuzzed, failures):
+def test_it_notices_callers_that_pass_and_may_not(fuzzed, failures):
     key = fuzzed.headers[described_calls.Level.PARTNER]["x-api-key"]
     assert "who may not pass was not refused with 40" in failures(careless(fuzzed.application, key), calls=1500)[0]
 
@@ -117,10 +117,10 @@ def test_other_methods_than_those_described_are_refused(fuzzed, description, cli
 
 @pytest.mark.parametrize("number", SEEDS)
 def test_no_answer_is_a_surprise(fuzzed, description, caplog, number):
-    # Refusals are what most calls are about.
+    # Most calls are refused.
     caplog.set_level("ERROR")
     caplog.set_level("ERROR", logger="django.request")
     outcome = described_calls.run(fuzzed, description, number=number, calls=CALLS, only=ONLY)
-    # Seen where pytest is told to show what tests print.
+    # Visible with pytest's `-s`.
     print(f"seed {number}: {outcome}", flush=True)
     assert not outcome.failures, "\n\n".join(outcome.failures)

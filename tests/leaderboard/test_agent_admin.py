@@ -1,4 +1,4 @@
-"""The operators' pages of agents, rankings and imports."""
+"""The admin pages of agents, rankings and imports."""
 
 import re
 from datetime import timedelta
@@ -6,21 +6,21 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from config.api.fields import checksum
 from leaderboard.events import payloads, recording
-from leaderboard.events.field_rules import latest_time
+from leaderboard.events.field_rules import latest_accepted_time
 from leaderboard.events.recording import Reporter
 from leaderboard.models import Action, ActionKind, Agent, AgentWallet, HubCursor
-from tests.rows import agent_events as told
+from tests.rows import agent_events as reported
 from tests.rows.agent_factories import ActionFactory, AgentFactory, InteractionFactory, SnapshotFactory, StandingFactory
 from tests.rows.factories import PartnerKeyFactory, TokenFactory
+from tokens.chains.addresses import checksum_address
 
 pytestmark = pytest.mark.django_db
 
 AGENTS, STANDINGS, IMPORTS = (f"/admin/leaderboard/{name}/" for name in ("agent", "standing", "eventimport"))
 TOKEN = "0x" + "ab" * 20
-CHECKSUMMED = checksum(TOKEN)
-# As detectors tell it: what they measured, lists within parts, times, and agents by row.
+CHECKSUMMED = checksum_address(TOKEN)
+# As detectors report it: their measurements, lists within parts, times, and agents by row.
 EVIDENCE = {
     "CONCENTRATED": {
         "strength": 0.8,
@@ -120,40 +120,46 @@ def test_what_it_changes_holds_against_what_was_described_before(operator):
         agent_id="one", name="One", fid=5, token_chain_id=1, token_address=CHECKSUMMED, partner_key=key
     )
     token = {"chainId": 1, "address": TOKEN}
-    latest = latest_time(timezone.now())
-    old = told.agent(name="Uno", fid=5, token=token, creatorFid=4, wallets=[TOKEN])
+    latest = latest_accepted_time(timezone.now())
+    old = reported.agent(name="Uno", fid=5, token=token, creatorFid=4, wallets=[TOKEN])
     opened = {"name": "One", "fid": "5", "token_chain_id": "1", "token_address": CHECKSUMMED, "partner_key": key.pk}
-    changed = {"agent_id": "one", "partner_key": key.pk, "name": "Won", "creator_fid": "8", "wallets": [told.WALLET]}
+    changed = {
+        "agent_id": "one",
+        "partner_key": key.pk,
+        "name": "Won",
+        "creator_fid": "8",
+        "wallets": [reported.WALLET],
+    }
     changed |= {f"initial-{name}": value for name, value in opened.items()}
     assert operator.post(f"{AGENTS}{agent.pk}/change/", form(**changed)).status_code == 302
-    for event, name in ((old, "Won"), (told.agent("b", at=timezone.now().isoformat(), name="Uno"), "Uno")):
-        recording.record([payloads.read(event, latest=latest)], reporter=Reporter.of_key(key))
+    for event, name in ((old, "Won"), (reported.agent("b", at=timezone.now().isoformat(), name="Uno"), "Uno")):
+        recording.record_events([payloads.parse_event(event, latest=latest)], reporter=Reporter.for_key(key))
         agent.refresh_from_db()
         assert (agent.name, agent.fid, agent.token_address, agent.creator_fid) == (name, None, "", 8)
-        assert agent.wallets.get().address == told.WALLET
+        assert agent.wallets.get().address == reported.WALLET
 
 
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ({"requestor_fid": 5}, "asked for by FID 5, the agent itself"),
-        ({"requestor_fid": 6}, "asked for by FID 6, its creator, as described"),
-        ({"requestor_fid": 7}, "asked for by FID 7, who is neither the agent nor its creator, as described"),
+        ({"requestor_fid": 5}, "requested by FID 5, the agent itself"),
+        ({"requestor_fid": 6}, "requested by FID 6, its creator, as described"),
+        ({"requestor_fid": 7}, "requested by FID 7, neither the agent nor its creator, as described"),
         ({"requestor_fid": None, "msg_sender": TOKEN}, f"sent by {TOKEN}; it names no FID"),
     ],
 )
-def test_an_agents_page_says_who_asked_for_its_token(operator, columns, words):
+def test_an_agents_page_shows_who_requested_its_token(operator, columns, words):
     agent = AgentFactory(fid=5, creator_fid=6, token=TokenFactory(**columns))
     assert f"{words}<" in re.sub(r"\s*<", "<", operator.get(f"{AGENTS}{agent.pk}/change/").content.decode())
 
 
 @pytest.mark.parametrize(("address", "words"), [("", "no token"), (CHECKSUMMED, "not indexed")])
-def test_an_agents_page_says_where_no_launch_is_known(operator, address, words):
+def test_an_agents_page_shows_where_no_launch_is_known(operator, address, words):
     agent = AgentFactory(token_chain_id=1 if address else None, token_address=address)
     assert f">{words}<" in re.sub(r"\s*([<>])\s*", r"\1", operator.get(f"{AGENTS}{agent.pk}/change/").content.decode())
 
 
-def test_nobody_deletes_an_agent(operator):
+def test_agents_cannot_be_deleted(operator):
     agent = AgentFactory()
     assert operator.get(f"{AGENTS}{agent.pk}/delete/").status_code == 403
 
@@ -192,7 +198,7 @@ def test_an_agents_page_shows_why_it_stands_where_it_stands(operator):
     )
     page = operator.get(f"{AGENTS}{agent.pk}/change/").content.decode()
     assert "Rank 3" in page
-    assert page.count("not looked at yet") == 2
+    assert page.count("not ranked yet") == 2
     for words in ("CONCENTRATED", "BURST_TIMING", "0.123", "the rest: accounts", ">77</a></td>"):
         assert words in page
     # Charts: components, accounts, gaps, casts and interactions by day; ids and times are no heights.
@@ -228,14 +234,14 @@ def test_rankings_are_listed_by_interval_and_wash(operator):
     weekly = StandingFactory(snapshot=week, rank=1)
     StandingFactory(snapshot=past, rank=1)
 
-    def listed(**asked):
-        return [row.pk for row in operator.get(STANDINGS, asked).context["cl"].result_list]
+    def listed(**requested):
+        return [row.pk for row in operator.get(STANDINGS, requested).context["cl"].result_list]
 
     assert listed()[:3] == [first.pk, second.pk, washing.pk]
     assert listed(interval="7d") == [weekly.pk]
-    # What is chosen is shown, also where nobody has chosen it.
-    for asked, shown in (({}, "24h"), ({"interval": "7d"}, "7d"), ({"interval": "x"}, "24h")):
-        changelist = operator.get(STANDINGS, asked).context["cl"]
+    # The selected value is shown, also where it is the default.
+    for requested, shown in (({}, "24h"), ({"interval": "7d"}, "7d"), ({"interval": "x"}, "24h")):
+        changelist = operator.get(STANDINGS, requested).context["cl"]
         offered = list(changelist.filter_specs[0].choices(changelist))
         assert [(choice["display"], choice["selected"]) for choice in offered] == [
             (interval, interval == shown) for interval in ("24h", "7d", "30d")
@@ -244,7 +250,7 @@ def test_rankings_are_listed_by_interval_and_wash(operator):
     assert listed(q=second.agent.agent_id) == [second.pk]
 
 
-def test_a_hub_that_refuses_an_agent_is_told(operator):
+def test_a_hub_that_refuses_an_agent_is_shown(operator):
     agent = AgentFactory()
     assert "not pulled" in operator.get(f"{AGENTS}{agent.pk}/change/").content.decode()
     HubCursor.objects.create(agent=agent, fid=agent.fid, trouble="HTTP status 400")

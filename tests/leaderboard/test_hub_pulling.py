@@ -1,4 +1,4 @@
-"""leaderboard/hub/pulling.py against a hub on loopback: what becomes a fact, and how far it is read when things break."""
+"""Tests of leaderboard/hub/pulling.py against a hub on loopback: its facts, and its progress on errors."""
 
 import subprocess
 import sys
@@ -14,15 +14,15 @@ from django.utils import timezone
 from accounts.models import SocialProfile
 from config.environment.variables import BASE_DIR
 from config.redis.circuit_breaker import OUTAGE_SECONDS
-from config.redis.connection import redis
+from config.redis.connection import redis_client
 from development.standins.http_server import Mode
 from development.standins.hub_messages import Cast, Reaction
 from leaderboard import tasks
-from leaderboard.events.recording import write_alone
+from leaderboard.events.recording import lock_fact_writes
 from leaderboard.facts import social_scores
 from leaderboard.facts.short_keys import cast_key, text_key
 from leaderboard.hub import pulling
-from leaderboard.hub.cast_messages import EPOCH, read_cast, read_reaction
+from leaderboard.hub.cast_messages import FARCASTER_EPOCH, parse_cast, parse_reaction
 from leaderboard.models import Action, ActionKind, Agent, HubCast, HubCursor, Interaction, InteractionKind, SocialScore
 from tests.processes.waiting import wait_for
 from tests.rows.agent_factories import ActionFactory, InteractionFactory
@@ -37,12 +37,12 @@ ELSEWHERE = (5, "0x" + "ab" * 20)
 
 @pytest.fixture
 def farcaster(social, settings):
-    """The stand-in as a hub, and nobody is leaving it alone."""
+    """Run the stand-in as a hub, with the circuit breaker closed."""
     settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = "", social.url
     settings.SOCIAL_TIMEOUT_SECONDS = 5.0
-    redis().delete(pulling.PAUSE.key)
+    redis_client().delete(pulling.HUB_CIRCUIT_BREAKER.key)
     yield social
-    redis().delete(pulling.PAUSE.key)
+    redis_client().delete(pulling.HUB_CIRCUIT_BREAKER.key)
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def agent():
 
 
 def ago(**spans):
-    """A Unix time before now."""
+    """Return a Unix time before now."""
     return int((timezone.now() - timedelta(**spans)).timestamp())
 
 
@@ -69,10 +69,10 @@ def make_due():
 
 
 def calls(social):
-    return [asked.path.removeprefix("/v1/") for asked in social.asked]
+    return [requested.path.removeprefix("/v1/") for requested in social.received]
 
 
-# What is refused.
+# Refusals.
 
 
 @pytest.mark.parametrize(
@@ -92,20 +92,20 @@ def calls(social):
 )
 def test_a_message_without_what_a_fact_needs_is_left_out(change):
     whole = {"hash": "0x" + "AB" * 20, "data": {"type": "MESSAGE_TYPE_CAST_ADD", "fid": 1, "timestamp": 1}}
-    assert read_cast(whole).hash == "0x" + "ab" * 20
-    assert read_cast({**whole, **change}) is None
+    assert parse_cast(whole).hash == "0x" + "ab" * 20
+    assert parse_cast({**whole, **change}) is None
 
 
 @pytest.mark.parametrize("value", [None, [], "text", 5, {"data": []}, {"hash": {}, "data": {"reactionBody": []}}])
 def test_what_is_no_message_is_left_out(value):
-    assert read_cast(value) is None
-    assert read_reaction(value) is None
+    assert parse_cast(value) is None
+    assert parse_reaction(value) is None
 
 
 def test_a_reaction_to_an_address_of_the_web_is_none_to_a_cast():
     body = {"type": "REACTION_TYPE_LIKE", "targetUrl": "https://sample.invalid"}
     data = {"type": "MESSAGE_TYPE_REACTION_ADD", "fid": 1, "timestamp": 1, "reactionBody": body}
-    assert read_reaction({"hash": "0x" + "ab" * 20, "data": data}) is None
+    assert parse_reaction({"hash": "0x" + "ab" * 20, "data": data}) is None
 
 
 def test_an_answer_about_another_agent_or_cast_adds_nothing(farcaster, agent):
@@ -114,14 +114,14 @@ def test_an_answer_about_another_agent_or_cast_adds_nothing(farcaster, agent):
     pull_casts()
     farcaster.hub.reactions.append(Reaction(OTHER, ago(minutes=5), "Like", (FID, cast.hash)))
 
-    def tell_of_others(asked, body):
+    def report_others(requested, body):
         for message in body["messages"]:
             message["data"] = {**message["data"], "fid": 5}
             if "reactionBody" in message["data"]:
                 message["data"]["reactionBody"]["targetCastId"] = {"fid": FID, "hash": ELSEWHERE[1]}
         return body
 
-    farcaster.change = tell_of_others
+    farcaster.change = report_others
     make_due()
     farcaster.hub.casts.append(Cast(FID, ago(minutes=1)))
     pull_casts()
@@ -134,17 +134,17 @@ def test_a_cast_from_the_future_waits_until_it_is_due(farcaster, agent):
     farcaster.hub.casts += [Cast(FID, ago(hours=-2)), Cast(FID, ago(minutes=1))]
     pull_casts()
     assert Action.objects.count() == 1
-    assert HubCursor.objects.get().casts_until == farcaster.hub.casts[1].at - EPOCH
+    assert HubCursor.objects.get().casts_until == farcaster.hub.casts[1].at - FARCASTER_EPOCH
 
 
 @pytest.mark.parametrize("mode", [Mode.RATE_LIMIT, Mode.CUT_SHORT, Mode.STALL])
-def test_a_hub_without_answers_is_left_alone_and_everybody_is_due_again(farcaster, agent, settings, mode):
+def test_a_hub_without_responses_opens_the_circuit_and_all_agents_are_due_again(farcaster, agent, settings, mode):
     settings.SOCIAL_TIMEOUT_SECONDS = 0.5
     Agent.objects.create(agent_id="second", fid=FID + 1)
     farcaster.behave(mode, seconds=7)
     assert pull_casts() == 0
-    assert len(farcaster.asked) == 1
-    assert pulling.PAUSE.is_on()
+    assert len(farcaster.received) == 1
+    assert pulling.HUB_CIRCUIT_BREAKER.is_open()
     due = [row.due_at - timezone.now() for row in HubCursor.objects.all()]
     pause = 7 if mode == Mode.RATE_LIMIT else OUTAGE_SECONDS
     assert all(timedelta(seconds=pause - 5) < wait <= timedelta(seconds=pause) for wait in due)
@@ -157,10 +157,10 @@ def test_an_answer_of_no_use_holds_up_no_other_agent(farcaster, agent, mode):
     farcaster.behave(mode, times=1)
     assert pull_casts() == 2
     assert Action.objects.get().agent.agent_id == "second"
-    assert not pulling.PAUSE.is_on()
+    assert not pulling.HUB_CIRCUIT_BREAKER.is_open()
     failed = HubCursor.objects.get(failures=1)
     assert failed.agent == agent and failed.trouble
-    # Ever more seldom, until it answers: of what fails at the hub once an hour, of what it refuses once a day.
+    # With a growing back-off, until it responds: an error at the hub after an hour, a refusal after a day.
     longest = timedelta(days=1) if mode == Mode.WRONG_KEY else timedelta(hours=1)
     for failures in (2, 3, 99):
         HubCursor.objects.filter(pk=failed.pk).update(due_at=timezone.now(), failures=failures - 1)
@@ -168,7 +168,7 @@ def test_an_answer_of_no_use_holds_up_no_other_agent(farcaster, agent, mode):
         pull_casts()
         failed.refresh_from_db()
         wait = failed.due_at - timezone.now()
-        pause = min(pulling.ROW_PAUSE * 2 ** min(failures - 1, 20), longest)
+        pause = min(pulling.FIRST_RETRY_DELAY * 2 ** min(failures - 1, 20), longest)
         assert failed.failures == failures
         assert pause - timedelta(seconds=10) < wait <= pause
     make_due()
@@ -177,24 +177,26 @@ def test_an_answer_of_no_use_holds_up_no_other_agent(farcaster, agent, mode):
     assert (failed.failures, failed.trouble) == (0, "")
 
 
-@pytest.mark.parametrize("agents", [pulling.FAILING, pulling.FAILING + 2])
-def test_a_hub_that_fails_at_everything_is_left_alone(farcaster, agents):
+@pytest.mark.parametrize("agents", [pulling.MAX_CONSECUTIVE_FAILURES, pulling.MAX_CONSECUTIVE_FAILURES + 2])
+def test_a_hub_that_fails_at_everything_opens_the_circuit(farcaster, agents):
     for number in range(agents):
         Agent.objects.create(agent_id=f"droid-{number}", fid=FID + number)
     farcaster.behave(Mode.FAIL)
-    assert pull_casts() == pulling.FAILING == len(farcaster.asked)
-    assert pulling.PAUSE.is_on()
+    assert pull_casts() == pulling.MAX_CONSECUTIVE_FAILURES == len(farcaster.received)
+    assert pulling.HUB_CIRCUIT_BREAKER.is_open()
     spared = HubCursor.objects.filter(failures=0, trouble="")
-    assert spared.count() == agents - pulling.FAILING
+    assert spared.count() == agents - pulling.MAX_CONSECUTIVE_FAILURES
     assert not spared.exclude(due_at__lte=timezone.now() + timedelta(seconds=OUTAGE_SECONDS)).exists()
 
 
-def test_a_hub_that_refuses_many_is_asked_for_the_others(farcaster):
-    for number in range(pulling.FAILING + 2):
+def test_a_hub_that_refuses_many_is_queried_for_the_others(farcaster):
+    for number in range(pulling.MAX_CONSECUTIVE_FAILURES + 2):
         Agent.objects.create(agent_id=f"droid-{number}", fid=FID + number)
-    farcaster.refuse = lambda asked: 400 if int(asked.query["fid"]) <= FID + pulling.FAILING else None
-    assert pull_casts() == pulling.FAILING + 2
-    assert not pulling.PAUSE.is_on()
+    farcaster.refuse = lambda requested: (
+        400 if int(requested.query["fid"]) <= FID + pulling.MAX_CONSECUTIVE_FAILURES else None
+    )
+    assert pull_casts() == pulling.MAX_CONSECUTIVE_FAILURES + 2
+    assert not pulling.HUB_CIRCUIT_BREAKER.is_open()
 
 
 def test_a_cast_without_usable_answer_holds_up_no_other(farcaster, agent):
@@ -207,7 +209,7 @@ def test_a_cast_without_usable_answer_holds_up_no_other(farcaster, agent):
 
 def test_it_begins_nothing_when_its_time_is_over(farcaster, agent):
     assert pull_casts(seconds=0.0) == 0
-    assert not farcaster.asked
+    assert not farcaster.received
     assert pull_casts() == 1
 
 
@@ -215,48 +217,53 @@ def test_it_begins_nothing_when_its_time_is_over(farcaster, agent):
     ("following", "trouble"),
     [
         # The page leads to itself, or to one before it.
-        (lambda token: "0", "a page that comes again"),
-        (lambda token: {"": "1", "1": "2", "2": "1"}[token], "a page that leads to no other"),
-        (lambda token: 5, "a page that leads to no other"),
-        (lambda token: "9" * 1001, "a page that leads to no other"),
+        (lambda token: "0", "the same page twice"),
+        (lambda token: {"": "1", "1": "2", "2": "1"}[token], "invalid or repeated page token"),
+        (lambda token: 5, "invalid or repeated page token"),
+        (lambda token: "9" * 1001, "invalid or repeated page token"),
     ],
 )
 def test_a_walk_in_circles_ends(farcaster, agent, following, trouble):
     farcaster.hub.longest_page = 1
     farcaster.hub.casts += [Cast(FID, ago(minutes=minutes)) for minutes in (1, 2, 3)]
-    farcaster.change = lambda asked, body: {**body, "nextPageToken": following(asked.query.get("pageToken", ""))}
+    farcaster.change = lambda requested, body: {
+        **body,
+        "nextPageToken": following(requested.query.get("pageToken", "")),
+    }
     pull_casts()
     assert (HubCursor.objects.get().trouble, HubCursor.objects.get().failures) == (trouble, 1)
-    assert len(farcaster.asked) <= 3
+    assert len(farcaster.received) <= 3
 
 
 def test_the_same_page_under_ever_new_tokens_ends(farcaster, agent):
     farcaster.hub.casts.append(Cast(FID, ago(minutes=1)))
-    asked_before = []
+    requested_before = []
 
-    def repeat(asked, body):
-        asked_before.append(asked)
-        return {**body, "messages": body["messages"] or [{}], "nextPageToken": f"more {len(asked_before)}"}
+    def repeat(requested, body):
+        requested_before.append(requested)
+        return {**body, "messages": body["messages"] or [{}], "nextPageToken": f"more {len(requested_before)}"}
 
     farcaster.hub.answer = lambda path, query, answer=farcaster.hub.answer: answer(path, {**query, "pageToken": "0"})
     farcaster.change = repeat
     pull_casts()
-    assert (HubCursor.objects.get().trouble, len(farcaster.asked)) == ("a page that comes again", 2)
+    assert (HubCursor.objects.get().trouble, len(farcaster.received)) == ("the same page twice", 2)
 
 
-def test_a_walk_without_an_end_holds_nobody_up_for_long(farcaster, agent, settings):
+def test_a_walk_without_an_end_holds_no_agent_up_for_long(farcaster, agent, settings):
     settings.SOCIAL_TIMEOUT_SECONDS = 0.1
     farcaster.hub.longest_page = 1
     second = Agent.objects.create(agent_id="second", fid=FID + 1)
     farcaster.hub.casts.append(Cast(FID + 1, ago(minutes=1)))
 
-    def grow(asked, body):
-        token = int(asked.query.get("pageToken") or 0) + 1
-        return body if asked.query["fid"] != str(FID) else {"messages": [{"page": token}], "nextPageToken": str(token)}
+    def grow(requested, body):
+        token = int(requested.query.get("pageToken") or 0) + 1
+        return (
+            body if requested.query["fid"] != str(FID) else {"messages": [{"page": token}], "nextPageToken": str(token)}
+        )
 
     farcaster.change = grow
     assert pull_casts() == 2
-    assert HubCursor.objects.get(agent=agent).trouble == "page after page, and no end in time"
+    assert HubCursor.objects.get(agent=agent).trouble == "last page not reached before the deadline"
     assert Action.objects.get().agent == second
 
 
@@ -269,10 +276,10 @@ def test_reactions_from_the_future_count_for_nothing(farcaster, agent):
     assert not Interaction.objects.exists()
 
 
-# What is taken in.
+# Accepted messages.
 
 
-def test_posts_replies_and_quotes_are_told_apart(farcaster, agent):
+def test_posts_replies_and_quotes_are_distinguished(farcaster, agent):
     farcaster.hub.casts += [
         Cast(FID, ago(minutes=9), text="gm"),
         Cast(FID, ago(minutes=8), parent=ELSEWHERE),
@@ -315,28 +322,30 @@ def test_it_reads_on_from_the_newest_cast_of_the_last_time(farcaster, agent):
     pull_casts()
     assert Action.objects.count() == 5
     assert calls(farcaster) == ["castsByFid"] * 3
-    farcaster.asked.clear()
+    farcaster.received.clear()
     farcaster.hub.casts.append(Cast(FID, ago(minutes=1)))
     make_due()
     pull_casts()
     assert Action.objects.count() == 6
-    assert [int(asked.query["startTimestamp"]) for asked in farcaster.asked] == [
-        farcaster.hub.casts[0].at - EPOCH - pulling.OVERLAP_SECONDS
+    assert [int(requested.query["startTimestamp"]) for requested in farcaster.received] == [
+        farcaster.hub.casts[0].at - FARCASTER_EPOCH - pulling.OVERLAP_SECONDS
     ]
 
 
 def test_an_empty_page_is_not_the_last_one(farcaster, agent):
     farcaster.hub.longest_page = 1
     farcaster.hub.casts += [Cast(FID, ago(minutes=minutes)) for minutes in (3, 2, 1)]
-    farcaster.change = lambda asked, body: {**body, "messages": []} if asked.query.get("pageToken") == "1" else body
+    farcaster.change = lambda requested, body: (
+        {**body, "messages": []} if requested.query.get("pageToken") == "1" else body
+    )
     pull_casts()
     assert Action.objects.count() == 2
 
 
 def test_short_pages_of_what_is_known_do_not_hide_what_is_new(farcaster, agent):
-    """Within the time that is read twice there may be more pages than one turn has."""
+    """Check the overlap: it may have more pages than one run reads."""
     farcaster.hub.longest_page = 1
-    number = 2 * pulling.PAGES + 5
+    number = 2 * pulling.MAX_NEW_PAGES + 5
     farcaster.hub.casts += [Cast(FID, ago(seconds=seconds)) for seconds in range(1, number + 1)]
     for _ in range(3):
         pull_casts()
@@ -369,17 +378,17 @@ def test_a_cast_that_many_like_between_two_readings_misses_none(farcaster, agent
     pull_casts()
     pull_interactions()
     assert Interaction.objects.count() == 60
-    newest = farcaster.hub.reactions[0].at - EPOCH
+    newest = farcaster.hub.reactions[0].at - FARCASTER_EPOCH
     assert HubCast.objects.get().read_until == newest
 
 
 def test_what_a_broken_walk_had_read_is_kept_and_the_rest_comes_later(farcaster, agent):
     farcaster.hub.longest_page = 2
     farcaster.hub.casts += [Cast(FID, ago(hours=hours)) for hours in range(1, 6)]
-    farcaster.refuse = lambda asked: 503 if asked.query.get("pageToken") == "4" else None
+    farcaster.refuse = lambda requested: 503 if requested.query.get("pageToken") == "4" else None
     assert pull_casts() == 0
     assert Action.objects.count() == 4
-    farcaster.refuse = lambda asked: None
+    farcaster.refuse = lambda requested: None
     make_due()
     pull_casts()
     assert Action.objects.count() == 5
@@ -391,17 +400,17 @@ def test_a_broken_walk_over_reactions_leaves_no_gap(farcaster, agent):
     farcaster.hub.casts.append(cast)
     farcaster.hub.reactions += [Reaction(fid, ago(minutes=fid), "Like", (FID, cast.hash)) for fid in range(1, 240, 40)]
     pull_casts()
-    farcaster.refuse = lambda asked: 503 if asked.query.get("pageToken") == "4" else None
+    farcaster.refuse = lambda requested: 503 if requested.query.get("pageToken") == "4" else None
     assert pull_interactions() == 0
-    # The newest are there, and are no sign of how far it was read.
+    # The newest are there, and are no sign of its progress.
     assert Interaction.objects.count() == 4
     assert HubCast.objects.get().read_until == 0
-    farcaster.refuse = lambda asked: None
+    farcaster.refuse = lambda requested: None
     make_due()
     pull_interactions()
     assert Interaction.objects.count() == 6
     # The next time it stops where it was.
-    farcaster.asked.clear()
+    farcaster.received.clear()
     make_due()
     pull_interactions()
     assert calls(farcaster).count("reactionsByCast") == 2
@@ -409,21 +418,21 @@ def test_a_broken_walk_over_reactions_leaves_no_gap(farcaster, agent):
 
 def test_an_agent_that_casts_without_end_is_due_again_at_once(farcaster, agent):
     farcaster.hub.longest_page = 1
-    farcaster.hub.casts += [Cast(FID, ago(hours=hours)) for hours in range(1, pulling.PAGES + 3)]
+    farcaster.hub.casts += [Cast(FID, ago(hours=hours)) for hours in range(1, pulling.MAX_NEW_PAGES + 3)]
     pull_casts()
-    assert Action.objects.count() == pulling.PAGES
+    assert Action.objects.count() == pulling.MAX_NEW_PAGES
     assert HubCursor.objects.get().due_at <= timezone.now()
     pull_casts()
-    assert Action.objects.count() == pulling.PAGES + 2
+    assert Action.objects.count() == pulling.MAX_NEW_PAGES + 2
 
 
 @pytest.mark.parametrize(
     ("age", "due"),
     [
-        (timedelta(minutes=2), pulling.SOONEST),
+        (timedelta(minutes=2), pulling.MIN_PULL_INTERVAL),
         (timedelta(hours=4), timedelta(hours=2)),
-        (timedelta(days=20), pulling.LATEST),
-        (timedelta(days=30, hours=23, minutes=55), pulling.LATEST),
+        (timedelta(days=20), pulling.MAX_PULL_INTERVAL),
+        (timedelta(days=30, hours=23, minutes=55), pulling.MAX_PULL_INTERVAL),
     ],
 )
 def test_what_a_cast_got_is_read_ever_more_seldom(farcaster, agent, age, due):
@@ -443,14 +452,14 @@ def test_an_old_cast_is_read_no_more(farcaster, agent):
     assert not HubCast.objects.exists()
 
 
-def test_nothing_is_asked_for_that_would_be_pruned(farcaster, agent, settings):
+def test_nothing_is_fetched_that_would_be_pruned(farcaster, agent, settings):
     pull_casts()
     since = timezone.now() - timedelta(days=settings.LEADERBOARD_FACT_DAYS)
-    asked = int(farcaster.asked[0].query["startTimestamp"])
-    assert abs(EPOCH + asked - since.timestamp()) < 60
+    requested = int(farcaster.received[0].query["startTimestamp"])
+    assert abs(FARCASTER_EPOCH + requested - since.timestamp()) < 60
 
 
-def test_the_hub_knows_better_than_a_partner(farcaster, agent):
+def test_the_hub_overrides_a_partner(farcaster, agent):
     cast = Cast(FID, ago(minutes=10), text="buy now")
     reply = Cast(OTHER, ago(minutes=5), text="copied", parent=(FID, cast.hash))
     farcaster.hub.casts += [cast, reply]
@@ -458,8 +467,8 @@ def test_the_hub_knows_better_than_a_partner(farcaster, agent):
     ActionFactory(
         agent=agent, at=earlier, kind=ActionKind.QUOTE, cast_hash=cast.hash, cast_key=cast_key(cast.hash), text_key=1
     )
-    told = {"cast_key": cast_key(cast.hash), "message_key": cast_key(reply.hash), "kind": InteractionKind.REPLY}
-    InteractionFactory(agent=agent, at=earlier, actor_fid=OTHER, **told)
+    reported = {"cast_key": cast_key(cast.hash), "message_key": cast_key(reply.hash), "kind": InteractionKind.REPLY}
+    InteractionFactory(agent=agent, at=earlier, actor_fid=OTHER, **reported)
     pull_casts()
     pull_interactions()
     action, interaction = Action.objects.get(), Interaction.objects.get()
@@ -468,7 +477,7 @@ def test_the_hub_knows_better_than_a_partner(farcaster, agent):
 
 
 def test_a_cast_is_found_whatever_a_partner_made_of_the_end_of_its_hash(farcaster, agent):
-    """Facts go by its first eight bytes, the hub by all of it."""
+    """Check keys: facts use the hash's first eight bytes, the hub all of it."""
     cast = Cast(FID, ago(minutes=10))
     reply = Cast(OTHER, ago(minutes=5), parent=(FID, cast.hash))
     farcaster.hub.casts += [cast, reply]
@@ -479,7 +488,7 @@ def test_a_cast_is_found_whatever_a_partner_made_of_the_end_of_its_hash(farcaste
     assert Interaction.objects.get().message_key == cast_key(reply.hash)
 
 
-def test_who_likes_twice_likes_once(farcaster, agent):
+def test_two_likes_by_one_account_count_once(farcaster, agent):
     cast = Cast(FID, ago(hours=1))
     farcaster.hub.casts.append(cast)
     farcaster.hub.reactions += [Reaction(OTHER, ago(minutes=ago_), "Like", (FID, cast.hash)) for ago_ in (9, 5)]
@@ -504,7 +513,7 @@ def test_a_fid_that_became_another_agents_is_read_anew_for_that_one(farcaster, a
 def test_a_fid_that_moves_during_a_walk_leaves_no_cast_with_the_old_agent(farcaster, agent):
     farcaster.hub.casts.append(Cast(FID, ago(hours=1)))
 
-    def move(asked, body):
+    def move(requested, body):
         Agent.objects.filter(pk=agent.pk).update(fid=None)
         # That of the stand-in's thread.
         connection.close()
@@ -524,7 +533,7 @@ def test_an_agent_that_is_deleted_during_a_walk_is_gone(farcaster, agent, pull):
     if pull is pull_interactions:
         pull_casts()
 
-    def delete(asked, body):
+    def delete(requested, body):
         Action.objects.all().delete()
         Agent.objects.all().delete()
         # That of the stand-in's thread.
@@ -540,7 +549,7 @@ def test_an_agent_that_is_deleted_during_a_walk_is_gone(farcaster, agent, pull):
 @pytest.mark.parametrize(
     ("call", "model", "kept", "whole"), [("castsByFid", Action, 4, 5), ("reactionsByCast", Interaction, 4, 6)]
 )
-def test_who_comes_after_one_that_was_killed_goes_on(farcaster, agent, service_environment, call, model, kept, whole):
+def test_a_run_after_a_killed_one_resumes(farcaster, agent, service_environment, call, model, kept, whole):
     farcaster.hub.longest_page = 2
     farcaster.hub.casts += [Cast(FID, ago(hours=hours)) for hours in range(1, 6)]
     target = FID, farcaster.hub.casts[0].hash
@@ -549,8 +558,8 @@ def test_who_comes_after_one_that_was_killed_goes_on(farcaster, agent, service_e
         pull_casts()
     has_come, go_on = threading.Event(), threading.Event()
 
-    def wait_at_the_third(asked, body):
-        if asked.path.endswith(call) and asked.query.get("pageToken") == "4":
+    def wait_at_the_third(requested, body):
+        if requested.path.endswith(call) and requested.query.get("pageToken") == "4":
             has_come.set()
             go_on.wait(60)
         return body
@@ -565,14 +574,14 @@ def test_who_comes_after_one_that_was_killed_goes_on(farcaster, agent, service_e
         process.wait()
         go_on.set()
     assert model.objects.count() == kept
-    # What the killed one was at stays its own for a while.
+    # The killed run's lease lasts for a while.
     assert pull_casts() == 0
     make_due()
     # Its lock goes with its session.
     wait_for(lambda: tasks.pull_hub() or model.objects.count() == whole)
 
 
-def test_agents_without_fid_are_not_asked_for(farcaster):
+def test_agents_without_fid_are_not_fetched(farcaster):
     Agent.objects.create(agent_id="silent")
     assert pull_casts() == 0
     assert calls(farcaster) == []
@@ -587,17 +596,17 @@ def test_the_task_goes_on_until_nothing_is_due(farcaster, agent):
     farcaster.hub.reactions.append(Reaction(OTHER, ago(minutes=30), "Like", (FID, cast.hash)))
     tasks.pull_hub()
     assert Interaction.objects.count() == 1
-    asked = len(farcaster.asked)
+    requested = len(farcaster.received)
     tasks.pull_hub()
-    assert len(farcaster.asked) == asked
+    assert len(farcaster.received) == requested
 
 
-def test_the_task_asks_nobody_where_no_hub_is_set(social, agent):
+def test_the_task_queries_nothing_where_no_hub_is_set(social, agent):
     tasks.pull_hub()
-    assert not social.asked
+    assert not social.received
 
 
-def test_those_who_interact_are_asked_for_where_that_is_wanted(farcaster, agent, settings):
+def test_interacting_accounts_are_fetched_where_configured(farcaster, agent, settings):
     settings.LEADERBOARD_ACTOR_SCORES = True
     cast = Cast(FID, ago(hours=1))
     farcaster.hub.casts.append(cast)
@@ -611,26 +620,26 @@ def test_a_score_is_noted_when_it_changed(settings):
     now = timezone.now()
     SocialProfileFactory(fid=5, score=0.5, fetched_at=now - timedelta(hours=2))
     SocialProfileFactory(fid=6, score=0.5, fetched_at=now)
-    assert social_scores.note_scores() == 1
+    assert social_scores.record_social_scores() == 1
     SocialProfile.objects.update(fetched_at=now - timedelta(hours=1))
-    assert social_scores.note_scores() == 0
+    assert social_scores.record_social_scores() == 0
     SocialProfile.objects.update(fetched_at=now, score=0.6)
-    assert social_scores.note_scores() == 1
+    assert social_scores.record_social_scores() == 1
     assert list(SocialScore.objects.order_by("at").values_list("fid", "score")) == [(5, 0.5), (5, 0.6)]
     settings.LEADERBOARD_ACTOR_SCORES = True
-    assert social_scores.note_scores() == 1
+    assert social_scores.record_social_scores() == 1
 
 
 def test_the_profiles_of_creators_are_wanted():
     Agent.objects.create(agent_id="droid", creator_fid=5)
     Agent.objects.create(agent_id="orphan")
-    social_scores.note_scores()
+    social_scores.record_social_scores()
     assert SocialProfile.objects.get().fid == 5
 
 
 @pytest.mark.django_db(transaction=True)
 def test_it_writes_nothing_while_a_partner_does(farcaster, agent):
-    """Who tells of the same facts in another order would wait for it, as it for him."""
+    """Check the lock order: a process that reports the same facts in another one would deadlock with it."""
     farcaster.hub.casts.append(Cast(FID, ago(minutes=5)))
 
     def pull():
@@ -641,14 +650,14 @@ def test_it_writes_nothing_while_a_partner_does(farcaster, agent):
 
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
-            write_alone()
+            lock_fact_writes()
             pulled = pool.submit(pull)
-            wait_for(somebody_waits)
+            wait_for(lock_is_awaited)
         assert pulled.result() == 1
     assert Action.objects.count() == 1
 
 
-def somebody_waits():
+def lock_is_awaited():
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
         return cursor.rowcount

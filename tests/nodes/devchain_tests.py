@@ -1,4 +1,4 @@
-"""What tests on the development chain share: two accounts, launches that are mined, readable logs, and refusals."""
+"""Shared parts of tests on the development chain: two accounts, mined launches, decoded logs, and expected reverts."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,9 +13,9 @@ from web3.exceptions import ContractCustomError
 from web3.types import TxReceipt
 
 from development.devchain import node_client
-from development.devchain.deploy_contracts import Deployment
-from development.devchain.launch_transactions import LaunchConfig, launch
-from development.devchain.node_client import load
+from development.devchain.deploy_contracts import DevelopmentContracts
+from development.devchain.launch_transactions import DevLaunchConfig, send_launch
+from development.devchain.node_client import load_artifact
 
 # Accounts 1 and 2 of the node.
 SENDER = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
@@ -40,28 +40,28 @@ _CONTRACTS = (
 )
 
 
-def launched(deployment: Deployment, config: LaunchConfig) -> TxReceipt:
-    """The receipt of a launch by SENDER."""
-    return node_client.wait(deployment.rpc_url, launch(deployment, config, sender=SENDER))
+def launched(deployment: DevelopmentContracts, config: DevLaunchConfig) -> TxReceipt:
+    """Return the receipt of a launch by SENDER."""
+    return node_client.wait_for_receipt(deployment.rpc_url, send_launch(deployment, config, sender=SENDER))
 
 
-def launch_token(deployment: Deployment, config: LaunchConfig) -> str:
-    """The address of a token that SENDER launched."""
+def launch_token(deployment: DevelopmentContracts, config: DevLaunchConfig) -> str:
+    """Return the address of a token that SENDER launched."""
     token: str = dict(events_of(deployment, launched(deployment, config)))["TokenCreated"]["tokenAddress"]
     return token
 
 
-def token_at(deployment: Deployment, address: str) -> Contract:
-    """A launched token as a contract."""
-    return node_client.contract(deployment.rpc_url, "Token", address)
+def token_at(deployment: DevelopmentContracts, address: str) -> Contract:
+    """Return a launched token as a contract."""
+    return node_client.bind_contract(deployment.rpc_url, "Token", address)
 
 
-def events_of(deployment: Deployment, receipt: TxReceipt) -> list[tuple[str, dict[str, Any]]]:
-    """(event name, arguments by name) of every log, in log order; fails on a log that no contract here declares."""
+def events_of(deployment: DevelopmentContracts, receipt: TxReceipt) -> list[tuple[str, dict[str, Any]]]:
+    """Return (event name, arguments by name) of every log, in log order; fail on an undeclared event."""
     web3 = node_client.connect(deployment.rpc_url)
     events = []
     for log in receipt["logs"]:
-        # ERC-20 and ERC-721 transfers share a topic, and differ in how many arguments are indexed.
+        # ERC-20 and ERC-721 transfers share a topic; the number of indexed arguments differs.
         abi = _declarations()[(log["topics"][0].to_0x_hex(), len(log["topics"]) - 1)]
         decoded = web3.eth.contract(abi=[abi]).events[abi["name"]]().process_log(log)
         events.append((abi["name"], dict(decoded["args"])))
@@ -70,7 +70,7 @@ def events_of(deployment: Deployment, receipt: TxReceipt) -> list[tuple[str, dic
 
 @contextmanager
 def refused(error: str) -> Iterator[None]:
-    """The call inside reverts with the custom error of this name; one of a nested contract comes through unchanged."""
+    """Expect a revert with the custom error of this name, also from a nested contract."""
     with pytest.raises(ContractCustomError) as caught:
         yield
     assert str(caught.value.data)[:10] == "0x" + keccak(f"{error}()".encode())[:4].hex()
@@ -80,7 +80,7 @@ def refused(error: str) -> Iterator[None]:
 def _declarations() -> dict[tuple[str, int], dict[str, Any]]:
     found = {}
     for name in _CONTRACTS:
-        for item in load(name).abi:
+        for item in load_artifact(name).abi:
             if item["type"] == "event":
                 topic = "0x" + event_abi_to_log_topic(item).hex()
                 found[(topic, sum(part["indexed"] for part in item["inputs"]))] = item

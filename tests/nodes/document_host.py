@@ -1,4 +1,4 @@
-"""A host of others on loopback, which may be hostile: it answers with any bytes, as slowly as it likes."""
+"""A third-party document host on loopback, possibly hostile: it serves any bytes, at any speed."""
 
 import json
 import threading
@@ -14,13 +14,13 @@ HOST = "127.0.0.1"
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """What a path answers with. Each part of the body goes out after the pause, in seconds."""
+    """The response of a path. Each part of the body is sent after the delay, in seconds."""
 
     body: bytes | Iterator[bytes] = b"{}"
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     pause: float = 0.0
-    # The head drips, too, a header field after each pause.
+    # The head is slow, too: a header field after each delay.
     endless_head: bool = False
 
 
@@ -33,30 +33,30 @@ def redirect(location: str, status: int = 302) -> Page:
 
 
 class DocumentHost:
-    """What the host has, and what it was asked for. `document_host` makes one that runs."""
+    """The host's pages and the requests that it received. `document_host` runs one."""
 
     def __init__(self) -> None:
         handler = type("Handler", (_Handler,), {"host": self})
         self._server = ThreadingHTTPServer((HOST, 0), handler)
         self.port = self._server.server_port
         self.url = f"http://{HOST}:{self.port}"
-        # Path -> its answers, one after another; the last one stays.
+        # Path -> its responses, one after another; the last one is repeated.
         self.pages: defaultdict[str, deque[Page]] = defaultdict(lambda: deque([Page(status=404)]))
-        # Paths in order of arrival, and the header fields that came with them, in small letters.
-        self.asked: list[str] = []
+        # Paths in order of arrival, and their header fields in lower case.
+        self.received: list[str] = []
         self.headers: list[dict[str, str]] = []
         self.closed = threading.Event()
-        # Held up requests wait until it is set.
+        # Delayed requests wait until it is set.
         self.opened = threading.Event()
         self.opened.set()
 
     def put(self, path: str, *pages: Page) -> str:
-        """Have the path answer so; its URL."""
+        """Serve these responses at the path and return its URL."""
         self.pages[path] = deque(pages)
         return f"{self.url}{path}"
 
     def next_page(self, path: str, headers: dict[str, str]) -> Page:
-        self.asked.append(path)
+        self.received.append(path)
         self.headers.append(headers)
         pages = self.pages[path]
         return pages.popleft() if len(pages) > 1 else pages[0]
@@ -65,7 +65,7 @@ class DocumentHost:
         self._server.serve_forever(poll_interval=0.01)
 
     def close(self) -> None:
-        """End, also for those who are held up."""
+        """Stop, and release delayed requests."""
         self.closed.set()
         self.opened.set()
         self._server.shutdown()
@@ -74,7 +74,7 @@ class DocumentHost:
 
 @contextmanager
 def document_host() -> Iterator[DocumentHost]:
-    """A host that runs while the block does."""
+    """Run a host while the block runs."""
     host = DocumentHost()
     threading.Thread(target=host.serve, name="document host", daemon=True).start()
     with closing(host):
@@ -87,7 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         page = self.host.next_page(self.path, {name.lower(): value for name, value in self.headers.items()})
         self.host.opened.wait()
-        # Who asked may hang up at any moment.
+        # The client may hang up at any moment.
         with suppress(ConnectionError):
             self._answer(page)
 
@@ -105,4 +105,4 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(part)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Tests read their own output."""
+        """Log nothing, as tests read the output."""

@@ -1,6 +1,6 @@
-"""Trouble between the service and its node: calls that are held up at a point, broadcasts that get lost, late answers.
+"""Faults between the service and its node: calls that are blocked at a point, lost broadcasts, late responses.
 
-The points are outside of the service: whoever is held up there can be killed, and knows nothing of it.
+The blocking points are outside of the service: a process that is blocked there can be killed without notice.
 """
 
 import random
@@ -13,55 +13,55 @@ from typing import Any
 from eth_utils.crypto import keccak
 from hexbytes import HexBytes
 
-from tests.nodes.relay import Body, Forward, NoAnswer, relay
+from tests.nodes.relay import Body, Forward, NoResponseError, relay
 from tests.processes.waiting import wait_for
 
 BROADCAST = "eth_sendRawTransaction"
 
 
 class Gate:
-    """Holds up the calls of one method, before the node gets them or before its answer is given."""
+    """Block for the calls of one method, before the node gets them or before its response is returned."""
 
     def __init__(self, method: str, *, answered: bool, most: int | None) -> None:
         self.method, self.answered, self._most = method, answered, most
-        # What is held up, or was.
+        # Calls that are or were blocked.
         self.held: list[Any] = []
         self._opened = threading.Event()
         self._lost = False
 
     def wait(self, *, seconds: float = 30.0) -> None:
-        """Until a call is held up."""
+        """Wait until a call is blocked."""
         wait_for(lambda: self.held, seconds=seconds)
 
     def open(self) -> None:
-        """Calls go on from now."""
+        """Let blocked and later calls pass."""
         self._opened.set()
 
     def lose(self) -> None:
-        """Those that are held up get nowhere, as those of a process whose machine died; later ones pass."""
+        """Drop the blocked calls, as those of a process whose machine died; later ones pass."""
         self._lost = True
         self._opened.set()
 
     def pass_through(self, calls: list[Any]) -> None:
-        """Wait, if one of the calls is meant. Raises NoAnswer where they are lost."""
+        """Block, if one of the calls is of this method. Raises NoResponseError where they are dropped."""
         meant = [call for call in calls if call["method"] == self.method]
         if not meant or self._opened.is_set() or self._most is not None and len(self.held) >= self._most:
             return
         self.held += meant
         self._opened.wait()
         if self._lost:
-            raise NoAnswer
+            raise NoResponseError
 
 
 @dataclass(kw_only=True)
 class Losses:
-    """Which shares of broadcasts get lost, and of all requests come late, by how many seconds at the most."""
+    """The shares of lost broadcasts and of delayed requests, and the longest delay in seconds."""
 
     seed: int = 1
     lost: float = 0.0
     late: float = 0.0
     late_seconds: float = 5.0
-    # How many there were.
+    # The number of each.
     lost_count: int = 0
     late_count: int = 0
     _rng: random.Random = field(init=False)
@@ -72,7 +72,7 @@ class Losses:
         self._rng = random.Random(self.seed)
 
     def stop(self) -> None:
-        """Nothing gets lost from now on, and those that wait go on."""
+        """Lose nothing from now on, and release delayed requests."""
         self.lost = self.late = 0.0
         self._over.set()
 
@@ -83,7 +83,7 @@ class Losses:
         return lost
 
     def delays(self) -> tuple[float, float]:
-        """How many seconds to wait before the node is asked, and before its answer is given."""
+        """Return the seconds to wait before the node is called, and before its response is returned."""
         with self._lock:
             if self._rng.random() >= self.late:
                 return 0.0, 0.0
@@ -96,19 +96,19 @@ class Losses:
             self._over.wait(seconds)
 
 
-class TroubledNode:
-    """A node behind a relay that makes trouble."""
+class FaultyNode:
+    """A node behind a relay with faults."""
 
     def __init__(self, rpc_url: str, losses: Losses | None = None) -> None:
         self.rpc_url, self.losses = rpc_url, losses or Losses()
-        # The relay's, which the service is to ask.
+        # The relay's URL, for the service to call.
         self.url = ""
         self._gates: list[Gate] = []
 
     @contextmanager
-    def running(self) -> Iterator["TroubledNode"]:
-        """The relay runs while the block does."""
-        with relay(self.rpc_url, instead=self._ask) as self.url:
+    def running(self) -> Iterator["FaultyNode"]:
+        """Run the relay while the block runs."""
+        with relay(self.rpc_url, instead=self._forward_request) as self.url:
             try:
                 yield self
             finally:
@@ -118,9 +118,9 @@ class TroubledNode:
 
     @contextmanager
     def gate(self, method: str, *, answered: bool = False, most: int | None = None) -> Iterator[Gate]:
-        """Holds up calls of the method: before the node gets them, or once it has answered. Opens at the end.
+        """Block calls of the method, before the node gets them or after its response; open the gate at the end.
 
-        Only so many of them, and later ones pass, where `most` says so.
+        Only the first `most` of them are blocked, and later ones pass, if it is set.
         """
         gate = Gate(method, answered=answered, most=most)
         self._gates.append(gate)
@@ -130,20 +130,20 @@ class TroubledNode:
             gate.open()
             self._gates.remove(gate)
 
-    def _ask(self, asked: Body, forward: Forward) -> Body:
-        calls = asked if isinstance(asked, list) else [asked]
+    def _forward_request(self, request: Body, forward: Forward) -> Body:
+        calls = request if isinstance(request, list) else [request]
         before, after = self.losses.delays()
         self.losses.wait(before)
         self._pass_gates(calls, answered=False)
         lost = [call for call in calls if self.losses.is_lost(call)]
         left = [call for call in calls if call not in lost]
-        answers = [_as_if_taken(call) for call in lost]
+        answers = [_success_response(call) for call in lost]
         if left:
-            said = forward(left if isinstance(asked, list) else left[0])
-            answers += said if isinstance(said, list) else [said]
+            response = forward(left if isinstance(request, list) else left[0])
+            answers += response if isinstance(response, list) else [response]
         self._pass_gates(calls, answered=True)
         self.losses.wait(after)
-        return answers if isinstance(asked, list) else answers[0]
+        return answers if isinstance(request, list) else answers[0]
 
     def _pass_gates(self, calls: list[Any], *, answered: bool) -> None:
         for gate in list(self._gates):
@@ -151,6 +151,6 @@ class TroubledNode:
                 gate.pass_through(calls)
 
 
-def _as_if_taken(call: Any) -> Any:
+def _success_response(call: Any) -> Any:
     tx_hash = "0x" + keccak(HexBytes(call["params"][0])).hex()
     return {"jsonrpc": "2.0", "id": call["id"], "result": tx_hash}

@@ -1,45 +1,45 @@
-"""Following a chain step by step in tests: one head, moved when the test says so, and what it has written."""
+"""Step-by-step head watcher of a chain in tests, and the rows that it has written."""
 
 from dataclasses import dataclass, field
 
 from tokens.chains.types import BlockHeader
 from tokens.following.head import Head
-from tokens.installation.installed_chains import installed_chain, installed_chain_otherwise
+from tokens.installation.installed_chains import installed_chain, installed_chain_second_node_first
 from tokens.models import ChainHead, FollowedBlock, Token
 
 
 @dataclass
 class Followed:
-    """The head of a chain."""
+    """The head watcher of a chain."""
 
     chain_id: int
-    # For how many seconds a branch is not taken that is no longer than ours.
-    patience: float = 0.0
+    # The seconds for which a branch is not followed that is no longer than the current one.
+    unconfirmed_timeout: float = 0.0
     head: Head = field(init=False)
 
     def __post_init__(self) -> None:
         self.restart()
 
     def restart(self) -> None:
-        """Go on as a new process does."""
+        """Continue as a new process does."""
         self.head = Head(
             chain=installed_chain(self.chain_id),
-            otherwise=installed_chain_otherwise(self.chain_id),
-            patience=self.patience,
+            alternate=installed_chain_second_node_first(self.chain_id),
+            unconfirmed_timeout=self.unconfirmed_timeout,
         )
 
     def newest(self) -> BlockHeader:
-        return self.head.chain.read_newest()
+        return self.head.chain.read_newest_header()
 
     def catch_up(self) -> int:
-        """Go to the newest block; returns how many steps that took."""
+        """Advance to the newest block and return the number of steps."""
         newest, steps = self.newest(), 1
         while self.head.advance(newest):
             steps += 1
         return steps
 
     def window(self) -> dict[int, str]:
-        """Number -> hash of the blocks that are kept."""
+        """Return number -> hash of the blocks of the reorg window."""
         blocks = FollowedBlock.objects.filter(chain_id=self.chain_id).order_by("number")
         return dict(blocks.values_list("number", "hash"))
 
@@ -48,5 +48,5 @@ class Followed:
 
 
 def listed() -> dict[str, int]:
-    """Transaction hash -> id of the tokens that lists show."""
+    """Return transaction hash -> id of the listed tokens."""
     return dict(Token.objects.listed().values_list("tx_hash", "pk"))

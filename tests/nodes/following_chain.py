@@ -1,4 +1,4 @@
-"""A simulated chain as the service has it installed, and what follows it in tests."""
+"""A simulated chain as an installed chain of the service, and the processes that follow it in tests."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,17 +8,17 @@ from typing import Any
 from tests.simulator import SimulatedChain
 from tests.simulator.comparing import differences
 from tokens.chains.protocols import Chain
-from tokens.following.backfill import Patience
-from tokens.following.prefetch import Watch
+from tokens.following.backfill import RetryDelay
+from tokens.following.prefetch import RetryControl
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import Token
 
-# Blocks on top of one that is final.
+# The finality depth.
 DEPTH = 8
 
 
 def install(chain: SimulatedChain, *urls: str, settings: Any, forget: Callable[[], None], place: Path) -> Chain:
-    """The chain with these nodes, final after DEPTH blocks, and asked by small ranges."""
+    """Install the chain with these nodes, DEPTH as finality depth and small ranges; return it."""
     file = place / "chains.toml"
     file.write_text(f"[chains.{chain.chain_id}]\nfinality_depth = {DEPTH}\n")
     settings.CHAINS_FILES, settings.RPC_URLS = (str(file),), {chain.chain_id: urls}
@@ -32,13 +32,13 @@ def final(chain: SimulatedChain) -> int:
 
 
 def wrong_rows(chain: SimulatedChain, *, to: int) -> list[str]:
-    """What the rows have otherwise than the blocks up to this one."""
+    """Return the differences between the rows and the blocks up to this one."""
     return differences(chain.truth(blocks=chain.blocks[: to + 1]), chain_id=chain.chain_id)
 
 
-def watch(stop: Event | None = None) -> Watch:
-    patience = Patience()
-    return Watch(stop=stop or Event(), note=patience.note, clear=patience.clear)
+def control(stop: Event | None = None) -> RetryControl:
+    retry_delay = RetryDelay()
+    return RetryControl(stop=stop or Event(), record=retry_delay.record, clear=retry_delay.clear)
 
 
 def launched() -> int:

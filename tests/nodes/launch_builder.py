@@ -1,6 +1,6 @@
-"""Transactions that nobody recorded, built from the events' published signatures with eth_abi alone.
+"""Builder of transactions without a recording, from the events' published signatures and only eth_abi.
 
-The product's own ABI files are not used here, so that a mistake in them shows.
+The product's own ABI files are not used here, so that tests find mistakes in them.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ LOCKER_V4 = "0x63D2DfEA64b3433F4071A98665bcD7Ca14d93496"
 HOOK_V4 = "0xb429d62f8f3bFFb98CdB9569533eA23bF0Ba28CC"
 MEV_MODULE_V4 = "0xebB25BB797D82CB78E1bc70406b13233c0854413"
 
-# Anybody's: not in the registry.
+# Not in the registry.
 SENDER = "0x1111111111111111111111111111111111111111"
 DEPLOYER = "0x2222222222222222222222222222222222222222"
 STRANGER = "0x9999999999999999999999999999999999999999"
@@ -55,7 +55,7 @@ V3_DEPLOY = "deployToken((string,string,uint256,uint24,bytes32,address,uint256,s
 
 
 def event(address: str, signature: str, *arguments: Any, indexed: tuple[int, ...] = ()) -> Json:
-    """A log; `indexed` are the places of the indexed arguments. Texts may be given as bytes."""
+    """Build a log; `indexed` are the places of the indexed arguments. Texts may be given as bytes."""
     types = _types(signature)
     rest = [place for place in range(len(types)) if place not in indexed]
     words = [eth_abi.encode([types[place]], [arguments[place]]) for place in indexed]
@@ -68,12 +68,12 @@ def event(address: str, signature: str, *arguments: Any, indexed: tuple[int, ...
 
 
 def call(signature: str, *arguments: Any) -> str:
-    """Calldata."""
+    """Encode the calldata of a function."""
     return "0x" + keccak(text=signature)[:4].hex() + _encode(_types(signature), list(arguments)).hex()
 
 
 def transaction(*logs: Json, to: str | None, calldata: str = "0x", value: int = 0, succeeded: bool = True) -> Mined:
-    """A mined transaction with these logs, by SENDER."""
+    """Build a mined transaction with these logs, by SENDER."""
     place = {"blockHash": BLOCK_HASH, "blockNumber": "0x64", "transactionHash": TX_HASH}
     numbered = [log | place | {"logIndex": hex(index), "removed": False} for index, log in enumerate(logs)]
     return Mined(
@@ -92,14 +92,14 @@ def transaction(*logs: Json, to: str | None, calldata: str = "0x", value: int = 
 
 
 def mint(token: str = TOKEN, *, supply: int = SUPPLY, to: str = FACTORY_V4) -> Json:
-    """The token mints its supply."""
+    """Build the log with which the token mints its supply."""
     return event(token, "Transfer(address,address,uint256)", ZERO, to, supply, indexed=(0, 1))
 
 
 def uniswap_v3_logs(
     token: str = TOKEN, *, paired: str = WETH, factory: str, locker: str, position_id: int = 42, tick: int = -230_400
 ) -> list[Json]:
-    """What Uniswap v3 emits in a launch: pool, starting price, liquidity, and the LP NFT's way into its locker.
+    """Return Uniswap v3's logs of a launch: pool, starting price, liquidity, and the LP NFT's transfers to its locker.
 
     `tick` is as if the token were token0, as in the launch's configuration.
     """
@@ -124,7 +124,7 @@ def uniswap_v3_logs(
 
 
 def v1_launch(*, factory: str = FACTORY_V1, to: str | None = None, fid: int = 3621, **texts: Any) -> Mined:
-    """A launch of v1, or of v2 from its factory. `texts` are name, symbol, image and cast hash."""
+    """Build a launch of v1, or of v2 from its factory. `texts` are name, symbol, image and cast hash."""
     words = {"name": "First", "symbol": "ONE", "image": "ipfs://one", "cast_hash": "0xcast1"} | texts
     name, symbol, image, cast_hash = words.values()
     return transaction(
@@ -139,7 +139,7 @@ def v1_launch(*, factory: str = FACTORY_V1, to: str | None = None, fid: int = 36
 
 
 def v3_launch(*, to: str = FACTORY_V3) -> Mined:
-    """A launch of v3.0."""
+    """Build a launch of v3.0."""
     config = (
         "Third", "TRI", SUPPLY, 10_000, b"\1" * 32, DEPLOYER, 3621, "ipfs://three", "0xcast3", (-230_400, WETH, 10_000)
     )  # fmt: skip
@@ -152,12 +152,12 @@ def v3_launch(*, to: str = FACTORY_V3) -> Mined:
     )
 
 
-# Who is paid the rewards of a v3.1 launch, whose admins are the deployer.
+# The recipients of the rewards of a v3.1 launch, whose admins are the deployer.
 CREATOR_PAID, INTERFACE_PAID = "0x" + "C4" * 20, "0x" + "1F" * 20
 
 
 def v31_launch(*extra: Json, token: str = TOKEN, paired: str = WETH, to: str = FACTORY_V31, **texts: Any) -> Mined:
-    """A launch of v3.1 without calldata. `texts` are name, symbol and metadata."""
+    """Build a launch of v3.1 without calldata. `texts` are name, symbol and metadata."""
     words = {"name": "Thirdly", "symbol": "TRI", "metadata": ""} | texts
     return transaction(
         mint(token, to=FACTORY_V31),
@@ -180,7 +180,7 @@ def v4_created(
     extensions_supply: int = 0,
     **texts: Any,
 ) -> Json:
-    """TokenCreated of v4. `texts` are image, name, symbol, metadata and context."""
+    """Build TokenCreated of v4. `texts` are image, name, symbol, metadata and context."""
     words = {"image": "ipfs://4", "name": "Fourth", "symbol": "FOUR", "metadata": "", "context": ""} | texts
     return event(
         FACTORY_V4, V4_CREATED, SENDER, token, DEPLOYER, *words.values(), tick, HOOK_V4, bytes.fromhex(POOL_ID[2:]),
@@ -189,19 +189,19 @@ def v4_created(
 
 
 def v4_launch(*extra: Json, to: str = STRANGER, minted: int | None = SUPPLY, **created: Any) -> Mined:
-    """A launch of v4 with the mint, `extra`, and TokenCreated alone; through another contract unless told."""
+    """Build a launch of v4 with only the mint, `extra` and TokenCreated; through another contract by default."""
     token = created.get("token", TOKEN)
     mints = [] if minted is None else [mint(token, supply=minted)]
     return transaction(*mints, *extra, v4_created(**created), to=to)
 
 
 def _types(signature: str) -> list[str]:
-    """The arguments' types."""
+    """Return the arguments' types."""
     return split_types(signature[signature.index("(") + 1 : -1])
 
 
 def split_types(inside: str) -> list[str]:
-    """The types of a list of arguments, split at the commas outside of tuples."""
+    """Split a list of arguments into their types, at the commas outside of tuples."""
     depth, types = 0, [""]
     for char in inside:
         depth += (char == "(") - (char == ")")
@@ -213,7 +213,7 @@ def split_types(inside: str) -> list[str]:
 
 
 def _encode(types: list[str], values: list[Any]) -> bytes:
-    # `bytes` has the layout of `string`, and lets a test write what is no text.
+    # `bytes` has the layout of `string`, and accepts bytes that are not text.
     raw = [kind.replace("string", "bytes") for kind in types]
     return eth_abi.encode(raw, [_raw(kind, value) for kind, value in zip(types, values, strict=True)])
 

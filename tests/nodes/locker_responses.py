@@ -1,4 +1,4 @@
-"""What a node answers about LP positions and lockers beyond the recorded answers, and what recorded claims paid."""
+"""A node's responses about LP positions and lockers beyond the recording, and the payouts of recorded claims."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,42 +21,42 @@ _CLAIMED_REWARDS_OF_V31 = (
 
 
 def answer(node: Node, contract: str, calldata: str, kinds: list[str], *values: Any) -> None:
-    """Have the node answer a call with the values."""
+    """Have the node return these values for a call."""
     node.views[(contract.lower(), calldata)] = {"result": "0x" + eth_abi.encode(kinds, values).hex()}
 
 
 def position(node: Node, number: int, *, owner: str, currencies: tuple[str, str]) -> None:
-    """Have the node know an LP NFT."""
+    """Have the node return the data of an LP NFT."""
     answer(node, POSITION_MANAGER, call("ownerOf(uint256)", number), ["address"], owner)
     values = (0, ZERO, *currencies, 10_000, -230_400, 887_200, 10**24, 0, 0, 0, 0)
     answer(node, POSITION_MANAGER, call("positions(uint256)", number), _POSITION, *values)
 
 
 def collects(node: Node, number: int, *, owner: str, amounts: tuple[int, int]) -> None:
-    """Have `collect` pay so much to the owner."""
+    """Have `collect` pay these amounts to the owner."""
     calldata = call(_COLLECT, (number, owner, 2**128 - 1, 2**128 - 1))
     answer(node, POSITION_MANAGER, calldata, ["uint256", "uint256"], *amounts)
 
 
 def decimals(node: Node, currency: str, places: int) -> None:
-    """Have a currency tell its decimals."""
+    """Have a currency return its decimals."""
     answer(node, currency, call("decimals()"), ["uint8"], places)
 
 
 def team_percent(node: Node, locker: str, percent: int, *, accessor: str) -> None:
-    """Have a locker tell the team's percentage, by one of the names that lockers have for it."""
+    """Have a locker return the team's percentage, by one of the names that lockers have for it."""
     answer(node, locker, call(f"{accessor}()"), ["uint256"], percent)
 
 
 def team_exception(node: Node, locker: str, number: int, *, recipient: str, percent: int, accessor: str) -> None:
-    """Have a locker tell what its owner set for one position instead."""
+    """Have a locker return its owner's override for one position."""
     calldata = call(f"{accessor}(uint256)", number)
     answer(node, locker, calldata, ["address", "uint256", "uint256"], recipient, percent, number)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a recorded claim paid out in each of the pool's currencies: all of it, and the recipients' part."""
+    """The payout of a recorded claim in each of the pool's currencies: the total, and the recipients' part."""
 
     locker: str
     collected: tuple[int, int]
@@ -64,7 +64,7 @@ class Claim:
 
 
 def recorded_claim(locker: str) -> Claim:
-    """The only recorded claim from a locker of v0 to v3.1."""
+    """Return the only recorded claim from a locker of v0 to v3.1."""
     (claim,) = (claim for claim in _recorded_claims() if claim.locker == locker.lower())
     return claim
 
@@ -78,7 +78,7 @@ def _read_claim(log: Any) -> Claim | None:
     data = bytes.fromhex(log["data"][2:])
     words = eth_abi.decode(["uint256"] * (len(data) // 32), data)
     if log["topics"][0] in (_topic(_CLAIMED_FEES), _topic(_CLAIMED_REWARDS)):
-        # The last two are called totalAmount1 and totalAmount0, and are the other way round.
+        # The last two are called totalAmount1 and totalAmount0, and are swapped.
         return Claim(log["address"], collected=(words[2], words[3]), users=(words[0], words[1]))
     if log["topics"][0] == _topic(_CLAIMED_REWARDS_OF_V31):
         creator, interface, team = words[3:5], words[5:7], words[7:9]

@@ -1,4 +1,4 @@
-"""JSON-RPC nodes on loopback: one that serves the recorded chain, and that misbehaves on demand."""
+"""JSON-RPC node on loopback that serves the recorded chain, with faults set by tests."""
 
 import copy
 import json
@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from tests.nodes.recordings import Json, Mined, recorded_chain
-from tokens.chains.evm.logs.blooms import bloom_of
+from tokens.chains.evm.logs.blooms import compute_bloom
 
 
-class Refused(Exception):
-    """A JSON-RPC error as the answer to a call."""
+class RefusedError(Exception):
+    """A JSON-RPC error as the response to a call."""
 
     def __init__(self, code: int, message: str, **more: Any) -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Reply:
-    """An HTTP answer. A body in parts goes out chunked, until the caller hangs up."""
+    """An HTTP response. A body in parts is sent chunked, until the caller hangs up."""
 
     body: bytes | Iterable[bytes]
     status: int = 200
@@ -38,8 +38,8 @@ Behave = Callable[[Any], Reply | None]
 class Node:
     """The recorded chain behind a URL.
 
-    Tests change what it tells with `change` and `answers`, or the HTTP answer itself with `behave`: a function of the
-    parsed body, whose None means the regular answer.
+    Tests change its data with `change` and `answers`, or the HTTP response itself with `behave`: a function of the
+    parsed body; None means the regular response.
     """
 
     def __init__(self, url: str) -> None:
@@ -47,7 +47,7 @@ class Node:
         self.url = url
         # The parsed body of every request, in order of arrival.
         self.received: list[Any] = []
-        # Set when the node is closed; a behaviour that never answers waits for it.
+        # Set when the node is closed; a behaviour that never responds waits for it.
         self.closed = threading.Event()
         self.behave: Behave | None = None
         self.answers: dict[str, Callable[..., Any]] = {
@@ -68,15 +68,15 @@ class Node:
 
     @property
     def calls(self) -> list[Json]:
-        """Every JSON-RPC call that arrived, batches taken apart."""
+        """Return every JSON-RPC call that arrived, including those of batches."""
         return [call for body in self.received for call in (body if isinstance(body, list) else [body])]
 
-    def asked(self, method: str) -> int:
-        """How many calls of a method arrived."""
+    def call_count(self, method: str) -> int:
+        """Return the number of received calls of a method."""
         return sum(call["method"] == method for call in self.calls)
 
     def hold(self, mined: Mined) -> str:
-        """Serve this transaction with its receipt and block, in the place of a recorded one; returns its hash."""
+        """Serve this transaction with its receipt and block, in the place of a recorded one; return its hash."""
         self.transactions[mined.hash] = mined.transaction
         self.receipts[mined.hash] = mined.receipt
         number = int(mined.block["number"], 16)
@@ -84,50 +84,50 @@ class Node:
         return mined.hash
 
     def answer(self, body: Any) -> Reply:
-        """The HTTP answer to a parsed body."""
+        """Return the HTTP response to a parsed body."""
         self.received.append(body)
         changed = self.behave(body) if self.behave else None
         return changed or Reply(json.dumps(self.reply(body)).encode())
 
     def reply(self, body: Any) -> Any:
-        """The regular JSON-RPC answer to a call or a batch, as Python."""
+        """Return the regular JSON-RPC response to a call or a batch, as Python."""
         if isinstance(body, list):
             return [self.reply(call) for call in body]
         envelope = {"jsonrpc": "2.0", "id": body["id"]}
         try:
             if body["method"] not in self.answers:
-                raise Refused(-32601, f"the method {body['method']} does not exist")
+                raise RefusedError(-32601, f"the method {body['method']} does not exist")
             return envelope | {"result": self.answers[body["method"]](*body["params"])}
-        except Refused as refused:
+        except RefusedError as refused:
             return envelope | {"error": refused.error}
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Block hash -> number."""
+        """Return block hash -> number."""
         return {block["hash"]: number for number, block in self.blocks.items()}
 
     def block(self, number: int | None) -> Json | None:
-        """A block with the hashes of its transactions, and with the bloom filter that its logs make."""
+        """Return a block with the hashes of its transactions, and with the bloom filter of its logs."""
         block = self.blocks.get(-1 if number is None else number)
         if block is None:
             return None
         hashes = [entry["hash"] for entry in block["transactions"]]
-        return block | {"transactions": hashes, "logsBloom": f"0x{bloom_of(self._logs_of(block)):0512x}"}
+        return block | {"transactions": hashes, "logsBloom": f"0x{compute_bloom(self._logs_of(block)):0512x}"}
 
-    def logs(self, asked: Json) -> list[Json]:
-        """The logs of a block by its hash, or of a range, by addresses and first topics."""
-        if "blockHash" in asked:
-            if asked["blockHash"] not in self.numbers:
-                raise Refused(-32000, "unknown block")
-            numbers = [self.numbers[asked["blockHash"]]]
+    def logs(self, query: Json) -> list[Json]:
+        """Return the logs of a block by its hash, or of a range, by addresses and first topics."""
+        if "blockHash" in query:
+            if query["blockHash"] not in self.numbers:
+                raise RefusedError(-32000, "unknown block")
+            numbers = [self.numbers[query["blockHash"]]]
         else:
-            numbers = list(range(int(asked["fromBlock"], 16), int(asked["toBlock"], 16) + 1))
+            numbers = list(range(int(query["fromBlock"], 16), int(query["toBlock"], 16) + 1))
         blocks = [self.blocks[number] for number in numbers if number in self.blocks]
         return [
             dict(log)
             for block in blocks
             for log in self._logs_of(block)
-            if ("address" not in asked or log["address"] in asked["address"]) and log["topics"][0] in asked["topics"][0]
+            if ("address" not in query or log["address"] in query["address"]) and log["topics"][0] in query["topics"][0]
         ]
 
     def _number(self, text: str) -> int:
@@ -143,9 +143,9 @@ class Node:
     def _view(self, call: Json, _block: str) -> str:
         recorded = self.views.get((call["to"].lower(), call["data"]))
         if recorded is None:
-            raise Refused(3, "execution reverted", data="0x")
+            raise RefusedError(3, "execution reverted", data="0x")
         if "error" in recorded:
-            raise Refused(**copy.copy(recorded["error"]))
+            raise RefusedError(**copy.copy(recorded["error"]))
         return str(recorded["result"])
 
 
@@ -166,7 +166,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def do_GET(self) -> None:
-        """Nobody asks a node with GET; a client that does followed a redirect."""
+        """Fail; no client sends GET to a node, except one that followed a redirect."""
         self.node.received.append({"method": "GET", "params": []})
         self.send_error(405)
 
@@ -183,12 +183,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Tests read their own output."""
+        """Log nothing, as tests read the output."""
 
 
 @contextmanager
 def serve_recorded_chain() -> Iterator[Node]:
-    """A node while the block runs, on a free port. Its URL has a path like a provider's, with a key in it."""
+    """Run a node while the block runs, on a free port. Its URL has a path like a provider's, with a key in it."""
     handler = type("Handler", (_Handler,), {})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         handler.node = node = Node(f"http://127.0.0.1:{server.server_port}/v2/{SECRET}")
@@ -202,19 +202,19 @@ def serve_recorded_chain() -> Iterator[Node]:
             thread.join()
 
 
-# Stands in every node's URL where providers put a key.
+# The part of every node's URL where providers put a key.
 SECRET = "s3cr3t-provider-key"
 
 
 @pytest.fixture
 def node() -> Iterator[Node]:
-    """A node of the recorded chain."""
+    """Serve the recorded chain."""
     with serve_recorded_chain() as running:
         yield running
 
 
 @pytest.fixture
 def second_node() -> Iterator[Node]:
-    """Another node of the recorded chain."""
+    """Serve the recorded chain from another node."""
     with serve_recorded_chain() as running:
         yield running

@@ -1,8 +1,8 @@
 """A recorded chain: transactions of real launchpad contracts, run on a local chain with Base's id and addresses.
 
-`data/recorded_chain.json` holds its blocks, receipts and the answers to `eth_call` at its head. For the transactions
-that tests name, `data/transactions/<label>.json` holds what another decoder (viem, with the contracts' full ABIs) read
-from the call and the logs.
+`data/recorded_chain.json` holds its blocks, receipts and the responses to `eth_call` at its head. For the transactions
+that tests name, `data/transactions/<label>.json` holds the result of another decoder (viem, with the contracts' full
+ABIs) for the call and the logs.
 """
 
 import copy
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tokens.chains.evm.generations.transaction_decoding import decode_transaction
-from tokens.chains.registry.chains import ChainInfo, load
+from tokens.chains.registry.chains import ChainInfo, load_registry
 from tokens.chains.types import Launch, TransactionFacts
 
 DATA = Path(__file__).parents[1] / "data"
@@ -30,7 +30,7 @@ V4_LAUNCHES = (
     "deploy-vault",
 )
 RECORDED_LAUNCHES = ("legacy-v0-deploy", "legacy-v2-deploy", "legacy-v31-deploy", *V4_LAUNCHES)
-# Which launch each of them is about, in the chain's order; None where fees were claimed in a currency.
+# The launch of each transaction, in the chain's sequence; None where fees were claimed in a currency.
 EVENT_TRANSACTIONS = {
     "deploy-devbuy": "deploy-devbuy",
     "swap-buy-plain": "deploy-plain",
@@ -82,36 +82,36 @@ class Mined:
         return logs
 
     def decode(self, chain: ChainInfo | None = None) -> tuple[Launch, ...]:
-        """Its launches, as the service decodes them without asking a node."""
+        """Return its launches, as decoded without calling a node."""
         return self.read(chain).launches
 
     def read(self, chain: ChainInfo | None = None) -> TransactionFacts:
-        """All that the service decodes of it without asking a node."""
+        """Return everything that is decoded of it without calling a node."""
         return decode_transaction(chain or base(), transaction=self.transaction, receipt=self.receipt, block=self.block)
 
 
 @cache
 def base() -> ChainInfo:
-    """The chain that was recorded, as the built-in registry knows it."""
-    return load().chain(8453)
+    """Return the recorded chain, as in the built-in registry."""
+    return load_registry().chain(8453)
 
 
 @cache
 def recorded_chain() -> Json:
-    """{"chainId", "blocks": [with full transactions], "receipts": {hash: receipt}, "calls": [...]}; don't change."""
+    """Return {"chainId", "blocks": [full transactions], "receipts": {hash: receipt}, "calls": [...]}; don't change."""
     chain: Json = json.loads((DATA / "recorded_chain.json").read_text(encoding="utf-8"))
     return chain
 
 
 @cache
 def decoded(label: str) -> Json:
-    """What the other decoder read: {"hash", "decodedCall", "decodedLogs", ...}; don't change."""
+    """Return the other decoder's {"hash", "decodedCall", "decodedLogs", ...}; don't change."""
     found: Json = json.loads((DATA / "transactions" / f"{label}.json").read_text(encoding="utf-8"))
     return found
 
 
 def mined(label: str) -> Mined:
-    """A copy of a recorded transaction."""
+    """Return a copy of a recorded transaction."""
     receipt = recorded_chain()["receipts"][decoded(label)["hash"]]
     block = recorded_chain()["blocks"][int(receipt["blockNumber"], 16)]
     (transaction,) = (entry for entry in block["transactions"] if entry["hash"] == receipt["transactionHash"])

@@ -1,4 +1,4 @@
-"""A node in between: passes JSON-RPC on to a real one, so that a test can hold requests up or change answers."""
+"""JSON-RPC relay to a real node, with which a test can hold requests up or change responses."""
 
 import json
 import threading
@@ -10,47 +10,47 @@ from typing import Any
 import requests
 from requests.adapters import HTTPAdapter
 
-# How many connections to the real node are kept.
+# The maximum number of open connections to the real node.
 _CONNECTIONS = 32
-# A JSON-RPC call or answer, or a list of them.
+# A JSON-RPC call or response, or a list of them.
 Body = Any
-# Asks the real node.
+# Calls the real node.
 Forward = Callable[[Body], Body]
 
 
-class NoAnswer(Exception):
-    """Whoever asked gets none: the connection ends."""
+class NoResponseError(Exception):
+    """Raised to end the connection without a response."""
 
 
-def _just_forward(asked: Body, forward: Forward) -> Body:
-    return forward(asked)
+def _just_forward(request: Body, forward: Forward) -> Body:
+    return forward(request)
 
 
 @contextmanager
 def relay(
     rpc_url: str,
     *,
-    before: Callable[[Body], None] = lambda asked: None,
-    change: Callable[[Body, Body], Body] = lambda asked, answer: answer,
+    before: Callable[[Body], None] = lambda request: None,
+    change: Callable[[Body, Body], Body] = lambda request, answer: answer,
     instead: Callable[[Body, Forward], Body] = _just_forward,
 ) -> Iterator[str]:
-    """The URL of the relay. `before` sees what is asked and may wait; `change` gives the answer to pass back.
+    """Run the relay and yield its URL. `before` sees the request and may wait; `change` returns the response to send.
 
-    `instead` does what lies between, and so may leave out or repeat the asking itself; it may raise NoAnswer.
+    `instead` replaces the forwarding, and so may skip or repeat it; it may raise NoResponseError.
     """
     node = requests.Session()
     node.mount("http://", HTTPAdapter(pool_connections=1, pool_maxsize=_CONNECTIONS))
 
-    def forward(asked: Body) -> Body:
-        return node.post(rpc_url, json=asked, timeout=30).json()
+    def forward(request: Body) -> Body:
+        return node.post(rpc_url, json=request, timeout=30).json()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            before(asked)
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            before(request)
             try:
-                answer = change(asked, instead(asked, forward))
-            except NoAnswer:
+                answer = change(request, instead(request, forward))
+            except NoResponseError:
                 self.close_connection = True
                 return
             content = json.dumps(answer).encode()
@@ -60,11 +60,11 @@ def relay(
                 self.end_headers()
                 self.wfile.write(content)
             except ConnectionError:
-                # Who asked was killed meanwhile.
+                # The client was killed meanwhile.
                 self.close_connection = True
 
         def log_message(self, *_: Any) -> None:
-            """Nothing to say."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)

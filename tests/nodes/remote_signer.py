@@ -1,6 +1,6 @@
-"""A remote signer on loopback, which answers as web3signer does, with signatures by eth-account; a test may hold it up.
+"""Remote signer on loopback with web3signer's API and signatures by eth-account; a test may hold it up.
 
-A worker that asks it waits within its transaction, after the nonce is taken and before anything is stored.
+A worker that calls it blocks within its transaction, after the nonce is taken and before anything is stored.
 """
 
 import json
@@ -12,27 +12,27 @@ from typing import Any
 
 from eth_account import Account
 
-# A JSON-RPC answer without its envelope: {"result": ...} or {"error": ...}.
+# A JSON-RPC response without its envelope: {"result": ...} or {"error": ...}.
 Answer = dict[str, Any]
 
 
 def refusal(message: str, *, code: int = -32000) -> Answer:
-    """What a signer says whose policy forbids a transaction, or that has no such key."""
+    """Return the error of a signer that has no such key, or whose policy forbids a transaction."""
     return {"error": {"code": code, "message": message}}
 
 
-class RemoteSignerStandIn:
+class FakeRemoteSigner:
     """The keys behind a URL.
 
-    `hold` has everybody wait who asks from then on, until `release`; `waiting` says how many do. `change` sees what is
-    asked and the regular answer, and gives the answer to send; `status` is that of HTTP.
+    `hold` blocks later requests until `release`; `waiting` is the number of blocked ones. `change` gets the request
+    and the regular response, and returns the response to send; `status` is that of HTTP.
     """
 
     def __init__(self, url: str, private_keys: Iterable[str]) -> None:
         self.url = url
         # The parameters of every request, in order of arrival.
-        self.asked: list[dict[str, str]] = []
-        self.change: Callable[[dict[str, str], Answer], Answer] = lambda asked, answer: answer
+        self.received: list[dict[str, str]] = []
+        self.change: Callable[[dict[str, str], Answer], Answer] = lambda request, answer: answer
         self.status = 200
         self.waiting = 0
         self._keys = {Account.from_key(key).address: key for key in private_keys}
@@ -51,8 +51,8 @@ class RemoteSignerStandIn:
         self._open.set()
 
     def answer(self, body: dict[str, Any]) -> Answer:
-        (asked,) = body["params"]
-        self.asked.append(asked)
+        (request,) = body["params"]
+        self.received.append(request)
         with self._lock:
             self.waiting += 1
         self._open.wait()
@@ -60,15 +60,18 @@ class RemoteSignerStandIn:
             self.waiting -= 1
         if body["method"] != "eth_signTransaction":
             return refusal("Method not found", code=-32601)
-        return self.change(asked, self.sign(asked))
+        return self.change(request, self.sign(request))
 
-    def sign(self, asked: dict[str, str]) -> Answer:
-        """The regular answer: the raw transaction."""
-        key = self._keys.get(asked["from"])
+    def sign(self, request: dict[str, str]) -> Answer:
+        """Return the regular response: the raw transaction."""
+        key = self._keys.get(request["from"])
         if key is None:
             return refusal("Signing from is not an unlocked account")
         numbers = ("chainId", "nonce", "value", "gas", "maxFeePerGas", "maxPriorityFeePerGas")
-        transaction = {name: int(asked[name], 16) for name in numbers} | {"to": asked["to"], "data": asked["data"]}
+        transaction = {name: int(request[name], 16) for name in numbers} | {
+            "to": request["to"],
+            "data": request["data"],
+        }
         return {"result": Account.sign_transaction(transaction | {"type": 2}, key).raw_transaction.to_0x_hex()}
 
 
@@ -76,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     # Head and body go out in two writes; the second would wait for the caller's delayed acknowledgement.
     disable_nagle_algorithm = True
-    signer: RemoteSignerStandIn
+    signer: FakeRemoteSigner
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -88,20 +91,20 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(content)
         except ConnectionError:
-            # Who asked gave up, or was killed meanwhile.
+            # The client timed out, or was killed meanwhile.
             self.close_connection = True
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Tests read their own output."""
+        """Log nothing, as tests read the output."""
 
 
 @contextmanager
-def remote_signer(*private_keys: str) -> Iterator[RemoteSignerStandIn]:
-    """A signer with these keys, in hex, while the block runs, on a free port."""
+def remote_signer(*private_keys: str) -> Iterator[FakeRemoteSigner]:
+    """Run a signer with these keys, in hex, while the block runs, on a free port."""
     handler = type("Handler", (_Handler,), {})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         url = f"http://127.0.0.1:{server.server_port}"
-        handler.signer = signer = RemoteSignerStandIn(url, private_keys)
+        handler.signer = signer = FakeRemoteSigner(url, private_keys)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
         try:

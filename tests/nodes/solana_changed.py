@@ -1,4 +1,4 @@
-"""Transactions of Solana made out of recorded ones, for a node on loopback, and what can go wrong with such a node."""
+"""Transactions of Solana derived from recorded ones, for a node on loopback, and the faults of such a node."""
 
 import copy
 import hashlib
@@ -13,7 +13,7 @@ from solders.signature import Signature
 from development.standins.solana_node import SolanaStandIn
 from tests.nodes.solana_forms import base58
 from tests.nodes.solana_recorded import CLAIM, CONFIG, LAUNCH, MINT, POOL, SWAP, install_solana
-from tokens.chains.base58 import decode, is_account
+from tokens.chains.addresses import decode_base58, is_solana_address
 
 Json = dict[str, Any]
 
@@ -22,7 +22,7 @@ _METADATA = "7mtfbMPCe5iRzUmXnb5FCSpuf1m19buiy5ssK5dpBwCz"
 
 
 def key(label: str) -> str:
-    """An account that is the same for the same label."""
+    """Return an account that is the same for the same label."""
     return str(Pubkey(hashlib.sha256(label.encode()).digest()))
 
 
@@ -31,7 +31,7 @@ def signature(label: str) -> str:
 
 
 def mint(label: str) -> str:
-    """The mint that `TroubledNode.launch` of this label makes."""
+    """Return the mint that `FaultySolanaNode.launch` makes for this label."""
     return key(f"{label} {MINT}")
 
 
@@ -39,38 +39,38 @@ def pool(label: str) -> str:
     return key(f"{label} {POOL}")
 
 
-class TroubledNode(SolanaStandIn):
-    """A node to which transactions are added, and that lists them by short pages, late, or not all of them."""
+class FaultySolanaNode(SolanaStandIn):
+    """A node to which transactions are added; it lists them in short pages, late, or incompletely."""
 
     def __init__(self) -> None:
         super().__init__()
-        # The most that it lists at once.
+        # The page size of its lists.
         self.page = 1000
-        # Transactions that its index of signatures lacks.
+        # Transactions that are missing in its index of signatures.
         self.unlisted: set[str] = set()
-        # It has forgotten all before this slot.
+        # It has pruned everything before this slot.
         self.kept_from = 0
 
     def launch(self, label: str, *, slot: int | None = None, config: str = CONFIG) -> str:
-        """Make another pool by a config; returns the mint."""
+        """Make another pool by a config; return the mint."""
         self._make(LAUNCH, label, slot=slot, keys=self._keys(label) | {CONFIG: config})
         return mint(label)
 
     def swap(self, label: str, *, slot: int | None = None, config: str = CONFIG, failed: bool = False) -> str:
-        """Have somebody buy of the recorded pool, which names the config; returns the signature."""
+        """Add a purchase from the recorded pool, which names the config; return the signature."""
         return self._make(SWAP, label, slot=slot, keys={CONFIG: config}, failed=failed)
 
     def claim(self, label: str, *, of: str, slot: int | None = None) -> str:
-        """Have the creator of the pool that the launch `of` made claim what the recorded one claimed."""
+        """Add a claim by the creator of the pool of the launch `of`, with the amounts of the recorded claim."""
         return self._make(CLAIM, label, slot=slot, keys=self._keys(of))
 
     def signatures(self) -> list[Json]:
         return [call for call in self.calls if call["method"] == "getSignaturesForAddress"]
 
     def read(self) -> list[str]:
-        """The transactions that it was asked for, in order."""
-        asked = [call["params"][0] for call in self.calls if call["method"] == "getTransaction"]
-        return list(dict.fromkeys(asked))
+        """Return the requested transactions, in order of arrival."""
+        requested = [call["params"][0] for call in self.calls if call["method"] == "getTransaction"]
+        return list(dict.fromkeys(requested))
 
     def _keys(self, label: str) -> dict[str, str]:
         return {old: key(f"{label} {old}") for old in (MINT, POOL, *_VAULTS, _METADATA)}
@@ -87,8 +87,8 @@ class TroubledNode(SolanaStandIn):
         return self.hold(forms)
 
     def _signatures(self, address: str, options: Json | None = None) -> list[Json]:
-        wanted = dict(options or {})
-        wanted["limit"] = min(wanted.get("limit", self.page), self.page)
+        page_options = dict(options or {})
+        page_options["limit"] = min(page_options.get("limit", self.page), self.page)
         kept = self.transactions
         self.transactions = {
             name: forms
@@ -96,22 +96,22 @@ class TroubledNode(SolanaStandIn):
             if name not in self.unlisted and forms["json"]["slot"] >= self.kept_from
         }
         try:
-            return super()._signatures(address, wanted)
+            return super()._signatures(address, page_options)
         finally:
             self.transactions = kept
 
 
 @pytest.fixture
-def troubled_solana(solana_file: Path, settings: Any, forget_chains: Callable[[], None]) -> Iterator[TroubledNode]:
-    """Such a node, with which the service has Solana installed, and the recorded config allow-listed."""
-    with TroubledNode() as node:
+def faulty_solana(solana_file: Path, settings: Any, forget_chains: Callable[[], None]) -> Iterator[FaultySolanaNode]:
+    """Run a node with changed transactions, with Solana installed on it and the recorded config allow-listed."""
+    with FaultySolanaNode() as node:
         install_solana(node, file=solana_file, settings=settings, forget=forget_chains)
         yield node
 
 
 def varied(forms: Json, *, keys: Mapping[str, str]) -> Json:
-    """A copy of a transaction's answers with other accounts or another signature, also within the data."""
-    accounts = {old: new for old, new in keys.items() if is_account(old)}
+    """Copy the responses of a transaction with other accounts or another signature, also within the data."""
+    accounts = {old: new for old, new in keys.items() if is_solana_address(old)}
     data = {bytes(Pubkey.from_string(old)): bytes(Pubkey.from_string(new)) for old, new in accounts.items()}
     copied: Json = _replace(copy.deepcopy({name: forms[name] for name in ("json", "jsonParsed")}), keys, data)
     return copied
@@ -129,7 +129,7 @@ def _replace(value: Any, keys: Mapping[str, str], data: Mapping[bytes, bytes]) -
 
 
 def _replace_data(text: str, data: Mapping[bytes, bytes]) -> str:
-    content = decode(text)
+    content = decode_base58(text)
     for old, new in data.items():
         content = content.replace(old, new)
     return base58(content)

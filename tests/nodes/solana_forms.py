@@ -1,4 +1,4 @@
-"""Synthetic transactions of Solana: made from recorded ones, or executed by LiteSVM, as JSON-RPC tells of them."""
+"""Synthetic transactions of Solana: derived from recorded ones, or executed by LiteSVM, in JSON-RPC form."""
 
 import copy
 import hashlib
@@ -20,7 +20,7 @@ EVENT_MARK = bytes.fromhex("e445a52e51cb9a1d")
 
 
 def base58(data: bytes) -> str:
-    """Bytes as base58."""
+    """Encode bytes as base58."""
     number, letters = int.from_bytes(data, "big"), bytearray()
     while number:
         number, digit = divmod(number, 58)
@@ -30,29 +30,29 @@ def base58(data: bytes) -> str:
 
 
 def mark(kind: str, name: str) -> bytes:
-    """By what Anchor names an instruction (`global`) or an event (`event`)."""
+    """Return Anchor's discriminator of an instruction (`global`) or an event (`event`)."""
     return hashlib.sha256(f"{kind}:{name}".encode()).digest()[:8]
 
 
 def borsh_text(text: str | bytes) -> bytes:
-    """A text after its length."""
+    """Encode a text, prefixed by its length."""
     raw = text.encode() if isinstance(text, str) else text
     return len(raw).to_bytes(4, "little") + raw
 
 
 def raw_of(node: SolanaStandIn, signature: str) -> Json:
-    """A copy of a transaction's `json` form, to be changed."""
+    """Copy a transaction's `json` form, to be changed."""
     return copy.deepcopy(node.transactions[signature]["json"])
 
 
 def keys_of(raw: Json) -> list[str]:
-    """All accounts of a transaction, in the order in which its instructions count them."""
+    """Return all accounts of a transaction, in the sequence of the instructions' account indexes."""
     loaded = raw["meta"]["loadedAddresses"]
     return [*raw["transaction"]["message"]["accountKeys"], *loaded["writable"], *loaded["readonly"]]
 
 
 def parsed_of(raw: Json) -> Json:
-    """The `jsonParsed` form of a `json` form, in which the node has parsed no instruction."""
+    """Return the `jsonParsed` form of a `json` form, in which the node has parsed no instruction."""
     parsed, keys = copy.deepcopy(raw), keys_of(raw)
     message = parsed["transaction"]["message"]
     signers = message.pop("header")["numRequiredSignatures"]
@@ -71,22 +71,22 @@ def parsed_of(raw: Json) -> Json:
     return parsed
 
 
-def hold(node: SolanaStandIn, raw: Json, *, number: int = 1) -> str:
-    """Serve this transaction under a signature of its own, in the slot after the newest; returns the signature."""
+def add_transaction(node: SolanaStandIn, raw: Json, *, number: int = 1) -> str:
+    """Serve this transaction under a signature of its own, in the slot after the newest; return the signature."""
     raw["transaction"]["signatures"][0] = str(Signature(bytes([number]) * 64))
     raw["slot"] = node.slot + 1
     return node.hold({"json": raw, "jsonParsed": parsed_of(raw)})
 
 
-def held(node: SolanaStandIn, signature: str, change: Callable[[Json], object]) -> str:
-    """Serve a changed copy of a recorded transaction; returns its signature."""
+def add_changed(node: SolanaStandIn, signature: str, change: Callable[[Json], object]) -> str:
+    """Serve a changed copy of a recorded transaction; return its signature."""
     raw = raw_of(node, signature)
     change(raw)
-    return hold(node, raw)
+    return add_transaction(node, raw)
 
 
 def add_key(raw: Json, key: str) -> int:
-    """The place of an account among a transaction's, where it is added as the last one without signature if needed."""
+    """Return the index of an account in a transaction; it is appended without signature if missing."""
     keys: list[str] = raw["transaction"]["message"]["accountKeys"]
     if key not in keys:
         keys.append(key)
@@ -94,13 +94,13 @@ def add_key(raw: Json, key: str) -> int:
 
 
 def outer(raw: Json) -> list[Json]:
-    """The outer instructions of a `json` form."""
+    """Return the outer instructions of a `json` form."""
     found: list[Json] = raw["transaction"]["message"]["instructions"]
     return found
 
 
 def inner(raw: Json, number: int = 0) -> list[Json]:
-    """The inner instructions of the outer one with this number."""
+    """Return the inner instructions of the outer one with this number."""
     found: list[Json] = next(group for group in raw["meta"]["innerInstructions"] if group["index"] == number)[
         "instructions"
     ]
@@ -108,7 +108,7 @@ def inner(raw: Json, number: int = 0) -> list[Json]:
 
 
 def executed(vm: LiteSVM, transaction: VersionedTransaction, *, loaded: Sequence[Sequence[str]] = ((), ())) -> Json:
-    """Have LiteSVM execute a transaction; its `json` form. `loaded` is what its lookup tables add, writable first."""
+    """Execute a transaction by LiteSVM; return its `json` form. `loaded`: the lookup tables' keys, writable first."""
     result = vm.send_transaction(transaction)
     assert isinstance(result, TransactionMetadata), result
     message = transaction.message

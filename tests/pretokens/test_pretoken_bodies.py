@@ -1,4 +1,4 @@
-"""What the body of a pretoken must keep, by the rules of a deployment's, and which launch it describes."""
+"""pretokens/body.py: validation of a pretoken's body by the rules of launch requests, and the launch it describes."""
 
 from dataclasses import replace
 
@@ -6,14 +6,13 @@ import pytest
 from hypothesis import HealthCheck, example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from rest_framework.exceptions import ValidationError
 
-from config.api.error_handling import error_body
 from pretokens import body as bodies
 from tests.rows.changed_bodies import ABSENT, with_value
 from tests.rows.factories import PretokenFactory
 from tests.tokens.deploying.test_launch_request import ADMIN, JSON, NOWHERE, OTHER, USDC, WETH, ZERO
 from tokens.deploying import launch_request
+from tokens.deploying.launch_request import LaunchRequestError
 
 KEY = "k" * 32
 ADMINS = [{"admin": ADMIN, "recipient": OTHER, "bps": 7_500}, {"admin": OTHER, "recipient": OTHER, "bps": 2_500}]
@@ -36,7 +35,7 @@ BODY = {
     "vault_settings": {"percentage": 10, "lockupDuration": 30, "recipient": OTHER},
     "airdrop": {"entries": [{"account": OTHER, "amount": str(10**27)}], "lockupDuration": 1},
 }
-# The same for a deployment.
+# The same launch as the body of a launch request.
 ORDER = {
     "token": {
         "name": "Doge",
@@ -62,16 +61,16 @@ ORDER = {
 
 @pytest.fixture(autouse=True)
 def chains(settings, forget_chains):
-    """Base, Ethereum without a dynamic hook, and a chain without a v4 factory."""
+    """Set up Base, Ethereum without a dynamic hook, and a chain without a v4 factory."""
     settings.RPC_URLS = {8453: NOWHERE, 1: NOWHERE, 2741: NOWHERE}
     forget_chains()
 
 
 def refusals(body):
-    """Field -> message of each detail in the answer to a body."""
-    with pytest.raises(ValidationError) as caught:
-        bodies.read(body, request_key=KEY)
-    return {detail["field"]: detail["message"] for detail in error_body(caught.value)["details"]}
+    """Return field -> broken rule of a body."""
+    with pytest.raises(LaunchRequestError) as caught:
+        bodies.parse_pretoken(body, request_key=KEY)
+    return {field or "body": message for field, message in caught.value.problems}
 
 
 SETTINGS = "token_settings"
@@ -131,7 +130,7 @@ def test_it_refuses_what_is_no_object(body):
     assert refusals(body) == {"body": "must be a JSON object"}
 
 
-def test_it_tells_all_that_is_wrong_at_once():
+def test_it_returns_all_that_is_wrong_at_once():
     body = with_value(BODY, "vault_settings.percentage", 90) | {"keyword": "", "chain_id": 5}
     assert set(refusals(body)) == {"keyword", "chain_id", "vault_settings.percentage"}
 
@@ -144,37 +143,43 @@ def test_texts_that_are_too_long_together_are_refused_on_the_settings():
     assert "8192 bytes" in refusals(with_value(BODY, f"{SETTINGS}.description", "é" * 5_000))[SETTINGS]
 
 
-def test_it_is_the_order_that_a_deployment_of_the_same_would_be():
-    assert bodies.read(BODY, request_key=KEY).order == replace(launch_request.read(ORDER), names=bodies.NAMES)
+def test_it_is_the_launch_request_that_a_deployment_of_the_same_would_be():
+    assert bodies.parse_pretoken(BODY, request_key=KEY).launch_request == replace(
+        launch_request.parse_launch_request(ORDER), names=bodies.FIELD_NAMES
+    )
 
 
 def test_what_it_leaves_out_is_what_a_deployment_leaves_out():
     smallest = {"name": "Doge", "symbol": "DOGE", "admins": [{"admin": ADMIN, "recipient": ADMIN, "bps": 10_000}]}
     body = {"keyword": "doge", "chain_id": 8453, "token_settings": smallest}
     same = {"name": "Doge", "symbol": "DOGE", "tokenAdmin": ADMIN, "requestKey": KEY}
-    expected = replace(launch_request.read({"token": same, "chainId": 8453}), names=bodies.NAMES)
-    assert bodies.read(body, request_key=KEY).order == expected
+    expected = replace(launch_request.parse_launch_request({"token": same, "chainId": 8453}), names=bodies.FIELD_NAMES)
+    assert bodies.parse_pretoken(body, request_key=KEY).launch_request == expected
     nulls = body | {"vault_settings": None, "airdrop": None, "token_settings": smallest | {"paired_token": None}}
-    assert bodies.read(nulls, request_key=KEY).order == expected
+    assert bodies.parse_pretoken(nulls, request_key=KEY).launch_request == expected
     assert bodies.without_nulls(nulls) == body
 
 
 @pytest.mark.parametrize(("text", "pair"), [(USDC.lower(), USDC), (WETH, WETH), ("WETH", WETH)])
 def test_a_pair_is_taken_by_its_address(text, pair):
-    assert bodies.read(with_value(BODY, f"{SETTINGS}.paired_token", text), request_key=KEY).order.paired_token == pair
+    body = with_value(BODY, f"{SETTINGS}.paired_token", text)
+    assert bodies.parse_pretoken(body, request_key=KEY).launch_request.paired_token == pair
 
 
-def test_a_description_may_stand_in_either_place():
+def test_a_description_may_be_in_either_place():
     body = with_value(BODY, f"{SETTINGS}.description", ABSENT)
     body[SETTINGS]["metadata"]["description"] = "Wow"
-    assert bodies.read(body, request_key=KEY).order == bodies.read(BODY, request_key=KEY).order
+    assert (
+        bodies.parse_pretoken(body, request_key=KEY).launch_request
+        == bodies.parse_pretoken(BODY, request_key=KEY).launch_request
+    )
     body[SETTINGS]["description"] = "Wow"
-    assert bodies.read(body, request_key=KEY).order.metadata["description"] == "Wow"
+    assert bodies.parse_pretoken(body, request_key=KEY).launch_request.metadata["description"] == "Wow"
 
 
 @pytest.mark.parametrize(("one", "other"), [("Doge", " dOGE "), ("STRASSE", "straße")])
-def test_keywords_are_told_apart_without_case_and_blanks_around(one, other):
-    assert bodies.keyword_key(one) == bodies.keyword_key(other)
+def test_keywords_are_compared_without_case_and_blanks_around(one, other):
+    assert bodies.normalize_keyword(one) == bodies.normalize_keyword(other)
 
 
 PLACES = ["keyword", "chain_id", SETTINGS, "vault_settings", "airdrop", "airdrop.entries.0"]
@@ -187,15 +192,14 @@ PLACES += [f"{SETTINGS}.{name}" for name in BODY[SETTINGS]] + [f"{SETTINGS}.admi
 @example(f"{SETTINGS}.metadata", None)
 def test_any_value_in_any_place_is_taken_or_refused_by_name(path, value):
     try:
-        bodies.read(with_value(BODY, path, value), request_key=KEY)
-    except ValidationError as refused:
-        details = error_body(refused)["details"]
-        assert details and all(detail["field"] and detail["message"] for detail in details)
+        bodies.parse_pretoken(with_value(BODY, path, value), request_key=KEY)
+    except LaunchRequestError as refused:
+        assert refused.problems and all(message for _, message in refused.problems)
 
 
 @pytest.mark.django_db
 def test_the_longest_keyword_has_its_place():
-    # Of each of its letters, folding case makes three.
+    # Case folding turns each of its letters into three.
     row = PretokenFactory(keyword="\N{GREEK SMALL LETTER IOTA WITH DIALYTIKA AND TONOS}" * 100)
     row.refresh_from_db()
     assert len(row.keyword_key) == 300

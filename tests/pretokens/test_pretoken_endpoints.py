@@ -1,4 +1,4 @@
-"""POST /api/pretoken/v4, GET /api/pretoken/pending, DELETE /api/pretoken/{id}"""
+"""POST /api/pretoken/v4, GET /api/pretoken/pending and DELETE /api/pretoken/{id}."""
 
 import json
 import uuid
@@ -8,11 +8,11 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Person
-from config.redis.connection import redis
+from config.redis.connection import redis_client
 from config.redis.rate_limits import PREFIX
 from development.devchain.anvil import CHAIN_ID
 from pretokens import lifecycle
-from pretokens.models import Pretoken, State
+from pretokens.models import Pretoken, PretokenState
 from tests.rows.factories import PersonFactory, PretokenFactory
 from tests.rows.launch_requests import ADMIN, pretoken
 from tests.rows.refusals import assert_refused
@@ -28,7 +28,7 @@ MEBIBYTE = 2**20
 
 @pytest.fixture
 def me(issuer):
-    """The header of a user."""
+    """Return the header of a user."""
     return as_user(issuer, FID)
 
 
@@ -43,7 +43,7 @@ def create(client, headers, body, **more):
 
 
 def created(client, headers, body):
-    """The id of the pretoken that the body makes."""
+    """Create a pretoken from the body and return its id."""
     answer = create(client, headers, body)
     assert (answer.status_code, answer.json()["success"]) == (200, True), answer.content
     return answer.json()["id"]
@@ -59,14 +59,14 @@ def person(fid):
     return Person.objects.get(fid=fid)
 
 
-def mine(fid=FID, **columns):
-    """A pretoken of the user with this FID, whom no call has made yet."""
+def create_row(fid=FID, **columns):
+    """Create a pretoken of the user with this FID, before any call of the user."""
     owner = Person.objects.filter(fid=fid).first() or PersonFactory(fid=fid)
     return PretokenFactory(owner=owner, **columns)
 
 
 def refused(answer, status):
-    """The fields that the answer names."""
+    """Return the fields that a refusal names."""
     assert answer.status_code == status, answer.content
     assert answer.headers["Cache-Control"] == "no-store"
     return [detail["field"] for detail in answer.json().get("details", [])]
@@ -124,16 +124,16 @@ def test_while_no_node_answers_it_is_503_and_nothing_is_kept(
 def test_a_keyword_that_is_pending_is_409_until_it_is_deleted(client, me, other, launchpad):
     first = created(client, me, pretoken("Doge"))
     assert_refused(create(client, me, pretoken("doge")), 409, "A pretoken with this keyword is pending")
-    # It says nothing of what others have.
+    # Keywords of other users don't matter.
     created(client, other, pretoken("Doge"))
     assert client.delete(ONE + first, headers=me).json() == {"success": True}
     created(client, me, pretoken("doge"))
 
 
 def test_one_too_many_is_409(client, me, launchpad):
-    mine()
+    create_row()
     PretokenFactory.create_batch(24, owner=person(FID))
-    text = "25 pretokens are pending, which is the most: delete one first"
+    text = "25 pretokens are pending, which is the limit: delete one first"
     assert_refused(create(client, me, pretoken()), 409, text)
 
 
@@ -157,18 +157,18 @@ def test_a_slash_at_the_end_loses_nothing(client, me, launchpad):
     assert client.delete(f"{ONE}{answer.json()['id']}/", headers=me).status_code == 200
 
 
-def test_ones_own_pending_are_listed_newest_first_and_by_nobody_else(client, me, other):
+def test_ones_own_pending_are_listed_newest_first_and_for_no_other_user(client, me, other):
     now = timezone.now()
-    rows = [mine(created_at=now - timedelta(hours=hours)) for hours in (3, 1, 2)]
+    rows = [create_row(created_at=now - timedelta(hours=hours)) for hours in (3, 1, 2)]
     for columns in ({"deleted": True}, {"overdue": True}, {"state": "expired"}, {"deployed": True}):
-        mine(**columns)
+        create_row(**columns)
     assert [row["id"] for row in pending(client, me)] == [str(rows[number].pk) for number in (1, 2, 0)]
     answer = client.get(PENDING, headers=other)
     assert (answer.content, answer.headers["Cache-Control"]) == (b'{"pendingPretokens":[]}', "private, no-store")
 
 
 def test_a_list_takes_two_queries(client, me, django_assert_num_queries):
-    mine()
+    create_row()
     PretokenFactory.create_batch(20, owner=person(FID))
     pending(client, me)
     with django_assert_num_queries(2):
@@ -176,8 +176,8 @@ def test_a_list_takes_two_queries(client, me, django_assert_num_queries):
 
 
 def test_what_is_not_ones_own_pending_one_is_not_found_all_alike(client, me):
-    rows = [mine(**columns) for columns in ({"deleted": True}, {"overdue": True}, {"state": "expired"})]
-    rows += [mine(deployed=True), mine(OTHER_FID), PretokenFactory(owner=PersonFactory(fid=None))]
+    rows = [create_row(**columns) for columns in ({"deleted": True}, {"overdue": True}, {"state": "expired"})]
+    rows += [create_row(deployed=True), create_row(OTHER_FID), PretokenFactory(owner=PersonFactory(fid=None))]
     before = list(Pretoken.objects.order_by("pk").values())
     names = [str(row.pk) for row in rows] + [
         str(uuid.uuid4()),
@@ -195,16 +195,16 @@ def test_what_is_not_ones_own_pending_one_is_not_found_all_alike(client, me):
 
 
 def test_it_is_deleted_once_and_its_row_stays(client, me):
-    row = mine()
+    row = create_row()
     assert client.delete(f"{ONE}{row.pk}", headers=me).json() == {"success": True}
     assert_refused(client.delete(f"{ONE}{row.pk}", headers=me), 404, "Pretoken not found")
     row.refresh_from_db()
-    assert (row.state, pending(client, me)) == (State.DELETED, [])
-    lifecycle.restore(row.pk)
+    assert (row.state, pending(client, me)) == (PretokenState.DELETED, [])
+    lifecycle.restore_pretoken(row.pk)
     assert [listed["id"] for listed in pending(client, me)] == [str(row.pk)]
 
 
-def test_a_user_has_them_whichever_of_his_tokens_he_comes_with(client, issuer, launchpad):
+def test_a_user_has_them_with_any_token(client, issuer, launchpad):
     subject, fid = "did:privy:one", 7003
     access = issuer.privy(subject, app_id="sample-app")
     identity = issuer.privy(subject, app_id="sample-app", fid=fid)
@@ -218,10 +218,10 @@ def test_a_user_has_them_whichever_of_his_tokens_he_comes_with(client, issuer, l
 
 @pytest.fixture
 def limited(settings):
-    """Two calls an hour, of which none was made yet."""
+    """Set a limit of two calls an hour, and delete the counters."""
     settings.RATE_LIMIT_PRETOKEN = 2
-    for key in redis().scan_iter(f"{PREFIX}limit:RATE_LIMIT_PRETOKEN:*"):
-        redis().delete(key)
+    for key in redis_client().scan_iter(f"{PREFIX}limit:RATE_LIMIT_PRETOKEN:*"):
+        redis_client().delete(key)
 
 
 def test_linked_users_share_their_number(client, issuer, launchpad, limited):
@@ -245,17 +245,17 @@ def test_each_user_makes_so_many_in_an_hour_and_lists_and_deletes_any_number(cli
     created(client, other, pretoken("three"))
 
 
-# Who asks for it.
+# The requestor.
 
 
 def farcaster(identity):
     return pretoken(settings={"social_context": {"interface": "App", "platform": "Farcaster", "id": identity}})
 
 
-def test_nobody_asks_in_the_name_of_another_fid(client, me, launchpad):
+def test_a_request_in_the_name_of_another_fid_is_refused(client, me, launchpad):
     assert refused(create(client, me, farcaster(str(OTHER_FID))), 400) == ["token_settings.social_context.id"]
     assert not Pretoken.objects.exists()
 
 
-def test_a_user_asks_in_his_own_name(client, me, launchpad):
+def test_a_request_in_the_users_own_name_is_taken(client, me, launchpad):
     created(client, me, farcaster(str(FID)))

@@ -1,4 +1,4 @@
-"""Pretokens from their creation to their end, whoever asks for it."""
+"""pretokens/lifecycle.py: creation, deletion, expiry and restoration of pretokens."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -8,21 +8,21 @@ from secrets import token_bytes
 import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
-from rest_framework.exceptions import ValidationError
 
 from accounts.users import calling_users
-from config.api.fields import checksum
 from development.devchain import node_client
 from development.devchain.anvil import CHAIN_ID
 from development.devchain.deploy_contracts import OWNER
-from development.devchain.launch_transactions import LaunchConfig
+from development.devchain.launch_transactions import DevLaunchConfig
 from pretokens import lifecycle, storage_quota, tasks
-from pretokens.models import Pretoken, State
+from pretokens.models import Pretoken, PretokenState
 from tests.nodes.devchain_tests import launch_token
 from tests.nodes.relay import relay
 from tests.rows.factories import DeployWalletFactory, PersonFactory, PretokenFactory
 from tests.rows.launch_requests import ADMIN, WALLET, pretoken
-from tokens.chains.types import NodeUnavailable, WouldRevert
+from tokens.chains.addresses import checksum_address
+from tokens.chains.errors import NodeUnavailableError, WouldRevertError
+from tokens.deploying.launch_request import LaunchRequestError
 from tokens.models import Deployment
 
 pytestmark = pytest.mark.django_db
@@ -41,23 +41,27 @@ def states():
 
 def shown(person):
     with transaction.atomic():
-        return list(Pretoken.objects.owned_by(calling_users.hold(person.pk)).pending().newest_first())
+        return list(Pretoken.objects.owned_by(calling_users.lock_user(person.pk)).pending().newest_first())
 
 
 def restored(row):
-    lifecycle.restore(row.pk)
+    lifecycle.restore_pretoken(row.pk)
     return Pretoken.objects.get(pk=row.pk)
 
 
 def at_once(*calls):
-    """What each call came to, all made at the same time: a result or an error."""
+    """Make calls at the same time and return the result or error of each."""
     barrier = threading.Barrier(len(calls))
 
     def make(call):
         barrier.wait()
         try:
             return call()
-        except (storage_quota.KeywordTaken, storage_quota.NoRoom, lifecycle.NotRestorable) as error:
+        except (
+            storage_quota.KeywordTakenError,
+            storage_quota.PretokenQuotaError,
+            lifecycle.NotRestorableError,
+        ) as error:
             return error
         finally:
             connection.close()
@@ -70,8 +74,8 @@ def at_once(*calls):
     "columns",
     [
         {"state": "kept"},
-        {"state": State.DEPLOYED},
-        {"state": State.DELETED},
+        {"state": PretokenState.DEPLOYED},
+        {"state": PretokenState.DELETED},
         {"deleted_at": timezone.now()},
         {"keyword_key": " "},
         {"expires_at": timezone.now() - timedelta(days=1)},
@@ -84,8 +88,10 @@ def test_the_database_refuses_rows_that_contradict_themselves(columns):
 
 
 def test_what_breaks_a_rule_is_not_kept(launchpad, owner):
-    with pytest.raises(ValidationError):
-        lifecycle.create(pretoken("doge", vault_settings={"percentage": 91, "lockupDuration": 7}), person_id=owner.pk)
+    with pytest.raises(LaunchRequestError):
+        lifecycle.create_pretoken(
+            pretoken("doge", vault_settings={"percentage": 91, "lockupDuration": 7}), person_id=owner.pk
+        )
     assert not Pretoken.objects.exists()
 
 
@@ -93,23 +99,23 @@ def test_what_breaks_a_rule_is_not_kept(launchpad, owner):
     ("paired", "market_cap", "field"),
     [("wallet", 10, "token_settings.paired_token"), ("token", 10**60, "token_settings.starting_market_cap")],
 )
-def test_what_only_the_chain_can_tell_of_a_pair_is_refused_by_its_field(launchpad, owner, paired, market_cap, field):
-    token = launch_token(launchpad.deployment, LaunchConfig(salt=token_bytes(32)))
+def test_a_pair_that_is_refused_by_the_chain_is_refused_by_its_field(launchpad, owner, paired, market_cap, field):
+    token = launch_token(launchpad.deployment, DevLaunchConfig(salt=token_bytes(32)))
     values = {"paired_token": token if paired == "token" else ADMIN, "starting_market_cap": market_cap}
-    with pytest.raises(ValidationError) as caught:
-        lifecycle.create(pretoken(settings=values), person_id=owner.pk)
-    assert list(caught.value.detail) == [field]
+    with pytest.raises(LaunchRequestError) as caught:
+        lifecycle.create_pretoken(pretoken(settings=values), person_id=owner.pk)
+    assert [path for path, _ in caught.value.problems] == [field]
 
 
 @pytest.fixture
 def without_hook(launchpad):
-    """The factory refuses the hook of static fees for as long as the test runs."""
+    """Disable the hook of static fees at the factory while the test runs."""
     url, factory = launchpad.deployment.rpc_url, launchpad.deployment.factory
-    contract = node_client.contract(url, "Factory", factory)
+    contract = node_client.bind_contract(url, "Factory", factory)
 
     def enable(enabled):
         data = contract.encode_abi("setEnabled", [launchpad.deployment.static_hook, enabled])
-        node_client.wait(url, node_client.send(url, sender=OWNER, to=factory, data=data))
+        node_client.wait_for_receipt(url, node_client.send_transaction(url, sender=OWNER, to=factory, data=data))
 
     enable(False)
     yield
@@ -117,8 +123,8 @@ def without_hook(launchpad):
 
 
 def test_what_the_chain_would_revert_is_not_kept(without_hook, owner):
-    with pytest.raises(WouldRevert, match="HookNotEnabled"):
-        lifecycle.create(pretoken(), person_id=owner.pk)
+    with pytest.raises(WouldRevertError, match="HookNotEnabled"):
+        lifecycle.create_pretoken(pretoken(), person_id=owner.pk)
     assert not Pretoken.objects.exists()
 
 
@@ -126,53 +132,57 @@ def test_while_no_node_answers_nothing_is_kept(launchpad, owner, settings, forge
     settings.RPC_URLS = {CHAIN_ID: (f"http://127.0.0.1:{unused_port}",)}
     settings.RPC_ATTEMPTS = 1
     forget_chains()
-    with pytest.raises(NodeUnavailable):
-        lifecycle.create(pretoken(), person_id=owner.pk)
+    with pytest.raises(NodeUnavailableError):
+        lifecycle.create_pretoken(pretoken(), person_id=owner.pk)
     assert not Pretoken.objects.exists()
 
 
 def test_it_is_kept_for_seven_days_as_it_came_and_nothing_is_deployed(launchpad, owner):
     body = pretoken("  Doge ", vault_settings=None, settings={"symbol": "WOW", "description": None})
-    row = Pretoken.objects.get(pk=lifecycle.create(body, person_id=owner.pk).pk)
+    row = Pretoken.objects.get(pk=lifecycle.create_pretoken(body, person_id=owner.pk).pk)
     assert (row.owner, row.keyword, row.keyword_key, row.chain_id) == (owner, "  Doge ", "doge", CHAIN_ID)
     assert row.body == pretoken("  Doge ", settings={"symbol": "WOW"})
-    assert (row.state, row.deployment, row.expires_at - row.created_at) == (State.PENDING, None, timedelta(days=7))
+    assert (row.state, row.deployment, row.expires_at - row.created_at) == (
+        PretokenState.PENDING,
+        None,
+        timedelta(days=7),
+    )
     assert not Deployment.objects.exists()
 
 
 def test_an_owners_wallet_needs_no_funds_and_the_service_no_wallet(launchpad, owner):
     admins = [{"admin": PENNILESS, "recipient": ADMIN, "bps": 10_000}]
     assert launchpad.web3.eth.get_balance(PENNILESS) == 0
-    assert lifecycle.create(pretoken(settings={"admins": admins}), person_id=owner.pk)
+    assert lifecycle.create_pretoken(pretoken(settings={"admins": admins}), person_id=owner.pk)
 
 
 def test_it_is_tried_as_sent_by_the_tokens_admin(launchpad, owner, settings, forget_chains):
     DeployWalletFactory(chain_id=CHAIN_ID, address=WALLET)
-    asked = []
+    requests = []
     admins = [{"admin": PENNILESS, "recipient": ADMIN, "bps": 1}, {"admin": ADMIN, "recipient": ADMIN, "bps": 9_999}]
-    with relay(launchpad.deployment.rpc_url, before=asked.append) as url:
+    with relay(launchpad.deployment.rpc_url, before=requests.append) as url:
         settings.RPC_URLS = {CHAIN_ID: (url,)}
         forget_chains()
-        lifecycle.create(pretoken(settings={"admins": admins}), person_id=owner.pk)
+        lifecycle.create_pretoken(pretoken(settings={"admins": admins}), person_id=owner.pk)
     # The simulation is the one batch.
-    [calls] = [body for body in asked if isinstance(body, list)]
+    [calls] = [body for body in requests if isinstance(body, list)]
     tried = {call["method"]: call["params"][0]["from"] for call in calls}
-    assert tried == dict.fromkeys(("eth_call", "eth_estimateGas"), checksum(PENNILESS))
+    assert tried == dict.fromkeys(("eth_call", "eth_estimateGas"), checksum_address(PENNILESS))
 
 
 @pytest.mark.parametrize("keyword", ["doge", "DOGE", " doge  ", "Doge"])
 def test_a_pending_ones_keyword_is_taken_however_it_is_written(launchpad, owner, keyword):
-    lifecycle.create(pretoken("Doge"), person_id=owner.pk)
-    with pytest.raises(storage_quota.KeywordTaken):
-        lifecycle.create(pretoken(keyword), person_id=owner.pk)
-    assert lifecycle.create(pretoken("doge 2"), person_id=owner.pk)
-    assert lifecycle.create(pretoken(keyword), person_id=PersonFactory().pk)
+    lifecycle.create_pretoken(pretoken("Doge"), person_id=owner.pk)
+    with pytest.raises(storage_quota.KeywordTakenError):
+        lifecycle.create_pretoken(pretoken(keyword), person_id=owner.pk)
+    assert lifecycle.create_pretoken(pretoken("doge 2"), person_id=owner.pk)
+    assert lifecycle.create_pretoken(pretoken(keyword), person_id=PersonFactory().pk)
 
 
 @pytest.mark.parametrize("columns", [{"deleted": True}, {"deployed": True}, {"overdue": True}, {"state": "expired"}])
 def test_a_keyword_is_free_again_once_its_pretoken_is_not_pending(launchpad, owner, columns):
     PretokenFactory(owner=owner, keyword="doge", **columns)
-    made = lifecycle.create(pretoken("doge"), person_id=owner.pk)
+    made = lifecycle.create_pretoken(pretoken("doge"), person_id=owner.pk)
     assert [row.pk for row in shown(owner)] == [made.pk]
 
 
@@ -181,24 +191,26 @@ def test_the_twenty_sixth_is_refused_and_what_is_not_pending_does_not_count(laun
     PretokenFactory(owner=owner, overdue=True)
     PretokenFactory(owner=owner, deleted=True)
     PretokenFactory()
-    lifecycle.create(pretoken("last"), person_id=owner.pk)
-    with pytest.raises(storage_quota.NoRoom, match="25 pretokens"):
-        lifecycle.create(pretoken("more"), person_id=owner.pk)
+    lifecycle.create_pretoken(pretoken("last"), person_id=owner.pk)
+    with pytest.raises(storage_quota.PretokenQuotaError, match="25 pretokens"):
+        lifecycle.create_pretoken(pretoken("more"), person_id=owner.pk)
     assert (len(shown(owner)), states()[:2]) == (25, ["deleted", "expired"])
 
 
 def test_all_pending_bodies_of_an_owner_have_a_length_together(launchpad, owner):
     row = PretokenFactory(owner=owner, size=storage_quota.MAX_PENDING_BYTES - 100)
-    with pytest.raises(storage_quota.NoRoom, match="16777216 bytes"):
-        lifecycle.create(pretoken("more"), person_id=owner.pk)
-    assert lifecycle.delete(row.pk, person_ids=[owner.pk])
-    assert lifecycle.create(pretoken("more"), person_id=owner.pk)
+    with pytest.raises(storage_quota.PretokenQuotaError, match="16777216 bytes"):
+        lifecycle.create_pretoken(pretoken("more"), person_id=owner.pk)
+    assert lifecycle.delete_pretoken(row.pk, person_ids=[owner.pk])
+    assert lifecycle.create_pretoken(pretoken("more"), person_id=owner.pk)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_of_creations_at_once_under_one_keyword_one_is_kept(launchpad):
     owner = PersonFactory()
-    came = at_once(*[lambda name=name: lifecycle.create(pretoken(name), person_id=owner.pk) for name in ("a", "A") * 2])
+    came = at_once(
+        *[lambda name=name: lifecycle.create_pretoken(pretoken(name), person_id=owner.pk) for name in ("a", "A") * 2]
+    )
     assert sorted(type(result).__name__ for result in came) == ["KeywordTaken"] * 3 + ["Pretoken"]
     assert Pretoken.objects.count() == 1
 
@@ -208,7 +220,7 @@ def test_creations_at_once_are_as_many_as_there_is_room_for(launchpad):
     owner = PersonFactory()
     PretokenFactory.create_batch(23, owner=owner)
     names = [f"at once {number}" for number in range(6)]
-    came = at_once(*[lambda name=name: lifecycle.create(pretoken(name), person_id=owner.pk) for name in names])
+    came = at_once(*[lambda name=name: lifecycle.create_pretoken(pretoken(name), person_id=owner.pk) for name in names])
     assert sorted(type(result).__name__ for result in came) == ["NoRoom"] * 4 + ["Pretoken"] * 2
     assert len(shown(owner)) == 25
 
@@ -218,38 +230,38 @@ def test_those_of_users_who_are_linked_count_together(launchpad, owner):
     row = PretokenFactory(owner=other, keyword="doge")
     assert shown(owner) == [row]
     for person in (owner, other):
-        with pytest.raises(storage_quota.KeywordTaken):
-            lifecycle.create(pretoken("doge"), person_id=person.pk)
-    assert lifecycle.delete(row.pk, person_ids=[owner.pk, other.pk])
-    assert restored(row).state == State.PENDING
+        with pytest.raises(storage_quota.KeywordTakenError):
+            lifecycle.create_pretoken(pretoken("doge"), person_id=person.pk)
+    assert lifecycle.delete_pretoken(row.pk, person_ids=[owner.pk, other.pk])
+    assert restored(row).state == PretokenState.PENDING
 
 
 def test_what_a_linked_user_deleted_is_not_restored_beside_another_of_its_keyword(owner):
     row = PretokenFactory(owner=PersonFactory(linked=True, linked_to=owner), keyword="doge", deleted=True)
     PretokenFactory(owner=owner, keyword="doge")
-    with pytest.raises(lifecycle.NotRestorable, match="keyword is pending"):
-        lifecycle.restore(row.pk)
+    with pytest.raises(lifecycle.NotRestorableError, match="keyword is pending"):
+        lifecycle.restore_pretoken(row.pk)
 
 
 @pytest.mark.parametrize("columns", [{"deleted": True}, {"deployed": True}, {"overdue": True}, {"state": "expired"}])
 def test_only_what_is_pending_is_deleted(owner, columns):
     row = PretokenFactory(owner=owner, **columns)
     before = Pretoken.objects.values().get()
-    assert not lifecycle.delete(row.pk, person_ids=[owner.pk])
+    assert not lifecycle.delete_pretoken(row.pk, person_ids=[owner.pk])
     assert Pretoken.objects.values().get() == before
 
 
-def test_nobody_deletes_anothers(owner):
+def test_a_pretoken_of_another_user_is_not_deleted(owner):
     row = PretokenFactory()
-    assert not lifecycle.delete(row.pk, person_ids=[owner.pk])
+    assert not lifecycle.delete_pretoken(row.pk, person_ids=[owner.pk])
     assert states() == ["pending"]
 
 
-def test_a_deleted_one_stays_and_says_when(owner):
+def test_a_deleted_one_stays_with_its_time(owner):
     row = PretokenFactory(owner=owner)
-    assert lifecycle.delete(row.pk, person_ids=[owner.pk])
+    assert lifecycle.delete_pretoken(row.pk, person_ids=[owner.pk])
     row.refresh_from_db()
-    assert (row.state, row.deleted_at > row.created_at, shown(owner)) == (State.DELETED, True, [])
+    assert (row.state, row.deleted_at > row.created_at, shown(owner)) == (PretokenState.DELETED, True, [])
 
 
 def test_what_is_past_its_time_is_not_pending_even_while_beat_is_late(owner):
@@ -269,40 +281,40 @@ def test_beat_marks_what_is_past_its_time_and_nothing_else():
 @pytest.mark.parametrize(
     ("columns", "why"),
     [
-        ({}, "only a pretoken that was deleted"),
-        ({"deployed": True}, "only a pretoken that was deleted"),
-        ({"state": "expired"}, "only a pretoken that was deleted"),
-        ({"deleted": True, "overdue": True}, "its 7 days are over"),
+        ({}, "only a deleted pretoken"),
+        ({"deployed": True}, "only a deleted pretoken"),
+        ({"state": "expired"}, "only a deleted pretoken"),
+        ({"deleted": True, "overdue": True}, "it expired 7 days after its creation"),
     ],
 )
 def test_only_what_was_deleted_and_has_time_left_is_restored(columns, why):
     row = PretokenFactory(**columns)
     before = Pretoken.objects.values().get()
-    with pytest.raises(lifecycle.NotRestorable, match=why):
-        lifecycle.restore(row.pk)
+    with pytest.raises(lifecycle.NotRestorableError, match=why):
+        lifecycle.restore_pretoken(row.pk)
     assert Pretoken.objects.values().get() == before
 
 
 def test_nothing_is_restored_beside_another_of_its_keyword(owner):
     row = PretokenFactory(owner=owner, keyword="Doge", deleted=True)
     other = PretokenFactory(owner=owner, keyword="doge")
-    with pytest.raises(lifecycle.NotRestorable, match="keyword is pending"):
-        lifecycle.restore(row.pk)
-    assert lifecycle.delete(other.pk, person_ids=[owner.pk])
-    assert restored(row).state == State.PENDING
+    with pytest.raises(lifecycle.NotRestorableError, match="keyword is pending"):
+        lifecycle.restore_pretoken(row.pk)
+    assert lifecycle.delete_pretoken(other.pk, person_ids=[owner.pk])
+    assert restored(row).state == PretokenState.PENDING
 
 
 def test_nothing_is_restored_beyond_the_twenty_fifth(owner):
     row = PretokenFactory(owner=owner, deleted=True)
     PretokenFactory.create_batch(25, owner=owner)
-    with pytest.raises(lifecycle.NotRestorable, match="25 pretokens"):
-        lifecycle.restore(row.pk)
+    with pytest.raises(lifecycle.NotRestorableError, match="25 pretokens"):
+        lifecycle.restore_pretoken(row.pk)
 
 
 def test_a_restored_one_lasts_as_long_as_it_would_have(owner):
     row = PretokenFactory(owner=owner, deleted=True, created_at=timezone.now() - timedelta(days=6))
     back = restored(row)
-    assert (back.state, back.deleted_at, back.expires_at) == (State.PENDING, None, row.expires_at)
+    assert (back.state, back.deleted_at, back.expires_at) == (PretokenState.PENDING, None, row.expires_at)
     assert shown(owner) == [back]
 
 
@@ -311,6 +323,6 @@ def test_restorers_at_once_make_no_more_pending_than_there_is_room_for():
     owner = PersonFactory()
     PretokenFactory.create_batch(24, owner=owner)
     rows = PretokenFactory.create_batch(4, owner=owner, deleted=True)
-    came = at_once(*[lambda row=row: lifecycle.restore(row.pk) for row in rows])
+    came = at_once(*[lambda row=row: lifecycle.restore_pretoken(row.pk) for row in rows])
     assert sorted(type(result).__name__ for result in came) == ["NoneType"] + ["NotRestorable"] * 3
     assert len(shown(owner)) == 25

@@ -1,4 +1,4 @@
-"""Pretokens are found by their indexes, on a table of some size."""
+"""Query plans of pretokens, on a table of some size."""
 
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ PEOPLE = {
     "id": "nextval('accounts_person_id_seq')",
     "fid": "CASE WHEN n % 10 > 0 THEN 3000000 + n END",
 }
-# Each user has twenty, of which one is pending; of fifty of those the time is past.
+# Each user has twenty, one of them pending; fifty of the pending ones are past their time.
 PRETOKENS = {
     "id": "gen_random_uuid()",
     "owner_id": "(SELECT min(id) FROM accounts_person) + n % 1000",
@@ -33,7 +33,7 @@ PRETOKENS = {
 
 @pytest.fixture(scope="module")
 def rows(django_db_setup, django_db_blocker):
-    """Users and their pretokens; gone after this module."""
+    """Insert users and their pretokens, and delete them after this module."""
     with django_db_blocker.unblock():
         multiply(PersonFactory(), PEOPLE)
         owner = PersonFactory(fid=None)
@@ -52,7 +52,7 @@ def plan_of(run):
 
 
 def found_by(rows, text):
-    """What the search box of the operators' list finds."""
+    """Return a function that runs the search of the operators' list."""
     model_admin = site.get_model_admin(Pretoken)
     return lambda: list(model_admin.get_search_results(RequestFactory().get("/"), Pretoken.objects.all(), text)[0])
 
@@ -67,17 +67,18 @@ def test_what_is_past_its_time_is_found_among_what_is_pending(rows):
     assert "pretoken_expiring" in plan_of(lifecycle.expire_overdue)
 
 
-def test_an_owners_room_is_counted_in_his_index(rows):
+def test_an_owners_room_is_counted_in_the_owners_index(rows):
     pretoken = Pretoken.objects.first()
     for plan in plans(
-        lambda: storage_quota.check(pretoken, person_ids=[Person.objects.order_by("pk")[70].pk]), "pretokens_pretoken"
+        lambda: storage_quota.check_pending_quota(pretoken, person_ids=[Person.objects.order_by("pk")[70].pk]),
+        "pretokens_pretoken",
     ):
         assert "pretoken_keyword_once_pending" in plan and "Seq Scan" not in plan
 
 
-def test_how_much_of_an_owner_lies_there_is_read_in_his_index_alone(rows):
+def test_the_stored_bytes_of_an_owner_are_read_by_an_index_only_scan(rows):
     pretoken, person_ids = Pretoken.objects.first(), [Person.objects.order_by("pk")[70].pk]
-    plan = plan_of(lambda: storage_quota.check_bytes(pretoken, person_ids=person_ids))
+    plan = plan_of(lambda: storage_quota.check_storage_quota(pretoken, person_ids=person_ids))
     assert "Index Only Scan using pretoken_of_owner" in plan
 
 
@@ -85,7 +86,7 @@ def test_what_is_past_keeping_is_found_among_what_has_ended(rows):
     Pretoken.objects.filter(keyword_key="keyword 77").update(
         created_at=timezone.now() - timedelta(days=15), expires_at=timezone.now() - timedelta(days=8)
     )
-    plans_of_pruning = plans(lambda: lifecycle.prune(at_once=50), "pretokens_pretoken")
+    plans_of_pruning = plans(lambda: lifecycle.prune_ended(at_once=50), "pretokens_pretoken")
     assert "pretoken_ended" in plans_of_pruning[0]
     assert not any("Seq Scan" in plan for plan in plans_of_pruning)
 

@@ -1,4 +1,4 @@
-"""The operators' pages for pretokens."""
+"""The admin pages of pretokens."""
 
 import uuid
 
@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from development.devchain.anvil import CHAIN_ID
 from pretokens import lifecycle
-from pretokens.models import Pretoken, State
+from pretokens.models import Pretoken, PretokenState
 from tests.rows.factories import DeploymentFactory, DeployWalletFactory, PersonFactory, PretokenFactory
 from tests.rows.launch_requests import WALLET, pretoken
 from tokens.models import Deployment
@@ -32,7 +32,7 @@ def messages(answer):
     return [str(message) for message in answer.context["messages"]]
 
 
-def test_nobody_adds_changes_or_deletes_a_pretoken_by_hand(operator):
+def test_pretokens_are_not_added_changed_or_deleted_by_hand(operator):
     row = PretokenFactory()
     before = Pretoken.objects.values().get()
     assert operator.get(f"{PRETOKENS}add/").status_code == 403
@@ -80,7 +80,7 @@ def test_they_are_found_by_keyword_id_and_user(operator):
 def test_a_page_shows_the_configuration_and_leads_to_the_deployment(operator, django_assert_max_num_queries):
     entries = [{"account": WALLET, "amount": 1}] * 1_234
     body = {"keyword": "<b>W</b>", "airdrop": {"entries": entries, "lockupDuration": 1}}
-    row = PretokenFactory(keyword="<b>W</b>", body=body, deployment=DeploymentFactory(), state=State.DEPLOYED)
+    row = PretokenFactory(keyword="<b>W</b>", body=body, deployment=DeploymentFactory(), state=PretokenState.DEPLOYED)
     with django_assert_max_num_queries(9):
         text = operator.get(page_of(row)).text
     assert "&lt;b&gt;W&lt;/b&gt;" in text and "<b>W</b>" not in text
@@ -97,7 +97,7 @@ def test_the_list_takes_as_many_queries_however_long_it_is(operator, django_asse
     assert not any('"body"' in query["sql"] for query in captured.captured_queries)
 
 
-def test_what_was_deleted_is_restored_where_rules_allow_and_the_audit_log_says_so(operator):
+def test_what_was_deleted_is_restored_where_rules_allow_and_recorded_in_the_audit_log(operator):
     owner = PersonFactory()
     deleted, twin = (PretokenFactory(owner=owner, keyword=keyword, deleted=True) for keyword in ("doge", "Doge"))
     pending = PretokenFactory(keyword="cat")
@@ -105,21 +105,21 @@ def test_what_was_deleted_is_restored_where_rules_allow_and_the_audit_log_says_s
     answer = operator.post(PRETOKENS, {"action": "restore", "_selected_action": rows}, follow=True)
     first, second = messages(answer)
     assert first == "1 pending again."
-    assert second.startswith("Left alone: 2. ")
+    assert second.startswith("Not restored: 2. ")
     assert "a pretoken with this keyword is pending" in second
-    assert "cat: only a pretoken that was deleted can be restored" in second
-    assert Pretoken.objects.filter(state=State.PENDING).count() == 2
+    assert "cat: only a deleted pretoken can be restored" in second
+    assert Pretoken.objects.filter(state=PretokenState.PENDING).count() == 2
     [entry] = LogEntry.objects.all()
     assert (uuid.UUID(entry.object_id) in (deleted.pk, twin.pk), entry.change_message) == (True, "restore")
 
 
-def test_a_deleted_ones_page_asks_before_it_is_restored(operator):
+def test_restoring_a_deleted_one_needs_a_confirmation(operator):
     row = PretokenFactory(deleted=True)
     assert page_of(row, "restore") in operator.get(page_of(row)).text
     assert "Yes, restore" in operator.get(page_of(row, "restore")).text
-    assert Pretoken.objects.get().state == State.DELETED
+    assert Pretoken.objects.get().state == PretokenState.DELETED
     assert operator.post(page_of(row, "restore")).headers["Location"] == page_of(row)
-    assert Pretoken.objects.get().state == State.PENDING
+    assert Pretoken.objects.get().state == PretokenState.PENDING
 
 
 @pytest.mark.parametrize("columns", [{"deleted": True, "overdue": True}, {"overdue": True}, {"state": "expired"}])
@@ -133,9 +133,11 @@ def test_a_page_offers_nothing_that_would_be_refused(operator, columns):
     assert not LogEntry.objects.exists() and not Deployment.objects.exists()
 
 
-def test_a_pending_ones_page_asks_and_deploys_it_once(operator, launchpad, queue, django_capture_on_commit_callbacks):
+def test_deploying_a_pending_one_needs_a_confirmation_and_happens_once(
+    operator, launchpad, queue, django_capture_on_commit_callbacks
+):
     DeployWalletFactory(chain_id=CHAIN_ID, address=WALLET)
-    row = lifecycle.create(pretoken(), person_id=PersonFactory().pk)
+    row = lifecycle.create_pretoken(pretoken(), person_id=PersonFactory().pk)
     assert page_of(row, "deploy") in operator.get(page_of(row)).text
     assert "Yes, deploy" in operator.get(page_of(row, "deploy")).text
     assert not Deployment.objects.exists()
@@ -151,9 +153,9 @@ def test_a_pending_ones_page_asks_and_deploys_it_once(operator, launchpad, queue
     assert (entry.object_id, entry.change_message, Deployment.objects.count()) == (str(row.pk), "deploy", 1)
 
 
-def test_a_launch_that_nobody_can_send_is_told_and_changes_nothing(operator, launchpad, settings):
+def test_a_launch_without_a_sender_is_reported_and_changes_nothing(operator, launchpad, settings):
     settings.DEPLOYER_KEYS = settings.DEPLOYER_KEYSTORES = settings.DEPLOYER_REMOTE = {}
-    row = lifecycle.create(pretoken(), person_id=PersonFactory().pk)
+    row = lifecycle.create_pretoken(pretoken(), person_id=PersonFactory().pk)
     [text] = messages(operator.post(page_of(row, "deploy"), follow=True))
     assert text.startswith("Not deployed: no wallet")
-    assert (Pretoken.objects.get().state, LogEntry.objects.count()) == (State.PENDING, 0)
+    assert (Pretoken.objects.get().state, LogEntry.objects.count()) == (PretokenState.PENDING, 0)

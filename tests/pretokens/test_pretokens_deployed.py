@@ -1,4 +1,4 @@
-"""Turning pretokens into deployments: by the command, and by whoever else comes at the same time."""
+"""pretokens/conversion.py: deployments of pretokens, by the command and by concurrent calls."""
 
 import threading
 import uuid
@@ -11,32 +11,32 @@ from django.db import connection
 
 from development.devchain.anvil import CHAIN_ID
 from pretokens import conversion, lifecycle
-from pretokens.models import Pretoken, State
+from pretokens.models import Pretoken, PretokenState
 from tests.nodes.relay import relay
 from tests.rows.airdrop_entries import sample_entries
 from tests.rows.factories import DeployWalletFactory, PersonFactory, PretokenFactory
 from tests.rows.launch_requests import ADMIN, WALLET, pretoken
 from tokens.deploying import accept
 from tokens.deploying.sending import submit
-from tokens.models import AirdropTree, Deployment, DeploySwitch, Token
+from tokens.models import AirdropTree, Deployment, DeploymentStatus, DeploySwitch, Token
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def ready(launchpad):
-    """The service with a chain, and a wallet there that can send."""
+    """Return the service with a chain and a wallet that can send."""
     DeployWalletFactory(chain_id=CHAIN_ID, address=WALLET)
     return launchpad
 
 
-def kept(body=None):
-    """A pretoken that was made of a body."""
-    return lifecycle.create(body or pretoken(), person_id=PersonFactory().pk)
+def create(body=None):
+    """Create a pretoken from a body."""
+    return lifecycle.create_pretoken(body or pretoken(), person_id=PersonFactory().pk)
 
 
-def told(pretoken_id):
-    """What the command says."""
+def deploy_output(pretoken_id):
+    """Run the command and return its output."""
     out = StringIO()
     call_command("deploy_pretoken", str(pretoken_id), stdout=out)
     return out.getvalue()
@@ -44,7 +44,7 @@ def told(pretoken_id):
 
 def refused(pretoken_id):
     with pytest.raises(CommandError) as caught:
-        told(pretoken_id)
+        deploy_output(pretoken_id)
     return str(caught.value)
 
 
@@ -67,43 +67,43 @@ def test_what_is_no_id_is_refused(text):
 
 
 def test_it_is_read_anew_since_rules_may_have_changed(ready):
-    row = kept()
+    row = create()
     Pretoken.objects.update(body=pretoken(settings={"admins": []}))
     assert refused(row.pk) == "Not deployed: token_settings.admins must be a list of 1 to 7 entries"
-    assert (Pretoken.objects.get().state, Deployment.objects.count()) == (State.PENDING, 0)
+    assert (Pretoken.objects.get().state, Deployment.objects.count()) == (PretokenState.PENDING, 0)
 
 
 def test_without_a_wallet_that_sends_it_stays_pending(launchpad, settings):
     settings.DEPLOYER_KEYS = settings.DEPLOYER_KEYSTORES = settings.DEPLOYER_REMOTE = {}
-    row = kept()
+    row = create()
     assert "no wallet" in refused(row.pk)
-    assert (Pretoken.objects.get().state, Deployment.objects.count()) == (State.PENDING, 0)
+    assert (Pretoken.objects.get().state, Deployment.objects.count()) == (PretokenState.PENDING, 0)
 
 
 def test_while_the_chain_is_paused_it_stays_pending(ready, queue):
-    row = kept()
+    row = create()
     DeploySwitch.objects.create(chain_id=CHAIN_ID, paused=True)
     assert "are paused" in refused(row.pk)
-    assert (Pretoken.objects.get().state, Deployment.objects.count(), queue()) == (State.PENDING, 0, [])
+    assert (Pretoken.objects.get().state, Deployment.objects.count(), queue()) == (PretokenState.PENDING, 0, [])
 
 
 def test_what_its_owner_deletes_meanwhile_is_not_deployed(ready):
-    row = kept()
-    prepared = conversion.prepare(row.pk)
-    assert lifecycle.delete(row.pk, person_ids=[row.owner_id])
-    with pytest.raises(conversion.NotPending):
-        conversion.launch(prepared)
-    assert (Pretoken.objects.get().state, Deployment.objects.count()) == (State.DELETED, 0)
+    row = create()
+    prepared = conversion.prepare_launch(row.pk)
+    assert lifecycle.delete_pretoken(row.pk, person_ids=[row.owner_id])
+    with pytest.raises(conversion.NotPendingError):
+        conversion.create_deployment(prepared)
+    assert (Pretoken.objects.get().state, Deployment.objects.count()) == (PretokenState.DELETED, 0)
 
 
 def test_it_becomes_a_deployment_of_the_operators_own(ready, queue, django_capture_on_commit_callbacks):
-    row = kept(pretoken(vault_settings={"percentage": 10, "lockupDuration": 7}, settings={"symbol": "WOW"}))
+    row = create(pretoken(vault_settings={"percentage": 10, "lockupDuration": 7}, settings={"symbol": "WOW"}))
     with django_capture_on_commit_callbacks(execute=True):
-        text = told(row.pk)
+        text = deploy_output(row.pk)
     order = Deployment.objects.get()
     row.refresh_from_db()
-    assert (row.state, row.deployment) == (State.DEPLOYED, order)
-    assert (order.partner_key, order.request_key, order.status) == (None, row.pk.hex, Deployment.Status.ENQUEUED)
+    assert (row.state, row.deployment) == (PretokenState.DEPLOYED, order)
+    assert (order.partner_key, order.request_key, order.status) == (None, row.pk.hex, DeploymentStatus.ENQUEUED)
     token = order.config["token"]
     assert (token["symbol"], token["tokenAdmin"], order.config["vault"]["percentage"]) == ("WOW", ADMIN, 10)
     assert order.expected_address in text and row.pk.hex in text
@@ -113,72 +113,72 @@ def test_it_becomes_a_deployment_of_the_operators_own(ready, queue, django_captu
 
 
 def test_its_token_is_launched_by_one_of_our_wallets_and_listed(ground):
-    row = kept()
-    order = conversion.launch(conversion.prepare(row.pk))
-    assert submit.submit(order.pk)
+    row = create()
+    order = conversion.create_deployment(conversion.prepare_launch(row.pk))
+    assert submit.submit_deployment(order.pk)
     ground.mine()
     ground.watch()
     token = Token.objects.get()
     assert (token.contract_address, token.symbol, token.admin) == (order.expected_address, "DOGE", ADMIN)
-    assert Pretoken.objects.get().deployment.status == Deployment.Status.INDEXED
+    assert Pretoken.objects.get().deployment.status == DeploymentStatus.INDEXED
 
 
 def test_its_airdrop_is_kept_for_claims(ready):
     entries = [{"account": account, "amount": str(10**27)} for account, _ in sample_entries(3)]
-    row = kept(pretoken(airdrop={"entries": entries, "lockupDuration": 1}))
+    row = create(pretoken(airdrop={"entries": entries, "lockupDuration": 1}))
     assert not AirdropTree.objects.exists()
-    told(row.pk)
+    deploy_output(row.pk)
     assert AirdropTree.objects.get().deployment == Pretoken.objects.get().deployment
 
 
 @pytest.mark.django_db(transaction=True)
-def test_whoever_deploys_it_at_once_it_becomes_one_deployment(ready):
-    row = kept()
+def test_concurrent_calls_make_one_deployment(ready):
+    row = create()
     barrier = threading.Barrier(6)
 
     def deploy(number):
         try:
-            prepared = conversion.prepare(row.pk)
+            prepared = conversion.prepare_launch(row.pk)
             barrier.wait()
-            return conversion.launch(prepared)
-        except conversion.NotPending as error:
+            return conversion.create_deployment(prepared)
+        except conversion.NotPendingError as error:
             return error
         finally:
             connection.close()
 
     with ThreadPoolExecutor(6) as pool:
         came = list(pool.map(deploy, range(6)))
-    assert sorted(type(result).__name__ for result in came) == ["Deployment"] + ["NotPending"] * 5
+    assert sorted(type(result).__name__ for result in came) == ["Deployment"] + ["NotPendingError"] * 5
     assert Pretoken.objects.get().deployment == Deployment.objects.get()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_somebody_had_first_is_told_as_such_though_its_launch_would_be_reverted_by_now(
+def test_what_was_deleted_first_is_reported_as_such_though_its_launch_would_be_reverted_by_now(
     ready, settings, forget_chains
 ):
-    row = kept()
+    row = create()
 
-    def have_it_first(asked):
-        lifecycle.delete(row.pk, person_ids=[row.owner_id])
+    def delete_it_first(sent):
+        lifecycle.delete_pretoken(row.pk, person_ids=[row.owner_id])
         connection.close()
 
-    def revert(asked, answer):
+    def revert(sent, answer):
         # The simulation is the one batch.
-        if not isinstance(asked, list):
+        if not isinstance(sent, list):
             return answer
         error = {"code": 3, "message": "execution reverted", "data": "0x"}
-        return [{"jsonrpc": "2.0", "id": call["id"], "error": error} for call in asked]
+        return [{"jsonrpc": "2.0", "id": call["id"], "error": error} for call in sent]
 
-    with relay(ready.deployment.rpc_url, before=have_it_first, change=revert) as url:
+    with relay(ready.deployment.rpc_url, before=delete_it_first, change=revert) as url:
         settings.RPC_URLS = {CHAIN_ID: (url,)}
         forget_chains()
-        with pytest.raises(conversion.NotPending):
-            conversion.prepare(row.pk)
+        with pytest.raises(conversion.NotPendingError):
+            conversion.prepare_launch(row.pk)
 
 
 def test_its_key_belongs_to_no_partner(ready, deploy_key):
-    row = kept()
-    told(row.pk)
+    row = create()
+    deploy_output(row.pk)
     body = {"token": {"name": "a", "symbol": "b", "tokenAdmin": ADMIN, "requestKey": row.pk.hex}, "chainId": CHAIN_ID}
-    with pytest.raises(accept.KeyTaken):
-        accept.accept(body, partner=None)
+    with pytest.raises(accept.RequestKeyConflictError):
+        accept.accept_deployment(body, partner=None)

@@ -1,7 +1,7 @@
 """A process that uses the bundled servers, driven line by line by tests/development/test_bundled_servers.py.
 
-`hold` holds the servers and answers with their addresses, or with the reason why not; `deny` forbids this process and
-its children to make user namespaces, as Docker's default rules do.
+The command `hold` keeps the servers running and prints their addresses, or the reason why not; `deny` forbids this
+process and its children to make user namespaces, as Docker's default rules do.
 """
 
 import ctypes
@@ -32,9 +32,9 @@ def deny_namespaces() -> None:
 
 
 def hold() -> dict[str, str]:
-    """The addresses of the servers, or the refusal."""
+    """Return the addresses of the servers, or the refusal."""
     try:
-        bundled.hold(durable=False)
+        bundled.ensure_running(durable=False)
     except ImproperlyConfigured as error:
         return {"refused": str(error)}
     return {"postgres": bundled.database_url(), "valkey": bundled.redis_url()}

@@ -1,4 +1,4 @@
-"""The browser of tests: a Chromium that is installed here, driven by Playwright, and watched for what it loads."""
+"""The browser of tests: an installed Chromium, driven by Playwright, with a record of errors and requests."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, sync_playwright
 
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-# It runs as root in containers, and asks nobody on the Internet for anything by itself.
+# It runs as root in containers, and sends no requests of its own to the Internet.
 _ARGUMENTS = (
     "--headless",
     "--no-sandbox",
@@ -23,7 +23,7 @@ _ARGUMENTS = (
     "--disable-sync",
     "--no-first-run",
 )
-_PATIENCE_MS = 60_000
+_TIMEOUT_MS = 60_000
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Visit:
     strange_requests: list[str] = field(default_factory=list)
 
     def photograph(self, name: str, *, whole: bool = False) -> None:
-        """A picture of what is seen, or of the whole page, where SCREENSHOTS names a directory for them."""
+        """Store a screenshot of the viewport, or of the whole page, if SCREENSHOTS names a directory for them."""
         directory = os.environ.get("SCREENSHOTS")
         if directory:
             self.page.screenshot(path=Path(directory) / f"{name}.png", full_page=whole)
@@ -55,7 +55,7 @@ class Visit:
 
 
 def find_chromium() -> str:
-    """The program that CHROMIUM names, or one on the PATH; without any the test fails."""
+    """Return the program that CHROMIUM names, or one on the PATH; fail the test without any."""
     named = os.environ.get("CHROMIUM")
     found = shutil.which(named) if named else next(filter(None, map(shutil.which, PROGRAMS)), None)
     if found is None:
@@ -66,11 +66,11 @@ def find_chromium() -> str:
 
 @contextmanager
 def visit(url: str) -> Iterator[Visit]:
-    """A browser at this address. A test asks the database itself before or after: Django refuses it inside."""
+    """Open a browser at this address. Inside, Django refuses database queries: make them before or after."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(_ARGUMENTS))
         page = browser.new_page(viewport={"width": 1360, "height": 850}, locale="en-US", timezone_id="UTC")
-        page.set_default_timeout(_PATIENCE_MS)
+        page.set_default_timeout(_TIMEOUT_MS)
         visited = Visit(page=page, host=urlsplit(url).netloc)
         visited.watch()
         page.goto(url)

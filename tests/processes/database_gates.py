@@ -1,4 +1,4 @@
-"""Points in PostgreSQL at which whoever writes to a table is held up."""
+"""Gates in PostgreSQL that block writes to a table."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,35 +8,35 @@ from psycopg import sql
 
 from tests.processes.waiting import wait_for
 
-# An advisory lock that is nobody else's.
+# An advisory lock with no other use.
 _LOCK = 20_261_121
 
 
 class DatabaseGate:
-    """Holds up transactions that insert into a table, or update it: at the row, or at the commit."""
+    """Gate that blocks transactions that insert into a table or update it: at the row, or at the commit."""
 
     def __init__(self, database_url: str) -> None:
-        self._keeper = psycopg.connect(database_url, autocommit=True)
-        self._keeper.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
+        self._holder = psycopg.connect(database_url, autocommit=True)
+        self._holder.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
 
     def wait(self, *, seconds: float = 30.0) -> None:
-        """Until a transaction is held up."""
+        """Wait until a transaction is blocked."""
         wait_for(self._is_waited_for, seconds=seconds)
 
     def lose(self) -> None:
-        """They go on. Where their client is dead, PostgreSQL finds out afterwards: a commit has been made by then."""
-        self._keeper.close()
+        """Let the blocked transactions go on. A dead client is noticed only after the commit."""
+        self._holder.close()
 
     def _is_waited_for(self) -> bool:
         waiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = %s AND NOT granted"
-        return self._keeper.execute(waiting, [_LOCK]).rowcount > 0
+        return self._holder.execute(waiting, [_LOCK]).rowcount > 0
 
 
 @contextmanager
 def database_gate(
     database_url: str, table: str, *, on: str = "INSERT", when: str = "true", commit: bool = False
 ) -> Iterator[DatabaseGate]:
-    """A gate of the table while the block runs; `on` and `when` are what holds up, such as UPDATE OF nonce."""
+    """Create a gate of the table; `on` and `when` are the blocked event and condition, such as UPDATE OF nonce."""
     made = sql.SQL("CREATE TRIGGER gate BEFORE {on} ON {table} FOR EACH ROW WHEN ({when}) EXECUTE FUNCTION gate()")
     if commit:
         made = sql.SQL(

@@ -1,4 +1,4 @@
-"""What tests of the edge cache are made of: an application that counts its runs, and a client of WSGI applications."""
+"""Support for tests of the edge cache: an application that counts its runs, and a client of WSGI applications."""
 
 import io
 from collections.abc import Callable, Iterable
@@ -7,14 +7,14 @@ from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from config.edge.cache import EdgeCache
-from config.edge.request_coalescing import SharedRuns
+from config.edge.request_coalescing import RequestCoalescer
 
 PUBLIC = {"Cache-Control": "public, s-maxage=60", "Vary": "Accept-Encoding", "ETag": '"e"'}
 
 
 @dataclass
 class Answered:
-    """What a client got; names of headers are in lower case."""
+    """A response as received by a client; names of headers are in lower case."""
 
     status: int
     headers: dict[str, str]
@@ -26,7 +26,7 @@ class Answered:
 
 
 class Body:
-    """An iterable of chunks that knows whether it was read and closed."""
+    """An iterable of chunks that records whether it was read and closed."""
 
     def __init__(self, *chunks: bytes) -> None:
         self.chunks, self.read, self.closed = chunks, 0, False
@@ -42,7 +42,7 @@ class Body:
 
 @dataclass
 class Origin:
-    """A WSGI application whose body says which of its runs this was; `before` is called in each run with its number."""
+    """A WSGI application that returns the number of its run; `before` is called in each run with that number."""
 
     status: str = "200 OK"
     headers: dict[str, str | None] = field(default_factory=dict)
@@ -66,29 +66,29 @@ class Origin:
 
 
 def edge_cache(application: WSGIApplication, redis_url: str, **changes: Any) -> EdgeCache:
-    """A cache as the settings make one, but for what is changed; `patience` is that with other processes.
+    """Build a cache as the settings do, with `changes`; `coalescer_timeout` is the timeout for other processes.
 
-    Its own patience is far beyond what a test takes.
+    The timeout within the process is far beyond what a test takes.
     """
     parameters: dict[str, Any] = {
         "seconds": 60.0,
         "max_bytes": 1024 * 1024,
         "prefixes": ("/api/",),
-        "patience_seconds": 600.0,
+        "wait_timeout": 600.0,
     }
-    shared_runs = SharedRuns(redis_url, patience_seconds=changes.pop("patience", 30.0))
-    return EdgeCache(application, **parameters | {"shared_runs": shared_runs} | changes)
+    coalescer = RequestCoalescer(redis_url, wait_timeout=changes.pop("coalescer_timeout", 30.0))
+    return EdgeCache(application, **parameters | {"coalescer": coalescer} | changes)
 
 
-def ask(application: WSGIApplication, address: str = "/api/x", *, method: str = "GET", **environ: str) -> Answered:
-    """One request to testserver; `environ` as in WSGI (HTTP_COOKIE="...")."""
+def fetch(application: WSGIApplication, address: str = "/api/x", *, method: str = "GET", **environ: str) -> Answered:
+    """Send one request to testserver; `environ` as in WSGI (HTTP_COOKIE="...")."""
     path, _, query = address.partition("?")
-    said: list[tuple[str, list[tuple[str, str]]]] = []
+    started: list[tuple[str, list[tuple[str, str]]]] = []
 
     def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
-        said.append((status, headers))
+        started.append((status, headers))
 
-    asked: dict[str, Any] = {
+    request: dict[str, Any] = {
         "REQUEST_METHOD": method,
         "PATH_INFO": path,
         "QUERY_STRING": query,
@@ -99,6 +99,6 @@ def ask(application: WSGIApplication, address: str = "/api/x", *, method: str = 
         "wsgi.url_scheme": "http",
         "wsgi.input": io.BytesIO(),
     }
-    chunks = application(asked | environ, start_response)
-    status, headers = said[-1]
+    chunks = application(request | environ, start_response)
+    status, headers = started[-1]
     return Answered(int(status.split()[0]), {name.lower(): value for name, value in headers}, chunks)

@@ -1,4 +1,4 @@
-"""What the process does from which Celery's are forked (`tests.processes.process_nursery`): it reads their words, a line each, and forks.
+"""Main loop of the fork server for Celery (`tests.processes.fork_server`): forks a process per line of stdin.
 
 It has one thread and no connection of its own, so that a fork takes nothing along that two can't share.
 """
@@ -13,9 +13,9 @@ from development.servers.processes import die_with_parent
 
 
 def main() -> None:
-    """Fork a process of Celery for each list of words, and tell its process id, which is its group's, too."""
+    """Fork a process of Celery for each list of words, and print its process id, which is its group's, too."""
     app.loader.import_default_modules()
-    # Nobody waits for those that end.
+    # Ended children are reaped by the kernel.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for line in sys.stdin:
         ends_with_us = die_with_parent(signal.SIGKILL)
@@ -37,7 +37,7 @@ def _run(words: list[str]) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     with open(os.devnull) as nothing:
         os.dup2(nothing.fileno(), sys.stdin.fileno())
-    # The nursery's own output is for process ids alone.
+    # The output of the fork server is only for process ids.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     app.start(argv=words)
     os._exit(0)

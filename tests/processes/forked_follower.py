@@ -1,4 +1,4 @@
-"""What the process does from which followers are forked (`tests.processes.process_nursery`): it reads a line for each, and forks.
+"""Main loop of the fork server for followers (`tests.processes.fork_server`): forks one per line of stdin.
 
 It has one thread and no connection of its own, so that a fork takes nothing along that two can't share.
 """
@@ -13,14 +13,14 @@ from typing import Any
 from django.conf import settings
 
 from development.servers.processes import die_with_parent
-from tokens.following.follower import follow
+from tokens.following.follower import follow_chains
 from tokens.installation.installed_chains import registry
 
 
 def main() -> None:
-    """Fork a follower for each {"chain_ids": [...], "settings": {name: value}}, and tell its process id."""
+    """Fork a follower for each {"chain_ids": [...], "settings": {name: value}}, and print its process id."""
     registry()
-    # Nobody waits for those that end.
+    # Ended children are reaped by the kernel.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for line in sys.stdin:
         ends_with_us = die_with_parent(signal.SIGKILL)
@@ -32,11 +32,11 @@ def main() -> None:
         print(child, flush=True)
 
 
-def _follow(wanted: dict[str, Any]) -> None:
-    for name, value in wanted["settings"].items():
-        # Chain ids are text on the way.
+def _follow(request: dict[str, Any]) -> None:
+    for name, value in request["settings"].items():
+        # JSON turns chain ids into text.
         by_chain = isinstance(value, dict)
         setattr(settings, name, {int(key): one for key, one in value.items()} if by_chain else value)
     stop = Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    follow(wanted["chain_ids"], stop=stop)
+    follow_chains(request["chain_ids"], stop=stop)

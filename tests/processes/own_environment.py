@@ -1,4 +1,4 @@
-"""What processes of the service run on that tests start: a database, and a broker of their own."""
+"""Environments of service processes that tests start: a database and a broker of their own."""
 
 import os
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _OWN_BROKER = 128
 
 
 def environment_on(database: str) -> dict[str, str]:
-    """The environment of a process on a database of the bundled server, by its name; the broker is empty."""
+    """Return the environment of a process on this database of the bundled server; the broker is empty."""
     redis_url = f"unix://{bundled.socket_directory() / 'valkey.sock'}?db={_OWN_BROKER + _broker_number()}"
     Redis.from_url(redis_url).flushdb()
     return dict(os.environ) | {
@@ -28,7 +28,7 @@ def environment_on(database: str) -> dict[str, str]:
 
 @contextmanager
 def copy_of(template: str) -> Iterator[str]:
-    """The name of a new database, made as another one is, to which nobody may be connected."""
+    """Copy a database, which must have no connections, and return the name of the copy."""
     name = f"{template}_copy"
     drop = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
     with psycopg.connect(_url("postgres"), autocommit=True) as server:
@@ -46,5 +46,5 @@ def _url(database: str) -> str:
 
 
 def _broker_number() -> int:
-    """It differs between pytest-xdist's workers, as their databases of Valkey do."""
+    """Return the worker's number, which differs between pytest-xdist's workers, as their databases of Valkey do."""
     return int(os.environ["LAUNCHBOARD_REDIS_DB"])

@@ -1,4 +1,4 @@
-"""A PostgreSQL of one test, which it may kill and start again: it has what was committed, and nothing else."""
+"""A PostgreSQL of one test, which may kill and restart it; then it has only what was committed."""
 
 import signal
 import subprocess
@@ -12,7 +12,7 @@ _START_SECONDS = 60.0
 
 
 class OwnPostgres:
-    """It listens on a socket in a directory of the test's, and has an empty database."""
+    """Server on a socket in the test's directory, with an empty database."""
 
     def __init__(self, place: Path) -> None:
         self._server = Postgres(place / "data", place, durable=True)
@@ -27,7 +27,7 @@ class OwnPostgres:
         while not self._server.answers(self._process.pid):
             assert time.monotonic() < deadline, "PostgreSQL did not start"
             if self._process.poll() is not None:
-                # Sessions of the killed one are about to notice, and hold its memory until then.
+                # Sessions of the killed server hold its shared memory until they end.
                 time.sleep(0.1)
                 self._process = self._server.start()
             time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""A Valkey of one test, which it may stop, hold up and start again."""
+"""A Valkey of one test, which may stop, suspend and restart it."""
 
 import signal
 import subprocess
@@ -9,7 +9,7 @@ from tests.processes.waiting import wait_for
 
 
 class OwnServer:
-    """It listens on a socket in a directory of the test's; one that is durable finds its data again when killed."""
+    """Server on a socket in the test's directory; a durable one keeps its data after a kill."""
 
     def __init__(self, place: Path, *, durable: bool = False) -> None:
         self._valkey = Valkey(place / "data", place, durable=durable)
@@ -29,10 +29,10 @@ class OwnServer:
         """End it as `kill -9` does."""
         self.stop(signal.SIGKILL)
 
-    def hold_up(self) -> None:
-        """It takes connections and commands from now on, and answers nothing."""
+    def suspend(self) -> None:
+        """Suspend the process: it still accepts connections and commands, and does not respond."""
         self._process.send_signal(signal.SIGSTOP)
 
-    def go_on(self) -> None:
-        """It answers what has come meanwhile."""
+    def resume(self) -> None:
+        """Resume the process, which then responds to the commands received meanwhile."""
         self._process.send_signal(signal.SIGCONT)

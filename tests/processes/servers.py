@@ -11,7 +11,7 @@ from development.servers import bundled
 
 os.environ.setdefault("LAUNCHBOARD_LOCAL", str(BASE_DIR / ".local" / "test"))
 
-# Tests start hundreds of processes: what Python compiled for one, here and in them, is there for the next.
+# Tests start hundreds of processes, which reuse compiled modules.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -26,14 +26,14 @@ for _limit in _LIMITS:
 _worker = os.environ.get("PYTEST_XDIST_WORKER", "")
 os.environ["LAUNCHBOARD_REDIS_DB"] = str(int(_worker.removeprefix("gw")) + 1 if _worker else 0)
 
-# On a busy machine a search takes as long as it takes; those of the time limit set it.
+# Searches on a busy machine are slow; tests of the time limit set their own.
 os.environ["SEARCH_TIMEOUT_MS"] = "60000"
 
-# Nobody waits for a check of final blocks longer than it takes.
+# A short interval between checks of final blocks.
 os.environ["FOLLOW_VERIFY_SECONDS"] = "0.1"
 
-# Tests of market data and profiles name a stand-in; nothing else asks a provider on the Internet.
+# Tests of market data and profiles set a stand-in; no test calls a provider on the Internet.
 os.environ["MARKET_DATA"] = "false"
 os.environ["SOCIAL_API_KEY"] = os.environ["FARCASTER_HUB_URL"] = ""
 
-bundled.hold(durable=False)
+bundled.ensure_running(durable=False)

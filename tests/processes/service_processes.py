@@ -19,14 +19,14 @@ HOST = "127.0.0.1"
 
 
 class Service:
-    """One line of the Procfile. Whoever starts it must not be a thread that ends before it."""
+    """Process of one line of the Procfile. The thread that starts it must not end before it."""
 
     def __init__(self, name: str, environment: Mapping[str, str]) -> None:
         self.name, self._environment = name, with_path(environment)
         self.start()
 
     def start(self) -> None:
-        """Start it anew."""
+        """Start the process."""
         self.process = subprocess.Popen(
             ["/bin/sh", "-c", f"exec {line(self.name)}"],
             cwd=BASE_DIR,
@@ -43,20 +43,20 @@ class Service:
         self.process.wait()
 
     def kill_child(self, rng: random.Random) -> None:
-        """End one of its children so, and not itself."""
+        """End one of its children as `kill -9` does."""
         children = psutil.Process(self.process.pid).children()
         if children:
             rng.choice(children).kill()
 
     def stop(self) -> None:
-        """Ask it to end, and wait until it has."""
+        """Terminate it, and wait for its end."""
         self.process.terminate()
         self.process.wait()
 
 
 @contextmanager
 def service(name: str, environment: Mapping[str, str]) -> Iterator[Service]:
-    """A line of the Procfile while the block runs."""
+    """Run a line of the Procfile while the block runs."""
     running = Service(name, environment)
     try:
         yield running
@@ -65,25 +65,25 @@ def service(name: str, environment: Mapping[str, str]) -> Iterator[Service]:
 
 
 def line(name: str) -> str:
-    """What the Procfile starts under this name."""
+    """Return the command of this name in the Procfile."""
     lines = (BASE_DIR / "Procfile").read_text(encoding="utf-8").splitlines()
     return dict(entry.split(": ", 1) for entry in lines)[name]
 
 
 def words(name: str, environment: Mapping[str, str]) -> list[str]:
-    """The same as the shell makes words of it."""
+    """Return the words of that command, as the shell splits them."""
     command = ["/bin/sh", "-c", f"printf '%s\\n' {line(name)}"]
     return subprocess.check_output(command, env=dict(environment), text=True).splitlines()
 
 
 def with_path(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment, in which the programs of this Python are found."""
+    """Return the environment with the programs of this Python on the PATH."""
     path = os.pathsep.join((str(Path(sys.executable).parent), environment.get("PATH", os.defpath)))
     return dict(environment) | {"PATH": path}
 
 
 def free_port() -> int:
-    """A TCP port where nobody listens."""
+    """Return a free TCP port."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         port: int = probe.getsockname()[1]

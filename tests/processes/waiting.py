@@ -1,4 +1,4 @@
-"""The one place where tests wait: for a condition, never for a time to pass."""
+"""Wait for a condition, the only way in which tests wait: never for a fixed time."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ Found = TypeVar("Found")
 
 
 def wait_for(condition: Callable[[], Found], *, seconds: float = 10.0) -> Found:
-    """The condition's first true answer. Fails the test where it has none after the seconds."""
+    """Return the condition's first true result; fail the test after `seconds` without one."""
     deadline = time.monotonic() + seconds
     while True:
         found = condition()

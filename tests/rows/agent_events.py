@@ -1,4 +1,4 @@
-"""Events about agents, as partners tell of them."""
+"""Events about agents, as partners report them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Rows of the leaderboard as tests need them."""
+"""Factories of the leaderboard's rows."""
 
 import uuid
 from datetime import timedelta
@@ -82,7 +82,7 @@ class InteractionFactory(factory.django.DjangoModelFactory[Interaction]):
 
 
 class TradeFactory(factory.django.DjangoModelFactory[Trade]):
-    """A purchase by somebody."""
+    """A purchase by some wallet."""
 
     class Meta:
         model = Trade
@@ -108,7 +108,7 @@ class AgentWalletFactory(factory.django.DjangoModelFactory[AgentWallet]):
 
 
 class SocialScoreFactory(factory.django.DjangoModelFactory[SocialScore]):
-    """What an account's score has just been found to be."""
+    """The score of an account, fetched just now."""
 
     class Meta:
         model = SocialScore

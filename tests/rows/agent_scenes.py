@@ -1,4 +1,4 @@
-"""Scenes of a week among 300 other agents: who took up the casts of a few more, each told by itself."""
+"""Scenes of a week among 300 other agents: the engagement of a few more, each actor added separately."""
 
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -6,7 +6,17 @@ from typing import TypeVar
 import numpy as np
 
 from benchmarks.leaderboard.agent_populations import populate
-from leaderboard.facts.columns import Accounts, Actions, Agents, Facts, Index, Interactions, Real, Runs, Whole
+from leaderboard.facts.columns import (
+    Accounts,
+    Actions,
+    Agents,
+    Float64Array,
+    Int32Array,
+    Int64Array,
+    Interactions,
+    IntervalFacts,
+    Runs,
+)
 from leaderboard.facts.short_keys import text_key
 
 Columns = TypeVar("Columns", Agents, Runs, Actions, Interactions, Accounts)
@@ -21,10 +31,10 @@ _FIRST_FID = 5_000_000
 
 @dataclass
 class Scene:
-    """The others, and what is added to them. Times are seconds since the beginning of the week."""
+    """The others, and added agents. Times are seconds since the beginning of the week."""
 
     seed: int
-    others: Facts = field(init=False)
+    others: IntervalFacts = field(init=False)
     rng: np.random.Generator = field(init=False)
     _agents: list[tuple[int, int]] = field(default_factory=list)
     _accounts: list[tuple[int, float, int]] = field(default_factory=list)
@@ -37,25 +47,25 @@ class Scene:
 
     @property
     def first(self) -> int:
-        """The index of the first agent that was added."""
+        """Return the index of the first agent that was added."""
         return self.others.agents.ids.size
 
     def agent(self, *, creator: int = 0) -> tuple[int, int]:
-        """One more agent; its index and FID."""
+        """Add one more agent; return its index and FID."""
         (fid,) = self.accounts(1, scores=(0.4, 0.6), days=(100, 200))
         self._agents.append((fid, creator))
         return self.first + len(self._agents) - 1, fid
 
     def accounts(self, count: int, *, scores: tuple[float, float], days: tuple[float, float]) -> list[int]:
-        """New accounts by FID, with scores and ages in days between these."""
+        """Add accounts by FID, with scores and ages in days between these."""
         fids = [_FIRST_FID + len(self._accounts) + number for number in range(count)]
         for fid in fids:
             age = int(self.rng.uniform(*days) * DAY)
             self._accounts.append((fid, float(self.rng.uniform(*scores)), self.others.computed_at - age))
         return fids
 
-    def people(self, count: int, *, least_score: float | None = None) -> Whole:
-        """Accounts that are also at other agents, by FID: the likelier one is met, the more it does there.
+    def people(self, count: int, *, least_score: float | None = None) -> Int64Array:
+        """Draw accounts that are also at other agents, by FID: the likelier one is met, the more it does there.
 
         With a score from `least_score` on, or any.
         """
@@ -65,22 +75,22 @@ class Scene:
         counts = counts * np.isin(actors, found)
         return self.rng.choice(actors, size=count, replace=False, p=counts / counts.sum())
 
-    def casts(self, agent: int, count: int) -> Index:
-        """Casts of an agent over the week, by their places among those of the scene, in the order of time."""
+    def casts(self, agent: int, count: int) -> Int32Array:
+        """Add casts of an agent over the week; return their indexes among those of the scene, in the order of time."""
         first = len(self._casts)
         for at in sorted(self.rng.integers(HOUR, WEEK - 12 * HOUR, size=count).tolist()):
             self._casts.append((agent, at, int(self.rng.integers(1, 2**62))))
         return np.arange(first, first + count, dtype=np.int32)
 
     def takes_up(self, actor: int, cast: int, *, after: float, kind: int = LIKE, text: int | None = None) -> None:
-        """An interaction `after` seconds from the cast; a reply says something new unless there is a text."""
+        """Add an interaction `after` seconds from the cast; a reply has a new text unless there is a text."""
         agent, at, key = self._casts[cast]
         if kind == REPLY and text is None:
             text = int(self.rng.integers(1000, 2**62))
         self._rows.append((agent, at + int(after), kind, actor, key, text or 0))
 
-    def public(self, casts: Index, count: int, *, people: Whole | None = None) -> None:
-        """Interactions by people who like some casts and are liked by some more than others, when they find time."""
+    def public(self, casts: Int32Array, count: int, *, people: Int64Array | None = None) -> None:
+        """Add interactions by people who like some casts and are liked by some more than others, at any time."""
         fans = self.people(max(8, count // 2)) if people is None else people
         zeal, appeal = self._unequal(fans.size), self._unequal(casts.size)
         for _ in range(count):
@@ -90,12 +100,12 @@ class Scene:
             actor, cast = int(self.rng.choice(fans, p=zeal)), int(self.rng.choice(casts, p=appeal))
             self.takes_up(actor, cast, after=after, kind=kind, text=text if kind == REPLY else None)
 
-    def _unequal(self, count: int) -> Real:
+    def _unequal(self, count: int) -> Float64Array:
         weights = np.exp(self.rng.standard_normal(count))
         return weights / weights.sum()
 
-    def facts(self) -> Facts:
-        """The others and the scene, as columns."""
+    def facts(self) -> IntervalFacts:
+        """Return the others and the scene, as columns."""
         begin = self.others.computed_at - WEEK
         marks = {(row[2], row[3], row[4]): row for row in self._rows if row[2] != REPLY}
         rows = np.array([*marks.values(), *(row for row in self._rows if row[2] == REPLY)], dtype=np.int64)

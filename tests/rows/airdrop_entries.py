@@ -1,4 +1,4 @@
-"""Entries of airdrops, the same in every run, and what OpenZeppelin's own package makes of such lists."""
+"""Airdrop entries, deterministic, and the trees of OpenZeppelin's own package for such lists."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from config.environment.variables import BASE_DIR
-from tokens.chains.abi.layouts import address_text
+from tokens.chains.addresses import checksum_bytes
 
 Entry = tuple[str, int]
 
@@ -18,25 +18,31 @@ class PeerTree:
     """A tree of the npm package `@openzeppelin/merkle-tree`: root and a proof for each entry, as hex, and its time."""
 
     root: str
-    # None are made where they are not wanted.
+    # None are made unless requested.
     proofs: list[list[str]] | None
     seconds: float
 
 
 def sample_entries(count: int) -> list[Entry]:
-    """EIP-55 accounts and amounts of up to 96 bits."""
+    """Return EIP-55 accounts and amounts of up to 96 bits."""
     digests = (hashlib.sha256(str(index).encode()).digest() for index in range(count))
-    return [(address_text(digest[:20]), int.from_bytes(digest[20:])) for digest in digests]
+    return [(checksum_bytes(digest[:20]), int.from_bytes(digest[20:])) for digest in digests]
 
 
-def build_by_peer(lists: Sequence[Sequence[Entry]], *, roots_alone: bool = False) -> list[PeerTree]:
-    """The tree of each list, by the package."""
+def build_by_peer(lists: Sequence[Sequence[Entry]], *, roots_only: bool = False) -> list[PeerTree]:
+    """Build the tree of each list, by the package."""
     program = shutil.which("node")
     assert program, "OpenZeppelin's package needs node"
     text = json.dumps([[(account, str(amount)) for account, amount in entries] for entries in lists])
-    command = [program, "merkle_trees.mjs", *(["--roots"] if roots_alone else [])]
+    command = [program, "merkle_trees.mjs", *(["--roots"] if roots_only else [])]
     done = subprocess.run(
-        command, cwd=BASE_DIR / "devchain", input=text, capture_output=True, text=True, check=True, timeout=120
+        command,
+        cwd=BASE_DIR / "development" / "devchain",
+        input=text,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
     )
     answers = map(json.loads, done.stdout.splitlines())
     return [PeerTree(answer["root"], answer.get("proofs"), answer["seconds"]) for answer in answers]

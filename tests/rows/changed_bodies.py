@@ -1,4 +1,4 @@
-"""Bodies with one value changed: what tables of refusals are made of."""
+"""Bodies with one value changed, for tables of refusals."""
 
 import copy
 from typing import Any
@@ -8,7 +8,10 @@ ABSENT = object()
 
 
 def with_value(body: Any, path: str, value: Any) -> Any:
-    """A copy of a body with another value at a dotted path, where numbers are indexes; ABSENT takes its key out."""
+    """Return a copy of a body with another value at a dotted path.
+
+    Numbers are indexes; ABSENT removes the key.
+    """
     changed = copy.deepcopy(body)
     *way, last = [int(step) if step.isdigit() else step for step in path.split(".")]
     place = changed

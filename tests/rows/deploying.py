@@ -1,4 +1,4 @@
-"""A development chain whose blocks and mempool a test is in charge of, wallets on it, and orders for it."""
+"""A development chain whose blocks and mempool a test controls, wallets on it, and deployments for it."""
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
@@ -13,15 +13,15 @@ from web3.types import RPCEndpoint
 
 from config.environment.secret import Secret
 from development.devchain import node_client
-from development.devchain.anvil import CHAIN_ID, start
-from development.devchain.deploy_contracts import Deployment as Contracts
-from development.devchain.deploy_contracts import prepare
-from development.devchain.launch_transactions import LaunchConfig, deployment_config, native_value
+from development.devchain.anvil import CHAIN_ID, run_anvil
+from development.devchain.deploy_contracts import DevelopmentContracts as Contracts
+from development.devchain.deploy_contracts import deploy_contracts
+from development.devchain.launch_transactions import DevLaunchConfig, deployment_config, native_value
 from tests.rows.factories import DeploymentFactory
-from tokens.chains.launching.launch_config import ContractCall
+from tokens.chains.transaction_types import ContractCall
 from tokens.deploying.sending import submit, wallets
 from tokens.deploying.sending import watch as watching
-from tokens.deploying.sending.gas import with_reserve
+from tokens.deploying.sending.gas import add_gas_reserve
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_signers import installed_signer
 from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction
@@ -37,14 +37,14 @@ WALLET, SECOND, THIRD = KEYS
 
 @dataclass(frozen=True)
 class Ground:
-    """The chain and what is on it. Nothing is mined until a test says so."""
+    """The chain and its contents. Nothing is mined until a test mines it."""
 
     contracts: Contracts
 
-    def order(self, *, config: LaunchConfig | None = None, **changes: Any) -> Deployment:
-        """A stored order for a launch that works, of which nothing is signed."""
-        config = replace(config or LaunchConfig(), salt=secrets.token_bytes(32), admin=WALLET)
-        contract = node_client.contract(self.contracts.rpc_url, "Factory", self.contracts.factory)
+    def order(self, *, config: DevLaunchConfig | None = None, **changes: Any) -> Deployment:
+        """Store a deployment of a valid launch, without a signed transaction."""
+        config = replace(config or DevLaunchConfig(), salt=secrets.token_bytes(32), admin=WALLET)
+        contract = node_client.bind_contract(self.contracts.rpc_url, "Factory", self.contracts.factory)
         data = contract.encode_abi("deployToken", [deployment_config(self.contracts, config, sender=WALLET)])
         call = ContractCall(to=self.contracts.factory, data=data, value=native_value(config))
         simulation = installed_chain(CHAIN_ID).simulate(call, sender=WALLET)
@@ -54,7 +54,7 @@ class Ground:
             "to_address": call.to,
             "calldata": bytes.fromhex(call.data[2:]),
             "value": call.value,
-            "gas": with_reserve(simulation.gas),
+            "gas": add_gas_reserve(simulation.gas),
             "expected_address": node_client.connect(self.contracts.rpc_url).to_checksum_address(
                 simulation.output[-40:]
             ),
@@ -63,17 +63,17 @@ class Ground:
         return order
 
     def submitted(self, **changes: Any) -> Deployment:
-        """An order that was signed and sent."""
+        """Store a deployment that was signed and sent."""
         order = self.order(**changes)
-        assert submit.submit(order.pk)
+        assert submit.submit_deployment(order.pk)
         order.refresh_from_db()
         return order
 
     def doomed(self, **changes: Any) -> Deployment:
-        """An order whose transaction will be reverted, as its simulation would have said."""
-        wrong = LaunchConfig(originating_chain_id=1)
+        """Store a deployment whose transaction will be reverted, as a simulation would show."""
+        wrong = DevLaunchConfig(originating_chain_id=1)
         config = deployment_config(self.contracts, replace(wrong, admin=WALLET), sender=WALLET)
-        contract = node_client.contract(self.contracts.rpc_url, "Factory", self.contracts.factory)
+        contract = node_client.bind_contract(self.contracts.rpc_url, "Factory", self.contracts.factory)
         data = bytes.fromhex(contract.encode_abi("deployToken", [config])[2:])
         return self.order(calldata=data, **changes)
 
@@ -81,7 +81,7 @@ class Ground:
         self.rpc("anvil_mine", hex(blocks))
 
     def watch(self) -> list[int]:
-        return watching.watch(CHAIN_ID)
+        return watching.watch_chain(CHAIN_ID)
 
     def set_base_fee(self, wei: int) -> None:
         """Mine an empty block with this base fee; that of the next one is about the same."""
@@ -90,15 +90,15 @@ class Ground:
         self.mine()
 
     def drop_all(self) -> None:
-        """Have the node forget what waits to be mined."""
+        """Have the node drop its pending transactions."""
         self.rpc("anvil_dropAllTransactions")
 
     def reorg(self, depth: int, *transactions: tuple[str, int]) -> None:
-        """Replace the newest blocks by others; of each transaction its bytes and its place among the new blocks."""
+        """Replace the newest blocks by others; for each transaction its bytes and its index among the new blocks."""
         self.rpc("anvil_reorg", depth, [list(pair) for pair in transactions])
 
     def send_outside(self, nonce: int, *, gas_price: int = 10**10) -> str:
-        """Somebody else with the same key sends something."""
+        """Send an unrelated transaction with the same key."""
         transaction = {
             "from": WALLET,
             "to": WALLET,
@@ -110,28 +110,28 @@ class Ground:
         return str(self.rpc("eth_sendTransaction", transaction))
 
     def launch_outside(self, order: Deployment, *, sender: str) -> str:
-        """Somebody else sends the very call of an order."""
-        sent = node_client.send(
+        """Send the very call of a deployment from another account."""
+        sent = node_client.send_transaction(
             self.contracts.rpc_url, sender=sender, to=order.to_address, data="0x" + bytes(order.calldata).hex()
         )
         return sent.to_0x_hex()
 
     def own(self, address: str) -> None:
-        """Have another wallet of ours, which sends nothing now."""
+        """Return another wallet of ours, which sends nothing now."""
         DeployWallet.objects.get_or_create(chain_id=CHAIN_ID, address=address)
 
     def block_hash(self, number: int) -> str:
         return str(self.rpc("eth_getBlockByNumber", hex(number), False)["hash"])
 
     def time(self, seconds: int) -> datetime:
-        """A time of the chain, in Unix seconds."""
+        """Return a time of the chain, in Unix seconds."""
         return datetime.fromtimestamp(seconds, UTC)
 
     def confirm(self) -> list[int]:
-        return watching.confirm(CHAIN_ID)
+        return watching.confirm_chain(CHAIN_ID)
 
     def pending(self) -> list[str]:
-        """The hashes of what waits at the node."""
+        """Return the hashes of the node's pending transactions."""
         return list(self.rpc("eth_getBlockByNumber", "pending", False)["transactions"])
 
     def rpc(self, method: str, *params: Any) -> Any:
@@ -139,12 +139,12 @@ class Ground:
 
 
 def row(order: Deployment) -> Deployment:
-    """The order as it is now."""
+    """Return the deployment's current row."""
     return Deployment.objects.get(pk=order.pk)
 
 
 def secret_of(address: str) -> Secret:
-    """The key of a wallet, as settings have it."""
+    """Return the key of a wallet, as settings have it."""
     return Secret(KEYS[address])
 
 
@@ -153,7 +153,7 @@ def wallet(address: str = WALLET) -> DeployWallet:
 
 
 def attempts() -> list[tuple[str, int, str]]:
-    """(wallet, nonce, state) of all, oldest first."""
+    """Return (wallet, nonce, state) of all, oldest first."""
     rows = DeployAttempt.objects.order_by("pk").select_related("wallet")
     return [(row.wallet.address, row.nonce, row.state) for row in rows]
 
@@ -163,7 +163,7 @@ def versions(order: Deployment) -> list[SignedTransaction]:
 
 
 def long_ago(*rows: Any, seconds: int = 3600) -> None:
-    """As if rows had been written an hour before: signed, sent, moved, missed."""
+    """Age the rows by an hour: signed, sent, replaced, missed."""
     for row in rows:
         names = {field.name for field in row._meta.fields}
         moments = names & {"signed_at", "sent_at", "updated_at", "created_at", "missing_since"}
@@ -174,25 +174,25 @@ def long_ago(*rows: Any, seconds: int = 3600) -> None:
 
 
 def unsent(*signed: SignedTransaction) -> None:
-    """As if nobody had been handed these versions yet."""
+    """Mark these versions as never sent."""
     SignedTransaction.objects.filter(pk__in=[version.pk for version in signed]).update(sent_at=None)
 
 
 @pytest.fixture(scope="module")
 def chain_under_control(chains_file: Path) -> Iterator[Contracts]:
-    """A node of this module alone, with the contracts."""
-    with start() as url:
-        yield prepare(url, chains_file=chains_file)
+    """Run a node of this module only, with the contracts."""
+    with run_anvil() as url:
+        yield deploy_contracts(url, chains_file=chains_file)
 
 
 @pytest.fixture
 def use_wallets(settings: Any) -> Callable[[Sequence[str]], None]:
-    """To be called with the addresses of the wallets that are to send."""
+    """Return a function that takes the addresses of the sending wallets."""
 
     def use(addresses: Sequence[str]) -> None:
         settings.DEPLOYER_KEYS = {CHAIN_ID: tuple(map(secret_of, addresses))}
         installed_signer.cache_clear()
-        wallets.note_wallets(CHAIN_ID)
+        wallets.refresh_wallets(CHAIN_ID)
 
     return use
 
@@ -206,7 +206,7 @@ def ground(
     forget_chains: Callable[[], None],
     use_wallets: Callable[[Sequence[str]], None],
 ) -> Iterator[Ground]:
-    """The chain as it was before any test, with one wallet, and nothing mined by itself."""
+    """Return the chain as it was before any test, with one wallet, and without automatic mining."""
     settings.CHAINS_FILES = (str(chains_file),)
     settings.RPC_URLS = {CHAIN_ID: (chain_under_control.rpc_url,)}
     settings.DEPLOYER_KEYSTORES, settings.DEPLOYER_REMOTE = {}, {}

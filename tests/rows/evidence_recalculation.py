@@ -1,14 +1,14 @@
-"""What detectors measured, worked out again from their evidence alone, as docs/leaderboard.md tells how."""
+"""Measurements of detectors, recalculated only from their evidence, as docs/leaderboard.md describes."""
 
 
 def listed(found: dict, of: str = "interactions") -> float:
-    """What a list of evidence sums up to, others included."""
+    """Return the sum of an evidence list, others included."""
     shown = found["accounts"] if "accounts" in found else found["listed"]
     return sum(one[of] for one in shown) + found["others"][of]
 
 
 def measured_again(flag: str, sign: str, found: dict) -> float:
-    """A sign's value, from what its evidence lists alone."""
+    """Return a sign's value, only from the lists of its evidence."""
     whole = found.get("interactions", 0)
     if sign == "shortfall":
         everyone = found["audience"]
@@ -46,7 +46,7 @@ def measured_again(flag: str, sign: str, found: dict) -> float:
 
 
 def strength_again(flag: str, found: dict) -> float:
-    """A detector's strength, from what its evidence lists alone."""
+    """Return a detector's strength, only from the lists of its evidence."""
     strengths = []
     for name, sign in found["signs"].items():
         part = (measured_again(flag, name, found) - sign["low"]) / (sign["high"] - sign["low"])
@@ -55,7 +55,7 @@ def strength_again(flag: str, found: dict) -> float:
 
 
 def flags_again(evidence: dict, confidence: float) -> list[str]:
-    """The flags of an agent, from its evidence and its wash confidence, in no order."""
+    """Return the flags of an agent, from its evidence and its wash confidence, in no order."""
     if confidence < 0.5:
         return []
     return [flag for flag, found in evidence.items() if found["weight"] * strength_again(flag, found) >= 0.1]

@@ -1,4 +1,4 @@
-"""Rows for tests. What a test is about it says itself; the rest comes from here."""
+"""Factories of rows. A test sets the fields that it is about; the rest is default."""
 
 import secrets
 import string
@@ -11,9 +11,9 @@ from solders.pubkey import Pubkey
 from solders.signature import Signature
 
 from accounts.models import Administrator, AdminSession, PartnerKey, PartnerKeySecret, Person, Scope, SocialProfile
-from config.api.fields import checksum
-from pretokens.body import keyword_key
-from pretokens.models import Pretoken, State
+from pretokens.body import normalize_keyword
+from pretokens.models import Pretoken, PretokenState
+from tokens.chains.addresses import checksum_address
 from tokens.indexing.metadata import copy_key, parse_context, parse_metadata
 from tokens.models import (
     ChainHead,
@@ -21,6 +21,7 @@ from tokens.models import (
     CoverageAlarm,
     DeployAttempt,
     Deployment,
+    DeploymentStatus,
     DeployWallet,
     FeeClaim,
     FollowedAccount,
@@ -49,7 +50,7 @@ class PartnerKeyFactory(factory.django.DjangoModelFactory[PartnerKey]):
 
 
 class PartnerKeySecretFactory(factory.django.DjangoModelFactory[PartnerKeySecret]):
-    """A secret whose text nobody knows."""
+    """A secret whose text is unknown."""
 
     class Meta:
         model = PartnerKeySecret
@@ -81,7 +82,7 @@ class SocialProfileFactory(factory.django.DjangoModelFactory[SocialProfile]):
 
 
 def _address() -> str:
-    return checksum("0x" + secrets.token_hex(20))
+    return checksum_address("0x" + secrets.token_hex(20))
 
 
 def _hash() -> str:
@@ -157,7 +158,7 @@ class SolanaTokenFactory(TokenFactory):
 
 
 class TokenDocumentFactory(factory.django.DjangoModelFactory[TokenDocument]):
-    """A document of a token that is to be fetched now."""
+    """A document of a token that is due for fetching now."""
 
     class Meta:
         model = TokenDocument
@@ -196,7 +197,7 @@ class TokenEventFactory(factory.django.DjangoModelFactory[TokenEvent]):
 
 
 class FeeClaimFactory(factory.django.DjangoModelFactory[FeeClaim]):
-    """What one claim paid."""
+    """The payment of one claim."""
 
     class Meta:
         model = FeeClaim
@@ -210,7 +211,7 @@ class FeeClaimFactory(factory.django.DjangoModelFactory[FeeClaim]):
 
 
 class ChainHeadFactory(factory.django.DjangoModelFactory[ChainHead]):
-    """A chain that is followed up to its head, which a node told of just now."""
+    """A chain that is followed up to its head, which a node returned just now."""
 
     class Meta:
         model = ChainHead
@@ -278,7 +279,7 @@ class FollowedAccountFactory(factory.django.DjangoModelFactory[FollowedAccount])
 
 
 class DeploymentFactory(factory.django.DjangoModelFactory[Deployment]):
-    """A partner's order on Base, of which nothing is signed yet."""
+    """A partner's deployment on Base, of which nothing is signed yet."""
 
     class Meta:
         model = Deployment
@@ -315,13 +316,13 @@ class DeployAttemptFactory(factory.django.DjangoModelFactory[DeployAttempt]):
     class Meta:
         model = DeployAttempt
 
-    deployment = factory.SubFactory(DeploymentFactory, status=Deployment.Status.SUBMITTED, attempts=1)
+    deployment = factory.SubFactory(DeploymentFactory, status=DeploymentStatus.SUBMITTED, attempts=1)
     wallet = factory.SubFactory(DeployWalletFactory)
     nonce = factory.Sequence(lambda n: n)
 
 
 class SignedTransactionFactory(factory.django.DjangoModelFactory[SignedTransaction]):
-    """A signed version that no node was handed yet; its bytes are no transaction."""
+    """A signed version that was not sent to a node yet; its bytes are no transaction."""
 
     class Meta:
         model = SignedTransaction
@@ -362,7 +363,7 @@ class AdministratorFactory(factory.django.DjangoModelFactory[Administrator]):
 
 
 class AdminSessionFactory(factory.django.DjangoModelFactory[AdminSession]):
-    """A live session of an administrator, whose cookie nobody has."""
+    """A live session of an administrator, without a client that has its cookie."""
 
     class Meta:
         model = AdminSession
@@ -373,7 +374,7 @@ class AdminSessionFactory(factory.django.DjangoModelFactory[AdminSession]):
 
 
 class SavedTokenFactory(factory.django.DjangoModelFactory[SavedToken]):
-    """A token on Base that a user said has been launched; nothing is known of its transaction."""
+    """A token on Base that a user reported as launched; nothing is known of its transaction."""
 
     class Meta:
         model = SavedToken
@@ -391,16 +392,16 @@ class PretokenFactory(factory.django.DjangoModelFactory[Pretoken]):
         model = Pretoken
 
     class Params:
-        deleted = factory.Trait(state=State.DELETED, deleted_at=factory.LazyFunction(timezone.now))
-        # Its row says nothing of it.
+        deleted = factory.Trait(state=PretokenState.DELETED, deleted_at=factory.LazyFunction(timezone.now))
+        # Its row has no salt.
         overdue = factory.Trait(
             created_at=factory.LazyFunction(lambda: timezone.now() - timedelta(days=7, seconds=1)),
         )
-        deployed = factory.Trait(state=State.DEPLOYED, deployment=factory.SubFactory(DeploymentFactory))
+        deployed = factory.Trait(state=PretokenState.DEPLOYED, deployment=factory.SubFactory(DeploymentFactory))
 
     owner = factory.SubFactory(PersonFactory)
     keyword = factory.Sequence(lambda n: f"Keyword {n}")
-    keyword_key = factory.LazyAttribute(lambda pretoken: keyword_key(pretoken.keyword))
+    keyword_key = factory.LazyAttribute(lambda pretoken: normalize_keyword(pretoken.keyword))
     chain_id = 8453
     body = factory.LazyAttribute(lambda pretoken: {"keyword": pretoken.keyword, "chain_id": pretoken.chain_id})
     size = 100

@@ -1,4 +1,4 @@
-"""A scene that each sign of each flag must see, and its honest twin, in which it must see nothing.
+"""Pairs of scenes for each sign of each flag: one that it must flag, and its honest twin, which it must not.
 
 Each returns its agent's index.
 """
@@ -30,7 +30,7 @@ def members(scene: WashScene, *, honest: bool) -> int:
     agents = [scene.agent(fid=fid) for fid in fids]
     for agent in agents:
         scene.crowd(agent, 20, first_fid=5_000_011 + 70_001 * agent)
-    # Who is liked by agents that it doesn't like back is in no ring with them.
+    # An account that is liked by agents that it doesn't like back is in no ring with them.
     for agent in agents[:1] if honest else agents:
         for fid in fids:
             if fid != fids[agent - agents[0]]:
@@ -112,7 +112,7 @@ def round_trips(scene: WashScene, *, honest: bool) -> int:
 
 
 def league(scene: WashScene, *, honest: bool, wallets: int = 6, is_own: bool = True) -> int:
-    """A purchase every two hours and a sale 20 minutes later by the next wallet, of which one is declared."""
+    """Add a purchase every two hours and a sale 20 minutes later by the next wallet, of which one is declared."""
     agent = scene.agent()
     scene.crowd(agent, 60, first_fid=13_000_027)
     for number in range(70):

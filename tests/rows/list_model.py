@@ -1,4 +1,4 @@
-"""The list of tokens in plain Python: what tests compare the answers of the database with."""
+"""The list of tokens in plain Python, which tests compare the database's results with."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,7 +15,7 @@ SORT_FIELDS = {
 
 @dataclass
 class Row:
-    """A listed token, as far as lists look at it."""
+    """A listed token's fields that lists read."""
 
     id: int
     name: str
@@ -25,12 +25,12 @@ class Row:
     market: dict[str, Any] = field(default_factory=dict)
 
     def key(self, sort_by: str) -> Any:
-        """What it is sorted by, None where that is unknown."""
+        """Return its sort key, None where that is unknown."""
         return self.deployed_at if sort_by == "deployed-at" else self.market.get(SORT_FIELDS[sort_by])
 
 
 def select(rows: list[Row], *, q: str = "", chain_id: int | None = None) -> list[Row]:
-    """The rows that match."""
+    """Return the rows that match."""
     sought = q.strip().lower()
     return [
         row
@@ -40,7 +40,7 @@ def select(rows: list[Row], *, q: str = "", chain_id: int | None = None) -> list
 
 
 def in_order(rows: list[Row], *, sort_by: str = "deployed-at", descending: bool = True) -> list[int]:
-    """Their ids in the list's order: unknown values last in both directions, ties by id."""
+    """Return their ids in the list's order: unknown values last in both directions, ties by id."""
     known = sorted(
         (row for row in rows if row.key(sort_by) is not None),
         key=lambda row: (row.key(sort_by), row.id),

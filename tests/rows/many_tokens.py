@@ -1,4 +1,4 @@
-"""Tables of some size, made by SQL, and the plans of the queries on them."""
+"""Tables of some size, filled by SQL, and the plans of the queries on them."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ _SENT = re.compile(r"((?:SET LOCAL [^;]*;\s*)*)((?:SELECT|WITH)\b.*)", re.DOTALL
 
 
 def make_tokens(values: Mapping[str, str], markets: Mapping[str, str]) -> None:
-    """Tokens with these columns, and their markets: SQL of the row's number n, which rises with id and time."""
+    """Insert tokens with these columns, and their markets: SQL of the row's number n, which rises with id and time."""
     multiply(
         TokenFactory(),
         {
@@ -47,7 +47,7 @@ def drop_tokens() -> None:
 
 
 def multiply(row: Model, values: Mapping[str, str]) -> None:
-    """Put a table's one row into it many times, with these values."""
+    """Insert a table's one row many times, with these values."""
     columns = [field.column for field in row._meta.fields if not field.generated]
     table = row._meta.db_table
     with connection.cursor() as cursor:
@@ -60,12 +60,12 @@ def multiply(row: Model, values: Mapping[str, str]) -> None:
 
 
 def settle(table: str) -> None:
-    """Vacuum until all rows are known to be visible, which they are not while others have an older snapshot."""
+    """Vacuum until all rows are visible, which they are not while others have an older snapshot."""
     wait_for(lambda: _is_vacuumed(table), seconds=30)
 
 
 def plans(run: Callable[[], Any], *tables: str) -> list[str]:
-    """The plans of the queries that it sends, those of tables (by default of tokens), under the settings sent along."""
+    """Return the plans of the queries on tables (by default of tokens), under the settings sent along."""
     with CaptureQueriesContext(connection) as queries:
         run()
     found = []

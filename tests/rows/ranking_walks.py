@@ -1,4 +1,4 @@
-"""Rankings as tests of GET /api/droid/leaderboard need them, and walks through them."""
+"""Rankings for tests of GET /api/droid/leaderboard, and walks through them."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -32,13 +32,13 @@ def make_snapshot(size=3, interval="24h", computed_at=COMPUTED, **columns):
 
 
 def replace(snapshot, size=3):
-    """Another ranking of the interval takes its place."""
+    """Replace the interval's current ranking by another one."""
     Snapshot.objects.filter(pk=snapshot.pk).update(is_current=False, replaced_at=timezone.now())
     return make_snapshot(size, interval=snapshot.interval, computed_at=snapshot.computed_at + timedelta(minutes=5))
 
 
 def walk(client, headers=None, cursor="", **query):
-    """All pages, to the last."""
+    """Return all pages, to the last."""
     pages = []
     while cursor is not None:
         pages.append(client.get(URL, {**query, "cursor": cursor}, headers=headers))
@@ -47,7 +47,7 @@ def walk(client, headers=None, cursor="", **query):
 
 
 def kept(answer):
-    """What caches may keep of it, and what it depends on."""
+    """Return the headers that let caches store it, and those that it varies by."""
     return answer["Cache-Control"], answer["Vary"]
 
 

@@ -1,9 +1,9 @@
-"""What refused calls have in common."""
+"""Assertions that refused calls share."""
 
 from typing import Any
 
 
 def assert_refused(answer: Any, status: int, text: str) -> None:
-    """The answer is this error and nothing else, and no cache keeps it."""
+    """Assert that the response is this error and nothing else, and not cacheable."""
     assert (answer.status_code, answer.json()) == (status, {"error": text})
     assert answer.headers["Cache-Control"] == "no-store"

@@ -23,7 +23,7 @@ CHAIN = 8453
 
 
 def hash_of(cast: int) -> str:
-    """A hash with this key."""
+    """Return a hash with this key."""
     return f"0x{cast:016x}{7:024x}"
 
 
@@ -32,7 +32,7 @@ def wallet_of(number: int) -> str:
 
 
 def store(scene: WashScene) -> list[Agent]:
-    """Its facts as rows, of agents in its order."""
+    """Store the facts as rows, of agents in the scene's order."""
     agents = [
         AgentFactory(
             fid=fid or None,
@@ -74,9 +74,9 @@ def store(scene: WashScene) -> list[Agent]:
 
 
 def judged(scene: WashScene, agent: int) -> Standing:
-    """What is stored of an agent after a ranking of the week was made of the scene, read anew."""
+    """Make a ranking of the week from the stored scene; return an agent's stored result, read anew."""
     agents = store(scene)
-    snapshot = snapshot_building.compute(Interval.WEEK, computed_at=at(0))
+    snapshot = snapshot_building.build_snapshot(Interval.WEEK, computed_at=at(0))
     return Standing.objects.get(snapshot=snapshot, agent=agents[agent])
 
 

@@ -1,4 +1,4 @@
-"""Reading lists of tokens as clients do, and giving tokens a market."""
+"""Walks through lists of tokens as clients read them, and markets for tokens."""
 
 import base64
 import json
@@ -13,17 +13,17 @@ SORTS = ("deployed-at", "market-cap", "tx-h24", "price-percent-h24", "price-perc
 
 
 def ids(answer: Any) -> list[int]:
-    """The ids of a page, in its order."""
+    """Return the ids of a page, in its order."""
     assert answer.status_code == 200, answer.content
     return [record["id"] for record in answer.json()["data"]]
 
 
-def walk(ask: Callable[..., Any], **parameters: Any) -> list[int]:
-    """The ids of all pages, by their cursors."""
+def walk(fetch: Callable[..., Any], **parameters: Any) -> list[int]:
+    """Return the ids of all pages, by their cursors."""
     found: list[int] = []
     cursor = None
     for _ in range(200):
-        answer = ask(**parameters, **({"cursor": cursor} if cursor else {}))
+        answer = fetch(**parameters, **({"cursor": cursor} if cursor else {}))
         found += ids(answer)
         cursor = answer.json()["cursor"]
         if cursor is None:
@@ -32,16 +32,16 @@ def walk(ask: Callable[..., Any], **parameters: Any) -> list[int]:
 
 
 def cursor_of(content: Any) -> str:
-    """A cursor with this content."""
+    """Return a cursor with this content."""
     return base64.b64encode(json.dumps(content).encode()).decode()
 
 
 def content_of(cursor: str) -> Any:
-    """What a cursor says."""
+    """Return a cursor's content."""
     return json.loads(base64.b64decode(cursor))
 
 
 def price(token: Token, **values: Any) -> Token:
-    """The token, with a market that was told just now."""
+    """Give the token a market that was fetched just now."""
     assert Market.objects.filter(pk=token.pk).update(**{"updated_at": timezone.now()} | values) == 1
     return token

@@ -1,4 +1,4 @@
-"""A pytest plugin: an issuer of users' tokens that the service believes, and tokens of made-up users."""
+"""A pytest plugin: an issuer of users' tokens that the service trusts, and tokens of made-up users."""
 
 from collections.abc import Iterator
 from threading import Thread
@@ -17,7 +17,7 @@ DOMAIN, APP_ID = "app.example", "sample-app"
 
 
 def as_user(issuer: IssuerStandIn, fid: int) -> dict[str, str]:
-    """The headers of a user who comes with a token of Quick Auth."""
+    """Return the headers of a user with a token of Quick Auth."""
     return bearer(issuer.quick_auth(fid, domain=DOMAIN))
 
 
@@ -26,8 +26,8 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def fetchers() -> list[Thread]:
-    """The threads that are at an issuer's keys."""
-    return [thread for thread in enumerate_threads() if thread.name.startswith(jwks.THREADS)]
+    """Return the threads that fetch an issuer's keys."""
+    return [thread for thread in enumerate_threads() if thread.name.startswith(jwks.THREAD_NAME_PREFIX)]
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +38,7 @@ def _issuer() -> Iterator[IssuerStandIn]:
 
 @pytest.fixture
 def issuer(_issuer: IssuerStandIn, settings: Any) -> Iterator[IssuerStandIn]:
-    """Quick Auth for DOMAIN and Privy for APP_ID; nothing was asked of it yet, and none of its keys is known."""
+    """Run Quick Auth for DOMAIN and Privy for APP_ID, with no requests so far and no keys cached."""
     settings.IDENTITY_ISSUERS = env_issuers(
         {
             "FARCASTER_AUTH_DOMAINS": DOMAIN,
@@ -48,10 +48,10 @@ def issuer(_issuer: IssuerStandIn, settings: Any) -> Iterator[IssuerStandIn]:
         }
     )
     jwks.key_set.cache_clear()
-    _issuer.asked.clear()
+    _issuer.received.clear()
     _issuer.behave(Mode.OK)
-    _issuer.change, _issuer.refuse = lambda asked, body: body, lambda asked: None
+    _issuer.change, _issuer.refuse = lambda requested, body: body, lambda requested: None
     yield _issuer
     jwks.key_set.cache_clear()
-    # The next test counts who asks.
+    # The next test counts the requests.
     wait_for(lambda: not fetchers())

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from leaderboard.facts.columns import Accounts, Actions, Agents, Facts, Interactions, Runs, Trades
+from leaderboard.facts.columns import Accounts, Actions, Agents, Interactions, IntervalFacts, Runs, Trades
 
 NOW = 1_790_000_000
 DAY = 86_400
@@ -28,7 +28,7 @@ class WashScene:
         self.random = np.random.default_rng(self.seed)
 
     def agent(self, *, fid: int = 0, creator: int = 0, casts: int = 20) -> int:
-        """An agent that wrote so many casts, evenly over the week."""
+        """Add an agent with so many casts, evenly over the week."""
         self.agents.append((fid, creator))
         agent = len(self.agents) - 1
         for number in range(casts):
@@ -36,18 +36,18 @@ class WashScene:
         return agent
 
     def person(self, fid: int, *, score: float = 0.7, age: int = 900) -> int:
-        """An account whose score and days since registration are known; 0 days for unknown."""
+        """Add an account whose score and days since registration are known; 0 days for unknown."""
         self.known[fid] = (score, NOW - age * DAY if age else 0)
         return fid
 
     def crowd(self, agent: int, accounts: int, *, first_fid: int, score: float = 0.7, times: int = 1) -> None:
-        """Accounts far apart by FID, each of which likes some casts at its own pace."""
+        """Add accounts far apart by FID, each of which likes some casts at its own pace."""
         for number in range(accounts):
             fid = self.person(first_fid + number * 997, score=score, age=400 + 5 * number)
             self.like(agent, fid, times=times)
 
     def like(self, agent: int, fid: int, *, times: int = 1, delay: float | None = None, text: int = 0) -> None:
-        """Interactions with casts of an agent: after so many seconds, or after as long as people take."""
+        """Add interactions with casts of an agent: after so many seconds, or after a usual delay of people."""
         own = [cast for cast in self.casts if cast[0] == agent]
         for cast in self.random.choice(len(own), size=times, replace=times > len(own)).tolist():
             _, ago, key = own[cast]
@@ -55,8 +55,8 @@ class WashScene:
             at = max(int(ago - wait), 1)
             self.interactions.append((agent, at, REPLY if text else LIKE, fid, key, text))
 
-    def facts(self, *, shuffled: int = 0) -> Facts:
-        """All of it as columns, in another order for another number."""
+    def facts(self, *, shuffled: int = 0) -> IntervalFacts:
+        """Return all of it as columns, in another order for another number."""
         order = np.random.default_rng(shuffled).permutation if shuffled else np.arange
         fids = sorted(self.known)
 
@@ -66,7 +66,7 @@ class WashScene:
 
         runs, casts = order(len(self.runs)), order(len(self.casts))
         met, trades = order(len(self.interactions)), order(len(self.trades))
-        return Facts(
+        return IntervalFacts(
             computed_at=NOW,
             seconds=WEEK,
             agents=Agents(
@@ -111,7 +111,7 @@ class WashScene:
 
 
 def town(seed: int = 1) -> WashScene:
-    """An honest surrounding: three agents, each with a crowd, so that there is something usual to differ from."""
+    """Build an honest surrounding: three agents, each with a crowd, so that there is something usual to differ from."""
     scene = WashScene(seed)
     for number in range(3):
         scene.crowd(scene.agent(fid=900_000_000 + number * 5000), 60, first_fid=100_000 + number * 100_003, times=2)

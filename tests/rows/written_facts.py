@@ -1,4 +1,4 @@
-"""Facts to be written without a node, and all rows that writing them makes."""
+"""Facts that are written without a node, and all rows that writing them creates."""
 
 from collections.abc import Iterable
 from random import Random
@@ -8,32 +8,32 @@ from django.db import transaction
 
 from development.sample_data.evm_launches import BEGIN, SPAN_SECONDS, draw_launch, popular_names
 from tests.nodes.recordings import EVENT_TRANSACTIONS, RECORDED_LAUNCHES, base, mined
-from tokens.chains.registry.chains import load
+from tokens.chains.registry.chains import load_registry
 from tokens.chains.types import Launch, TransactionFacts
 from tokens.indexing import chain_lock
-from tokens.indexing.writing import Written, write
+from tokens.indexing.writing import WriteCounts, write_transactions
 from tokens.models import FeeClaim, LaunchFacts, Market, SearchEntry, Token, TokenEvent
 
-# What depends on when a row was written.
+# Fields that depend on when a row was written.
 _TIMES = ("created_at", "last_indexed", "due_at", "updated_at")
 
 
 def recorded_facts() -> list[TransactionFacts]:
-    """All recorded transactions that hold a launch or an event, in the chain's order."""
+    """Return all recorded transactions that hold a launch or an event, in the chain's order."""
     labels = dict.fromkeys([*RECORDED_LAUNCHES, *EVENT_TRANSACTIONS])
     return sorted((mined(label).read() for label in labels), key=lambda facts: facts.block_number)
 
 
 def drawn_launches(count: int) -> list[Launch]:
-    """Invented launches of Base, which are the same every time."""
-    random, popular, registry = Random("launches"), popular_names(5), load()
+    """Draw launches of Base, deterministically."""
+    random, popular, registry = Random("launches"), popular_names(5), load_registry()
     time = BEGIN + SPAN_SECONDS - 10_000
     drawn = (draw_launch(random, registry=registry, time=time + 3 * n, popular=popular) for n in range(2 * count))
     return [launch for launch in drawn if launch.chain_id == base().chain_id][:count]
 
 
 def launch_facts_of(launches: Iterable[Launch]) -> list[TransactionFacts]:
-    """Each launch in a transaction of its own."""
+    """Return each launch in a transaction of its own."""
     return [
         TransactionFacts(
             tx_hash=launch.tx_hash,
@@ -47,15 +47,15 @@ def launch_facts_of(launches: Iterable[Launch]) -> list[TransactionFacts]:
     ]
 
 
-def write_all(transactions: Iterable[TransactionFacts]) -> Written:
+def write_all(transactions: Iterable[TransactionFacts]) -> WriteCounts:
     """Write transactions of Base as a follower does, at once."""
     with transaction.atomic():
-        chain_lock.own(base().chain_id)
-        return write(list(transactions), chain=base())
+        chain_lock.lock_exclusive(base().chain_id)
+        return write_transactions(list(transactions), chain=base())
 
 
 def all_rows(*, ids: bool = False) -> dict[str, list[dict[str, Any]]]:
-    """Every row that writing makes, in a fixed order, but for times of writing; without ids unless asked for."""
+    """Return every row that writing creates, in a fixed order, but for times of writing; ids are optional."""
     tokens = dict(Token.objects.values_list("pk", "contract_address"))
     events = {pk: (tx_hash, log) for pk, tx_hash, log in TokenEvent.objects.values_list("pk", "tx_hash", "log_index")}
 
@@ -74,6 +74,6 @@ def all_rows(*, ids: bool = False) -> dict[str, list[dict[str, Any]]]:
 
 
 def forget_all() -> None:
-    """Delete every row that writing makes."""
+    """Delete every row that writing creates."""
     for model in (FeeClaim, TokenEvent, Token):
         model._default_manager.all().delete()

@@ -1,4 +1,4 @@
-"""A simulated chain as a process of its own, which prints its URLs and its truth's size, and serves until it is ended.
+"""Command that serves a simulated chain from a separate process and prints its URLs and row counts as JSON.
 
 python -m tests.simulator --seed 1 --blocks 200000 --launches 0.25 --port 8590
 """
@@ -12,7 +12,7 @@ from tests.simulator import ALL, Faults, Limits, SimulatedChain, Traffic, serve
 
 
 def main() -> None:
-    """Build the chain, print one line of JSON, serve; with --every, mine a block each so many seconds."""
+    """Build the chain, print one line of JSON and serve; with --every, mine a block at that interval in seconds."""
     options = _options()
     traffic = Traffic(launches=options.launches, events=options.events, noise=options.noise, legacy=options.legacy)
     chain = SimulatedChain(options.seed, traffic=traffic)

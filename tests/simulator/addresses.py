@@ -1,9 +1,9 @@
-"""The contracts of chain 8453 that simulated launches go through, as the registry has them, and strangers."""
+"""The contracts of chain 8453 in the registry that simulated launches use, and unregistered addresses."""
 
 from tests.nodes.launch_builder import FACTORY_V4
 
 FACTORY = FACTORY_V4
-# The first ones are those of today; the last one has no fee preferences.
+# The first ones are the current ones; the last one has no fee preferences.
 LOCKERS = (
     "0x63D2DfEA64b3433F4071A98665bcD7Ca14d93496",
     "0xffA37784D619F228D8B379d287a4D7282e500762",
@@ -17,7 +17,7 @@ AIRDROPS = ("0xf652B3610D75D81871bf96DB50825d9af28391E0", "0x56Fa0Da89eD94822e46
 DEV_BUY = "0x1331f0788F9c08C8F38D52c7a1152250A9dE00be"
 STATIC_HOOKS = ("0xb429d62f8f3bFFb98CdB9569533eA23bF0Ba28CC", "0xDd5EeaFf7BD481AD55Db083062b13a3cdf0A68CC")
 DYNAMIC_HOOKS = ("0xd60D6B218116cFd801E28F78d011a203D2b068Cc", "0x34a45c6B61876d739400Bd71228CbcbD4F53E8cC")
-# One that tells its fees, one that is told them by the call alone, and one that has none.
+# One that emits its fees, one whose fees are only in the calldata, and one that has none.
 MEV_MODULES = (
     "0xebB25BB797D82CB78E1bc70406b13233c0854413",
     "0xFdc013ce003980889cFfd66b0c8329545ae1d1E8",
@@ -26,5 +26,5 @@ MEV_MODULES = (
 PRESALE = "0xeeBbC567C3D612f50a67820f39CDD30dcCF7E6b8"
 LOCKER_V31 = "0x33e2Eda238edcF470309b8c6D228986A1204c8f9"
 FACTORY_V0 = "0x250c9FB2b411B48273f69879007803790A6AeA47"
-# A stranger's contract that calls the factory several times.
+# An unregistered contract that calls the factory several times.
 BATCH = "0xbA7C4ba7c4BA7c4bA7c4BA7c4BA7C4BA7C4bA7c4"

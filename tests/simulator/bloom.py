@@ -1,4 +1,4 @@
-"""Ethereum's filter over the addresses and topics of a block's logs (yellow paper, section 4.3.1)."""
+"""Ethereum's bloom filter over the addresses and topics of a block's logs (yellow paper, section 4.3.1)."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -9,7 +9,7 @@ from tests.simulator.encoding import LogEntry
 
 
 def bloom(logs: Iterable[LogEntry]) -> int:
-    """The 2048 bits as a number."""
+    """Return the 2048 bits as a number."""
     found = 0
     for log in logs:
         found |= _bits(log.address)

@@ -1,4 +1,4 @@
-"""A chain in memory that grows and reorganises by a seed, and knows what it holds for us."""
+"""A chain in memory that is extended and reorged by a seed, and records the rows expected from it."""
 
 import random
 from collections.abc import Callable, Iterable, Sequence
@@ -34,9 +34,9 @@ class Block:
 
 
 class SimulatedChain:
-    """Blocks from number 0 on, which holds nothing. One thread changes it; any number may read.
+    """Blocks from number 0 on; block 0 is empty. One thread changes it; any number may read.
 
-    A list of blocks only ever grows, and a reorg makes a new one: who has read `blocks` has a branch that stays.
+    A list of blocks is only ever appended to, and a reorg makes a new one: a reader of `blocks` has a stable branch.
     """
 
     def __init__(
@@ -45,13 +45,13 @@ class SimulatedChain:
         self.seed, self.chain_id, self.rng = seed, chain_id, random.Random(seed)
         self.traffic, self.block_seconds = traffic or Traffic(), block_seconds
         self.maker = TransactionMaker(self.rng)
-        # (lower-case address, function) -> what the contract answers, in whatever block.
+        # (lower-case address, function) -> the contract's return value, at any block.
         self.views: dict[tuple[str, str], bytes] = {}
         self.by_hash: dict[str, Block] = {}
-        # Transaction hash -> the blocks that hold it, on whatever branch.
+        # Transaction hash -> the blocks that contain it, on any branch.
         self.places: dict[str, list[Block]] = {}
         self.blocks: list[Block] = []
-        # The branches that reorgs left behind, the newest last.
+        # The branches orphaned by reorgs, the newest last.
         self.dropped: list[list[Block]] = []
         # Called with each new head, in the chain's thread.
         self.listeners: list[Callable[[Block], None]] = []
@@ -69,14 +69,14 @@ class SimulatedChain:
         for _ in range(count):
             mined = self._draw() if transactions is None else transactions
             self._add(self.blocks, mined)
-            self._note(mined)
+            self._record(mined)
             self._announce(self.head)
 
     def reorg(self, depth: int, *, keep: float = 0.8, length: int | None = None) -> None:
         """Drop the newest blocks and put a branch of `length` blocks (as many, by default) in their place.
 
-        `keep` is the share of the dropped transactions that come back there, in other blocks and another order: a few
-        as another transaction that does the same, and a few reverted.
+        `keep` is the share of the dropped transactions that are mined again there, in other blocks and shuffled: a few
+        as another transaction with the same effect, and a few reverted.
         """
         if not 0 < depth < len(self.blocks):
             raise ValueError(f"a reorg of {depth} of {len(self.blocks)} blocks")
@@ -85,7 +85,7 @@ class SimulatedChain:
         doomed = [entry for block in self.blocks[-depth:] for entry in block.transactions]
         self.dropped.append(self.blocks)
         self._alive, self._known = [], set()
-        self._note(entry for block in branch for entry in block.transactions)
+        self._record(entry for block in branch for entry in block.transactions)
         kept = [self._come_back(entry) for entry in doomed if self.rng.random() < keep]
         slots: list[list[Transaction]] = [[] for _ in range(length)]
         for entry in kept if length else ():
@@ -94,16 +94,16 @@ class SimulatedChain:
         for slot in slots:
             self.rng.shuffle(slot)
             mined, late = self._in_order([*late, *slot])
-            self._note(mined)
+            self._record(mined)
             mined = [*mined, *self._draw()] if self.rng.random() < 0.5 else mined
             self._add(branch, mined)
-            self._note(mined)
+            self._record(mined)
         self.blocks = branch
         for block in branch[len(branch) - length :]:
             self._announce(block)
 
     def truth(self, *, blocks: Sequence[Block] | None = None) -> Truth:
-        """What the canonical chain holds for us, or these blocks of it."""
+        """Return the expected tokens and events of the canonical chain, or of these blocks of it."""
         tokens: dict[str, TokenTruth] = {}
         events: list[EventTruth] = []
         for block in self.blocks if blocks is None else blocks:
@@ -124,7 +124,7 @@ class SimulatedChain:
             listener(block)
 
     def _draw(self) -> list[Transaction]:
-        # Tokens of long ago are as likely as new ones.
+        # Old tokens are as likely as new ones.
         return self.maker.block(self.traffic, self._alive)
 
     def _come_back(self, entry: Transaction) -> Transaction:
@@ -133,11 +133,11 @@ class SimulatedChain:
             return self.maker.again(entry)
         return revert(entry) if draw < 0.15 else entry
 
-    def _in_order(self, wanted: Sequence[Transaction]) -> tuple[list[Transaction], list[Transaction]]:
-        """Those that can be mined, launches before what needs them, and those whose launch is not there (yet)."""
+    def _in_order(self, candidates: Sequence[Transaction]) -> tuple[list[Transaction], list[Transaction]]:
+        """Return the transactions that can be mined, launches first, and those that lack their launch."""
         there = set(self._known)
         mined: list[Transaction] = []
-        late = list(wanted)
+        late = list(candidates)
         while True:
             ready = [entry for entry in late if entry.needs <= there]
             if not ready:
@@ -146,7 +146,7 @@ class SimulatedChain:
             late = [entry for entry in late if not entry.needs <= there]
             there |= {address for entry in ready for address in entry.launched}
 
-    def _note(self, mined: Iterable[Transaction]) -> None:
+    def _record(self, mined: Iterable[Transaction]) -> None:
         for entry in mined:
             self._alive += [token for _, token in entry.launches if token.address not in self._known]
             self._known |= entry.launched

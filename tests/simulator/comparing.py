@@ -1,4 +1,4 @@
-"""The service's rows against the truth of a simulated chain: each row, in both directions."""
+"""Comparison of the service's rows with the truth of a simulated chain, in both directions."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -12,16 +12,16 @@ _PLACED = ("tx_hash", "log_index", "block_number", "block_hash")
 
 
 def differences(truth: Truth, *, chain_id: int, above: int = -1) -> list[str]:
-    """What is missing in the rows, what they have too much, and what is different, one line each; none is equality.
+    """Return the missing, superfluous and different rows, one line each; no lines mean equality.
 
-    `above` is a block up to which nobody has read; the truth must be of the blocks above it.
+    Blocks up to `above` have not been read; the truth must be of the blocks above it.
     """
     rows = {
         token.contract_address: _token_row(token)
         for token in Token.objects.filter(chain_id=chain_id, unindexed=False, block_number__gt=above)
     }
-    wanted = {address: _token_truth(token) for address, token in truth.tokens.items()}
-    found = list(_compare("token", wanted, rows))
+    expected = {address: _token_truth(token) for address, token in truth.tokens.items()}
+    found = list(_compare("token", expected, rows))
     events = {
         (event.tx_hash, event.log_index): _event_row(event)
         for event in TokenEvent.objects.filter(chain_id=chain_id, block_number__gt=above).select_related("token")
@@ -30,13 +30,13 @@ def differences(truth: Truth, *, chain_id: int, above: int = -1) -> list[str]:
     return found + list(_compare_claims(truth.events, chain_id))
 
 
-def _compare(kind: str, wanted: Mapping[Any, Json], rows: Mapping[Any, Json]) -> Iterable[str]:
-    for key in wanted.keys() - rows.keys():
-        yield f"{kind} {key} is missing: {_brief(wanted[key])}"
-    for key in rows.keys() - wanted.keys():
+def _compare(kind: str, expected: Mapping[Any, Json], rows: Mapping[Any, Json]) -> Iterable[str]:
+    for key in expected.keys() - rows.keys():
+        yield f"{kind} {key} is missing: {_brief(expected[key])}"
+    for key in rows.keys() - expected.keys():
         yield f"{kind} {key} is invented: {_brief(rows[key])}"
-    for key in wanted.keys() & rows.keys():
-        for name, value in wanted[key].items():
+    for key in expected.keys() & rows.keys():
+        for name, value in expected[key].items():
             if rows[key][name] != value:
                 yield f"{kind} {key} has {name} {rows[key][name]!r} and should have {value!r}"
 
@@ -89,7 +89,7 @@ def _event_row(event: TokenEvent) -> Json:
 
 
 def _compare_claims(events: Iterable[EventTruth], chain_id: int) -> Iterable[str]:
-    wanted = Counter(
+    expected = Counter(
         (*_place(event), *claim, event.at.block_time) for event in events for claim in event.happening.claims
     )
     rows = Counter(
@@ -103,6 +103,6 @@ def _compare_claims(events: Iterable[EventTruth], chain_id: int) -> Iterable[str
         )
         for claim in FeeClaim.objects.filter(chain_id=chain_id).select_related("event")
     )
-    for kind, rest in (("is missing", wanted - rows), ("is invented", rows - wanted)):
+    for kind, rest in (("is missing", expected - rows), ("is invented", rows - expected)):
         for claim in rest:
             yield f"claim {claim} {kind}"

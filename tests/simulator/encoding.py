@@ -1,7 +1,7 @@
-"""Logs and calls from the published signatures: none of the product's ABI files or decoders is used here.
+"""Encoder of logs and calls from the published signatures, without the product's ABI files and decoders.
 
-As `tests.nodes.launch_builder`, and quick enough for a hundred thousand logs: eth_abi, which a test compares it with, takes
-ten times as long.
+As `tests.nodes.launch_builder`, and fast enough for a hundred thousand logs: eth_abi, with which a test compares it,
+takes ten times as long.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ ZERO = "0x" + "00" * 20
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """What a contract emitted; everything is lower-case hex, and where it stands is the block's matter."""
+    """A log's address, topics and data in lower-case hex; its position belongs to the block."""
 
     address: str
     topics: tuple[str, ...]
@@ -30,12 +30,12 @@ class LogEntry:
 
 @cache
 def topic(signature: str) -> str:
-    """The topic0 of an event."""
+    """Return the topic0 of an event."""
     return "0x" + keccak(text=signature).hex()
 
 
 def emit(by: str, signature: str, *arguments: Any, indexed: Sequence[int] = ()) -> LogEntry:
-    """A log; `indexed` are the places of the indexed arguments, which have types of one word. Texts may be bytes."""
+    """Build a log; `indexed` are the places of the indexed arguments, of one-word types. Texts may be bytes."""
     words, rest = _encoders(signature, tuple(indexed))
     topics = [topic(signature), *("0x" + encode([arguments[place]]).hex() for place, encode in words)]
     places, encode = rest
@@ -44,19 +44,19 @@ def emit(by: str, signature: str, *arguments: Any, indexed: Sequence[int] = ()) 
 
 
 def call(signature: str, *arguments: Any) -> str:
-    """Calldata."""
+    """Encode the calldata of a function."""
     _, (_, encode) = _encoders(signature, ())
     return "0x" + keccak(text=signature)[:4].hex() + encode(arguments).hex()
 
 
 def encode_values(types: Sequence[str], values: Sequence[Any]) -> bytes:
-    """Bare ABI values."""
+    """Encode ABI values without a selector."""
     return _tuple(tuple(types))(values)
 
 
 @lru_cache(maxsize=100_000)
 def checksum(address: str) -> str:
-    """The EIP-55 form."""
+    """Return the EIP-55 form."""
     return to_checksum_address(address)
 
 
@@ -116,5 +116,5 @@ def _is_dynamic(kind: str) -> bool:
 
 
 def _size(kind: str) -> int:
-    """The bytes that a value of a static type takes."""
+    """Return the number of bytes that a value of a static type takes."""
     return sum(map(_size, split_types(kind[1:-1]))) if kind.startswith("(") else 32

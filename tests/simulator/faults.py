@@ -1,30 +1,30 @@
-"""What goes wrong with a node, and how often."""
+"""The faults and limits of a simulated node."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.nodes.recorded_node import Refused
+from tests.nodes.recorded_node import RefusedError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Faults:
-    """Parts of all requests (1 is each) that go wrong, and what a node lacks for good. Nothing does by default."""
+    """Rates of faulty requests (1 is each), and what a node lacks permanently. All are 0 by default."""
 
-    # An HTTP error, 429 or a JSON-RPC error that asks to come back.
+    # An HTTP error, 429 or a JSON-RPC error that requests a retry later.
     errors: float = 0.0
-    # The connection ends without an answer.
+    # The connection ends without a response.
     dropped: float = 0.0
-    # The answer comes after so many seconds.
+    # The response is delayed by so many seconds.
     hangs: float = 0.0
     hang_seconds: float = 0.3
-    # The body is cut, a batch lacks an answer, a result is null or lacks a field.
+    # The body is cut, a batch lacks a response, a result is null or lacks a field.
     halves: float = 0.0
-    # Logs of eth_getLogs that are left out of an answer, or of all answers of this node; that stand there twice; and
-    # answers whose logs are in another order.
+    # Logs of eth_getLogs that are missing in one response, or in all responses of this node; that are duplicated; and
+    # responses whose logs are shuffled.
     omitted: float = 0.0
     omitted_for_good: float = 0.0
-    # Transactions of which no log is in any of these answers.
+    # Transactions whose logs are missing in all of these responses.
     forgotten: float = 0.0
     doubled: float = 0.0
     reordered: float = 0.0
@@ -33,18 +33,18 @@ class Faults:
     stale_by: int = 8
     # How many blocks the node itself is behind.
     behind: int = 0
-    # Requests that are answered as of a branch that the chain has dropped.
+    # Requests that are served from an orphaned branch.
     forked: float = 0.0
-    # New heads of which subscribers are not told, and those at which the connection ends.
+    # New heads that are not sent to subscribers, and those at which the connection ends.
     unannounced: float = 0.0
     disconnected: float = 0.0
-    # The chain that it says it is of; ours where None.
+    # The chain id that it returns; the simulated chain's where None.
     chain_id: int | None = None
-    # Methods that it does not offer.
+    # Methods that it does not support.
     lacking: frozenset[str] = frozenset()
 
 
-# Everything that the issue asks for, at once.
+# All required kinds of faults at once.
 ALL = Faults(
     errors=0.05,
     dropped=0.01,
@@ -62,12 +62,12 @@ ALL = Faults(
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a node takes of one request; None is any number. The words are those of a provider."""
+    """The limits of one request; None is unlimited. The error messages are those of a provider."""
 
     blocks: int | None = None
     logs: int | None = None
     batch: int | None = None
-    # Whether logs carry their block's time.
+    # Whether logs contain their block's time.
     times: bool = True
     # Whether a range may end beyond the newest block.
     beyond_head: bool = True
@@ -80,7 +80,7 @@ _WORDS: Mapping[str, Any] = {
 }
 
 
-def too_many(limits: Limits, what: str, *, limit: int, first: int, last: int) -> Refused:
-    """The provider's refusal of a query of logs."""
+def too_many(limits: Limits, what: str, *, limit: int, first: int, last: int) -> RefusedError:
+    """Return the provider's error for a query of logs beyond a limit."""
     code, words = limits.words[what]
-    return Refused(code, words.format(limit=limit, first=first, last=last))
+    return RefusedError(code, words.format(limit=limit, first=first, last=last))

@@ -1,4 +1,4 @@
-"""What happens to tokens after their launch, and what only looks like it, as logs with what is true of them."""
+"""Events after launch and look-alikes, as logs with the expected rows."""
 
 import random
 from collections.abc import Callable
@@ -19,20 +19,20 @@ _V31_CLAIMED = (
 
 @dataclass(frozen=True)
 class Emitted:
-    """A log, and what it means; nothing where it only looks like an event."""
+    """A log and its expected event; None where it only looks like an event."""
 
     log: LogEntry
     happening: Happening | None
 
 
 class HappeningMaker:
-    """Makes events after launch up; the same seed makes the same ones."""
+    """Generator of events after launch; the same seed makes the same ones."""
 
     def __init__(self, rng: random.Random, maker: LaunchMaker) -> None:
         self.rng, self.maker = rng, maker
 
     def of(self, token: Launched) -> Emitted:
-        """Something that can happen to this token."""
+        """Return an event that can happen to this token."""
         generation = token.columns["generation"]
         choices: list[Callable[[Launched], Emitted]] = [self._claim]
         if generation != "v0":
@@ -46,19 +46,19 @@ class HappeningMaker:
         return self.rng.choice(choices)(token)
 
     def noise(self, token: Launched | None) -> Emitted:
-        """A log that says nothing, however it looks: of a stranger, or of a contract that has no say in it."""
-        stranger, somebody = self.maker.address(), token.address if token else self.maker.address()
+        """Return a log without meaning: of an unregistered contract, or of one that is not a source of that event."""
+        stranger, account = self.maker.address(), token.address if token else self.maker.address()
         amount = self.rng.randrange(10**20)
         looks = [
             emit(stranger, "UpdateAdmin(address,address)", stranger, self.maker.address(), indexed=(0, 1)),
             emit(stranger, "UpdateImage(string)", "ipfs://strange"),
-            emit(stranger, "Verified(address,address)", stranger, somebody, indexed=(0, 1)),
-            emit(stranger, _COLLECTED, somebody, amount, amount, [amount], [amount], indexed=(0,)),
+            emit(stranger, "Verified(address,address)", stranger, account, indexed=(0, 1)),
+            emit(stranger, _COLLECTED, account, amount, amount, [amount], [amount], indexed=(0,)),
             emit(stranger, "ClaimTokens(address,address,uint256)", stranger, WETH, amount, indexed=(0, 1)),
-            emit(stranger, "AllocationClaimed(address,uint256,uint256)", somebody, amount, 0, indexed=(0,)),
-            emit(stranger, "Transfer(address,address,uint256)", stranger, somebody, amount, indexed=(0, 1)),
+            emit(stranger, "AllocationClaimed(address,uint256,uint256)", account, amount, 0, indexed=(0,)),
+            emit(stranger, "Transfer(address,address,uint256)", stranger, account, amount, indexed=(0, 1)),
             self._made_up_launch(stranger),
-            # Honest contracts, of tokens that nobody knows.
+            # Registered contracts, with tokens that were never launched.
             emit(addresses.VAULT, "AllocationClaimed(address,uint256,uint256)", stranger, amount, 0, indexed=(0,)),
             emit(addresses.LOCKERS[0], _COLLECTED, stranger, amount, 0, [amount], [0], indexed=(0,)),
             emit(
@@ -67,12 +67,12 @@ class HappeningMaker:
             ),
         ]  # fmt: skip
         if token and token.columns["locker_address"] != addresses.LOCKERS[1]:
-            # A locker of the registry, and not the token's.
-            looks.append(emit(addresses.LOCKERS[1], _COLLECTED, somebody, amount, 0, [amount], [0], indexed=(0,)))
+            # A locker of the registry, but not the token's.
+            looks.append(emit(addresses.LOCKERS[1], _COLLECTED, account, amount, 0, [amount], [0], indexed=(0,)))
         return Emitted(self.rng.choice(looks), None)
 
     def currency_claim(self) -> Emitted:
-        """Fees claimed in a currency that is no launched token."""
+        """Return a claim of fees in a currency that is no launched token."""
         return self._fee_claim(WETH, token=None)
 
     def _made_up_launch(self, stranger: str) -> LogEntry:
@@ -85,11 +85,11 @@ class HappeningMaker:
     def _event(
         self, kind: str, token: Launched, by: str, signature: str, *arguments: tuple[str, Any, bool], **meaning: Any
     ) -> Emitted:
-        """`arguments` are (name, value, whether it is indexed), in the event's order."""
+        """Build an event; `arguments` are (name, value, whether it is indexed), in the event's sequence."""
         indexed = [place for place, (_, _, is_indexed) in enumerate(arguments) if is_indexed]
         log = emit(by, signature, *(value for _, value, _ in arguments), indexed=indexed)
-        told = {name: as_stored(value) for name, value, _ in arguments}
-        return Emitted(log, Happening(kind=kind, emitter=by, token=token.address, arguments=told, **meaning))
+        stored = {name: as_stored(value) for name, value, _ in arguments}
+        return Emitted(log, Happening(kind=kind, emitter=by, token=token.address, arguments=stored, **meaning))
 
     def _admin(self, token: Launched) -> Emitted:
         new = self.maker.address()
@@ -230,16 +230,16 @@ class HappeningMaker:
                 strict=True,
             )
         )
-        paid = [(who, currency) for who in (creator, interface, team) for currency in (low, high)]
+        paid = [(recipient, currency) for recipient in (creator, interface, team) for currency in (low, high)]
         return self._event(
             "fees_claimed", token, addresses.LOCKER_V31, _V31_CLAIMED, ("lpTokenId", token.position_id, True),
             ("creatorRecipient", creator, True), ("interfaceRecipient", interface, True),
             ("teamRecipient", team, False), ("token0", low, False), ("token1", high, False), *named,
-            claims=tuple((*who, amount) for who, amount in zip(paid, amounts, strict=True)),
+            claims=tuple((*pair, amount) for pair, amount in zip(paid, amounts, strict=True)),
         )  # fmt: skip
 
     def _v0_claim(self, token: Launched) -> Emitted:
-        """Of a locker whose fee is 0, which names no currency."""
+        """Return a claim from a locker whose fee is 0; it names no currency."""
         pair = sorted((token.address, token.columns["paired_token"]), key=str.lower)
         claimer, amounts = self.maker.address(), [self.rng.randrange(1, 10**20) for _ in range(2)]
         zero = "0x" + "00" * 20
@@ -256,7 +256,7 @@ class HappeningMaker:
 
 
 def as_stored(value: Any) -> Any:
-    """A value of an event as rows have it."""
+    """Return a value of an event as it is stored in rows."""
     if isinstance(value, bytes):
         return "0x" + value.hex()
     if isinstance(value, list):

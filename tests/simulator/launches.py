@@ -1,4 +1,4 @@
-"""Launches as the contracts of chain 8453 emit them, each with what is true of the token, told without decoding it."""
+"""Generator of launches as the contracts of chain 8453 emit them, with the expected row, derived without decoding."""
 
 import json
 import random
@@ -25,8 +25,8 @@ _REWARD_ADDED = (
     "address[],int24[],int24[],uint16[])"
 )
 _DYNAMIC = "PoolInitialized(bytes32,uint24,uint24,uint256,uint256,int24,uint256,uint24)"
-_WANTS = ("Both", "Paired", "Clanker")
-# What a name is in the call and the log, and what is left of it: no text at all, and a NUL, which PostgreSQL refuses.
+_PREFERENCES = ("Both", "Paired", "Clanker")
+# A name in the call and the log, and in the row: no text at all, and a NUL, which PostgreSQL refuses.
 _ODD_NAMES: Sequence[tuple[str | bytes, str]] = (
     ("", ""),
     ("Quote \" ' \\ \n tab\t", "Quote \" ' \\ \n tab\t"),
@@ -38,40 +38,40 @@ _ODD_NAMES: Sequence[tuple[str | bytes, str]] = (
 
 @dataclass(frozen=True, kw_only=True)
 class Launched:
-    """A token that a transaction launches: its logs, the last of which is TokenCreated, and what is true of it."""
+    """A token that a transaction launches: its logs, the last of which is TokenCreated, and its expected row."""
 
     address: str
     logs: tuple[LogEntry, ...]
-    # The row's columns, without those that tell where it stands.
+    # The row's columns, without those of its position in the chain.
     columns: Json
     shares: tuple[Share, ...]
     extensions: Json
-    # What its contract and those it knows answer: (address, function) -> value, types as in Solidity.
+    # The return values of its contracts: (address, function) -> value, types as in Solidity.
     views: dict[tuple[str, str], tuple[str, Any]] = field(default_factory=dict)
-    # Makes the call of one launch to the factory itself, by the sender, for which few ask.
+    # Makes the call of one launch to the factory itself, by the sender; few tests need it.
     calldata: Callable[[], str] | None = None
     value: int = 0
-    # Events of the launch's own logs: (place of the log, kind, arguments).
+    # Events of the launch's own logs: (index of the log, kind, arguments).
     collected: tuple[tuple[int, str, Json], ...] = ()
-    # Facts that events after launch go by.
+    # Facts on which events after launch depend.
     vault: bool = False
     airdrop: str | None = None
     position_id: int | None = None
 
 
 class LaunchMaker:
-    """Makes launches up; the same seed makes the same ones."""
+    """Generator of launches; the same seed makes the same ones."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self._made = 0
 
     def address(self) -> str:
-        """A new address, EIP-55."""
+        """Return a new address, EIP-55."""
         return checksum("0x" + self.rng.randbytes(20).hex())
 
     def name(self) -> tuple[str | bytes, str, str | bytes, str]:
-        """Name and symbol, each as it is written and as it is read."""
+        """Return name and symbol, each as it is written and as it is read."""
         self._made += 1
         if self.rng.random() < 0.06:
             odd = self.rng.choice(_ODD_NAMES)
@@ -80,9 +80,9 @@ class LaunchMaker:
         return name, name, symbol, symbol
 
     def v4(self, *, sender: str, caller: str | None, paired: tuple[str, str | None] | None = None) -> Launched:
-        """A launch of generation v4; `caller` is the contract that calls the factory, the sender where None.
+        """Build a launch of generation v4; `caller` is the contract that calls the factory, the sender where None.
 
-        `paired` is a token to pair with, and the symbol that it tells.
+        `paired` is a token to pair with, and the symbol that it returns.
         """
         return _V4Launch(self, sender=sender, caller=caller, paired=paired).build()
 
@@ -91,7 +91,7 @@ _WORDS = ("moon", "dog", "inu", "coin", "犬", "pepe", "base", "cat")
 
 
 class _V4Launch:
-    """One launch in the making."""
+    """Builder of one v4 launch."""
 
     def __init__(
         self, maker: LaunchMaker, *, sender: str, caller: str | None, paired: tuple[str, str | None] | None
@@ -172,7 +172,7 @@ class _V4Launch:
             return USDC, "USDC"
         else:
             paired, symbol = (self.maker.address(), "STR"), "STR"
-        # Not in the registry, so that it is asked.
+        # Not in the registry, so that the service calls it.
         if symbol:
             self.views[paired[0].lower(), "symbol()"] = ("string", symbol)
             self.views[paired[0].lower(), "decimals()"] = ("uint8", 18)
@@ -191,7 +191,7 @@ class _V4Launch:
                 admin=self.maker.address(),
                 recipient=self.maker.address(),
                 bps=BPS // count + (BPS % count if index == 0 else 0),
-                wants=self.rng.choice(_WANTS) if prefers else "Both",
+                wants=self.rng.choice(_PREFERENCES) if prefers else "Both",
             )
             for index in range(count)
         )
@@ -217,7 +217,7 @@ class _V4Launch:
     def _locker_logs(self) -> None:
         low, high = sorted((self.token, self.paired), key=str.lower)
         if self.locker in addresses.LOCKERS_WITH_PREFERENCES:
-            preferences = [_WANTS.index(share.wants) for share in self.shares]
+            preferences = [_PREFERENCES.index(share.wants) for share in self.shares]
             self._log(self.locker, "InitialFeePreferences(address,uint8[])", self.token, preferences, indexed=(0,))
         self._log(
             self.locker, _REWARD_ADDED, self.token, (low, high, 0x800000, 200, self.hook),
@@ -234,14 +234,14 @@ class _V4Launch:
             signature = "FeeConfigSet(bytes32,uint24,uint24,uint256)"
             self._log(self.mev_module, signature, self.pool_id, *fees)
         elif self.mev_module == addresses.MEV_MODULES[1]:
-            # Tells nothing, so that only the call does, where the factory was called by the transaction itself.
+            # Emits nothing, so that the settings are only in the call, if the transaction itself called the factory.
             self.mev_data = encode_values(("uint24", "uint24", "uint256"), fees)
         if self.mev_data and (self.mev_module == addresses.MEV_MODULES[0] or self.caller is None):
             names = ("startingFee", "endingFee", "secondsToDecay")
             self.extensions["sniperTax"] = dict(zip(names, fees, strict=True))
 
     def _extend(self, address: str, *, bps: int, value: int = 0, data: bytes = b"") -> int:
-        """Note an extension; returns its part of the supply."""
+        """Add an extension and return its part of the supply."""
         supply = SUPPLY * bps // BPS
         self.extension_addresses.append(address)
         self.extension_calls.append((address, value, bps, data))

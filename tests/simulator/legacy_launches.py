@@ -1,4 +1,4 @@
-"""Launches of generations v0 and v3.1, whose transactions have to be read in full and whose tokens have to be asked."""
+"""Launches of generations v0 and v3.1, which require reading their transactions in full and calling their tokens."""
 
 from tests.nodes.launch_builder import FACTORY_V31, V3_FACTORY, V31_CREATED, WETH
 from tests.nodes.launch_builder import POSITION_MANAGER as MANAGER
@@ -15,7 +15,7 @@ _CREATOR_REWARD = 40
 
 
 def v31(maker: LaunchMaker, *, sender: str) -> Launched:
-    """A launch of v3.1 through a stranger's contract, so that there is no call to read."""
+    """Build a launch of v3.1 through an unregistered contract, so that there is no call to read."""
     token, admin, creator, interface = (maker.address() for _ in range(4))
     name, read_name, symbol, read_symbol = maker.name()
     position_id, pool = maker.rng.randrange(1, 2**60), maker.address()
@@ -53,7 +53,7 @@ def v31(maker: LaunchMaker, *, sender: str) -> Launched:
 
 
 def v0(maker: LaunchMaker, *, sender: str) -> Launched:
-    """A launch of v0 with a locker of its own, through a stranger's contract."""
+    """Build a launch of v0 with a new locker, through an unregistered contract."""
     token, locker, pool = (maker.address() for _ in range(3))
     name, read_name, symbol, read_symbol = maker.name()
     position_id = maker.rng.randrange(1, 2**60)
@@ -101,7 +101,7 @@ def _columns(name: str, symbol: str, pool: str, admin: str, position_id: str) ->
 
 def _extensions() -> Json:
     fees = {"type": "static", "clankerFee": 100, "pairedFee": 100, "baseFee": None, "maxFee": None}
-    # The positions' ticks are told as if the token were token0, whichever it is.
+    # The positions' ticks are written as if the token were token0, whichever it is.
     position = {"tickLower": _TICK, "tickUpper": 887_200, "positionBps": BPS}
     return {
         "fees": fees | {"hook_address": None},
@@ -114,7 +114,7 @@ def _extensions() -> Json:
 
 
 def _uniswap(token: str, pool: str, *, factory: str, locker: str, position_id: int) -> list[LogEntry]:
-    """Pool, starting price, liquidity, and the LP NFT's way into its locker."""
+    """Return the logs of pool, starting price, liquidity, and the LP NFT's transfers into its locker."""
     first = token.lower() < WETH.lower()
     token0, token1 = (token, WETH) if first else (WETH, token)
     lower, upper = (_TICK, 887_200) if first else (-887_200, -_TICK)

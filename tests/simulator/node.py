@@ -1,4 +1,4 @@
-"""A node of a simulated chain: what it answers to JSON-RPC calls, and how it goes wrong."""
+"""A simulated chain's JSON-RPC node: its responses to calls, and its faults."""
 
 import random
 import threading
@@ -8,23 +8,24 @@ from typing import Any
 
 from eth_utils.crypto import keccak
 
-from tests.nodes.recorded_node import Refused
+from tests.nodes.recorded_node import RefusedError
 from tests.simulator.bloom import bloom
 from tests.simulator.chain import Block, SimulatedChain
 from tests.simulator.faults import Faults, Limits, too_many
 from tests.simulator.shapes import Json, PlacedLog, block_json, block_logs, log_json, receipt_json, transaction_json
 
 _VIEWS = ("symbol()", "decimals()", "totalSupply()", "imageUrl()", "image()", "metadata()", "context()")
-# How many blocks the chain grows beyond a dropped branch before no node is left on that.
+# The number of blocks that the chain grows beyond an orphaned branch before no node serves that branch.
 _FORK_LIVES = 20
 _FUNCTIONS = {"0x" + keccak(text=name)[:4].hex(): name for name in _VIEWS}
 
 
 @dataclass
 class Node:
-    """One URL's node. `faults` and `limits` may be changed at any time, `pinned` to the blocks of a branch to stay on.
+    """The node of one URL.
 
-    Which request goes wrong is drawn from the node's own seed, in the order in which requests arrive.
+    `faults` and `limits` may be changed at any time; `pinned` sets the blocks of a branch to stay on. Which
+    request goes wrong is drawn from the node's own seed, in order of arrival.
     """
 
     chain: SimulatedChain
@@ -34,28 +35,28 @@ class Node:
     pinned: list[Block] | None = None
     url: str = ""
     websocket_url: str = ""
-    # How many calls of each method were answered.
-    asked: dict[str, int] = field(default_factory=dict)
+    # Answered calls by method.
+    received: dict[str, int] = field(default_factory=dict)
     requests: int = 0
 
     def __post_init__(self) -> None:
         self.rng, self.lock = random.Random(self.seed), threading.Lock()
 
     def draw(self, part: float) -> bool:
-        """Whether something of this likelihood happens now."""
+        """Return whether an event of this probability happens now."""
         with self.lock:
             return part > 0 and self.rng.random() < part
 
     def pick(self, count: int) -> int:
-        """A number below count."""
+        """Return a number below `count`."""
         with self.lock:
             return self.rng.randrange(count)
 
     def view(self) -> "View":
-        """The chain as the next request sees it."""
+        """Return the chain as the next request sees it."""
         faults, blocks = self.faults, self.pinned or self.chain.blocks
         dropped = self.chain.dropped[-1] if self.chain.dropped else None
-        # Nobody keeps to a dropped branch for long.
+        # A node follows an orphaned branch for a short time only.
         if dropped and len(blocks) - len(dropped) < _FORK_LIVES and self.draw(faults.forked):
             blocks = dropped
         behind = faults.behind
@@ -65,7 +66,7 @@ class Node:
 
     def count(self, method: str) -> None:
         with self.lock:
-            self.asked[method] = self.asked.get(method, 0) + 1
+            self.received[method] = self.received.get(method, 0) + 1
 
 
 @dataclass(frozen=True)
@@ -77,10 +78,10 @@ class View:
     count: int
 
     def answer(self, method: str, params: Sequence[Any]) -> Any:
-        """The result of a call. Raises Refused."""
+        """Return the result of a call. Raises RefusedError."""
         self.node.count(method)
         if method in self.node.faults.lacking or method not in _METHODS:
-            raise Refused(-32601, f"the method {method} does not exist/is not available")
+            raise RefusedError(-32601, f"the method {method} does not exist/is not available")
         return _METHODS[method](self, *params)
 
     @property
@@ -88,14 +89,14 @@ class View:
         return self.blocks[self.count - 1]
 
     def block(self, number: str) -> Block | None:
-        """By number or tag; None where this node has none."""
+        """Return a block by number or tag; None where this node has none."""
         if number in ("latest", "pending", "safe", "finalized"):
             return self.head
         place = 0 if number == "earliest" else int(number, 16)
         return self.blocks[place] if place < self.count else None
 
     def block_by_hash(self, block_hash: str) -> Block | None:
-        """None where it is not on this node's branch, or beyond its head."""
+        """Return a block by hash; None where it is not on this node's branch, or beyond its head."""
         block = self.node.chain.by_hash.get(block_hash)
         return block if block and self.has(block) else None
 
@@ -103,7 +104,7 @@ class View:
         return block.number < self.count and self.blocks[block.number] is block
 
     def place(self, tx_hash: str) -> tuple[Block, int] | None:
-        """Where a transaction is mined: its block and its place there."""
+        """Return the block in which a transaction is mined, and its index there."""
         for block in self.node.chain.places.get(tx_hash, ()):
             if self.has(block):
                 return block, [entry.hash for entry in block.transactions].index(tx_hash)
@@ -153,11 +154,11 @@ def _block_receipts(view: View, block: Any) -> list[Json] | None:
 def _call(view: View, transaction: Json, block: Any = "latest", *_overrides: Any) -> str:
     at = block if isinstance(block, str) else block.get("blockHash") or block["blockNumber"]
     if (view.block_by_hash(at) if len(at) == 66 else view.block(at)) is None:
-        raise Refused(-32000, "header not found")
+        raise RefusedError(-32000, "header not found")
     function = _FUNCTIONS.get((transaction.get("data") or transaction.get("input") or "")[:10])
     answer = view.node.chain.views.get((transaction["to"].lower(), function or ""))
     if answer is None:
-        raise Refused(3, "execution reverted", data="0x")
+        raise RefusedError(3, "execution reverted", data="0x")
     return "0x" + answer.hex()
 
 
@@ -169,23 +170,23 @@ def _logs(view: View, query: Json) -> list[Json]:
     if limit is not None and len(found) > limit and len(blocks) > 1:
         last = max(found[limit - 1][0].number - 1, blocks[0].number)
         raise too_many(node.limits, "logs", limit=limit, first=blocks[0].number, last=last)
-    return [log_json(*placed, with_times=node.limits.times) for placed in _misremember(node, found)]
+    return [log_json(*placed, with_times=node.limits.times) for placed in _corrupt_logs(node, found)]
 
 
 def _blocks_of(view: View, query: Json) -> Sequence[Block]:
     if "blockHash" in query:
         block = view.block_by_hash(query["blockHash"])
         if block is None:
-            raise Refused(-32000, "unknown block")
+            raise RefusedError(-32000, "unknown block")
         return [block]
     first, last = (_number(view, query.get(name, "latest")) for name in ("fromBlock", "toBlock"))
     limits = view.node.limits
     if first > last:
-        raise Refused(-32000, "invalid block range params")
+        raise RefusedError(-32000, "invalid block range params")
     if limits.blocks is not None and last - first + 1 > limits.blocks:
         raise too_many(limits, "blocks", limit=limits.blocks, first=first, last=first + limits.blocks - 1)
     if last >= view.count and not limits.beyond_head:
-        raise Refused(-32602, "block range extends beyond current head block")
+        raise RefusedError(-32602, "block range extends beyond current head block")
     return view.blocks[first : min(last + 1, view.count)]
 
 
@@ -194,7 +195,7 @@ def _number(view: View, name: str) -> int:
 
 
 def _filter(query: Json) -> Callable[[PlacedLog], bool]:
-    """Whether a log is asked for: one of the addresses, and at each place one of the topics."""
+    """Return the predicate of a log query: one of the addresses, and at each place one of the topics."""
     addresses = query.get("address")
     if addresses is not None:
         named = [addresses] if isinstance(addresses, str) else addresses
@@ -215,8 +216,8 @@ def _filter(query: Json) -> Callable[[PlacedLog], bool]:
     return matches
 
 
-def _misremember(node: Node, found: list[PlacedLog]) -> list[PlacedLog]:
-    """The logs as a node tells them that loses, doubles and shuffles some."""
+def _corrupt_logs(node: Node, found: list[PlacedLog]) -> list[PlacedLog]:
+    """Return the logs with some lost, duplicated and shuffled."""
     faults = node.faults
     if faults.omitted_for_good or faults.forgotten:
         found = [placed for placed in found if not _lost(node, placed)]
@@ -231,14 +232,14 @@ def _misremember(node: Node, found: list[PlacedLog]) -> list[PlacedLog]:
 
 
 def _lost(node: Node, placed: PlacedLog) -> bool:
-    """Whether this node's index lacks the log, or all of its transaction, whenever it is asked."""
+    """Return whether this node's index permanently lacks the log, or all of its transaction."""
     block, transaction, _, _, index = placed
     log_lost = _drawn(f"{node.seed} {block.hash} {index}") < node.faults.omitted_for_good
     return log_lost or _drawn(f"{node.seed} {transaction.hash}") < node.faults.forgotten
 
 
 def _drawn(text: str) -> float:
-    """A number from 0 to 1 that is always the same for the same text."""
+    """Return a number from 0 to 1 that is always the same for the same text."""
     return int.from_bytes(keccak(text=text)[:4], "big") / 2**32
 
 

@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection
 from websockets.sync.server import serve as serve_websocket
 
-from tests.nodes.recorded_node import Refused
+from tests.nodes.recorded_node import RefusedError
 from tests.simulator.chain import Block, SimulatedChain
 from tests.simulator.faults import Faults, Limits
 from tests.simulator.node import Node, View
@@ -40,7 +40,7 @@ def serve(
     port: int = 0,
     websocket_port: int = 0,
 ) -> Iterator[Node]:
-    """A node while the block runs, on free ports unless told."""
+    """Run a node while the block runs, on free ports by default."""
     node = Node(chain, seed, faults or Faults(), limits or Limits())
     handler = type("Handler", (_Handler,), {"node": node})
     with ExitStack() as stack:
@@ -61,7 +61,7 @@ def serve(
 
 
 def respond(node: Node, body: Any) -> Answer | None:
-    """HTTP status and body of the answer to a parsed request; None where the connection just ends."""
+    """Return HTTP status and body of the response to a parsed request; None where the connection just ends."""
     faults = node.faults
     node.requests += 1
     if node.draw(faults.dropped):
@@ -91,7 +91,7 @@ def _result(view: View, call: Any) -> Any:
     envelope = {"jsonrpc": "2.0", "id": call["id"]}
     try:
         return envelope | {"result": view.answer(call["method"], call.get("params") or ())}
-    except Refused as refused:
+    except RefusedError as refused:
         return envelope | {"error": refused.error}
 
 
@@ -102,7 +102,7 @@ def _refuse(body: Any, error: Any) -> bytes:
 
 
 def _halve(node: Node, reply: Any) -> bytes:
-    """Half an answer: a cut body, a batch that lacks a reply, no result, or an object or log that lacks a field."""
+    """Return a partial response: a cut body, or one without a reply of the batch, its result or a field."""
     replies = reply if isinstance(reply, list) else [reply]
     chosen = node.pick(4)
     victim = replies[node.pick(len(replies))] if replies else {}
@@ -118,7 +118,7 @@ def _halve(node: Node, reply: Any) -> bytes:
         thing = result[node.pick(len(result))] if isinstance(result, list) and result else result
         if isinstance(thing, dict):
             names = sorted(thing.keys() & {"blockHash", "topics", "data", "logIndex", "hash", "parentHash", "logs"})
-            # A copy: what a node keeps is whole.
+            # A copy, because the node's own object must stay whole.
             broken = {name: value for name, value in thing.items() if name != names[node.pick(len(names))]}
             if isinstance(result, list):
                 victim["result"] = [broken if part is thing else part for part in result]
@@ -134,7 +134,7 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Callers hang up, and are killed, as they like."""
+        """Ignore callers that hang up or are killed."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -154,11 +154,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(head.encode() + body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Tests read their own output."""
+        """Log nothing, as tests read the output."""
 
 
 class _Announcer:
-    """Tells subscribers of new heads."""
+    """Publisher of new heads to subscribers."""
 
     def __init__(self, node: Node) -> None:
         self.node = node
@@ -167,7 +167,7 @@ class _Announcer:
         self._subscribers: dict[ServerConnection, list[str]] = {}
 
     def handle(self, connection: ServerConnection) -> None:
-        """One connection until it ends."""
+        """Handle one connection until it ends."""
         try:
             for text in connection:
                 body = orjson.loads(text)
@@ -179,24 +179,24 @@ class _Announcer:
                 self._subscribers.pop(connection, None)
 
     def announce(self, block: Block) -> None:
-        """Tell of a new block, unless that goes wrong."""
+        """Publish a new block, unless a fault prevents it."""
         faults = self.node.faults
         with self._lock:
             subscribers = [(connection, list(ids)) for connection, ids in self._subscribers.items()]
         for connection, ids in subscribers:
             if self.node.draw(faults.unannounced):
                 continue
-            # What subscribers are told is as far behind as the node.
-            told = self.node.pinned or self.node.chain.blocks
+            # Notifications are as far behind as the node.
+            visible = self.node.pinned or self.node.chain.blocks
             if faults.behind:
-                block = told[max(0, len(told) - 1 - faults.behind)]
+                block = visible[max(0, len(visible) - 1 - faults.behind)]
             with suppress(ConnectionClosed):
                 if self.node.draw(faults.disconnected):
                     connection.close()
                 for subscription in ids:
                     params = {"subscription": subscription, "result": header_json(block)}
-                    note = {"jsonrpc": "2.0", "method": "eth_subscription", "params": params}
-                    connection.send(orjson.dumps(note).decode())
+                    notification = {"jsonrpc": "2.0", "method": "eth_subscription", "params": params}
+                    connection.send(orjson.dumps(notification).decode())
 
     def _answer(self, connection: ServerConnection, body: Any) -> Any:
         calls = body if isinstance(body, list) else [body]

@@ -16,7 +16,7 @@ _GAS_LIMIT = hex(400_000_000)
 
 
 def block_json(block: Block, *, full: bool) -> Json:
-    """A block, with its transactions or their hashes."""
+    """Return a block, with its transactions or their hashes."""
     transactions: list[Any] = [entry.hash for entry in block.transactions]
     if full:
         transactions = [transaction_json(block, place) for place in range(len(block.transactions))]
@@ -24,7 +24,7 @@ def block_json(block: Block, *, full: bool) -> Json:
 
 
 def header_json(block: Block) -> Json:
-    """A block's header, as newHeads tells it."""
+    """Return a block's header, in the schema of newHeads."""
     return {
         "number": hex(block.number),
         "hash": block.hash,
@@ -48,7 +48,7 @@ def header_json(block: Block) -> Json:
 
 
 def transaction_json(block: Block, place: int) -> Json:
-    """A mined transaction by its place in the block."""
+    """Return a mined transaction by its index in the block."""
     entry = block.transactions[place]
     return {
         "hash": entry.hash,
@@ -75,7 +75,7 @@ def transaction_json(block: Block, place: int) -> Json:
 
 
 def receipt_json(block: Block, place: int, *, bloom: int, with_times: bool) -> Json:
-    """The receipt of a transaction by its place in the block; `bloom` is that of its own logs."""
+    """Return the receipt of a transaction by its index in the block; `bloom` is that of its own logs."""
     entry = block.transactions[place]
     return {
         "transactionHash": entry.hash,
@@ -95,13 +95,13 @@ def receipt_json(block: Block, place: int, *, bloom: int, with_times: bool) -> J
     }
 
 
-# A log in its place: block, transaction, the transaction's place, the log, the log's place in the block.
+# A log with its position: block, transaction, the transaction's index, the log, the log's index in the block.
 PlacedLog = tuple[Block, Transaction, int, LogEntry, int]
 
 
 @lru_cache(maxsize=50_000)
 def block_logs(block: Block) -> tuple[PlacedLog, ...]:
-    """A block's logs in their places."""
+    """Return a block's logs with their positions."""
     return tuple(_place(block))
 
 
@@ -114,7 +114,7 @@ def _place(block: Block) -> Iterator[PlacedLog]:
 
 
 def log_json(block: Block, entry: Transaction, place: int, log: LogEntry, index: int, *, with_times: bool) -> Json:
-    """A log; newer nodes add its block's time."""
+    """Return a log; newer nodes add its block's time."""
     found = {
         "address": log.address,
         "topics": list(log.topics),

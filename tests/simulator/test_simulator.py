@@ -1,4 +1,4 @@
-"""The simulated chain is honest where it is told to be, and what it says is true is what the service reads of it."""
+"""`tests.simulator`: the served chain, its faults, and the agreement of its truth with the service's indexing."""
 
 import json
 from typing import Any
@@ -28,20 +28,22 @@ def chain() -> SimulatedChain:
     return grown
 
 
-def ask(url: str, method: str, *params: Any) -> Any:
+def call_node(url: str, method: str, *params: Any) -> Any:
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     answer = requests.post(url, json=body, timeout=5).json()
     return answer["result"] if "result" in answer else answer["error"]
 
 
 def all_logs(url: str, **more: Any) -> list[dict[str, Any]]:
-    logs: list[dict[str, Any]] = ask(url, "eth_getLogs", {"fromBlock": "0x0", "toBlock": "latest"} | more)
+    logs: list[dict[str, Any]] = call_node(url, "eth_getLogs", {"fromBlock": "0x0", "toBlock": "latest"} | more)
     return logs
 
 
 def test_each_block_follows_its_parent_in_hash_number_and_time(chain):
     with serve(chain) as node:
-        blocks = [ask(node.url, "eth_getBlockByNumber", hex(number), False) for number in range(len(chain.blocks))]
+        blocks = [
+            call_node(node.url, "eth_getBlockByNumber", hex(number), False) for number in range(len(chain.blocks))
+        ]
     for parent, block in zip(blocks, blocks[1:], strict=False):
         assert block["parentHash"] == parent["hash"]
         assert int(block["number"], 16) == int(parent["number"], 16) + 1
@@ -52,7 +54,7 @@ def test_the_bloom_filter_is_that_of_the_blocks_logs(chain):
     with serve(chain) as node:
         logs = all_logs(node.url)
         for number in range(len(chain.blocks)):
-            block = ask(node.url, "eth_getBlockByNumber", hex(number), False)
+            block = call_node(node.url, "eth_getBlockByNumber", hex(number), False)
             expected = 0
             for log in logs:
                 if log["blockHash"] == block["hash"]:
@@ -67,10 +69,12 @@ def test_logs_are_the_same_by_range_by_block_and_by_receipt(chain):
     with serve(chain) as node:
         by_range, by_block, by_receipt = all_logs(node.url), [], []
         for number in range(len(chain.blocks)):
-            block = ask(node.url, "eth_getBlockByNumber", hex(number), False)
-            by_block += ask(node.url, "eth_getLogs", {"blockHash": block["hash"]})
-            receipts = ask(node.url, "eth_getBlockReceipts", block["hash"])
-            assert receipts == [ask(node.url, "eth_getTransactionReceipt", entry) for entry in block["transactions"]]
+            block = call_node(node.url, "eth_getBlockByNumber", hex(number), False)
+            by_block += call_node(node.url, "eth_getLogs", {"blockHash": block["hash"]})
+            receipts = call_node(node.url, "eth_getBlockReceipts", block["hash"])
+            assert receipts == [
+                call_node(node.url, "eth_getTransactionReceipt", entry) for entry in block["transactions"]
+            ]
             by_receipt += [log for receipt in receipts for log in receipt["logs"]]
     assert by_range == by_block == by_receipt
 
@@ -93,10 +97,10 @@ def test_the_dropped_branch_is_unknown_and_comes_back_elsewhere(chain):
     with serve(chain) as node:
         assert gone
         for block in gone:
-            assert ask(node.url, "eth_getBlockByHash", block.hash, False) is None
-            assert ask(node.url, "eth_getLogs", {"blockHash": block.hash})["message"] == "unknown block"
+            assert call_node(node.url, "eth_getBlockByHash", block.hash, False) is None
+            assert call_node(node.url, "eth_getLogs", {"blockHash": block.hash})["message"] == "unknown block"
         back = [entry.hash for block in gone for entry in block.transactions]
-        found = [receipt for entry in back if (receipt := ask(node.url, "eth_getTransactionReceipt", entry))]
+        found = [receipt for entry in back if (receipt := call_node(node.url, "eth_getTransactionReceipt", entry))]
         assert 0 < len(found) < len(back)
         assert {receipt["blockHash"] for receipt in found} <= {block.hash for block in chain.blocks}
 
@@ -155,19 +159,19 @@ def test_the_same_seed_gives_the_same_chain():
     assert first.truth() == second.truth()
 
 
-def test_limits_are_refused_in_a_providers_words(chain):
+def test_limits_are_refused_in_a_providers_text(chain):
     with serve(chain, limits=Limits(blocks=10, logs=3)) as node:
-        refused = ask(node.url, "eth_getLogs", {"fromBlock": "0x0", "toBlock": "0x20"})
+        refused = call_node(node.url, "eth_getLogs", {"fromBlock": "0x0", "toBlock": "0x20"})
         assert refused == {"code": -32602, "message": "query exceeds max block range 10"}
-        refused = ask(node.url, "eth_getLogs", {"fromBlock": "0x1", "toBlock": "0x9"})
+        refused = call_node(node.url, "eth_getLogs", {"fromBlock": "0x1", "toBlock": "0x9"})
         assert refused["message"].startswith("query exceeds max results 3, retry with the range 1-")
 
 
-def test_a_lagging_node_knows_nothing_beyond_its_head(chain):
+def test_a_lagging_node_has_nothing_beyond_its_head(chain):
     with serve(chain, faults=Faults(behind=5)) as node:
-        head = int(ask(node.url, "eth_blockNumber"), 16)
+        head = int(call_node(node.url, "eth_blockNumber"), 16)
         assert head == chain.head.number - 5
-        assert ask(node.url, "eth_getBlockByHash", chain.head.hash, False) is None
+        assert call_node(node.url, "eth_getBlockByHash", chain.head.hash, False) is None
         assert {int(log["blockNumber"], 16) for log in all_logs(node.url, toBlock=hex(chain.head.number))} <= set(
             range(head + 1)
         )
@@ -181,7 +185,7 @@ def test_what_a_node_lost_for_good_is_in_its_receipts(chain):
         assert part == all_logs(node.url)
         assert len(part) < len(whole)
         lost = next(log for log in whole if log not in part)
-        assert lost in ask(node.url, "eth_getTransactionReceipt", lost["transactionHash"])["logs"]
+        assert lost in call_node(node.url, "eth_getTransactionReceipt", lost["transactionHash"])["logs"]
 
 
 def test_a_faulty_node_errs_in_every_way_and_is_right_in_between(chain):
@@ -216,7 +220,7 @@ def _outcome(answer: requests.Response, whole: list[dict[str, Any]]) -> str:
     return "right" if reply.get("result") == whole else "wrong"
 
 
-def test_subscribers_are_told_of_new_heads_and_of_a_new_branch():
+def test_subscribers_are_notified_of_new_heads_and_of_a_new_branch():
     chain = SimulatedChain(2)
     chain.mine(5)
     with serve(chain) as node, connect(node.websocket_url) as socket:
@@ -224,9 +228,9 @@ def test_subscribers_are_told_of_new_heads_and_of_a_new_branch():
         subscription = json.loads(socket.recv(5))["result"]
         chain.mine(2)
         chain.reorg(1, length=2)
-        told = [json.loads(socket.recv(5))["params"] for _ in range(4)]
-        assert {entry["subscription"] for entry in told} == {subscription}
-        assert [entry["result"]["hash"] for entry in told][-2:] == [block.hash for block in chain.blocks[-2:]]
+        notifications = [json.loads(socket.recv(5))["params"] for _ in range(4)]
+        assert {entry["subscription"] for entry in notifications} == {subscription}
+        assert [entry["result"]["hash"] for entry in notifications][-2:] == [block.hash for block in chain.blocks[-2:]]
 
 
 def test_a_node_that_hangs_up_on_subscribers_takes_them_again():

@@ -20,11 +20,11 @@ class Transaction:
     sender: str
     to: str
     value: int
-    # Makes the call's data.
+    # Builds the calldata.
     calldata: Callable[[], str] | None
     succeeded: bool
     logs: tuple[LogEntry, ...]
-    # (place among the logs, what is true of it)
+    # (index of the log, expected event)
     launches: tuple[tuple[int, Launched], ...] = ()
     happenings: tuple[tuple[int, Happening], ...] = ()
     # Tokens that must have been launched before it.
@@ -37,19 +37,19 @@ class Transaction:
 
 @dataclass(frozen=True, kw_only=True)
 class Traffic:
-    """How many transactions of each kind a block has in the mean."""
+    """The mean number of transactions of each kind in a block."""
 
     launches: float = 0.3
     events: float = 0.6
     noise: float = 0.4
-    # The parts of the launches that are of older generations, of several tokens, and reverted.
+    # The shares of the launches that are of older generations, of several tokens, and reverted.
     legacy: float = 0.06
     several: float = 0.08
     reverted: float = 0.04
 
 
 class TransactionMaker:
-    """Makes transactions up; the same seed makes the same ones."""
+    """Generator of transactions; the same seed makes the same ones."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -57,7 +57,7 @@ class TransactionMaker:
         self.happenings = HappeningMaker(rng, self.launches)
 
     def block(self, traffic: Traffic, alive: Sequence[Launched]) -> list[Transaction]:
-        """The transactions of a block; `alive` are the tokens that it may be about, more than those of its own."""
+        """Return the transactions of a block; `alive` are the earlier tokens that they may be about."""
         found = [self.launch(traffic, alive) for _ in range(self._count(traffic.launches))]
         fresh = [token for transaction in found for _, token in transaction.launches]
         known = [*alive, *fresh]
@@ -66,7 +66,7 @@ class TransactionMaker:
         return found
 
     def launch(self, traffic: Traffic, alive: Sequence[Launched] = ()) -> Transaction:
-        """A launch of one token or of several."""
+        """Return a launch of one token or of several."""
         rng, sender, draw = self.rng, self.launches.address(), self.rng.random()
         if draw < traffic.legacy:
             make = rng.choice((legacy_launches.v31, legacy_launches.v0))
@@ -81,7 +81,7 @@ class TransactionMaker:
         return revert(found) if rng.random() < traffic.reverted else found
 
     def event(self, alive: Sequence[Launched]) -> Transaction:
-        """Events after launch of one token or several, and noise between them."""
+        """Return events after launch of one token or several, and noise between them."""
         emitted = []
         needs = set()
         for _ in range(self.rng.choice((1, 1, 1, 2, 3))):
@@ -94,13 +94,13 @@ class TransactionMaker:
         return self._emitting(emitted, needs)
 
     def noise(self, alive: Sequence[Launched]) -> Transaction:
-        """A transaction with nothing for us."""
+        """Return a transaction without relevant logs."""
         token = self.rng.choice(alive) if alive else None
         needs = {token.address} if token else set()
         return self._emitting([self.happenings.noise(token) for _ in range(self.rng.randrange(3))], needs)
 
     def again(self, transaction: Transaction) -> Transaction:
-        """Another transaction that does the same, as a sender sends it who believes the first one lost."""
+        """Return a transaction with the same effect and another hash, as a sender makes it after a lost one."""
         return replace(transaction, hash=self._hash())
 
     def _v4(self, sender: str, caller: str | None, alive: Sequence[Launched]) -> Launched:
@@ -123,7 +123,7 @@ class TransactionMaker:
                 )
                 happenings.append((start + place, event))
         if self.rng.random() < 0.06:
-            # Whatever a contract does that launches: its token is brought up to date in the same transaction.
+            # The logs of any contract that launches: its token is updated in the same transaction.
             emitted = self.happenings.of(launched[-1])
             if emitted.happening:
                 happenings.append((len(logs), emitted.happening))
@@ -146,11 +146,11 @@ class TransactionMaker:
         return "0x" + keccak(self.rng.randbytes(32)).hex()
 
     def _count(self, mean: float) -> int:
-        """A whole number with that mean."""
+        """Return a random whole number with that mean."""
         whole = int(mean)
         return whole + (self.rng.random() < mean - whole)
 
 
 def revert(transaction: Transaction) -> Transaction:
-    """The same transaction, mined and failed: it has no logs."""
+    """Return the same transaction, mined and failed: it has no logs."""
     return replace(transaction, succeeded=False, logs=(), launches=(), happenings=())

@@ -1,4 +1,4 @@
-"""What a simulated chain holds for us, known from having put it there: no log is decoded to tell it."""
+"""The expected rows of a simulated chain, recorded while it is built; no log is decoded for them."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,13 +16,13 @@ class Share:
     wants: str = "Both"
 
     def row(self) -> Json:
-        """As the service's JSON has it."""
+        """Return it as in the service's JSON."""
         return {"admin": self.admin, "recipient": self.recipient, "bps": self.bps, "token": self.wants}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Happening:
-    """An event after launch that counts, and what it changes of its token.
+    """An event after launch that counts, and its changes of the token.
 
     `changes` maps a column of the token to its value after the event; "recipient", "share_admin" and "wants" change one
     share of the fees, and are (index, value); "airdrop" holds keys of that extension. `claims` are (recipient,
@@ -41,7 +41,7 @@ class Happening:
 
 @dataclass(frozen=True, kw_only=True)
 class Placed:
-    """Where in the chain something stands."""
+    """A position in the chain."""
 
     tx_hash: str
     log_index: int
@@ -53,7 +53,7 @@ class Placed:
 
 @dataclass(frozen=True, kw_only=True)
 class TokenTruth:
-    """A launched token as it is now."""
+    """The current state of a launched token."""
 
     at: Placed
     address: str
@@ -64,7 +64,7 @@ class TokenTruth:
     extensions: Json
 
     def after(self, happening: Happening) -> "TokenTruth":
-        """The token once the event has happened."""
+        """Return the token after the event."""
         changes, shares = dict(happening.changes), list(self.shares)
         for name, attribute in (("recipient", "recipient"), ("share_admin", "admin"), ("wants", "wants")):
             if name in changes:
@@ -78,7 +78,7 @@ class TokenTruth:
 
 @dataclass(frozen=True, kw_only=True)
 class EventTruth:
-    """An event that counts, in its place."""
+    """An event that counts, with its position."""
 
     at: Placed
     happening: Happening
@@ -86,7 +86,7 @@ class EventTruth:
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
-    """All that a chain holds for us: tokens by address, events in the chain's order."""
+    """All expected rows of a chain: tokens by address, events in the chain's sequence."""
 
     tokens: dict[str, TokenTruth]
     events: list[EventTruth]

@@ -1,4 +1,4 @@
-"""The operators' pages for what was launched. Django finds them by importing this package."""
+"""Admin of launched tokens, deployments and the follower. Django loads it by importing this package."""
 
 from tokens.admin import (
     chain_progress,

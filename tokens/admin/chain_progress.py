@@ -1,4 +1,4 @@
-"""The operators' pages for following: where each chain is, what was read of it, and what checks found missing."""
+"""Admin of the follower: chain heads, coverage of blocks and coverage alarms."""
 
 from typing import Any
 
@@ -11,23 +11,23 @@ from django.utils import timezone
 from unfold.decorators import action
 
 from config.operators.admin_pages import (
-    ReadRows,
-    WrittenRows,
-    ask,
-    change_page,
-    choose,
-    find_row,
-    note,
-    without_actions,
+    ReadOnlyAdmin,
+    ServiceWrittenAdmin,
+    change_url,
+    confirmation_page,
+    get_row_or_404,
+    hide_actions,
+    log_changes,
+    selected_rows,
 )
-from tokens.admin.indexed_search import IndexedSearch, alarms_of, coverage_of, of_chain
+from tokens.admin.indexed_search import IndexedSearch, match_alarms, match_chain, match_coverage
 from tokens.admin.list_filters import ChainFilter
-from tokens.following.chain_status import ChainState, chain_name, state_of, with_progress
+from tokens.following.chain_status import ChainState, chain_name, chain_state, with_progress
 from tokens.models import ChainHead, Coverage, CoverageAlarm
 
 
-class OnAChain:
-    """Rows of a chain, which is shown by its name."""
+class ChainColumn:
+    """Admin mixin with a column for the chain's name."""
 
     @admin.display(description="chain", ordering="chain_id")
     def chain(self, row: Any) -> str:
@@ -35,7 +35,7 @@ class OnAChain:
 
 
 @admin.register(ChainHead)
-class ChainHeadAdmin(OnAChain, IndexedSearch, ReadRows):
+class ChainHeadAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
     list_display = ("chain", "head", "final", "followed", "verified", "lag", "halted", "trouble", "follower")
     list_filter = (ChainFilter,)
     search_fields = ("chain_id",)
@@ -43,7 +43,7 @@ class ChainHeadAdmin(OnAChain, IndexedSearch, ReadRows):
     ordering = ("chain_id",)
 
     def match(self, text: str) -> Q:
-        return of_chain(text)
+        return match_chain(text)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ChainHead]:
         return with_progress(super().get_queryset(request))
@@ -54,7 +54,7 @@ class ChainHeadAdmin(OnAChain, IndexedSearch, ReadRows):
 
     @admin.display(description="covered to")
     def covered(self, head: Any) -> int | None:
-        """Every block of what is being followed is written up to here."""
+        """Return the last block up to which all followed contracts are indexed."""
         return _state(head).covered
 
     @admin.display(description="verified to")
@@ -70,7 +70,7 @@ class ChainHeadAdmin(OnAChain, IndexedSearch, ReadRows):
 
 
 @admin.register(Coverage)
-class CoverageAdmin(OnAChain, IndexedSearch, ReadRows):
+class CoverageAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
     list_display = (
         "chain",
         "contracts",
@@ -88,7 +88,7 @@ class CoverageAdmin(OnAChain, IndexedSearch, ReadRows):
     ordering = ("chain_id", "-pk")
 
     def match(self, text: str) -> Q:
-        return coverage_of(text)
+        return match_coverage(text)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Coverage]:
         heads = ChainHead.objects.filter(chain_id=OuterRef("chain_id"))
@@ -101,7 +101,7 @@ class CoverageAdmin(OnAChain, IndexedSearch, ReadRows):
 
     @admin.display(description="contracts")
     def contracts(self, coverage: Any) -> str:
-        """How many, and the beginning of what tells the set from others."""
+        """Return the number of contracts, and the prefix of the set's digest."""
         return f"{len(coverage.addresses)} ({coverage.address_set[:8]})"
 
     @admin.display(description="contracts' addresses")
@@ -110,24 +110,24 @@ class CoverageAdmin(OnAChain, IndexedSearch, ReadRows):
 
     @admin.display(description="read")
     def percent(self, coverage: Any) -> str:
-        """Of what is to be read by now: up to the last block, or up to the chain's head."""
+        """Return the share of blocks that are read, up to the last block or the chain's head."""
         end = coverage.head if coverage.last_block is None else coverage.last_block
         if end is None:
             return ""
         wanted, done = end - coverage.first_block + 1, coverage.followed_to - coverage.first_block + 1
-        # Rounded down: what is not all is not 100 %.
+        # Rounded down: only complete coverage is 100 %.
         return f"{min(1000 * done // wanted, 1000) / 10:.1f} %" if wanted > 0 else "100.0 %"
 
     @admin.display(description="behind head")
     def behind_head(self, coverage: Any) -> int | None:
-        """In blocks, of what follows the chain for ever."""
+        """Return the lag behind the head in blocks, for coverage without a last block."""
         if coverage.last_block is not None or coverage.head is None:
             return None
         return max(0, int(coverage.head - coverage.followed_to))
 
 
 @admin.register(CoverageAlarm)
-class CoverageAlarmAdmin(OnAChain, IndexedSearch, WrittenRows):
+class CoverageAlarmAdmin(ChainColumn, IndexedSearch, ServiceWrittenAdmin):
     list_display = ("raised_at", "chain", "first_block", "last_block", "missing", "invented", "repaired", "seen_at")
     list_filter = (("seen_at", admin.EmptyFieldListFilter), "repaired", ChainFilter)
     search_fields = ("tx_hashes",)
@@ -137,7 +137,7 @@ class CoverageAlarmAdmin(OnAChain, IndexedSearch, WrittenRows):
     actions_detail = ("see_this",)
 
     def match(self, text: str) -> Q:
-        return alarms_of(text)
+        return match_alarms(text)
 
     def get_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
         return self.get_readonly_fields(request, obj)
@@ -149,9 +149,9 @@ class CoverageAlarmAdmin(OnAChain, IndexedSearch, WrittenRows):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
     ) -> Any:
-        """Without the action that changes nothing."""
+        """Render the page, without the action if the alarm is already seen."""
         if obj.seen_at:
-            without_actions(context, "see")
+            hide_actions(context, "see")
         return super().render_change_form(request, context, *args, obj=obj, **options)
 
     @admin.display(description="transactions")
@@ -160,26 +160,28 @@ class CoverageAlarmAdmin(OnAChain, IndexedSearch, WrittenRows):
 
     @admin.action(description="Mark as seen", permissions=["change"])
     def see(self, request: HttpRequest, alarms: QuerySet[CoverageAlarm]) -> None:
-        """Take them out of what alarms; those that were seen before keep their time."""
-        chosen = choose(self, request, alarms)
+        """Mark alarms as seen; alarms that were seen before keep their time."""
+        chosen = selected_rows(self, request, alarms)
         if chosen is None:
             return
         with transaction.atomic():
             seen = list(chosen.filter(seen_at=None).select_for_update(no_key=True))
             CoverageAlarm.objects.filter(pk__in=[alarm.pk for alarm in seen]).update(seen_at=timezone.now())
-            note(request, seen, "seen")
+            log_changes(request, seen, "seen")
         self.message_user(request, f"{len(seen)} marked as seen.", messages.SUCCESS)
 
     @action(description="Mark as seen", permissions=["change"], url_path="see", icon="visibility")
     def see_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """GET asks; POST does with one alarm what the list's action does with many."""
-        alarm = find_row(self, request, object_id)
+        """Mark one alarm as seen after a confirmation page."""
+        alarm = get_row_or_404(self, request, object_id)
         if request.method == "POST":
             self.see(request, CoverageAlarm.objects.filter(pk=alarm.pk))
-            return redirect(change_page(alarm))
-        text = "The dashboard and the metric of unseen alarms count it no longer; it stays in the list."
-        return ask(self, request, row=alarm, title=f"Mark as seen: {alarm}", text=text, button="Yes, do it")
+            return redirect(change_url(alarm))
+        text = "The dashboard and the metric of unseen alarms no longer count it; it remains in the list."
+        return confirmation_page(
+            self, request, row=alarm, title=f"Mark as seen: {alarm}", text=text, button="Yes, do it"
+        )
 
 
 def _state(head: Any) -> ChainState:
-    return state_of(head, timezone.now())
+    return chain_state(head, timezone.now())

@@ -1,4 +1,4 @@
-"""Panels of the operators' dashboard about launches, indexing and market data."""
+"""Dashboard panels of launches, indexing, documents and market data."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,36 +11,38 @@ from django.db.models.functions import TruncHour
 from django.urls import reverse
 from redis.exceptions import RedisError
 
-from config.operators.dashboard import Chart, Figure, Panel, ago
+from config.operators.dashboard import Chart, Figure, Panel, time_ago
 from tokens.indexing.documents.fetching import LEASE_SECONDS
 from tokens.installation.installed_chains import registry
 from tokens.market import provider_rate_limit
-from tokens.market.refresh_schedule import Priority
-from tokens.models import IndexRequest, Market, Token, TokenDocument
+from tokens.models import DocumentStatus, IndexRequest, IndexRequestStatus, Market, Token, TokenDocument
+from tokens.models.market import RefreshPriority
 
 HOURS = 48
 _HOUR = timedelta(hours=1)
-# A failure of longer ago alarms nobody.
-_LATELY = timedelta(days=1)
-# Beat sweeps every few seconds: what lies for this many leases has no worker.
+# Older failures raise no alarm.
+_RECENT = timedelta(days=1)
+# Beat sweeps every few seconds: a request that is overdue by this many leases has no worker.
 _LEASES_UNTIL_ALARM = 2
+# A document that is overdue by this time has no worker.
+_DOCUMENTS_OVERDUE_AFTER = timedelta(seconds=5 * LEASE_SECONDS)
 _LONGEST_ERROR = 120
 
 _PENDING, _WRITTEN = Q(status="pending"), Q(status__in=("indexed", "confirmed"))
-# What indexing notes of a chain begins with its name. Of what it puts a request off for, only that the chain does not
-# know the transaction is an answer: anybody may ask for a hash that is in no block.
-_OUTAGE = _PENDING & Q(last_error__startswith="chain ") & ~Q(last_error__contains=" does not know the transaction")
+# Errors of a chain begin with "chain". All of them indicate an outage of its nodes, except an unknown transaction:
+# any hash may be requested, even one in no block.
+_OUTAGE = _PENDING & Q(last_error__startswith="chain ") & ~Q(last_error__contains=" has no such transaction")
 
 _DUE = {
-    Priority.VIEWED: "Viewed lately",
-    Priority.FRESH: "Launched in the last day",
-    Priority.TRADED: "Traded in the last day",
-    Priority.OTHER: "All others",
+    RefreshPriority.VIEWED: "Viewed recently",
+    RefreshPriority.FRESH: "Launched in the last day",
+    RefreshPriority.TRADED: "Traded in the last day",
+    RefreshPriority.OTHER: "All others",
 }
 
 
 def launches(now: datetime) -> Iterable[Panel]:
-    """Launches of listed tokens by the hour of their block."""
+    """Yield the panel of listed tokens by the hour of their block."""
     this_hour = now.replace(minute=0, second=0, microsecond=0)
     hours = [this_hour - _HOUR * back for back in reversed(range(HOURS))]
     listed = Token.objects.listed().filter(deployed_at__gte=hours[0]).order_by()
@@ -59,16 +61,16 @@ def launches(now: datetime) -> Iterable[Panel]:
 
 
 def indexing(now: datetime) -> Iterable[Panel]:
-    """How far index requests are, and what is known of the chains' nodes from them."""
+    """Yield the panels of index requests, and of the nodes' state as seen by them."""
     groups = IndexRequest.objects.order_by().values("chain_id", "status")
     rows: list[Any] = list(
         groups.annotate(
             count=Count("pk"),
             due=Min("due_at", filter=_PENDING),
-            asked=Min("created_at", filter=_PENDING),
+            requested=Min("created_at", filter=_PENDING),
             written=Max("updated_at", filter=_WRITTEN),
             outage=Max("last_error", filter=_OUTAGE),
-            # Anybody may ask for any hash from a page.
+            # Without requests from public pages, which may be for any hash.
             last=Max("updated_at", filter=Q(from_page=False)),
         )
     )
@@ -77,18 +79,27 @@ def indexing(now: datetime) -> Iterable[Panel]:
         yield _nodes(rows, now)
 
 
+def documents(now: datetime) -> Iterable[Panel]:
+    """Yield the panel of token documents by status, if there are any."""
+    groups = TokenDocument.objects.order_by().values("status").annotate(count=Count("pk"), due=Min("due_at"))
+    rows: dict[str, Any] = {row["status"]: row for row in groups}
+    if rows:
+        figures = tuple(_document_figure(status, rows.get(status), now) for status in DocumentStatus)
+        yield Panel(title="Documents of tokens", figures=figures)
+
+
 def market_data(now: datetime) -> Iterable[Panel]:
-    """Whether the market-data provider is asked, and for how many tokens it is to be."""
-    waiting = Market.objects.waiting(now)
+    """Yield the panel of the market-data provider's state, and of the refreshes that are due."""
+    waiting = Market.objects.count_due(now)
     due = (
         Figure(
             label=label,
             value=f"{waiting[priority][0]:,} due" if priority in waiting else "none due",
-            note=f"the first since {ago(waiting[priority][1], now)}" if priority in waiting else "",
+            note=f"the first since {time_ago(waiting[priority][1], now)}" if priority in waiting else "",
         )
         for priority, label in _DUE.items()
     )
-    yield Panel(title="Market data", figures=(_market_provider(), *due))
+    yield Panel(title="Market data", figures=(_provider_figure(), *due))
 
 
 def _sum(bars: tuple[tuple[str, int], ...]) -> str:
@@ -100,11 +111,11 @@ def _requests(rows: list[Any], now: datetime) -> Panel:
     for row in rows:
         counts[row["status"]] += row["count"]
     pending = [row for row in rows if row["status"] == "pending"]
-    overdue = min((row["due"] for row in pending), default=now) < now - _patience()
-    oldest = f"the oldest asked for {ago(min(row['asked'] for row in pending), now)}" if pending else ""
-    # Those of long ago are what they are: nobody can index a transaction that holds no launch.
-    failed_lately = any(row["status"] == "failed" and row["last"] and now - row["last"] < _LATELY for row in rows)
-    note = f"{oldest}; due for long: are a worker and beat running?" if overdue else oldest
+    overdue = min((row["due"] for row in pending), default=now) < now - _requests_overdue_after()
+    oldest = f"the oldest requested {time_ago(min(row['requested'] for row in pending), now)}" if pending else ""
+    # Older failures remain: a transaction without a launch can never be indexed.
+    failed_lately = any(row["status"] == "failed" and row["last"] and now - row["last"] < _RECENT for row in rows)
+    note = f"{oldest}; overdue: are a worker and beat running?" if overdue else oldest
     notes = {"pending": note, "indexed": "until their block is final", "failed": "an operator can index them again"}
     return Panel(
         title="Index requests",
@@ -116,7 +127,7 @@ def _requests(rows: list[Any], now: datetime) -> Panel:
                 page=f"{reverse('admin:tokens_indexrequest_changelist')}?status__exact={status}",
                 is_alarming=overdue if status == "pending" else status == "failed" and failed_lately,
             )
-            for status in IndexRequest.Status
+            for status in IndexRequestStatus
         ),
     )
 
@@ -125,14 +136,14 @@ def _nodes(rows: list[Any], now: datetime) -> Panel:
     return Panel(
         title="Nodes",
         figures=tuple(
-            _chain(chain_id, [row for row in rows if row["chain_id"] == chain_id], now)
+            _node_figure(chain_id, [row for row in rows if row["chain_id"] == chain_id], now)
             for chain_id in settings.RPC_URLS
         ),
-        note="As index requests met them; who waits for a node is tried again by itself.",
+        note="As seen by index requests, which are retried automatically.",
     )
 
 
-def _chain(chain_id: int, rows: list[Any], now: datetime) -> Figure:
+def _node_figure(chain_id: int, rows: list[Any], now: datetime) -> Figure:
     chain = registry().chains.get(chain_id)
     count = len(settings.RPC_URLS[chain_id])
     written = max((row["written"] for row in rows if row["written"]), default=None)
@@ -140,54 +151,41 @@ def _chain(chain_id: int, rows: list[Any], now: datetime) -> Figure:
     return Figure(
         label=chain.name if chain else f"Chain {chain_id}",
         value=f"{count} node{'s' if count > 1 else ''}",
-        note=f"last answer written {ago(written, now)}" + (f"; put off: {outage[:_LONGEST_ERROR]}" if outage else ""),
+        note=f"last answer written {time_ago(written, now)}"
+        + (f"; deferred: {outage[:_LONGEST_ERROR]}" if outage else ""),
         page=f"{reverse('admin:tokens_indexrequest_changelist')}?chain_id={chain_id}",
         is_alarming=bool(outage),
     )
 
 
-def _market_provider() -> Figure:
+def _provider_figure() -> Figure:
     label = "Provider"
     if not settings.MARKET_DATA:
         return Figure(label=label, value="turned off", note="MARKET_DATA is false")
     try:
-        pause = provider_rate_limit.read_pause()
+        pause = provider_rate_limit.read_backoff()
     except RedisError:
         return Figure(label=label, value="unknown", note="Redis does not answer", is_alarming=True)
     if pause.seconds:
-        note = f"failures in a row: {pause.failures}" if pause.failures else "it asked for a pause, or refused the key"
-        return Figure(label=label, value=f"left alone for {pause.seconds:.0f} s", note=note, is_alarming=True)
-    return Figure(label=label, value="asked", note=f"up to {settings.MARKET_CALLS_PER_MINUTE} calls a minute")
+        note = f"failures in a row: {pause.failures}" if pause.failures else "rate limited, or the API key was rejected"
+        return Figure(label=label, value=f"back-off for {pause.seconds:.0f} s", note=note, is_alarming=True)
+    return Figure(label=label, value="in use", note=f"up to {settings.MARKET_CALLS_PER_MINUTE} calls a minute")
 
 
-def _patience() -> timedelta:
+def _requests_overdue_after() -> timedelta:
     return timedelta(seconds=settings.INDEX_LEASE_SECONDS * _LEASES_UNTIL_ALARM)
 
 
-# The dashboard's panel of documents that describe tokens outside of the chain.
-# From then on nobody seems to fetch.
-_PATIENCE = timedelta(seconds=5 * LEASE_SECONDS)
-
-
-def documents(now: datetime) -> Iterable[Panel]:
-    """How many documents wait, were fetched and were given up; nothing where no token has one."""
-    groups = TokenDocument.objects.order_by().values("status").annotate(count=Count("pk"), due=Min("due_at"))
-    rows: dict[str, Any] = {row["status"]: row for row in groups}
-    if rows:
-        figures = tuple(_figure(status, rows.get(status), now) for status in TokenDocument.Status)
-        yield Panel(title="Documents of tokens", figures=figures)
-
-
-def _figure(status: TokenDocument.Status, row: Any, now: datetime) -> Figure:
-    is_pending = status == TokenDocument.Status.PENDING
-    overdue = bool(is_pending and row and settings.FETCH_DOCUMENTS and row["due"] < now - _PATIENCE)
+def _document_figure(status: DocumentStatus, row: Any, now: datetime) -> Figure:
+    is_pending = status == DocumentStatus.PENDING
+    overdue = bool(is_pending and row and settings.FETCH_DOCUMENTS and row["due"] < now - _DOCUMENTS_OVERDUE_AFTER)
     note = ""
     if overdue:
-        note = f"the first due {ago(row['due'], now)}: are a worker and beat running?"
+        note = f"the first due {time_ago(row['due'], now)}: are a worker and beat running?"
     elif is_pending and row and not settings.FETCH_DOCUMENTS:
         note = "FETCH_DOCUMENTS is false"
-    elif row and status == TokenDocument.Status.FAILED:
-        note = "an operator can have them fetched again"
+    elif row and status == DocumentStatus.FAILED:
+        note = "an operator can fetch them again"
     return Figure(
         label=status.label,
         value=f"{row['count'] if row else 0:,}",

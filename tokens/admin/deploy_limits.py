@@ -1,4 +1,4 @@
-"""The operators' pages for what holds deployments back: the switch of a chain, and quotas of partner keys."""
+"""Admin of deployment limits: the pause flag of a chain, and quotas of partner keys."""
 
 from typing import Any
 
@@ -9,15 +9,15 @@ from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from tokens.admin.chain_progress import OnAChain
-from tokens.admin.indexed_search import IndexedSearch, of_chain
+from tokens.admin.chain_progress import ChainColumn
+from tokens.admin.indexed_search import IndexedSearch, match_chain
 from tokens.admin.list_filters import ChainFilter
 from tokens.installation.installed_chains import registry
 from tokens.models import DeployQuota, DeploySwitch
 
 
-class OfAChain(OnAChain, ModelAdmin):
-    """Rows that operators make for a chain, which they choose from those of this installation, once."""
+class ChainSettingAdmin(ChainColumn, ModelAdmin):
+    """Base of rows that operators create per chain of this installation; the chain cannot be changed later."""
 
     list_per_page = 50
     list_filter = (ChainFilter,)
@@ -33,21 +33,21 @@ class OfAChain(OnAChain, ModelAdmin):
 
 
 @admin.register(DeploySwitch)
-class DeploySwitchAdmin(IndexedSearch, OfAChain):
+class DeploySwitchAdmin(IndexedSearch, ChainSettingAdmin):
     list_display = ("chain", "paused", "reason")
     search_fields = ("chain_id",)
     search_help_text = "A chain's id, or part of its name."
     ordering = ("chain_id",)
 
     def match(self, text: str) -> Q:
-        return of_chain(text)
+        return match_chain(text)
 
     def get_fields(self, request: HttpRequest, obj: object = None) -> tuple[str, ...]:
         return ("chain" if obj else "chain_id", "paused", "reason")
 
 
 @admin.register(DeployQuota)
-class DeployQuotaAdmin(OfAChain):
+class DeployQuotaAdmin(ChainSettingAdmin):
     list_display = ("partner_key", "chain", "per_day")
     list_select_related = ("partner_key",)
     search_fields = ("partner_key__name",)

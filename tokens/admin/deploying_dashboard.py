@@ -1,4 +1,4 @@
-"""The panel of the operators' dashboard about deployments: what is on its way, what failed, and what holds it back."""
+"""Dashboard panel of deployments: in flight, failures, wallets and pause flags."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -8,31 +8,30 @@ from decimal import Decimal
 from django.db.models import Count, Max, Min
 from django.urls import reverse
 
-from config.operators.admin_pages import change_page
-from config.operators.dashboard import Figure, Panel, ago
-from tokens.deploying.sending.wallets import is_low
+from config.operators.admin_pages import change_url
+from config.operators.dashboard import Figure, Panel, time_ago
+from tokens.deploying.sending.wallets import is_low_balance
 from tokens.following.chain_status import chain_name
-from tokens.models import Deployment, DeploySwitch, DeployWallet
+from tokens.models import Deployment, DeploymentStatus, DeploySwitch, DeployWallet
 
-_Status = Deployment.Status
-# What is sent is mined within seconds, or replaced until it is: so old, it wants somebody.
-_PATIENCE = timedelta(minutes=5)
-# Failures of longer ago alarm nobody.
-_LATELY = timedelta(days=1)
+# Transactions are mined or replaced within seconds: an older one needs an operator.
+_OVERDUE_AFTER = timedelta(minutes=5)
+# Older failures raise no alarm.
+_RECENT = timedelta(days=1)
 _WALLETS_SHOWN = 10
 _WEI = Decimal(10**18)
 
 
 @dataclass
 class _InFlight:
-    """What is on its way on one chain: how many by status, and since when the oldest waits."""
+    """Deployments in flight on one chain: their number by status, and the time of the oldest."""
 
     counts: dict[str, int] = field(default_factory=dict)
     oldest: datetime | None = None
 
 
 def deployments(now: datetime) -> Iterable[Panel]:
-    """Chains with something in flight, failures, wallets in trouble, and pauses."""
+    """Yield the panel of chains with deployments in flight, failures, wallets with errors, and pause flags."""
     wallets = list(DeployWallet.objects.order_by("chain_id", "pk"))
     if not wallets and not Deployment.objects.exists():
         return
@@ -45,11 +44,13 @@ def deployments(now: datetime) -> Iterable[Panel]:
 
 
 def _in_flight() -> dict[int, _InFlight]:
-    """Chain id -> what is on its way there: by the indexes of what waits and of what is looked after."""
-    waiting = Deployment.objects.filter(status=_Status.ENQUEUED)
-    sent = Deployment.objects.filter(status__in=(_Status.SUBMITTED, _Status.MINED), final_at__isnull=True)
+    """Return chain id -> deployments in flight, by the indexes of queued and of watched deployments."""
+    waiting = Deployment.objects.filter(status=DeploymentStatus.ENQUEUED)
+    sent = Deployment.objects.filter(
+        status__in=(DeploymentStatus.SUBMITTED, DeploymentStatus.MINED), final_at__isnull=True
+    )
     found: dict[int, _InFlight] = {}
-    for rows in (waiting, sent.exclude(status=_Status.MINED, expected_address="")):
+    for rows in (waiting, sent.exclude(status=DeploymentStatus.MINED, expected_address="")):
         groups = rows.order_by().values_list("chain_id", "status")
         for chain_id, status, count, oldest in groups.annotate(count=Count("pk"), oldest=Min("created_at")):
             chain = found.setdefault(chain_id, _InFlight())
@@ -59,33 +60,33 @@ def _in_flight() -> dict[int, _InFlight]:
 
 
 def _chain(chain_id: int, found: _InFlight, now: datetime) -> Figure:
-    counts = (f"{found.counts[status]:,} {status}" for status in _Status.values if status in found.counts)
+    counts = (f"{found.counts[status]:,} {status}" for status in DeploymentStatus.values if status in found.counts)
     return Figure(
         label=chain_name(chain_id),
         value=", ".join(counts),
-        note=f"the oldest was ordered {ago(found.oldest, now)}",
+        note=f"the oldest was accepted {time_ago(found.oldest, now)}",
         page=f"{reverse('admin:tokens_deployment_changelist')}?chain_id={chain_id}",
-        is_alarming=found.oldest is not None and now - found.oldest > _PATIENCE,
+        is_alarming=found.oldest is not None and now - found.oldest > _OVERDUE_AFTER,
     )
 
 
 def _failures(now: datetime) -> Figure:
-    lately = Deployment.objects.filter(status=_Status.FAILED, updated_at__gte=now - _LATELY)
+    lately = Deployment.objects.filter(status=DeploymentStatus.FAILED, updated_at__gte=now - _RECENT)
     failed = lately.aggregate(count=Count("pk"), last=Max("updated_at"))
     count, last = failed["count"], failed["last"]
     return Figure(
         label="Failed",
         value=f"{count:,} in the last day" if count else "none in the last day",
-        note=f"last {ago(last, now)}; an operator can try them again" if count else "",
-        page=f"{reverse('admin:tokens_deployment_changelist')}?status__exact={_Status.FAILED}",
+        note=f"last {time_ago(last, now)}; an operator can retry them" if count else "",
+        page=f"{reverse('admin:tokens_deployment_changelist')}?status__exact={DeploymentStatus.FAILED}",
         is_alarming=bool(count),
     )
 
 
 def _wallets(wallets: list[DeployWallet]) -> Iterable[Figure]:
-    """How many can send, and those in trouble."""
+    """Yield the number of wallets that can send, and the wallets with errors."""
     able = [wallet for wallet in wallets if wallet.enabled and wallet.signable]
-    troubled = [wallet for wallet in able if wallet.trouble or is_low(wallet.balance)]
+    troubled = [wallet for wallet in able if wallet.trouble or is_low_balance(wallet.balance)]
     page = reverse("admin:tokens_deploywallet_changelist")
     yield Figure(
         label="Wallets",
@@ -100,7 +101,7 @@ def _wallets(wallets: list[DeployWallet]) -> Iterable[Figure]:
             label=f"{wallet.address[:8]}... on {chain_name(wallet.chain_id)}",
             value=balance,
             note="; ".join(wallet.trouble.splitlines()) or "it runs low",
-            page=change_page(wallet),
+            page=change_url(wallet),
             is_alarming=True,
         )
 
@@ -109,7 +110,7 @@ def _pauses() -> Iterable[Figure]:
     for switch in DeploySwitch.objects.filter(paused=True).order_by("chain_id"):
         yield Figure(
             label=f"{chain_name(switch.chain_id)}, paused",
-            value="takes and sends none",
+            value="accepts and sends none",
             note=switch.reason,
-            page=change_page(switch),
+            page=change_url(switch),
         )

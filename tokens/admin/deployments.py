@@ -1,4 +1,4 @@
-"""The operators' page for deployments: what partners ordered, how each was sent, and another try for what failed."""
+"""Admin of deployments: their configuration and transactions, and a retry of failed ones."""
 
 from functools import partial
 from typing import Any
@@ -12,20 +12,28 @@ from django.shortcuts import redirect
 from unfold.admin import StackedInline
 from unfold.decorators import action
 
-from config.operators.admin_pages import ReadRows, ask, change_page, choose, find_row, note, without_actions
-from tokens import tasks
-from tokens.admin.chain_progress import OnAChain
-from tokens.admin.deployment_fields import VERSIONS, attempt_wallet, cost, fieldsets, inward, mined, versions
-from tokens.admin.indexed_search import IndexedSearch, deployments_of
+from config.operators.admin_pages import (
+    ReadOnlyAdmin,
+    change_url,
+    confirmation_page,
+    get_row_or_404,
+    hide_actions,
+    log_changes,
+    selected_rows,
+)
+from tokens.admin.chain_progress import ChainColumn
+from tokens.admin.deployment_fields import VERSIONS, admin_link, attempt_wallet, cost, fieldsets, mined, versions
+from tokens.admin.indexed_search import IndexedSearch, match_deployments
 from tokens.admin.list_filters import ChainFilter
+from tokens.deploying import tasks
 from tokens.deploying.sending import state_transitions
-from tokens.models import DeployAttempt, Deployment
+from tokens.models import DeployAttempt, Deployment, DeploymentStatus
 
 _REFUSALS_SHOWN = 5
 
 
 class AttemptInline(StackedInline):
-    """The nonces that a deployment was given, with all that was signed for them."""
+    """Inline of a deployment's nonces, with all signed transactions of each."""
 
     model = DeployAttempt
     verbose_name_plural = "attempts"
@@ -47,7 +55,7 @@ class AttemptInline(StackedInline):
 
 
 @admin.register(Deployment)
-class DeploymentAdmin(OnAChain, IndexedSearch, ReadRows):
+class DeploymentAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
     list_display = (
         "request_key",
         "partner",
@@ -69,7 +77,7 @@ class DeploymentAdmin(OnAChain, IndexedSearch, ReadRows):
     fieldsets = fieldsets()
 
     def match(self, text: str) -> Q:
-        return deployments_of(text)
+        return match_deployments(text)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Deployment]:
         rows: QuerySet[Deployment] = super().get_queryset(request)
@@ -84,15 +92,15 @@ class DeploymentAdmin(OnAChain, IndexedSearch, ReadRows):
         )
 
     def has_retry_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Who may change deployments may do this alone about them: no line of their pages is edited."""
+        """Return whether the user may change deployments; retrying is the only change that the pages offer."""
         return request.user.has_perm("tokens.change_deployment")
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
     ) -> Any:
-        """Without the action that would be refused."""
-        if obj.status != Deployment.Status.FAILED:
-            without_actions(context, "retry")
+        """Render the page, without the retry action unless the deployment has failed."""
+        if obj.status != DeploymentStatus.FAILED:
+            hide_actions(context, "retry")
         return super().render_change_form(request, context, *args, obj=obj, **options)
 
     @admin.display(description="partner", ordering="partner_key")
@@ -101,38 +109,40 @@ class DeploymentAdmin(OnAChain, IndexedSearch, ReadRows):
 
     @admin.display(description="token")
     def launched(self, deployment: Deployment) -> str:
-        return inward(deployment.token, deployment.token.symbol) if deployment.token else ""
+        return admin_link(deployment.token, deployment.token.symbol) if deployment.token else ""
 
     @admin.action(description="Try again", permissions=["retry"])
     def retry(self, request: HttpRequest, deployments: QuerySet[Deployment]) -> None:
-        """Put those that failed back in line; the others are named."""
-        chosen = choose(self, request, deployments)
+        """Enqueue failed deployments again, and report the others."""
+        chosen = selected_rows(self, request, deployments)
         if chosen is None:
             return
         retried, refusals = [], []
         with transaction.atomic():
             for deployment in chosen.defer("calldata", "config"):
                 try:
-                    state_transitions.retry(deployment.pk)
-                except state_transitions.NotRetryable as error:
+                    state_transitions.retry_failed(deployment.pk)
+                except state_transitions.NotRetryableError as error:
                     refusals.append(f"{deployment.request_key}: {error}.")
                 else:
                     retried.append(deployment)
                     transaction.on_commit(partial(tasks.enqueue_deployment, deployment.pk))
-            note(request, retried, "try again")
+            log_changes(request, retried, "try again")
         if retried:
-            self.message_user(request, f"{len(retried)} back in line.", messages.SUCCESS)
+            self.message_user(request, f"{len(retried)} enqueued again.", messages.SUCCESS)
         if refusals:
             more = ["..."] if len(refusals) > _REFUSALS_SHOWN else []
-            text = " ".join([f"Left alone: {len(refusals)}.", *refusals[:_REFUSALS_SHOWN], *more])
+            text = " ".join([f"Skipped: {len(refusals)}.", *refusals[:_REFUSALS_SHOWN], *more])
             self.message_user(request, text, messages.WARNING)
 
     @action(description="Try again", permissions=["retry"], url_path="retry", icon="replay")
     def retry_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """GET asks; POST does with one deployment what the list's action does with many."""
-        deployment = find_row(self, request, object_id)
+        """Retry one deployment after a confirmation page."""
+        deployment = get_row_or_404(self, request, object_id)
         if request.method == "POST":
             self.retry(request, Deployment.objects.filter(pk=deployment.pk))
-            return redirect(change_page(deployment))
-        text = "It is sent once more, under the same request key and for the same address, unless its token is there."
-        return ask(self, request, row=deployment, title=f"Try again: {deployment}", text=text, button="Yes, try again")
+            return redirect(change_url(deployment))
+        text = "It is sent again with the same request key and for the same address, unless its token exists."
+        return confirmation_page(
+            self, request, row=deployment, title=f"Try again: {deployment}", text=text, button="Yes, try again"
+        )

@@ -1,4 +1,4 @@
-"""The panel of the operators' dashboard about following: how far behind each chain is, and what was found missing."""
+"""Dashboard panel of the follower: lag of each chain, and coverage alarms."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -7,7 +7,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from config.operators.dashboard import Figure, Panel
-from tokens.following.chain_status import ChainState, chain_name, read_states
+from tokens.following.chain_status import ChainState, chain_name, read_chain_states
 from tokens.installation.installed_chains import registry
 from tokens.models import CoverageAlarm
 
@@ -15,8 +15,8 @@ _ALARMS_SHOWN = 1_000
 
 
 def following(now: datetime) -> Iterable[Panel]:
-    """Each chain that has nodes or was ever followed."""
-    states = {state.chain_id: state for state in read_states(now)}
+    """Yield the panel of all chains that have nodes or were ever followed."""
+    states = {state.chain_id: state for state in read_chain_states(now)}
     chain_ids = sorted(states.keys() | settings.RPC_URLS.keys())
     if chain_ids:
         figures = (_chain(chain_id, states.get(chain_id)) for chain_id in chain_ids)
@@ -26,7 +26,7 @@ def following(now: datetime) -> Iterable[Panel]:
 def _chain(chain_id: int, state: ChainState | None) -> Figure:
     if state is None or state.followed is None:
         return Figure(label=chain_name(chain_id), value="not followed", note="does manage.py follow run for it?")
-    trouble = "; the last try went wrong" if state.is_troubled else ""
+    trouble = "; the last attempt failed" if state.is_troubled else ""
     return Figure(
         label=chain_name(chain_id),
         value="halted" if state.is_halted else _lag(state),
@@ -46,7 +46,7 @@ def _lag(state: ChainState) -> str:
     blocks, seconds = state.lag_blocks or 0, state.lag_seconds or 0.0
     if blocks:
         return f"{blocks:,} block{'s' if blocks > 1 else ''}, {seconds:,.0f} s behind"
-    return f"no news for {seconds:,.0f} s" if seconds else "up to date"
+    return f"no new block for {seconds:,.0f} s" if seconds else "up to date"
 
 
 def _alarms() -> Figure:
@@ -54,7 +54,7 @@ def _alarms() -> Figure:
     return Figure(
         label="Coverage alarms",
         value=f"{count:,}{'+' if count == _ALARMS_SHOWN else ''} unseen" if count else "none unseen",
-        note="nodes had left something out, or made it up" if count else "",
+        note="nodes had omitted or invented logs" if count else "",
         page=f"{reverse('admin:tokens_coveragealarm_changelist')}?seen_at__isempty=1",
         is_alarming=bool(count),
     )

@@ -1,4 +1,4 @@
-"""The operators' pages for index requests."""
+"""Admin of index requests."""
 
 from functools import partial
 
@@ -9,16 +9,15 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from config.operators.admin_pages import WrittenRows, choose, note
-from tokens import tasks
-from tokens.admin.indexed_search import IndexedSearch, of_transaction
+from config.operators.admin_pages import ServiceWrittenAdmin, log_changes, selected_rows
+from tokens.admin.indexed_search import IndexedSearch, match_transaction
 from tokens.admin.list_filters import ChainFilter
-from tokens.indexing import index_requests
+from tokens.indexing import index_requests, tasks
 from tokens.models import IndexRequest
 
 
 @admin.register(IndexRequest)
-class IndexRequestAdmin(IndexedSearch, WrittenRows):
+class IndexRequestAdmin(IndexedSearch, ServiceWrittenAdmin):
     list_display = ("tx_hash", "chain_id", "status", "attempts", "last_error", "due_at", "updated_at")
     list_filter = ("status", ChainFilter)
     search_fields = ("tx_hash",)
@@ -27,7 +26,7 @@ class IndexRequestAdmin(IndexedSearch, WrittenRows):
     actions = ("retry",)
 
     def match(self, text: str) -> Q:
-        return of_transaction(text)
+        return match_transaction(text)
 
     def get_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
         return self.get_readonly_fields(request, obj)
@@ -37,7 +36,7 @@ class IndexRequestAdmin(IndexedSearch, WrittenRows):
 
     @admin.display(description="launched")
     def launched(self, index_request: IndexRequest) -> str:
-        """A link to the tokens of the transaction."""
+        """Return a link to the tokens of the transaction."""
         page = reverse("admin:tokens_token_changelist")
         return format_html(
             '<a class="text-link" href="{}?q={}">Tokens of this transaction</a>', page, index_request.tx_hash
@@ -45,17 +44,17 @@ class IndexRequestAdmin(IndexedSearch, WrittenRows):
 
     @admin.action(description="Index again", permissions=["change"])
     def retry(self, request: HttpRequest, requests: QuerySet[IndexRequest]) -> None:
-        """Put the requests back to the start, and enqueue them."""
-        chosen = choose(self, request, requests)
+        """Reset the requests and enqueue them."""
+        chosen = selected_rows(self, request, requests)
         if chosen is not None:
-            self.message_user(request, f"{len(reopen(request, chosen))} enqueued.", messages.SUCCESS)
+            self.message_user(request, f"{len(reopen_requests(request, chosen))} enqueued.", messages.SUCCESS)
 
 
-def reopen(request: HttpRequest, requests: QuerySet[IndexRequest]) -> list[IndexRequest]:
-    """Put requests back to the start, leave a line in their history, and enqueue them; returns them."""
+def reopen_requests(request: HttpRequest, requests: QuerySet[IndexRequest]) -> list[IndexRequest]:
+    """Reset index requests, log the change in their history, enqueue them and return them."""
     with transaction.atomic():
         reopened = list(requests.order_by("pk").select_for_update(no_key=True))
-        for chain_id, tx_hash in index_requests.reopen(reopened):
-            transaction.on_commit(partial(tasks.enqueue, chain_id, tx_hash))
-        note(request, reopened, "index again")
+        for chain_id, tx_hash in index_requests.reopen_requests(reopened):
+            transaction.on_commit(partial(tasks.enqueue_index_request, chain_id, tx_hash))
+        log_changes(request, reopened, "index again")
     return reopened

@@ -1,4 +1,4 @@
-"""The operators' pages for tokens. What the chain says is read only; tags, retries and refreshes are theirs."""
+"""Admin of tokens. On-chain data is read-only; operators set tags, index again and refresh market data."""
 
 from typing import Any
 
@@ -14,36 +14,44 @@ from unfold.decorators import action
 from unfold.enums import ActionVariant
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from config.operators.admin_pages import WrittenRows, ask, change_page, choose, find_row, note, without_actions
-from tokens.admin.index_queue import reopen
-from tokens.admin.indexed_search import IndexedSearch, tokens_named
+from config.operators.admin_pages import (
+    ServiceWrittenAdmin,
+    change_url,
+    confirmation_page,
+    get_row_or_404,
+    hide_actions,
+    log_changes,
+    selected_rows,
+)
+from tokens.admin.index_queue import reopen_requests
+from tokens.admin.indexed_search import IndexedSearch, match_tokens
 from tokens.admin.list_filters import ChainFilter, GenerationFilter
-from tokens.admin.token_fields import fieldsets, read_facts, read_only_lines
+from tokens.admin.token_fields import fieldsets, read_facts, read_only_fields
 from tokens.models import IndexRequest, Market, Token
 
 TAGS = ("champagne", "verified", "blocked")
-# Those that the page's form has. Blocking wants a reason, for which its own page asks.
+# Editable on the page. Blocking requires a reason and has its own page.
 _EDITED = ("champagne", "verified")
 _BLOCKED_TEXT = (
-    "Public lists, searches and trending pools leave it out from now on; partners who ask for its address still get "
-    "it, marked as blocked. The reason is kept in the audit log and shown on the token's page here."
+    "Public lists, searches and trending pools exclude it from now on. Partners still get it by its address, marked as "
+    "blocked. The reason is stored in the audit log and shown on the token's page here."
 )
 
 
 class ReasonForm(forms.Form):
-    """Why tokens are blocked."""
+    """Form for the reason of a block."""
 
     reason = forms.CharField(max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}))
 
 
 @admin.register(Token)
-class TokenAdmin(IndexedSearch, WrittenRows):
+class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
     list_display = ("symbol", "name", "contract_address", "chain_id", "generation", "deployed_at", *TAGS)
     list_display_links = ("symbol", "contract_address")
     list_filter = (ChainFilter, GenerationFilter, *TAGS, "unindexed")
     search_fields = ("name", "symbol", "contract_address", "pool_address", "tx_hash")
     search_help_text = "Part of a name or symbol, or a whole address, pool or transaction hash."
-    # By the primary key: the index on the block time knows listed tokens only.
+    # By the primary key: the index on the block time covers listed tokens only.
     ordering = ("-id",)
     actions = (
         "block",
@@ -58,34 +66,34 @@ class TokenAdmin(IndexedSearch, WrittenRows):
     actions_detail = ("block_this", "unblock_this", "reindex_this", "refresh_market_this")
 
     def match(self, text: str) -> Q:
-        return tokens_named(text)
+        return match_tokens(text)
 
     def get_fieldsets(self, request: HttpRequest, obj: Token | None = None) -> list[tuple[str, dict[str, Any]]]:
         return fieldsets()
 
     def get_readonly_fields(self, request: HttpRequest, obj: Token | None = None) -> list[Any]:
-        return read_only_lines(editable=_EDITED)
+        return read_only_fields(editable=_EDITED)
 
     def save_model(self, request: HttpRequest, obj: Token, form: Any, change: bool) -> None:
-        # Only the tags that the operator changed: the row as it was read may be older than a reorg or a refresh.
+        # Only the changed tags: other columns of the form's row may be older than a reorg or a refresh.
         obj.save(update_fields=form.changed_data)
 
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> str:
-        """As the actions say it."""
+        """Return the history entry, in the format of the actions."""
         return ", ".join(f"{name} = {form.cleaned_data[name]}" for name in form.changed_data)
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
     ) -> Any:
-        """With what the page's lines need, and without the one of block and unblock that changes nothing."""
+        """Render the page with the token's facts, and without the one of block and unblock that has no effect."""
         obj.facts = read_facts(obj)
-        without_actions(context, "block" if obj.blocked else "unblock")
+        hide_actions(context, "block" if obj.blocked else "unblock")
         return super().render_change_form(request, context, *args, obj=obj, **options)
 
     @admin.action(description="Block: leave out of public lists", permissions=["change"])
     def block(self, request: HttpRequest, tokens: QuerySet[Token]) -> HttpResponse | None:
-        """Asks for the reason first; the answer comes with the same selection."""
-        chosen = choose(self, request, tokens)
+        """Block tokens after a form for the reason, which submits the same selection."""
+        chosen = selected_rows(self, request, tokens)
         if chosen is None:
             return None
         form = ReasonForm(request.POST if "reason" in request.POST else None)
@@ -118,84 +126,88 @@ class TokenAdmin(IndexedSearch, WrittenRows):
 
     @admin.action(description="Index again", permissions=["change"])
     def reindex(self, request: HttpRequest, tokens: QuerySet[Token]) -> None:
-        """Read the tokens' transactions from the chain again; they stay listed meanwhile.
+        """Index the tokens' transactions again; the tokens stay listed meanwhile.
 
-        A token without an index request, such as an invented one, was never read from a chain.
+        A token without an index request, such as sample data, was never read from a chain.
         """
-        chosen = choose(self, request, tokens)
+        chosen = selected_rows(self, request, tokens)
         if chosen is None:
             return
         found = list(chosen)
         requests = IndexRequest.objects.for_transactions((token.chain_id, token.tx_hash) for token in found)
         with transaction.atomic():
-            reopened = {(opened.chain_id, opened.tx_hash) for opened in reopen(request, requests)}
+            reopened = {(opened.chain_id, opened.tx_hash) for opened in reopen_requests(request, requests)}
             again = [token for token in found if (token.chain_id, token.tx_hash) in reopened]
-            note(request, again, "index again")
+            log_changes(request, again, "index again")
         if reopened:
             self.message_user(request, f"{len(reopened)} enqueued.", messages.SUCCESS)
         if left := len(found) - len(again):
-            text = f"Without an index request, so left alone: {left}."
+            text = f"Skipped, without an index request: {left}."
             self.message_user(request, text if reopened else f"Nothing enqueued. {text}", messages.WARNING)
 
     @admin.action(description="Refresh market data now", permissions=["change"])
     def refresh_market(self, request: HttpRequest, tokens: QuerySet[Token]) -> None:
-        """Have the provider asked for the tokens before all others."""
-        chosen = choose(self, request, tokens)
+        """Give the tokens the first priority of market refreshes."""
+        chosen = selected_rows(self, request, tokens)
         if chosen is None:
             return
         found = list(chosen)
         with transaction.atomic():
             markets = Market.objects.filter(token__in=found).order_by("pk").select_for_update(no_key=True)
-            Market.objects.filter(pk__in=[market.pk for market in markets]).make_first(timezone.now())
-            note(request, found, "refresh market data")
-        self.message_user(request, f"{len(found)} are next when the provider is asked.", messages.SUCCESS)
+            Market.objects.filter(pk__in=[market.pk for market in markets]).prioritize(timezone.now())
+            log_changes(request, found, "refresh market data")
+        self.message_user(request, f"{len(found)} are refreshed next.", messages.SUCCESS)
 
     @action(description="Block", permissions=["change"], url_path="block", icon="block", variant=ActionVariant.DANGER)
     def block_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """GET asks for the reason; POST blocks the token."""
-        token = find_row(self, request, object_id)
+        """Block one token after a form for the reason."""
+        token = get_row_or_404(self, request, object_id)
         form = ReasonForm(request.POST or None)
         if request.method != "POST" or not form.is_valid():
             return self._ask_reason(request, form, count=1, row=token)
         self._tag(request, _one(token), "blocked", True, reason=form.cleaned_data["reason"])
-        return redirect(change_page(token))
+        return redirect(change_url(token))
 
     @action(description="Unblock", permissions=["change"], url_path="unblock", icon="check")
     def unblock_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return self._do(request, object_id, "unblock", text="Public lists, searches and trending pools have it again.")
+        return self._confirm(
+            request, object_id, "unblock", text="Public lists, searches and trending pools include it again."
+        )
 
     @action(description="Index again", permissions=["change"], url_path="reindex", icon="refresh")
     def reindex_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return self._do(request, object_id, "reindex", text="Its transaction is read from the chain again.")
+        return self._confirm(request, object_id, "reindex", text="Its transaction is read from the chain again.")
 
     @action(description="Refresh market", permissions=["change"], url_path="refresh-market", icon="show_chart")
     def refresh_market_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return self._do(request, object_id, "refresh_market", text="The provider is asked for it before all others.")
+        return self._confirm(
+            request, object_id, "refresh_market", text="Its market data is refreshed before all others."
+        )
 
-    def _do(self, request: HttpRequest, object_id: str, name: str, *, text: str) -> HttpResponse:
-        """GET asks; POST does with one token what the list's action of this name does with many."""
-        token = find_row(self, request, object_id)
+    def _confirm(self, request: HttpRequest, object_id: str, name: str, *, text: str) -> HttpResponse:
+        """Run the list action of this name for one token, after a confirmation page."""
+        token = get_row_or_404(self, request, object_id)
         act = getattr(self, name)
         if request.method == "POST":
             act(request, _one(token))
-            return redirect(change_page(token))
+            return redirect(change_url(token))
         title = f"{act.short_description}: {token}"
-        return ask(self, request, row=token, title=title, text=text, button="Yes, do it")
+        return confirmation_page(self, request, row=token, title=title, text=text, button="Yes, do it")
 
     def _ask_reason(self, request: HttpRequest, form: ReasonForm, *, count: int, **page: Any) -> HttpResponse:
         title = "Block this token" if count == 1 else f"Block {count} tokens"
-        return ask(self, request, form=form, title=title, text=_BLOCKED_TEXT, button="Block", **page)
+        return confirmation_page(self, request, form=form, title=title, text=_BLOCKED_TEXT, button="Block", **page)
 
     def _tag(self, request: HttpRequest, tokens: QuerySet[Token], tag: str, value: bool, *, reason: str = "") -> None:
-        """Set one tag, and leave a line in each token's history for whom it matters to later."""
-        chosen = choose(self, request, tokens)
+        """Set one tag of the tokens, and log the change in each token's history."""
+        chosen = selected_rows(self, request, tokens)
         if chosen is None:
             return
         with transaction.atomic():
-            # Without `no_key`, whoever writes an event of the token would wait, too.
+            # Without `no_key` the lock would block inserts of the token's events, too.
             changed = list(chosen.exclude(**{tag: value}).select_for_update(no_key=True))
             Token.objects.filter(pk__in=[token.pk for token in changed]).update(**{tag: value})
-            note(request, changed, f"{tag} = {value}" + (f": {reason}" if reason else ""))
+            log_changes(request, changed, f"{tag} = {value}" + (f": {reason}" if reason else ""))
         self.message_user(request, f"{len(changed)} changed.", messages.SUCCESS)
 
 

@@ -1,4 +1,4 @@
-"""Filters of the operators' lists whose choices come from the registry: no query reads a table for them."""
+"""Filters of admin lists with choices from the registry, which need no query."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The operators' page for the accounts of Solana that are listed and read: how far each of them is."""
+"""Admin of followed Solana accounts and their progress."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ from django.contrib import admin
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest
 
-from config.operators.admin_pages import ReadRows
-from tokens.admin.chain_progress import OnAChain
-from tokens.admin.indexed_search import IndexedSearch, accounts_of
+from config.operators.admin_pages import ReadOnlyAdmin
+from tokens.admin.chain_progress import ChainColumn
+from tokens.admin.indexed_search import IndexedSearch, match_accounts
 from tokens.admin.list_filters import ChainFilter
 from tokens.installation.installed_chains import registry
 from tokens.models import FollowedAccount, ListedSignature
@@ -17,7 +17,7 @@ _ROLES = {"launch_config": "config", "launch_creator": "creator"}
 
 
 @admin.register(FollowedAccount)
-class FollowedAccountAdmin(OnAChain, IndexedSearch, ReadRows):
+class FollowedAccountAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
     list_display = ("address", "chain", "role", "state", "complete_to", "oldest_unread", "updated_at")
     list_filter = (ChainFilter,)
     search_fields = ("address",)
@@ -25,7 +25,7 @@ class FollowedAccountAdmin(OnAChain, IndexedSearch, ReadRows):
     ordering = ("-pk",)
 
     def match(self, text: str) -> Q:
-        return accounts_of(text)
+        return match_accounts(text)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[FollowedAccount]:
         unread = ListedSignature.objects.filter(account=OuterRef("pk"), read=False).order_by("slot", "-pk")
@@ -38,10 +38,10 @@ class FollowedAccountAdmin(OnAChain, IndexedSearch, ReadRows):
 
     @admin.display(description="role")
     def role(self, account: FollowedAccount) -> str:
-        """What the registry names it for; a pool is none of the registry's."""
+        """Return the account's role in the registry, which has no pools."""
         chain = registry().chains.get(account.chain_id)
         role = chain.role(account.address) if chain else None
-        return _ROLES.get(role or "", "pool, or an account of before")
+        return _ROLES.get(role or "", "pool, or a former account")
 
     @admin.display(description="state")
     def state(self, account: Any) -> str:
@@ -51,6 +51,6 @@ class FollowedAccountAdmin(OnAChain, IndexedSearch, ReadRows):
 
     @admin.display(description="next slot to be read")
     def oldest_unread(self, account: Any) -> int | None:
-        """Of what is listed, where the oldest transaction is that waits."""
+        """Return the slot of the oldest listed transaction that is not read yet."""
         slot: int | None = account.unread_slot
         return slot

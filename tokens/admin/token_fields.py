@@ -1,6 +1,6 @@
-"""What the operators' page of a token shows, in which order, and those lines of it that are no column.
+"""Fieldsets and computed fields of the admin page of a token.
 
-Lines are written several times for a page; what they need beside the token is read once, as its `facts`.
+Django renders fields several times per page; the rows that they need beside the token are read once, as its `facts`.
 """
 
 import json
@@ -16,20 +16,20 @@ from django.db.models import JSONField
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
-from config.operators.admin_pages import change_page
-from tokens.admin.token_events import arguments_of
+from config.operators.admin_pages import change_url
+from tokens.admin.token_events import format_arguments
 from tokens.installation.installed_chains import generation_label, registry
 from tokens.models import IndexRequest, LaunchFacts, Market, Token, TokenEvent
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
-    """What is known of a token beside its row; `block` is the audit log's entry of the block that holds."""
+class TokenFacts:
+    """Rows related to a token; `block` is the audit log's entry of the current block."""
 
     index_request: IndexRequest | None
     market: Market
     block: LogEntry | None
-    # The newest ones.
+    # The newest EVENTS_SHOWN.
     events: list[TokenEvent]
     launch: LaunchFacts | None
 
@@ -40,10 +40,10 @@ EVENTS_SHOWN = 20
 ShownToken = Any
 
 
-def read_facts(token: Token) -> Facts:
-    """Three queries, and one more for a block."""
+def read_facts(token: Token) -> TokenFacts:
+    """Read the facts of a token: three queries, and one more if it is blocked."""
     known = Market.objects.select_related("token__launch").get(token=token)
-    return Facts(
+    return TokenFacts(
         index_request=IndexRequest.objects.filter(chain_id=token.chain_id, tx_hash=token.tx_hash).first(),
         market=known,
         block=_find_block(token) if token.blocked else None,
@@ -63,21 +63,21 @@ def _find_block(token: Token) -> LogEntry | None:
 
 @admin.display(description="blocked")
 def block_state(token: ShownToken) -> str:
-    """Whether it is; and since when, by whom and why, as the audit log has it."""
+    """Return whether the token is blocked, with the time, operator and reason of the audit log."""
     if not token.blocked:
         return "no"
     entry = token.facts.block
     if entry is None:
         return "yes"
     _, _, reason = entry.get_change_message().partition(": ")
-    return f"yes, since {entry.action_time:%Y-%m-%d %H:%M} UTC by {entry.user}: {reason or 'no reason was given'}"
+    return f"yes, since {entry.action_time:%Y-%m-%d %H:%M} UTC by {entry.user}: {reason or 'no reason given'}"
 
 
 @admin.display(description="public page")
 def public_page(token: Token) -> str:
-    """A link; none while the token is in no block that we know of."""
+    """Return a link to the public page; none while the token is in no indexed block."""
     if token.unindexed:
-        return "none: the token is in no block that we know of"
+        return "none: the token is in no indexed block"
     page = reverse("token-page", args=[token.chain_id, token.contract_address])
     return format_html('<a class="text-link" href="{}">{}</a>', page, page)
 
@@ -95,7 +95,7 @@ def type_name(token: Token) -> str:
 
 @admin.display(description="index request")
 def index_request(token: ShownToken) -> str:
-    """A link to the request of the token's transaction, and how far that came."""
+    """Return a link to the index request of the token's transaction, with its status."""
     found = token.facts.index_request
     if found is None:
         return "none"
@@ -106,7 +106,7 @@ def index_request(token: ShownToken) -> str:
 
 @admin.display(description="pool")
 def pool(token: Token) -> str:
-    """Its address, with a link to all tokens of that pool."""
+    """Return the pool's address, with a link to all tokens of the pool."""
     if not token.pool_address:
         return "none"
     page = reverse("admin:tokens_token_changelist")
@@ -117,9 +117,9 @@ def pool(token: Token) -> str:
 
 @admin.display(description="market")
 def market(token: ShownToken) -> str:
-    """What the provider said last, and when it is asked again."""
+    """Return the provider's last data and the time of the next refresh."""
     known = token.facts.market
-    due = f"asked again from {known.due_at:%Y-%m-%d %H:%M:%S} UTC"
+    due = f"refreshed from {known.due_at:%Y-%m-%d %H:%M:%S} UTC"
     if known.updated_at is None:
         return f"nothing yet; {due}"
     price = "unknown" if known.price_usd is None else f"{known.price_usd:.6g} USD"
@@ -129,12 +129,12 @@ def market(token: ShownToken) -> str:
 
 @admin.display(description="newest events")
 def events(token: ShownToken) -> str:
-    """What happened to it since its launch, with links to the events and to the list of all."""
+    """Return the newest events since the launch, with links to each and to the list of all."""
     rows = format_html_join(
         "",
         '<li>{} <a class="text-link" href="{}">{}</a> {}</li>',
         (
-            (f"{event.at:%Y-%m-%d %H:%M}", change_page(event), event.get_kind_display(), arguments_of(event))
+            (f"{event.at:%Y-%m-%d %H:%M}", change_url(event), event.get_kind_display(), format_arguments(event))
             for event in token.facts.events
         ),
     )
@@ -148,13 +148,13 @@ def events(token: ShownToken) -> str:
 
 @admin.display(description="decoded launch")
 def launch(token: ShownToken) -> str:
-    """What the transaction told, before anything changed."""
-    return "not kept" if token.facts.launch is None else pretty_json(token.facts.launch.facts)
+    """Return the decoded launch, before later changes."""
+    return "not stored" if token.facts.launch is None else pretty_json(token.facts.launch.facts)
 
 
 @cache
 def json_line(column: str) -> Callable[[Token], str]:
-    """The line that shows a JSON column as it is written, indented; the same one for every call."""
+    """Return the field function that shows a JSON column indented, the same one for each call."""
 
     @admin.display(description=column.replace("_", " "))
     def line(token: Token) -> str:
@@ -164,13 +164,13 @@ def json_line(column: str) -> Callable[[Token], str]:
 
 
 def pretty_json(value: Any) -> str:
-    """A value as indented JSON, in a box that scrolls."""
+    """Return a value as indented JSON in a scrollable box."""
     return format_html('<pre class="overflow-auto text-xs">{}</pre>', json.dumps(value, indent=2, ensure_ascii=False))
 
 
 Line = str | Callable[[Token], str]
 
-# The last one has the decoded launch, and every column that none of them names.
+# The last one has the decoded launch and all columns that none of them lists.
 FIELDSETS: tuple[tuple[str, tuple[Line, ...]], ...] = (
     ("Tags", ("champagne", "verified", block_state, public_page)),
     ("Token", ("name", "symbol", "supply", "description", "img_url", "launch_warnings")),
@@ -192,13 +192,13 @@ FIELDSETS: tuple[tuple[str, tuple[Line, ...]], ...] = (
     ("Since the launch", (events,)),
     ("As decoded and stored", (launch, "deploy_config", "pool_config", "extensions", "metadata", "social_context")),
 )
-# Shown by a line of their own.
-TOLD_BY_LINES = {"chain_id", "generation", "pool_address", "blocked"}
+# Columns that computed fields replace.
+REPLACED_COLUMNS = {"chain_id", "generation", "pool_address", "blocked"}
 
 
 def fieldsets() -> list[tuple[str, dict[str, Any]]]:
-    """FIELDSETS as Django wants them, with the columns that none of them names in the last one."""
-    named = TOLD_BY_LINES | {line for _, lines in FIELDSETS for line in lines}
+    """Return FIELDSETS in Django's format, with all remaining columns in the last one."""
+    named = REPLACED_COLUMNS | {line for _, lines in FIELDSETS for line in lines}
     rest = [field.name for field in Token._meta.fields if field.name not in named]
     columns = {field.name: json_line(field.name) for field in Token._meta.fields if isinstance(field, JSONField)}
     *first, (title, decoded) = FIELDSETS
@@ -206,6 +206,6 @@ def fieldsets() -> list[tuple[str, dict[str, Any]]]:
     return [*((name, {"fields": lines}) for name, lines in first), (title, {"fields": last})]
 
 
-def read_only_lines(*, editable: tuple[str, ...]) -> list[Line]:
-    """Everything on the page but what operators edit there."""
+def read_only_fields(*, editable: tuple[str, ...]) -> list[Line]:
+    """Return all fields of the page except the editable ones."""
     return [line for _, options in fieldsets() for line in options["fields"] if line not in editable]

@@ -1,4 +1,4 @@
-"""The operators' page for tokens that users say they have launched."""
+"""Admin of tokens that users saved as their launches."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from accounts.admin import user_pages
-from config.operators.admin_pages import ReadRows
-from tokens.admin.chain_progress import OnAChain
-from tokens.admin.indexed_search import IndexedSearch, saved_of
+from config.operators.admin_pages import ReadOnlyAdmin
+from tokens.admin.chain_progress import ChainColumn
+from tokens.admin.indexed_search import IndexedSearch, match_saved_tokens
 from tokens.admin.list_filters import ChainFilter
 from tokens.models import SavedState, SavedToken
 
@@ -27,16 +27,16 @@ class SavedStateFilter(admin.SimpleListFilter):
 
 
 @admin.register(SavedToken)
-class SavedTokenAdmin(OnAChain, IndexedSearch, ReadRows):
-    list_display = ("contract_address", "user", "chain", "status", "chain_says", "tx_hash", "created_at")
+class SavedTokenAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
+    list_display = ("contract_address", "user", "chain", "status", "launch_result", "tx_hash", "created_at")
     list_filter = (ChainFilter, SavedStateFilter)
     search_fields = ("contract_address", "tx_hash")
     search_help_text = "A whole address or transaction hash, or a user's FID."
     ordering = ("-id",)
-    fields = ("contract_address", "user", "chain", "tx_hash", "created_at", "status", "chain_says")
+    fields = ("contract_address", "user", "chain", "tx_hash", "created_at", "status", "launch_result")
 
     def match(self, text: str) -> Q:
-        return saved_of(text)
+        return match_saved_tokens(text)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SavedToken]:
         rows: Any = super().get_queryset(request)
@@ -45,13 +45,13 @@ class SavedTokenAdmin(OnAChain, IndexedSearch, ReadRows):
 
     @admin.display(description="user", ordering="person")
     def user(self, saved: SavedToken) -> str:
-        return user_pages.shown(saved.person)
+        return user_pages.owner_label(saved.person)
 
     @admin.display(description="state")
     def status(self, saved: SavedToken) -> str:
         return str(SavedState(saved.state).label)
 
-    @admin.display(description="what the chain says")
-    def chain_says(self, saved: SavedToken) -> str:
-        """What the transaction launched; where that is nothing, why it is not indexed."""
+    @admin.display(description="on the chain")
+    def launch_result(self, saved: SavedToken) -> str:
+        """Return the tokens that the transaction launched, or why it is not indexed."""
         return ", ".join(saved.launched) or saved.trouble or ""

@@ -1,0 +1,1 @@
+"""Token lists, searches and details, and their public pages."""

@@ -1,7 +1,7 @@
-"""The filters of token lists, by the contract's parameter names.
+"""Filter sets of token lists, by the contract's parameter names.
 
-The fields check what callers send as it came: only texts may have blanks around them. Each has a `shape`, the JSON
-Schema of what it takes, from which OpenAPI describes the parameter.
+Fields validate parameters as sent: only texts may have surrounding blanks. Each field has a `shape`, the JSON Schema of
+its values, from which the OpenAPI description is generated.
 """
 
 import re
@@ -14,21 +14,19 @@ from django.db.models import BigIntegerField, QuerySet, Value
 from django.db.models.functions import Cast
 from django_filters import Filter, FilterSet
 
-from config.api.fields import (
-    ADDRESS_OR_MINT_SHAPE,
-    FLAG_SHAPE,
-    POOL_SHAPE,
-    Shape,
-    parse_address,
-    parse_flag,
-    parse_pool_address,
-)
-from tokens.catalogue import text_search as search
+from config.json_rules import FLAG_SHAPE, parse_flag
+from tokens.catalogue import text_search
+from tokens.chains.addresses import ADDRESS_OR_MINT_SHAPE, POOL_SHAPE, parse_address, parse_pool_address
 from tokens.models import Token
-from tokens.models.querysets import LONGEST_INTERFACE, SearchEntryQuerySet, TokenQuerySet
+from tokens.models.expressions import MAX_INTERFACE_LENGTH
+from tokens.models.search_entry import SearchEntryQuerySet
+from tokens.models.token import TokenQuerySet
 
-# Search entries have what filters ask for in columns of the same names.
+# Search entries have the filtered columns of tokens under the same names.
 Filtered = TypeVar("Filtered", TokenQuerySet, SearchEntryQuerySet)
+
+# JSON Schema of a parameter.
+Shape = dict[str, Any]
 
 MAX_FIDS = 100
 _MAX_PAIR = 100
@@ -38,7 +36,7 @@ _MAX_BIGINT = 2**63 - 1
 _NUMBER = re.compile(r"[0-9]{1,19}")
 
 
-def _read_number(text: str, rule: str) -> int:
+def _parse_number(text: str, rule: str) -> int:
     number = int(text) if _NUMBER.fullmatch(text) else -1
     if not 0 < number <= _MAX_BIGINT:
         raise forms.ValidationError(rule)
@@ -46,7 +44,7 @@ def _read_number(text: str, rule: str) -> int:
 
 
 class ExactField(forms.CharField):
-    """Text in which blanks count."""
+    """Text with significant blanks."""
 
     shape: Shape
 
@@ -61,11 +59,11 @@ class NumberField(ExactField):
 
     def to_python(self, value: Any) -> Any:
         text = super().to_python(value)
-        return _read_number(text, f"must be a whole number from 1 to {_MAX_BIGINT}") if text else None
+        return _parse_number(text, f"must be a whole number from 1 to {_MAX_BIGINT}") if text else None
 
 
 class NumbersField(ExactField):
-    """Such numbers, separated by commas."""
+    """Comma-separated list of positive whole numbers."""
 
     shape: Shape = {"type": "array", "items": NumberField.shape, "minItems": 1, "maxItems": MAX_FIDS}
 
@@ -77,13 +75,13 @@ class NumbersField(ExactField):
         rule = f"must be 1 to {MAX_FIDS} whole numbers, separated by commas"
         if len(parts) > MAX_FIDS:
             raise forms.ValidationError(rule)
-        return [_read_number(part, rule) for part in parts]
+        return [_parse_number(part, rule) for part in parts]
 
 
 class TextField(ExactField):
-    """Text of at most so many characters and no NUL; blanks around it mean nothing.
+    """Text of at most `longest` characters without NUL; surrounding blanks are ignored.
 
-    Blanks alone are refused, or, with `may_be_blank`, no value.
+    A blank text is rejected, or ignored with `may_be_blank`.
     """
 
     def __init__(self, *, longest: int, may_be_blank: bool = False, **options: Any) -> None:
@@ -102,7 +100,7 @@ class TextField(ExactField):
         return text.strip() or None
 
 
-class MomentField(ExactField):
+class UnixTimeField(ExactField):
     """Unix seconds."""
 
     shape: Shape = {"type": "integer", "format": "int64", "minimum": 0, "maximum": _LAST_SECOND}
@@ -116,12 +114,12 @@ class MomentField(ExactField):
         return datetime.fromtimestamp(int(text), UTC)
 
 
-class ReadField(ExactField):
-    """Text of a shape that a function reads, which raises ValueError with the rule."""
+class ParsedField(ExactField):
+    """Text with a parser, which raises ValueError with the rule."""
 
-    def __init__(self, *, read: Callable[[str], Any], shape: Shape, **options: Any) -> None:
+    def __init__(self, *, parse: Callable[[str], Any], shape: Shape, **options: Any) -> None:
         super().__init__(**options)
-        self.read = read
+        self.parse = parse
         self.shape = shape
 
     def to_python(self, value: Any) -> Any:
@@ -129,18 +127,18 @@ class ReadField(ExactField):
         if not text:
             return None
         try:
-            return self.read(text)
+            return self.parse(text)
         except ValueError as error:
             raise forms.ValidationError(str(error)) from error
 
 
-def read_wallet(text: str) -> str:
-    """An EVM address in any case, or a base58 one."""
+def parse_wallet(text: str) -> str:
+    """Parse an EVM address in any case, or a base58 one. Raises ValueError."""
     return parse_address(text, allow_mint=True)
 
 
 def _as_bigint(number: int) -> Cast:
-    """The number in its column's type: PostgreSQL's GIN indexes compare with no other."""
+    """Cast a number to its column's type, which PostgreSQL's GIN indexes require."""
     return Cast(Value(number), BigIntegerField())
 
 
@@ -162,61 +160,63 @@ class TextFilter(Filter):
     field_class = TextField
 
 
-class MomentFilter(Filter):
-    field_class = MomentField
+class UnixTimeFilter(Filter):
+    field_class = UnixTimeField
 
 
-class ReadFilter(Filter):
-    field_class = ReadField
+class ParsedFilter(Filter):
+    field_class = ParsedField
 
 
-class WalletFilter(ReadFilter):
+class WalletFilter(ParsedFilter):
     def __init__(self, **options: Any) -> None:
-        super().__init__(read=read_wallet, shape=ADDRESS_OR_MINT_SHAPE, **options)
+        super().__init__(parse=parse_wallet, shape=ADDRESS_OR_MINT_SHAPE, **options)
 
 
 class ListFilter(FilterSet):
-    """What the filter sets of token lists share."""
+    """Base of the filter sets of token lists."""
 
     class Meta:
         model = Token
         fields: list[str] = []
 
     def search(self, tokens: TokenQuerySet, name: str, value: str) -> TokenQuerySet:
-        """What is named by an address or hash, or has the text in its name or symbol."""
-        found, exact = search.text_match(value), search.exact_match(value)
+        """Return the tokens with this address or hash, or with the text in their name or symbol."""
+        found, exact = text_search.text_match(value), text_search.exact_match(value)
         return tokens.filter(found if exact is None else exact | found)
 
 
 class TokenFilter(ListFilter):
-    """Which tokens a list holds."""
+    """Filters of the token lists."""
 
     q = TextFilter(
         method="search",
-        longest=search.LONGEST,
-        # What a search box sends that was left empty.
+        longest=text_search.MAX_QUERY_LENGTH,
+        # An empty search box sends blanks.
         may_be_blank=True,
-        label="Part of a name or symbol in any case; or, whole, an address or mint, a pool, a transaction's hash or "
-        "signature, of which those in base58 are found in their own case alone.",
+        label="Part of a name or symbol in any case; or a whole address, mint, pool, transaction hash or signature. "
+        "Base58 is case-sensitive.",
     )
     fid = NumberFilter(field_name="requestor_fid", label="Requestor FID.")
     fids = NumbersFilter(field_name="requestor_fid", lookup_expr="in", label="Requestor FIDs, at most 100, by comma.")
     msgSender = WalletFilter(field_name="msg_sender", label="Deployer wallet.")
-    pairAddress = ReadFilter(
+    pairAddress = ParsedFilter(
         method="in_pool_or_paired_with",
-        # Paired tokens are written as pools are.
-        read=parse_pool_address,
+        # Addresses of paired tokens have the format of pools.
+        parse=parse_pool_address,
         shape=POOL_SHAPE,
         label="Pool address or id, or paired token.",
     )
     pair = TextFilter(
-        method="paired", longest=_MAX_PAIR, label="Symbol of the paired token in any case; all is no filter."
+        method="paired", longest=_MAX_PAIR, label="Symbol of the paired token in any case; `all` disables the filter."
     )
     socialInterface = TextFilter(
-        method="launched_by_interface", longest=LONGEST_INTERFACE, label="Interface of the launch, in any case."
+        method="launched_by_interface", longest=MAX_INTERFACE_LENGTH, label="Interface of the launch, in any case."
     )
-    startDate = MomentFilter(field_name="deployed_at", lookup_expr="gt", label="Launched after these Unix seconds.")
-    champagne = ReadFilter(method="only_champagne", read=parse_flag, shape=FLAG_SHAPE, label="Champagne tokens alone.")
+    startDate = UnixTimeFilter(field_name="deployed_at", lookup_expr="gt", label="Launched after these Unix seconds.")
+    champagne = ParsedFilter(
+        method="only_champagne", parse=parse_flag, shape=FLAG_SHAPE, label="Only champagne tokens."
+    )
     chainId = NumberFilter(field_name="chain_id", label="Chain id.")
 
     def in_pool_or_paired_with(self, tokens: Filtered, name: str, value: str) -> Filtered:
@@ -233,20 +233,20 @@ class TokenFilter(ListFilter):
 
 
 class SearchFilter(ListFilter):
-    """What the deprecated search takes."""
+    """Filters of the deprecated search."""
 
     q = TokenFilter.base_filters["q"]
     fids = TokenFilter.base_filters["fids"]
 
 
 class DeployedByFidFilter(ListFilter):
-    """The tokens that one user asked for."""
+    """Filter by the user that requested the launch."""
 
     fid = NumberFilter(field_name="requestor_fid", required=True, label="Requestor FID.")
 
 
 class DeployedByAddressFilter(ListFilter):
-    """The tokens that a wallet sent or asked for."""
+    """Filter by the wallet that sent or requested the launch."""
 
     address = WalletFilter(method="deployed_by", required=True, label="Sender or requestor.")
 
@@ -255,9 +255,9 @@ class DeployedByAddressFilter(ListFilter):
 
 
 class AdminFilter(ListFilter):
-    """The tokens that a wallet administers."""
+    """Filter by the tokens' current admin."""
 
-    admin = WalletFilter(field_name="admin", required=True, label="The tokens' admin as it is now.")
+    admin = WalletFilter(field_name="admin", required=True, label="Current admin of the tokens.")
     chainId = TokenFilter.base_filters["chainId"]
 
 
@@ -266,5 +266,5 @@ FILTER_SETS: dict[str, type[ListFilter]] = {
     for filter_set in (TokenFilter, SearchFilter, DeployedByFidFilter, DeployedByAddressFilter, AdminFilter)
 }
 
-# They say whose tokens are listed, or on which chain.
+# Filters by user, wallet or chain.
 IDENTITY_FILTERS = frozenset({"fid", "fids", "msgSender", "chainId"})

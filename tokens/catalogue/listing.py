@@ -1,8 +1,7 @@
-"""Pages of token lists.
+"""Keyset pagination of token lists.
 
-A page is a walk along the index of its sort, from the place where the page before ended: it costs the same at any depth
-and for any number of tokens, as long as a fair share of them is in the list. `tokens.catalogue.search_pages` has the other way, for
-searches that find few.
+A page is a scan of the sort's index, from the last row of the previous page. It costs the same at any depth and for any
+number of tokens, as long as a fair share of them is in the list. `search_pages` covers searches with few matches.
 """
 
 import functools
@@ -13,119 +12,127 @@ from typing import Any
 from django.db.models import BigIntegerField, DateTimeField, F, FloatField
 from django.db.models.fields.tuple_lookups import TupleGreaterThan, TupleLessThan
 
-from config.api.cursors import Cursor, OlderCursor, decode, encode
-from config.postgresql.compiled_queries import Slot, Statement
-from tokens.catalogue.records import NOTHING_ELSE, Extras, Record, write_records
+from config.cursors import Cursor, LegacyCursor, decode_cursor, encode_cursor
+from config.postgresql.compiled_queries import CompiledQuery, QueryParameter
+from tokens.catalogue.records import NO_EXTRAS, Extras, Record, build_records
 from tokens.catalogue.selections import Selection
-from tokens.models.querysets import TokenQuerySet
 from tokens.models.sorts import DEPLOYED_AT, Sort
+from tokens.models.token import TokenQuerySet
 
 
 @dataclass(frozen=True)
-class Order:
-    """In which order a list is walked."""
+class ListSort:
+    """Sort and direction of a list."""
 
     sort: Sort = DEPLOYED_AT
     descending: bool = True
 
-    def read_cursor(self, text: str | None) -> Cursor | OlderCursor | None:
-        """Where a page begins; None is the first page. Raises ValidationError (400) on `cursor`."""
+    def parse_cursor(self, text: str | None) -> Cursor | LegacyCursor | None:
+        """Return the position before a page; None is the first page. Raises CursorError."""
         if not text:
             return None
         sort = self.sort
-        return decode(text, sort_by=sort.name, descending=self.descending, numeric=sort.by_market, whole=sort.is_whole)
+        return decode_cursor(
+            text, sort_by=sort.name, descending=self.descending, numeric=sort.by_market, whole=sort.is_integer
+        )
 
-    def write_cursor(self, key: Any, row_id: int, *, exact: bool = False) -> str:
-        """The cursor after the row with this key and id."""
-        value = None if self.sort.by_market and key == self.unknown else key
+    def build_cursor(self, key: Any, row_id: int, *, exact: bool = False) -> str:
+        """Return the cursor that follows the row with this sort key and id."""
+        value = None if self.sort.by_market and key == self.unknown_key else key
         cursor = Cursor(value, row_id, exact)
-        return encode(cursor, sort_by=self.sort.name, descending=self.descending)
+        return encode_cursor(cursor, sort_by=self.sort.name, descending=self.descending)
 
     @property
-    def unknown(self) -> float | int:
-        """The key of a token whose value is unknown."""
-        return self.sort.stand_in(descending=self.descending)
+    def unknown_key(self) -> float | int:
+        """Return the sort key of tokens without a value."""
+        return self.sort.unknown_key(descending=self.descending)
 
 
 @dataclass(frozen=True)
-class Window:
-    """Which rows of a list are wanted: so many after the cursor, and after `offset` more."""
+class PageRequest:
+    """Limit, offset and cursor of a page; the offset counts from the cursor."""
 
     limit: int
     offset: int = 0
-    cursor: Cursor | OlderCursor | None = None
+    cursor: Cursor | LegacyCursor | None = None
 
     @property
-    def shape(self) -> tuple[int, int, str | None]:
-        """What of it is part of a statement's text; the cursor's values are not."""
+    def statement_key(self) -> tuple[int, int, str | None]:
+        """Return the parts that determine a statement's text; the cursor's values are parameters."""
         return self.limit, self.offset, type(self.cursor).__name__ if self.cursor else None
 
 
 @dataclass(frozen=True)
-class Page:
-    """Records, and the cursor of the next page; None on the last."""
+class TokenPage:
+    """Records of a page, and the cursor of the next page; None on the last."""
 
     records: list[Record]
     cursor: str | None
 
 
-def walk(selection: Selection, order: Order, window: Window, extras: Extras = NOTHING_ELSE) -> Page:
-    """The page of a list: one query along the sort's index, and one for users where these are wanted."""
-    if window.limit == 0:
-        return Page([], None)
-    statement = walk_statement(selection, order, window.shape, extras)
-    values = slot_values(order, window.cursor)
-    # By date and without filters every page has the same plan, a place in an index. With filters the plan depends on
-    # their values, and by market on what stands in for the unknown, which is part of the index.
-    has_one_plan = not selection.values and not order.sort.by_market
+def fetch_page(
+    selection: Selection, list_sort: ListSort, page_request: PageRequest, extras: Extras = NO_EXTRAS
+) -> TokenPage:
+    """Fetch a page of a list: one query by the sort's index, and one for users if these are requested."""
+    if page_request.limit == 0:
+        return TokenPage([], None)
+    statement = page_statement(selection, list_sort, page_request.statement_key, extras)
+    values = cursor_values(list_sort, page_request.cursor)
+    # Without filters and by date every page has the same plan, so a prepared statement is safe. With filters the plan
+    # depends on their values, and by market on the substitute for unknown values, which is part of the index.
+    has_one_plan = not selection.values and not list_sort.sort.by_market
     rows = statement.fetch_prepared(**values) if has_one_plan else statement.fetch(**values)
-    return page_of_rows(rows, order, window, extras)
+    return build_page(rows, list_sort, page_request, extras)
 
 
-def page_of_rows(rows: Sequence[tuple[Any, ...]], order: Order, window: Window, extras: Extras) -> Page:
-    """The page in rows of a `walk_statement`."""
-    shown = rows[: window.limit]
-    records = write_records(shown, extras)
-    # One row more than asked for tells whether there is another page.
-    if not shown or len(rows) <= window.limit:
-        return Page(records, None)
-    return Page(records, order.write_cursor(shown[-1][-1], shown[-1][0]))
+def build_page(
+    rows: Sequence[tuple[Any, ...]], list_sort: ListSort, page_request: PageRequest, extras: Extras
+) -> TokenPage:
+    """Return the page in the rows of a `page_statement`."""
+    shown = rows[: page_request.limit]
+    records = build_records(shown, extras)
+    # One row more than the limit is fetched to detect another page.
+    if not shown or len(rows) <= page_request.limit:
+        return TokenPage(records, None)
+    return TokenPage(records, list_sort.build_cursor(shown[-1][-1], shown[-1][0]))
 
 
 @functools.lru_cache(maxsize=2048)
-def walk_statement(selection: Selection, order: Order, shape: tuple[int, int, str | None], extras: Extras) -> Statement:
-    """The query of a page of a window's shape, with slots for the cursor; the sort's key is its last column."""
-    limit, offset, cursor = shape
-    tokens = sorted_tokens(selection.tokens().with_copies(), order)
+def page_statement(
+    selection: Selection, list_sort: ListSort, statement_key: tuple[int, int, str | None], extras: Extras
+) -> CompiledQuery:
+    """Return the query of a page, with slots for the cursor; the sort key is its last column."""
+    limit, offset, cursor = statement_key
+    tokens = with_sort_key(selection.tokens().with_copies(), list_sort)
     if cursor:
-        tokens = _after(tokens, order, cursor)
-    direction = "-" if order.descending else ""
+        tokens = _after(tokens, list_sort, cursor)
+    direction = "-" if list_sort.descending else ""
     tokens = tokens.order_by(f"{direction}sort_key", f"{direction}sort_id")
-    return Statement.of(tokens.values_list(*extras.columns, "sort_key")[offset : offset + limit + 1])
+    return CompiledQuery.of(tokens.values_list(*extras.columns, "sort_key")[offset : offset + limit + 1])
 
 
-def sorted_tokens(tokens: TokenQuerySet, order: Order) -> TokenQuerySet:
-    """Tokens with `sort_key` and `sort_id`, the two columns of the sort's index."""
-    if not order.sort.by_market:
-        return tokens.annotate(sort_key=F(order.sort.column)).alias(sort_id=F("id"))
-    # Every token has a market; that it is asked for here makes the join an inner one, which can begin at the market.
-    key = order.sort.key(descending=order.descending, prefix="market__")
+def with_sort_key(tokens: TokenQuerySet, list_sort: ListSort) -> TokenQuerySet:
+    """Annotate tokens with `sort_key` and `sort_id`, the two columns of the sort's index."""
+    if not list_sort.sort.by_market:
+        return tokens.annotate(sort_key=F(list_sort.sort.column)).alias(sort_id=F("id"))
+    # Every token has a market. The filter makes the join an inner one, which can start from the market's index.
+    key = list_sort.sort.key(descending=list_sort.descending, prefix="market__")
     return tokens.filter(market__isnull=False).annotate(sort_key=key).alias(sort_id=F("market__token_id"))
 
 
-def slot_values(order: Order, cursor: Cursor | OlderCursor | None) -> dict[str, Any]:
-    """What the slots of a statement stand for."""
+def cursor_values(list_sort: ListSort, cursor: Cursor | LegacyCursor | None) -> dict[str, Any]:
+    """Return the values for the slots of a statement."""
     if cursor is None:
         return {}
-    if isinstance(cursor, OlderCursor):
-        return {"value": cursor.end if order.descending else cursor.second}
-    return {"value": order.unknown if cursor.value is None else cursor.value, "row_id": cursor.row_id}
+    if isinstance(cursor, LegacyCursor):
+        return {"value": cursor.end if list_sort.descending else cursor.second}
+    return {"value": list_sort.unknown_key if cursor.value is None else cursor.value, "row_id": cursor.row_id}
 
 
-def _after(tokens: TokenQuerySet, order: Order, cursor: str) -> TokenQuerySet:
-    value = Slot("value", FloatField() if order.sort.by_market else DateTimeField())
-    if cursor == OlderCursor.__name__:
-        return tokens.filter(**{"sort_key__lt" if order.descending else "sort_key__gte": value})
-    # A row comparison, which PostgreSQL answers from the index on both columns; the form with OR reads all rows before.
-    beyond = TupleLessThan if order.descending else TupleGreaterThan
-    return tokens.filter(beyond((F("sort_key"), F("sort_id")), (value, Slot("row_id", BigIntegerField()))))
+def _after(tokens: TokenQuerySet, list_sort: ListSort, cursor: str) -> TokenQuerySet:
+    value = QueryParameter("value", FloatField() if list_sort.sort.by_market else DateTimeField())
+    if cursor == LegacyCursor.__name__:
+        return tokens.filter(**{"sort_key__lt" if list_sort.descending else "sort_key__gte": value})
+    # PostgreSQL uses the index on both columns for a row comparison; the form with OR reads all preceding rows.
+    condition = TupleLessThan if list_sort.descending else TupleGreaterThan
+    return tokens.filter(condition((F("sort_key"), F("sort_id")), (value, QueryParameter("row_id", BigIntegerField()))))

@@ -1,6 +1,6 @@
-"""The public pages: the newest tokens, and one token's facts.
+"""Public pages: the newest tokens, and a page per token.
 
-They load nothing from anywhere: an image address is the launcher's, and would tell him who looks at his token.
+They load no external resources: an image is on the launcher's server, which could log the visitors of its token.
 """
 
 from typing import Any
@@ -9,9 +9,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.views.decorators.http import require_safe
 
-from config.api.fields import parse_address
-from config.api.response_headers import shared_for
-from tokens.catalogue.viewed_tokens import note_viewed
+from config.api.response_headers import public_cache_control
+from tokens.catalogue.viewed_tokens import record_viewed
+from tokens.chains.addresses import parse_address
 from tokens.following.chain_status import chain_name
 from tokens.indexing.metadata import social_links
 from tokens.installation import installed_chains
@@ -22,8 +22,8 @@ NEWEST = 20
 _MAX_CHAIN_ID = 2**63 - 1
 
 _HEADERS = {
-    "Cache-Control": shared_for(2),
-    # Styles stand in the page itself; there is nothing else to load, and no script.
+    "Cache-Control": public_cache_control(2),
+    # Styles are inline; there are no scripts and no other resources.
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
@@ -32,25 +32,25 @@ _HEADERS = {
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """The newest listed tokens."""
+    """Render the newest listed tokens."""
     tokens = Token.objects.listed().order_by("-deployed_at", "-id")[:NEWEST]
     return TemplateResponse(request, "home.html", {"tokens": [_describe(token) for token in tokens]}, headers=_HEADERS)
 
 
 @require_safe
 def token_page(request: HttpRequest, chain_id: int, address: str) -> HttpResponse:
-    """One token, to which the API's `url` leads; blocked tokens have their page, which says so."""
-    token = _find(chain_id, address)
-    note_viewed([token.pk])
+    """Render the page of a token, the target of the API's `url`; the page of a blocked token is marked as blocked."""
+    token = _find_token(chain_id, address)
+    record_viewed([token.pk])
     return TemplateResponse(request, "token.html", _describe(token) | _facts(token), headers=_HEADERS)
 
 
-def _find(chain_id: int, address: str) -> Token:
+def _find_token(chain_id: int, address: str) -> Token:
     try:
         stored = parse_address(address, allow_mint=True)
     except ValueError as error:
         raise Http404 from error
-    # A number that no column holds is no chain.
+    # No chain id exceeds the column's range.
     tokens = Token.objects.at_address(stored, chain_id=min(chain_id, _MAX_CHAIN_ID)).with_copies()
     token = tokens.first()
     if token is None:
@@ -59,17 +59,17 @@ def _find(chain_id: int, address: str) -> Token:
 
 
 def _describe(token: Token) -> dict[str, Any]:
-    """What both pages show of a token."""
+    """Return the template context that both pages share."""
     return {
         "token": token,
         "type": generation_label(token.generation),
         "chain": chain_name(token.chain_id),
-        "explorer_page": installed_chains.token_page(token.chain_id, token.contract_address),
+        "explorer_page": installed_chains.explorer_token_page(token.chain_id, token.contract_address),
     }
 
 
 def _facts(token: Token) -> dict[str, Any]:
-    # Anything may stand where launchers put links: only addresses of the web become one.
+    # Launchers may write any text as a link: only web addresses are rendered as links.
     links = [link for link in social_links(token.metadata) if link["link"].lower().startswith(("https://", "http://"))]
     return {
         "supply": None if token.supply is None else _whole_tokens(int(token.supply), decimals=token.decimals),
@@ -79,6 +79,6 @@ def _facts(token: Token) -> dict[str, Any]:
 
 
 def _whole_tokens(amount: int, *, decimals: int) -> str:
-    """Exact, with a comma for each three digits: 100,000,000,000 or 0.5."""
+    """Format an exact amount with thousands separators: 100,000,000,000 or 0.5."""
     whole, rest = divmod(amount, 10**decimals)
     return f"{whole:,}." + f"{rest:0{decimals}}".rstrip("0") if rest else f"{whole:,}"

@@ -1,4 +1,4 @@
-"""The shapes of the token record's JSON objects, for the OpenAPI description (JSON Schema 2020-12)."""
+"""JSON Schemas (2020-12) of the token record's JSON objects, for the OpenAPI description."""
 
 from typing import Any
 
@@ -48,18 +48,18 @@ SOCIAL_CONTEXT = _object(
     id=_maybe("string"),
 ) | {
     "additionalProperties": True,
-    "description": "As the launcher wrote it: nobody vouches for it, and further keys are passed through.",
+    "description": "As written by the launcher, not verified; further keys are passed through.",
 }
 
 DEPLOY_CONFIG = _object(
-    devBuyAmount=_maybe("string", "Wei of the native coin; 0 where nothing was bought."),
+    devBuyAmount=_maybe("string", "Wei of the native coin; 0 without a purchase."),
     lockupPercentage=_maybe("number", "Percent of the supply in the vault."),
     vestingUnlockDate=_TIME | {"type": ["string", "null"], "description": "When the vault's lock ends."},
 )
 
 POOL_CONFIG = _object(
     pairedToken=_maybe("string"),
-    tickIfToken0IsNewToken=_maybe("integer", "Starting tick as if the launched token were token0."),
+    tickIfToken0IsNewToken=_maybe("integer", "Starting tick if the launched token were token0."),
     tickSpacing=_maybe("integer"),
     hook=_maybe("string"),
 )

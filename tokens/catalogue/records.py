@@ -1,7 +1,7 @@
-"""The token record of every answer, written from the columns that it needs.
+"""Token records of all responses, built from the columns that they need.
 
-Serializer classes would spend more time on a page than the database does: `TokenRecordSerializer` describes the record,
-and a test holds the two together.
+Serializer classes would spend more time on a page than the database does. `TokenRecordSerializer` only describes the
+record, and a test compares the two.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,13 +12,12 @@ import orjson
 from django.core.exceptions import EmptyResultSet
 
 from accounts.profiles import social_refresh
-from config.api.rendering import format_timestamp
-from config.postgresql.compiled_queries import Statement
-from tokens.indexing.launch_warnings import POSSIBLE_COPY
+from config.postgresql.compiled_queries import CompiledQuery
+from config.timestamps import format_timestamp
 from tokens.indexing.metadata import find_link, social_links
 from tokens.installation.installed_chains import generation_label
 from tokens.models import Token
-from tokens.models.querysets import TokenQuerySet
+from tokens.models.token import POSSIBLE_COPY, TokenQuerySet
 
 Record = dict[str, Any]
 
@@ -79,33 +78,33 @@ MARKET_COLUMNS = tuple(
 
 @dataclass(frozen=True)
 class Extras:
-    """What a caller wants beside the token itself."""
+    """Optional parts of a token record."""
 
     market: bool = False
     user: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns to be read, in the order in which `write_records` expects them."""
+        """Return the columns to be read, in the sequence that `build_records` expects."""
         return TOKEN_COLUMNS + (MARKET_COLUMNS if self.market else ())
 
 
-NOTHING_ELSE = Extras()
+NO_EXTRAS = Extras()
 
 
-def read_records(tokens: TokenQuerySet, extras: Extras = NOTHING_ELSE) -> list[Record]:
-    """The records of the tokens, in their order: one query, and one more for the users where these are wanted."""
+def read_records(tokens: TokenQuerySet, extras: Extras = NO_EXTRAS) -> list[Record]:
+    """Return the records of the tokens, in the queryset's sort: one query, and one more for users if requested."""
     try:
-        statement = Statement.of(tokens.with_copies().values_list(*extras.columns))
+        statement = CompiledQuery.of(tokens.with_copies().values_list(*extras.columns))
     except EmptyResultSet:
-        # Nothing can be in an empty list of addresses, which the ORM says in this way.
+        # Raised by the ORM for a filter by an empty list.
         return []
-    return write_records(statement.fetch(), extras)
+    return build_records(statement.fetch(), extras)
 
 
-def write_records(rows: Sequence[tuple[Any, ...]], extras: Extras = NOTHING_ELSE) -> list[Record]:
-    """Records from rows whose first columns are `extras.columns`."""
-    records = [_write_token(row) for row in rows]
+def build_records(rows: Sequence[tuple[Any, ...]], extras: Extras = NO_EXTRAS) -> list[Record]:
+    """Build records from rows whose first columns are `extras.columns`."""
+    records = [_build_token(row) for row in rows]
     if extras.market:
         for record, row in zip(records, rows, strict=True):
             _add_market(record, row[len(TOKEN_COLUMNS) :])
@@ -114,7 +113,7 @@ def write_records(rows: Sequence[tuple[Any, ...]], extras: Extras = NOTHING_ELSE
     return records
 
 
-def _write_token(row: Sequence[Any]) -> Record:
+def _build_token(row: Sequence[Any]) -> Record:
     (
         row_id, created_at, last_indexed, deployed_at, tx_hash, contract_address, chain_id, generation,
         name, symbol, description, img_url, supply, admin, msg_sender, requestor_fid, requestor_address, cast_hash,
@@ -135,10 +134,10 @@ def _write_token(row: Sequence[Any]) -> Record:
         "type": generation_label(generation),
         "name": name,
         "symbol": symbol,
-        # Unknown text is empty in the database and null in answers.
+        # Unknown text is empty in the database and null in responses.
         "description": description or None,
         "img_url": img_url or None,
-        # A string, which JavaScript can't round.
+        # A string, because JavaScript rounds large numbers.
         "supply": None if supply is None else str(int(supply)),
         "admin": admin or None,
         "msg_sender": msg_sender or None,
@@ -176,7 +175,7 @@ def _add_market(record: Record, columns: Iterable[Any]) -> None:
     record["related"]["market"] = updated_at and {
         "marketCap": market_cap,
         "priceUsd": price,
-        # The older name of the same number.
+        # Legacy name of the same number.
         "price": price,
         "volume24h": volume,
         "liquidityUsd": liquidity,
@@ -195,9 +194,8 @@ def _add_users(records: Sequence[Record]) -> None:
         record["related"]["user"] = users.get(record["requestor_fid"])
 
 
-# What is told about one token beside its record: its deployer, and its links by name.
 def add_details(record: Record) -> Record:
-    """The record with its deployer, the deployer's verified address and the links; unknown parts are null."""
+    """Return the record with its deployer, the deployer's verified address and links by name; unknown is null."""
     fid, wallet = record["requestor_fid"], record["requestor_address"] or record["msg_sender"]
     user: dict[str, Any] = social_refresh.users_by_fid([fid]).get(fid, {}) if fid is not None else {}
     verified = (address for address in user.get("verifiedAddresses", ()) if address.startswith("0x"))

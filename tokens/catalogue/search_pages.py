@@ -1,9 +1,9 @@
-"""Pages of searches.
+"""Pages of text searches.
 
-How many tokens a text finds is not known before it is looked for, and a walk that trusted a wrong estimate would read
-the whole table for ten rows. So the matches are taken from their index first, up to the limit within which totals are
-exact: if that is all of them, they are sorted, and page and total are there at once. If not, they are so frequent that
-a walk along the sort's index finds a page soon; where they all lie far behind, it is given up, and they are sorted.
+The number of matches is unknown before the search, and a scan in sort order that relied on a wrong estimate could read
+the whole table for ten rows. Therefore matches are first read from the text index, up to the limit for exact totals. If
+these are all, they are sorted, which yields page and total. Otherwise matches are so frequent that a scan of the sort's
+index usually fills a page quickly. If it exceeds its time limit, all matches are read and sorted.
 """
 
 import functools
@@ -18,182 +18,206 @@ from django.db import OperationalError, connection
 from django.db.models import BigIntegerField, BooleanField, Expression, F, Func, Q, Value
 from psycopg.errors import QueryCanceled
 
-from config.api.cursors import Cursor, OlderCursor
-from config.api.errors import SearchTimedOut
-from config.postgresql.compiled_queries import Slot, Statement, load_times_fast
+from config.cursors import Cursor, LegacyCursor
+from config.postgresql.compiled_queries import CompiledQuery, QueryParameter, parse_timestamps_in_c
 from tokens.catalogue import text_search
-from tokens.catalogue.listing import Order, Page, Window, page_of_rows, slot_values, walk_statement
-from tokens.catalogue.records import NOTHING_ELSE, Extras, Record, write_records
+from tokens.catalogue.listing import ListSort, PageRequest, TokenPage, build_page, cursor_values, page_statement
+from tokens.catalogue.records import NO_EXTRAS, Extras, Record, build_records
 from tokens.catalogue.selections import Selection
-from tokens.catalogue.totals import EXACT_UP_TO, Total, beyond_limit, certainly_beyond_limit, remembered
+from tokens.catalogue.totals import EXACT_UP_TO, Total, estimated_total, estimated_total_if_large, stored_total
 from tokens.models import Token
 
-# The matches with the sort's key, by whether the market has it.
+# The matches with their sort key, by whether it is a column of Market.
 _KEYS = {
-    False: "SELECT id, deployed_at, is_named FROM found",
+    False: "SELECT id, deployed_at, is_exact FROM found",
     True: (
-        "SELECT found.id, COALESCE(market.{}, %s), found.is_named"
+        "SELECT found.id, COALESCE(market.{}, %s), found.is_exact"
         " FROM found JOIN tokens_market AS market ON market.token_id = found.id"
     ),
 }
 _IDS = ArrayField(BigIntegerField())
-# A walk that has found no page by then passes by too much that does not match.
-_WALK_SECONDS = 0.25
-# Matches come from their index: the planner would rather read the table until it has enough of them, which is quick
-# where they are spread evenly, and reads everything where they are not. Their places fit into this much memory.
-_FROM_INDEX = "SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '64MB'; "
-_SETTINGS_OF_INDEX = 2
+# Time limit of a scan in sort order; a slower one skips too many rows that do not match.
+_SORTED_SCAN_SECONDS = 0.25
+# Forces the text index. The planner prefers a sequential scan that stops at the limit, which is fast if matches are
+# spread evenly and reads the whole table if they are not. The bitmap of matches fits into this work_mem.
+_INDEX_SCAN_SETTINGS = "SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '64MB'; "
+_INDEX_SCAN_SETTING_COUNT = 2
 
 
 @dataclass(frozen=True)
-class _Matches:
-    """How many there are, and (id, key, whether named by address or hash) of those on the page and one more."""
+class _MatchPage:
+    """The number of matches, and (id, sort key, is an exact match) of those on the page and the next one."""
 
     number: int
     rows: Sequence[tuple[Any, ...]]
 
 
-class _TooLong(Exception):
-    """PostgreSQL ended a statement at its time limit."""
+class SearchTimeoutError(Exception):
+    """Raised if a search exceeds SEARCH_TIMEOUT_MS."""
 
 
-class _IsAny(Func):
-    """Whether the first is an element of the second, an array."""
+class _StatementTimeoutError(Exception):
+    """Raised if PostgreSQL cancels a statement at its time limit."""
+
+
+class _EqualsAny(Func):
+    """SQL condition that the first expression is an element of the second, an array."""
 
     template = "%(expressions)s)"
     arg_joiner = " = ANY("
     output_field = BooleanField()
 
 
-def find(selection: Selection, order: Order, window: Window, extras: Extras = NOTHING_ELSE) -> tuple[Page, Total]:
-    """The page of a search and how many tokens it finds. Raises SearchTimedOut."""
+def search_page(
+    selection: Selection, list_sort: ListSort, page_request: PageRequest, extras: Extras = NO_EXTRAS
+) -> tuple[TokenPage, Total]:
+    """Return the page of a search and the number of tokens that match. Raises SearchTimeoutError."""
     deadline = time.monotonic() + settings.SEARCH_TIMEOUT_MS / 1000
     try:
-        return _find(selection, order, window, extras, deadline=deadline)
-    except _TooLong as error:
-        raise SearchTimedOut from error
+        return _search(selection, list_sort, page_request, extras, deadline=deadline)
+    except _StatementTimeoutError as error:
+        raise SearchTimeoutError from error
 
 
-def _find(selection: Selection, order: Order, window: Window, extras: Extras, *, deadline: float) -> tuple[Page, Total]:
-    named = _named_by(selection)
-    # What is named comes first, which no walk along an index can do.
-    total = None if named else remembered(selection) or certainly_beyond_limit(selection)
+def _search(
+    selection: Selection, list_sort: ListSort, page_request: PageRequest, extras: Extras, *, deadline: float
+) -> tuple[TokenPage, Total]:
+    exact_ids = _exact_match_ids(selection)
+    # Exact matches come first, which no scan in sort order can do.
+    total = None if exact_ids else stored_total(selection) or estimated_total_if_large(selection)
     if total is None:
-        limit = None if named else EXACT_UP_TO
-        matches = _sort_matches(selection, order, window, named=named, limit=limit, deadline=deadline)
+        limit = None if exact_ids else EXACT_UP_TO
+        matches = _fetch_matches(
+            selection, list_sort, page_request, exact_ids=exact_ids, limit=limit, deadline=deadline
+        )
         if limit is None or matches.number <= limit:
-            return _page_of_matches(matches, order, window, extras), Total(matches.number)
-        total = beyond_limit(selection)
+            return _build_page(matches, list_sort, page_request, extras), Total(matches.number)
+        total = estimated_total(selection)
     try:
-        return _walk(selection, order, window, extras, deadline=deadline), total
-    except _TooLong:
-        matches = _sort_matches(selection, order, window, named=named, limit=None, deadline=deadline)
-        return _page_of_matches(matches, order, window, extras), Total(matches.number)
+        return _fetch_page_by_sort(selection, list_sort, page_request, extras, deadline=deadline), total
+    except _StatementTimeoutError:
+        matches = _fetch_matches(selection, list_sort, page_request, exact_ids=exact_ids, limit=None, deadline=deadline)
+        return _build_page(matches, list_sort, page_request, extras), Total(matches.number)
 
 
-def _named_by(selection: Selection) -> list[int]:
-    """The ids of the tokens that the search names by an address or hash."""
+def _exact_match_ids(selection: Selection) -> list[int]:
+    """Return the ids of the tokens that have the search text as an address or hash."""
     exact = text_search.exact_match(selection.q)
     return [] if exact is None else list(selection.without_search().tokens().filter(exact).values_list("pk", flat=True))
 
 
-def _walk(selection: Selection, order: Order, window: Window, extras: Extras, *, deadline: float) -> Page:
-    statement = walk_statement(selection, order, window.shape, extras)
-    parameters = statement.bind(**slot_values(order, window.cursor))
-    rows = _fetch(statement.sql, parameters, deadline=min(deadline, time.monotonic() + _WALK_SECONDS))
-    return page_of_rows(rows, order, window, extras)
+def _fetch_page_by_sort(
+    selection: Selection, list_sort: ListSort, page_request: PageRequest, extras: Extras, *, deadline: float
+) -> TokenPage:
+    statement = page_statement(selection, list_sort, page_request.statement_key, extras)
+    parameters = statement.bind(**cursor_values(list_sort, page_request.cursor))
+    rows = _fetch_before_deadline(
+        statement.sql, parameters, deadline=min(deadline, time.monotonic() + _SORTED_SCAN_SECONDS)
+    )
+    return build_page(rows, list_sort, page_request, extras)
 
 
-def _sort_matches(
-    selection: Selection, order: Order, window: Window, *, named: list[int], limit: int | None, deadline: float
-) -> _Matches:
-    """All matches, or one more than the limit, and of these the window in its order."""
-    statement = _match_statement(selection, bool(named))
-    beyond, cursor_parameters = _beyond(order, window.cursor)
-    direction = "DESC" if order.descending else "ASC"
-    # To the planner a limit that it can't see is no reason to hope for an early end.
-    some = "" if limit is None else f"LIMIT (SELECT {limit + 1})"
+def _fetch_matches(
+    selection: Selection,
+    list_sort: ListSort,
+    page_request: PageRequest,
+    *,
+    exact_ids: list[int],
+    limit: int | None,
+    deadline: float,
+) -> _MatchPage:
+    """Fetch all matches, or one more than `limit`, and return the requested page of them in sort order."""
+    sort = list_sort.sort
+    statement = _match_statement(selection, bool(exact_ids))
+    after, cursor_parameters = _after_cursor(list_sort, page_request.cursor)
+    direction = "DESC" if list_sort.descending else "ASC"
+    # The subquery hides the limit from the planner, which would otherwise choose a plan for an early end.
+    limit_clause = "" if limit is None else f"LIMIT (SELECT {limit + 1})"
     sql = f"""
-        WITH found (id, deployed_at, is_named) AS MATERIALIZED ({statement.sql} {some}),
-        matches (id, sort_key, is_named) AS MATERIALIZED ({_KEYS[order.sort.by_market].format(order.sort.column)})
-        SELECT counted.number, page.id, page.sort_key, page.is_named
+        WITH found (id, deployed_at, is_exact) AS MATERIALIZED ({statement.sql} {limit_clause}),
+        matches (id, sort_key, is_exact) AS MATERIALIZED ({_KEYS[sort.by_market].format(sort.column)})
+        SELECT counted.number, page.id, page.sort_key, page.is_exact
         FROM (SELECT count(*) AS number FROM matches) AS counted
         LEFT JOIN (
-            SELECT * FROM matches WHERE {beyond}
-            ORDER BY is_named DESC, sort_key {direction}, id {direction}
-            LIMIT {window.limit + 1} OFFSET {window.offset}
+            SELECT * FROM matches WHERE {after}
+            ORDER BY is_exact DESC, sort_key {direction}, id {direction}
+            LIMIT {page_request.limit + 1} OFFSET {page_request.offset}
         ) AS page ON TRUE
-        ORDER BY page.is_named DESC, page.sort_key {direction}, page.id {direction}
+        ORDER BY page.is_exact DESC, page.sort_key {direction}, page.id {direction}
     """
-    unknown = (order.unknown,) if order.sort.by_market else ()
-    parameters = (*statement.bind(named=named), *unknown, *cursor_parameters)
-    rows = _fetch(_FROM_INDEX + sql, parameters, deadline=deadline, skipped_results=_SETTINGS_OF_INDEX)
-    return _Matches(rows[0][0], [row[1:] for row in rows if row[1] is not None])
+    unknown = (list_sort.unknown_key,) if sort.by_market else ()
+    parameters = (*statement.bind(exact_ids=exact_ids), *unknown, *cursor_parameters)
+    rows = _fetch_before_deadline(
+        _INDEX_SCAN_SETTINGS + sql, parameters, deadline=deadline, preceding_results=_INDEX_SCAN_SETTING_COUNT
+    )
+    return _MatchPage(rows[0][0], [row[1:] for row in rows if row[1] is not None])
 
 
 @functools.lru_cache(maxsize=1024)
-def _match_statement(selection: Selection, has_named: bool) -> Statement:
+def _match_statement(selection: Selection, has_exact: bool) -> CompiledQuery:
     match = text_search.indexed_entry_match(selection.q)
-    is_named: Expression = Value(False)
-    if has_named:
-        is_named = _IsAny(F("token_id"), Slot("named", _IDS))
-        match |= Q(is_named)
-    entries = selection.entries(match).annotate(is_named=is_named)
-    return Statement.of(entries.values_list("token_id", "deployed_at", "is_named"))
+    is_exact: Expression = Value(False)
+    if has_exact:
+        is_exact = _EqualsAny(F("token_id"), QueryParameter("exact_ids", _IDS))
+        match |= Q(is_exact)
+    entries = selection.entries(match).annotate(is_exact=is_exact)
+    return CompiledQuery.of(entries.values_list("token_id", "deployed_at", "is_exact"))
 
 
-def _beyond(order: Order, cursor: Cursor | OlderCursor | None) -> tuple[str, tuple[Any, ...]]:
-    """The condition that a match comes after the cursor. What a search names stands before everything else."""
+def _after_cursor(list_sort: ListSort, cursor: Cursor | LegacyCursor | None) -> tuple[str, tuple[Any, ...]]:
+    """Return the SQL condition that a match follows the cursor, with its parameters; exact matches come first."""
     if cursor is None:
         return "TRUE", ()
-    values = slot_values(order, cursor)
-    if isinstance(cursor, OlderCursor):
-        return f"NOT is_named AND sort_key {'<' if order.descending else '>='} %s", (values["value"],)
-    beyond = f"(sort_key, id) {'<' if order.descending else '>'} (%s, %s)"
-    condition = f"(NOT is_named OR {beyond})" if cursor.exact else f"NOT is_named AND {beyond}"
+    values = cursor_values(list_sort, cursor)
+    if isinstance(cursor, LegacyCursor):
+        return f"NOT is_exact AND sort_key {'<' if list_sort.descending else '>='} %s", (values["value"],)
+    after = f"(sort_key, id) {'<' if list_sort.descending else '>'} (%s, %s)"
+    condition = f"(NOT is_exact OR {after})" if cursor.exact else f"NOT is_exact AND {after}"
     return condition, (values["value"], values["row_id"])
 
 
-def _page_of_matches(matches: _Matches, order: Order, window: Window, extras: Extras) -> Page:
-    shown = matches.rows[: window.limit]
-    records = _read_in_order([row_id for row_id, _, _ in shown], extras)
-    if not shown or len(matches.rows) <= window.limit:
-        return Page(records, None)
-    row_id, key, is_named = shown[-1]
-    return Page(records, order.write_cursor(key, row_id, exact=is_named))
+def _build_page(matches: _MatchPage, list_sort: ListSort, page_request: PageRequest, extras: Extras) -> TokenPage:
+    shown = matches.rows[: page_request.limit]
+    records = _fetch_records([row_id for row_id, _, _ in shown], extras)
+    if not shown or len(matches.rows) <= page_request.limit:
+        return TokenPage(records, None)
+    row_id, key, is_exact = shown[-1]
+    return TokenPage(records, list_sort.build_cursor(key, row_id, exact=is_exact))
 
 
-def _read_in_order(ids: Sequence[int], extras: Extras) -> list[Record]:
+def _fetch_records(ids: Sequence[int], extras: Extras) -> list[Record]:
     if not ids:
         return []
     rows = {row[0]: row for row in _by_id_statement(extras).fetch(ids=list(ids))}
-    return write_records([rows[row_id] for row_id in ids if row_id in rows], extras)
+    return build_records([rows[row_id] for row_id in ids if row_id in rows], extras)
 
 
 @functools.lru_cache
-def _by_id_statement(extras: Extras) -> Statement:
-    wanted = Q(_IsAny(F("id"), Slot("ids", _IDS)))
-    return Statement.of(Token.objects.filter(wanted).with_copies().values_list(*extras.columns))
+def _by_id_statement(extras: Extras) -> CompiledQuery:
+    wanted = Q(_EqualsAny(F("id"), QueryParameter("ids", _IDS)))
+    return CompiledQuery.of(Token.objects.filter(wanted).with_copies().values_list(*extras.columns))
 
 
-def _fetch(sql: str, parameters: Iterable[Any], *, deadline: float, skipped_results: int = 0) -> list[tuple[Any, ...]]:
-    """All rows of a statement that PostgreSQL ends at the deadline. Raises _TooLong.
+def _fetch_before_deadline(
+    sql: str, parameters: Iterable[Any], *, deadline: float, preceding_results: int = 0
+) -> list[tuple[Any, ...]]:
+    """Fetch all rows of a statement that PostgreSQL cancels at the deadline. Raises _StatementTimeoutError.
 
-    The limit and the statement go as one message, which PostgreSQL takes for one transaction: the limit ends with it,
-    and costs no way to the server of its own.
+    The time limit and the statement are sent as one message, which PostgreSQL executes as one transaction. The limit
+    ends with it and costs no round trip of its own.
     """
     milliseconds = int((deadline - time.monotonic()) * 1000)
     if milliseconds < 1:
-        raise _TooLong
+        raise _StatementTimeoutError
     with connection.cursor() as cursor:
-        load_times_fast(cursor)
+        parse_timestamps_in_c(cursor)
         try:
             cursor.execute(f"SET LOCAL statement_timeout = {milliseconds}; {sql}", tuple(parameters))
-            for _ in range(skipped_results + 1):
+            for _ in range(preceding_results + 1):
                 cursor.nextset()
             rows: list[tuple[Any, ...]] = cursor.fetchall()
         except OperationalError as error:
             if isinstance(error.__cause__, QueryCanceled):
-                raise _TooLong from error
+                raise _StatementTimeoutError from error
             raise
     return rows

@@ -1,7 +1,7 @@
-"""How many tokens a selection holds: counted up to a limit, and beyond it by a worker, whose count is kept for a while.
+"""Totals of token lists: exact up to a limit, and beyond it counted by a worker and cached in Redis.
 
-Counting a million rows takes most of a second, and nobody waits for that: until the count is there, the answer is the
-planner's estimate, and says so. Counts are kept in Redis, and lost with it; they are made one after another.
+Counting a million rows takes most of a second, too long for a request. Until a worker's count is cached, the total is
+the planner's estimate and marked as such. Workers count one selection at a time.
 """
 
 import functools
@@ -16,36 +16,35 @@ from django.db import OperationalError, connection, transaction
 from psycopg.errors import QueryCanceled
 from redis.exceptions import RedisError
 
-from config.postgresql.compiled_queries import Statement
-from config.redis.connection import PREFIX, redis
+from config.postgresql.compiled_queries import CompiledQuery
+from config.redis.connection import PREFIX, redis_client
 from tokens.catalogue.selections import Selection
 from tokens.catalogue.text_search import entry_match
 
 EXACT_UP_TO = 10_000
-# From there on the planner's estimate may be wrong by a lot and there are still more than the limit.
-_CERTAINLY_BEYOND = 5 * EXACT_UP_TO
-KEPT_SECONDS = 60
-# From then on a count that is asked for is made anew, so that the next one is there before it is gone.
-REFRESHED_SECONDS = 30
-# What no number is kept of, is kept longer: that there are few, against estimates that are far too high, and that
-# counting takes too long.
-REMEMBERED_SECONDS = 3600
-# A worker's own count; no list is worth more of the database, nor of the worker, who also indexes.
-_COUNT_SECONDS = 20
-# How long one count keeps all others back, where its worker doesn't tell of its end: it lies in the queue, it is made,
-# and there is some to spare.
-_CLAIM_SECONDS = REFRESHED_SECONDS + _COUNT_SECONDS + 10
+# Above this estimate the total exceeds the limit even if the planner is wrong by a wide margin.
+_SURELY_LARGE = 5 * EXACT_UP_TO
+TOTAL_TTL_SECONDS = 60
+# Age from which a request for a cached count triggers the next one, so that it is replaced before it expires.
+REFRESH_AFTER_SECONDS = 30
+# TTL of results without a usable count: a total within the limit, which corrects an estimate that is far too high, or a
+# count that exceeded its time limit.
+NO_TOTAL_TTL_SECONDS = 3600
+# Statement timeout of a worker's count; the worker and the database are needed for indexing, too.
+_COUNT_TIMEOUT_SECONDS = 20
+# TTL of the claim that serializes counts, if its worker crashes: time in the queue, the count itself, and a margin.
+_CLAIM_TTL_SECONDS = REFRESH_AFTER_SECONDS + _COUNT_TIMEOUT_SECONDS + 10
 CLAIM_KEY = f"{PREFIX}counting"
-# How long a process remembers what Redis said of a selection, so that hot lists cost it nothing.
-_UNREAD_SECONDS = 1
-# Up to the limit the planner would rather read the table until it has enough, which is quick where they are spread
-# evenly, and reads everything where they are not.
-_FROM_INDEX = "SET LOCAL enable_seqscan = off; "
+# TTL of the process-local cache in front of Redis.
+_LOCAL_TTL_SECONDS = 1
+# Forces an index. The planner prefers a sequential scan that stops at the limit, which is fast if matches are spread
+# evenly and reads the whole table if they are not.
+_INDEX_SCAN_SETTINGS = "SET LOCAL enable_seqscan = off; "
 
 
 @dataclass(frozen=True)
-class _Kept:
-    """What a worker has found out. `number` is None where it took too long; `at` is in Unix seconds."""
+class _StoredCount:
+    """A worker's count. `number` is None if it exceeded its time limit; `at` is in Unix seconds."""
 
     number: int | None
     at: float
@@ -53,72 +52,72 @@ class _Kept:
 
 @dataclass(frozen=True)
 class Total:
-    """A number of tokens."""
+    """Number of tokens in a list."""
 
     number: int
     is_exact: bool = True
-    # Whether a worker should count.
-    wants_count: bool = False
+    # Whether a worker should count the list.
+    needs_count: bool = False
 
 
-def total_of(selection: Selection) -> Total:
-    """How many tokens there are: exact up to the limit, or where a worker has counted within the last minute."""
-    return remembered(selection) or _limited_count(selection)
+def fetch_total(selection: Selection) -> Total:
+    """Return the number of tokens: exact up to the limit or if a count is cached, otherwise an estimate."""
+    return stored_total(selection) or _count_to_limit(selection)
 
 
-def remembered(selection: Selection) -> Total | None:
-    """What a worker has counted, where that is beyond the limit: fewer are counted anew each time."""
-    kept = _read_kept(selection, int(time.time()))
-    if kept is None or kept.number is None or kept.number <= EXACT_UP_TO:
+def stored_total(selection: Selection) -> Total | None:
+    """Return a worker's cached count if it exceeds the limit; smaller lists are counted on each request."""
+    stored = _read_stored_count(selection, int(time.time()))
+    if stored is None or stored.number is None or stored.number <= EXACT_UP_TO:
         return None
-    return Total(kept.number, wants_count=time.time() - kept.at > REFRESHED_SECONDS)
+    return Total(stored.number, needs_count=time.time() - stored.at > REFRESH_AFTER_SECONDS)
 
 
-def beyond_limit(selection: Selection) -> Total:
-    """The planner's estimate for a selection that is known to hold more than the limit."""
-    return _estimated(selection, max(_estimate(selection), EXACT_UP_TO + 1))
+def estimated_total(selection: Selection) -> Total:
+    """Return the planner's estimate for a selection that is known to exceed the limit."""
+    return _as_estimate(selection, max(_estimate_rows(selection), EXACT_UP_TO + 1))
 
 
-def certainly_beyond_limit(selection: Selection) -> Total | None:
-    """The planner's estimate where that is far beyond the limit; None where it is for a count to say."""
-    kept = _read_kept(selection, int(time.time()))
-    if kept and kept.number is not None:
-        # A worker has counted few, so that the estimate is far too high.
+def estimated_total_if_large(selection: Selection) -> Total | None:
+    """Return the planner's estimate if it is far beyond the limit; None if the selection has to be counted."""
+    stored = _read_stored_count(selection, int(time.time()))
+    if stored and stored.number is not None:
+        # A worker's count was within the limit: the estimate is far too high.
         return None
-    estimate = _estimate(selection)
-    return _estimated(selection, estimate) if estimate > _CERTAINLY_BEYOND else None
+    estimate = _estimate_rows(selection)
+    return _as_estimate(selection, estimate) if estimate > _SURELY_LARGE else None
 
 
-def count(selection: Selection) -> int | None:
-    """Count all tokens of a selection, and keep the number; None where that takes too long, which is kept as well.
+def count_tokens(selection: Selection) -> int | None:
+    """Count all tokens of a selection and cache the number; None if the time limit was exceeded, cached as well.
 
-    A small number, too: it tells that an estimate was far too high. Soon after, another count may be claimed.
+    Numbers within the limit are cached, too, because they correct an estimate. Releases the claim soon after.
     """
     try:
         number = _count(selection)
-        seconds = REMEMBERED_SECONDS if number is None or number <= EXACT_UP_TO else KEPT_SECONDS
+        seconds = NO_TOTAL_TTL_SECONDS if number is None or number <= EXACT_UP_TO else TOTAL_TTL_SECONDS
         with suppress(RedisError):
-            redis().set(_key(selection), orjson.dumps([number, time.time()]), ex=seconds)
+            redis_client().set(_key(selection), orjson.dumps([number, time.time()]), ex=seconds)
         return number
     finally:
-        # Until then there are processes that remember that nothing is kept.
+        # Until their local caches expire, other processes would claim the same count again.
         with suppress(RedisError):
-            redis().expire(CLAIM_KEY, _UNREAD_SECONDS)
+            redis_client().expire(CLAIM_KEY, _LOCAL_TTL_SECONDS)
 
 
 def claim_count() -> bool:
-    """Whether the caller should have a worker count: nobody else is having that done."""
+    """Claim the next count; return False if another one is in progress or Redis is unavailable."""
     try:
-        return bool(redis().set(CLAIM_KEY, 1, nx=True, ex=_CLAIM_SECONDS))
+        return bool(redis_client().set(CLAIM_KEY, 1, nx=True, ex=_CLAIM_TTL_SECONDS))
     except RedisError:
         return False
 
 
 def _count(selection: Selection) -> int | None:
-    statement = _all_tokens(selection)
+    statement = _full_statement(selection)
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL statement_timeout = '{_COUNT_SECONDS}s'")
+            cursor.execute(f"SET LOCAL statement_timeout = '{_COUNT_TIMEOUT_SECONDS}s'")
             cursor.execute(f"SELECT count(*) FROM ({statement.sql}) AS selected", statement.parameters)
             return int(cursor.fetchone()[0])
     except OperationalError as error:
@@ -127,14 +126,14 @@ def _count(selection: Selection) -> int | None:
         raise
 
 
-def _estimated(selection: Selection, number: int) -> Total:
-    kept = _read_kept(selection, int(time.time()))
-    # What took too long would keep a worker busy in vain again.
-    return Total(number, is_exact=False, wants_count=kept is None or kept.number is not None)
+def _as_estimate(selection: Selection, number: int) -> Total:
+    stored = _read_stored_count(selection, int(time.time()))
+    # A count that exceeded its time limit would occupy a worker in vain again.
+    return Total(number, is_exact=False, needs_count=stored is None or stored.number is not None)
 
 
-def _estimate(selection: Selection) -> int:
-    statement = _all_tokens(selection)
+def _estimate_rows(selection: Selection) -> int:
+    statement = _full_statement(selection)
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (FORMAT JSON) {statement.sql}", statement.parameters)
         plan = cursor.fetchone()[0]
@@ -142,36 +141,38 @@ def _estimate(selection: Selection) -> int:
     return int(plan[0]["Plan"]["Plan Rows"])
 
 
-def _limited_count(selection: Selection) -> Total:
-    statement = _some_tokens(selection)
+def _count_to_limit(selection: Selection) -> Total:
+    statement = _limited_statement(selection)
     with connection.cursor() as cursor:
-        # One message, which is one transaction: the setting ends with it.
-        cursor.execute(f"{_FROM_INDEX}SELECT count(*) FROM ({statement.sql}) AS selected", statement.parameters)
+        # One message is one transaction: the setting ends with it.
+        cursor.execute(
+            f"{_INDEX_SCAN_SETTINGS}SELECT count(*) FROM ({statement.sql}) AS selected", statement.parameters
+        )
         cursor.nextset()
         number = int(cursor.fetchone()[0])
-    return Total(number) if number <= EXACT_UP_TO else beyond_limit(selection)
+    return Total(number) if number <= EXACT_UP_TO else estimated_total(selection)
 
 
 @functools.lru_cache(maxsize=1024)
-def _some_tokens(selection: Selection) -> Statement:
-    return Statement.of(selection.tokens().values_list("pk")[: EXACT_UP_TO + 1])
+def _limited_statement(selection: Selection) -> CompiledQuery:
+    return CompiledQuery.of(selection.tokens().values_list("pk")[: EXACT_UP_TO + 1])
 
 
 @functools.lru_cache(maxsize=1024)
-def _all_tokens(selection: Selection) -> Statement:
+def _full_statement(selection: Selection) -> CompiledQuery:
     if selection.q:
-        return Statement.of(selection.entries(entry_match(selection.q)).values_list("pk"))
-    return Statement.of(selection.tokens().values_list("pk"))
+        return CompiledQuery.of(selection.entries(entry_match(selection.q)).values_list("pk"))
+    return CompiledQuery.of(selection.tokens().values_list("pk"))
 
 
 @functools.lru_cache(maxsize=4096)
-def _read_kept(selection: Selection, second: int) -> _Kept | None:
-    """Asked once a second, which is _UNREAD_SECONDS."""
+def _read_stored_count(selection: Selection, second: int) -> _StoredCount | None:
+    """Return the cached count. The argument `second` keeps the local cache for _LOCAL_TTL_SECONDS, one second."""
     try:
-        content = redis().get(_key(selection))
+        content = redis_client().get(_key(selection))
     except RedisError:
         return None
-    return None if content is None else _Kept(*orjson.loads(content))
+    return None if content is None else _StoredCount(*orjson.loads(content))
 
 
 def _key(selection: Selection) -> str:

@@ -1,19 +1,20 @@
-"""Lists of tokens."""
+"""Endpoints of token lists and token lookups."""
 
 from typing import Any
 
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.permissions import PartnerAccess
+from config.api.errors import SearchTimedOutError
 from config.api.rendering import json_response
-from config.api.response_headers import NEVER_STORED, PRIVATE_NEVER_STORED, private_for, shared_for
+from config.api.response_headers import NO_STORE, PRIVATE_NO_STORE, private_cache_control, public_cache_control
 from config.api.views import LimitedView, QueryView
-from tokens import tasks
-from tokens.catalogue import listing, search_pages
+from config.cursors import CursorError
+from tokens.catalogue import listing, search_pages, tasks
 from tokens.catalogue.filters import (
     AdminFilter,
     DeployedByAddressFilter,
@@ -21,7 +22,7 @@ from tokens.catalogue.filters import (
     SearchFilter,
     TokenFilter,
 )
-from tokens.catalogue.listing import Order, Page, Window
+from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
 from tokens.catalogue.records import Extras, add_details, read_records
 from tokens.catalogue.selections import Selection
 from tokens.catalogue.serializers import (
@@ -40,8 +41,8 @@ from tokens.catalogue.serializers import (
     PoolsBody,
     TokenQuery,
 )
-from tokens.catalogue.totals import Total, total_of
-from tokens.catalogue.viewed_tokens import note_viewed
+from tokens.catalogue.totals import Total, fetch_total
+from tokens.catalogue.viewed_tokens import record_viewed
 from tokens.chains.addresses import address_key
 from tokens.installation.installed_chains import registry
 from tokens.models import Token
@@ -51,50 +52,62 @@ _APPROXIMATE = "X-Total-Approximate"
 
 
 class TokenPageView(QueryView):
-    """A list of which every answer is one page; `page_size` holds where no limit can be asked for."""
+    """Base of endpoints that return a page; `page_size` applies to endpoints without the parameter `limit`."""
 
     query_serializer = PageQuery
-    cache_control = shared_for(2)
-    own_headers = {_APPROXIMATE: "1 where a total is an estimate; absent where it is exact."}
+    cache_control = public_cache_control(2)
+    extra_headers = {_APPROXIMATE: "1 if a total is an estimate; absent if it is exact."}
     page_size = 10
 
     selection: Selection
 
     def extras(self) -> Extras:
-        """What comes with each token: what is asked for, where it can be."""
+        """Return the related data that was requested."""
         return Extras(
             market=self.query.get("includeMarket", False),
             user=self.query.get("includeUser", False),
         )
 
-    def read_page(self) -> tuple[Page, Total]:
-        """The page that is asked for, and how many tokens the whole list has."""
+    def fetch_page(self) -> tuple[TokenPage, Total]:
+        """Fetch the requested page and the total of the list. Raises ValidationError (400) for a malformed cursor."""
         self.selection = Selection.of(self.filterset_class, self.filters)
-        order = Order(SORTS[self.query.get("sortBy", DEPLOYED_AT.name)], self.query.get("sort", "desc") == "desc")
-        cursor = order.read_cursor(self.query.get("cursor"))
-        window = Window(self.query.get("limit", self.page_size), self.query.get("offset", 0), cursor)
+        list_sort = ListSort(
+            SORTS[self.query.get("sortBy", DEPLOYED_AT.name)], self.query.get("sort", "desc") == "desc"
+        )
+        try:
+            cursor = list_sort.parse_cursor(self.query.get("cursor"))
+        except CursorError as error:
+            raise ValidationError({"cursor": [str(error)]}) from error
+        page_request = PageRequest(self.query.get("limit", self.page_size), self.query.get("offset", 0), cursor)
         if self.selection.q:
-            page, total = search_pages.find(self.selection, order, window, self.extras())
+            page, total = self._search(list_sort, page_request)
         else:
-            page, total = listing.walk(self.selection, order, window, self.extras()), total_of(self.selection)
-        if total.wants_count:
+            page = listing.fetch_page(self.selection, list_sort, page_request, self.extras())
+            total = fetch_total(self.selection)
+        if total.needs_count:
             tasks.enqueue_count(self.selection)
         return page, total
 
-    def body(self, page: Page, total: Total) -> dict[str, Any]:
-        """The body around a page."""
+    def _search(self, list_sort: ListSort, page_request: PageRequest) -> tuple[TokenPage, Total]:
+        try:
+            return search_pages.search_page(self.selection, list_sort, page_request, self.extras())
+        except search_pages.SearchTimeoutError as error:
+            raise SearchTimedOutError from error
+
+    def body(self, page: TokenPage, total: Total) -> dict[str, Any]:
+        """Return the response body of a page."""
         return {"data": page.records, "total": total.number, "cursor": page.cursor}
 
-    def answer(self, page: Page, total: Total, **more: Any) -> HttpResponse:
-        """The page in its body, and what else belongs there."""
+    def respond(self, page: TokenPage, total: Total, **more: Any) -> HttpResponse:
+        """Return the response for a page, with further keys of its body."""
         if self.extras().market:
-            note_viewed(record["id"] for record in page.records)
+            record_viewed(record["id"] for record in page.records)
         headers = {} if total.is_exact else {_APPROXIMATE: "1"}
         return json_response(self.body(page, total) | more, headers=headers)
 
 
 class TokenListView(TokenPageView):
-    """Newest tokens first, or by another sort; blocked tokens are in no list."""
+    """Public token list, newest first by default, without blocked tokens."""
 
     query_serializer = ListQuery
     filterset_class = TokenFilter
@@ -102,75 +115,75 @@ class TokenListView(TokenPageView):
     @extend_schema(operation_id="listTokens", responses={200: TOKEN_LIST_ANSWER, 503: None})
     def get(self, request: Request) -> HttpResponse:
         """Search and list tokens."""
-        page, total = self.read_page()
-        identities = self.selection.identities()
+        page, total = self.fetch_page()
+        identities = self.selection.identity_filters_only()
         if identities == self.selection:
-            return self.answer(page, total, tokensDeployed=total.number)
-        deployed = total_of(identities)
-        if deployed.wants_count:
+            return self.respond(page, total, tokensDeployed=total.number)
+        deployed = fetch_total(identities)
+        if deployed.needs_count:
             tasks.enqueue_count(identities)
-        return self.answer(page, total, tokensDeployed=deployed.number)
+        return self.respond(page, total, tokensDeployed=deployed.number)
 
 
 class PartnerTokenListView(PartnerAccess, TokenListView):
-    """The same for partners, with longer pages."""
+    """Token list for partners, with longer pages."""
 
     query_serializer = PartnerListQuery
-    cache_control = PRIVATE_NEVER_STORED
+    cache_control = PRIVATE_NO_STORE
 
     @extend_schema(operation_id="listTokensAuthenticated", responses={200: TOKEN_PAGE_ANSWER, 503: None})
     def get(self, request: Request) -> HttpResponse:
-        """Search and list tokens, up to 200 a page."""
-        return self.answer(*self.read_page())
+        """Search and list tokens, up to 200 per page."""
+        return self.respond(*self.fetch_page())
 
 
 class TokenSearchView(TokenPageView):
-    """The older search: five tokens a page, with their markets."""
+    """Deprecated search: five tokens per page, with their market data."""
 
     filterset_class = SearchFilter
     successor = "/api/tokens"
     page_size = 5
 
     def extras(self) -> Extras:
-        """The market, always."""
+        """Include market data in all responses."""
         return Extras(market=True)
 
     @extend_schema(operation_id="searchTokens", deprecated=True, responses={200: TOKEN_PAGE_ANSWER, 503: None})
     def get(self, request: Request) -> HttpResponse:
-        """Search tokens; `GET /api/tokens` has taken its place."""
-        return self.answer(*self.read_page())
+        """Search tokens. Deprecated in favour of `GET /api/tokens`."""
+        return self.respond(*self.fetch_page())
 
 
 class DeployedByFidView(TokenPageView):
-    """The tokens that one user asked for, newest first."""
+    """Tokens requested by a user, newest first."""
 
     filterset_class = DeployedByFidFilter
 
     @extend_schema(operation_id="fetchDeployedByFid", responses={200: TOKEN_PAGE_ANSWER})
     def get(self, request: Request) -> HttpResponse:
-        """List the tokens that a FID asked for."""
-        return self.answer(*self.read_page())
+        """List the tokens requested by a FID."""
+        return self.respond(*self.fetch_page())
 
 
 class DeployedByAddressView(TokenPageView):
-    """The tokens that a wallet sent or asked for, newest first."""
+    """Tokens sent or requested by a wallet, newest first."""
 
     filterset_class = DeployedByAddressFilter
 
     @extend_schema(operation_id="fetchDeployedByAddress", responses={200: TOKEN_PAGE_ANSWER})
     def get(self, request: Request) -> HttpResponse:
-        """List the tokens that a wallet sent or asked for."""
-        return self.answer(*self.read_page())
+        """List the tokens sent or requested by a wallet."""
+        return self.respond(*self.fetch_page())
 
 
 class PartnerTokensByFidView(PartnerAccess, TokenPageView):
-    """The tokens that one user asked for, newest first, for partners: the same list in another body."""
+    """Tokens requested by a user, newest first, in the body for partners."""
 
     filterset_class = DeployedByFidFilter
-    cache_control = private_for(5)
+    cache_control = private_cache_control(5)
 
-    def body(self, page: Page, total: Total) -> dict[str, Any]:
-        """The page, and what is known of all pages beside it."""
+    def body(self, page: TokenPage, total: Total) -> dict[str, Any]:
+        """Return the response body of a page, with the number of pages."""
         pages = -(-total.number // self.page_size)
         return {
             "data": page.records,
@@ -179,77 +192,76 @@ class PartnerTokensByFidView(PartnerAccess, TokenPageView):
 
     @extend_schema(operation_id="getTokensByFid", responses={200: TOKENS_BY_FID_ANSWER})
     def get(self, request: Request) -> HttpResponse:
-        """List the tokens that a FID asked for, ten a page."""
-        return self.answer(*self.read_page())
+        """List the tokens requested by a FID, ten per page."""
+        return self.respond(*self.fetch_page())
 
 
 class TokensByAdminView(PartnerAccess, TokenPageView):
-    """The tokens that a wallet administers now, newest first, for partners."""
+    """Tokens currently administered by a wallet, newest first, for partners."""
 
     query_serializer = AdminListQuery
     filterset_class = AdminFilter
-    cache_control = PRIVATE_NEVER_STORED
+    cache_control = PRIVATE_NO_STORE
 
     @extend_schema(operation_id="fetchTokensByAdmin", responses={200: TOKEN_PAGE_ANSWER})
     def get(self, request: Request) -> HttpResponse:
-        """List the tokens of a token admin, up to 200 a page."""
-        return self.answer(*self.read_page())
+        """List the tokens of a token admin, up to 200 per page."""
+        return self.respond(*self.fetch_page())
 
 
-# One token, or several, by an address.
 class TokenByPoolView(QueryView):
-    """The token of a pool."""
+    """Lookup of a token by its pool."""
 
     query_serializer = PoolQuery
-    cache_control = shared_for(2)
+    cache_control = public_cache_control(2)
 
     @extend_schema(operation_id="fetchByPoolAddress", responses={200: TOKEN_ANSWER})
     def get(self, request: Request) -> Response:
-        """Look a token up by its pool; a miss is an empty object."""
+        """Look up a token by its pool. Returns an empty object if there is none."""
         found = read_records(Token.objects.in_pools([self.query["poolAddress"]]).order_by("id")[:1])
-        note_viewed(record["id"] for record in found)
+        record_viewed(record["id"] for record in found)
         return Response({"data": found[0]} if found else {})
 
 
 class TokensByPoolsView(LimitedView):
-    """The tokens of up to 100 pools."""
+    """Lookup of the tokens of up to 100 pools."""
 
     @extend_schema(operation_id="fetchByPoolAddresses", request=PoolsBody, responses={200: TOKENS_BY_POOL_ANSWER})
     def post(self, request: Request) -> Response:
-        """Look tokens up by their pools; misses are absent. Keys are in lower case, but for Solana's base58."""
+        """Look up tokens by their pools. Keys are lower-case pool addresses, base58 on Solana; misses are absent."""
         body = PoolsBody(data=request.data)
         body.is_valid(raise_exception=True)
         records = read_records(Token.objects.in_pools(body.validated_data["poolAddresses"]).order_by("-id"))
         found = {address_key(record["pool_address"]): record for record in records}
-        return Response({"data": found}, headers={"Cache-Control": NEVER_STORED})
+        return Response({"data": found}, headers={"Cache-Control": NO_STORE})
 
 
 class TokenByAddressView(PartnerAccess, QueryView):
-    """Everything about one token, for partners."""
+    """Detail of a token, for partners."""
 
     query_serializer = TokenQuery
-    cache_control = private_for(120)
+    cache_control = private_cache_control(120)
 
     @extend_schema(operation_id="getTokenByAddress", responses={200: TOKEN_DETAIL_ANSWER, 404: None})
     def get(self, request: Request) -> Response:
-        """Look a token up by its address; where several chains hold it, the registry's order decides."""
+        """Look up a token by its address. If several chains have it, the first one in the registry wins."""
         tokens = Token.objects.at_address(self.query["address"], chain_id=self.query.get("chainId"))
         found = read_records(tokens.in_chain_order(list(registry().chains))[:1])
         if not found:
             raise NotFound("Token not found")
-        note_viewed([found[0]["id"]])
+        record_viewed([found[0]["id"]])
         return Response({"data": add_details(found[0])})
 
 
 class TokenBlockedView(PartnerAccess, QueryView):
-    """Whether a token is blocked, for partners who show tokens of their own lists."""
+    """Block status of a token, for partners with token lists of their own."""
 
     query_serializer = TokenQuery
-    cache_control = private_for(60)
+    cache_control = private_cache_control(60)
 
     @extend_schema(operation_id="isTokenBlocked", responses={200: BlockedAnswer})
     def get(self, request: Request) -> Response:
-        """Tell whether a token is blocked, on one chain or on any; unknown tokens are not."""
+        """Return whether a token is blocked, on one chain or on any. Unknown tokens are not blocked."""
         address = self.query["address"]
         blocked = Token.objects.blocked_at(address, chain_id=self.query.get("chainId")).exists()
         return Response({"address": address, "blocked": blocked})

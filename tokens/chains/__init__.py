@@ -1,0 +1,1 @@
+"""Chain library: reads, decodes and sends on EVM chains and Solana; imports no Django."""

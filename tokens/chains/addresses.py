@@ -1,6 +1,153 @@
-"""Addresses of both kinds of chain: 20 bytes in hex in any case, and 32 bytes in base58, whose case counts."""
+"""Addresses, pools and transaction ids of EVM chains (hex) and of Solana (base58): parsing and checksums.
+
+The parsers return the stored form, or raise ValueError with the rule in words ("must be ...").
+"""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from base58 import b58decode
+from Crypto.Hash import keccak
+from solders.pubkey import Pubkey
+from solders.signature import Signature
+
+_HEX_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}")
+_BARE_ADDRESS = re.compile("(?:0[xX])?([0-9a-fA-F]{40})")
+_HEX_HASH = re.compile(r"0[xX][0-9a-fA-F]{64}")
+# Upper and lower case are different digits.
+_BASE58_DIGIT = "[1-9A-HJ-NP-Za-km-z]"
+_BASE58 = re.compile(f"{_BASE58_DIGIT}*")
+# 32 and 64 bytes have this many digits; no pattern can express the exact number of bytes.
+_SOLANA_ADDRESS = f"{_BASE58_DIGIT}{{32,44}}"
+_SOLANA_SIGNATURE = f"{_BASE58_DIGIT}{{64,88}}"
+
+# JSON Schemas of what the parsers below accept.
+ADDRESS_SHAPE: dict[str, Any] = {"type": "string", "pattern": f"^{_HEX_ADDRESS.pattern}$"}
+ADDRESS_OR_MINT_SHAPE: dict[str, Any] = {
+    "type": "string",
+    "pattern": f"^({_HEX_ADDRESS.pattern}|{_SOLANA_ADDRESS})$",
+}
+POOL_SHAPE: dict[str, Any] = {
+    "type": "string",
+    "pattern": f"^({_HEX_ADDRESS.pattern}|{_HEX_HASH.pattern}|{_SOLANA_ADDRESS})$",
+}
+TRANSACTION_HASH_SHAPE: dict[str, Any] = {"type": "string", "pattern": f"^{_HEX_HASH.pattern}$"}
+TRANSACTION_SHAPE: dict[str, Any] = {"type": "string", "pattern": f"^({_HEX_HASH.pattern}|{_SOLANA_SIGNATURE})$"}
+
+ADDRESS_RULE = "must be a 20-byte hex address, 0x followed by 40 hex digits"
+ADDRESS_OR_MINT_RULE = "must be a 20-byte hex address, 0x followed by 40 hex digits, or a base58 mint of 32 bytes"
+POOL_RULE = (
+    "must be a pool address, 0x followed by 40 hex digits, a pool id, 0x followed by 64 hex digits, or a base58 pool "
+    "address of 32 bytes"
+)
+TRANSACTION_HASH_RULE = "must be a transaction hash, 0x followed by 64 hex digits"
+TRANSACTION_RULE = f"{TRANSACTION_HASH_RULE}, or a base58 signature of 64 bytes"
+
+# EIP-55: a letter is a capital where the keccak-256 of the lower-case digits has 8 or more at its place. In ASCII one
+# bit, 0x20, distinguishes the cases, so that all 40 digits are converted at once.
+_CASE_BIT = 0x20
+_CAPITAL = bytes(_CASE_BIT if chr(byte) in "89abcdef" else 0 for byte in range(256))
+_LETTER = bytes(_CASE_BIT if chr(byte) in "abcdef" else 0 for byte in range(256))
+
+# Decoding time grows with the square of the length. No transaction exceeds these digits; programs may pass each other
+# more data, which this service does not decode.
+_MAX_BASE58_DIGITS = 2_048
 
 
 def address_key(address: str) -> str:
-    """The form in which two spellings of one address are equal: hex in lower case, base58 as it is."""
+    """Return the form in which spellings of one address are equal: hex in lower case, base58 unchanged."""
     return address.lower() if address.startswith("0x") else address
+
+
+def checksum_address(address: str) -> str:
+    """Return the EIP-55 form of 40 hex digits in any case, with or without 0x. Raises ValueError."""
+    digits = _BARE_ADDRESS.fullmatch(address)
+    if digits is None:
+        raise ValueError("an address that is not of 20 bytes in hex")
+    return checksum_bytes(bytes.fromhex(digits[1]))
+
+
+@lru_cache(maxsize=65_536)
+def checksum_bytes(raw: bytes) -> str:
+    """Return the EIP-55 form of an address in bytes.
+
+    Cached, because factories, hooks, lockers and paired tokens recur, and a hash costs some microseconds.
+    """
+    digits = raw.hex().encode()
+    hashed = keccak.new(data=digits, digest_bits=256).digest()[: len(raw)].hex().encode()
+    capitals = int.from_bytes(hashed.translate(_CAPITAL), "big") & int.from_bytes(digits.translate(_LETTER), "big")
+    return "0x" + (int.from_bytes(digits, "big") ^ capitals).to_bytes(len(digits), "big").decode()
+
+
+def parse_address(text: str, *, allow_mint: bool = False, mint_rule: str = ADDRESS_RULE) -> str:
+    """Parse an EVM address in any case to EIP-55; with `allow_mint` also a Solana mint, unchanged.
+
+    Raises ValueError; without `allow_mint`, `mint_rule` is the error text for a mint.
+    """
+    if _HEX_ADDRESS.fullmatch(text):
+        return checksum_address(text)
+    if not is_solana_address(text):
+        raise ValueError(ADDRESS_OR_MINT_RULE if allow_mint else ADDRESS_RULE)
+    if not allow_mint:
+        raise ValueError(mint_rule)
+    return text
+
+
+def parse_pool_address(text: str) -> str:
+    """Parse a pool: 20 bytes to EIP-55, a v4 pool id of 32 bytes to lower case, a base58 pool of Solana unchanged.
+
+    Raises ValueError.
+    """
+    if _HEX_ADDRESS.fullmatch(text):
+        return checksum_address(text)
+    if _HEX_HASH.fullmatch(text):
+        return text.lower()
+    if is_solana_address(text):
+        return text
+    raise ValueError(POOL_RULE)
+
+
+def parse_transaction_hash(text: str, *, allow_signature: bool = False) -> str:
+    """Parse a transaction hash in any case to lower case; with `allow_signature` also a Solana signature, unchanged.
+
+    Raises ValueError.
+    """
+    if _HEX_HASH.fullmatch(text):
+        return text.lower()
+    if allow_signature and is_solana_signature(text):
+        return text
+    raise ValueError(TRANSACTION_RULE if allow_signature else TRANSACTION_HASH_RULE)
+
+
+def is_solana_address(text: str) -> bool:
+    """Return whether the text is base58 of exactly 32 bytes: a mint, wallet, pool or program of Solana."""
+    try:
+        Pubkey.from_string(text)
+    except ValueError:
+        return False
+    return True
+
+
+def is_solana_signature(text: str) -> bool:
+    """Return whether the text is base58 of exactly 64 bytes: the signature that identifies a Solana transaction."""
+    try:
+        Signature.from_string(text)
+    except ValueError:
+        return False
+    return True
+
+
+def is_base58(text: str) -> bool:
+    """Return whether the text is base58 of any number of bytes."""
+    return _BASE58.fullmatch(text) is not None
+
+
+@lru_cache(maxsize=1_024)
+def decode_base58(text: str) -> bytes:
+    """Decode base58 of up to 2,048 digits; solders parses keys and signatures. Raises ValueError."""
+    if len(text) > _MAX_BASE58_DIGITS:
+        raise ValueError(f"base58 of more than {_MAX_BASE58_DIGITS} characters")
+    if not is_base58(text):
+        raise ValueError("a character that is not of base58")
+    return b58decode(text)

@@ -1,185 +1,195 @@
-"""The protocols of a chain: what the service asks of each, and what of EVM chains alone."""
+"""Interfaces of a chain: `LaunchChain` for every kind, `Chain` for EVM."""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from tokens.chains.evm.presale_contract import Presale
-from tokens.chains.launching.launch_config import ContractCall
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.token_fees import TokenFees, UncollectedFees
-from tokens.chains.transaction_types import Account, FeeQuote, Outcome, Sent, Simulation
-from tokens.chains.types import BlockHeader, Reading, TransactionFacts
+from tokens.chains.transaction_types import (
+    AccountState,
+    BroadcastResult,
+    ContractCall,
+    FeeQuote,
+    Simulation,
+    TransactionOutcome,
+)
+from tokens.chains.types import BlockHeader, Presale, RangeFacts, TransactionFacts
 
 
 class LaunchChain(Protocol):
-    """What the service asks of a chain, whatever its kind."""
+    """A chain of any kind."""
 
     @property
     def info(self) -> ChainInfo:
-        """What the registry knows of the chain."""
+        """Return the chain's entry in the registry."""
         ...
 
     def read_transaction(self, tx_hash: str) -> TransactionFacts:
-        """The launches of one transaction, and its logs that may be events of tokens.
+        """Return the launches of one transaction and its logs that may be token events.
 
-        Raises TransactionNotFound, LaunchNotFound, LogUndecodable, NodeUnavailable.
+        Raises TransactionNotFoundError, LaunchNotFoundError, LogDecodingError, NodeUnavailableError.
         """
         ...
 
     def read_head(self) -> int:
-        """The number of the newest block. Raises NodeUnavailable."""
+        """Return the number of the newest block. Raises NodeUnavailableError."""
         ...
 
     def read_headers(self, numbers: Collection[int]) -> dict[int, BlockHeader]:
-        """Block number -> the block on the chain as it is now, without those that the node lacks.
+        """Return block number -> current canonical block, without those that the node lacks.
 
-        Raises NodeUnavailable.
+        Raises NodeUnavailableError.
         """
         ...
 
 
 class Chain(LaunchChain, Protocol):
-    """What the service asks of an EVM chain besides."""
+    """An EVM chain."""
 
-    def read_newest(self) -> BlockHeader:
-        """The newest block of the first node that answers. Raises NodeUnavailable."""
+    def read_newest_header(self) -> BlockHeader:
+        """Return the newest block of the first node that responds. Raises NodeUnavailableError."""
         ...
 
-    def read_highest(self) -> int | None:
-        """The highest of the numbers that all nodes give their newest blocks; None where none answers.
+    def read_highest_head(self) -> int | None:
+        """Return the highest head number of all nodes; None where none responds.
 
-        Each is asked once, but for one that hung lately. Raises nothing.
+        Calls each node once, except slow ones. Raises nothing.
         """
         ...
 
     def range_blocks(self) -> int:
-        """How many blocks nodes take in one range of logs, as far as is known; it changes with their answers."""
+        """Return how many blocks nodes accept in one range of logs, as observed so far."""
         ...
 
-    def read_range(self, first: int, last: int, *, addresses: Collection[str] | None = None) -> Reading:
-        """What the blocks from the first to the last hold for us, by ranges of logs as long as nodes take them.
+    def read_range(self, first: int, last: int, *, addresses: Collection[str] | None = None) -> RangeFacts:
+        """Return the transactions of interest in the blocks `first` to `last`.
 
-        `addresses` are contracts of the registry, in lower case, whose logs are wanted; None is all. What tokens and
-        their own lockers emit is read in any case. Raises NodeUnavailable, also where the nodes lack the last block.
+        Reads ranges of logs as long as nodes accept. `addresses` are contracts of the registry, in lower case, to
+        filter by; None is all. Logs of tokens and of their own lockers are always included. Raises
+        NodeUnavailableError, also where the nodes lack the last block.
         """
         ...
 
-    def read_blocks(self, headers: Sequence[BlockHeader]) -> Reading:
-        """What exactly these blocks, in their order, hold for us. Raises NodeUnavailable, and BlockGone."""
-        ...
+    def read_blocks(self, headers: Sequence[BlockHeader]) -> RangeFacts:
+        """Return the transactions of interest in exactly these blocks, in order.
 
-    def read_receipts(self, headers: Sequence[BlockHeader]) -> Reading:
-        """As `read_blocks`, from all receipts of the blocks, whose logs must make the headers' bloom filters.
-
-        Raises NodeUnavailable, and BlockGone.
+        Raises NodeUnavailableError, BlockNotCanonicalError.
         """
         ...
 
-    def may_hold(self, header: BlockHeader) -> bool | None:
-        """Whether the block may hold something for us, by its bloom filter: False is surely nothing, True is maybe.
+    def read_receipts(self, headers: Sequence[BlockHeader]) -> RangeFacts:
+        """Return the result of `read_blocks` from all receipts of the blocks.
 
-        None is a filter too full to tell. It is as true as the filter: some chains leave theirs empty.
+        The logs are verified against the headers' bloom filters. Raises NodeUnavailableError, BlockNotCanonicalError.
+        """
+        ...
+
+    def may_contain_events(self, header: BlockHeader) -> bool | None:
+        """Return whether the block's bloom filter allows logs of interest: False is certain, True is possible.
+
+        None is a filter with too many bits to decide. Some chains leave their filters empty.
         """
         ...
 
     def count_nodes_with(self, header: BlockHeader) -> tuple[int, int]:
-        """How many of all nodes have this very block at its number, and how many another one.
+        """Return how many nodes have this very block at its number, and how many have another one.
 
-        A node that is out of reach, hung lately, or has not come to the number, counts for neither. Raises nothing.
+        An unreachable, slow or lagging node counts for neither. Raises nothing.
         """
         ...
 
     def read_uncollected_fees(self, position_id: int) -> UncollectedFees:
-        """What waits in the pool for an LP NFT of generation v0 to v3.1, at the newest block.
+        """Return the fees accrued in the pool for an LP NFT of generation v0 to v3.1, at the newest block.
 
-        Raises NodeUnavailable, FeesUnreadable.
+        Raises NodeUnavailableError, FeesUnavailableError.
         """
         ...
 
     def read_v3_fees(self, position_id: int, *, launched_for: Sequence[tuple[str, int]]) -> TokenFees:
-        """What waits for whom of an LP NFT of generation v0 to v3.1, after the newest block; nothing is harvested.
+        """Return the uncollected fees per recipient of an LP NFT of generation v0 to v3.1, after the newest block.
 
-        `launched_for` are recipients and bps as the launch told them: good where the locker tells none.
-        Raises NodeUnavailable, FeesUnreadable.
+        Nothing is collected. `launched_for` are recipients and bps from the launch, for lockers that report none.
+        Raises NodeUnavailableError, FeesUnavailableError.
         """
         ...
 
     def read_v4_fees(self, token: str, *, locker: str, owner: str | None) -> TokenFees:
-        """What waits for whom of a token of generation v4, after the newest block, and for `owner` in any case.
+        """Return the uncollected fees per recipient of a v4 token, after the newest block; `owner` is always included.
 
-        Raises NodeUnavailable, FeesUnreadable.
+        Raises NodeUnavailableError, FeesUnavailableError.
         """
         ...
 
     def simulate(self, call: ContractCall, *, sender: str) -> Simulation:
-        """What the call would do on top of the newest block, sent by this account; nothing is signed or sent.
+        """Simulate the call on top of the newest block with this sender; nothing is signed or sent.
 
-        Raises WouldRevert, with the contract's error in words; SenderTooPoor where the account has less than the
-        call's value; NodeUnavailable.
+        Raises WouldRevertError with the decoded contract error, SenderBalanceTooLowError where the balance is below the
+        call's value, NodeUnavailableError.
         """
         ...
 
-    def explain(self, call: ContractCall, *, sender: str, block: int, gas: int) -> str:
-        """Why the call, sent by this account with this limit of gas, was reverted in a block; empty where unknown.
+    def explain_revert(self, call: ContractCall, *, sender: str, block: int, gas: int) -> str:
+        """Return why the call with this sender and gas limit was reverted in a block; empty where unknown.
 
-        It is called again on the block before and on the block itself, whose states many nodes drop after some
-        minutes; what came before it within its own block may make a difference. Raises nothing.
+        Replays the call on the state before the block and on the block itself, which many nodes prune after some
+        minutes. Earlier transactions of the same block may change the result. Raises nothing.
         """
         ...
 
-    def read_accounts(self, addresses: Sequence[str]) -> dict[str, Account]:
-        """Address, as given -> its next nonce and its balance as of the newest block. Raises NodeUnavailable."""
+    def read_accounts(self, addresses: Sequence[str]) -> dict[str, AccountState]:
+        """Return address, as given -> next nonce and balance as of the newest block. Raises NodeUnavailableError."""
         ...
 
     def read_fees(self) -> FeeQuote:
-        """What gas costs now. Raises NodeUnavailable."""
+        """Return the current gas price. Raises NodeUnavailableError."""
         ...
 
-    def read_outcomes(self, tx_hashes: Sequence[str]) -> dict[str, Outcome]:
-        """Hash -> what became of the transaction, without those of which the node has no receipt.
+    def read_outcomes(self, tx_hashes: Sequence[str]) -> dict[str, TransactionOutcome]:
+        """Return hash -> outcome of each transaction for which the node has a receipt.
 
-        Raises NodeUnavailable.
+        Raises NodeUnavailableError.
         """
         ...
 
-    def find_outcomes(self, tx_hashes: Sequence[str]) -> dict[str, Outcome]:
-        """As `read_outcomes`, by every node that does not hang: for transactions that seem lost.
+    def find_outcomes(self, tx_hashes: Sequence[str]) -> dict[str, TransactionOutcome]:
+        """Return outcomes as `read_outcomes`, from every node that is not slow: for transactions that seem lost.
 
-        Raises NodeUnavailable where not one of them answers.
+        Raises NodeUnavailableError where none of them responds.
         """
         ...
 
-    def broadcast(self, raws: Sequence[bytes]) -> list[Sent]:
-        """Hand signed transactions to every node; what came of each, in their order. Raises nothing."""
+    def broadcast(self, raws: Sequence[bytes]) -> list[BroadcastResult]:
+        """Send signed transactions to every node and return the result of each, in order. Raises nothing."""
         ...
 
     def has_code(self, address: str, *, since: int = 0) -> bool:
-        """Whether there is a contract at the address, as of the newest block of a node that has block `since`.
+        """Return whether a contract exists at the address, as of the newest block of a node that has block `since`.
 
-        Raises NodeUnavailable.
+        Raises NodeUnavailableError.
         """
         ...
 
     def read_decimals(self, address: str) -> int | None:
-        """The decimals of an ERC-20, None where the address does not tell any. Raises NodeUnavailable."""
+        """Return the decimals of an ERC-20, None where the contract reports none. Raises NodeUnavailableError."""
         ...
 
     def read_started_presale(self, tx_hash: str, *, contract: str) -> int | None:
-        """The id of the sale that a transaction started at the presale contract; None where it started none, or is
-        not mined as far as the node knows. Raises NodeUnavailable.
+        """Return the id of the presale that a transaction started at the presale contract.
+
+        None where it started none or is not mined yet. Raises NodeUnavailableError.
         """
         ...
 
     def read_presale(self, presale_id: int, *, contract: str) -> Presale | None:
-        """A sale of the presale contract as of the newest block; None where it tells of none with the id.
+        """Return a presale of the contract as of the newest block; None where the id does not exist.
 
-        Raises NodeUnavailable.
+        Raises NodeUnavailableError.
         """
         ...
 
     def find_presale(self, salt: str, *, contract: str) -> int | None:
-        """The id of the newest sale that was started with this salt (0x-prefixed hex), of the contract's last 256.
+        """Return the id of the newest presale started with this salt (0x-prefixed hex), of the contract's last 256.
 
-        One that has been ended has another salt. Raises NodeUnavailable.
+        An ended presale has another salt. Raises NodeUnavailableError.
         """
         ...

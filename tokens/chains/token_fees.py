@@ -1,14 +1,16 @@
-"""What waits for whom of a token's fees, in the two layers that lockers have, and how lockers divide. Pure."""
+"""Uncollected fees of a token per recipient, and the division of fees as lockers compute it. Pure.
+
+Fees pass two layers: those accrued in the pool, and those that the locker has harvested for a later claim.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-# Lockers and hooks count shares in these.
+# Lockers and hooks count shares in bps.
 ALL_BPS = 10_000
 
-# What a collection swaps first, for recipients who want one currency alone: nothing; something, of which a node has
-# simulated the outcome; or something of which nobody knows the outcome.
+# Swaps of a collection, for recipients of one currency only: none, simulated by a node, or of unknown outcome.
 Conversion = Literal["none", "simulated", "unknown"]
 
 
@@ -23,10 +25,10 @@ class FeeAmount:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UncollectedFees:
-    """What a pool owes to a position, in the order of the pool's two currencies.
+    """Fees that a pool owes to a position, in the order of the pool's two currencies.
 
-    `team_percent` is the whole percentage of it that the locker gives to the launchpad's team, rounded down in each
-    currency; None where the locker does not tell.
+    `team_percent` is the whole percentage that the locker gives to the launchpad's team, rounded down in each currency;
+    None where the locker does not report it.
     """
 
     locker: str
@@ -36,7 +38,7 @@ class UncollectedFees:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Currency:
-    """A token in which fees are paid; `symbol` is None where it tells none."""
+    """A token in which fees are paid; `symbol` is None where it reports none."""
 
     address: str
     symbol: str | None
@@ -45,11 +47,11 @@ class Currency:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeeShare:
-    """What one recipient has waiting, in the smallest units of the pool's currencies and in their order.
+    """One recipient's uncollected fees, in the smallest units of the pool's currencies and in their order.
 
-    `harvested` has left the pool and waits for a claim. In v4 one balance holds what all tokens stored for its owner in
-    that currency. `pending` is what a collection would pay now; None is unknown. `recipient` is None where nobody tells
-    to whom a collection would pay.
+    `harvested` has left the pool and awaits a claim. In v4 one balance holds what all tokens stored for its owner in
+    that currency. `pending` is what a collection would pay now; None is unknown. `recipient` is None where no contract
+    reports the recipient.
     """
 
     recipient: str | None
@@ -59,7 +61,7 @@ class FeeShare:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenFees:
-    """A token's uncollected fees after a block: a share for each recipient, everybody once."""
+    """A token's uncollected fees after a block: one share per recipient."""
 
     block_number: int
     currencies: tuple[Currency, ...]
@@ -67,25 +69,26 @@ class TokenFees:
     conversion: Conversion
 
 
-def divide(amount: int, parts: Sequence[int]) -> list[int]:
-    """An amount in parts of so many bps, each rounded down, and at the end what these leave.
+def split_by_bps(amount: int, parts: Sequence[int]) -> list[int]:
+    """Divide an amount into shares of these bps, each rounded down, followed by the remainder.
 
-    All lockers divide so; they differ in who gets the rest. A percentage is 100 bps, and rounds the same.
+    All lockers divide this way; they differ in the recipient of the remainder. A percentage is 100 bps, and rounds the
+    same.
     """
     shares = [amount * bps // ALL_BPS for bps in parts]
     return [*shares, amount - sum(shares)]
 
 
-def add(amounts: Sequence[int | None]) -> int | None:
-    """Their sum, unknown where one of them is."""
+def sum_known(amounts: Sequence[int | None]) -> int | None:
+    """Return the sum of the amounts, or None if one of them is unknown."""
     known = [amount for amount in amounts if amount is not None]
     return sum(known) if len(known) == len(amounts) else None
 
 
-def total(shares: Sequence[FeeShare]) -> FeeShare:
-    """What these have together, under nobody's name; there is one at least."""
+def sum_shares(shares: Sequence[FeeShare]) -> FeeShare:
+    """Add up at least one share into one without a recipient."""
     return FeeShare(
         recipient=None,
         harvested=tuple(map(sum, zip(*(share.harvested for share in shares), strict=True))),
-        pending=tuple(map(add, zip(*(share.pending for share in shares), strict=True))),
+        pending=tuple(map(sum_known, zip(*(share.pending for share in shares), strict=True))),
     )

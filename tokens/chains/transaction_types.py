@@ -1,4 +1,4 @@
-"""What a chain tells of transactions that we send: before, while and after nodes are handed them."""
+"""Frozen records of outgoing transactions: call, simulation, gas price, broadcast result and mined outcome."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -6,15 +6,15 @@ from enum import Enum
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Simulation:
-    """What a call would do now: `output` is what it returns, as hex, `gas` what it needs, without any reserve."""
+    """The result of a simulated call: `output` is its return data as hex, `gas` its need without a reserve."""
 
     output: str
     gas: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Account:
-    """An account as of the newest block: the nonce that comes next, and wei of the native coin."""
+class AccountState:
+    """An account as of the newest block: the next nonce, and the balance in wei of the native coin."""
 
     nonce: int
     balance: int
@@ -22,15 +22,15 @@ class Account:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeeQuote:
-    """What gas costs, in wei: the most that the next block can ask as base fee, and a usual tip."""
+    """Gas prices in wei: the maximum base fee of the next block, and a usual priority fee."""
 
     base_fee: int
     priority_fee: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Outcome:
-    """What became of a transaction that is in a block; `gas_price` is wei for each gas, tip included."""
+class TransactionOutcome:
+    """The receipt of a mined transaction; `gas_price` is wei per gas, priority fee included."""
 
     tx_hash: str
     succeeded: bool
@@ -40,30 +40,39 @@ class Outcome:
     gas_price: int
 
 
-class Verdict(Enum):
-    """What nodes said to a signed transaction, the best first: that is the one that counts of several nodes'."""
+class BroadcastStatus(Enum):
+    """A node's response to a signed transaction, best first; of several nodes the best one counts."""
 
-    # One has it now.
-    TAKEN = "taken"
-    # One had it before.
-    KNOWN = "known"
+    # Accepted now.
+    ACCEPTED = "taken"
+    # In the node's pool before.
+    ALREADY_KNOWN = "known"
     # Another transaction with its nonce, or itself, is in a block.
     NONCE_SPENT = "nonce spent"
-    # Another one with its nonce waits, and pays as much or not so much less that nodes would replace it.
+    # A pending transaction has the same nonce, and the fee is too low to replace it.
     UNDERPRICED = "underpriced"
-    # It pays less than the base fee, or than the least tip of the node.
+    # The fee is below the base fee or the node's minimum tip.
     FEE_TOO_LOW = "fee too low"
-    # The sender's balance is less than it may cost.
-    TOO_POOR = "too poor"
-    # It breaks a rule of the chain that does not change: no node will ever take it.
-    REFUSED = "refused"
-    # Nobody answered, or somebody with words from which nothing follows: it may have been taken all the same.
-    UNANSWERED = "unanswered"
+    # The sender's balance does not cover its maximum cost.
+    INSUFFICIENT_FUNDS = "too poor"
+    # It breaks a fixed rule of the chain: no node will ever accept it.
+    REJECTED = "refused"
+    # No response, or one from which nothing follows: it may have been accepted.
+    UNKNOWN = "unanswered"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Sent:
-    """What came of handing a signed transaction to the nodes, with the words of the one whose verdict it is."""
+class BroadcastResult:
+    """The outcome of a broadcast over all nodes, with the message of the node that decided it."""
 
-    verdict: Verdict
-    words: str
+    status: BroadcastStatus
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContractCall:
+    """A call to a contract: `data` is 0x-prefixed hex, `value` wei of the native coin."""
+
+    to: str
+    data: str
+    value: int

@@ -1,7 +1,7 @@
-"""Taking an order: checked, simulated, and stored once under its request key, before anything is sent.
+"""Acceptance of launch requests: validated, simulated, and stored once per request key, before anything is sent.
 
-The order of work: what is stored under the key already; the rules; the exact call; its simulation by one of our
-wallets; the row. Nothing is signed here, and what is refused or can't be simulated uses no key up.
+Steps: look up the request key; validate; build the call; simulate it from one of the service's wallets; store the row.
+Nothing is signed here. A request that is rejected or can't be simulated does not use up its key.
 """
 
 import re
@@ -12,134 +12,141 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from accounts.models import PartnerKey
-from config.api.concurrency_limits import seat
-from config.api.fields import checksum, parse_flag
-from config.http.json_client import Permanent, Retryable
+from config.concurrency_limits import node_slot
+from config.http.errors import PermanentError, RetryableError
+from config.json_rules import parse_flag
+from tokens.chains.addresses import checksum_address
+from tokens.chains.errors import SenderBalanceTooLowError
 from tokens.chains.launching import launch_calls
-from tokens.chains.launching.launch_config import ContractCall, LaunchConfig
+from tokens.chains.launching.launch_config import LaunchConfig
 from tokens.chains.launching.merkle import MerkleTree, build_tree
 from tokens.chains.protocols import Chain
-from tokens.chains.types import SenderTooPoor
-from tokens.deploying import airdrop_proofs, launch_request, quotas, request_keys
+from tokens.chains.transaction_types import ContractCall
+from tokens.deploying import airdrop_proofs, quotas, request_keys
+from tokens.deploying.launch_request import LaunchRequest, build_launch_config, parse_launch_request, to_json
 from tokens.deploying.sending import gas, presales, wallets
 from tokens.installation.installed_chains import installed_chain
 from tokens.models.deployment import Deployment
 
-# How long a call may wait for those before it to have their answers of the chain.
-_SEAT_SECONDS = 3.0
-# What `deployToken` gives back: an address in a word.
+# Timeout for a slot among the node calls of this process.
+_SLOT_TIMEOUT_SECONDS = 3.0
+# Result of `deployToken`: an address in a 32-byte word.
 _ADDRESS_WORD = re.compile(r"0x0{24}([0-9a-fA-F]{40})")
 
 
-class KeyTaken(Permanent):
-    """The request key is that of an order with another body."""
+class RequestKeyConflictError(PermanentError):
+    """Raised when the request key belongs to a deployment with another body."""
 
 
-class Paused(Retryable):
-    """Operators have paused deployments on the chain."""
+class DeploymentsPausedError(RetryableError):
+    """Raised when operators have paused deployments on the chain."""
 
 
-class NobodySends(Retryable):
-    """No wallet of ours can send the order: there is none, or it has too little. The text is for operators alone."""
+class NoSenderAvailableError(RetryableError):
+    """Raised when no wallet can send the deployment: none exists or has the funds. The text is for operators only."""
 
 
-class StrangeAnswer(Permanent):
-    """The node's simulation gave back what is no token's address."""
+class InvalidSimulationError(PermanentError):
+    """Raised when the node's simulation does not return a token's address."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Accepted:
-    """What a call came to. A dry run's deployment is no row, unless its key is an order's already."""
+class AcceptedDeployment:
+    """Result of a request. The deployment of a dry run is not stored, unless its key already has one."""
 
     deployment: Deployment
     dry_run: bool
-    # Whether the order was there before this call.
+    # Whether the deployment was stored before this request.
     replayed: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Rehearsed:
-    """An order that would be carried out at this moment; its deployment is no row yet."""
+class SimulatedDeployment:
+    """Deployment that was simulated successfully; it is not stored yet."""
 
     deployment: Deployment
-    order: launch_request.DeployOrder
+    launch_request: LaunchRequest
     tree: MerkleTree | None
 
 
-def accept(body: Any, *, partner: PartnerKey | None) -> Accepted:
-    """Take the order of a request's body, or find the one that its key has; without a partner it is an operator's.
+def accept_deployment(body: Any, *, partner: PartnerKey | None) -> AcceptedDeployment:
+    """Store the deployment of a request's body, or return the one that its key has; partner None is an operator.
 
-    It does not enqueue: that is the caller's once this has come back, where the order is neither replayed nor a dry
-    run. Raises KeyTaken; ValidationError or BadRequest (config.api.errors) by the rules; NotOffered where the chain
-    lacks a contract; WouldRevert; UnsupportedChain; NodeUnavailable and StrangeAnswer; NobodySends; Paused;
-    QuotaExceeded; UpstreamUnavailable while too many calls wait for the chain.
+    The caller enqueues it after the commit, if it is neither replayed nor a dry run. Raises RequestKeyConflictError,
+    LaunchRequestError, LaunchOptionUnavailableError if the chain lacks a contract, WouldRevertError,
+    UnsupportedChainError, NodeUnavailableError, InvalidSimulationError, NoSenderAvailableError, DeploymentsPausedError,
+    QuotaExceededError, NodeSlotTimeoutError.
     """
-    stored = _find_order(body, partner=partner)
+    stored = _find_stored(body, partner=partner)
     dry_run = _read_dry_run(body)
-    # A flag that is no flag is refused with everything else that is wrong.
+    # An invalid flag is rejected with all other problems.
     if stored is not None and dry_run is not None:
-        return Accepted(deployment=stored, dry_run=dry_run, replayed=True)
-    order = launch_request.read(body)
+        return AcceptedDeployment(deployment=stored, dry_run=dry_run, replayed=True)
+    launch_request = parse_launch_request(body)
     try:
-        rehearsed = rehearse(order, body=body, partner=partner)
-        if not order.dry_run:
-            store(rehearsed)
-    except (IntegrityError, Permanent, Retryable):
-        # Another call with this key may have been sooner, whose order counts: its row is there, or even its token, so
-        # that the simulation of a second one is reverted.
-        stored = _find_order(body, partner=partner)
+        simulated = simulate_deployment(launch_request, body=body, partner=partner)
+        if not launch_request.dry_run:
+            store_deployment(simulated)
+    except (IntegrityError, PermanentError, RetryableError):
+        # A concurrent request with this key may have been first: its row exists, or even its token, which makes the
+        # second simulation revert.
+        stored = _find_stored(body, partner=partner)
         if stored is None:
             raise
-        return Accepted(deployment=stored, dry_run=order.dry_run, replayed=True)
-    return Accepted(deployment=rehearsed.deployment, dry_run=order.dry_run, replayed=False)
+        return AcceptedDeployment(deployment=stored, dry_run=launch_request.dry_run, replayed=True)
+    return AcceptedDeployment(deployment=simulated.deployment, dry_run=launch_request.dry_run, replayed=False)
 
 
-def rehearse(
-    order: launch_request.DeployOrder, *, body: dict[str, Any], partner: PartnerKey | None, sender: str | None = None
-) -> Rehearsed:
-    """Have the chain try the order of a body, sent by this wallet (EIP-55), or by one of ours where none is given.
+def simulate_deployment(
+    launch_request: LaunchRequest,
+    *,
+    body: dict[str, Any],
+    partner: PartnerKey | None,
+    sender: str | None = None,
+) -> SimulatedDeployment:
+    """Simulate a request, sent by this wallet (EIP-55), or by one of the service's if none is given.
 
-    Raises what `accept` does for an order that keeps the rules, up to its being stored.
+    Raises what `accept_deployment` does for a valid request before it is stored.
     """
-    with seat(patience=_SEAT_SECONDS):
-        # A large one takes seconds of the processor's.
-        tree = build_tree(order.airdrop.entries) if order.airdrop else None
-        deployment = _simulate(order, tree=tree, partner=partner, sender=sender)
-    deployment.body_digest = request_keys.digest(body)
-    return Rehearsed(deployment=deployment, order=order, tree=tree)
+    with node_slot(timeout=_SLOT_TIMEOUT_SECONDS):
+        # A large tree takes seconds of CPU time.
+        tree = build_tree(launch_request.airdrop.entries) if launch_request.airdrop else None
+        deployment = _simulate(launch_request, tree=tree, partner=partner, sender=sender)
+    deployment.body_digest = request_keys.body_digest(body)
+    return SimulatedDeployment(deployment=deployment, launch_request=launch_request, tree=tree)
 
 
-def store(rehearsed: Rehearsed) -> None:
-    """Make the row; whoever calls enqueues it after the commit.
+def store_deployment(simulated: SimulatedDeployment) -> None:
+    """Store the deployment; the caller enqueues it after the commit.
 
-    Raises IntegrityError where its key has an order, Paused, QuotaExceeded.
+    Raises IntegrityError if its key has one, DeploymentsPausedError, QuotaExceededError.
     """
-    deployment, order, tree = rehearsed.deployment, rehearsed.order, rehearsed.tree
+    deployment, launch_request, tree = simulated.deployment, simulated.launch_request, simulated.tree
     with transaction.atomic():
         if wallets.is_paused(deployment.chain_id):
-            raise Paused(f"deployments on chain {deployment.chain_id} are paused")
+            raise DeploymentsPausedError(f"deployments on chain {deployment.chain_id} are paused")
         deployment.save(force_insert=True)
-        if order.airdrop is not None and tree is not None:
-            airdrop_proofs.store_tree(deployment, tree=tree, entries=order.airdrop.entries)
+        if launch_request.airdrop is not None and tree is not None:
+            airdrop_proofs.store_tree(deployment, tree=tree, entries=launch_request.airdrop.entries)
         if deployment.partner_key is not None:
-            quotas.check(deployment, partner=deployment.partner_key)
+            quotas.check_quota(deployment, partner=deployment.partner_key)
 
 
-def _find_order(body: Any, *, partner: PartnerKey | None) -> Deployment | None:
-    """The order with the body's key, where it has one. Raises KeyTaken where that was of another body."""
-    request_key = request_keys.read_key(body)
+def _find_stored(body: Any, *, partner: PartnerKey | None) -> Deployment | None:
+    """Return the deployment with the body's key, if any. Raises RequestKeyConflictError if its body differs."""
+    request_key = request_keys.find_request_key(body)
     if request_key is None:
         return None
-    # No answer shows the call.
-    orders = Deployment.objects.defer("calldata")
-    stored = orders.filter(partner_key=partner, request_key=request_key).first()
-    if stored is not None and stored.body_digest != request_keys.digest(body):
-        raise KeyTaken("this requestKey was used with another body")
+    # No response contains the calldata.
+    deployments = Deployment.objects.defer("calldata")
+    stored = deployments.filter(partner_key=partner, request_key=request_key).first()
+    if stored is not None and stored.body_digest != request_keys.body_digest(body):
+        raise RequestKeyConflictError("this requestKey was used with another body")
     return stored
 
 
 def _read_dry_run(body: Any) -> bool | None:
-    """The flag of a body that was not checked; None where it is no flag."""
+    """Return the flag of an unvalidated body; None if it is invalid."""
     given = body.get("dryRun") if isinstance(body, dict) else None
     try:
         return given is not None and parse_flag(str(given))
@@ -148,39 +155,45 @@ def _read_dry_run(body: Any) -> bool | None:
 
 
 def _simulate(
-    order: launch_request.DeployOrder, *, tree: MerkleTree | None, partner: PartnerKey | None, sender: str | None
+    launch_request: LaunchRequest,
+    *,
+    tree: MerkleTree | None,
+    partner: PartnerKey | None,
+    sender: str | None,
 ) -> Deployment:
-    """The order as a row that is not stored: with the call that the sender could send at this moment."""
-    chain = installed_chain(order.chain_id)
-    config = launch_request.build(order, chain=chain, tree=tree)
-    salt = request_keys.salt(order.request_key, partner=partner)
+    """Return the deployment, not stored, with the call that the sender could send now."""
+    chain = installed_chain(launch_request.chain_id)
+    config = build_launch_config(launch_request, chain=chain, tree=tree)
+    salt = request_keys.create2_salt(launch_request.request_key, partner=partner)
     try:
-        senders = [sender] if sender else wallets.senders_for(order.chain_id)
+        senders = [sender] if sender else wallets.simulation_senders(launch_request.chain_id)
         call, estimate, address = _try(chain, config, salt=salt, senders=senders)
-    except (wallets.NoWallet, SenderTooPoor) as error:
-        raise NobodySends(f"no wallet of chain {order.chain_id} can send a deployment: {error}") from error
+    except (wallets.NoWalletError, SenderBalanceTooLowError) as error:
+        raise NoSenderAvailableError(
+            f"no wallet of chain {launch_request.chain_id} can send a deployment: {error}"
+        ) from error
     return Deployment(
         partner_key=partner,
-        request_key=order.request_key,
-        chain_id=order.chain_id,
-        config=launch_request.normalised(order, tree=tree),
+        request_key=launch_request.request_key,
+        chain_id=launch_request.chain_id,
+        config=to_json(launch_request, tree=tree),
         salt=salt,
         to_address=call.to,
         calldata=bytes.fromhex(call.data.removeprefix("0x")),
         value=call.value,
-        gas=gas.with_reserve(estimate),
+        gas=gas.add_gas_reserve(estimate),
         expected_address=address,
     )
 
 
 def _try(chain: Chain, config: LaunchConfig, *, salt: str, senders: Sequence[str]) -> tuple[ContractCall, int, str]:
-    """The call that carries the order out, its gas, and the token's address; of a presale that is not known yet."""
+    """Return the launch's call, its gas, and the token's address, which is "" for a presale."""
     if config.presale is not None:
-        call, estimate = presales.rehearse(chain, config, salt=salt, senders=senders)
+        call, estimate = presales.simulate_presale(chain, config, salt=salt, senders=senders)
         return call, estimate, ""
     call = launch_calls.deploy_call(chain.info, config, salt=salt)
     simulation = chain.simulate(call, sender=senders[0])
     found = _ADDRESS_WORD.fullmatch(simulation.output)
     if found is None or int(found[1], 16) == 0:
-        raise StrangeAnswer(f"chain {chain.info.chain_id} simulates a launch whose token has no address")
-    return call, simulation.gas, checksum(f"0x{found[1]}")
+        raise InvalidSimulationError(f"chain {chain.info.chain_id} simulates a launch whose token has no address")
+    return call, simulation.gas, checksum_address(f"0x{found[1]}")

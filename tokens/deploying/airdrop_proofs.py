@@ -1,4 +1,4 @@
-"""The airdrops of deployments: their trees and entries into the database, and the proofs that claims need out of it."""
+"""Merkle trees and entries of airdrops in the database, and the proofs for claims."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from django.db import connection
 from django.db.models import Q
 
-from config.postgresql.bulk_load import copy_into, copy_text
+from config.postgresql.bulk_load import copy_into, format_copy_rows
 from tokens.chains.launching.merkle import NODE_BYTES, MerkleTree, proof_positions
-from tokens.models import AirdropEntry, AirdropTree, Deployment
+from tokens.models import AirdropEntry, AirdropTree, Deployment, DeploymentStatus
 
-# A deployment's token exists: in a block, or listed and not taken back by a reorg that its deployment has not seen yet.
-_LAUNCHED = Q(tree__deployment__status=Deployment.Status.MINED) | Q(
-    tree__deployment__status=Deployment.Status.INDEXED, tree__deployment__token__unindexed=False
+# The token is in a block: mined, or indexed and not unwound by a reorg that its deployment has not recorded yet.
+_LAUNCHED = Q(tree__deployment__status=DeploymentStatus.MINED) | Q(
+    tree__deployment__status=DeploymentStatus.INDEXED, tree__deployment__token__unindexed=False
 )
 
-# Nodes in the order in which their positions are asked for.
+# Nodes in the order of the requested positions.
 _NODES = """
     SELECT substring(tree.nodes FROM wanted.position * %(size)s + 1 FOR %(size)s)
     FROM tokens_airdroptree tree, unnest(%(positions)s::integer[]) WITH ORDINALITY AS wanted (position, place)
@@ -26,7 +26,7 @@ _NODES = """
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AirdropProof:
-    """What `claim` of the airdrop contract takes: an EIP-55 address, wei, and the hashes, 0x-prefixed, leaf to root."""
+    """Arguments of the airdrop contract's `claim`: EIP-55 address, wei, and 0x-prefixed hashes from leaf to root."""
 
     account: str
     amount: int
@@ -34,10 +34,10 @@ class AirdropProof:
 
 
 def store_tree(deployment: Deployment, *, tree: MerkleTree, entries: Sequence[tuple[str, int]]) -> AirdropTree:
-    """Keep the tree of a deployment, with the (EIP-55 account, wei) entries that it was built of, in their order.
+    """Store the Merkle tree of a deployment, with the (EIP-55 account, wei) entries it was built from, in order.
 
-    To be called in the database transaction that stores the deployment. One row an entry goes in by COPY: 100,000 are
-    a matter of a second. Two entries of one account are refused by the database: IntegrityError.
+    Call it in the database transaction that stores the deployment. Entries are written by COPY: 100,000 rows take about
+    a second. Raises IntegrityError if an account has two entries.
     """
     stored = AirdropTree.objects.create(
         deployment=deployment, root=tree.root, amount=sum(amount for _, amount in entries), nodes=tree.nodes
@@ -47,15 +47,15 @@ def store_tree(deployment: Deployment, *, tree: MerkleTree, entries: Sequence[tu
         for (account, amount), position in zip(entries, tree.positions, strict=True)
     )
     with connection.cursor() as cursor:
-        copy_into(cursor, AirdropEntry._meta.db_table, copy_text(rows))
+        copy_into(cursor, AirdropEntry._meta.db_table, format_copy_rows(rows))
     return stored
 
 
-def proofs(token_address: str, *, claimer: str) -> list[AirdropProof]:
-    """What an account can claim of a token that was launched from here; both addresses EIP-55.
+def find_proofs(token_address: str, *, claimer: str) -> list[AirdropProof]:
+    """Return what an account can claim of a token launched by this service; both addresses are EIP-55.
 
-    Empty where the token is not ours or not on its chain, and where the account has no part in it. Two queries, of
-    which the second reads the few nodes that prove it: a tree has megabytes.
+    Empty if this service did not launch the token, if it is not on its chain, or if the account has no entry. Two
+    queries; the second reads only the proof's nodes, because a tree has megabytes.
     """
     found = AirdropEntry.objects.filter(_LAUNCHED, tree__deployment__expected_address=token_address, account=claimer)
     entries = found.order_by("tree_id").values_list("tree_id", "account", "amount", "position")

@@ -1,60 +1,75 @@
-"""What stands in an order's way, as errors of the API; what concerns our wallets is for operators alone."""
+"""Translation of deployment errors into API errors; details about wallets are for operators only."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rest_framework.exceptions import Throttled
+from rest_framework.exceptions import Throttled, ValidationError
 from rest_framework.request import Request
+from rest_framework.settings import api_settings
 
 from config.api.errors import (
-    BadRequest,
-    Conflict,
-    PayloadTooLarge,
-    Unavailable,
-    UpstreamFailed,
-    UpstreamUnavailable,
+    BadRequestError,
+    ConflictError,
+    NodeCallsBusyError,
+    PayloadTooLargeError,
+    ServiceUnavailableError,
+    UpstreamFailedError,
+    UpstreamUnavailableError,
 )
 from config.api.parsing import MAX_BODY_BYTES, declared_length
-from config.json_rules import FieldNames
-from tokens.chains.types import NodeUnavailable, NotOffered, WouldRevert
+from config.concurrency_limits import NodeSlotTimeoutError
+from config.json_rules import FieldNames, Problem
+from tokens.chains.errors import LaunchOptionUnavailableError, NodeUnavailableError, WouldRevertError
 from tokens.deploying import accept, quotas
-from tokens.installation.installed_chains import UnsupportedChain
+from tokens.deploying.launch_request import LaunchRequestError
+from tokens.installation.installed_chains import UnsupportedChainError
 
-# An airdrop of 100,000 entries has its place in it.
+# Holds an airdrop of 100,000 entries.
 MAX_AIRDROP_BYTES = 8 * MAX_BODY_BYTES
-# How many seconds to wait before what only operators can change is tried again.
+# `Retry-After` for conditions that only an operator can change.
 _PAUSED_SECONDS, _UNFIT_SECONDS = 60, 60
 _OWN_NAMES: FieldNames = {}
 
 
-def refuse_large(request: Request) -> None:
-    """Only an airdrop has a reason to be larger than all other bodies may be. Raises PayloadTooLarge."""
+def reject_oversized(request: Request) -> None:
+    """Raise PayloadTooLarge for a body above the general limit without an airdrop."""
     body = request.data
     if declared_length(request) > MAX_BODY_BYTES and not (isinstance(body, dict) and body.get("airdrop")):
-        raise PayloadTooLarge(f"Request body without an airdrop is over {MAX_BODY_BYTES} bytes")
+        raise PayloadTooLargeError(f"Request body without an airdrop is over {MAX_BODY_BYTES} bytes")
 
 
 @contextmanager
-def told(names: FieldNames = _OWN_NAMES) -> Iterator[None]:
-    """Around what takes or rehearses an order; `names` are its body's for the fields of a deployment."""
+def as_api_errors(names: FieldNames = _OWN_NAMES) -> Iterator[None]:
+    """Translate errors of deployments into API errors; `names` maps the fields of a deployment to the body's."""
     try:
         yield
-    except accept.KeyTaken as error:
-        raise Conflict("This requestKey was used with another body") from error
-    except UnsupportedChain as error:
-        raise BadRequest("Unsupported chain", field=names.get("chainId", "chainId")) from error
-    except NotOffered as error:
-        raise BadRequest(str(error), field=names.get(error.field, error.field)) from error
-    except WouldRevert as error:
-        raise BadRequest(f"The deployment would be reverted: {error.reason}") from error
-    except NodeUnavailable as error:
-        raise UpstreamUnavailable("The chain is not available") from error
-    except accept.StrangeAnswer as error:
-        raise UpstreamFailed("The chain gave no address for the token") from error
-    except accept.NobodySends as error:
+    except LaunchRequestError as error:
+        raise ValidationError(_by_field(error.problems)) from error
+    except accept.RequestKeyConflictError as error:
+        raise ConflictError("This requestKey was used with another body") from error
+    except UnsupportedChainError as error:
+        raise BadRequestError("Unsupported chain", field=names.get("chainId", "chainId")) from error
+    except LaunchOptionUnavailableError as error:
+        raise BadRequestError(str(error), field=names.get(error.field, error.field)) from error
+    except WouldRevertError as error:
+        raise BadRequestError(f"The deployment would be reverted: {error.reason}") from error
+    except NodeSlotTimeoutError as error:
+        raise NodeCallsBusyError from error
+    except NodeUnavailableError as error:
+        raise UpstreamUnavailableError("The chain is not available") from error
+    except accept.InvalidSimulationError as error:
+        raise UpstreamFailedError("The chain gave no address for the token") from error
+    except accept.NoSenderAvailableError as error:
         text = "Deployments on this chain are not possible at the moment"
-        raise Unavailable(text, wait=_UNFIT_SECONDS) from error
-    except accept.Paused as error:
-        raise Unavailable("Deployments are paused", wait=_PAUSED_SECONDS) from error
-    except quotas.QuotaExceeded as error:
+        raise ServiceUnavailableError(text, wait=_UNFIT_SECONDS) from error
+    except accept.DeploymentsPausedError as error:
+        raise ServiceUnavailableError("Deployments are paused", wait=_PAUSED_SECONDS) from error
+    except quotas.QuotaExceededError as error:
         raise Throttled(wait=error.wait) from error
+
+
+def _by_field(problems: list[Problem]) -> dict[str, list[str]]:
+    details: dict[str, list[str]] = {}
+    for path, rule in problems:
+        details.setdefault(path or api_settings.NON_FIELD_ERRORS_KEY, []).append(rule)
+    return details

@@ -1,8 +1,7 @@
-"""The configuration of a deployment: from the body that orders one to what is to be launched.
+"""Launch requests: the keys of their body, validation, and conversion to the configuration of a launch.
 
-This is its one definition. The rules for single values and for its parts are in `deploy_rules`, where pretokens find
-them too; here is which keys a body has, what its parts must keep between them, and how they become a launch. What has
-other keys for the same values goes the same way from `order_of` on.
+The rules for single values and parts are in `rules`, which pretokens use as well. Bodies with other keys for the same
+values use `combine_parts`.
 """
 
 from collections.abc import Mapping
@@ -10,10 +9,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from rest_framework.exceptions import ValidationError
-from rest_framework.settings import api_settings
-
-from config.json_rules import FieldNames, Key, Problem, object_of, read_object
+from config import json_rules
+from config.json_rules import FieldNames, FieldRule, InvalidFieldsError, Problem, object_of, parse_object
 from tokens.chains.launching.launch_config import (
     AirdropShare,
     DynamicFee,
@@ -27,59 +24,67 @@ from tokens.chains.launching.launch_config import (
 from tokens.chains.launching.merkle import MerkleTree
 from tokens.chains.protocols import Chain
 from tokens.chains.registry.chains import ChainInfo
-from tokens.deploying.rules import cross_field, scalars, supply_shares, token_texts
-from tokens.deploying.rules import pool_fee_rules as fees
-from tokens.deploying.rules.airdrop_entries import Entries, bps_of
-from tokens.installation import chain_fields
+from tokens.deploying import request_keys
+from tokens.deploying.rules import cross_field, pool_fee_rules, scalars, supply_shares, token_texts
+from tokens.deploying.rules.airdrop_entries import Entries, supply_bps
+from tokens.installation.address_formats import evm_chain_rule
 from tokens.installation.installed_chains import launching_chains, registry
 
 _PRESETS = ("standard", "project")
-# In the paired token.
-USUAL_MARKET_CAP = Decimal(10)
+# In units of the paired token.
+DEFAULT_MARKET_CAP = Decimal(10)
 _LARGEST_CHAIN_ID = 2**63 - 1
-chain_id = scalars.whole(least=1, most=_LARGEST_CHAIN_ID, unit="EIP-155's ids")
-preset = scalars.choice(*_PRESETS)
+chain_id_rule = json_rules.whole_number(least=1, most=_LARGEST_CHAIN_ID, unit="EIP-155's ids")
+preset_rule = json_rules.choice(*_PRESETS)
 
 _TOKEN = object_of(
     {
-        "name": Key(rule=token_texts.name),
-        "symbol": Key(rule=token_texts.symbol),
-        "tokenAdmin": Key(rule=scalars.address),
-        "image": Key(rule=token_texts.image, default=""),
+        "name": FieldRule(rule=token_texts.name),
+        "symbol": FieldRule(rule=token_texts.symbol),
+        "tokenAdmin": FieldRule(rule=scalars.address),
+        "image": FieldRule(rule=token_texts.image, default=""),
         **token_texts.METADATA,
-        "requestKey": Key(rule=scalars.request_key),
+        "requestKey": FieldRule(rule=request_keys.request_key),
     }
 )
 _POOL = object_of(
     {
-        "type": Key(rule=preset, default="standard"),
-        "pairedToken": Key(rule=cross_field.paired_token, default=cross_field.WRAPPED_NATIVE),
-        "initialMarketCap": Key(rule=scalars.market_cap, default=USUAL_MARKET_CAP),
+        "type": FieldRule(rule=preset_rule, default="standard"),
+        "pairedToken": FieldRule(rule=cross_field.paired_token, default=cross_field.WRAPPED_NATIVE),
+        "initialMarketCap": FieldRule(rule=scalars.market_cap, default=DEFAULT_MARKET_CAP),
     }
 )
 
 
-def _body(default_chain: int) -> dict[str, Key]:
+def _body(default_chain: int) -> dict[str, FieldRule]:
     return {
-        "token": Key(rule=_TOKEN),
-        "rewards": Key(rule=supply_shares.rewards, default=None),
-        "pool": Key(rule=_POOL, default=_POOL({})),
-        "fees": Key(rule=fees.fees, default=fees.STANDARD),
-        "vault": Key(rule=supply_shares.vault, default=None),
-        "airdrop": Key(rule=supply_shares.airdrop, default=None),
-        "presale": Key(rule=supply_shares.presale, default=None),
-        "devBuy": Key(rule=supply_shares.dev_buy, default=None),
-        "context": Key(rule=token_texts.context, default=token_texts.context({})),
-        "chainId": Key(rule=chain_id, default=default_chain),
-        "dryRun": Key(rule=scalars.flag, default=False),
+        "token": FieldRule(rule=_TOKEN),
+        "rewards": FieldRule(rule=supply_shares.rewards, default=None),
+        "pool": FieldRule(rule=_POOL, default=_POOL({})),
+        "fees": FieldRule(rule=pool_fee_rules.pool_fees, default=pool_fee_rules.STANDARD),
+        "vault": FieldRule(rule=supply_shares.vault, default=None),
+        "airdrop": FieldRule(rule=supply_shares.airdrop, default=None),
+        "presale": FieldRule(rule=supply_shares.presale, default=None),
+        "devBuy": FieldRule(rule=supply_shares.dev_buy, default=None),
+        "context": FieldRule(rule=token_texts.context, default=token_texts.context({})),
+        "chainId": FieldRule(rule=chain_id_rule, default=default_chain),
+        "dryRun": FieldRule(rule=json_rules.flag, default=False),
     }
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AirdropOrder:
-    """What is to be dropped: (EIP-55 account, wei) pairs as they came, their sum in wei, times in seconds."""
+class LaunchRequestError(InvalidFieldsError):
+    """Broken rules of a launch request, each with the field's name in its body."""
 
-    # A hundred thousand of them are nothing to print.
+    def __str__(self) -> str:
+        path, rule = self.problems[0]
+        return f"{path} {rule}" if path else rule
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AirdropRequest:
+    """Requested airdrop: (EIP-55 account, wei) pairs in their order, their sum in wei, durations in seconds."""
+
+    # Too many to print.
     entries: Entries = field(repr=False)
     total: int
     bps: int
@@ -88,8 +93,8 @@ class AirdropOrder:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DeployOrder:
-    """An order to launch a token that keeps every rule; units are those of LaunchConfig."""
+class LaunchRequest:
+    """Validated request to launch a token; units are those of LaunchConfig."""
 
     chain_id: int
     request_key: str
@@ -98,7 +103,7 @@ class DeployOrder:
     symbol: str
     admin: str
     image: str
-    # By the SDK's keys, in its order; None where a key was not given.
+    # By the SDK's keys, in its order; None for absent keys.
     metadata: dict[str, Any]
     context: dict[str, str | None]
     rewards: tuple[Reward, ...]
@@ -109,178 +114,177 @@ class DeployOrder:
     market_cap: Decimal
     fees: StaticFee | DynamicFee
     vault: VaultShare | None
-    airdrop: AirdropOrder | None
+    airdrop: AirdropRequest | None
     presale: PresaleTerms | None
     own_buy: OwnBuy | None
-    # What the order's body calls the fields that may still be refused.
+    # Names in the request's body of the fields that `build_launch_config` may reject.
     names: FieldNames
 
 
-def read(body: Any) -> DeployOrder:
-    """What a parsed JSON body orders. Raises ValidationError (400), which names all rules that it breaks, by field.
+def parse_launch_request(body: Any) -> LaunchRequest:
+    """Parse and validate a JSON body. Raises LaunchRequestError with all broken rules, by field.
 
-    The order of a token whose pair is not in the registry may still be refused by `build`.
+    With a paired token that is not in the registry, `build_launch_config` may still reject it.
     """
-    taken, problems = read_object(body, _body(registry().default_chain.chain_id))
+    parsed, problems = parse_object(body, _body(registry().default_chain.chain_id))
     if isinstance(body, dict) and "token" not in body:
         problems = [("token", "is required: name, symbol, tokenAdmin and requestKey are keys of this object")] + [
             problem for problem in problems if problem[0] != "token"
         ]
-    return order_of(taken, problems, names={})
+    return combine_parts(parsed, problems, names={})
 
 
-def order_of(taken: Mapping[str, Any], problems: list[Problem], *, names: FieldNames) -> DeployOrder:
-    """What a body orders of which its rules took this, in the shape of `_body`, and found these problems with the rest.
+def combine_parts(parsed: Mapping[str, Any], problems: list[Problem], *, names: FieldNames) -> LaunchRequest:
+    """Validate the parsed parts of a body, in the shape of `_body`, together; `problems` are those of the other parts.
 
-    `names` are the body's for the fields of a deployment. Raises ValidationError as `read`.
+    `names` maps the fields of a deployment to those of the body. Raises LaunchRequestError.
     """
-    info = launching_chains().get(taken["chainId"]) if "chainId" in taken else None
-    found = cross_field.find_problems(taken, info=info)
-    if "chainId" in taken and info is None:
-        found = [("chainId", _chain_rule(taken["chainId"])), *found]
-    refused = [*problems, *((names.get(at, at), words) for at, words in found)]
+    info = launching_chains().get(parsed["chainId"]) if "chainId" in parsed else None
+    found = cross_field.find_problems(parsed, info=info)
+    if "chainId" in parsed and info is None:
+        found = [("chainId", _chain_rule(parsed["chainId"])), *found]
+    refused = [*problems, *((names.get(at, at), message) for at, message in found)]
     if refused or info is None:
-        raise _refuse(refused)
-    return _order(taken, info, names)
+        raise LaunchRequestError(refused)
+    return _from_parts(parsed, info, names)
 
 
-def build(order: DeployOrder, *, chain: Chain, tree: MerkleTree | None) -> LaunchConfig:
-    """What an order launches; `tree` is that of its airdrop's entries, where it has one.
+def build_launch_config(launch_request: LaunchRequest, *, chain: Chain, tree: MerkleTree | None) -> LaunchConfig:
+    """Return the launch's configuration; `tree` is the Merkle tree of its airdrop, if it has one.
 
-    Where the registry doesn't know the paired token the chain is asked for its decimals. Raises ValidationError where
-    it has none or the market cap is beyond all prices, NodeUnavailable.
+    The decimals of an unlisted paired token are read from the chain. Raises LaunchRequestError if the token has none or
+    the market cap is outside the price range, NodeUnavailableError.
     """
-    if (order.airdrop is None) != (tree is None):
-        raise ValueError("the tree is that of the airdrop")
+    if (launch_request.airdrop is None) != (tree is None):
+        raise ValueError("an airdrop needs its tree, and a tree its airdrop")
     info = chain.info
-    decimals = cross_field.known_decimals(order.paired_token, info=info)
+    decimals = cross_field.known_decimals(launch_request.paired_token, info=info)
     if decimals is None:
-        decimals = chain.read_decimals(order.paired_token)
+        decimals = chain.read_decimals(launch_request.paired_token)
     if decimals is None:
-        at = order.names.get("pool.pairedToken", "pool.pairedToken")
-        raise _refuse([(at, f"must be an ERC-20 token on {info.name} that tells its decimals")])
+        at = launch_request.names.get("pool.pairedToken", "pool.pairedToken")
+        raise LaunchRequestError([(at, f"must be an ERC-20 token on {info.name} with a `decimals()` function")])
     try:
-        tick, positions = cross_field.place(
-            order.market_cap, decimals=decimals, preset=registry().presets[order.preset]
+        tick, positions = cross_field.place_positions(
+            launch_request.market_cap, decimals=decimals, preset=registry().presets[launch_request.preset]
         )
     except ValueError as error:
-        at = order.names.get("pool.initialMarketCap", "pool.initialMarketCap")
-        raise _refuse([(at, str(error))]) from error
+        at = launch_request.names.get("pool.initialMarketCap", "pool.initialMarketCap")
+        raise LaunchRequestError([(at, str(error))]) from error
     return LaunchConfig(
-        chain_id=order.chain_id,
-        name=order.name,
-        symbol=order.symbol,
-        admin=order.admin,
-        image=order.image,
-        metadata=token_texts.on_chain_json(order.metadata),
-        context=token_texts.on_chain_json(order.context),
-        paired_token=order.paired_token,
+        chain_id=launch_request.chain_id,
+        name=launch_request.name,
+        symbol=launch_request.symbol,
+        admin=launch_request.admin,
+        image=launch_request.image,
+        metadata=token_texts.on_chain_json(launch_request.metadata),
+        context=token_texts.on_chain_json(launch_request.context),
+        paired_token=launch_request.paired_token,
         tick=tick,
         positions=positions,
-        fees=order.fees,
-        rewards=order.rewards,
-        vault=order.vault,
-        airdrop=_airdrop_share(order, tree),
-        own_buy=order.own_buy,
-        presale=order.presale,
+        fees=launch_request.fees,
+        rewards=launch_request.rewards,
+        vault=launch_request.vault,
+        airdrop=_airdrop_share(launch_request, tree),
+        own_buy=launch_request.own_buy,
+        presale=launch_request.presale,
     )
 
 
-def _airdrop_share(order: DeployOrder, tree: MerkleTree | None) -> AirdropShare | None:
-    if order.airdrop is None or tree is None:
+def _airdrop_share(launch_request: LaunchRequest, tree: MerkleTree | None) -> AirdropShare | None:
+    if launch_request.airdrop is None or tree is None:
         return None
     return AirdropShare(
-        admin=order.admin,
-        bps=order.airdrop.bps,
+        admin=launch_request.admin,
+        bps=launch_request.airdrop.bps,
         merkle_root=tree.root,
-        lockup=order.airdrop.lockup,
-        vesting=order.airdrop.vesting,
+        lockup=launch_request.airdrop.lockup,
+        vesting=launch_request.airdrop.vesting,
     )
 
 
-def normalised(order: DeployOrder, *, tree: MerkleTree | None = None) -> dict[str, Any]:
-    """The order as JSON in the keys and units of its body, with every default filled in; null is what there is none of.
+def to_json(launch_request: LaunchRequest, *, tree: MerkleTree | None = None) -> dict[str, Any]:
+    """Return the request as JSON in the keys and units of its body, with every default; null for absent parts.
 
-    Of the airdrop's entries it has their number, their sum in wei, and the root of their tree where that is given.
+    For airdrop entries it has their number, their sum in wei, and the Merkle root if the tree is given.
     """
-    token = {"name": order.name, "symbol": order.symbol, "tokenAdmin": order.admin, "image": order.image}
+    token = {
+        "name": launch_request.name,
+        "symbol": launch_request.symbol,
+        "tokenAdmin": launch_request.admin,
+        "image": launch_request.image,
+    }
     pool = {
-        "type": order.preset,
-        "pairedToken": order.paired_token,
-        "initialMarketCap": scalars.in_units(order.market_cap, 1),
+        "type": launch_request.preset,
+        "pairedToken": launch_request.paired_token,
+        "initialMarketCap": scalars.to_units(launch_request.market_cap, 1),
     }
     return {
-        "token": token | token_texts.show(order.metadata) | {"requestKey": order.request_key},
-        "rewards": supply_shares.show_rewards(order.rewards),
+        "token": token
+        | token_texts.metadata_json(launch_request.metadata)
+        | {"requestKey": launch_request.request_key},
+        "rewards": supply_shares.rewards_json(launch_request.rewards),
         "pool": pool,
-        "fees": fees.show(order.fees),
-        "vault": order.vault and supply_shares.show_vault(order.vault),
-        "airdrop": order.airdrop and _show_airdrop(order.airdrop, tree),
-        "presale": order.presale and supply_shares.show_presale(order.presale),
-        "devBuy": order.own_buy and supply_shares.show_own_buy(order.own_buy),
-        "context": order.context,
-        "chainId": order.chain_id,
+        "fees": pool_fee_rules.fees_json(launch_request.fees),
+        "vault": launch_request.vault and supply_shares.vault_json(launch_request.vault),
+        "airdrop": launch_request.airdrop and _show_airdrop(launch_request.airdrop, tree),
+        "presale": launch_request.presale and supply_shares.presale_json(launch_request.presale),
+        "devBuy": launch_request.own_buy and supply_shares.dev_buy_json(launch_request.own_buy),
+        "context": launch_request.context,
+        "chainId": launch_request.chain_id,
     }
 
 
-def _show_airdrop(airdrop: AirdropOrder, tree: MerkleTree | None) -> dict[str, Any]:
+def _show_airdrop(airdrop: AirdropRequest, tree: MerkleTree | None) -> dict[str, Any]:
     return {
         "count": len(airdrop.entries),
         "total": str(airdrop.total),
         "merkleRoot": tree and tree.root,
-        **supply_shares.show_times(lockup=airdrop.lockup, vesting=airdrop.vesting),
+        **supply_shares.lockup_json(lockup=airdrop.lockup, vesting=airdrop.vesting),
     }
 
 
-def _order(taken: Mapping[str, Any], info: ChainInfo, names: FieldNames) -> DeployOrder:
-    token, pool = taken["token"], taken["pool"]
+def _from_parts(parsed: Mapping[str, Any], info: ChainInfo, names: FieldNames) -> LaunchRequest:
+    token, pool = parsed["token"], parsed["pool"]
     admin = token["tokenAdmin"]
-    return DeployOrder(
+    return LaunchRequest(
         chain_id=info.chain_id,
         request_key=token["requestKey"],
-        dry_run=taken["dryRun"],
+        dry_run=parsed["dryRun"],
         name=token["name"],
         symbol=token["symbol"],
         admin=admin,
         image=token["image"],
         metadata={key: token[key] for key in token_texts.METADATA},
-        context=taken["context"],
-        rewards=taken["rewards"] or supply_shares.all_to(admin),
+        context=parsed["context"],
+        rewards=parsed["rewards"] or supply_shares.default_rewards(admin),
         preset=pool["type"],
         paired_token=cross_field.pair_address(pool["pairedToken"], info=info),
         market_cap=pool["initialMarketCap"],
-        fees=taken["fees"],
-        vault=supply_shares.vault_share(taken["vault"], admin=admin),
-        airdrop=_airdrop_order(taken["airdrop"]),
-        presale=supply_shares.presale_terms(taken["presale"], admin=admin),
-        own_buy=supply_shares.own_buy(taken["devBuy"], admin=admin),
+        fees=parsed["fees"],
+        vault=supply_shares.vault_share(parsed["vault"], admin=admin),
+        airdrop=_airdrop_request(parsed["airdrop"]),
+        presale=supply_shares.presale_terms(parsed["presale"], admin=admin),
+        own_buy=supply_shares.dev_buy_terms(parsed["devBuy"], admin=admin),
         names=names,
     )
 
 
-def _airdrop_order(taken: dict[str, Any] | None) -> AirdropOrder | None:
-    if taken is None:
+def _airdrop_request(parsed: dict[str, Any] | None) -> AirdropRequest | None:
+    if parsed is None:
         return None
-    total = sum(wei for _, wei in taken["entries"])
-    return AirdropOrder(
-        entries=taken["entries"],
+    total = sum(wei for _, wei in parsed["entries"])
+    return AirdropRequest(
+        entries=parsed["entries"],
         total=total,
-        bps=bps_of(total),
-        lockup=taken["lockupDuration"],
-        vesting=taken["vestingDuration"],
+        bps=supply_bps(total),
+        lockup=parsed["lockupDuration"],
+        vesting=parsed["vestingDuration"],
     )
 
 
 def _chain_rule(chain_id: int) -> str:
     if chain_id == registry().solana.chain_id:
-        return chain_fields.chain_rule(scalars.LAUNCHING)
+        return evm_chain_rule(scalars.LAUNCHING)
     chains = ", ".join(map(str, launching_chains())) or "none is set up"
     return f"must be a chain where this service launches tokens: {chains}"
-
-
-def _refuse(problems: list[Problem]) -> ValidationError:
-    """The 400 that names them; those of the body as a whole are under the framework's own name for it."""
-    details: dict[str, list[str]] = {}
-    for path, words in problems:
-        details.setdefault(path or api_settings.NON_FIELD_ERRORS_KEY, []).append(words)
-    return ValidationError(details)

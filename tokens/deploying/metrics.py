@@ -1,4 +1,4 @@
-"""What `GET /metrics` tells of deployments and the wallets that send them: what a scrape reads in milliseconds."""
+"""Metrics of deployments and deploy wallets for `GET /metrics`, from queries of milliseconds."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -8,20 +8,18 @@ from django.db.models import Count, Min
 from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
-from tokens.deploying.sending.wallets import is_low
-from tokens.following.metrics import NEWEST
+from tokens.deploying.sending.wallets import is_low_balance
+from tokens.indexing.metrics import NEWEST
 from tokens.installation.installed_signers import signing_chains
-from tokens.models import Deployment, DeploySwitch, DeployWallet
-
-Status = Deployment.Status
+from tokens.models import Deployment, DeploymentStatus, DeploySwitch, DeployWallet
 
 _LATELY = timedelta(days=1)
-# What somebody is still to do something about. A presale stays mined for as long as it sells.
-_OPEN = (Status.ENQUEUED, Status.SUBMITTED, Status.MINED)
+# Deployments that still need work. A presale stays mined for as long as it sells.
+_OPEN = (DeploymentStatus.ENQUEUED, DeploymentStatus.SUBMITTED, DeploymentStatus.MINED)
 
 
-def deployments(now: datetime) -> Iterator[Metric]:
-    """Orders that are not done, by chain; the newest by status; and where operators have paused them."""
+def deployment_metrics(now: datetime) -> Iterator[Metric]:
+    """Yield unfinished deployments by chain, the newest by status, failures of a day, and pause flags."""
     found = [*_open_by_chain(enqueued=True), *_open_by_chain(enqueued=False)]
     paused = dict(DeploySwitch.objects.values_list("chain_id", "paused"))
     chains = sorted({*signing_chains(), *paused, *(chain for chain, *_ in found)})
@@ -34,7 +32,7 @@ def deployments(now: datetime) -> Iterator[Metric]:
     )
     since = dict.fromkeys(chains, now)
     for chain, status, _, oldest in found:
-        if status != Status.MINED:
+        if status != DeploymentStatus.MINED:
             since[chain] = min(since[chain], oldest)
     yield _gauge(
         "launchboard_deployments_oldest_seconds",
@@ -47,9 +45,11 @@ def deployments(now: datetime) -> Iterator[Metric]:
         "launchboard_deployments_newest",
         f"Of the newest {NEWEST:,} deployments, how many are in each state.",
         ("status",),
-        (((status,), newest[status]) for status in Status),
+        (((status,), newest[status]) for status in DeploymentStatus),
     )
-    failed = Deployment.objects.filter(status=Status.FAILED, updated_at__gte=now - _LATELY).values_list("chain_id")
+    failed = Deployment.objects.filter(status=DeploymentStatus.FAILED, updated_at__gte=now - _LATELY).values_list(
+        "chain_id"
+    )
     failures = dict(failed.order_by().annotate(count=Count("pk")))
     yield _gauge(
         "launchboard_deployments_failed",
@@ -65,14 +65,14 @@ def deployments(now: datetime) -> Iterator[Metric]:
     )
 
 
-def wallets(now: datetime) -> Iterator[Metric]:
-    """What the wallets own that somebody can sign for, and which of them need an operator."""
+def wallet_metrics(now: datetime) -> Iterator[Metric]:
+    """Yield balances of the wallets that have a signer, and flags for those that need an operator."""
     rows = list(DeployWallet.objects.filter(signable=True).order_by("chain_id", "address"))
     labels = ("chain", "address")
     named = [((row.chain_id, row.address), row) for row in rows]
     yield _gauge(
         "launchboard_deploy_wallet_balance_wei",
-        "What the wallet owned when its node was last asked.",
+        "Balance of the wallet at the last query of its node.",
         labels,
         ((name, float(row.balance)) for name, row in named if row.balance is not None),
     )
@@ -80,7 +80,7 @@ def wallets(now: datetime) -> Iterator[Metric]:
         "launchboard_deploy_wallet_low",
         "1 while that is less than DEPLOY_LOW_BALANCE_ETH.",
         labels,
-        ((name, is_low(row.balance)) for name, row in named),
+        ((name, is_low_balance(row.balance)) for name, row in named),
     )
     yield _gauge(
         "launchboard_deploy_wallet_trouble",
@@ -91,10 +91,10 @@ def wallets(now: datetime) -> Iterator[Metric]:
 
 
 def _open_by_chain(*, enqueued: bool) -> Iterable[tuple[int, str, int, datetime]]:
-    """(Chain, status, how many, since when the oldest), along the index of what waits, or that of what is in flight."""
-    rows = Deployment.objects.filter(status=Status.ENQUEUED)
+    """Return (chain, status, count, oldest) rows, along the index of queued or of in-flight deployments."""
+    rows = Deployment.objects.filter(status=DeploymentStatus.ENQUEUED)
     if not enqueued:
-        rows = Deployment.objects.filter(final_at=None, status__in=_OPEN).exclude(status=Status.ENQUEUED)
+        rows = Deployment.objects.filter(final_at=None, status__in=_OPEN).exclude(status=DeploymentStatus.ENQUEUED)
     grouped = rows.order_by().values_list("chain_id", "status")
     return grouped.annotate(count=Count("pk"), oldest=Min("created_at"))
 

@@ -1,36 +1,50 @@
-"""Request keys: what partners call their orders, so that one order is taken once however often it is sent."""
+"""Request keys: idempotency keys of partners, and what is derived from them."""
 
 import hashlib
 import json
+import re
 from typing import Any
 
 from django.utils.crypto import salted_hmac
 
 from accounts.models import PartnerKey
-from tokens.deploying.rules.scalars import is_request_key
 
-# What makes no other order of a body: the same one, rehearsed first, is the same order.
+KEY_LENGTH = 32
+_VISIBLE_KEY = re.compile(f"[!-~]{{{KEY_LENGTH}}}")
+# A dry run and the real request are the same launch request.
 _DRY_RUN = "dryRun"
 
 
-def read_key(body: Any) -> str | None:
-    """The request key of a body that may be anything; None where it has none of the right form."""
+def find_request_key(body: Any) -> str | None:
+    """Return the request key of an unvalidated body; None if it has no well-formed one."""
     token = body.get("token") if isinstance(body, dict) else None
     text = token.get("requestKey") if isinstance(token, dict) else None
     return str(text) if is_request_key(text) else None
 
 
-def digest(body: dict[str, Any]) -> str:
-    """What tells two bodies apart, in hex: SHA-256 of the JSON without blanks, keys in order, `dryRun` left out."""
-    order = {name: value for name, value in body.items() if name != _DRY_RUN}
-    text = json.dumps(order, sort_keys=True, separators=(",", ":"))
+def body_digest(body: dict[str, Any]) -> str:
+    """Return the SHA-256 digest of a body in hex, over compact JSON with sorted keys and without `dryRun`."""
+    request = {name: value for name, value in body.items() if name != _DRY_RUN}
+    text = json.dumps(request, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def salt(request_key: str, *, partner: PartnerKey | None) -> str:
-    """The salt of an order's CREATE2 address, 0x and 64 hex digits: the same for one key of one partner, for ever.
+def create2_salt(request_key: str, *, partner: PartnerKey | None) -> str:
+    """Return the salt of a deployment's CREATE2 address, 0x and 64 hex digits; fixed per key and partner.
 
-    Nobody who lacks SECRET_KEY can tell it beforehand, and launch at the address first.
+    It is an HMAC with SECRET_KEY, so that no outsider can compute it and launch at the address first.
     """
     owner = "" if partner is None else str(partner.pk)
     return "0x" + salted_hmac("launchboard.deployment", f"{owner}:{request_key}", algorithm="sha256").hexdigest()
+
+
+def request_key(value: Any) -> str:
+    """Parse a request key: 32 visible ASCII characters."""
+    if not is_request_key(value):
+        raise ValueError(f"must be a text of {KEY_LENGTH} visible ASCII characters")
+    return str(value)
+
+
+def is_request_key(value: Any) -> bool:
+    """Return whether a value of any type is 32 visible ASCII characters: no white space, no controls."""
+    return isinstance(value, str) and _VISIBLE_KEY.fullmatch(value) is not None

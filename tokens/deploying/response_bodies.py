@@ -1,4 +1,4 @@
-"""What partners are told of their orders."""
+"""Response bodies of the deploy endpoints."""
 
 from typing import Any
 from urllib.parse import quote
@@ -6,26 +6,25 @@ from urllib.parse import quote
 from django.conf import settings
 
 from tokens.deploying.sending import presales
+from tokens.models import DeploymentStatus
 from tokens.models.deployment import Deployment
 
-_Status = Deployment.Status
 
-
-def accepted(deployment: Deployment) -> dict[str, Any]:
-    """What an order is answered with, now and whenever it is repeated: what became of it is the status's to tell."""
+def accepted_body(deployment: Deployment) -> dict[str, Any]:
+    """Return the body for a stored deployment; replays get the same one, later progress is in the status."""
     return {
         "success": True,
         "message": "Token deployment enqueued",
         "expectedAddress": _expected_address(deployment),
         "requestKey": deployment.request_key,
         "chainId": deployment.chain_id,
-        "status": _Status.ENQUEUED.value,
+        "status": DeploymentStatus.ENQUEUED.value,
         "statusUrl": status_url(deployment),
     }
 
 
-def rehearsed(deployment: Deployment) -> dict[str, Any]:
-    """What a dry run is answered with: the order as it would be stored, or is."""
+def dry_run_body(deployment: Deployment) -> dict[str, Any]:
+    """Return the body of a dry run: the deployment as it would be stored, or is."""
     return {
         "success": True,
         "message": "Token deployment simulated",
@@ -38,8 +37,8 @@ def rehearsed(deployment: Deployment) -> dict[str, Any]:
     }
 
 
-def status(deployment: Deployment) -> dict[str, Any]:
-    """How far an order is."""
+def status_body(deployment: Deployment) -> dict[str, Any]:
+    """Return the status of a deployment."""
     return {
         "requestKey": deployment.request_key,
         "status": deployment.status,
@@ -52,17 +51,17 @@ def status(deployment: Deployment) -> dict[str, Any]:
 
 
 def status_url(deployment: Deployment) -> str:
-    """Where the status is. A key may hold any visible character, a slash as well."""
+    """Return the URL of the status. A key may hold any visible character, including a slash."""
     return f"{settings.SITE_URL}/api/tokens/deploy/status/{quote(deployment.request_key, safe='')}"
 
 
 def _expected_address(deployment: Deployment) -> str | None:
-    """Of a presale there is none, and none is told when its launch has come: an order has one answer for ever."""
+    """Return the expected address; always None for a presale, so that a deployment has one response for ever."""
     return None if presales.is_presale(deployment) else deployment.expected_address
 
 
 def _address(deployment: Deployment) -> str | None:
-    """The token's address once it is on the chain; a presale's token comes with the launch that ends it."""
-    if deployment.status not in (_Status.MINED, _Status.INDEXED):
+    """Return the token's address once it is in a block; a presale's token comes with the launch that ends it."""
+    if deployment.status not in (DeploymentStatus.MINED, DeploymentStatus.INDEXED):
         return None
     return deployment.token.contract_address if deployment.token else deployment.expected_address or None

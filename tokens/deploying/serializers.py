@@ -1,6 +1,7 @@
-"""The body that orders a launch, as it is described; `tokens.deploying.launch_request` has the rules and reads it.
+"""Request and response serializers of the deploy and airdrop endpoints, for the OpenAPI description.
 
-Durations are days, fees and shares percent, as the interface has always had them; what is otherwise says so.
+`launch_request` validates and parses the deploy body. Durations are in days, fees and shares in percent, unless stated
+otherwise.
 """
 
 from typing import Any
@@ -8,9 +9,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import AddressField, WeiField
-from tokens.installation.chain_fields import EvmAddressField
-from tokens.models.deployment import Deployment
+from config.api.fields import WeiField
+from tokens.installation.chain_fields import AddressField, EvmAddressField
+from tokens.models import DeploymentStatus
 
 REQUEST_KEY_PATTERN = "^[!-~]{32}$"
 
@@ -23,37 +24,37 @@ _PAGE = {
 
 @extend_schema_field({"oneOf": [{"type": "string"}, _PAGE]})
 class SocialPageField(serializers.JSONField):
-    """A page of the project: its URL, or an object that names the platform, too."""
+    """A page of the project: its URL, or an object that also names the platform."""
 
 
 class TokenShape(serializers.Serializer[Any]):
-    """What the token is called, and whose it is."""
+    """Name, symbol, admin and metadata of the token."""
 
     name = serializers.CharField()
     symbol = serializers.CharField()
-    tokenAdmin = AddressField(help_text="Who may change the token's image and metadata.")
+    tokenAdmin = AddressField(help_text="Account that may change the token's image and metadata.")
     image = serializers.CharField(required=False, help_text="An http, https or ipfs URL.")
     description = serializers.CharField(required=False)
     socialMediaUrls = serializers.ListField(
-        child=SocialPageField(), required=False, help_text="http or https URLs, or objects that name the platform, too."
+        child=SocialPageField(), required=False, help_text="http or https URLs, or objects that also name the platform."
     )
     auditUrls = serializers.ListField(child=serializers.URLField(), required=False)
     requestKey = serializers.RegexField(
-        REQUEST_KEY_PATTERN, help_text="32 visible ASCII characters, of your choice: one order is taken under each."
+        REQUEST_KEY_PATTERN, help_text="Idempotency key: 32 visible ASCII characters of your choice."
     )
 
 
 class RewardShape(serializers.Serializer[Any]):
-    """A share of the liquidity's fees."""
+    """Share of the liquidity's fees."""
 
-    admin = AddressField(help_text="Who may change the recipient.")
+    admin = AddressField(help_text="Account that may change the recipient.")
     recipient = AddressField()
     allocation = serializers.FloatField(help_text="Percent; those of all rewards sum to exactly 100.")
     rewardsToken = serializers.ChoiceField(choices=["Both", "Clanker", "Paired"], default="Both")
 
 
 class PoolShape(serializers.Serializer[Any]):
-    """Where the token trades."""
+    """Pool of the token."""
 
     type = serializers.ChoiceField(choices=["standard", "project"], default="standard")
     pairedToken = serializers.CharField(default="WETH", help_text="An address, or WETH.")
@@ -61,7 +62,7 @@ class PoolShape(serializers.Serializer[Any]):
 
 
 class FeesShape(serializers.Serializer[Any]):
-    """Fees of the pool, in percent. Static ones have the first two, dynamic ones all others."""
+    """Fees of the pool, in percent. Static fees have the first two fields, dynamic fees all others."""
 
     type = serializers.ChoiceField(choices=["static", "dynamic"], default="static")
     clankerFee = serializers.FloatField(min_value=0, max_value=5, required=False, help_text="Default 1.")
@@ -76,7 +77,7 @@ class FeesShape(serializers.Serializer[Any]):
 
 
 class VaultShape(serializers.Serializer[Any]):
-    """A part of the supply that is locked."""
+    """Locked part of the supply."""
 
     percentage = serializers.FloatField(min_value=0, max_value=90)
     lockupDuration = serializers.FloatField(min_value=7, help_text="Days.")
@@ -86,20 +87,20 @@ class VaultShape(serializers.Serializer[Any]):
 
 @extend_schema_field({"oneOf": [{"type": "string", "pattern": "^[0-9]+$"}, {"type": "integer", "minimum": 1}]})
 class DroppedAmountField(serializers.JSONField):
-    """Either notation of an amount."""
+    """Amount in either notation."""
 
 
 class AirdropEntryShape(serializers.Serializer[Any]):
-    """What one account may claim."""
+    """Amount that one account may claim."""
 
     account = AddressField()
     amount = DroppedAmountField(
-        help_text="Wei as a text of digits, or whole tokens as a JSON number; all entries in the same way."
+        help_text="Wei as a text of digits, or whole tokens as a JSON number; all entries in the same unit."
     )
 
 
 class AirdropShape(serializers.Serializer[Any]):
-    """A part of the supply, 0.25 to 90 percent in all, that accounts may claim."""
+    """Part of the supply, 0.25 to 90 percent in total, that accounts may claim."""
 
     entries = AirdropEntryShape(many=True, help_text="At most 100,000, each account once.")
     lockupDuration = serializers.FloatField(min_value=1, help_text="Days.")
@@ -107,7 +108,7 @@ class AirdropShape(serializers.Serializer[Any]):
 
 
 class PresaleShape(serializers.Serializer[Any]):
-    """A sale before the launch, where the chain has a contract for it that our wallet may use."""
+    """Sale before the launch, if the chain has a presale contract that this service may use."""
 
     minEthGoal = serializers.FloatField(help_text="ETH.")
     maxEthGoal = serializers.FloatField(help_text="ETH.")
@@ -116,18 +117,20 @@ class PresaleShape(serializers.Serializer[Any]):
     lockupDuration = serializers.FloatField(min_value=7, default=7, help_text="Days.")
     vestingDuration = serializers.FloatField(default=0, help_text="Days, after the lockup.")
     presaleSupplyBps = serializers.IntegerField(min_value=1, max_value=9000, default=5000, help_text="Bps.")
-    allowlist = serializers.ListField(child=AddressField(), required=False, help_text="Who may buy; default: anybody.")
+    allowlist = serializers.ListField(
+        child=AddressField(), required=False, help_text="Accounts that may buy; default: all."
+    )
 
 
 class DevBuyShape(serializers.Serializer[Any]):
-    """A purchase within the launch, which we pay for."""
+    """Purchase within the launch, paid by this service."""
 
     ethAmount = serializers.FloatField(help_text="ETH, above 0.")
     recipient = AddressField(required=False, help_text="Default: the token's admin.")
 
 
 class ContextShape(serializers.Serializer[Any]):
-    """Where the wish for the token was told."""
+    """Origin of the request for the token."""
 
     interface = serializers.CharField(required=False)
     platform = serializers.CharField(required=False)
@@ -135,7 +138,7 @@ class ContextShape(serializers.Serializer[Any]):
     id = serializers.CharField(required=False)
 
 
-# Not a class: a serializer has another `context` of its own.
+# Not a class: a serializer has another attribute `context`.
 DEPLOY_BODY = inline_serializer(
     "DeployBody",
     {
@@ -150,89 +153,84 @@ DEPLOY_BODY = inline_serializer(
         "context": ContextShape(required=False),
         "chainId": serializers.IntegerField(required=False, help_text="Default: the registry's first chain."),
         "dryRun": serializers.BooleanField(
-            default=False, help_text="Check and simulate, and answer with the whole configuration; nothing is sent."
+            default=False, help_text="Validate and simulate, and return the whole configuration; nothing is sent."
         ),
     },
 )
 
 
-# Parameters and answer of GET /api/airdrops/claim.
 _AIRDROP = "airdrop"
 
 
 class AirdropClaimQuery(serializers.Serializer[Any]):
-    """Whose part in which token's airdrop."""
+    """Query parameters of an airdrop claim."""
 
-    tokenAddress = EvmAddressField(lacking=_AIRDROP, help_text="The token that is given away; no mint of Solana.")
-    claimerAddress = EvmAddressField(lacking=_AIRDROP, help_text="Who was given a part of it.")
+    tokenAddress = EvmAddressField(lacking=_AIRDROP, help_text="Token of the airdrop; not a Solana mint.")
+    claimerAddress = EvmAddressField(lacking=_AIRDROP, help_text="Account with an entry in the airdrop.")
 
 
 class AirdropEntrySerializer(serializers.Serializer[Any]):
-    """What an account was given."""
+    """Entry of an account."""
 
     account = serializers.CharField()
-    amount = WeiField(help_text="All that it may claim over time, what it has claimed before included.")
+    amount = WeiField(help_text="Total that the account may claim over time, including past claims.")
 
 
 class AirdropProofSerializer(serializers.Serializer[Any]):
-    """What `claim` of the airdrop contract takes, besides the token."""
+    """Arguments of the airdrop contract's `claim`, besides the token."""
 
     proof = serializers.ListField(
         child=serializers.CharField(),
-        help_text="Hashes of 32 bytes, from the leaf up; none where the account has all of the airdrop.",
+        help_text="Hashes of 32 bytes, from the leaf up; empty if the account has the whole airdrop.",
     )
     entry = AirdropEntrySerializer(source="*")
 
 
 class AirdropClaimAnswer(serializers.Serializer[Any]):
-    """None where the token was not launched through this service, or the account has no part in its airdrop."""
+    """Proofs; empty if this service did not launch the token, or the account has no entry in its airdrop."""
 
     proofs = AirdropProofSerializer(many=True)
 
 
-# The answers about orders, as they are described.
 class DeployAnswer(serializers.Serializer[Any]):
-    """A stored order, or with `dryRun` the order as it would be stored: then with its configuration and gas."""
+    """Stored deployment; with `dryRun`, the deployment as it would be stored, with its configuration and gas."""
 
     success = serializers.BooleanField()
     message = serializers.CharField()
-    dryRun = serializers.BooleanField(required=False, help_text="Of dry runs alone: true. Nothing was stored or sent.")
+    dryRun = serializers.BooleanField(required=False, help_text="Only in dry runs: true. Nothing was stored or sent.")
     expectedAddress = AddressField(
         allow_null=True,
-        help_text="Where the token will be, which CREATE2 settles. Null for a presale, whose launch comes later.",
+        help_text="Address of the token by CREATE2. Null for a presale, whose launch comes later.",
     )
     requestKey = serializers.CharField()
     chainId = serializers.IntegerField()
     status = serializers.ChoiceField(
-        choices=[Deployment.Status.ENQUEUED.value],
+        choices=[DeploymentStatus.ENQUEUED.value],
         required=False,
-        help_text="As it was when the order was stored, also in later answers for its key. Not in dry runs.",
+        help_text="Status when the deployment was stored, also in later responses for its key. Not in dry runs.",
     )
-    statusUrl = serializers.URLField(required=False, help_text="Where its status is asked for. Not in dry runs.")
+    statusUrl = serializers.URLField(required=False, help_text="URL of the status. Not in dry runs.")
     gas = serializers.IntegerField(
-        required=False, help_text="Of dry runs alone: the gas limit of the transaction, a fifth above the estimate."
+        required=False, help_text="Only in dry runs: gas limit of the transaction, a fifth above the estimate."
     )
-    config = serializers.DictField(
-        required=False, help_text="Of dry runs alone: the configuration with all defaults filled in."
-    )
+    config = serializers.DictField(required=False, help_text="Only in dry runs: the configuration with all defaults.")
 
 
 class DeployStatusAnswer(serializers.Serializer[Any]):
-    """How far an order is."""
+    """Status of a deployment."""
 
     requestKey = serializers.CharField()
     status = serializers.ChoiceField(
-        choices=Deployment.Status.choices,
-        help_text="enqueued, submitted to the chain, mined in a block, indexed here; or failed, for good unless an "
-        "operator has it tried again. A reorganisation of the chain takes it back to submitted. A presale stays mined "
-        "until the launch that ends it is indexed.",
+        choices=DeploymentStatus.choices,
+        help_text="enqueued; submitted to the chain; mined in a block; indexed by this service; or failed, which is "
+        "final unless an operator retries it. A reorg resets it to submitted. A presale stays mined until the launch "
+        "that ends it is indexed.",
     )
     txHash = serializers.CharField(
         allow_null=True,
-        help_text="The transaction that carried it out, or the newest that is to; it may be replaced by one with a "
-        "higher fee.",
+        help_text="Mined transaction, or the newest one sent, which may be replaced by one with a higher fee.",
     )
-    address = AddressField(allow_null=True, help_text="The token, once it is in a block.")
-    error = serializers.CharField(allow_null=True, help_text="What went wrong last.")
-    attempts = serializers.IntegerField(help_text="How many times it was tried with a nonce of its own.")
+    address = AddressField(allow_null=True, help_text="Address of the token, once it is in a block.")
+    error = serializers.CharField(allow_null=True, help_text="Last error, or the reason to wait.")
+    attempts = serializers.IntegerField(help_text="Number of attempts, each with its own nonce.")
     updatedAt = serializers.DateTimeField()

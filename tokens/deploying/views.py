@@ -1,4 +1,4 @@
-"""Ordering launches, and how far they are."""
+"""Endpoints of deployments and of airdrop claims."""
 
 from typing import Any
 
@@ -10,12 +10,11 @@ from rest_framework.response import Response
 
 from accounts.models import Scope
 from accounts.permissions import PartnerAccess
-from config.api.response_headers import PRIVATE_NEVER_STORED, shared_for
+from config.api.response_headers import PRIVATE_NO_STORE, public_cache_control
 from config.api.throttling import DeployLimit
 from config.api.views import LimitedView, QueryView
-from tokens import tasks
-from tokens.deploying import accept, airdrop_proofs, api_errors, response_bodies
-from tokens.deploying.rules.scalars import is_request_key
+from tokens.deploying import accept, airdrop_proofs, api_errors, response_bodies, tasks
+from tokens.deploying.request_keys import is_request_key
 from tokens.deploying.serializers import (
     DEPLOY_BODY,
     REQUEST_KEY_PATTERN,
@@ -31,26 +30,26 @@ _KEY = OpenApiParameter(
     "requestKey",
     {"type": "string", "pattern": REQUEST_KEY_PATTERN},
     OpenApiParameter.PATH,
-    description="That of the order, percent-encoded.",
+    description="The deployment's request key, percent-encoded.",
 )
 
 
-class OrderView(PartnerAccess):
-    """What is asked about orders; errors have the keys of this endpoint's other answers, too."""
+class DeploymentView(PartnerAccess):
+    """Base of the deploy endpoints; their errors have the keys of their other responses as well."""
 
     required_scope = Scope.DEPLOY
 
     def extend_error(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Clients look at `success`, and for the sentence in either key."""
+        """Add `success`, and the sentence under `message`, which clients read as well."""
         return {"success": False, **body, "message": body["error"]}
 
 
-class DeployView(OrderView, LimitedView):
-    """Synchronous as far as the order is stored; sending it comes after the answer."""
+class DeployView(DeploymentView, LimitedView):
+    """Deployment of a token: synchronous until it is stored; it is sent after the response."""
 
     throttle_classes = [DeployLimit]
     max_body_bytes = api_errors.MAX_AIRDROP_BYTES
-    own_headers = {_REPLAYED: "true where the key's order was there before this call; absent otherwise."}
+    extra_headers = {_REPLAYED: "true if the key's deployment was stored before this request; absent otherwise."}
 
     @extend_schema(
         operation_id="deployToken",
@@ -58,62 +57,62 @@ class DeployView(OrderView, LimitedView):
         responses={200: DeployAnswer, 409: None, 502: None, 503: None},
     )
     def post(self, request: Request) -> Response:
-        """Order the launch of a token, once for each `requestKey` of yours, however often it is sent.
+        """Deploy a token once per `requestKey`, however often the request is sent.
 
-        The body is checked and its transaction simulated first; what is refused uses no key up. With the key and body
-        of an order that is stored, the answer is that order's, whatever became of it since; with another body it is
-        409. Keys are your own: those of other partners are others. `dryRun` does all but store and send.
+        The body is validated and its transaction simulated first; a rejected request does not use up its key. If the
+        key has a deployment with the same body, the response is that deployment's, whatever its status is now; with
+        another body it is 409. Keys of other partners are independent of yours. `dryRun` validates and simulates, but
+        stores and sends nothing.
 
-        Each call counts for the limit of a day, also one that repeats an order; the order itself counts for the quota
-        of your key on the chain, which is that limit unless agreed otherwise, and is of a day by UTC.
+        Each request counts for the daily rate limit, also a repeated one. Each deployment counts for your key's daily
+        quota on the chain, which is the same number unless agreed otherwise. Days are UTC.
         """
-        api_errors.refuse_large(request)
+        api_errors.reject_oversized(request)
         partner: Any = request.auth
-        with api_errors.told():
-            accepted = accept.accept(request.data, partner=partner)
+        with api_errors.as_api_errors():
+            accepted = accept.accept_deployment(request.data, partner=partner)
         if accepted.dry_run:
-            return _answer(response_bodies.rehearsed(accepted.deployment), replayed=accepted.replayed)
+            return _answer(response_bodies.dry_run_body(accepted.deployment), replayed=accepted.replayed)
         if not accepted.replayed:
             transaction.on_commit(lambda: tasks.enqueue_deployment(accepted.deployment.pk))
-        return _answer(response_bodies.accepted(accepted.deployment), replayed=accepted.replayed)
+        return _answer(response_bodies.accepted_body(accepted.deployment), replayed=accepted.replayed)
 
 
 @extend_schema_view(post=extend_schema(operation_id="deployTokenV4"))
 class DeployV4View(DeployView):
-    """The same, at the address that names the generation."""
+    """The same endpoint under the path that names the generation."""
 
 
-class DeployStatusView(OrderView, QueryView):
-    """How far a partner's order is."""
+class DeployStatusView(DeploymentView, QueryView):
+    """Status of a partner's deployment."""
 
-    cache_control = PRIVATE_NEVER_STORED
+    cache_control = PRIVATE_NO_STORE
 
     @extend_schema(operation_id="getDeployStatus", parameters=[_KEY], responses={200: DeployStatusAnswer})
     def get(self, request: Request, requestKey: str) -> Response:
-        """Tell how far an order is. Keys that you haven't used are not found, also where they are others'."""
-        # A key may end in a slash, as an address may that is meant without it.
+        """Return the status of a deployment. A key that you have not used is 404, even if another partner has."""
+        # A key may end in a slash; so may a URL that is meant without it.
         text = requestKey if is_request_key(requestKey) else requestKey.removesuffix("/")
         partner: Any = request.auth
-        orders = Deployment.objects.select_related("token").defer("calldata", "config")
-        found = orders.filter(partner_key=partner, request_key=text).first() if is_request_key(text) else None
+        deployments = Deployment.objects.select_related("token").defer("calldata", "config")
+        found = deployments.filter(partner_key=partner, request_key=text).first() if is_request_key(text) else None
         if found is None:
             raise NotFound("Deployment not found")
-        return Response(response_bodies.status(found))
+        return Response(response_bodies.status_body(found))
 
 
 def _answer(body: dict[str, Any], *, replayed: bool) -> Response:
     return Response(body, headers={_REPLAYED: "true"} if replayed else None)
 
 
-# What recipients of an airdrop need to claim it.
 class AirdropClaimView(QueryView):
-    """The proofs of one account for the airdrop of one token."""
+    """Proofs of one account for the airdrop of one token."""
 
     query_serializer = AirdropClaimQuery
-    cache_control = shared_for(2)
+    cache_control = public_cache_control(2)
 
     @extend_schema(operation_id="getAirdropProofs", responses={200: AirdropClaimAnswer})
     def get(self, request: Request) -> Response:
-        """Give the Merkle proofs with which an account claims its part of a token's airdrop; a miss has none."""
-        found = airdrop_proofs.proofs(self.query["tokenAddress"], claimer=self.query["claimerAddress"])
+        """Return the Merkle proofs for an account's claim of a token's airdrop; the list may be empty."""
+        found = airdrop_proofs.find_proofs(self.query["tokenAddress"], claimer=self.query["claimerAddress"])
         return Response(AirdropClaimAnswer({"proofs": found}).data)

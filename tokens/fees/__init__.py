@@ -1,0 +1,1 @@
+"""Locked liquidity, and uncollected and claimed fees of tokens."""

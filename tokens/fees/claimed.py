@@ -1,4 +1,4 @@
-"""What a recipient of fees was paid, over all claims that were indexed."""
+"""Claimed fees of a recipient, over all indexed claims."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from tokens.models import FeeClaim
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimedFees:
-    """A recipient's claims in a currency, `total` in its smallest unit; `tx_hashes` are a page's, newest first."""
+    """Claims of a recipient in one currency: `total` in its smallest unit, `tx_hashes` of one page, newest first."""
 
     total: int
     count: int
@@ -17,10 +17,10 @@ class ClaimedFees:
 
 
 def read_claimed_fees(*, chain_id: int, currency: str, recipient: str, limit: int, offset: int) -> ClaimedFees:
-    """Total and count of all claims, and the transactions of one page of them: two queries.
+    """Return total and count of all claims, and the transactions of one page, in two queries.
 
-    A v4 fee locker pays an owner per currency, whichever of his tokens earned it: a launched token is one currency,
-    and WETH another, of all tokens together. A transaction with two claims stands twice.
+    A v4 fee locker pays an owner per currency, for all its tokens together: a launched token is one currency, WETH
+    another. A transaction with two claims is listed twice.
     """
     claims = FeeClaim.objects.filter(chain_id=chain_id, currency=currency, recipient=recipient)
     found = claims.aggregate(total=Sum("amount"), count=Count("pk"))

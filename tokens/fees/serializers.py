@@ -1,16 +1,17 @@
-"""Parameters and answers of the endpoints about a token's liquidity and fees."""
+"""Parameters and responses of the endpoints for liquidity and fees."""
 
 from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields import ADDRESS_SHAPE, AddressField, PoolAddressField, WeiField, WholeNumberField
-from tokens.chains.base58 import is_account
-from tokens.installation.chain_fields import EvmAddressField, EvmChainField, mint_rule
+from config.api.fields import WeiField, WholeNumberField
+from tokens.chains.addresses import ADDRESS_SHAPE, is_solana_address
+from tokens.installation.address_formats import evm_address_rule
+from tokens.installation.chain_fields import AddressField, EvmAddressField, EvmChainField, PoolAddressField
 
 FEES_PATH = "/api/get-uncollected-fees"
 
-# What tokens of Solana lack: their pools keep the fees themselves.
+# Missing on Solana, where pools hold the fees themselves; used in error texts.
 LP_POSITION, _LOCKER = "LP position that a locker holds", "locker that pays fees"
 _V4_RULE = f"must be a pool of generation v0 to v3.1; for a v4 pool id use {FEES_PATH}/{{address}}"
 _POOL_ID_LENGTH = 66
@@ -18,7 +19,7 @@ NO_NFT_RULE = f"must be a token of generation v0 to v3.1; for a v4 token use {FE
 
 
 class _OlderPoolField(PoolAddressField):
-    """A pool address, described without the pools that are refused with rules of their own."""
+    """Pool address field; its description omits the pool kinds that are rejected by rules of their own."""
 
     shape = ADDRESS_SHAPE
 
@@ -26,25 +27,25 @@ class _OlderPoolField(PoolAddressField):
 class RewardsQuery(serializers.Serializer[Any]):
     """A pool of generation v0 to v3.1."""
 
-    poolAddress = _OlderPoolField(help_text="20 bytes; a v4 pool id and a pool of Solana are refused.")
+    poolAddress = _OlderPoolField(help_text="20 bytes; v4 pool ids and pools of Solana are rejected.")
 
     def validate_poolAddress(self, pool: str) -> str:
-        """Fees of v4 have another home: they are collected with every swap, and wait in a fee locker."""
+        """Reject v4 pools (every swap collects their fees into a fee locker) and pools of Solana."""
         if len(pool) == _POOL_ID_LENGTH:
             raise serializers.ValidationError(_V4_RULE)
-        if is_account(pool):
-            raise serializers.ValidationError(mint_rule(_LOCKER))
+        if is_solana_address(pool):
+            raise serializers.ValidationError(evm_address_rule(_LOCKER))
         return pool
 
 
 class LpInfoQuery(serializers.Serializer[Any]):
-    """The chain of a token; without it the first of the registry that holds the address."""
+    """The chain of a token; the default is the first chain of the registry that has the address."""
 
     chainId = EvmChainField(lacking=LP_POSITION, required=False)
 
 
 class LpInfoAnswer(serializers.Serializer[Any]):
-    """What a launch locked as liquidity. What can't be told is null."""
+    """Liquidity locked by a launch. Unknown values are null."""
 
     poolAddress = serializers.CharField(
         source="pool", allow_null=True, help_text="20 bytes up to generation v3.1, the 32-byte pool id for v4."
@@ -53,12 +54,12 @@ class LpInfoAnswer(serializers.Serializer[Any]):
     lpNftId = serializers.CharField(
         source="nft_id",
         allow_null=True,
-        help_text="Of v4, whose locker holds up to seven with consecutive ids, the first.",
+        help_text="For v4, whose locker holds up to seven with consecutive ids, the first.",
     )
     amountDepositedIntoLP = WeiField(
         source="deposited",
         allow_null=True,
-        help_text="Wei: the supply without what vault, airdrop and presale got.",
+        help_text="Wei: the supply without the amounts for vault, airdrop and presale.",
     )
     totalSupply = WeiField(source="supply", allow_null=True, help_text="Wei.")
     percentLocked = serializers.CharField(
@@ -69,14 +70,14 @@ class LpInfoAnswer(serializers.Serializer[Any]):
 
 
 class ClaimInfoQuery(LpInfoQuery):
-    """A token of generation v0 to v3.1, on one chain or on whichever holds it."""
+    """A token of generation v0 to v3.1, on the given chain or on any."""
 
-    address = EvmAddressField(lacking=_LOCKER, help_text="A v4 token and a mint of Solana are refused.")
+    address = EvmAddressField(lacking=_LOCKER, help_text="v4 tokens and mints of Solana are rejected.")
     chainId = EvmChainField(lacking=_LOCKER, required=False)
 
 
 class ClaimInfoAnswer(serializers.Serializer[Any]):
-    """Where to claim a token's fees."""
+    """Contract and NFT for claiming a token's fees."""
 
     lockerAddress = serializers.CharField(allow_null=True)
     lpNftId = serializers.CharField(allow_null=True)
@@ -85,13 +86,12 @@ class ClaimInfoAnswer(serializers.Serializer[Any]):
 
 
 class RewardsAnswer(serializers.Serializer[Any]):
-    """An estimate at market prices."""
+    """Estimate at market prices."""
 
     userRewards = serializers.FloatField(help_text="USD, without the part of the launchpad's team.")
 
 
-# Parameters and answer of GET /api/get-claimed-fees.
-# Far more claims than anybody makes.
+# Far above the number of claims of any recipient.
 MAX_OFFSET = 1_000_000
 
 
@@ -109,7 +109,7 @@ class ClaimedFeesQuery(serializers.Serializer[Any]):
 
 
 class ClaimsPage(serializers.Serializer[Any]):
-    """Where the page is among all claims."""
+    """Position of the page among all claims."""
 
     limit = serializers.IntegerField()
     offset = serializers.IntegerField()
@@ -117,7 +117,7 @@ class ClaimsPage(serializers.Serializer[Any]):
 
 
 class ClaimedFeesAnswer(serializers.Serializer[Any]):
-    """What was paid to a recipient in one currency."""
+    """Fees paid to a recipient in one currency."""
 
     tokenAddress = serializers.CharField()
     feeRecipient = serializers.CharField()
@@ -125,30 +125,29 @@ class ClaimedFeesAnswer(serializers.Serializer[Any]):
     totalClaimed = WeiField(help_text="Over all claims, in the currency's smallest unit.")
     claimCount = serializers.IntegerField()
     txHashes = serializers.ListField(
-        child=serializers.CharField(), help_text="Of the claims of this page, newest first, one for each."
+        child=serializers.CharField(), help_text="One per claim of this page, newest first."
     )
     pagination = ClaimsPage()
 
 
-# Parameters and answer of GET /api/get-uncollected-fees/{address}.
 class UncollectedFeesQuery(serializers.Serializer[Any]):
-    """Whose fees, and on which chain the token is."""
+    """Recipient, and the token's chain."""
 
     recipient = AddressField(
         required=False,
         allow_mint=True,
-        help_text="For this address alone, on Solana in base58; also for one that no longer is a recipient.",
+        help_text="Only the fees of this address, on Solana in base58; former recipients are allowed.",
     )
     chainId = WholeNumberField(
         min_value=1,
         max_value=2**63 - 1,
         required=False,
-        help_text="Where several chains hold the address and none is named, the registry's order decides.",
+        help_text="Default: the first chain of the registry that has the address.",
     )
 
 
 class CurrencyFeesSerializer(serializers.Serializer[Any]):
-    """What waits in one of the pool's two currencies."""
+    """Uncollected fees in one of the pool's two currencies."""
 
     currency = AddressField(
         allow_mint=True, source="currency.address", help_text="The ERC-20 that is paid; on Solana the mint."
@@ -156,50 +155,52 @@ class CurrencyFeesSerializer(serializers.Serializer[Any]):
     symbol = serializers.CharField(source="currency.symbol", allow_null=True)
     decimals = serializers.IntegerField(source="currency.decimals")
     harvested = WeiField(
-        help_text="Has left the pool and waits in the fee locker for its owner's claim. The fee locker keeps one "
+        help_text="Collected from the pool into the fee locker, and claimable by its owner. The fee locker has one "
         "balance per owner and currency: that of the paired currency comes from all of the owner's tokens. Always 0 "
         "for v0 to v3.1, whose lockers pay at once, and on Solana, where a claim empties the pool itself."
     )
     pending = WeiField(
         allow_null=True,
-        help_text="Is still in the pool: what a collection in the next block would pay, rounded as the locker rounds; "
-        "on Solana what is booked in the pool of the bonding curve. A curve that has graduated keeps what was not "
-        "claimed before, and what its next pool earns is not counted. Null where that depends on a swap that no node "
-        "simulates, or where the locker does not tell the recipient.",
+        help_text="Still in the pool: the payout of a collection in the next block, with the locker's rounding; on "
+        "Solana the fees booked in the bonding curve's pool. A graduated curve keeps its unclaimed fees; those of the "
+        "next pool are not counted. Null if the amount depends on a swap that no node simulates, or if the locker "
+        "does not reveal the recipient.",
     )
 
 
 class RecipientFeesSerializer(serializers.Serializer[Any]):
-    """What waits for one recipient."""
+    """Uncollected fees of one recipient."""
 
     recipient = AddressField(
-        allow_mint=True, allow_null=True, help_text="Null for a part of which the locker does not tell whose it is."
+        allow_mint=True, allow_null=True, help_text="Null for a share whose recipient the locker does not reveal."
     )
     fees = CurrencyFeesSerializer(many=True)
 
 
 class UncollectedFeesAnswer(serializers.Serializer[Any]):
-    """Amounts in the smallest unit, all as of one block, which is a slot on Solana."""
+    """Amounts in the smallest unit, all as of one block (on Solana: slot)."""
 
     tokenAddress = AddressField(allow_mint=True, source="token.contract_address")
     chainId = serializers.IntegerField(source="token.chain_id")
-    blockNumber = serializers.IntegerField(source="found.block_number", help_text="The amounts are as of its end.")
+    blockNumber = serializers.IntegerField(
+        source="found.block_number", help_text="The amounts are as of the end of this block."
+    )
     fees = CurrencyFeesSerializer(
         many=True,
         source="found.fees",
-        help_text="Of all recipients together, or of the one that was asked for; in the pool's order of currencies, "
-        "which on Solana is the token and what it is paired with.",
+        help_text="Total of all recipients, or of the requested one, in the pool's sequence of currencies; on Solana "
+        "the token, then its paired token.",
     )
     recipients = RecipientFeesSerializer(
         many=True,
         source="found.recipients",
-        help_text="Whom a collection now would pay, for v0 to v3.1 with the launchpad's team; on Solana the pool's "
-        "creator and the fee claimer of its config, once where they are one; or the one that was asked for.",
+        help_text="Recipients of a collection now, for v0 to v3.1 including the launchpad's team; on Solana the pool's "
+        "creator and the fee claimer of its config, listed once if they are equal; or the requested recipient.",
     )
     conversion = serializers.ChoiceField(
         choices=["none", "simulated", "unknown"],
         source="found.conversion",
-        help_text="Recipients of v4 may have their fees swapped into one currency by the collection. none: nothing "
-        "that is pending would be swapped. simulated: a node has simulated the collection. unknown: no node could, "
-        "and what the swaps would pay is null.",
+        help_text="For recipients of v4 the collection may swap fees into one currency. none: no pending fees would "
+        "be swapped. simulated: a node has simulated the collection. unknown: no node could simulate it, and the "
+        "proceeds of the swaps are null.",
     )

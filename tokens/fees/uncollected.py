@@ -1,12 +1,12 @@
-"""A token's uncollected fees, in both layers: chain reads joined with the token's row."""
+"""Uncollected fees of a token, in pool and fee locker: chain reads joined with the token's row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
 
-from tokens.chains.token_fees import Conversion, Currency, FeeShare, TokenFees, total
-from tokens.chains.types import FeesUnreadable
+from tokens.chains.errors import FeesUnavailableError
+from tokens.chains.token_fees import Conversion, Currency, FeeShare, TokenFees, sum_shares
 from tokens.fees.liquidity import has_lp_nft
 from tokens.installation.installed_chains import installed_chain, installed_solana
 from tokens.models import Token
@@ -14,7 +14,7 @@ from tokens.models import Token
 
 @dataclass(frozen=True, kw_only=True)
 class CurrencyFees:
-    """What waits in one currency, in its smallest unit; `pending` is None where nobody knows."""
+    """Uncollected fees in one currency, in its smallest unit; `pending` is None if unknown."""
 
     currency: Currency
     harvested: int
@@ -23,15 +23,15 @@ class CurrencyFees:
 
 @dataclass(frozen=True, kw_only=True)
 class RecipientFees:
-    """What waits for one; `recipient` is None where the chain does not tell who that is."""
+    """Uncollected fees of one recipient; `recipient` is None if the chain does not reveal it."""
 
     recipient: str | None
     fees: Sequence[CurrencyFees]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Uncollected:
-    """What waits after a block: for everybody together, and for each."""
+class UncollectedReport:
+    """Uncollected fees as of a block: in total, and per recipient."""
 
     block_number: int
     fees: Sequence[CurrencyFees]
@@ -39,19 +39,19 @@ class Uncollected:
     conversion: Conversion
 
 
-def read_uncollected(token: Token, *, recipient: str | None) -> Uncollected:
-    """What waits for a token's recipients, or for one address alone, whether it is one of them or was.
+def read_uncollected(token: Token, *, recipient: str | None) -> UncollectedReport:
+    """Return the uncollected fees of all recipients, or of one address, which may be a former recipient.
 
-    Raises UnsupportedChain, NodeUnavailable, and FeesUnreadable, as ContractUnknown where the registry lacks what
-    would have to be asked.
+    Raises UnsupportedChainError, NodeUnavailableError, and FeesUnavailableError; its subclass UnknownContractError if
+    the registry lacks a required contract.
     """
     found = _read(token, recipient=recipient)
     if {currency.address for currency in found.currencies} != {token.contract_address, token.paired_token}:
-        raise FeesUnreadable(f"the position is not of the pool of {token}")
+        raise FeesUnavailableError(f"the position is not in the pool of {token}")
     shares = found.shares if recipient is None else (_share_of(recipient, found),)
-    return Uncollected(
+    return UncollectedReport(
         block_number=found.block_number,
-        fees=_by_currency(found, total(shares)),
+        fees=_by_currency(found, sum_shares(shares)),
         recipients=[RecipientFees(recipient=share.recipient, fees=_by_currency(found, share)) for share in shares],
         conversion=found.conversion,
     )
@@ -60,31 +60,31 @@ def read_uncollected(token: Token, *, recipient: str | None) -> Uncollected:
 def _read(token: Token, *, recipient: str | None) -> TokenFees:
     if token.chain_id == settings.SOLANA_CHAIN_ID:
         if not token.pool_address:
-            raise FeesUnreadable(f"the pool of {token} is not known")
+            raise FeesUnavailableError(f"the pool of {token} is unknown")
         return installed_solana().read_pool_fees(token.pool_address)
     chain = installed_chain(token.chain_id)
     if has_lp_nft(token):
         recipients = (token.extensions["fees"] or {}).get("recipients") or ()
         launched_for = [(each["recipient"], each["bps"]) for each in recipients]
         if not token.position_id:
-            raise FeesUnreadable(f"the LP NFT of {token} is not known")
+            raise FeesUnavailableError(f"the LP NFT of {token} is unknown")
         return chain.read_v3_fees(int(token.position_id), launched_for=launched_for)
     if not token.locker_address:
-        raise FeesUnreadable(f"the locker of {token} is not known")
+        raise FeesUnavailableError(f"the locker of {token} is unknown")
     return chain.read_v4_fees(token.contract_address, locker=token.locker_address, owner=recipient)
 
 
 def _share_of(recipient: str, found: TokenFees) -> FeeShare:
-    """Nothing, for somebody who gets nothing; unknown, where it can't be told of everybody who gets a part."""
-    nobodys = None
+    """Return the share of an address: zero if it has none, unknown where a share with an unknown recipient exists."""
+    unassigned = None
     for share in found.shares:
         if share.recipient == recipient:
             return share
         if share.recipient is None:
-            nobodys = share
-    nothing = (0,) * len(found.currencies)
-    pending = tuple(None if amount else 0 for amount in nobodys.pending) if nobodys else nothing
-    return FeeShare(recipient=recipient, harvested=nothing, pending=pending)
+            unassigned = share
+    zeros = (0,) * len(found.currencies)
+    pending = tuple(None if amount else 0 for amount in unassigned.pending) if unassigned else zeros
+    return FeeShare(recipient=recipient, harvested=zeros, pending=pending)
 
 
 def _by_currency(found: TokenFees, share: FeeShare) -> list[CurrencyFees]:

@@ -1,4 +1,4 @@
-"""A token's liquidity and fees."""
+"""Endpoints for a token's liquidity and fees."""
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound, ValidationError
@@ -6,12 +6,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.permissions import PartnerAccess
-from config.api.concurrency_limits import seat
-from config.api.errors import UpstreamUnavailable
-from config.api.fields import ADDRESS_OR_MINT_SHAPE, ADDRESS_SHAPE, read_path_address
-from config.api.response_headers import PRIVATE_NEVER_STORED, private_for, shared_for
+from config.api.errors import UpstreamUnavailableError
+from config.api.response_headers import PRIVATE_NO_STORE, private_cache_control, public_cache_control
 from config.api.views import QueryView
-from tokens.chains.types import ContractUnknown
+from config.concurrency_limits import node_slot
+from tokens.chains.addresses import ADDRESS_OR_MINT_SHAPE, ADDRESS_SHAPE
+from tokens.chains.errors import UnknownContractError
 from tokens.fees import liquidity, uncollected
 from tokens.fees.claimed import read_claimed_fees
 from tokens.fees.serializers import (
@@ -29,50 +29,50 @@ from tokens.fees.serializers import (
     UncollectedFeesAnswer,
     UncollectedFeesQuery,
 )
-from tokens.installation.address_formats import read_address_on, usual_chain_id
-from tokens.installation.chain_fields import mint_rule
-from tokens.installation.installed_chains import UnsupportedChain, generation_label, quote_symbol, registry
+from tokens.installation.address_formats import evm_address_rule, infer_chain_id
+from tokens.installation.chain_fields import parse_path_address, parse_path_address_on
+from tokens.installation.installed_chains import UnsupportedChainError, generation_label, quote_symbol, registry
 from tokens.models import Token
 
-# Seconds within which the provider is likely to have been asked about a token that somebody looks at.
+# Seconds within which the provider has probably been queried for a token in demand.
 _NEXT_PRICES = 30
 
 
 class RewardsEstimateView(QueryView):
-    """What the reward recipients of a token share, up to generation v3.1."""
+    """Estimated rewards of a token's recipients, up to generation v3.1."""
 
     query_serializer = RewardsQuery
-    # Each answer costs a node two requests.
-    cache_control = shared_for(15)
+    # Each response costs two node requests.
+    cache_control = public_cache_control(15)
     successor = FEES_PATH
 
     @extend_schema(
         operation_id="estimateRewardsByPoolAddress", responses={200: RewardsAnswer, 404: None, 502: None, 503: None}
     )
     def get(self, request: Request) -> Response:
-        """Estimate in USD what a pool's uncollected fees would bring to the reward recipients together.
+        """Estimate the value in USD of a pool's uncollected fees for all reward recipients.
 
-        Deprecated: /api/get-uncollected-fees/{address} tells the amounts, per currency, of every generation.
+        Deprecated: /api/get-uncollected-fees/{address} returns amounts per currency, for every generation.
         """
         tokens = Token.objects.in_pools([self.query["poolAddress"]]).exclude(position_id="")
         token = tokens.select_related("market").order_by("id").first()
         if token is None:
             raise NotFound("Token not found")
         try:
-            with seat():
+            with node_slot():
                 rewards = liquidity.estimate_user_rewards(token)
-        except liquidity.PriceUnknown as error:
-            raise UpstreamUnavailable("Market data is not available yet", wait=_NEXT_PRICES) from error
-        except UnsupportedChain as error:
-            raise UpstreamUnavailable("The chain is not available") from error
+        except liquidity.PriceUnknownError as error:
+            raise UpstreamUnavailableError("Market data is not available yet", wait=_NEXT_PRICES) from error
+        except UnsupportedChainError as error:
+            raise UpstreamUnavailableError("The chain is not available") from error
         return Response({"userRewards": rewards})
 
 
 class LpInfoView(PartnerAccess, QueryView):
-    """What a token's launch locked as liquidity, for partners."""
+    """Liquidity locked by a token's launch, for partners."""
 
     query_serializer = LpInfoQuery
-    cache_control = private_for(120)
+    cache_control = private_cache_control(120)
 
     @extend_schema(
         operation_id="getLpInfo",
@@ -81,31 +81,31 @@ class LpInfoView(PartnerAccess, QueryView):
                 "address",
                 ADDRESS_SHAPE,
                 OpenApiParameter.PATH,
-                description="A token; no quote token, and no mint of Solana, which has no locked LP position.",
+                description="A token. Quote tokens and mints of Solana are rejected: they have no locked LP position.",
             )
         ],
         responses={200: LpInfoAnswer, 404: None},
     )
     def get(self, request: Request, address: str) -> Response:
-        """Tell how much of a token's supply its launch locked as liquidity, and where."""
-        address = read_path_address(address, name="address", mint_rule=mint_rule(LP_POSITION))
+        """Return the part of a token's supply that its launch locked as liquidity, and the contracts that hold it."""
+        address = parse_path_address(address, name="address", mint_rule=evm_address_rule(LP_POSITION))
         chain_id = self.query.get("chainId")
         quote = quote_symbol(address, chain_id=chain_id)
         if quote:
             raise ValidationError({"address": [f"must be a launched token; {quote} is a quote token"]})
-        return Response(LpInfoAnswer(liquidity.locked_liquidity(token_at(address, chain_id))).data)
+        return Response(LpInfoAnswer(liquidity.locked_liquidity(get_token_or_404(address, chain_id))).data)
 
 
 class ClaimInfoView(PartnerAccess, QueryView):
-    """Where to claim the fees of a token up to generation v3.1, for partners."""
+    """Contracts for claiming the fees of a token up to generation v3.1, for partners."""
 
     query_serializer = ClaimInfoQuery
-    cache_control = PRIVATE_NEVER_STORED
+    cache_control = PRIVATE_NO_STORE
 
     @extend_schema(operation_id="getClaimInfo", responses={200: ClaimInfoAnswer, 404: None})
     def get(self, request: Request) -> Response:
-        """Tell the locker and the LP NFT that the claim of a token's fees needs."""
-        token = token_at(self.query["address"], self.query.get("chainId"))
+        """Return the locker and the LP NFT that are needed to claim a token's fees."""
+        token = get_token_or_404(self.query["address"], self.query.get("chainId"))
         if not liquidity.has_lp_nft(token):
             raise ValidationError({"address": [NO_NFT_RULE]})
         return Response(
@@ -118,8 +118,8 @@ class ClaimInfoView(PartnerAccess, QueryView):
         )
 
 
-def token_at(address: str, chain_id: int | None) -> Token:
-    """The token at an address; where several chains hold it, the registry's order decides. Raises NotFound."""
+def get_token_or_404(address: str, chain_id: int | None) -> Token:
+    """Return the token at an address, on the first chain of the registry that has it. Raises NotFound."""
     tokens = Token.objects.at_address(address, chain_id=chain_id).in_chain_order(list(registry().chains))
     token = tokens.select_related("launch").first()
     if token is None:
@@ -127,12 +127,11 @@ def token_at(address: str, chain_id: int | None) -> Token:
     return token
 
 
-# What a recipient of fees was paid.
 class ClaimedFeesView(PartnerAccess, QueryView):
-    """The fees that were paid to a recipient in one currency, for partners."""
+    """Fees paid to a recipient in one currency, for partners."""
 
     query_serializer = ClaimedFeesQuery
-    cache_control = private_for(60)
+    cache_control = private_cache_control(60)
 
     @extend_schema(
         operation_id="getClaimedFees",
@@ -141,24 +140,23 @@ class ClaimedFeesView(PartnerAccess, QueryView):
                 "tokenAddress",
                 ADDRESS_OR_MINT_SHAPE,
                 OpenApiParameter.PATH,
-                description="The currency that was paid: a launched token, or what it is paired with; "
-                "on Solana its mint.",
+                description="The currency paid: a launched token or its paired token; on Solana the mint.",
             ),
             OpenApiParameter(
                 "feeRecipient",
                 ADDRESS_OR_MINT_SHAPE,
                 OpenApiParameter.PATH,
-                description="Who was paid; on Solana in base58.",
+                description="The account paid; on Solana in base58.",
             ),
         ],
         responses={200: ClaimedFeesAnswer},
     )
     def get(self, request: Request, tokenAddress: str, feeRecipient: str) -> Response:
-        """Tell what fees a recipient has claimed in one currency, with the transactions; without claims zeros."""
-        currency = read_path_address(tokenAddress, name="tokenAddress", allow_mint=True)
-        chain_id = self.query.get("chainId", usual_chain_id(currency))
-        currency = read_address_on(chain_id, currency, name="tokenAddress")
-        recipient = read_address_on(chain_id, feeRecipient, name="feeRecipient")
+        """Return the fees that a recipient has claimed in one currency, with the transactions; zeros without claims."""
+        currency = parse_path_address(tokenAddress, name="tokenAddress", allow_mint=True)
+        chain_id = self.query.get("chainId", infer_chain_id(currency))
+        currency = parse_path_address_on(chain_id, currency, name="tokenAddress")
+        recipient = parse_path_address_on(chain_id, feeRecipient, name="feeRecipient")
         limit, offset = self.query["limit"], self.query["offset"]
         claimed = read_claimed_fees(
             chain_id=chain_id, currency=currency, recipient=recipient, limit=limit, offset=offset
@@ -180,18 +178,17 @@ class ClaimedFeesView(PartnerAccess, QueryView):
         )
 
 
-# The fees that wait for a token's recipients.
 _ADDRESS = OpenApiParameter(
     "address", ADDRESS_OR_MINT_SHAPE, OpenApiParameter.PATH, description="A launched token; on Solana its mint."
 )
 
 
 class UncollectedFeesView(PartnerAccess, QueryView):
-    """What waits for the recipients of a token's fees, of every generation and on every chain."""
+    """Uncollected fees of a token, of every generation and on every chain, for partners."""
 
     query_serializer = UncollectedFeesQuery
-    # Each answer costs a node some four requests.
-    cache_control = private_for(15)
+    # Each response costs about four node requests.
+    cache_control = private_cache_control(15)
 
     @extend_schema(
         operation_id="getUncollectedFees",
@@ -199,20 +196,23 @@ class UncollectedFeesView(PartnerAccess, QueryView):
         responses={200: UncollectedFeesAnswer, 502: None, 503: None},
     )
     def get(self, request: Request, address: str) -> Response:
-        """Tell a token's uncollected fees, to the smallest unit: harvested and pending, per currency and recipient."""
-        address = read_path_address(address, name="address", allow_mint=True)
-        chain_id = self.query.get("chainId", usual_chain_id(address))
-        address = read_address_on(chain_id, address, name="address")
+        """Return a token's uncollected fees, harvested and pending, per currency and recipient.
+
+        Amounts are in the smallest unit of the currency.
+        """
+        address = parse_path_address(address, name="address", allow_mint=True)
+        chain_id = self.query.get("chainId", infer_chain_id(address))
+        address = parse_path_address_on(chain_id, address, name="address")
         recipient = self.query.get("recipient")
         if recipient is not None:
-            read_address_on(chain_id, recipient, name="recipient")
-        token = token_at(address, self.query.get("chainId"))
+            parse_path_address_on(chain_id, recipient, name="recipient")
+        token = get_token_or_404(address, self.query.get("chainId"))
         try:
-            with seat():
+            with node_slot():
                 found = uncollected.read_uncollected(token, recipient=recipient)
-        except UnsupportedChain as error:
-            raise UpstreamUnavailable("The chain is not available") from error
-        except ContractUnknown as error:
+        except UnsupportedChainError as error:
+            raise UpstreamUnavailableError("The chain is not available") from error
+        except UnknownContractError as error:
             text = f"Fees can't be read on chain {token.chain_id}: its {error.key} is not in the registry"
-            raise UpstreamUnavailable(text) from error
+            raise UpstreamUnavailableError(text) from error
         return Response(UncollectedFeesAnswer({"token": token, "found": found}).data)

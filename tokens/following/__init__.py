@@ -1,0 +1,1 @@
+"""Following of chains: leader election, live and historical sync, reorgs and verification."""

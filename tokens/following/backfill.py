@@ -1,59 +1,67 @@
-"""A run of past blocks, read on demand: its launches, and what happened to their tokens up to now."""
+"""Backfill on demand: the launches of a run of past blocks, and the later events of their tokens."""
 
 import logging
 from dataclasses import dataclass, field
 
-from config.http.json_client import Permanent
+from config.http.errors import PermanentError
 from config.postgresql import advisory_locks
 from tokens.chains.protocols import Chain
-from tokens.following import coverage as progress
 from tokens.following.chain_heads import final_below
+from tokens.following.coverage import open_later_coverage, open_run_coverage
 from tokens.following.history import read_history
-from tokens.following.prefetch import Watch
-from tokens.following.progress_display import Progress
-from tokens.following.verification import verify
+from tokens.following.prefetch import RetryControl
+from tokens.following.progress_display import ProgressDisplay
+from tokens.following.verification import verify_coverage
 from tokens.indexing import chain_lock
 from tokens.models import Coverage, Token
 
+logger = logging.getLogger(__name__)
 
-class UnderWay(Permanent):
+# Retry delays of a backfill, in seconds: doubled from the first up to the longest.
+FIRST_DELAY, MAX_DELAY = 0.25, 30.0
+
+
+class BackfillRunningError(PermanentError):
     """Another process reads the same run of blocks."""
 
 
-class NotFinal(Permanent):
-    """The chain may still drop the block."""
+class NotFinalError(PermanentError):
+    """The block is not final yet."""
 
 
 @dataclass(kw_only=True)
 class Backfill:
-    """What one call does for a chain; what an earlier one did is not counted."""
+    """One call of the command for a chain, with its own counts."""
 
     chain: Chain
-    # The same chain, whose nodes are asked in another order.
-    otherwise: Chain
-    watch: Watch
+    # The same chain with the second node first.
+    alternate: Chain
+    control: RetryControl
     launches: int = field(default=0, init=False)
     transactions: int = field(default=0, init=False)
-    # Rows that a check of the blocks found to be missing, and to be none of the chain's.
+    # Rows that the verification found to be missing, and rows that the chain does not have.
     missing: int = field(default=0, init=False)
     invented: int = field(default=0, init=False)
 
     def run(self, *, first: int, last: int, verified: bool) -> bool:
-        """Read and write all blocks, and then what happened to their tokens since; check both where wanted.
+        """Read and write all blocks, then the later events of their tokens; verify both if `verified`.
 
-        Goes on where an earlier call for the same blocks ended. Returns whether nothing remains to be done: False after
-        it was stopped. Raises NotFinal, UnderWay, NodeUnavailable where the newest block is not told, and Overtaken.
+        Resumes where an earlier call for the same blocks ended. Return False after a stop, True once all is done.
+        Raises NotFinalError, BackfillRunningError, NodeUnavailableError without a newest block, and
+        ProgressConflictError.
         """
         final = self._final()
         if last > final:
-            raise NotFinal(f"block {last} is not final yet, the newest that is one is {final}")
-        run = progress.open_run(self.chain.info, first=first, last=last)
+            raise NotFinalError(f"block {last} is not final yet, the newest final block is {final}")
+        run = open_run_coverage(self.chain.info, first=first, last=last)
         try:
-            with advisory_locks.held(chain_lock.key(chain_lock.Purpose.BACKFILLING, run.pk)):
+            with advisory_locks.session_lock(
+                chain_lock.chain_lock_key(chain_lock.ChainLockPurpose.BACKFILLING, run.pk)
+            ):
                 self._do(run, verified=verified)
-        except advisory_locks.HeldElsewhere as error:
-            raise UnderWay("another process reads the same blocks") from error
-        return not self.watch.stop.is_set()
+        except advisory_locks.LockHeldError as error:
+            raise BackfillRunningError("another process reads the same blocks") from error
+        return not self.control.stop.is_set()
 
     def _do(self, run: Coverage, *, verified: bool) -> None:
         self._read(run, "launches")
@@ -61,9 +69,9 @@ class Backfill:
         launched = Token.objects.on_chain().filter(
             chain_id=run.chain_id, block_number__range=(run.first_block, run.last_block)
         )
-        # Before the tokens were known, nobody believed their events, and other blocks may have been read by then.
-        if not self.watch.stop.is_set() and launched.exists():
-            later = progress.open_later(run, self.chain.info, final=self._final())
+        # Their events were untrusted before the tokens were indexed, and other blocks may have been read by then.
+        if not self.control.stop.is_set() and launched.exists():
+            later = open_later_coverage(run, self.chain.info, final=self._final())
             if later is not None:
                 self._read(later, "events since")
                 rows.append(later)
@@ -71,24 +79,26 @@ class Backfill:
             self._verify(row)
 
     def _read(self, row: Coverage, part: str) -> None:
-        shown = Progress.begin(row, part, done=row.followed_to)
-        for step in read_history(row, chain=self.chain, target=lambda: _last(row), watch=self.watch):
+        shown = ProgressDisplay.begin(row, part, done=row.followed_to)
+        for step in read_history(row, chain=self.chain, target=lambda: _last(row), control=self.control):
             self.launches += step.launches
             self.transactions += step.transactions
-            shown.note(step.to, launches=step.launches, transactions=step.transactions)
+            shown.record(step.to, launches=step.launches, transactions=step.transactions)
         shown.finish()
 
     def _verify(self, row: Coverage) -> None:
-        shown = Progress.begin(row, "check", done=row.verified_to)
-        steps = verify(row, chain=self.chain, otherwise=self.otherwise, target=lambda: _last(row), watch=self.watch)
+        shown = ProgressDisplay.begin(row, "check", done=row.verified_to)
+        steps = verify_coverage(
+            row, chain=self.chain, alternate=self.alternate, target=lambda: _last(row), control=self.control
+        )
         for step in steps:
             self.missing += step.missing
             self.invented += step.invented
-            shown.note(step.to)
+            shown.record(step.to)
         shown.finish()
 
     def _final(self) -> int:
-        return final_below(self.chain.read_newest().number, self.chain.info)
+        return final_below(self.chain.read_newest_header().number, self.chain.info)
 
 
 def _last(row: Coverage) -> int:
@@ -97,25 +107,18 @@ def _last(row: Coverage) -> int:
     return row.last_block
 
 
-# How long to wait after a failure: for ever, in pauses that double.
-logger = logging.getLogger(__name__)
-
-# In seconds.
-FIRST_PAUSE, LONGEST_PAUSE = 0.25, 30.0
-
-
-class Patience:
-    """The pause that comes next, of work that is nobody else's to watch over."""
+class RetryDelay:
+    """Back-off of a backfill: delays that double, without a limit of attempts."""
 
     def __init__(self) -> None:
-        self._pause = FIRST_PAUSE
+        self._pause = FIRST_DELAY
 
-    def note(self, error: Exception) -> float:
-        """Log a failure; returns how many seconds to wait."""
-        pause, self._pause = self._pause, min(2 * self._pause, LONGEST_PAUSE)
-        logger.warning("%s; tried again in %s s", error, pause)
-        return pause
+    def record(self, error: Exception) -> float:
+        """Log a failure and return the delay in seconds."""
+        delay, self._pause = self._pause, min(2 * self._pause, MAX_DELAY)
+        logger.warning("%s; retrying in %s s", error, delay)
+        return delay
 
     def clear(self) -> None:
-        """It goes well again."""
-        self._pause = FIRST_PAUSE
+        """Reset the delay after a success."""
+        self._pause = FIRST_DELAY

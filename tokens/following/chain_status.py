@@ -1,5 +1,6 @@
-"""How far each chain is followed, and how far behind: for the metrics, the probe and the operators' site."""
+"""Progress and lag of each followed chain, for the metrics, the readiness probe and the admin site."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,22 +12,23 @@ from django.db.models.functions import Coalesce
 from tokens.installation.installed_chains import registry
 from tokens.models import ChainHead, Coverage, FollowedBlock
 
-# A chain may have no new block for as long as that, and its nodes may be asked no more often.
-_SEEN_LATELY = timedelta(seconds=30)
-# Several looks for a new block may fail before somebody need know.
-_LOOKS = 3
+# A chain may produce no block for this long, and its nodes may be polled no more often.
+_MAX_HEAD_AGE = timedelta(seconds=30)
+# This many polls for a new block may fail before the chain counts as lagging.
+_ALLOWED_FAILED_POLLS = 3
+_CHAIN_ID = re.compile(r"[1-9][0-9]{0,17}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChainState:
-    """One chain's following at a moment. What is None is not known yet."""
+    """A chain's progress at a moment. None is unknown."""
 
     chain_id: int
-    # The newest block that a node told of, the newest final one, and the newest whose logs are written.
+    # The newest block that a node reported, the newest final one, and the newest with stored logs.
     head: int
     final: int
     followed: int | None
-    # Every block of what is being followed is written, and was checked again, up to here.
+    # Every followed block up to these is stored, and verified.
     covered: int | None
     verified: int | None
     lag_blocks: int | None
@@ -36,12 +38,20 @@ class ChainState:
 
     @property
     def is_late(self) -> bool:
-        """Whether its lag wants an operator; a chain that was never followed has none yet."""
+        """True from a lag of FOLLOW_LAG_ALARM_SECONDS on. A chain that was never followed has no lag."""
         return self.lag_seconds is not None and self.lag_seconds >= settings.FOLLOW_LAG_ALARM_SECONDS
 
 
+@dataclass(frozen=True, kw_only=True)
+class ChainReadiness:
+    """The part of the readiness probe about one chain: whether it passed, and the JSON object of the response."""
+
+    passed: bool
+    body: dict[str, Any]
+
+
 def with_progress(heads: QuerySet[ChainHead]) -> QuerySet[ChainHead]:
-    """Adds what `state_of` reads: the progress of the chain's live coverage, and the time up to which is written."""
+    """Annotate what `chain_state` reads: the progress of live coverage, and the time of the newest stored block."""
     live = Coverage.objects.filter(chain_id=OuterRef("chain_id"), last_block=None).order_by().values("chain_id")
     followed = FollowedBlock.objects.filter(chain_id=OuterRef("chain_id"), number=OuterRef("followed"))
     return heads.annotate(
@@ -51,14 +61,14 @@ def with_progress(heads: QuerySet[ChainHead]) -> QuerySet[ChainHead]:
     )
 
 
-def read_states(now: datetime, *, chain_id: int | None = None) -> list[ChainState]:
-    """The chains that were ever followed, or the one of them, by one query; in the order of their ids."""
+def read_chain_states(now: datetime, *, chain_id: int | None = None) -> list[ChainState]:
+    """Return the states of all chains that were ever followed, or of one, ordered by chain id. One query."""
     heads = with_progress(ChainHead.objects.order_by("chain_id"))
-    return [state_of(head, now) for head in (heads if chain_id is None else heads.filter(chain_id=chain_id))]
+    return [chain_state(head, now) for head in (heads if chain_id is None else heads.filter(chain_id=chain_id))]
 
 
-def state_of(head: Any, now: datetime) -> ChainState:
-    """The state that a row of `with_progress` tells."""
+def chain_state(head: Any, now: datetime) -> ChainState:
+    """Return the state of a chain from a row of `with_progress`."""
     return ChainState(
         chain_id=head.chain_id,
         head=head.head,
@@ -74,29 +84,57 @@ def state_of(head: Any, now: datetime) -> ChainState:
 
 
 def chain_name(chain_id: int) -> str:
-    """What the registry calls the chain; its id where the registry has lost it."""
+    """Return the chain's name in the registry, or a name made of its id if the registry no longer has it."""
     chain = registry().chains.get(chain_id)
     return chain.name if chain else f"Chain {chain_id}"
 
 
-def _lag_seconds(head: Any, now: datetime) -> float | None:
-    """For how long there has been something that is not written, as far as one can know.
+def chain_readiness(text: str, now: datetime) -> ChainReadiness:
+    """Return the detail of `GET /readyz?chain=`; it fails for a chain that is halted, late or was never followed.
 
-    Where all is written that nodes told of, and no node has told anything for long, it counts from then.
+    Raises ValueError for anything but the id of a chain in the registry.
+    """
+    if not _CHAIN_ID.fullmatch(text) or int(text) not in registry().chains:
+        raise ValueError("must be the id of a chain that this installation knows")
+    chain_id = int(text)
+    state = next(iter(read_chain_states(now, chain_id=chain_id)), None)
+    passed = state is not None and state.followed is not None and not (state.is_halted or state.is_late)
+    return ChainReadiness(passed=passed, body=_readiness_body(chain_id, state))
+
+
+def _readiness_body(chain_id: int, state: ChainState | None) -> dict[str, Any]:
+    """Return the JSON object of a chain's readiness. Unknown values are null."""
+    lag = None if state is None else state.lag_seconds
+    return {
+        "chainId": chain_id,
+        "head": state and state.head,
+        "final": state and state.final,
+        "followed": state and state.followed,
+        "verified": state and state.verified,
+        "lagBlocks": state and state.lag_blocks,
+        "lagSeconds": None if lag is None else round(lag, 1),
+        "halted": state is not None and state.is_halted,
+    }
+
+
+def _lag_seconds(head: Any, now: datetime) -> float | None:
+    """Return the seconds since the oldest block that is not stored yet.
+
+    If every reported block is stored but no node has responded for long, return the seconds since the last response.
     """
     if head.followed is None:
         return None
     missing = head.head - head.followed
     if missing <= 0:
-        since = now if now - head.seen_at <= _patience() else head.seen_at
+        since = now if now - head.seen_at <= _max_head_age() else head.seen_at
     elif missing == 1:
-        # The head itself is the first that is not written: the block before it may be far older.
+        # The head itself is the first block that is not stored: the block before it may be far older.
         since = head.head_at
     else:
         since = head.written_at or head.head_at
-    # Block times are the chain's, whose clock may be ahead.
+    # Block times come from the clock of the chain, which may be ahead.
     return max(0.0, (now - since).total_seconds())
 
 
-def _patience() -> timedelta:
-    return max(_SEEN_LATELY, _LOOKS * timedelta(seconds=settings.FOLLOW_POLL_SECONDS))
+def _max_head_age() -> timedelta:
+    return max(_MAX_HEAD_AGE, _ALLOWED_FAILED_POLLS * timedelta(seconds=settings.FOLLOW_POLL_SECONDS))

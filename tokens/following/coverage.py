@@ -1,7 +1,8 @@
-"""How far the blocks of a chain are read and checked: rows of progress, and the only ways in which they move.
+"""Coverage of a chain: rows with the progress of reading and verifying blocks, and the functions that advance them.
 
-Progress moves by compare-and-set, in the transaction that writes what the blocks held. So a process that is killed at
-any instant resumes without a gap, and two that read the same blocks notice each other before anything is doubled.
+Progress advances by compare-and-set, in the transaction that writes what the blocks held. So a process killed at any
+instant resumes without a gap, and two processes that read the same blocks notice each other before anything is written
+twice.
 """
 
 import hashlib
@@ -12,29 +13,28 @@ from django.conf import settings
 from django.db.models import Max, QuerySet
 from django.utils import timezone
 
-from config.http.json_client import Permanent
+from config.http.errors import PermanentError
 from tokens.chains.registry.chains import ChainInfo
 from tokens.models import Coverage
 
 logger = logging.getLogger(__name__)
 
 
-class Overtaken(Permanent):
-    """Somebody else moved the same progress: another process reads these blocks, or the chain dropped some of them."""
+class ProgressConflictError(PermanentError):
+    """The same progress was moved elsewhere: another process reads these blocks, or a reorg unwound some."""
 
 
 def live_rows(chain_id: int) -> QuerySet[Coverage]:
-    """The rows that follow the chain for ever, the oldest first."""
+    """Return the rows of the live sync of a chain, oldest first."""
     return Coverage.objects.filter(chain_id=chain_id, last_block=None).order_by("pk")
 
 
-def open_live(chain: ChainInfo, *, final: int) -> list[Coverage]:
-    """The rows by which a chain is followed from now on; `final` is the newest block that is final.
+def open_live_coverage(chain: ChainInfo, *, final: int) -> list[Coverage]:
+    """Return the rows by which a chain is followed; `final` is the newest final block.
 
-    The first one begins where FOLLOW_FROM says, and else behind the block that is final. When the registry has gained
-    contracts, a further row reads everything once more from where the oldest one began, and replaces the older ones
-    when it is as far: a new factory's tokens may have events of contracts that were there before, which nobody
-    believed while the tokens were not known.
+    The first row begins at FOLLOW_FROM, by default above the final block. If the registry has gained contracts, another
+    row reads everything again from the first block of the oldest row, and replaces the older rows once it has caught
+    up: tokens of a new factory may have events of older contracts, which were untrusted before the tokens were indexed.
     """
     rows = _retire(live_rows(chain.chain_id))
     watched = sorted(chain.emitters)
@@ -49,17 +49,17 @@ def open_live(chain: ChainInfo, *, final: int) -> list[Coverage]:
     return [*rows, _open(chain.chain_id, watched, first=first, last=None)]
 
 
-def open_run(chain: ChainInfo, *, first: int, last: int) -> Coverage:
-    """The row of a run of blocks that are to be read once; where it was begun before, the row that tells how far."""
+def open_run_coverage(chain: ChainInfo, *, first: int, last: int) -> Coverage:
+    """Return the row of a run of blocks to read once; an existing row has the progress of an earlier call."""
     return _open(chain.chain_id, sorted(chain.emitters), first=first, last=last)
 
 
-def open_later(run: Coverage, chain: ChainInfo, *, final: int) -> Coverage | None:
-    """The row of the blocks behind a run in which events of its tokens may have been passed over, None without any.
+def open_later_coverage(run: Coverage, chain: ChainInfo, *, final: int) -> Coverage | None:
+    """Return the row of blocks above a run that may hold untracked events of its tokens; None if there are none.
 
-    Only those up to `final`, the newest final block, asked for after the run was written, and of these only those that
-    are followed: what comes behind is still to be read or still to be checked, with the tokens known. The row has no
-    factory, by which it is known that launches there are not wanted.
+    It covers blocks up to `final`, the newest final block after the run was written, and only those that are followed:
+    blocks above are still to be read or verified, after the tokens are indexed. The row has no factory, which marks
+    that it reads no launches.
     """
     factories = {address.lower() for address in chain.addresses("factory")}
     addresses = sorted(chain.emitters - factories)
@@ -74,45 +74,48 @@ def open_later(run: Coverage, chain: ChainInfo, *, final: int) -> Coverage | Non
     return _open(chain.chain_id, addresses, first=first, last=last) if first <= last else None
 
 
-def wants_launches(coverage: Coverage, chain: ChainInfo) -> bool:
-    """Whether the row is one of launches, and not only of what happened to tokens that are known."""
+def covers_launches(coverage: Coverage, chain: ChainInfo) -> bool:
+    """Return whether the row covers launches, and not only events of indexed tokens."""
     return not set(coverage.addresses).isdisjoint(chain.factories)
 
 
-def advance(coverage: Coverage, *, to: int) -> None:
-    """Note that every block up to `to` is read and written; to be called in the transaction that writes.
+def advance_followed(coverage: Coverage, *, to: int) -> None:
+    """Store that every block up to `to` is read and written; call it in the transaction that writes.
 
-    Raises Overtaken. After a transaction that was rolled back, the row in memory is to be read again.
+    Raises ProgressConflictError. After a rollback, the row in memory has to be reloaded.
     """
-    _move(coverage, "followed_to", to, of=Coverage.objects.all())
+    _advance(coverage, "followed_to", to, of=Coverage.objects.all())
 
 
 def advance_verified(coverage: Coverage, *, to: int) -> None:
-    """Note that every block up to `to` was checked; to be called in the transaction that repairs. Raises Overtaken."""
-    # What an operator took back meanwhile is to be read anew before it counts as checked.
-    _move(coverage, "verified_to", to, of=Coverage.objects.filter(followed_to__gte=to))
+    """Store that every block up to `to` is verified; call it in the transaction that repairs.
+
+    Raises ProgressConflictError.
+    """
+    # Blocks that an operator rewound meanwhile must be read again before they count as verified.
+    _advance(coverage, "verified_to", to, of=Coverage.objects.filter(followed_to__gte=to))
 
 
 def advance_joined(chain_id: int, *, first: int, last: int) -> None:
-    """Note that the head wrote the blocks from `first` to `last`, for rows that had read all blocks before them.
+    """Store that the head wrote blocks `first` to `last`, for rows that cover all blocks before them.
 
-    To be called in the transaction that writes, which owns the chain (`tokens.indexing.chain_lock.own`). A row that is still
-    on its way reads them by itself, later: it may find tokens that they are about.
+    Call it in the transaction that writes and holds the chain's lock exclusively (`chain_lock.lock_exclusive`). Rows
+    that are still behind read these blocks later: they may find tokens that the blocks are about.
     """
     joined = live_rows(chain_id).filter(followed_to__gte=first - 1, followed_to__lt=last)
     joined.update(followed_to=last, updated_at=timezone.now())
 
 
-def _move(coverage: Coverage, column: str, to: int, *, of: QuerySet[Coverage]) -> None:
+def _advance(coverage: Coverage, column: str, to: int, *, of: QuerySet[Coverage]) -> None:
     now = getattr(coverage, column)
     moved = of.filter(pk=coverage.pk, **{column: now}).update(**{column: to, "updated_at": timezone.now()})
     if not moved:
-        raise Overtaken(f"{coverage}: somebody else moved its {column} from {now}")
+        raise ProgressConflictError(f"{coverage}: {column} moved from {now} elsewhere")
     setattr(coverage, column, to)
 
 
 def _retire(rows: QuerySet[Coverage]) -> list[Coverage]:
-    """The rows without those of which another one has read, and checked, all that they have."""
+    """Delete rows that another row covers in full. Return the others."""
     kept = list(rows)
     for row in rows:
         others = [other for other in kept if other.pk != row.pk]

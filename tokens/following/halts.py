@@ -1,4 +1,4 @@
-"""A chain that dropped what was final is followed no further until an operator decides; and how the operator does."""
+"""Halts of a chain that dropped final blocks, and the rewind by which an operator ends them."""
 
 import logging
 from dataclasses import dataclass
@@ -7,45 +7,45 @@ from django.db import transaction
 from django.db.models import F, Value
 from django.db.models.functions import Greatest, Least
 
-from config.http.json_client import Permanent
+from config.http.errors import PermanentError
 from tokens.chains.protocols import Chain
 from tokens.following import reorg_window
-from tokens.following.coverage import wants_launches
+from tokens.following.coverage import covers_launches
 from tokens.indexing import chain_lock, unwinding
-from tokens.indexing.unwinding import Unwound
+from tokens.indexing.unwinding import UnwindCounts
 from tokens.models import ChainHead, Coverage, FollowedBlock, Token
 
 logger = logging.getLogger(__name__)
 
 
-# So many of the newest launches are compared with the chain before it is taken back.
+# The number of newest launches that are compared with the chain before a rewind.
 _COMPARED = 100
 
 
-class Halted(Permanent):
-    """Following stopped; only an operator lets it go on."""
+class ChainHaltedError(PermanentError):
+    """Following has stopped until an operator rewinds the chain."""
 
 
-class NotRewindable(Permanent):
-    """The chain can't be taken back to this block."""
+class NotRewindableError(PermanentError):
+    """The chain can't be rewound to this block."""
 
 
-def halt(chain_id: int, reason: str, *, last: FollowedBlock) -> Halted:
-    """Stop following, unless somebody has moved the window since; returns what to raise. Raises WindowMoved."""
+def halt_chain(chain_id: int, reason: str, *, last: FollowedBlock) -> ChainHaltedError:
+    """Halt a chain unless the window has moved since. Return the error to raise. Raises WindowChangedError."""
     with transaction.atomic():
-        chain_lock.own(chain_id)
+        chain_lock.lock_exclusive(chain_id)
         reorg_window.check_newest(chain_id, last)
         ChainHead.objects.filter(pk=chain_id).update(halted=reason)
-    return Halted(reason)
+    return ChainHaltedError(reason)
 
 
-def reason_of(chain_id: int) -> str:
-    """Why following stopped; empty while it goes on."""
+def halt_reason(chain_id: int) -> str:
+    """Return why the chain is halted; empty if it is not."""
     return ChainHead.objects.filter(pk=chain_id).values_list("halted", flat=True).first() or ""
 
 
-def call_operator(chain_id: int, reason: str) -> None:
-    """Say in the log that only an operator can help, and how."""
+def alert_operator(chain_id: int, reason: str) -> None:
+    """Log that only an operator can end the halt, and how."""
     logger.critical(
         "chain=%s is halted: %s. The service keeps what it has. Once the nodes are right, let the follower go on:"
         " manage.py rewind --chain %s --to BLOCK, the newest block that both have in common",
@@ -56,52 +56,53 @@ def call_operator(chain_id: int, reason: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Rewound:
-    """What was taken back, and the runs of past blocks, by their first and last, that nobody reads again by himself."""
+class RewindResult:
+    """What was unwound, and the runs of past blocks (first, last) that need another backfill."""
 
-    unwound: Unwound
+    unwound: UnwindCounts
     runs: tuple[tuple[int, int], ...]
 
 
-def rewind(chain: Chain, *, to: int) -> Rewound:
-    """Take back everything of blocks above `to`, let following go on from there, and end a halt.
+def rewind_chain(chain: Chain, *, to: int) -> RewindResult:
+    """Unwind everything above block `to`, resume following from there, and end a halt.
 
-    Waits for writers of the moment. Raises NotRewindable, NodeUnavailable.
+    Blocks until the current writers end. Raises NotRewindableError, NodeUnavailableError.
     """
     check_rewind(chain, to=to)
     chain_id = chain.info.chain_id
     with transaction.atomic():
-        chain_lock.own(chain_id)
+        chain_lock.lock_exclusive(chain_id)
         runs = Coverage.objects.filter(chain_id=chain_id, last_block__isnull=False, followed_to__gt=to)
-        undone = tuple((run.first_block, run.last_block or 0) for run in runs if wants_launches(run, chain.info))
+        undone = tuple((run.first_block, run.last_block or 0) for run in runs if covers_launches(run, chain.info))
         reached = Greatest(F("first_block") - 1, to)
         runs.update(followed_to=reached, verified_to=Least(F("verified_to"), reached))
         unwound = unwinding.unwind_blocks(chain_id, above=to)
-        newest = reorg_window.read_newest(chain_id)
-        # Until a node tells of the head, history asks for nothing that the chain may no longer have.
+        newest = reorg_window.read_newest_block(chain_id)
+        # Until a node reports the head, the historical sync must request no block that the chain may have dropped.
         ChainHead.objects.filter(pk=chain_id).update(
             halted="", followed=newest.number if newest else None, final=Least("final", Value(to))
         )
-    return Rewound(unwound=unwound, runs=undone)
+    return RewindResult(unwound=unwound, runs=undone)
 
 
 def check_rewind(chain: Chain, *, to: int) -> None:
-    """Raise NotRewindable where the chain was not followed up to this block, or has other ones up to it by now.
+    """Raise NotRewindableError if the chain was not followed up to this block, or has other blocks up to it now.
 
-    Below the window, only blocks that held tokens are known: the newest of these are compared. Raises NodeUnavailable.
+    Below the window, only blocks that held tokens are stored; the newest of these are compared. Raises
+    NodeUnavailableError.
     """
     chain_id = chain.info.chain_id
     head = ChainHead.objects.filter(pk=chain_id).first()
     if head is None or head.followed is None:
-        raise NotRewindable(f"chain {chain_id} was never followed")
+        raise NotRewindableError(f"chain {chain_id} was never followed")
     if not 0 <= to <= head.followed:
-        raise NotRewindable(f"chain {chain_id} was followed to block {head.followed}: no way back to block {to}")
+        raise NotRewindableError(f"chain {chain_id} was followed to block {head.followed}: no way back to block {to}")
     launched = Token.objects.on_chain().filter(chain_id=chain_id, block_number__lte=to).order_by("-block_number")
     ours = dict(launched.values_list("block_number", "block_hash")[:_COMPARED])
     ours |= {block.number: block.hash for block in reorg_window.read_blocks(chain_id, [to]).values()}
     theirs = chain.read_headers([*ours, to])
     if to not in theirs:
-        raise NotRewindable(f"chain {chain_id} has no block {to} now: choose a lower one")
+        raise NotRewindableError(f"chain {chain_id} has no block {to} now: choose a lower one")
     changed = [number for number, header in theirs.items() if ours.get(number, header.hash) != header.hash]
     if changed:
-        raise NotRewindable(f"chain {chain_id} has another block {min(changed)} now: choose a lower one")
+        raise NotRewindableError(f"chain {chain_id} has another block {min(changed)} now: choose a lower one")

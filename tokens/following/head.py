@@ -1,4 +1,7 @@
-"""The newest blocks of a chain, written as they come: appended, read after a gap, exchanged after a reorg."""
+"""Live sync at the head of a chain.
+
+New blocks are appended, gaps are read in pieces, and a competing branch replaces followed blocks after a reorg.
+"""
 
 import logging
 import time
@@ -8,52 +11,58 @@ from dataclasses import dataclass, field
 from django.conf import settings
 from django.db import transaction
 
-from config.http.json_client import Retryable
+from config.http.errors import RetryableError
+from tokens.chains.errors import BlockNotCanonicalError, NodeUnavailableError
 from tokens.chains.protocols import Chain
-from tokens.chains.types import BlockGone, BlockHeader, NodeUnavailable, TransactionFacts
+from tokens.chains.types import BlockHeader, TransactionFacts
 from tokens.following import chain_heads, coverage, halts, head_blocks, reorg_window, reorgs
-from tokens.following.halts import Halted
-from tokens.following.leader_loops import Term
-from tokens.following.new_heads import listening
-from tokens.following.reorgs import PIECE_BLOCKS, Branch, TooDeep
+from tokens.following.halts import ChainHaltedError
+from tokens.following.leader_loops import LeaderSession
+from tokens.following.new_heads import head_watcher
+from tokens.following.reorgs import PIECE_BLOCKS, Branch, ReorgTooDeepError
 from tokens.indexing import chain_lock, unwinding, writing
-from tokens.indexing.writing import Written
-from tokens.installation.installed_chains import installed_chain, installed_chain_otherwise
+from tokens.indexing.writing import WriteCounts
+from tokens.installation.installed_chains import installed_chain, installed_chain_second_node_first
 from tokens.models import FollowedBlock
 
 logger = logging.getLogger(__name__)
 
-# Following goes on from the stored window while no more than so many blocks above it are final. Where there are more,
-# it is for history to read them, and the newest are not kept waiting.
-LONGEST_GAP = 500
-# A branch that is no longer than ours is taken when most nodes have it, or once no node has had our newest block for so
-# many seconds.
-UNVOUCHED_SECONDS = 2.0
-# How often it is noted that the newest block is still the same.
+# Following resumes from the stored window unless more than this many blocks above it are final. A longer gap is left to
+# the historical sync, so that the newest blocks are not delayed.
+MAX_GAP_BLOCKS = 500
+# A branch that is no longer than ours replaces ours when most nodes have it, or once no node has had our newest block
+# for this many seconds.
+UNCONFIRMED_SECONDS = 2.0
+# Seconds between two updates of the chain's row while its newest block stays the same.
 _TOUCH_SECONDS = 2.0
+# The name of this loop among the failures.
+HEAD = "head"
+
+# How often a halted chain alerts operators, and how often it checks whether the halt has ended.
+_ALERT_SECONDS, _CHECK_SECONDS = 60.0, 1.0
 
 
-class OtherBranch(Retryable):
-    """A node has another branch than the one that is followed, and not enough of them have it."""
+class CompetingBranchError(RetryableError):
+    """A node has another branch than the followed one, and too few nodes have it."""
 
 
 @dataclass
 class Head:
-    """One chain's window in the database, and the two ways in which its nodes are asked: in order, and otherwise.
+    """The head of one chain: its reorg window in the database, and two orders in which its nodes are queried.
 
-    Each call of `advance` reads from nodes first, and then writes in one transaction all that belongs together. Nothing
-    is remembered between two calls that a failed one could have left wrong.
+    Each call of `advance` reads from nodes first, and then writes all that belongs together in one transaction. A
+    failed call leaves no state in memory that would be wrong for the next one.
     """
 
     chain: Chain
-    # The same chain, whose nodes are asked in another order.
-    otherwise: Chain
-    # Seconds.
-    patience: float = UNVOUCHED_SECONDS
+    # The same chain with the second node first.
+    alternate: Chain
+    # Seconds without a node that has our newest block, after which a branch of the same length replaces it.
+    unconfirmed_timeout: float = UNCONFIRMED_SECONDS
     last: FollowedBlock | None = field(init=False, default=None)
     _preferred: Chain = field(init=False)
-    # When a node last had our newest block.
-    _vouched_at: float = field(init=False, default_factory=time.monotonic)
+    # When a node last had our newest block, on the monotonic clock.
+    _confirmed_at: float = field(init=False, default_factory=time.monotonic)
     _touched_at: float = field(init=False, default=0.0)
 
     def __post_init__(self) -> None:
@@ -65,147 +74,152 @@ class Head:
         return self.chain.info.chain_id
 
     @property
-    def known(self) -> str | None:
-        """The hash of the newest block that is followed."""
+    def known_hash(self) -> str | None:
+        """Return the hash of the newest followed block."""
         return self.last.hash if self.last else None
 
     def reload(self) -> None:
-        """Take over from the database what is followed."""
-        self.last = reorg_window.read_newest(self.chain_id)
+        """Load the newest followed block from the database."""
+        self.last = reorg_window.read_newest_block(self.chain_id)
 
-    def ask_others(self) -> None:
-        """Ask the nodes in the other order from now on: the one that is first has another branch than most."""
-        self.chain, self.otherwise = self.otherwise, self.chain
+    def switch_nodes(self) -> None:
+        """Query the nodes in the other order from now on: the first node has another branch than most."""
+        self.chain, self.alternate = self.alternate, self.chain
 
     def advance(self, newest: BlockHeader) -> bool:
-        """Take one step towards this block, the newest that a node told of; says whether more steps remain to it.
+        """Take one step towards `newest`, the newest header that a node reported. Return whether more steps remain.
 
-        Raises Halted, Retryable (BlockGone, NodeUnavailable, OtherBranch, WindowMoved).
+        Raises ChainHaltedError, RetryableError (BlockNotCanonicalError, NodeUnavailableError, CompetingBranchError,
+        WindowChangedError).
         """
         if self.last is None:
             self._begin(newest)
         elif newest.hash == self.last.hash:
-            self._vouched_at = time.monotonic()
+            self._confirmed_at = time.monotonic()
             self._touch()
         elif newest.parent_hash == self.last.hash and newest.number == self.last.number + 1:
             self._append(self.last, [newest], newest=newest)
         elif newest.number > self.last.number:
-            self._close_gap(self.last, newest)
+            self._read_gap(self.last, newest)
         else:
-            self._look_behind(self.last, newest)
+            self._compare_lower(self.last, newest)
             return False
         return self.last is not None and self.last.number < newest.number
 
     def _begin(self, newest: BlockHeader) -> None:
-        """Start at the newest final block: what lies below, and the block itself, are history's."""
+        """Start at the newest final block. That block and those below it are for the historical sync."""
         number = chain_heads.final_below(newest.number, self.chain.info)
         anchor = self._read_header(number)
         with transaction.atomic():
-            chain_lock.own(self.chain_id)
-            if reorg_window.read_newest(self.chain_id) is not None:
-                raise reorg_window.WindowMoved(f"chain {self.chain_id} is followed already")
+            chain_lock.lock_exclusive(self.chain_id)
+            if reorg_window.read_newest_block(self.chain_id) is not None:
+                raise reorg_window.WindowChangedError(f"chain {self.chain_id} is followed already")
             self._begin_at(anchor, newest=newest)
-        self.last = reorg_window.row(self.chain_id, anchor)
-        logger.info("chain=%s head=%s followed=%s following begins", self.chain_id, newest.number, anchor.number)
+        self.last = reorg_window.block_row(self.chain_id, anchor)
+        logger.info("chain=%s head=%s followed=%s started following", self.chain_id, newest.number, anchor.number)
 
     def _begin_at(self, anchor: BlockHeader, *, newest: BlockHeader) -> None:
-        reorg_window.begin_at(self.chain_id, anchor)
-        chain_heads.store(self.chain.info, newest=newest, followed=anchor.number)
+        reorg_window.reset_to(self.chain_id, anchor)
+        chain_heads.store_head(self.chain.info, newest=newest, followed=anchor.number)
 
-    def _close_gap(self, last: FollowedBlock, newest: BlockHeader) -> None:
-        """Read blocks between ours and the newest, so many at a time that others need not wait long."""
+    def _read_gap(self, last: FollowedBlock, newest: BlockHeader) -> None:
+        """Read a piece of the blocks between ours and the newest, short enough not to block other writers for long."""
         final = chain_heads.final_below(newest.number, self.chain.info)
-        if last.number + LONGEST_GAP < final:
-            self._move_up(last, newest, to=final)
+        if last.number + MAX_GAP_BLOCKS < final:
+            self._skip_gap(last, newest, to=final)
             return
         end = min(last.number + PIECE_BLOCKS, newest.number)
         headers = self.chain.read_headers(range(last.number, end + 1))
         if last.number in headers and headers[last.number].hash != last.hash:
-            self._consider(last, newest)
+            self._reorganise(last, newest)
             return
         headers.setdefault(newest.number, newest)
-        between = reorgs.run_of(headers, first=last.number + 1)[:PIECE_BLOCKS]
-        following = reorgs.linked(between, to=last)
+        between = reorgs.consecutive_headers(headers, first=last.number + 1)[:PIECE_BLOCKS]
+        following = reorgs.linked_headers(between, to=last)
         if not following:
-            raise BlockGone(
-                f"chain {self.chain_id}: what follows block {last.number} is lacking, or doesn't build on it"
+            raise BlockNotCanonicalError(
+                f"chain {self.chain_id}: what follows block {last.number} is missing, or does not build on it"
             )
         self._append(last, following, newest=newest)
 
-    def _move_up(self, last: FollowedBlock, newest: BlockHeader, *, to: int) -> None:
-        """Leave a long gap to history, once it is certain that what was followed still holds."""
+    def _skip_gap(self, last: FollowedBlock, newest: BlockHeader, *, to: int) -> None:
+        """Leave a long gap to the historical sync, once the followed blocks have proved to be canonical still."""
         headers = self.chain.read_headers([last.number, to])
         if last.number not in headers or to not in headers:
-            raise BlockGone(f"chain {self.chain_id}: its node lacks final blocks")
+            raise BlockNotCanonicalError(f"chain {self.chain_id}: its node lacks final blocks")
         if headers[last.number].hash != last.hash:
-            self._consider(last, newest)
+            self._reorganise(last, newest)
             return
         with transaction.atomic():
-            chain_lock.own(self.chain_id)
+            chain_lock.lock_exclusive(self.chain_id)
             reorg_window.check_newest(self.chain_id, last)
             self._begin_at(headers[to], newest=newest)
-        self.last = reorg_window.row(self.chain_id, headers[to])
+        self.last = reorg_window.block_row(self.chain_id, headers[to])
         logger.info("chain=%s head=%s followed=%s after a gap from %s", self.chain_id, newest.number, to, last.number)
 
-    def _look_behind(self, last: FollowedBlock, newest: BlockHeader) -> None:
-        """A block that is no higher than ours: nothing new, where we have it; else another branch."""
+    def _compare_lower(self, last: FollowedBlock, newest: BlockHeader) -> None:
+        """Handle a header that is no higher than ours: a node that lags, or a competing branch."""
         ours = reorg_window.read_blocks(self.chain_id, [newest.number]).get(newest.number)
         if ours is not None and ours.hash == newest.hash:
-            raise BlockGone(f"chain {self.chain_id}: its node is {last.number - newest.number} blocks behind")
-        self._consider(last, newest)
+            raise BlockNotCanonicalError(
+                f"chain {self.chain_id}: its node is {last.number - newest.number} blocks behind"
+            )
+        self._reorganise(last, newest)
 
-    def _consider(self, last: FollowedBlock, newest: BlockHeader) -> None:
-        """Exchange our newest blocks for a node's branch, if it has one and enough others have it."""
+    def _reorganise(self, last: FollowedBlock, newest: BlockHeader) -> None:
+        """Replace our newest blocks with a node's branch, if it has one and enough nodes have it."""
         try:
             branch = reorgs.find_branch(self.chain, last=last, newest=newest)
-        except TooDeep as found:
-            self._consider_halt(last, newest, found)
+        except ReorgTooDeepError as found:
+            self._halt_if_confirmed(last, newest, found)
             return
         if branch is None:
-            raise BlockGone(f"chain {self.chain_id}: no node has blocks that lead to block {newest.number}")
-        if newest.number <= last.number and self._is_vouched(last) and not self._is_outvoted(branch.dropped):
-            raise OtherBranch(f"chain {self.chain_id}: a node has another branch, no longer than ours")
+            raise BlockNotCanonicalError(
+                f"chain {self.chain_id}: no node has blocks that lead to block {newest.number}"
+            )
+        if newest.number <= last.number and self._is_confirmed(last) and not self._is_outvoted(branch.dropped):
+            raise CompetingBranchError(f"chain {self.chain_id}: a node has another branch, no longer than ours")
         self._check_votes(ours=branch.dropped, theirs=branch.headers[0])
-        self._exchange(last, branch, newest=newest)
+        self._replace(last, branch, newest=newest)
 
-    def _consider_halt(self, last: FollowedBlock, newest: BlockHeader, found: TooDeep) -> None:
-        if self._is_vouched(last):
-            raise OtherBranch(f"chain {self.chain_id}: a node has another chain of final blocks") from found
+    def _halt_if_confirmed(self, last: FollowedBlock, newest: BlockHeader, found: ReorgTooDeepError) -> None:
+        if self._is_confirmed(last):
+            raise CompetingBranchError(f"chain {self.chain_id}: a node has another chain of final blocks") from found
         self._check_votes(ours=found.ours, theirs=found.theirs)
         reason = f"{found}; the newest block was {last.number} {last.hash}, and is {newest.number} {newest.hash} now"
-        raise halts.halt(self.chain_id, reason, last=last) from found
+        raise halts.halt_chain(self.chain_id, reason, last=last) from found
 
-    def _is_vouched(self, last: FollowedBlock) -> bool:
-        """Whether a node has our newest block, or had it a moment ago."""
-        having, _ = self.chain.count_nodes_with(reorg_window.header_of(last))
+    def _is_confirmed(self, last: FollowedBlock) -> bool:
+        """Return whether a node has our newest block, or had it a moment ago."""
+        having, _ = self.chain.count_nodes_with(reorg_window.block_header(last))
         if having:
-            self._vouched_at = time.monotonic()
-        return time.monotonic() - self._vouched_at < self.patience
+            self._confirmed_at = time.monotonic()
+        return time.monotonic() - self._confirmed_at < self.unconfirmed_timeout
 
     def _is_outvoted(self, block: FollowedBlock) -> bool:
-        """Whether some nodes have our block, and more of them another one: the few may stay where they are for long."""
-        having, differing = self.chain.count_nodes_with(reorg_window.header_of(block))
+        """Return whether more nodes have another block than have ours. The few may stay on theirs for long."""
+        having, differing = self.chain.count_nodes_with(reorg_window.block_header(block))
         return 0 < having < differing
 
     def _check_votes(self, *, ours: FollowedBlock, theirs: BlockHeader) -> None:
-        """Raise OtherBranch where more nodes have our block, and ask others from now on."""
-        if not reorgs.has_more_nodes(self._preferred, ours=reorg_window.header_of(ours), theirs=theirs):
-            self.ask_others()
-            raise OtherBranch(f"chain {self.chain_id}: a node has another block {theirs.number} than most")
+        """Raise CompetingBranchError and switch nodes if more nodes have our block."""
+        if not reorgs.has_node_majority(self._preferred, ours=reorg_window.block_header(ours), theirs=theirs):
+            self.switch_nodes()
+            raise CompetingBranchError(f"chain {self.chain_id}: a node has another block {theirs.number} than most")
 
     def _append(self, last: FollowedBlock, headers: Sequence[BlockHeader], *, newest: BlockHeader) -> None:
-        transactions = head_blocks.read(headers, chain=self.chain, otherwise=self.otherwise)
+        transactions = head_blocks.read_head_blocks(headers, chain=self.chain, alternate=self.alternate)
         with transaction.atomic():
-            chain_lock.own(self.chain_id)
+            chain_lock.lock_exclusive(self.chain_id)
             reorg_window.check_newest(self.chain_id, last)
             written = self._write(headers, transactions, newest=newest)
-        self._accept(headers[-1], written, newest=newest)
+        self._set_last(headers[-1], written, newest=newest)
 
-    def _exchange(self, last: FollowedBlock, branch: Branch, *, newest: BlockHeader) -> None:
-        """Take back our blocks above the ancestor and write the branch's, so that nobody sees it without either."""
-        transactions = head_blocks.read(branch.headers, chain=self.chain, otherwise=self.otherwise)
+    def _replace(self, last: FollowedBlock, branch: Branch, *, newest: BlockHeader) -> None:
+        """Unwind our blocks above the ancestor and write the branch, in one transaction."""
+        transactions = head_blocks.read_head_blocks(branch.headers, chain=self.chain, alternate=self.alternate)
         with transaction.atomic():
-            chain_lock.own(self.chain_id)
+            chain_lock.lock_exclusive(self.chain_id)
             reorg_window.check_newest(self.chain_id, last)
             unwinding.unwind_blocks(self.chain_id, above=branch.ancestor.number)
             written = self._write(branch.headers, transactions, newest=newest)
@@ -217,24 +231,24 @@ class Head:
             depth,
             branch.ancestor.number,
         )
-        self._accept(branch.headers[-1], written, newest=newest)
+        self._set_last(branch.headers[-1], written, newest=newest)
 
     def _write(
         self, headers: Sequence[BlockHeader], transactions: Sequence[TransactionFacts], *, newest: BlockHeader
-    ) -> Written:
-        """Write blocks on top of the window, in a transaction that owns the chain."""
+    ) -> WriteCounts:
+        """Write blocks on top of the window, in a transaction that holds the chain's lock exclusively."""
         first, last = headers[0].number, headers[-1].number
-        unwinding.unwind_rivals(self.chain_id, blocks={header.number: header.hash for header in headers})
-        written = writing.write(transactions, chain=self.chain.info)
-        reorg_window.append(self.chain_id, headers, depth=self.chain.info.finality_depth)
+        unwinding.unwind_competing_blocks(self.chain_id, blocks={header.number: header.hash for header in headers})
+        written = writing.write_transactions(transactions, chain=self.chain.info)
+        reorg_window.append_blocks(self.chain_id, headers, depth=self.chain.info.finality_depth)
         coverage.advance_joined(self.chain_id, first=first, last=last)
-        chain_heads.store(self.chain.info, newest=max(newest, headers[-1], key=_number), followed=last)
+        chain_heads.store_head(self.chain.info, newest=max(newest, headers[-1], key=_number), followed=last)
         return written
 
-    def _accept(self, header: BlockHeader, written: Written, *, newest: BlockHeader) -> None:
-        """What was committed is where we are now."""
-        self.last = reorg_window.row(self.chain_id, header)
-        self._vouched_at = self._touched_at = time.monotonic()
+    def _set_last(self, header: BlockHeader, written: WriteCounts, *, newest: BlockHeader) -> None:
+        """Set the newest followed block after a commit."""
+        self.last = reorg_window.block_row(self.chain_id, header)
+        self._confirmed_at = self._touched_at = time.monotonic()
         if written.launches or written.events:
             logger.info(
                 "chain=%s head=%s followed=%s launches=%s events=%s",
@@ -249,12 +263,12 @@ class Head:
         now = time.monotonic()
         if now - self._touched_at >= _TOUCH_SECONDS:
             self._touched_at = now
-            chain_heads.touch(self.chain_id)
+            chain_heads.touch_head(self.chain_id)
 
     def _read_header(self, number: int) -> BlockHeader:
         headers = self.chain.read_headers([number])
         if number not in headers:
-            raise NodeUnavailable(f"chain {self.chain_id}: its node lacks block {number}")
+            raise NodeUnavailableError(f"chain {self.chain_id}: its node lacks block {number}")
         return headers[number]
 
 
@@ -262,52 +276,44 @@ def _number(header: BlockHeader) -> int:
     return header.number
 
 
-# A chain's head, followed until the turn ends: hears of new blocks, takes the steps, waits out what goes wrong.
-# What troubles call this loop.
-HEAD = "head"
-
-# How often a halted chain calls for an operator, and how often it looks whether one has come.
-_CALL_SECONDS, _LOOK_SECONDS = 60.0, 1.0
-
-
-def follow_head(term: Term) -> None:
-    """Follow the head, unless and until the chain is halted, and again once it no longer is."""
-    _wait_out_halt(term)
-    head = Head(chain=installed_chain(term.chain_id), otherwise=installed_chain_otherwise(term.chain_id))
+def follow_head(session: LeaderSession) -> None:
+    """Follow the head while the chain is not halted."""
+    _wait_out_halt(session)
+    head = Head(chain=installed_chain(session.chain_id), alternate=installed_chain_second_node_first(session.chain_id))
     try:
-        _follow(head, term)
-    except Halted:
-        term.troubles.clear(HEAD)
+        _follow(head, session)
+    except ChainHaltedError:
+        session.failures.clear(HEAD)
 
 
-def _follow(head: Head, term: Term) -> None:
-    with listening(term.chain_id) as news:
+def _follow(head: Head, session: LeaderSession) -> None:
+    with head_watcher(session.chain_id) as watcher:
         newest = None
-        while not term.ended.is_set():
+        while not session.ended.is_set():
             try:
-                if term.outvoted.is_set():
-                    term.outvoted.clear()
-                    head.ask_others()
-                    news.doubt()
-                newest = newest or news.wait_for_newest(head.chain, known=head.known, ended=term.ended)
+                if session.outvoted.is_set():
+                    session.outvoted.clear()
+                    head.switch_nodes()
+                    watcher.poll_now()
+                newest = newest or watcher.wait_for_newest(head.chain, known_hash=head.known_hash, ended=session.ended)
                 if newest is not None and not head.advance(newest):
                     newest = None
-                term.troubles.clear(HEAD)
-            except Retryable as error:
+                session.failures.clear(HEAD)
+            except RetryableError as error:
                 newest = None
-                news.doubt()
-                # Where it can't go on, an operator may have taken the chain back meanwhile.
+                watcher.poll_now()
+                # After a failure: an operator may have rewound the chain meanwhile.
                 head.reload()
-                # Longer than between two looks it needs not wait: the next one may find another node.
-                pause = term.troubles.note(HEAD, error, longest_pause=settings.FOLLOW_POLL_SECONDS)
-                term.ended.wait(pause)
+                # At most one poll interval, since the next attempt may use another node.
+                delay = session.failures.record(HEAD, error, max_delay=settings.FOLLOW_POLL_SECONDS)
+                session.ended.wait(delay)
 
 
-def _wait_out_halt(term: Term) -> None:
-    """Stay here while the chain is halted. It keeps its turn meanwhile: a standby could do no more about it."""
-    called_at = float("-inf")
-    while not term.ended.is_set() and (reason := halts.reason_of(term.chain_id)):
-        if time.monotonic() - called_at >= _CALL_SECONDS:
-            called_at = time.monotonic()
-            halts.call_operator(term.chain_id, reason)
-        term.ended.wait(_LOOK_SECONDS)
+def _wait_out_halt(session: LeaderSession) -> None:
+    """Block while the chain is halted. The session goes on, since a standby could do no better."""
+    alerted_at = float("-inf")
+    while not session.ended.is_set() and (reason := halts.halt_reason(session.chain_id)):
+        if time.monotonic() - alerted_at >= _ALERT_SECONDS:
+            alerted_at = time.monotonic()
+            halts.alert_operator(session.chain_id, reason)
+        session.ended.wait(_CHECK_SECONDS)

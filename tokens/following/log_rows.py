@@ -1,17 +1,18 @@
-"""Which logs of blocks there are rows of, and which ones blocks hold: compared by what tells a log from all others."""
+"""Comparison of stored logs with logs of blocks, by what identifies a log."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from tokens.chains.evm.generations.event_decoding import decode
-from tokens.chains.types import EventLog, LogUndecodable, TransactionFacts
+from tokens.chains.errors import LogDecodingError
+from tokens.chains.evm.generations.event_decoding import decode_event
+from tokens.chains.types import EventLog, TransactionFacts
 from tokens.indexing.fact_json import Json, event_facts, launch_facts
 from tokens.installation.installed_chains import registry
 from tokens.models import Coverage, LaunchFacts, Token, TokenEvent
 
 
 class LogId(NamedTuple):
-    """One log of one block; a block that takes another one's place has none of its logs."""
+    """The identity of a log of one block. A competing block has none of the same logs."""
 
     tx_hash: str
     log_index: int
@@ -19,7 +20,7 @@ class LogId(NamedTuple):
 
 
 def log_ids(transactions: Iterable[TransactionFacts]) -> set[LogId]:
-    """The logs of launches and of what may be events."""
+    """Return the logs of launches, and those that may be events."""
     return {
         LogId(facts.tx_hash, log_index, facts.block_hash)
         for facts in transactions
@@ -30,10 +31,10 @@ def log_ids(transactions: Iterable[TransactionFacts]) -> set[LogId]:
     }
 
 
-def find_rows(coverage: Coverage, first: int, last: int) -> Mapping[LogId, int]:
-    """The logs of these blocks of which there are rows, and their blocks' numbers.
+def find_log_rows(coverage: Coverage, first: int, last: int) -> Mapping[LogId, int]:
+    """Return the stored logs of these blocks with their block numbers.
 
-    Those of the registry's contracts that the coverage does not have are left out.
+    Logs of registry contracts that the coverage lacks are left out.
     """
     of_blocks = {"chain_id": coverage.chain_id, "block_number__range": (first, last)}
     names = ("tx_hash", "log_index", "block_hash", "block_number")
@@ -47,8 +48,8 @@ def find_rows(coverage: Coverage, first: int, last: int) -> Mapping[LogId, int]:
     }
 
 
-def find_altered(coverage: Coverage, transactions: Collection[TransactionFacts]) -> set[str]:
-    """Transactions whose rows say otherwise than these what a launch or an event was."""
+def find_altered_transactions(coverage: Coverage, transactions: Collection[TransactionFacts]) -> set[str]:
+    """Return the transactions with stored launches or events that differ from these."""
     launches = {launch.token: launch for facts in transactions for launch in facts.launches}
     written = LaunchFacts.objects.filter(token__chain_id=coverage.chain_id, token__contract_address__in=launches)
     altered = {
@@ -66,18 +67,17 @@ def find_altered(coverage: Coverage, transactions: Collection[TransactionFacts])
 
 
 def _arguments(log: EventLog) -> Json | None:
-    """What the log says; None of one that is malformed, which has no row."""
+    """Return the arguments of a log; None for a malformed one, which has no row."""
     try:
-        return event_facts(decode(log).arguments)
-    except LogUndecodable:
+        return event_facts(decode_event(log).arguments)
+    except LogDecodingError:
         return None
 
 
-def was_learned(coverage: Coverage, log: LogId) -> bool:
-    """Whether nobody could have written the log when its block was followed: its token became known only later.
+def is_of_later_token(coverage: Coverage, log: LogId) -> bool:
+    """Return whether the log's token was indexed only after its block was followed.
 
-    Such a token was launched before the coverage begins, or by a factory that it does not have, and its launch was
-    indexed since.
+    Such a token was launched before the coverage begins, or by a factory that it lacks, and was indexed since.
     """
     of_new_token = TokenEvent.objects.filter(
         chain_id=coverage.chain_id,

@@ -1,4 +1,4 @@
-"""Who tells of new blocks: a node's subscription where there is one, else nodes that are asked again and again."""
+"""New heads of a chain: by a WebSocket subscription where there is one, else by polling."""
 
 import logging
 import time
@@ -10,34 +10,44 @@ from threading import Event
 
 from django.conf import settings
 
-from tokens.chains.evm.subscriptions import Subscription, SubscriptionLost, subscribe
+from tokens.chains.evm.subscriptions import HeadSubscription, SubscriptionLostError, subscribe_new_heads
 from tokens.chains.protocols import Chain
 from tokens.chains.types import BlockHeader
 
-# When to ask for the next block, where nobody tells of it: a little before it is due, then often, then less often.
-# Of so many of the newest blocks the time between two is taken.
+logger = logging.getLogger(__name__)
+
+# The interval is measured over this many of the newest blocks.
 _REMEMBERED = 64
-# Block times are whole seconds and blocks come early: asking begins so much of the time between two before one is due.
+# Block times are whole seconds and blocks come early: polling starts this share of the interval before a block is due.
 _EARLY = 0.05
-# The shortest pause; and each one as a share of how long the block is overdue, so that an idle chain is asked rarely.
+# The shortest delay, and the delay as a share of how long the block is overdue, so that an idle chain is polled rarely.
 _SHORTEST_SECONDS = 0.05
 _SHARE_OF_DELAY = 0.25
 
+# Seconds for which a notified block is retried although other nodes don't have it yet.
+_FRESH_SECONDS = 2.0
+# Seconds within which the end of the session is noticed.
+_SLICE_SECONDS = 0.25
+# The timeout for opening a WebSocket, during which there is no polling; and the delays before a lost one is opened
+# again, doubled from the first to the longest.
+_OPEN_SECONDS = 3.0
+_FIRST_RECONNECT_DELAY, _MAX_RECONNECT_DELAY = 1.0, 60.0
+
 
 @dataclass
-class Pace:
-    """What the headers that were seen tell of a chain's pace."""
+class PollSchedule:
+    """Poll times, from the block times of the headers that were seen."""
 
-    # The longest pause in seconds.
+    # The longest delay in seconds.
     longest: float
     # (number, block time in Unix seconds), oldest first.
     _blocks: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED), init=False)
     _seen_at: float | None = field(default=None, init=False)
 
-    def note(self, header: BlockHeader, *, now: float) -> None:
-        """A node has told of a block; `now` is in seconds of any clock that runs evenly, here and below.
+    def record(self, header: BlockHeader, *, now: float) -> None:
+        """Record a reported header; `now` is in seconds of any monotonic clock, as in `next_delay`.
 
-        A block that is no higher than those before is of another branch, or the same: the pace stays.
+        A header that is no higher than an earlier one is of another branch, or repeated, and changes nothing.
         """
         if self._blocks and header.number <= self._blocks[-1][0]:
             return
@@ -45,116 +55,104 @@ class Pace:
         self._seen_at = now
 
     def interval(self) -> float:
-        """The seconds between two blocks; 0 while too few were seen."""
+        """Return the seconds between two blocks; 0 while too few were seen."""
         if len(self._blocks) < 2:
             return 0.0
         (first, begin), (last, end) = self._blocks[0], self._blocks[-1]
         return max(end - begin, 0) / (last - first)
 
-    def pause(self, *, now: float) -> float:
-        """How many seconds to wait until the next look."""
+    def next_delay(self, *, now: float) -> float:
+        """Return the seconds until the next poll."""
         due_at = now if self._seen_at is None else self._seen_at + (1 - _EARLY) * self.interval()
         delay = now - due_at
         wanted = -delay if delay < 0 else max(_SHORTEST_SECONDS, _SHARE_OF_DELAY * delay)
         return min(wanted, self.longest)
 
 
-logger = logging.getLogger(__name__)
-
-# For so many seconds a block that was told of is tried again although other nodes don't have it yet.
-_TOLD_SECONDS = 2.0
-# How soon it is noticed that the turn ends.
-_SLICE_SECONDS = 0.25
-# How long a WebSocket may take to open, in which nobody looks for blocks, and how long it is left alone when it was
-# lost: doubled from the first pause to the longest.
-_OPEN_SECONDS = 3.0
-_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
-
-
 @dataclass
-class News:
-    """The newest block of a chain, as soon as it is known. For one thread."""
+class HeadWatcher:
+    """A source of a chain's newest header, by subscription or polling. For one thread."""
 
     chain_id: int
-    # A WebSocket's; None where there is none.
+    # The URL of a WebSocket, if there is one.
     url: str | None
-    pace: Pace = field(default_factory=lambda: Pace(longest=settings.FOLLOW_POLL_SECONDS))
+    schedule: PollSchedule = field(default_factory=lambda: PollSchedule(longest=settings.FOLLOW_POLL_SECONDS))
     _opened: ExitStack = field(default_factory=ExitStack, init=False)
-    _subscription: Subscription | None = field(default=None, init=False)
+    _subscription: HeadSubscription | None = field(default=None, init=False)
     _open_after: float = field(default=0.0, init=False)
-    _pause: float = field(default=_FIRST_PAUSE, init=False)
-    _doubted: bool = field(default=True, init=False)
-    _told: BlockHeader | None = field(default=None, init=False)
-    _told_at: float = field(default=0.0, init=False)
+    _reconnect_delay: float = field(default=_FIRST_RECONNECT_DELAY, init=False)
+    _poll_due: bool = field(default=True, init=False)
+    _received: BlockHeader | None = field(default=None, init=False)
+    _received_at: float = field(default=0.0, init=False)
 
     def close(self) -> None:
-        """End the subscription."""
+        """Close the subscription."""
         self._subscription = None
         self._opened.close()
 
-    def doubt(self) -> None:
-        """What was told of last could not be followed: nodes are asked at once the next time."""
-        self._doubted = True
+    def poll_now(self) -> None:
+        """Poll without delay the next time, because the newest header could not be followed."""
+        self._poll_due = True
 
-    def wait_for_newest(self, chain: Chain, *, known: str | None, ended: Event) -> BlockHeader | None:
-        """The newest block once there may be a new one; None where the turn ended.
+    def wait_for_newest(self, chain: Chain, *, known_hash: str | None, ended: Event) -> BlockHeader | None:
+        """Return the newest header once there may be a new one; None after the end of the session.
 
-        `known` is the hash of the newest block that is followed. Raises NodeUnavailable.
+        `known_hash` is the hash of the newest followed block. Raises NodeUnavailableError.
         """
-        told = None if self._doubted else self._wait(ended)
-        if told is None and not ended.is_set():
-            newest = chain.read_newest()
-            self.pace.note(newest, now=time.monotonic())
-            self._doubted = False
-            # Whoever told of a block may have it a moment before those who are asked for what it holds.
-            is_fresh = time.monotonic() - self._told_at < _TOLD_SECONDS
-            told = self._told if self._told and is_fresh and newest.hash == known else newest
-        return told
+        header = None if self._poll_due else self._wait(ended)
+        if header is None and not ended.is_set():
+            newest = chain.read_newest_header()
+            self.schedule.record(newest, now=time.monotonic())
+            self._poll_due = False
+            # The node of the subscription may have a block a moment before the nodes that are polled.
+            is_fresh = time.monotonic() - self._received_at < _FRESH_SECONDS
+            header = self._received if self._received and is_fresh and newest.hash == known_hash else newest
+        return header
 
     def _wait(self, ended: Event) -> BlockHeader | None:
-        """Wait for the subscription where it is live, at most for the longest pause; else for the next look."""
+        """Wait for a notification of the subscription, up to FOLLOW_POLL_SECONDS; without one, for the next poll."""
         try:
             if self._subscribe():
-                # It tells of nothing that came before it: nodes are asked once.
+                # A subscription reports no earlier block: poll once.
                 return None
             subscription = self._subscription
             deadline = time.monotonic() + settings.FOLLOW_POLL_SECONDS
             while subscription and not ended.is_set() and (seconds := deadline - time.monotonic()) > 0:
-                header = subscription.wait(seconds=min(seconds, _SLICE_SECONDS))
+                header = subscription.next_header(timeout=min(seconds, _SLICE_SECONDS))
                 if header is not None:
-                    self._told, self._told_at = header, time.monotonic()
-                    self.pace.note(header, now=self._told_at)
-                    self._pause = _FIRST_PAUSE
+                    self._received, self._received_at = header, time.monotonic()
+                    self.schedule.record(header, now=self._received_at)
+                    self._reconnect_delay = _FIRST_RECONNECT_DELAY
                     return header
-        except SubscriptionLost as error:
+        except SubscriptionLostError as error:
             self._lose(error)
-            # It may have missed a block: nodes are asked at once.
+            # It may have missed a block: poll without delay.
             return None
         if subscription is None:
-            ended.wait(self.pace.pause(now=time.monotonic()))
+            ended.wait(self.schedule.next_delay(now=time.monotonic()))
         return None
 
     def _subscribe(self) -> bool:
-        """Whether a subscription was begun just now, because it was due. Raises SubscriptionLost."""
+        """Return whether a due subscription was opened now. Raises SubscriptionLostError."""
         if self._subscription is not None or not self.url or time.monotonic() < self._open_after:
             return False
-        begun = subscribe(self.url, chain_id=self.chain_id, timeout=_OPEN_SECONDS)
+        begun = subscribe_new_heads(self.url, chain_id=self.chain_id, timeout=_OPEN_SECONDS)
         self._subscription = self._opened.enter_context(begun)
-        logger.info("chain=%s a node tells of new blocks by itself", self.chain_id)
+        logger.info("chain=%s subscribed to new heads", self.chain_id)
         return True
 
-    def _lose(self, error: SubscriptionLost) -> None:
+    def _lose(self, error: SubscriptionLostError) -> None:
         self.close()
-        self._open_after = time.monotonic() + self._pause
-        logger.warning("chain=%s %s; nodes are asked, and it is tried again in %s s", self.chain_id, error, self._pause)
-        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        self._open_after = time.monotonic() + self._reconnect_delay
+        logger.warning("chain=%s %s; polling, reconnecting in %s s", self.chain_id, error, self._reconnect_delay)
+        self._reconnect_delay = min(2 * self._reconnect_delay, _MAX_RECONNECT_DELAY)
 
 
 @contextmanager
-def listening(chain_id: int) -> Iterator[News]:
-    """Hear of a chain's new blocks while the block runs."""
-    news = News(chain_id, settings.RPC_WS_URLS.get(chain_id))
+def head_watcher(chain_id: int) -> Iterator[HeadWatcher]:
+    """Yield the watcher of a chain, and close its subscription at the end."""
+    watcher = HeadWatcher(chain_id, settings.RPC_WS_URLS.get(chain_id))
     try:
-        yield news
+        yield watcher
     finally:
-        news.close()
+        watcher.close()

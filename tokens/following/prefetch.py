@@ -1,4 +1,4 @@
-"""Runs of blocks, several of them read at a time, handed out strictly in the chain's order."""
+"""Prefetching of block ranges: several are read at a time, and handed out strictly in chain order."""
 
 import gc
 import sys
@@ -12,167 +12,164 @@ from typing import Generic, TypeVar
 
 from django.conf import settings
 
-from config.http.json_client import Retryable
+from config.http.errors import RetryableError
 
 Result = TypeVar("Result")
 
-# A range is made as long as to hold about so many transactions: those that wait for their turn are in memory.
-WANTED = 1000
-# How soon it is noticed that all is to stop, in seconds.
-_NOTICED_WITHIN = 0.2
+# Ranges are sized to hold about this many transactions: results wait in memory for their turn.
+TARGET_TRANSACTIONS = 1000
+# Seconds within which a stop is noticed.
+_STOP_CHECK_SECONDS = 0.2
+
+# Garbage collection while blocks are read: thresholds of the young, middle and old generation. A response becomes a
+# hundred thousand objects at once, none of which is in a cycle; with Python's defaults (700, 10, 10), scanning them
+# takes a fifth of the time that reading them takes.
+_YOUNG, _MIDDLE, _OLD = 50_000, 20, 100
+# The thread switch interval, a tenth of Python's default. The writing thread waits for a turn after each statement,
+# of which a batch has a score: behind reading threads that compute, PostgreSQL would be idle meanwhile.
+_SWITCH_SECONDS = 0.0005
 
 
 @dataclass(frozen=True, kw_only=True)
-class Watch:
-    """How work that may take for ever is stopped, and to whom it tells its trouble."""
+class RetryControl:
+    """The stop event and the retry hooks of work that is retried without limit."""
 
-    # Set from outside.
+    # Set by the owner to stop the work.
     stop: Event
-    # Told of each try that failed; returns how many seconds to wait before the next one.
-    note: Callable[[Exception], float]
-    # Told of each that went well.
+    # Records a failed attempt; returns the retry delay in seconds.
+    record: Callable[[Exception], float]
+    # Called after each success.
     clear: Callable[[], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work(Generic[Result]):
-    """What is read of a run of blocks, by a thread of its own: it may not use the database."""
+class PrefetchJob(Generic[Result]):
+    """The reading of one range, by a thread that may not use the database."""
 
-    # Takes the run's first and last block. Where it raises Retryable, it is tried again for ever.
+    # Reads the range from its first to its last block. Retried without limit on RetryableError.
     read: Callable[[int, int], Result]
-    # How many transactions a result holds.
+    # The number of transactions of a result.
     count: Callable[[Result], int]
-    # How many blocks a run may have by now.
+    # The most blocks that a range may have at the moment.
     longest: Callable[[], int]
-    # The last block that may be read by now.
+    # The last block that may be read at the moment.
     target: Callable[[], int]
-    watch: Watch
+    control: RetryControl
 
 
 @dataclass
-class _Asked(Generic[Result]):
+class _PendingRange(Generic[Result]):
+    """A range that is being read."""
+
     first: int
     last: int
     future: "Future[Result]"
 
 
 @contextmanager
-def reading_ahead(work: Work[Result], *, first: int) -> Iterator["Ahead[Result]"]:
-    """The results from block `first` on. At the end what was read in vain is dropped, and no thread goes on."""
+def prefetching(job: PrefetchJob[Result], *, first: int) -> Iterator["Prefetcher[Result]"]:
+    """Yield a prefetcher from block `first` on. At the end, pending ranges are dropped and no thread continues."""
     with ThreadPoolExecutor(settings.FOLLOW_CONCURRENCY, thread_name_prefix="read-ahead") as pool:
-        ahead = Ahead(work, pool=pool, planned_to=first - 1)
+        prefetcher = Prefetcher(job, pool=pool, planned_to=first - 1)
         try:
-            yield ahead
+            yield prefetcher
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
 @dataclass
-class Ahead(Generic[Result]):
-    """What is asked for and not handed out yet."""
+class Prefetcher(Generic[Result]):
+    """Ranges that are requested and not handed out yet."""
 
-    work: Work[Result]
+    job: PrefetchJob[Result]
     pool: ThreadPoolExecutor = field(kw_only=True)
     planned_to: int = field(kw_only=True)
-    _asked: "deque[_Asked[Result]]" = field(default_factory=deque, init=False)
-    _knows_density: bool = field(default=False, init=False)
+    _pending: "deque[_PendingRange[Result]]" = field(default_factory=deque, init=False)
+    _density_known: bool = field(default=False, init=False)
     _length: int = field(default_factory=lambda: settings.FOLLOW_RANGE_BLOCKS, init=False)
 
-    def take(self, *, most: int) -> list[Result]:
-        """The next results: at least one, and further ones that are there already, up to so many transactions.
+    def next_batch(self, *, limit: int) -> list[Result]:
+        """Return the next results: at least one, and further ones that are complete, up to `limit` transactions.
 
-        None are left when the target is reached or went back behind them, or all is to stop. Raises what `read` raises,
-        but for Retryable.
+        Return an empty list at the target, if the target fell behind the pending ranges, and after a stop. Raises what
+        `read` raises, except RetryableError.
         """
-        self._ask()
-        taken: list[Result] = []
+        self._request()
+        results: list[Result] = []
         held = 0
-        while self._asked and not self.work.watch.stop.is_set() and self._is_done(wait_for_it=not taken):
-            asked = self._asked[0]
-            result = asked.future.result()
-            count = self.work.count(result)
-            if taken and held + count > most:
+        while self._pending and not self.job.control.stop.is_set() and self._is_done(blocking=not results):
+            pending = self._pending[0]
+            result = pending.future.result()
+            count = self.job.count(result)
+            if results and held + count > limit:
                 break
-            self._asked.popleft()
-            self._resize(asked.last - asked.first + 1, count)
-            taken.append(result)
+            self._pending.popleft()
+            self._resize(pending.last - pending.first + 1, count)
+            results.append(result)
             held += count
-        self._ask()
-        return taken
+        self._request()
+        return results
 
-    def _ask(self) -> None:
-        """Ask for what comes next; as many wait in all as are read at a time, and the one that is written.
+    def _request(self) -> None:
+        """Submit further ranges: as many pending ones as are read at a time, and one that is being written.
 
-        The first one goes alone: only its result tells how much the next ones may hold.
+        The first range is read without others: only its result shows how much the next ones may hold.
         """
-        target, most = self.work.target(), settings.FOLLOW_CONCURRENCY + 1 if self._knows_density else 1
-        while len(self._asked) < most and self.planned_to < target:
-            length = min(self._length, self.work.longest())
+        target, limit = self.job.target(), settings.FOLLOW_CONCURRENCY + 1 if self._density_known else 1
+        while len(self._pending) < limit and self.planned_to < target:
+            length = min(self._length, self.job.longest())
             first, last = self.planned_to + 1, min(self.planned_to + length, target)
-            self._asked.append(_Asked(first, last, self.pool.submit(self.work.read, first, last)))
+            self._pending.append(_PendingRange(first, last, self.pool.submit(self.job.read, first, last)))
             self.planned_to = last
 
-    def _is_done(self, *, wait_for_it: bool) -> bool:
-        """Whether the oldest one has its result; those that failed are asked for again."""
-        while self._asked and not self.work.watch.stop.is_set():
-            future = self._asked[0].future
+    def _is_done(self, *, blocking: bool) -> bool:
+        """Return whether the oldest range has its result. Failed ranges are requested again."""
+        while self._pending and not self.job.control.stop.is_set():
+            future = self._pending[0].future
             if not future.done():
-                if not wait_for_it:
+                if not blocking:
                     return False
-                wait([future], timeout=_NOTICED_WITHIN, return_when=FIRST_COMPLETED)
+                wait([future], timeout=_STOP_CHECK_SECONDS, return_when=FIRST_COMPLETED)
                 continue
             error = future.exception()
             if error is None:
-                self.work.watch.clear()
+                self.job.control.clear()
                 return True
-            if not isinstance(error, Retryable):
+            if not isinstance(error, RetryableError):
                 raise error
-            if not wait_for_it:
+            if not blocking:
                 return False
-            self._try_again(error)
+            self._retry(error)
         return False
 
-    def _try_again(self, error: Retryable) -> None:
-        self.work.watch.stop.wait(self.work.watch.note(error))
-        if self._asked[0].last > self.work.target():
-            # The chain was taken back meanwhile, and may never have these blocks: whoever comes next begins anew.
-            self.planned_to = self._asked[0].first - 1
-            self._asked.clear()
+    def _retry(self, error: RetryableError) -> None:
+        self.job.control.stop.wait(self.job.control.record(error))
+        if self._pending[0].last > self.job.target():
+            # The chain was unwound meanwhile and may never have these blocks: the next reader starts anew.
+            self.planned_to = self._pending[0].first - 1
+            self._pending.clear()
             return
-        for asked in self._asked:
-            if asked.future.done() and isinstance(asked.future.exception(), Retryable):
-                asked.future = self.pool.submit(self.work.read, asked.first, asked.last)
+        for pending in self._pending:
+            if pending.future.done() and isinstance(pending.future.exception(), RetryableError):
+                pending.future = self.pool.submit(self.job.read, pending.first, pending.last)
 
     def _resize(self, blocks: int, count: int) -> None:
-        """Make the next ranges as long as this one's density allows, and at most double."""
-        fitting = blocks * WANTED // max(count, 1)
-        self._knows_density = True
+        """Adapt the length of the next ranges to the density of this one; at most double it."""
+        fitting = blocks * TARGET_TRANSACTIONS // max(count, 1)
+        self._density_known = True
         self._length = max(1, min(fitting, 2 * self._length, settings.FOLLOW_LONGEST_RANGE_BLOCKS))
 
 
-# How Python itself works while blocks are read by the thousand, beside a thread that writes them.
-#
-# An answer of a node becomes a hundred thousand objects at once, none of which is in a circle. By default all of them
-# are looked through for circles again and again, which takes a fifth of the time that reading them takes. And a thread
-# that waits for its turn beside others that compute waits for so long that PostgreSQL would stand still meanwhile.
-# So many objects more than there were start a search, where Python's default is 700; and after so many searches
-# among the young ones the older are looked through.
-_YOUNG, _MIDDLE, _OLD = 50_000, 20, 100
-# How long a thread may go on while another one waits, where Python's default is ten times as long: the writer waits
-# for its turn after each of its statements, of which a batch has a score.
-_TURN_SECONDS = 0.0005
-
-
 @contextmanager
-def set_for_reading() -> Iterator[None]:
-    """Search for circles seldom, and not among what was there before, such as all modules; let threads take turns."""
-    searches, turn = gc.get_threshold(), sys.getswitchinterval()
+def tuned_for_reading() -> Iterator[None]:
+    """Collect garbage rarely, exclude existing objects such as modules from it, and switch threads often."""
+    thresholds, interval = gc.get_threshold(), sys.getswitchinterval()
     gc.freeze()
     gc.set_threshold(_YOUNG, _MIDDLE, _OLD)
-    sys.setswitchinterval(_TURN_SECONDS)
+    sys.setswitchinterval(_SWITCH_SECONDS)
     try:
         yield
     finally:
-        sys.setswitchinterval(turn)
-        gc.set_threshold(*searches)
+        sys.setswitchinterval(interval)
+        gc.set_threshold(*thresholds)
         gc.unfreeze()

@@ -1,4 +1,4 @@
-"""How far a run of blocks is: a bar on a terminal, elsewhere a line in the log now and then."""
+"""Progress of a run of blocks: a bar on a terminal, otherwise log lines at an interval."""
 
 import logging
 import sys
@@ -12,32 +12,32 @@ from tokens.models import Coverage
 
 logger = logging.getLogger(__name__)
 
-# Seconds between two lines.
-LINE_EVERY = 10.0
+# Seconds between two log lines.
+LOG_INTERVAL_SECONDS = 10.0
 
 
 @dataclass(kw_only=True)
-class Progress:
-    """Blocks from the first to the last, of which some were done before."""
+class ProgressDisplay:
+    """The progress through blocks from the first to the last, of which some were done before."""
 
     chain_id: int
-    # What is done with the blocks.
+    # The kind of work, such as "history".
     part: str
     first: int
     last: int
-    # The last block that was done at the start.
+    # The last block that was done before.
     done_before: int
     output: TextIO = field(default_factory=lambda: sys.stderr)
     launches: int = field(default=0, init=False)
     transactions: int = field(default=0, init=False)
     _done: int = field(init=False)
     _started: float = field(default_factory=time.monotonic, init=False)
-    _said: float = field(default_factory=time.monotonic, init=False)
+    _logged_at: float = field(default_factory=time.monotonic, init=False)
     _bar: "tqdm[Any] | None" = field(default=None, init=False)
 
     @classmethod
-    def begin(cls, row: Coverage, part: str, *, done: int) -> "Progress":
-        """Of a row that has an end, and of whose blocks those up to `done` are done."""
+    def begin(cls, row: Coverage, part: str, *, done: int) -> "ProgressDisplay":
+        """Return the display of a bounded coverage row with `done` as the last block that is done."""
         last = row.first_block if row.last_block is None else row.last_block
         return cls(chain_id=row.chain_id, part=part, first=row.first_block, last=last, done_before=done)
 
@@ -53,29 +53,29 @@ class Progress:
                 file=self.output,
             )
 
-    def note(self, to: int, *, launches: int = 0, transactions: int = 0) -> None:
-        """All blocks up to this one are done, and have held so much since the last time."""
-        news, self._done = to - self._done, to
+    def record(self, to: int, *, launches: int = 0, transactions: int = 0) -> None:
+        """Record that all blocks up to `to` are done, with the counts since the last call."""
+        added, self._done = to - self._done, to
         self.launches += launches
         self.transactions += transactions
         if self._bar is not None:
             self._bar.set_postfix_str(
                 f"{self.launches} launches, {self.launches / self._seconds():.0f}/s", refresh=False
             )
-            self._bar.update(news)
-        elif time.monotonic() - self._said >= LINE_EVERY:
-            self._say()
+            self._bar.update(added)
+        elif time.monotonic() - self._logged_at >= LOG_INTERVAL_SECONDS:
+            self._log()
 
     def finish(self) -> None:
-        """Tell where it ended."""
+        """Close the bar and log the final state."""
         if self._bar is not None:
             self._bar.close()
-        self._say()
+        self._log()
 
-    def _say(self) -> None:
-        self._said = time.monotonic()
+    def _log(self) -> None:
+        self._logged_at = time.monotonic()
         seconds = self._seconds()
-        pace = (self._done - self.done_before) / seconds
+        rate = (self._done - self.done_before) / seconds
         values = {
             "chain": self.chain_id,
             "part": self.part.replace(" ", "-"),
@@ -85,9 +85,9 @@ class Progress:
             "launches": self.launches,
             "launches_per_second": f"{self.launches / seconds:.0f}",
             "transactions": self.transactions,
-            "blocks_per_second": f"{pace:.0f}",
+            "blocks_per_second": f"{rate:.0f}",
             "seconds": f"{seconds:.0f}",
-            "seconds_left": f"{(self.last - self._done) / pace:.0f}" if pace else "unknown",
+            "seconds_left": f"{(self.last - self._done) / rate:.0f}" if rate else "unknown",
         }
         logger.info(" ".join(f"{name}={value}" for name, value in values.items()))
 

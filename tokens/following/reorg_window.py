@@ -1,49 +1,51 @@
-"""The follower's own chain of blocks: those that may still be dropped, and the newest final one below them."""
+"""The reorg window: followed blocks that may still be dropped, and the newest final block below them."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from config.http.json_client import Retryable
+from config.http.errors import RetryableError
 from tokens.chains.types import BlockHeader
 from tokens.models import FollowedBlock
 
 
-class WindowMoved(Retryable):
-    """The newest block that was followed is another than we think: another follower, or an operator, moved it."""
+class WindowChangedError(RetryableError):
+    """The newest followed block is not the expected one: another follower, or an operator, moved the window."""
 
 
-def read_newest(chain_id: int) -> FollowedBlock | None:
-    """The newest block that was followed; None where following has not begun."""
+def read_newest_block(chain_id: int) -> FollowedBlock | None:
+    """Return the newest followed block; None before following has begun."""
     return FollowedBlock.objects.filter(chain_id=chain_id).order_by("-number").first()
 
 
 def read_blocks(chain_id: int, numbers: Iterable[int]) -> dict[int, FollowedBlock]:
-    """Number -> block, without those that the window doesn't have."""
+    """Return number -> block for those that are in the window."""
     found = FollowedBlock.objects.filter(chain_id=chain_id, number__in=list(numbers))
     return {block.number: block for block in found}
 
 
 def check_newest(chain_id: int, expected: FollowedBlock) -> None:
-    """Raise WindowMoved unless this is still the newest block. To be called under the chain's lock."""
-    newest = read_newest(chain_id)
+    """Raise WindowChangedError unless this is still the newest block. Call it under the chain's lock."""
+    newest = read_newest_block(chain_id)
     if newest is None or newest.hash != expected.hash:
-        raise WindowMoved(f"block {expected.number} of chain {chain_id} is no more the newest that was followed")
+        raise WindowChangedError(
+            f"block {expected.number} of chain {chain_id} is no longer the newest that was followed"
+        )
 
 
-def append(chain_id: int, headers: Sequence[BlockHeader], *, depth: int) -> None:
-    """Add blocks on top, and drop those that are final by now, but for the newest of them."""
-    FollowedBlock.objects.bulk_create(row(chain_id, header) for header in headers)
+def append_blocks(chain_id: int, headers: Sequence[BlockHeader], *, depth: int) -> None:
+    """Append blocks on top, and drop those that are final now, except the newest of these."""
+    FollowedBlock.objects.bulk_create(block_row(chain_id, header) for header in headers)
     FollowedBlock.objects.filter(chain_id=chain_id, number__lt=headers[-1].number - depth).delete()
 
 
-def begin_at(chain_id: int, header: BlockHeader) -> None:
-    """Let the window consist of one final block alone, on which it will grow."""
+def reset_to(chain_id: int, header: BlockHeader) -> None:
+    """Reset the window to one final block."""
     FollowedBlock.objects.filter(chain_id=chain_id).delete()
-    row(chain_id, header).save()
+    block_row(chain_id, header).save()
 
 
-def row(chain_id: int, header: BlockHeader) -> FollowedBlock:
-    """A block's row, not yet saved."""
+def block_row(chain_id: int, header: BlockHeader) -> FollowedBlock:
+    """Return an unsaved row of a block."""
     return FollowedBlock(
         chain_id=chain_id,
         number=header.number,
@@ -53,8 +55,8 @@ def row(chain_id: int, header: BlockHeader) -> FollowedBlock:
     )
 
 
-def header_of(block: FollowedBlock) -> BlockHeader:
-    """The header as far as the row tells it; the filter over logs is not kept."""
+def block_header(block: FollowedBlock) -> BlockHeader:
+    """Return the header of a row. Its bloom filter is empty, because rows don't store it."""
     return BlockHeader(
         number=block.number,
         hash=block.hash,

@@ -1,24 +1,33 @@
-"""Where the chain has left the blocks that were followed, and whether enough nodes say so."""
+"""Reorg detection: the branch that replaces followed blocks, and whether enough nodes have it.
+
+The head reads from one node, which may be on the wrong branch, or have stopped at a block without an error. So a loop
+of its own compares the newest followed block with all nodes; the head must not wait for a node that hangs.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import connections
 
+from tokens.chains.errors import BlockNotCanonicalError
 from tokens.chains.protocols import Chain
-from tokens.chains.types import BlockGone, BlockHeader
+from tokens.chains.types import BlockHeader
 from tokens.following import reorg_window
-from tokens.following.leader_loops import Term
+from tokens.following.leader_loops import LeaderSession
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import FollowedBlock
 
-# How many blocks are compared at a time at the most, and how many of a new branch are read at once.
-LONGEST_LOOK = 256
+# The most blocks that are compared at once, and the most that are read of a new branch at once.
+MAX_COMPARED_BLOCKS = 256
 PIECE_BLOCKS = 32
+# The name of the voting loop among the failures.
+VOTES = "votes"
+
+_VOTE_INTERVAL_SECONDS = 10.0
 
 
-class TooDeep(Exception):
-    """The chain has another block where ours is final; `ours` and `theirs` are the two."""
+class ReorgTooDeepError(Exception):
+    """The chain has another block at a final height; `ours` and `theirs` are the two."""
 
     def __init__(self, ours: FollowedBlock, theirs: BlockHeader) -> None:
         super().__init__(
@@ -30,20 +39,20 @@ class TooDeep(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Branch:
-    """Blocks on top of one of ours, in the place of those that we have there. There is at least one of them."""
+    """A competing branch of at least one block, on top of a followed block."""
 
     ancestor: FollowedBlock
-    # The lowest of our blocks that would be dropped.
+    # The lowest followed block that would be dropped.
     dropped: FollowedBlock
-    # In order, each the parent of the next; the first ones of the branch where it is long.
+    # In chain order; the first ones of a long branch.
     headers: tuple[BlockHeader, ...]
 
 
 def find_branch(chain: Chain, *, last: FollowedBlock, newest: BlockHeader) -> Branch | None:
-    """The branch that a node has in the place of our newest blocks; None where what it has of them is ours.
+    """Return a node's branch in place of our newest blocks; None if the node has no other block in their place.
 
-    Looks back in steps that double. Raises TooDeep, BlockGone where the node's answers don't fit together, and
-    NodeUnavailable.
+    Searches back in steps that double. Raises ReorgTooDeepError, BlockNotCanonicalError for inconsistent responses of
+    the node, and NodeUnavailableError.
     """
     chain_id = chain.info.chain_id
     theirs: dict[int, BlockHeader] = {}
@@ -55,23 +64,23 @@ def find_branch(chain: Chain, *, last: FollowedBlock, newest: BlockHeader) -> Br
             below, ours = ours, blocks[number]
             if number in theirs and theirs[number].hash == ours.hash:
                 return _branch(chain, ancestor=ours, dropped=below, theirs=theirs, newest=newest)
-        high, step = high - step, min(2 * step, LONGEST_LOOK)
+        high, step = high - step, min(2 * step, MAX_COMPARED_BLOCKS)
     if ours is None or ours.number not in theirs:
-        raise BlockGone(
+        raise BlockNotCanonicalError(
             f"chain {chain_id}: its node lacks the blocks that were followed; "
             "where the chain itself was set back for good, `manage.py rewind` lets it be followed again"
         )
-    raise TooDeep(ours, theirs[ours.number])
+    raise ReorgTooDeepError(ours, theirs[ours.number])
 
 
-def has_more_nodes(chain: Chain, *, ours: BlockHeader, theirs: BlockHeader) -> bool:
-    """Whether as many nodes have their block as have ours, or more; of a tie the node that is first in the setting.
+def has_node_majority(chain: Chain, *, ours: BlockHeader, theirs: BlockHeader) -> bool:
+    """Return whether at least as many nodes have their block as have ours. A tie goes to the first configured node.
 
-    Raises NodeUnavailable.
+    Raises NodeUnavailableError.
     """
     with_theirs, without = chain.count_nodes_with(theirs)
     if with_theirs > without:
-        # Whoever has ours is among those without.
+        # Nodes that have ours are among those without theirs.
         return True
     with_ours, _ = chain.count_nodes_with(ours)
     if with_theirs != with_ours:
@@ -81,13 +90,13 @@ def has_more_nodes(chain: Chain, *, ours: BlockHeader, theirs: BlockHeader) -> b
 
 
 def is_outvoted(chain: Chain, block: BlockHeader) -> bool:
-    """Whether more nodes have another block in the place of this one than have it."""
+    """Return whether more nodes have another block at this height than have this one."""
     having, differing = chain.count_nodes_with(block)
     return differing > having
 
 
-def linked(headers: Sequence[BlockHeader], *, to: FollowedBlock) -> tuple[BlockHeader, ...]:
-    """The headers as far as each one's parent is the one before; the first one's, the block given."""
+def linked_headers(headers: Sequence[BlockHeader], *, to: FollowedBlock) -> tuple[BlockHeader, ...]:
+    """Return the headers up to the first one that does not build on the one before; the first must build on `to`."""
     parent, found = to.hash, list[BlockHeader]()
     for header in headers:
         if header.parent_hash != parent:
@@ -97,8 +106,8 @@ def linked(headers: Sequence[BlockHeader], *, to: FollowedBlock) -> tuple[BlockH
     return tuple(found)
 
 
-def run_of(headers: dict[int, BlockHeader], *, first: int) -> list[BlockHeader]:
-    """The headers from the first number on, up to the first that is lacking."""
+def consecutive_headers(headers: dict[int, BlockHeader], *, first: int) -> list[BlockHeader]:
+    """Return the headers from number `first` up to the first gap."""
     found = []
     while first in headers:
         found.append(headers[first])
@@ -115,48 +124,40 @@ def _branch(
     newest: BlockHeader,
 ) -> Branch | None:
     if dropped is None or dropped.number not in theirs:
-        # Nothing of ours has another block in its place: the node lags, or another one told of the newest.
+        # No followed block has another one in its place: the node lags, or another node reported the newest block.
         return None
     end = min(newest.number, ancestor.number + PIECE_BLOCKS)
     wanted = [number for number in range(ancestor.number + 1, end + 1) if number not in theirs]
     theirs = theirs | (chain.read_headers(wanted) if wanted else {})
-    headers = linked(run_of(theirs, first=ancestor.number + 1)[:PIECE_BLOCKS], to=ancestor)
+    headers = linked_headers(consecutive_headers(theirs, first=ancestor.number + 1)[:PIECE_BLOCKS], to=ancestor)
     if not headers:
-        raise BlockGone(f"chain {chain.info.chain_id}: what follows block {ancestor.number} doesn't build on it")
+        raise BlockNotCanonicalError(
+            f"chain {chain.info.chain_id}: what follows block {ancestor.number} doesn't build on it"
+        )
     return Branch(ancestor=ancestor, dropped=dropped, headers=headers)
 
 
-# All nodes are asked now and then whether they have the head's newest block, and newer ones, until the turn ends.
-#
-# The head reads from one of them, which may be the wrong one, or have stopped and answer all the same; and it must not
-# wait for another that hangs.
-# What troubles call this loop.
-VOTES = "votes"
-
-_EVERY_SECONDS = 10.0
-
-
-def take_votes(term: Term) -> None:
-    """Tell the head whenever most nodes have another newest block, or it stays behind one, until the turn ends."""
+def poll_votes(session: LeaderSession) -> None:
+    """Signal the head, until the session ends, when most nodes have another newest block or one stays ahead."""
     behind = None
-    while not term.ended.wait(_EVERY_SECONDS):
-        behind = have_voted(term, behind=behind)
-        # Not kept for the next time: a database has few connections, and this loop needs one for a moment.
+    while not session.ended.wait(_VOTE_INTERVAL_SECONDS):
+        behind = check_votes(session, behind=behind)
+        # Closed between two rounds: database connections are few, and this loop needs one only for a moment.
         connections.close_all()
 
 
-def have_voted(term: Term, *, behind: str | None = None) -> str | None:
-    """Ask all nodes once, and tell the head where most have another newest block than the one that is followed.
+def check_votes(session: LeaderSession, *, behind: str | None = None) -> str | None:
+    """Query all nodes once, and signal the head if most have another newest block than the followed one.
 
-    Returns the hash of that one where a node is further, to be given as `behind` the next time: the head is told, too,
-    where it is still there.
+    Return the hash of the followed block if a node is ahead of it, else None. Passed as `behind` to the next call, it
+    makes that call signal the head if the head has not moved since.
     """
-    newest = reorg_window.read_newest(term.chain_id)
+    newest = reorg_window.read_newest_block(session.chain_id)
     if newest is None:
         return None
-    chain = installed_chain(term.chain_id)
-    highest = chain.read_highest()
+    chain = installed_chain(session.chain_id)
+    highest = chain.read_highest_head()
     is_behind = highest is not None and highest > newest.number
-    if (is_behind and newest.hash == behind) or is_outvoted(chain, reorg_window.header_of(newest)):
-        term.outvoted.set()
+    if (is_behind and newest.hash == behind) or is_outvoted(chain, reorg_window.block_header(newest)):
+        session.outvoted.set()
     return newest.hash if is_behind else None

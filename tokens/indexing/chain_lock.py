@@ -1,36 +1,40 @@
-"""Who may write what a chain says: many at a time that index single transactions, or the chain's follower alone."""
+"""Advisory locks of a chain: many writers of single transactions, or the follower as the only writer."""
 
 from enum import StrEnum
 
-from config.postgresql.advisory_locks import lock_number, take
+from config.postgresql.advisory_locks import advisory_lock_key, take_transaction_lock
 
 
-class Purpose(StrEnum):
-    """What advisory locks of a chain are for; each purpose has keys of its own."""
+class ChainLockPurpose(StrEnum):
+    """The purposes of advisory locks; each has keys of its own."""
 
-    # Writing what blocks hold, until the end of a transaction.
+    # Writing rows of blocks, until the end of a transaction.
     WRITING = "writing"
-    # Following the chain at all, for as long as a connection lasts.
+    # Following the chain, for as long as a database connection lasts.
     FOLLOWING = "following"
-    # Reading one run of past blocks; the number is its coverage row's, of which a chain has many.
+    # Reading one run of past blocks. The number is the id of its coverage row, of which a chain has many.
     BACKFILLING = "backfilling"
-    # Looking after what we have in flight on the chain.
+    # Watching our transactions in flight on the chain.
     DEPLOYING = "deploying"
 
 
-def key(purpose: Purpose, number: int) -> int:
-    """The number of a chain's advisory lock."""
-    return lock_number(f"{purpose} {number}")
+def chain_lock_key(purpose: ChainLockPurpose, number: int) -> int:
+    """Return the key of an advisory lock. `number` is a chain id, or for backfills the id of a coverage row."""
+    return advisory_lock_key(f"{purpose} {number}")
 
 
-def share(chain_id: int) -> None:
-    """Write rows of a chain beside others that do; wait for who owns it. Until the end of this database transaction.
+def lock_shared(chain_id: int) -> None:
+    """Lock a chain for writing beside other shared holders, until the end of the database transaction.
 
-    To be taken before any row: who waits here holds nothing that the owner could wait for.
+    Blocks while the lock is held exclusively. Take it before any row lock: a transaction that waits here must hold
+    nothing that the exclusive holder could wait for.
     """
-    take(key(Purpose.WRITING, chain_id), shared=True)
+    take_transaction_lock(chain_lock_key(ChainLockPurpose.WRITING, chain_id), shared=True)
 
 
-def own(chain_id: int) -> None:
-    """Write rows of a chain alone, once those who share it have ended. Until the end of this database transaction."""
-    take(key(Purpose.WRITING, chain_id))
+def lock_exclusive(chain_id: int) -> None:
+    """Lock a chain for writing as the only writer, until the end of the database transaction.
+
+    Blocks until all shared holders have ended.
+    """
+    take_transaction_lock(chain_lock_key(ChainLockPurpose.WRITING, chain_id))

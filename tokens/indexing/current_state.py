@@ -1,8 +1,8 @@
-"""What a token is now: its launch, after it every event that changed something, in the chain's order, and the document
-that the launch names. Pure.
+"""The current columns of a token, folded from its launch, its events and its document. Pure.
 
-No event changes the launch's facts; columns are always folded from the beginning. So it makes no difference in which
-order launch and events are indexed, how often, and which of them a reorg takes back.
+Events are applied in the chain's order, and none changes the launch's facts: columns are always folded from the
+beginning. So it makes no difference in which order launch and events are indexed, how often, and which of them a reorg
+unwinds.
 """
 
 import copy
@@ -17,15 +17,14 @@ Json = dict[str, Any]
 # The kind of an event, and its arguments as they are stored.
 Change = tuple[str, Json]
 
-CHANGING_COLUMNS = ("admin", "img_url", "metadata", "description", "verified_on_chain", "extensions")
+CURRENT_COLUMNS = ("admin", "img_url", "metadata", "description", "verified_on_chain", "extensions")
 
 
 def current_columns(facts: Json, changes: Iterable[Change], *, extensions: Json, document: Json | None = None) -> Json:
-    """CHANGING_COLUMNS and their values, from the launch's facts and its changes in order.
+    """Return CURRENT_COLUMNS with their values, from the launch's facts and its changes in order.
 
-    `document` is what the document says that the launch names (`tokens.indexing.documents.document_content`): it fills in what the chain
-    leaves empty.
-    `extensions` are the token's; of them only recipients of fees, and root and admin of the airdrop, come anew.
+    `document` is the parsed document of the launch (`indexing.documents.document_content`). It fills in what the chain
+    leaves empty. `extensions` are the token's; only fee recipients, and root and admin of the airdrop, are replaced.
     """
     state = {
         "admin": facts["admin"],
@@ -37,13 +36,13 @@ def current_columns(facts: Json, changes: Iterable[Change], *, extensions: Json,
     }
     for kind, values in changes:
         _apply(state, EventKind(kind), values)
-    told = document or {}
+    content = document or {}
     metadata = parse_metadata(state["metadata"])
     for name in ("description", "socialMediaUrls"):
-        metadata[name] = metadata[name] or told.get(name) or metadata[name]
+        metadata[name] = metadata[name] or content.get(name) or metadata[name]
     return {
         "admin": state["admin"] or "",
-        "img_url": cut_text(state["image"]) or told.get("img_url", ""),
+        "img_url": cut_text(state["image"]) or content.get("img_url", ""),
         "metadata": metadata,
         "description": metadata["description"] or "",
         "verified_on_chain": state["verified"],
@@ -74,7 +73,7 @@ def _apply(state: Json, kind: EventKind, values: Json) -> None:
 
 
 def _share(state: Json, values: Json) -> Json:
-    """The share of fees that an event is about; one that the launch did not tell of is nobody's."""
+    """Return the share of fees that an event is about. An index that the launch lacks gets a share that is dropped."""
     index, shares = int(values["rewardIndex"]), state["shares"]
     share: Json = shares[index] if index < len(shares) else {}
     return share

@@ -1,4 +1,4 @@
-"""Events after launch: written with the transaction that holds them, taken back with its block, folded into tokens."""
+"""Events after launch: stored with their transaction, deleted with its block, folded into token columns."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 from django.db import connection
 from django.db.models.fields.json import KT
 
-from config.postgresql.bulk_load import assignments, column_types, copy_text, names, staged
+from config.postgresql.bulk_load import column_list, column_types, format_copy_rows, staging_table, upsert_assignments
 from tokens.chains.evm.generations.event_decoding import read_payments
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import TransactionFacts
-from tokens.indexing.current_state import CHANGING_COLUMNS, Change, current_columns
-from tokens.indexing.event_sources import BelievedEvent, believe, believe_claims, pool_currencies
+from tokens.indexing.current_state import CURRENT_COLUMNS, Change, current_columns
+from tokens.indexing.event_sources import TrustedEvent, filter_trusted, pool_currencies, trusted_pool_claims
 from tokens.indexing.fact_json import Json, event_facts
-from tokens.models import CHANGES, LaunchFacts, Token, TokenDocument, TokenEvent
-from tokens.models.querysets import one_of
+from tokens.models import CHANGE_KINDS, LaunchFacts, Token, TokenDocument, TokenEvent
+from tokens.models.expressions import equals_any
 
 _IDENTITY = ("chain_id", "tx_hash", "log_index")
 
@@ -24,7 +24,7 @@ _IDENTITY = ("chain_id", "tx_hash", "log_index")
 _UPSERT = """
 WITH written AS (
     INSERT INTO tokens_tokenevent ({columns}) SELECT {columns} FROM staged_event
-    ON CONFLICT ({identity}) DO UPDATE SET {news}
+    ON CONFLICT ({identity}) DO UPDATE SET {updates}
     RETURNING id, chain_id, tx_hash, log_index, at
 )
 INSERT INTO tokens_feeclaim (event_id, chain_id, recipient, currency, amount, at)
@@ -33,7 +33,7 @@ FROM staged_claim JOIN written USING (tx_hash, log_index)
 ORDER BY place
 ON CONFLICT (event_id, recipient, currency) DO UPDATE SET {paid}
 """
-_ADOPT = """
+_LINK_ORPHANS = """
 UPDATE tokens_tokenevent AS event SET token_id = token.id FROM tokens_token AS token
 WHERE token.chain_id = %(chain_id)s AND token.contract_address = ANY(%(addresses)s)
     AND event.chain_id = token.chain_id AND event.token_id IS NULL
@@ -50,10 +50,11 @@ _STAGED_CLAIM = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Recorded:
-    """How many events are kept; transaction hash -> the addresses of the tokens that they are about, in log order.
+class StoredEvents:
+    """Counts and tokens of stored events.
 
-    `changed` are the ids of tokens whose columns are to be folded anew.
+    `addresses` maps transaction hashes to the addresses of the events' tokens, in log order. `changed` are the ids of
+    tokens to be refreshed.
     """
 
     count: int
@@ -61,77 +62,81 @@ class Recorded:
     changed: set[int]
 
 
-def record(transactions: Sequence[TransactionFacts], *, chain: ChainInfo) -> Recorded:
-    """Keep the events of mined transactions, in the order of their chain; who calls brings up to date what changed.
+def store_events(transactions: Sequence[TransactionFacts], *, chain: ChainInfo) -> StoredEvents:
+    """Store the events of mined transactions, in the order of their chain.
 
-    Launches of the same transactions are to be written first. What another block held of them is taken back. Safe to
-    repeat. To be called in a database transaction.
+    The caller refreshes the tokens in `changed`, and has stored the launches of the same transactions before. Events
+    that another block held of these transactions are deleted. Idempotent. Call it in a database transaction.
     """
-    changed = delete(_moved(transactions, chain_id=chain.chain_id))
-    # No block has two logs with the same number; of a node that says so, the later one counts.
-    found = (*believe(transactions, chain=chain), *believe_claims(transactions, chain=chain))
-    believed = {(entry.tx_hash, entry.event.log_index): entry for entry in found}
-    changed |= {entry.token.pk for entry in believed.values() if entry.token and entry.event.kind in CHANGES}
-    if believed:
-        _write(transactions, list(believed.values()), chain_id=chain.chain_id)
+    changed = delete_events(_in_other_blocks(transactions, chain_id=chain.chain_id))
+    # No block has two logs with the same index. If a node reports so, the later one counts.
+    found = (*filter_trusted(transactions, chain=chain), *trusted_pool_claims(transactions, chain=chain))
+    trusted = {(entry.tx_hash, entry.event.log_index): entry for entry in found}
+    changed |= {entry.token.pk for entry in trusted.values() if entry.token and entry.event.kind in CHANGE_KINDS}
+    if trusted:
+        _write(transactions, list(trusted.values()), chain_id=chain.chain_id)
     about = defaultdict[str, dict[str, None]](dict)
-    for entry in believed.values():
+    for entry in trusted.values():
         about[entry.tx_hash] |= {entry.token.contract_address: None} if entry.token else {}
     addresses = {tx_hash: tuple(tokens) for tx_hash, tokens in about.items()}
-    return Recorded(count=len(believed), addresses=addresses, changed=changed)
+    return StoredEvents(count=len(trusted), addresses=addresses, changed=changed)
 
 
-def adopt(addresses: Iterable[str], *, chain_id: int) -> None:
-    """Give tokens that are known now the claims in them, which were kept as those in a currency of nobody's.
+def link_orphan_claims(addresses: Iterable[str], *, chain_id: int) -> None:
+    """Attach stored fee claims to tokens indexed since.
 
-    A node may leave a launch out that is found later, and what lies before the first block that was read may be read
-    last. To be called in a database transaction.
+    A node may omit a launch that is found later, and the blocks before the first one that was read may be read last.
+    Call it in a database transaction.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_ADOPT, {"chain_id": chain_id, "addresses": list(addresses)})
+        cursor.execute(_LINK_ORPHANS, {"chain_id": chain_id, "addresses": list(addresses)})
 
 
-def changed_among(token_ids: Sequence[int]) -> set[int]:
-    """Those of these tokens of which events or documents tell more than their launch."""
-    changes = TokenEvent.objects.filter(token__in=token_ids, kind__in=CHANGES)
+def filter_changed(token_ids: Sequence[int]) -> set[int]:
+    """Return those of these tokens that have change events or a document beside their launch."""
+    changes = TokenEvent.objects.filter(token__in=token_ids, kind__in=CHANGE_KINDS)
     documents = TokenDocument.objects.filter(token__in=token_ids).exclude(content={})
     found = changes.order_by().values_list("token_id", flat=True).union(documents.values_list("token_id", flat=True))
     return {token_id for token_id in found if token_id is not None}
 
 
-def bring_up_to_date(token_ids: Iterable[int]) -> None:
-    """Fold launch, events and documents of tokens into their columns; a token that is up to date is not written.
+def refresh_token_state(token_ids: Iterable[int]) -> None:
+    """Fold launch, events and documents of tokens into their columns; unchanged tokens are not written.
 
-    To be called in a database transaction: two that change the same token take turns, and the later one sees all.
+    Call it in a database transaction: concurrent changes of the same token are serialized, and the later one sees all
+    of them.
     """
-    wanted = set(token_ids)
-    if not wanted:
+    ids = set(token_ids)
+    if not ids:
         return
-    # Without `no_key`, whoever writes an event of the token would wait, too.
-    tokens = list(Token.objects.filter(pk__in=wanted).order_by("pk").select_for_update(no_key=True))
-    # Only now: what is read in the locking statement itself is as old as its beginning, the locked rows aside.
+    # Without `no_key`, writers of events of the token would block, too.
+    tokens = list(Token.objects.filter(pk__in=ids).order_by("pk").select_for_update(no_key=True))
+    # Read only after the lock: a locking statement itself sees other rows as they were when it began.
     launches = LaunchFacts.objects.filter(token__in=tokens)
-    told = launches.values_list("token_id", "facts", "token__document__content")
-    facts = {token_id: (of_launch, document) for token_id, of_launch, document in told}
+    stored = launches.values_list("token_id", "facts", "token__document__content")
+    facts = {token_id: (of_launch, document) for token_id, of_launch, document in stored}
     changes = _changes_of(tokens)
     stale = [token for token in tokens if token.pk in facts and _fold(token, *facts[token.pk], changes[token.pk])]
     if stale:
-        Token.objects.bulk_update(stale, CHANGING_COLUMNS)
+        Token.objects.bulk_update(stale, CURRENT_COLUMNS)
 
 
 def _fold(token: Token, facts: Json, document: Json | None, changes: Sequence[Change]) -> bool:
-    """Set what the token's launch, its document and its changes say; whether that is anything new."""
+    """Set a token's current columns. Return whether any of them changed."""
     now = current_columns(facts, changes, extensions=token.extensions, document=document)
-    news = {name: value for name, value in now.items() if getattr(token, name) != value}
-    for name, value in news.items():
+    changed_columns = {name: value for name, value in now.items() if getattr(token, name) != value}
+    for name, value in changed_columns.items():
         setattr(token, name, value)
-    return bool(news)
+    return bool(changed_columns)
 
 
 def _changes_of(tokens: Sequence[Token]) -> defaultdict[int, list[Change]]:
-    """Token id -> its changes, of each kind and share of fees the last one: an admin may make any number of them."""
+    """Return token id -> its changes, only the last of each kind and share of fees.
+
+    A token's admin may make any number of changes.
+    """
     found: defaultdict[int, list[Change]] = defaultdict(list)
-    changes = TokenEvent.objects.filter(token__in=tokens, kind__in=CHANGES)
+    changes = TokenEvent.objects.filter(token__in=tokens, kind__in=CHANGE_KINDS)
     of = ("token_id", "kind", "share")
     last = changes.annotate(share=KT("arguments__rewardIndex")).order_by(*of, "-block_number", "-log_index")
     for token_id, kind, _, arguments in last.distinct(*of).values_list(*of, "arguments"):
@@ -139,20 +144,20 @@ def _changes_of(tokens: Sequence[Token]) -> defaultdict[int, list[Change]]:
     return found
 
 
-def delete(event_ids: Sequence[int]) -> set[int]:
-    """Delete events with their claims; the ids of the tokens that they changed."""
+def delete_events(event_ids: Sequence[int]) -> set[int]:
+    """Delete events with their claims. Return the ids of the tokens that they changed."""
     if not event_ids:
         return set()
-    doomed = TokenEvent.objects.filter(pk__in=event_ids)
-    changed = set(doomed.filter(kind__in=CHANGES).values_list("token_id", flat=True))
-    doomed.delete()
+    events = TokenEvent.objects.filter(pk__in=event_ids)
+    changed = set(events.filter(kind__in=CHANGE_KINDS).values_list("token_id", flat=True))
+    events.delete()
     return {token_id for token_id in changed if token_id is not None}
 
 
-def _moved(transactions: Sequence[TransactionFacts], *, chain_id: int) -> list[int]:
-    """The ids of events that other blocks held of these transactions."""
+def _in_other_blocks(transactions: Sequence[TransactionFacts], *, chain_id: int) -> list[int]:
+    """Return the ids of events of these transactions that are stored for other blocks."""
     blocks = {facts.tx_hash: facts.block_hash for facts in transactions}
-    known = TokenEvent.objects.filter(one_of("tx_hash", blocks), chain_id=chain_id)
+    known = TokenEvent.objects.filter(equals_any("tx_hash", blocks), chain_id=chain_id)
     return [
         pk
         for pk, tx_hash, block_hash in known.values_list("pk", "tx_hash", "block_hash")
@@ -160,9 +165,9 @@ def _moved(transactions: Sequence[TransactionFacts], *, chain_id: int) -> list[i
     ]
 
 
-def _write(transactions: Sequence[TransactionFacts], believed: Sequence[BelievedEvent], *, chain_id: int) -> None:
+def _write(transactions: Sequence[TransactionFacts], trusted: Sequence[TrustedEvent], *, chain_id: int) -> None:
     holders = {facts.tx_hash: facts for facts in transactions}
-    rows = [_event_row(entry, holders[entry.tx_hash], chain_id=chain_id) for entry in believed]
+    rows = [_event_row(entry, holders[entry.tx_hash], chain_id=chain_id) for entry in trusted]
     claims = [
         {
             "place": place,
@@ -172,24 +177,24 @@ def _write(transactions: Sequence[TransactionFacts], believed: Sequence[Believed
             "currency": payment.currency,
             "amount": payment.amount,
         }
-        for place, entry in enumerate(believed)
+        for place, entry in enumerate(trusted)
         for payment in read_payments(entry.event, pair=pool_currencies(entry.token) if entry.token else None)
     ]
     statement = _UPSERT.format(
-        columns=names(rows[0]),
-        identity=names(_IDENTITY),
-        news=assignments(name for name in rows[0] if name not in _IDENTITY),
-        paid=assignments(("amount", "at", "chain_id")),
+        columns=column_list(rows[0]),
+        identity=column_list(_IDENTITY),
+        updates=upsert_assignments(name for name in rows[0] if name not in _IDENTITY),
+        paid=upsert_assignments(("amount", "at", "chain_id")),
     )
     with (
         connection.cursor() as cursor,
-        staged(cursor, "staged_event", column_types(TokenEvent, rows[0]), copy_text(rows)),
-        staged(cursor, "staged_claim", _STAGED_CLAIM, copy_text(claims)),
+        staging_table(cursor, "staged_event", column_types(TokenEvent, rows[0]), format_copy_rows(rows)),
+        staging_table(cursor, "staged_claim", _STAGED_CLAIM, format_copy_rows(claims)),
     ):
         cursor.execute(statement)
 
 
-def _event_row(entry: BelievedEvent, facts: TransactionFacts, *, chain_id: int) -> Json:
+def _event_row(entry: TrustedEvent, facts: TransactionFacts, *, chain_id: int) -> Json:
     return {
         "chain_id": chain_id,
         "tx_hash": facts.tx_hash,

@@ -1,4 +1,4 @@
-"""Whose events are believed: those of the registry's contracts, of known tokens, and of the lockers of these."""
+"""Trusted emitters of events: contracts of the registry, indexed tokens, their lockers, and Solana's launch program."""
 
 import logging
 from collections import defaultdict
@@ -7,74 +7,81 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from tokens.chains.evm.generations.event_decoding import DecodedEvent, EventKind, Source, decode, source_of
+from tokens.chains.errors import LogDecodingError
+from tokens.chains.evm.generations.event_decoding import (
+    DecodedEvent,
+    EventKind,
+    EventSource,
+    decode_event,
+    event_source,
+)
 from tokens.chains.registry.chains import ChainInfo
-from tokens.chains.types import EventLog, LogUndecodable, PoolClaim, TransactionFacts
+from tokens.chains.types import EventLog, PoolClaim, TransactionFacts
 from tokens.models import Token
-from tokens.models.querysets import one_of
+from tokens.models.expressions import equals_any
 
 logger = logging.getLogger(__name__)
 
-# A claim in a currency says nothing of a token, and counts whether we know one at that address or not.
-_OF_CURRENCIES = (Source.FEE_LOCKER, Source.FACTORY)
+# A claim in a currency is about no token, and counts whether a token is indexed at that address or not.
+_CURRENCY_SOURCES = (EventSource.FEE_LOCKER, EventSource.FACTORY)
 
-# A log and its event, or why it could not be decoded.
-_Read = tuple[EventLog, DecodedEvent | LogUndecodable]
+# A log and its event, or the reason why it could not be decoded.
+_Read = tuple[EventLog, DecodedEvent | LogDecodingError]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class BelievedEvent:
-    """An event whose emitter is vouched for, and the token that it is about, where it is about one that we know."""
+class TrustedEvent:
+    """An event of a trusted emitter, and the indexed token that it is about, if any."""
 
     tx_hash: str
     event: DecodedEvent
     token: Token | None
 
 
-def believe(transactions: Iterable[TransactionFacts], *, chain: ChainInfo) -> list[BelievedEvent]:
-    """The events of transactions that are not made up, and are about tokens that we know or currencies; in order.
+def filter_trusted(transactions: Iterable[TransactionFacts], *, chain: ChainInfo) -> list[TrustedEvent]:
+    """Return events from trusted emitters about indexed tokens or currencies, in chain order. One query.
 
-    One query. A malformed log of an emitter that is vouched for is left out, and the log file tells: whatever else
-    the transaction holds, a launch above all, is not to be lost for it.
+    A malformed log of a trusted emitter is left out and logged: the rest of its transaction, a launch above all, must
+    not be lost for it.
     """
     read = [(facts.tx_hash, *_read(log)) for facts in transactions for log in facts.event_logs]
     if not read:
         return []
     tokens = _Tokens.named_by([(log, event) for _, log, event in read], chain=chain)
-    believed = []
+    trusted = []
     for tx_hash, log, event in read:
-        if isinstance(event, LogUndecodable):
-            if tokens.vouch_for(log):
-                logger.error("chain %s: an event of %s is left out: %s", chain.chain_id, log.emitter, event)
+        if isinstance(event, LogDecodingError):
+            if tokens.is_trusted(log):
+                logger.error("chain %s: skipped a malformed event of %s: %s", chain.chain_id, log.emitter, event)
             continue
-        is_ours, token = tokens.find(event)
+        is_ours, token = tokens.match(event)
         if is_ours:
-            believed.append(BelievedEvent(tx_hash=tx_hash, event=event, token=token))
-    return believed
+            trusted.append(TrustedEvent(tx_hash=tx_hash, event=event, token=token))
+    return trusted
 
 
 def pool_currencies(token: Token) -> tuple[str, str]:
-    """The currencies of a token's pool in their order, which is that of their numbers."""
+    """Return the currencies of a token's pool in their order, which is the numeric order of their addresses."""
     low, high = sorted((token.contract_address, token.paired_token), key=str.lower)
     return low, high
 
 
 def _names(event: DecodedEvent, token: Token) -> bool:
-    """Whether an event with a pool's currencies is about this one of its locker's tokens."""
+    """Return whether an event with the currencies of a pool is about this token of its locker."""
     position_id = token.position_id if event.position_id is None else str(event.position_id)
     return set(event.pair or ()) == set(pool_currencies(token)) and position_id == token.position_id
 
 
 def _read(log: EventLog) -> _Read:
     try:
-        return log, decode(log)
-    except LogUndecodable as error:
+        return log, decode_event(log)
+    except LogDecodingError as error:
         return log, error
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Tokens:
-    """Known tokens that the logs of transactions may be about."""
+    """The indexed tokens that the logs of transactions may be about."""
 
     chain: ChainInfo
     by_address: Mapping[str, Token]
@@ -84,15 +91,15 @@ class _Tokens:
     def named_by(cls, read: Iterable[_Read], *, chain: ChainInfo) -> "_Tokens":
         addresses, lockers = set[str](), set[str]()
         for log, event in read:
-            if isinstance(event, LogUndecodable):
-                (addresses if source_of(log) is Source.ITSELF else lockers).add(log.emitter)
+            if isinstance(event, LogDecodingError):
+                (addresses if event_source(log) is EventSource.ITSELF else lockers).add(log.emitter)
             elif event.names_no_pair:
                 lockers.add(event.emitter)
             else:
                 addresses.update(event.pair or (event.token or event.emitter,))
-        # Lockers that many tokens share are in the registry, and need nobody else to vouch for them.
+        # Lockers that many tokens share are in the registry, and are trusted without a token.
         lockers.difference_update(chain.addresses("locker"))
-        named = Q(one_of("contract_address", addresses))
+        named = Q(equals_any("contract_address", addresses))
         if lockers:
             named |= Q(locker_address__in=lockers) & ~Q(position_id="")
         columns = ("contract_address", "locker_address", "position_id", "paired_token")
@@ -102,33 +109,33 @@ class _Tokens:
             by_locker[token.locker_address].append(token)
         return cls(chain=chain, by_address={token.contract_address: token for token in found}, by_locker=by_locker)
 
-    def vouch_for(self, log: EventLog) -> bool:
-        """Whether the log's emitter is one that emits such events honestly."""
-        source = source_of(log)
-        if source is Source.ITSELF:
+    def is_trusted(self, log: EventLog) -> bool:
+        """Return whether the log's emitter is trusted."""
+        source = event_source(log)
+        if source is EventSource.ITSELF:
             return log.emitter in self.by_address
-        if source is Source.ITS_LOCKER:
+        if source is EventSource.ITS_LOCKER:
             return log.emitter in self.chain.addresses("locker") or log.emitter in self.by_locker
         return log.emitter in self.chain.addresses(source.value)
 
-    def find(self, event: DecodedEvent) -> tuple[bool, Token | None]:
-        """Whether the event counts, and for which token."""
-        if event.source is Source.ITS_LOCKER:
+    def match(self, event: DecodedEvent) -> tuple[bool, Token | None]:
+        """Return whether the event is trusted, and the token that it is about."""
+        if event.source is EventSource.ITS_LOCKER:
             token = self._by_locker(event)
             return token is not None, token
         token = self.by_address.get(event.token or "")
-        if event.source is Source.ITSELF:
+        if event.source is EventSource.ITSELF:
             return token is not None, token
         is_ours = event.emitter in self.chain.addresses(event.source.value)
-        return is_ours and (token is not None or event.source in _OF_CURRENCIES), token
+        return is_ours and (token is not None or event.source in _CURRENCY_SOURCES), token
 
     def _by_locker(self, event: DecodedEvent) -> Token | None:
-        """The token whose launch named this locker, and of which the event speaks."""
+        """Return the token of an event of its locker: the token with this locker in its launch."""
         if event.pair is None:
             token = self.by_address.get(event.token or "")
             return token if token and token.locker_address == event.emitter else None
         if event.names_no_pair:
-            # Where a locker has more than one token, nothing tells which of them is meant.
+            # If a locker has more than one token, the event identifies none of them.
             of_locker = [token for token in self.by_locker.get(event.emitter, ()) if token.position_id]
             is_its_own = len(of_locker) == 1 and event.emitter not in self.chain.addresses("locker")
             return of_locker[0] if is_its_own else None
@@ -137,11 +144,10 @@ class _Tokens:
         return min(named, key=lambda token: token.pk, default=None)
 
 
-# Which claims of Solana's pools are kept: those that the launch program told, of pools of tokens that are known.
-def believe_claims(transactions: Iterable[TransactionFacts], *, chain: ChainInfo) -> list[BelievedEvent]:
-    """The claims of transactions as events of their pools' tokens, in order; a pool that is nobody's of ours has none.
+def trusted_pool_claims(transactions: Iterable[TransactionFacts], *, chain: ChainInfo) -> list[TrustedEvent]:
+    """Return the pool claims of transactions as events of the pools' tokens, in order. One query.
 
-    One query.
+    Only claims that the launch program has logged count, and only those of pools of indexed tokens.
     """
     programs = chain.addresses("launch_program")
     claims = [
@@ -150,10 +156,12 @@ def believe_claims(transactions: Iterable[TransactionFacts], *, chain: ChainInfo
     if not claims:
         return []
     pools = {claim.pool for _, claim in claims}
-    launched = Token.objects.launched_on(chain.chain_id).exclude(pool_address="").filter(one_of("pool_address", pools))
+    launched = (
+        Token.objects.launched_on(chain.chain_id).exclude(pool_address="").filter(equals_any("pool_address", pools))
+    )
     tokens = {token.pool_address: token for token in launched.only("contract_address", "pool_address", "paired_token")}
     return [
-        BelievedEvent(tx_hash=tx_hash, event=_event(claim), token=tokens[claim.pool])
+        TrustedEvent(tx_hash=tx_hash, event=_event(claim), token=tokens[claim.pool])
         for tx_hash, claim in claims
         if claim.pool in tokens
     ]
@@ -162,7 +170,7 @@ def believe_claims(transactions: Iterable[TransactionFacts], *, chain: ChainInfo
 def _event(claim: PoolClaim) -> DecodedEvent:
     return DecodedEvent(
         kind=EventKind.FEES_CLAIMED,
-        source=Source.POOL,
+        source=EventSource.POOL,
         emitter=claim.program,
         log_index=claim.log_index,
         arguments={

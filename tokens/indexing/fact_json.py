@@ -1,4 +1,4 @@
-"""What the chain said, as JSON that PostgreSQL keeps and an operator can read. Pure."""
+"""JSON of decoded launches and events, as PostgreSQL stores it and operators can read it. Pure."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
@@ -11,15 +11,16 @@ from tokens.indexing.metadata import MAX_JSON_TEXT
 
 Json = dict[str, Any]
 
-# What launches have on Solana alone, and on other chains as here: facts of these keep the shape that they always had.
+# Fields that only Solana's launches set, and their value on other chains. Omitted, so that stored facts of those keep
+# their shape.
 _LATER: Json = {"uri": None, "decimals": "18"}
 
-# So long a text is read as one that is too long, and nothing of the rest would matter.
+# The metadata parsers reject a text of this length as too long, so nothing behind it would matter.
 _MAX_TEXT = MAX_JSON_TEXT + 1
 
 
 def launch_facts(launch: Launch) -> Json:
-    """The fields of a launch by their names, without those that say what was true of all before there were any."""
+    """Return the fields of a launch by name, without optional fields that have their default."""
     facts = _fields(launch)
     for name, usual in _LATER.items():
         if facts[name] == usual:
@@ -28,12 +29,12 @@ def launch_facts(launch: Launch) -> Json:
 
 
 def event_facts(values: Mapping[str, Any]) -> Json:
-    """Values by their names: whole numbers become decimal strings, since they may have 256 bits, tuples lists."""
+    """Return values by name. Integers become decimal strings, since they may have 256 bits; tuples become lists."""
     return {name: _fact(value) for name, value in values.items()}
 
 
 def _fact(value: Any) -> Any:
-    # By the type itself, which is the quickest question: a launch has seventy values.
+    # Compares the type itself, which is fastest: a launch has seventy values.
     kind = type(value)
     if kind is str:
         return value[:_MAX_TEXT]
@@ -55,6 +56,9 @@ def _fields(value: Any) -> Json:
 
 @cache
 def _reader(kind: Any) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
-    """The names of a dataclass's fields, and what gives all their values at once; no dataclass has only one."""
+    """Return the field names of a dataclass, and a getter of all values at once.
+
+    A getter of one field would return no tuple, but no dataclass here has only one.
+    """
     names = tuple(field.name for field in fields(kind))
     return names, attrgetter(*names)

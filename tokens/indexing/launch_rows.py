@@ -1,12 +1,12 @@
-"""From a decoded launch to the columns of its token: every field that the chain decides, and no tag of an operator."""
+"""Token columns of a decoded launch and their COPY lines: what the chain decides, without operators' tags."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from config.api.rendering import format_timestamp
-from config.postgresql.bulk_load import copy_line
+from config.postgresql.bulk_load import format_copy_row
+from config.timestamps import format_timestamp
 from tokens.chains.addresses import address_key
 from tokens.chains.registry.chains import ChainInfo, Preset
 from tokens.chains.types import DevBuy, Launch, Lockup, TransactionFacts, Vault, starting_market_cap
@@ -24,14 +24,14 @@ from tokens.installation.installed_chains import registry
 
 Json = dict[str, Any]
 
-# Anybody's contract may be the paired token, and say anything when asked for its symbol.
+# Any contract may be the paired token, and return any symbol.
 _MAX_SYMBOL = 100
 
 
 def token_columns(launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset]) -> Json:
-    """Column name -> value for `tokens.models.Token`.
+    """Return column name -> value for `tokens.models.Token`.
 
-    Unknown text becomes the empty string; wei in JSON are decimal strings, times in JSON ISO 8601.
+    Unknown text becomes the empty string. In JSON, wei are decimal strings and times are ISO 8601.
     """
     metadata, context = parse_metadata(launch.metadata), parse_context(launch.context)
     market_cap = _market_cap(launch)
@@ -92,7 +92,7 @@ def _wei(amount: int | None) -> str | None:
 
 
 def _timestamp(seconds: int) -> str | None:
-    """ISO 8601 UTC, None for a time beyond the calendar: contracts take any number as a duration."""
+    """Return ISO 8601 in UTC; None for a time beyond the calendar, since contracts accept any number as a duration."""
     try:
         return format_timestamp(datetime.fromtimestamp(seconds, UTC))
     except (OverflowError, ValueError, OSError):
@@ -188,38 +188,39 @@ def _lockup(lockup: Lockup) -> Json:
 
 
 def _seconds(duration: int) -> int:
-    """A duration that JSON can hold: contracts take any 256 bits, and past this one it makes no difference."""
+    """Return a duration that JSON can represent. Contracts accept any 256 bits; a larger one makes no difference."""
     return min(duration, LARGEST_JSON_NUMBER)
 
 
-# Launches as lines of COPY. Pure: threads that read a chain make them while another one waits for PostgreSQL.
-# What tells a launch from all others: its transaction, the index of its log, and its block.
+# Making COPY lines is pure: the threads that read a chain make them while another thread waits for PostgreSQL.
 LaunchKey = tuple[str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchLine:
-    """The columns of a token and, as `facts`, what they are folded from."""
+    """A COPY line with the columns of a token and, as `facts`, the JSON from which its current columns are folded."""
 
     columns: tuple[str, ...]
     line: bytes
-    # Whose profile is wanted.
+    # The Farcaster account of the social profile to fetch.
     requestor_fid: int | None
 
 
 def launch_key(launch: Launch) -> LaunchKey:
-    """The launch's place on its chain."""
+    """Return the key of a launch."""
     return launch.tx_hash, launch.log_index, launch.block_hash
 
 
-def make_line(launch: Launch, *, chain: ChainInfo) -> LaunchLine:
-    """The line of one launch."""
+def make_launch_line(launch: Launch, *, chain: ChainInfo) -> LaunchLine:
+    """Return the COPY line of a launch."""
     row = token_columns(launch, chain=chain, presets=registry().presets.values())
     fid: int | None = row["requestor_fid"]
     row["facts"] = launch_facts(launch)
-    return LaunchLine(tuple(row), copy_line(row).encode(), fid)
+    return LaunchLine(tuple(row), format_copy_row(row).encode(), fid)
 
 
-def make_lines(transactions: Iterable[TransactionFacts], *, chain: ChainInfo) -> dict[LaunchKey, LaunchLine]:
-    """The lines of all launches of transactions."""
-    return {launch_key(launch): make_line(launch, chain=chain) for facts in transactions for launch in facts.launches}
+def make_launch_lines(transactions: Iterable[TransactionFacts], *, chain: ChainInfo) -> dict[LaunchKey, LaunchLine]:
+    """Return the COPY lines of all launches of transactions."""
+    return {
+        launch_key(launch): make_launch_line(launch, chain=chain) for facts in transactions for launch in facts.launches
+    }

@@ -1,4 +1,4 @@
-"""What a launch itself gives reason to warn of. Pure; the texts are those of the API's `warnings`."""
+"""Warnings about a launch, with the texts of the API's `warnings`. Pure."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -11,14 +11,12 @@ UNUSUAL_TICK = "UNUSUAL_TICK"
 UNUSUAL_PAIR_ADDRESS = "UNUSUAL_PAIR_ADDRESS"
 MISSING_POOL_CONFIG = "MISSING_POOL_CONFIG"
 UNUSUAL_POSITIONS = "UNUSUAL_POSITIONS"
-# Found when a token is read: it depends on what operators tagged since.
-POSSIBLE_COPY = "POSSIBLE_COPY"
 
 
 def find_warnings(
     launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset], starting_market_cap: float | None
 ) -> list[str]:
-    """The warnings that the launch earns, in a fixed order. The market cap is in whole units of the quote token."""
+    """Return the warnings of a launch in a fixed order. The market cap is in whole units of the quote token."""
     return list(_warnings(launch, chain, presets, starting_market_cap))
 
 
@@ -39,17 +37,17 @@ def _warnings(
         yield UNUSUAL_TICK
     if quote is None and paired != chain.wrapped_native:
         yield UNUSUAL_PAIR_ADDRESS
-    # Only launches with a hook choose their positions; older factories make the same single one for all.
+    # Only launches with a hook choose their positions; older factories create the same single position for all.
     if launch.pool.hook and launch.positions and not _match_preset(launch.positions, presets):
         yield UNUSUAL_POSITIONS
 
 
 def _match_preset(positions: tuple[Position, ...], presets: Iterable[Preset]) -> bool:
-    """Whether the positions are a preset's, as they are or moved as a whole to another starting tick."""
+    """Return whether the positions are those of a preset, possibly shifted to another starting tick."""
     return any(_shape(positions) == _shape(preset.positions) for preset in presets)
 
 
-# Nearly all launches have one of a few sets of positions, at one of a few ticks.
+# Cached because nearly all launches have one of a few sets of positions at one of a few ticks.
 @lru_cache(maxsize=4096)
 def _shape(positions: tuple[Position, ...]) -> list[tuple[int, int, int]]:
     start = min(position.tick_lower for position in positions)

@@ -1,51 +1,49 @@
-"""Market data through a reorg: it goes on in the pool that the token had, and starts anew in another one."""
+"""Market data through a reorg: kept for a token that returns in the same pool, reset for one in another pool."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 
 from django.db.models import F, Q
 from django.db.models.functions import Least
 from django.utils import timezone
 
 from tokens.chains.types import Launch
-from tokens.market.quotes import Quote
-from tokens.market.refresh_schedule import FRESH_WITHIN, Priority
 from tokens.models import Market, MarketPoint, Token
+from tokens.models.market import FRESH_WITHIN, QUOTE_COLUMNS, RefreshPriority
 
-_UNKNOWN = dict.fromkeys(["updated_at", *(field.name for field in fields(Quote))])
+_UNKNOWN = dict.fromkeys(["updated_at", *QUOTE_COLUMNS])
 
 
-def follow_relaunched(before: Sequence[Token], *, launches: Mapping[str, Launch]) -> None:
-    """Have the provider asked soon for tokens that were hidden, or that are now launched in another pool.
+def reset_relaunched_markets(before: Sequence[Token], *, launches: Mapping[str, Launch]) -> None:
+    """Schedule an early refresh for tokens that were hidden or are launched in another pool now; reset the latter.
 
-    `before` are tokens as they were before their launches were written, which are by contract address. To be called in
-    the database transaction that has locked the tokens.
+    `before` are the tokens before their launches were written; `launches` are by contract address. Call it in the
+    database transaction that has locked the tokens.
     """
     now = timezone.now()
     moved = [token.pk for token in before if token.pool_address != _pool(launches[token.contract_address])]
     back = [token.pk for token in before if token.unindexed]
     if back or moved:
-        # While they were hidden, they may have been put off as nobody's business.
+        # While hidden, they may have been rescheduled to a late refresh.
         again = Market.objects.filter(pk__in={*back, *moved})
-        # In the order of whoever writes answers, so that neither waits for the other in a circle.
+        # Locked in the same order as by the writer of market data, to avoid a deadlock.
         list(again.select_for_update().order_by("pk").values_list("pk"))
         fresh = Q(token__deployed_at__gt=now - FRESH_WITHIN)
         again.update(due_at=Least(F("due_at"), now))
-        again.filter(fresh, priority__gt=Priority.FRESH).update(priority=Priority.FRESH)
+        again.filter(fresh, priority__gt=RefreshPriority.FRESH).update(priority=RefreshPriority.FRESH)
     if moved:
         Market.objects.filter(pk__in=moved).update(by_address=False, misses=0, **_UNKNOWN)
-        # Only now: who writes an answer holds the market's row until its point is written, too.
+        # Only now: the writer of market data holds the market's row until its point is written, too.
         MarketPoint.objects.filter(token__in=moved).delete()
 
 
-def still_there(markets: Sequence[Market], asked: Mapping[int, Token]) -> list[Market]:
-    """Those of locked markets whose tokens are launched in the pool in which the provider was `asked` for them.
+def filter_same_pool(markets: Sequence[Market], queried: Mapping[int, Token]) -> list[Market]:
+    """Return those of the locked markets with tokens that are still in the pool that the provider was queried for.
 
-    To be called after their rows are locked: whoever changed a pool meanwhile has locked them, too.
+    Call it after locking their rows: a transaction that changed a pool meanwhile has locked them, too.
     """
-    tokens = Token.objects.on_chain().filter(pk__in=asked)
+    tokens = Token.objects.on_chain().filter(pk__in=queried)
     pools = dict(tokens.values_list("pk", "pool_address"))
-    return [market for market in markets if pools.get(market.pk) == asked[market.pk].pool_address]
+    return [market for market in markets if pools.get(market.pk) == queried[market.pk].pool_address]
 
 
 def _pool(launch: Launch) -> str:

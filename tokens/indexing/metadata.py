@@ -1,4 +1,4 @@
-"""What launchers write into a token's metadata and context: any text, usually JSON. Pure."""
+"""Parsing of the metadata and context that launchers write on chain: arbitrary text, usually JSON. Pure."""
 
 import hashlib
 import json
@@ -9,17 +9,17 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from config.unicode import normal_form
+from config.unicode import normalize_text
 
-# Nobody describes a token in more; a longer text is cut so that no row can grow without limit.
+# Longer texts are cut, so that no row grows without limit.
 MAX_TEXT = 10_000
 MAX_LINKS = 50
-# Every answer that lists a token carries its context; a longer one says nothing.
+# Every response that lists a token contains its context. A longer one is ignored.
 MAX_JSON_TEXT = 50_000
-# The parser calls itself for every bracket. Some packages raise Python's recursion limit when they are imported, and a
-# text of brackets then runs off the end of the stack, which kills the process.
+# The JSON parser recurses for every bracket. Some packages raise Python's recursion limit on import; a text of brackets
+# would then overflow the stack, which kills the process.
 _MAX_BRACKETS = 1_000
-# A context is passed on as it is nested, down to here; what lies deeper becomes null.
+# A context keeps its nesting down to this depth; deeper values become null.
 MAX_DEPTH = 20
 # The largest whole number that every JSON client reads exactly.
 LARGEST_JSON_NUMBER = 2**53 - 1
@@ -28,9 +28,9 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _LONG_NUMBER = re.compile(r"[:,\[\s]-?(?:[0-9.]{16}|[0-9.]+[eE])")
 # PostgreSQL's bigint.
 _MAX_FID = 2**63 - 1
-# What launchers call an address of which they say no more.
+# The platform of a link without one.
 _WEBSITE = "website"
-# Whose page it is, whatever the launcher calls it.
+# Host -> platform, whatever name the launcher gave the link.
 _PLATFORMS = {
     "x.com": "x",
     "twitter.com": "twitter",
@@ -39,8 +39,8 @@ _PLATFORMS = {
     "t.me": "telegram",
     "telegram.me": "telegram",
 }
-# What browsers run when somebody clicks on it; they pass over blanks.
-_RUNNING_SCHEMES = ("javascript:", "data:", "vbscript:")
+# Schemes that browsers run on a click; they ignore blanks within a scheme.
+_SCRIPT_SCHEMES = ("javascript:", "data:", "vbscript:")
 _BLANKS = re.compile(r"[\x00-\x20]")
 
 Json = dict[str, Any]
@@ -54,9 +54,10 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def parse_metadata(text: str | None) -> Json:
-    """The record's `metadata`: {"auditUrls": [str], "description": str | None, "socialMediaUrls": [{platform, url}]}.
+    """Return the record's `metadata` from the launcher's text.
 
-    A text that is no JSON object is what the launcher had to say, and becomes the description.
+    It is {"auditUrls": [str], "description": str | None, "socialMediaUrls": [{platform, url}]}. A text that is no JSON
+    object becomes the description.
     """
     raw = _parse_object(text)
     if raw is None:
@@ -65,7 +66,7 @@ def parse_metadata(text: str | None) -> Json:
 
 
 def clean_metadata(raw: Json) -> Json:
-    """The same of an object that PostgreSQL can keep. What is of another type than expected is left out."""
+    """Return the record's `metadata` from a storable JSON object. Values of unexpected types are left out."""
     return {
         "auditUrls": [url for url in map(_text, _list(raw.get("auditUrls"))) if url],
         "description": _text(raw.get("description")),
@@ -74,9 +75,9 @@ def clean_metadata(raw: Json) -> Json:
 
 
 def parse_context(text: str | None) -> Json:
-    """The record's `social_context`: the four known keys as text or None, and whatever else the launcher put there.
+    """Return the record's `social_context`: four fixed keys as text or None, and all other keys as launched.
 
-    Nobody vouches for a context: anyone may write any platform and id into it.
+    A context is untrusted: any launcher may write any platform and id into it.
     """
     raw = _parse_object(text) or {}
     known = {key: _text(raw.get(key)) for key in ("interface", "platform", "messageId", "id")}
@@ -84,7 +85,7 @@ def parse_context(text: str | None) -> Json:
 
 
 def farcaster_fid(context: Json) -> int | None:
-    """The FID that a context names as the requestor, where its platform is Farcaster."""
+    """Return the FID that a context names as the requestor, if its platform is Farcaster."""
     identity = context["id"] or ""
     if (context["platform"] or "").lower() != "farcaster" or not re.fullmatch(r"[0-9]{1,19}", identity, re.ASCII):
         return None
@@ -93,12 +94,12 @@ def farcaster_fid(context: Json) -> int | None:
 
 
 def social_links(metadata: Json) -> list[dict[str, str]]:
-    """The record's `socialLinks`, from parsed metadata."""
+    """Return the record's `socialLinks` from parsed metadata."""
     return [{"name": link["platform"], "link": link["url"]} for link in _safe_links(metadata)]
 
 
 def find_link(metadata: Json, *platforms: str) -> str | None:
-    """The first social address of one of the platforms (lower case), from parsed metadata."""
+    """Return the first social URL of one of the platforms (lower case), from parsed metadata."""
     for link in _safe_links(metadata):
         if _platform(link) in platforms:
             return str(link["url"])
@@ -106,33 +107,33 @@ def find_link(metadata: Json, *platforms: str) -> str | None:
 
 
 def _safe_links(metadata: Json) -> list[Json]:
-    """Without those that run something: whoever gets links puts them onto pages, where browsers skip blanks."""
-    return [link for link in metadata["socialMediaUrls"] if not runs_something(link["url"])]
+    """Return the links without script URLs: clients put them onto pages, where browsers ignore blanks in a scheme."""
+    return [link for link in metadata["socialMediaUrls"] if not is_script_url(link["url"])]
 
 
-def runs_something(url: str) -> bool:
-    """Whether a browser runs it, or may, when somebody clicks on it."""
-    return _BLANKS.sub("", url).lower().startswith(_RUNNING_SCHEMES)
+def is_script_url(url: str) -> bool:
+    """Return whether a browser runs the URL, or may, on a click."""
+    return _BLANKS.sub("", url).lower().startswith(_SCRIPT_SCHEMES)
 
 
 def copy_key(name: str, symbol: str) -> str:
-    """SHA-256 in hex of name and symbol without case and blanks; two tokens with the same key look alike.
+    """Return the SHA-256 in hex of name and symbol without case and blanks. Tokens with the same key look alike.
 
-    A digest because names have any length, and an entry of an index has not.
+    A digest because names have any length, and an index entry has not.
     """
-    normal = "\n".join("".join(normal_form(part).casefold().split()) for part in (name, symbol))
+    normal = "\n".join("".join(normalize_text(part).casefold().split()) for part in (name, symbol))
     return hashlib.sha256(normal.encode()).hexdigest()
 
 
 def cut_text(text: str | None, limit: int = MAX_TEXT) -> str:
-    """The text up to a limit of characters; the empty string for None."""
+    """Return the text cut to `limit` characters; the empty string for None."""
     return (text or "")[:limit]
 
 
-def storable(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """The same JSON without what PostgreSQL's jsonb or our renderer refuse.
+def to_storable_json(value: Any, depth: int = MAX_DEPTH) -> Any:
+    """Return the same JSON without what PostgreSQL's jsonb or the API's renderer reject.
 
-    These are NUL and lone surrogates in texts, numbers beyond their range, and nesting without end.
+    These are NUL and lone surrogates in texts, numbers out of range, and deep nesting.
     """
     if isinstance(value, str):
         return _SURROGATES.sub("\ufffd", value.replace("\0", ""))
@@ -144,9 +145,9 @@ def storable(value: Any, depth: int = MAX_DEPTH) -> Any:
     if isinstance(value, list | dict) and not depth:
         return None
     if isinstance(value, list):
-        return [storable(part, depth - 1) for part in value]
+        return [to_storable_json(part, depth - 1) for part in value]
     if isinstance(value, dict):
-        return {storable(key, depth): storable(part, depth - 1) for key, part in value.items()}
+        return {to_storable_json(key, depth): to_storable_json(part, depth - 1) for key, part in value.items()}
     return value
 
 
@@ -163,18 +164,21 @@ def _parse_object(text: str | None) -> Json | None:
         return None
     if not isinstance(value, dict):
         return None
-    return value if is_plain else storable(value)
+    return value if is_plain else to_storable_json(value)
 
 
 def _is_plain(text: str) -> bool:
-    """Whether JSON certainly has nothing that PostgreSQL or our clients refuse: then it is read much faster."""
+    """Return whether JSON certainly contains nothing that PostgreSQL or clients reject.
+
+    Such JSON is parsed much faster.
+    """
     if "\\u" in text or _LONG_NUMBER.search(text):
         return False
     return text.isascii() or not _SURROGATES.search(text)
 
 
 def _text(value: Any) -> str | None:
-    """Text of a JSON scalar, None for nothing, objects and lists."""
+    """Return the text of a JSON scalar; None for null, booleans, objects and arrays."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     return str(value)[:MAX_TEXT] or None
@@ -185,7 +189,10 @@ def _list(value: Any) -> list[Any]:
 
 
 def _platform(link: dict[str, str]) -> str:
-    """What the launcher calls it, in lower case; a mere website goes by its host, since many give bare addresses."""
+    """Return the platform of a link in lower case.
+
+    A plain website is mapped by its host, since many links are bare URLs.
+    """
     named = link["platform"].lower()
     if named not in (_WEBSITE, "web"):
         return named
@@ -197,7 +204,7 @@ def _platform(link: dict[str, str]) -> str:
 
 
 def _link(value: Any) -> dict[str, str] | None:
-    """A social link; launchers write objects or bare addresses."""
+    """Return a social link. Launchers write objects or bare URLs."""
     if isinstance(value, str) and value:
         return {"platform": _WEBSITE, "url": value[:MAX_TEXT]}
     if not isinstance(value, dict):

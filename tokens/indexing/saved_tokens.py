@@ -1,4 +1,4 @@
-"""What pages say of launches: the transaction is looked at soon, and a user's word is kept as his."""
+"""Tokens that pages report as launched: indexing soon after, and the saved tokens of users."""
 
 from datetime import timedelta
 
@@ -8,46 +8,51 @@ from django.utils import timezone
 
 from accounts.users import calling_users
 from accounts.users.calling_users import CallingUser
-from config.http.json_client import Permanent
+from config.http.errors import PermanentError
 from tokens.indexing import index_requests
 from tokens.models import IndexRequest, SavedToken
 
-# A page hears of its transaction before most nodes do.
+# A page has its transaction before most nodes do.
 DELAY_SECONDS = 5
-# Of one user, whatever the chain says of them. Launches cost gas, saving those of others costs nothing.
+# Per user, confirmed or not. Launches cost gas, but saving those of others is free.
 MAX_SAVED = 1_000
 
 
-class NoRoom(Permanent):
-    """The user has saved as many tokens as he may; the text is for him."""
+class SavedTokenQuotaError(PermanentError):
+    """A user's limit of saved tokens is reached. The text is for the user."""
 
 
-def save(address: str, *, chain_id: int, tx_hash: str, user: CallingUser | None) -> None:
-    """Have a transaction indexed that is said to have launched the token at an address; a user has it saved.
+def save_token(address: str, *, chain_id: int, tx_hash: str, user: CallingUser | None) -> None:
+    """Schedule the indexing of a reported launch; with a user, save the token for the user.
 
-    Nobody's word makes a token, nor changes one: what is listed, and who asked for it, the chain alone says. The same
-    again, also at once, changes nothing. Raises UnsupportedChain, NoRoom.
+    A report neither creates nor changes a listed token: that comes only from the chain. Idempotent, also when
+    concurrent. Raises UnsupportedChainError, SavedTokenQuotaError.
     """
     with transaction.atomic():
-        index_requests.schedule(chain_id=chain_id, tx_hash=tx_hash, pause=DELAY_SECONDS)
+        index_requests.schedule_indexing(chain_id=chain_id, tx_hash=tx_hash, delay=DELAY_SECONDS)
         if user is not None:
-            said = SavedToken(person_id=user.person_id, chain_id=chain_id, tx_hash=tx_hash, contract_address=address)
-            _keep(said)
+            reported = SavedToken(
+                person_id=user.person_id, chain_id=chain_id, tx_hash=tx_hash, contract_address=address
+            )
+            _keep(reported)
 
 
-def prune() -> int:
-    """Delete what pages have said and the chain has not confirmed for SAVED_TOKEN_DAYS; how many rows that were."""
+def prune_unconfirmed() -> int:
+    """Delete reports that the chain has not confirmed for SAVED_TOKEN_DAYS. Return the number of rows."""
     before = timezone.now() - timedelta(days=settings.SAVED_TOKEN_DAYS)
     saved, _ = SavedToken.objects.filter(created_at__lt=before).unconfirmed().delete()
-    failed, _ = IndexRequest.objects.failed_of_pages(before).delete()
+    failed, _ = IndexRequest.objects.failed_page_requests(before).delete()
     return saved + failed
 
 
-def _keep(said: SavedToken) -> None:
-    # His own calls wait for each other from here on, so that none counts what another one is about to add.
-    kept = SavedToken.objects.filter(person__in=calling_users.hold(said.person_id))
-    if kept.filter(chain_id=said.chain_id, tx_hash=said.tx_hash, contract_address=said.contract_address).exists():
+def _keep(reported: SavedToken) -> None:
+    """Insert a saved token unless it exists. Raises SavedTokenQuotaError."""
+    # Calls of the same user are serialized from here on, so that none counts rows that another is about to add.
+    saved_tokens = SavedToken.objects.filter(person__in=calling_users.lock_user(reported.person_id))
+    if saved_tokens.filter(
+        chain_id=reported.chain_id, tx_hash=reported.tx_hash, contract_address=reported.contract_address
+    ).exists():
         return
-    if kept.count() >= MAX_SAVED:
-        raise NoRoom(f"{MAX_SAVED} tokens are saved, which is the most")
-    said.save(force_insert=True)
+    if saved_tokens.count() >= MAX_SAVED:
+        raise SavedTokenQuotaError(f"{MAX_SAVED} tokens are saved, which is the most")
+    reported.save(force_insert=True)

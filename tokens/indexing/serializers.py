@@ -1,25 +1,28 @@
-"""What a page says of a launch, and what it is answered."""
+"""Serializers of index requests and of saved tokens: request bodies and responses."""
 
+import re
 from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields import AddressField, TransactionHashField, WholeNumberField
-from tokens.installation.address_formats import parse_address_on, parse_hash_on
-from tokens.installation.installed_chains import UnsupportedChain, installed_launch_chain
+from config.api.errors import BadRequestError
+from config.api.fields import WholeNumberField
+from tokens.installation.address_formats import parse_chain_address, parse_chain_transaction
+from tokens.installation.chain_fields import AddressField, TransactionHashField
+from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain, registry
 
-# Which other spelling each key may have, as where transactions are indexed.
+# Alternative spelling of each key, as accepted where transactions are indexed.
 _ALSO = {"tx_hash": "txHash", "chain_id": "chainId"}
 
 
 class SaveBody(serializers.Serializer[Any]):
-    """A token and the transaction that launched it. The spellings `txHash` and `chainId` are taken, too."""
+    """A token and its launch transaction. Accepts the spellings `txHash` and `chainId` as well."""
 
     default_error_messages = {"invalid": "must be a JSON object"}
 
     address = AddressField(allow_mint=True, help_text="On Solana a mint.")
     tx_hash = TransactionHashField(allow_signature=True, help_text="On Solana a signature.")
-    chain_id = WholeNumberField(min_value=1, max_value=2**63 - 1, help_text="A chain whose nodes this service asks.")
+    chain_id = WholeNumberField(min_value=1, max_value=2**63 - 1, help_text="A chain that this service reads.")
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, dict):
@@ -27,17 +30,17 @@ class SaveBody(serializers.Serializer[Any]):
         return super().to_internal_value(data)
 
     def validate_chain_id(self, value: int) -> int:
-        """Raises ValidationError where there is no node to ask."""
+        """Reject a chain without a configured node. Raises ValidationError."""
         try:
             installed_launch_chain(value)
-        except UnsupportedChain as error:
+        except UnsupportedChainError as error:
             raise serializers.ValidationError("must be a chain that this service reads") from error
         return value
 
     def validate(self, attrs: Any) -> Any:
-        """Raises ValidationError where address or transaction is none of the chain's kind."""
+        """Reject an address or transaction of another kind of chain. Raises ValidationError."""
         refused: dict[str, list[str]] = {}
-        for name, parse in (("address", parse_address_on), ("tx_hash", parse_hash_on)):
+        for name, parse in (("address", parse_chain_address), ("tx_hash", parse_chain_transaction)):
             try:
                 parse(attrs["chain_id"], attrs[name])
             except ValueError as error:
@@ -48,9 +51,55 @@ class SaveBody(serializers.Serializer[Any]):
 
 
 class SaveAnswer(serializers.Serializer[Any]):
-    """Taken down; the transaction is looked at in a few seconds."""
+    """An accepted report. The transaction is indexed in a few seconds."""
 
     success = serializers.BooleanField(default=True)
     tokenAddress = AddressField(
-        allow_mint=True, source="address", help_text="As it was said, checksummed; a mint as it is."
+        allow_mint=True, source="address", help_text="The address of the request, checksummed; a mint unchanged."
     )
+
+
+class IndexBody(serializers.Serializer[Any]):
+    """A transaction. Accepts the spellings `tx_hash` and `chain_id` as well."""
+
+    txHash = TransactionHashField(
+        allow_signature=True, help_text="0x followed by 64 hex digits; on Solana a base58 signature of 64 bytes."
+    )
+    chainId = serializers.IntegerField(
+        required=False, help_text="Default: the registry's first chain; for a signature it has to be Solana's."
+    )
+
+    @classmethod
+    def read(cls, data: Any) -> dict[str, Any]:
+        """Return {"chain_id": int, "tx_hash": str} of a request body.
+
+        Raises BadRequestError with the contract's texts.
+        """
+        if not isinstance(data, dict):
+            raise BadRequestError("The body must be a JSON object")
+        tx_hash = data.get("txHash", data.get("tx_hash"))
+        chain_id = data.get("chainId", data.get("chain_id", registry().default_chain.chain_id))
+        if isinstance(chain_id, str) and re.fullmatch(r"[0-9]{1,19}", chain_id):
+            chain_id = int(chain_id)
+        try:
+            tx_hash = parse_chain_transaction(chain_id, tx_hash if isinstance(tx_hash, str) else "")
+        except ValueError as error:
+            raise BadRequestError("Invalid transaction hash format", field="txHash") from error
+        if type(chain_id) is not int:
+            raise BadRequestError("Unsupported chain", field="chainId")
+        return {"chain_id": chain_id, "tx_hash": tx_hash}
+
+
+class IndexAnswer(serializers.Serializer[Any]):
+    """The tokens that a transaction launched; without a launch, the indexed tokens that it affected."""
+
+    success = serializers.BooleanField()
+    address = serializers.CharField(
+        allow_null=True,
+        help_text="The first token. Null if the transaction only paid out fees in a currency, such as WETH, which "
+        "belong to no token.",
+    )
+    addresses = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="All tokens, if there are several."
+    )
+    url = serializers.URLField(allow_null=True, help_text="The first token's page.")

@@ -1,0 +1,1 @@
+"""Chains, signers and address formats of this installation, from its settings."""

@@ -1,39 +1,39 @@
-"""How each kind of chain writes its addresses and names its transactions: in hex, or on Solana in base58."""
+"""Formats of addresses and transactions by chain: hex on EVM chains, base58 on Solana."""
 
 from django.conf import settings
-from rest_framework.exceptions import ValidationError
 
-from config.api.fields import parse_address, parse_transaction_hash
-from tokens.chains.base58 import is_account, is_signature
+from tokens.chains.addresses import is_solana_address, is_solana_signature, parse_address, parse_transaction_hash
 from tokens.installation.installed_chains import registry
 
 
-def usual_chain_id(address: str) -> int:
-    """The chain that is meant where a caller names an address in its stored form, and no chain."""
-    return registry().solana.chain_id if is_account(address) else registry().default_chain.chain_id
+def infer_chain_id(address: str) -> int:
+    """Return the chain of an address in its stored form: Solana for base58, else the default chain."""
+    return registry().solana.chain_id if is_solana_address(address) else registry().default_chain.chain_id
 
 
-def read_address_on(chain_id: int, text: str, *, name: str) -> str:
-    """As `parse_address_on`. Raises ValidationError (400) on that name."""
-    try:
-        return parse_address_on(chain_id, text)
-    except ValueError as error:
-        raise ValidationError({name: [str(error)]}) from error
-
-
-def parse_address_on(chain_id: object, text: str) -> str:
-    """A token or wallet of the chain, in its stored form. Raises ValueError with the rule, as for other kinds' ones."""
+def parse_chain_address(chain_id: object, text: str) -> str:
+    """Parse a token or wallet of the chain to its stored form. Raises ValueError with the rule in words."""
     if chain_id != settings.SOLANA_CHAIN_ID:
         return parse_address(text, mint_rule="must be a 20-byte hex address on a chain other than Solana")
-    if not is_account(text):
+    if not is_solana_address(text):
         raise ValueError(f"must be base58 of 32 bytes: chain {chain_id} is Solana")
     return text
 
 
-def parse_hash_on(chain_id: object, text: str) -> str:
-    """What names a transaction of the chain, in its stored form. Raises ValueError with the rule."""
+def parse_chain_transaction(chain_id: object, text: str) -> str:
+    """Parse a transaction hash or signature of the chain to its stored form. Raises ValueError with the rule."""
     if chain_id != settings.SOLANA_CHAIN_ID:
         return parse_transaction_hash(text)
-    if not is_signature(text):
+    if not is_solana_signature(text):
         raise ValueError(f"must be a base58 signature of 64 bytes: chain {chain_id} is Solana")
     return text
+
+
+def evm_address_rule(lacking: str) -> str:
+    """Return the error text for a base58 address where Solana has no `lacking`."""
+    return f"must be of an EVM chain, since on Solana there is no {lacking}: a 20-byte hex address"
+
+
+def evm_chain_rule(lacking: str) -> str:
+    """Return the error text for Solana's chain id where Solana has no `lacking`."""
+    return f"must be an EVM chain, since on Solana there is no {lacking}"

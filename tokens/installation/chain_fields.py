@@ -1,40 +1,114 @@
-"""Parameters of what is there on EVM chains alone: they say why they refuse a mint, or Solana as the chain."""
+"""Serializer fields and path parameters for addresses, pools and transactions of the installed chains."""
 
 from typing import Any
 
 from django.conf import settings
 from rest_framework import serializers
 
-from config.api.fields import AddressField, WholeNumberField
+from config.api.fields import ShapedField, WholeNumberField
+from tokens.chains.addresses import (
+    ADDRESS_OR_MINT_RULE,
+    ADDRESS_OR_MINT_SHAPE,
+    ADDRESS_RULE,
+    ADDRESS_SHAPE,
+    POOL_RULE,
+    POOL_SHAPE,
+    TRANSACTION_HASH_RULE,
+    TRANSACTION_HASH_SHAPE,
+    TRANSACTION_RULE,
+    TRANSACTION_SHAPE,
+    checksum_address,
+    parse_address,
+    parse_pool_address,
+    parse_transaction_hash,
+)
+from tokens.installation.address_formats import evm_address_rule, evm_chain_rule, parse_chain_address
 
 
-def mint_rule(lacking: str) -> str:
-    """What is told of a base58 address, to which there is no `lacking`."""
-    return f"must be of an EVM chain, since on Solana there is no {lacking}: a 20-byte hex address"
+def parse_path_address(text: str, *, name: str, allow_mint: bool = False, mint_rule: str = ADDRESS_RULE) -> str:
+    """Parse an address in the path as `parse_address` does. Raises ValidationError (400) on `name`."""
+    try:
+        return parse_address(text, allow_mint=allow_mint, mint_rule=mint_rule)
+    except ValueError as error:
+        raise serializers.ValidationError({name: [str(error)]}) from error
 
 
-def chain_rule(lacking: str) -> str:
-    """What is told where the chain is Solana, on which there is no `lacking`."""
-    return f"must be an EVM chain, since on Solana there is no {lacking}"
+def parse_path_address_on(chain_id: int, text: str, *, name: str) -> str:
+    """Parse an address of one chain in the path. Raises ValidationError (400) on `name`."""
+    try:
+        return parse_chain_address(chain_id, text)
+    except ValueError as error:
+        raise serializers.ValidationError({name: [str(error)]}) from error
+
+
+class AddressField(ShapedField):
+    """EVM address, checksummed in and out; with `allow_mint` also a Solana mint, unchanged.
+
+    Without `allow_mint`, `mint_rule` is the error text for a mint.
+    """
+
+    def __init__(self, *, allow_mint: bool = False, mint_rule: str = ADDRESS_RULE, **options: Any) -> None:
+        super().__init__(**options)
+        self.allow_mint = allow_mint
+        self.mint_rule = mint_rule
+        self.rule = ADDRESS_OR_MINT_RULE if allow_mint else ADDRESS_RULE
+        self.shape = ADDRESS_OR_MINT_SHAPE if allow_mint else ADDRESS_SHAPE
+
+    def parse(self, text: str) -> str:
+        """Return the address in its stored form. Raises ValueError."""
+        return parse_address(text, allow_mint=self.allow_mint, mint_rule=self.mint_rule)
+
+    def to_representation(self, value: Any) -> str:
+        """Return the EIP-55 form, or base58 unchanged."""
+        return checksum_address(value) if value.startswith("0x") else str(value)
+
+
+class PoolAddressField(ShapedField):
+    """Pool address (base58 on Solana) or v4 pool id."""
+
+    rule = POOL_RULE
+    shape = POOL_SHAPE
+
+    def parse(self, text: str) -> str:
+        """Return the pool in its stored form. Raises ValueError."""
+        return parse_pool_address(text)
+
+    def to_representation(self, value: Any) -> str:
+        """Return the pool in its stored form."""
+        return parse_pool_address(value)
+
+
+class TransactionHashField(ShapedField):
+    """Transaction hash in lower case; with `allow_signature` also a Solana signature, unchanged."""
+
+    def __init__(self, *, allow_signature: bool = False, **options: Any) -> None:
+        super().__init__(**options)
+        self.allow_signature = allow_signature
+        self.rule = TRANSACTION_RULE if allow_signature else TRANSACTION_HASH_RULE
+        self.shape = TRANSACTION_SHAPE if allow_signature else TRANSACTION_HASH_SHAPE
+
+    def parse(self, text: str) -> str:
+        """Return the hash in its stored form. Raises ValueError."""
+        return parse_transaction_hash(text, allow_signature=self.allow_signature)
 
 
 class EvmAddressField(AddressField):
-    """An address on an EVM chain, because on Solana there is no `lacking`."""
+    """EVM address; `lacking` names what does not exist on Solana, for the error text."""
 
     def __init__(self, *, lacking: str, **options: Any) -> None:
-        super().__init__(mint_rule=mint_rule(lacking), **options)
+        super().__init__(mint_rule=evm_address_rule(lacking), **options)
 
 
 class EvmChainField(WholeNumberField):
-    """The id of a chain, which is not Solana's, because there is no `lacking` there."""
+    """Id of an EVM chain; `lacking` names what does not exist on Solana, for the error text."""
 
     def __init__(self, *, lacking: str, **options: Any) -> None:
         super().__init__(min_value=1, max_value=2**63 - 1, **options)
         self.lacking = lacking
 
     def to_internal_value(self, data: Any) -> int:
-        """Raises ValidationError for what is no id of an EVM chain."""
+        """Parse the id. Raises ValidationError for an invalid one, and for Solana's."""
         chain_id = super().to_internal_value(data)
         if chain_id == settings.SOLANA_CHAIN_ID:
-            raise serializers.ValidationError(chain_rule(self.lacking), code="invalid")
+            raise serializers.ValidationError(evm_chain_rule(self.lacking), code="invalid")
         return chain_id

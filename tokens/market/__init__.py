@@ -1,0 +1,1 @@
+"""Market data: refreshes from the provider, price history and trending pools."""

@@ -1,4 +1,4 @@
-"""What tokens were worth before: price changes that the provider doesn't tell, and the end of old points."""
+"""Price history: price changes that the provider does not report, and pruning of old points."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -10,47 +10,50 @@ from django.utils import timezone
 from tokens.market.provider_responses import PERCENT
 from tokens.models import Market, MarketPoint
 
-# Column of Market -> how far back it looks.
-SPANS = {
+# Column of Market -> its time span.
+CHANGE_SPANS = {
     "price_change_1h": timedelta(hours=1),
     "price_change_6h": timedelta(hours=6),
     "price_change_24h": timedelta(hours=24),
 }
-_PRUNED_AT_ONCE = 10_000
+_PRUNE_BATCH = 10_000
 
 
 def earlier_prices(token_ids: Sequence[int], now: datetime) -> Mapping[int, Mapping[str, float | None]]:
-    """Token id -> column of SPANS -> price in USD that long ago: the last one before, at most half the span older."""
+    """Return token id -> column of CHANGE_SPANS -> price in USD at the start of the span.
+
+    It is the last price before the start of the span, at most half a span older.
+    """
     at_span = {
         column: Subquery(
             MarketPoint.objects.filter(token_id=OuterRef("pk"), at__lte=now - span, at__gt=now - span * 1.5)
             .order_by("-at")
             .values("price_usd")[:1]
         )
-        for column, span in SPANS.items()
+        for column, span in CHANGE_SPANS.items()
     }
-    # Under names of their own, because the model has columns of these.
+    # Prefixed, because the model has columns with these names.
     named = {f"earlier_{column}": subquery for column, subquery in at_span.items()}
     rows = Market.objects.filter(pk__in=token_ids).annotate(**named).values_list("pk", *named)
-    return {pk: dict(zip(SPANS, prices, strict=True)) for pk, *prices in rows}
+    return {pk: dict(zip(CHANGE_SPANS, prices, strict=True)) for pk, *prices in rows}
 
 
 def percent_change(price: float, earlier: float | None) -> float | None:
-    """In percent points; None where it is unknown or nonsense."""
+    """Return the change in percentage points; None if it is unknown or out of range."""
     if not earlier:
         return None
     percent = (price / earlier - 1) * 100
     return percent if PERCENT.lowest <= percent < PERCENT.highest else None
 
 
-def prune() -> int:
-    """Delete the points that are older than MARKET_HISTORY_DAYS, some at a time; returns how many."""
+def prune_price_history() -> int:
+    """Delete points older than MARKET_HISTORY_DAYS in batches; return their number."""
     cutoff = timezone.now() - timedelta(days=settings.MARKET_HISTORY_DAYS)
     pruned = 0
     while True:
-        # Points are written in the order of their times, so that the lowest ids are the oldest and none is searched.
-        oldest = MarketPoint.objects.order_by("pk").values("pk")[:_PRUNED_AT_ONCE]
+        # Points are inserted in chronological sequence: the lowest ids are the oldest, which needs no index on time.
+        oldest = MarketPoint.objects.order_by("pk").values("pk")[:_PRUNE_BATCH]
         deleted, _ = MarketPoint.objects.filter(pk__in=oldest, at__lt=cutoff).delete()
         pruned += deleted
-        if deleted < _PRUNED_AT_ONCE:
+        if deleted < _PRUNE_BATCH:
             return pruned

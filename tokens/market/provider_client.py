@@ -1,7 +1,7 @@
-"""The market-data provider: CoinGecko's on-chain API, whose free twin is GeckoTerminal. A function for each call.
+"""Client of the market-data provider: CoinGecko's on-chain API, or GeckoTerminal as its free tier.
 
-Every call raises Retryable (RateLimited and UnknownShape among it) or Permanent (StatusRefused) and never blocks for
-longer than its time-outs. Whoever calls holds the provider's limit: see market_pace.
+Every call raises RetryableError (also RateLimitedError and UnexpectedShapeError) or PermanentError (HTTPStatusError),
+and never blocks longer than its timeouts. Callers comply with the rate limit: see `provider_rate_limit`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,38 +9,39 @@ from typing import Any
 
 from django.conf import settings
 
-from config.http.json_client import StatusRefused, get_json
+from config.http.errors import HTTPStatusError
+from config.http.json_client import get_json
 from tokens.chains.addresses import address_key
-from tokens.market.provider_responses import Pool, TokenAnswer, read_pools, read_tokens
-from tokens.market.trending_sorts import CATEGORY_ORDERS, DEFAULT_CATEGORY_ORDER, Listing, free_listing, reorder
+from tokens.market.provider_responses import ProviderPool, ProviderToken, parse_pools, parse_tokens
+from tokens.market.trending_sorts import CATEGORY_SORTS, DEFAULT_CATEGORY_SORT, PoolList, free_tier_list, sort_pools
 
-# Thirty tokens with three pools each are 300 kB.
-MAX_ANSWER_BYTES = 8 * 1024 * 1024
+# A response of thirty tokens with three pools each has 300 kB.
+MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 _WITH_TOKENS = "base_token,quote_token"
 
 
-def fetch_pools(network: str, addresses: Sequence[str]) -> tuple[Pool, ...]:
-    """Those of the pools (at most MARKET_ADDRESSES_PER_CALL) that the provider knows.
+def fetch_pools(network: str, addresses: Sequence[str]) -> tuple[ProviderPool, ...]:
+    """Fetch pools, at most MARKET_ADDRESSES_PER_CALL; unknown ones are absent.
 
     https://docs.coingecko.com/reference/pools-addresses
     """
     listed = ",".join(map(address_key, addresses))
-    answer = _get(f"/networks/{network}/pools/multi/{listed}", {"include": _WITH_TOKENS})
-    return () if answer is None else read_pools(answer)
+    response = _get(f"/networks/{network}/pools/multi/{listed}", {"include": _WITH_TOKENS})
+    return () if response is None else parse_pools(response)
 
 
-def fetch_tokens(network: str, addresses: Sequence[str]) -> tuple[TokenAnswer, ...]:
-    """Those of the tokens (at most MARKET_ADDRESSES_PER_CALL) that the provider knows.
+def fetch_tokens(network: str, addresses: Sequence[str]) -> tuple[ProviderToken, ...]:
+    """Fetch tokens, at most MARKET_ADDRESSES_PER_CALL; unknown ones are absent.
 
     https://docs.coingecko.com/reference/tokens-data-contract-addresses
     """
     listed = ",".join(map(address_key, addresses))
-    answer = _get(f"/networks/{network}/tokens/multi/{listed}", {"include": "top_pools"})
-    return () if answer is None else read_tokens(answer)
+    response = _get(f"/networks/{network}/tokens/multi/{listed}", {"include": "top_pools"})
+    return () if response is None else parse_tokens(response)
 
 
-def fetch_trending(network: str, *, order: str, page: int) -> tuple[Pool, ...]:
-    """A page, from 1 to 10, of a network's pools in one of `market_orders.ORDERS`; beyond the last page none.
+def fetch_trending(network: str, *, sort: str, page: int) -> tuple[ProviderPool, ...]:
+    """Fetch a page, from 1 to 10, of a network's pools by one of TRENDING_SORTS; empty beyond the last page.
 
     https://docs.coingecko.com/reference/pools-megafilter
     https://docs.coingecko.com/reference/pools-category
@@ -48,25 +49,25 @@ def fetch_trending(network: str, *, order: str, page: int) -> tuple[Pool, ...]:
     https://docs.coingecko.com/reference/top-pools-network
     https://docs.coingecko.com/reference/latest-pools-network
     """
-    listing = _listing(network, order)
-    answer = _get(listing.path, {**listing.params, "page": str(page), "include": _WITH_TOKENS})
-    pools = () if answer is None else read_pools(answer, network=network)
-    return pools if listing.sorted else reorder(pools, order=order)
+    listed = _pool_list(network, sort)
+    response = _get(listed.path, {**listed.params, "page": str(page), "include": _WITH_TOKENS})
+    pools = () if response is None else parse_pools(response, network=network)
+    return pools if listed.is_sorted else sort_pools(pools, sort=sort)
 
 
-def _listing(network: str, order: str) -> Listing:
-    """Which list of the provider answers an order, by what this installation has access to."""
+def _pool_list(network: str, sort: str) -> PoolList:
+    """Return the provider's list for a sort, depending on the access of this installation."""
     if settings.MARKET_CATEGORY:
-        known = order in CATEGORY_ORDERS
-        sort = order if known else DEFAULT_CATEGORY_ORDER
-        return Listing(path=f"/categories/{settings.MARKET_CATEGORY}/pools", params={"sort": sort}, sorted=known)
+        supported = sort in CATEGORY_SORTS
+        params = {"sort": sort if supported else DEFAULT_CATEGORY_SORT}
+        return PoolList(path=f"/categories/{settings.MARKET_CATEGORY}/pools", params=params, is_sorted=supported)
     if settings.MARKET_API_KEY:
-        return Listing(path="/pools/megafilter", params={"networks": network, "sort": order}, sorted=True)
-    return free_listing(network, order)
+        return PoolList(path="/pools/megafilter", params={"networks": network, "sort": sort}, is_sorted=True)
+    return free_tier_list(network, sort)
 
 
 def _get(path: str, params: Mapping[str, str]) -> Any:
-    """The answer's JSON; None where the provider knows nothing under this path."""
+    """Return the response's JSON; None if the provider has nothing under this path."""
     headers = {"accept": "application/json"}
     if settings.MARKET_API_KEY:
         headers["x-cg-pro-api-key"] = settings.MARKET_API_KEY
@@ -76,10 +77,10 @@ def _get(path: str, params: Mapping[str, str]) -> Any:
             params=params,
             headers=headers,
             timeout=settings.MARKET_TIMEOUT_SECONDS,
-            max_bytes=MAX_ANSWER_BYTES,
+            max_bytes=MAX_RESPONSE_BYTES,
         )
-    except StatusRefused as refused:
-        # It is also the answer to addresses of which it knows none.
-        if refused.status == 404:
+    except HTTPStatusError as error:
+        # Also the response to a list of unknown addresses.
+        if error.status == 404:
             return None
         raise

@@ -1,8 +1,9 @@
-"""What the market-data provider's answers may say, and what is kept of them: pure, without network and database.
+"""Parser and validation of the market-data provider's responses. Pure functions.
 
-Shapes: https://docs.coingecko.com/reference/pools-addresses and https://docs.coingecko.com/reference/tokens-data-contract-addresses
-(JSON:API; GeckoTerminal's free tier has the same). Numbers come as strings there, and as numbers where that changes.
-A field that makes no sense is None, an entry without an address is left out, and neither spoils what stands beside it.
+Shapes: https://docs.coingecko.com/reference/pools-addresses and
+https://docs.coingecko.com/reference/tokens-data-contract-addresses (JSON:API; the same on GeckoTerminal's free tier).
+Numbers are strings there; JSON numbers are accepted, too. An invalid field is None and an entry without an address is
+skipped; neither affects other fields or entries.
 """
 
 import math
@@ -12,18 +13,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from config.api.rendering import format_timestamp
-from config.http.json_client import Retryable
-from tokens.chains.base58 import is_account
+from config.http.errors import RetryableError
+from config.timestamps import format_timestamp
+from tokens.chains.addresses import is_solana_address
 
-# The spans of time that the provider tells of, and those of its price changes that answers of ours show.
+# The periods that the provider reports, and those of the price changes in the API's responses.
 PERIODS = ("m5", "m15", "m30", "h1", "h6", "h24")
 CHANGE_PERIODS = ("m5", "h1", "h6", "h24")
-TRADES = ("buys", "sells", "buyers", "sellers")
+TRADE_COUNTS = ("buys", "sells", "buyers", "sellers")
 
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 
-# More digits than a 64-bit float can tell apart, and few enough to be read at once.
+# More digits than a 64-bit float distinguishes, and few enough to be parsed quickly.
 _NUMBER = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,150})?([eE][+-]?[0-9]{1,3})?")
 _ADDRESS = re.compile(r"0x([0-9a-f]{40}|[0-9a-f]{64})")
 _POOL_ID_LENGTH = 66
@@ -31,33 +32,33 @@ _POOL_ID_LENGTH = 66
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """What a number may be, the lowest value included and the highest not."""
+    """Range of a number; `lowest` is included, `highest` is not."""
 
     lowest: float
     highest: float
 
 
-# No asset costs a trillion dollars, and none of use is worth less than 10^-40: 10^11 tokens would be nothing still.
+# No asset costs a trillion dollars; below 10^-40 even 10^11 tokens are worth nothing.
 PRICE = Bounds(lowest=1e-40, highest=1e12)
-# Capitalisations, volumes and reserves in USD: the whole world's wealth is less.
+# Capitalisations, volumes and reserves in USD; the world's total wealth is less.
 AMOUNT = Bounds(lowest=0.0, highest=1e15)
-# Trades and traders.
+# Numbers of trades and traders.
 COUNT = Bounds(lowest=0.0, highest=1e9)
-# Percent points: nothing loses more than all it is worth.
+# Percentage points; a loss cannot exceed 100 %.
 PERCENT = Bounds(lowest=-100.0, highest=1e9)
 
 
-class UnknownShape(Retryable):
-    """The provider's answer is JSON of another shape than the documented one."""
+class UnexpectedShapeError(RetryableError):
+    """Raised for a response with another JSON schema than the documented one."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pool:
-    """A pool as the provider describes it. Addresses are `address_key`s, numbers are its own digits, within bounds."""
+class ProviderPool:
+    """Pool in a response. Addresses are `address_key`s, numbers are the provider's digits, within bounds."""
 
     address: str
     name: str
-    # Empty where the answer doesn't say.
+    # Empty if the response has none.
     base_token: str
     quote_token: str
     base_token_price_usd: str | None
@@ -67,142 +68,142 @@ class Pool:
     fdv_usd: str | None
     market_cap_usd: str | None
     reserve_in_usd: str | None
-    # Percent points by one of CHANGE_PERIODS, USD by one of PERIODS, numbers of TRADES by one of PERIODS.
+    # Percentage points by CHANGE_PERIODS, USD by PERIODS, TRADE_COUNTS by PERIODS.
     price_change_percentage: Mapping[str, str | None]
     volume_usd: Mapping[str, str | None]
     transactions: Mapping[str, Mapping[str, int | None]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TokenAnswer:
-    """A token as the provider describes it, with its most liquid pools; `price_usd` is None where it makes no sense."""
+class ProviderToken:
+    """Token in a response, with its most liquid pools; invalid numbers are None."""
 
     address: str
     price_usd: float | None
     market_cap: float | None
     volume_24h: float | None
     liquidity_usd: float | None
-    top_pools: tuple[Pool, ...]
+    top_pools: tuple[ProviderPool, ...]
 
 
-def read_pools(answer: Any, *, network: str | None = None) -> tuple[Pool, ...]:
-    """The pools of an answer in its order, each once, or those of one network. Raises UnknownShape.
+def parse_pools(response: Any, *, network: str | None = None) -> tuple[ProviderPool, ...]:
+    """Return the distinct pools of a response in its sequence, or those of one network. Raises UnexpectedShapeError.
 
-    Ids begin with the network: `base_0x4200...`; an entry without an id is taken for one of the network.
+    Ids begin with the network: `base_0x4200...`; an entry without an id is treated as one of the network.
     """
     entries = (
         entry
-        for entry in _entries(answer, "data")
+        for entry in _entries(response, "data")
         if network is None or _text(entry.get("id")).rpartition("_")[0] in ("", network)
     )
-    pools = {pool.address: pool for entry in entries if (pool := _read_pool(entry))}
+    pools = {pool.address: pool for entry in entries if (pool := _parse_pool(entry))}
     return tuple(pools.values())
 
 
-def read_tokens(answer: Any) -> tuple[TokenAnswer, ...]:
-    """The tokens of an answer, with those of its included pools that are theirs. Raises UnknownShape."""
-    included = {_text(entry.get("id")): entry for entry in _entries(answer, "included", needed=False)}
-    tokens = (_read_token(entry, included) for entry in _entries(answer, "data"))
+def parse_tokens(response: Any) -> tuple[ProviderToken, ...]:
+    """Return the tokens of a response, each with its included pools. Raises UnexpectedShapeError."""
+    included = {_text(entry.get("id")): entry for entry in _entries(response, "included", needed=False)}
+    tokens = (_parse_token(entry, included) for entry in _entries(response, "data"))
     return tuple(token for token in tokens if token)
 
 
-def read_number(value: Any, bounds: Bounds) -> str | None:
-    """The digits of a number or of a text that holds one; None where it is neither, or out of bounds."""
+def parse_number(value: Any, bounds: Bounds) -> str | None:
+    """Return the digits of a number or numeric text; None if it is neither, or out of bounds."""
     text = value if isinstance(value, str) else repr(value) if type(value) in (int, float) else ""
     if not _NUMBER.fullmatch(text):
         return None
-    # An exponent of three digits may be infinite.
+    # An exponent of three digits may yield infinity.
     number = float(text)
     return text if math.isfinite(number) and bounds.lowest <= number < bounds.highest else None
 
 
-def number(digits: str | None) -> float | None:
-    """The number that `read_number` let through."""
+def to_float(digits: str | None) -> float | None:
+    """Convert the result of `parse_number`."""
     return None if digits is None else float(digits)
 
 
-def market_cap(market_cap_usd: float | None, fdv_usd: float | None) -> float | None:
-    """The provider knows few tokens' circulating supply, and says null or zero for the others: then all counts."""
+def market_cap_or_fdv(market_cap_usd: float | None, fdv_usd: float | None) -> float | None:
+    """Return the market cap, or the fully diluted value if the provider has no circulating supply (null or zero)."""
     return market_cap_usd or fdv_usd or None
 
 
-def _entries(answer: Any, name: str, *, needed: bool = True) -> Iterator[dict[str, Any]]:
-    listed = answer.get(name) if isinstance(answer, dict) else None
+def _entries(response: Any, name: str, *, needed: bool = True) -> Iterator[dict[str, Any]]:
+    listed = response.get(name) if isinstance(response, dict) else None
     if isinstance(listed, list):
         return (entry for entry in listed if isinstance(entry, dict))
     if needed:
-        raise UnknownShape(f"an answer without a list of {name}")
+        raise UnexpectedShapeError(f"a response without a list of {name}")
     return iter(())
 
 
-def _read_pool(entry: dict[str, Any]) -> Pool | None:
-    about = _object(entry.get("attributes"))
-    address = _address(about.get("address"))
+def _parse_pool(entry: dict[str, Any]) -> ProviderPool | None:
+    attributes = _object(entry.get("attributes"))
+    address = _address(attributes.get("address"))
     if not address:
         return None
-    changes, volumes = _object(about.get("price_change_percentage")), _object(about.get("volume_usd"))
-    trades = _object(about.get("transactions"))
-    return Pool(
+    changes, volumes = _object(attributes.get("price_change_percentage")), _object(attributes.get("volume_usd"))
+    trades = _object(attributes.get("transactions"))
+    return ProviderPool(
         address=address,
-        name=_text(about.get("name"))[:LONGEST_NAME],
+        name=_text(attributes.get("name"))[:MAX_NAME_LENGTH],
         base_token=_related(entry, "base_token"),
         quote_token=_related(entry, "quote_token"),
-        base_token_price_usd=read_number(about.get("base_token_price_usd"), PRICE),
-        quote_token_price_usd=read_number(about.get("quote_token_price_usd"), PRICE),
-        pool_created_at=_read_time(about.get("pool_created_at")),
-        fdv_usd=read_number(about.get("fdv_usd"), AMOUNT),
-        market_cap_usd=read_number(about.get("market_cap_usd"), AMOUNT),
-        reserve_in_usd=read_number(about.get("reserve_in_usd"), AMOUNT),
-        price_change_percentage={period: read_number(changes.get(period), PERCENT) for period in CHANGE_PERIODS},
-        volume_usd={period: read_number(volumes.get(period), AMOUNT) for period in PERIODS},
-        transactions={period: _read_trades(trades.get(period)) for period in PERIODS},
+        base_token_price_usd=parse_number(attributes.get("base_token_price_usd"), PRICE),
+        quote_token_price_usd=parse_number(attributes.get("quote_token_price_usd"), PRICE),
+        pool_created_at=_parse_time(attributes.get("pool_created_at")),
+        fdv_usd=parse_number(attributes.get("fdv_usd"), AMOUNT),
+        market_cap_usd=parse_number(attributes.get("market_cap_usd"), AMOUNT),
+        reserve_in_usd=parse_number(attributes.get("reserve_in_usd"), AMOUNT),
+        price_change_percentage={period: parse_number(changes.get(period), PERCENT) for period in CHANGE_PERIODS},
+        volume_usd={period: parse_number(volumes.get(period), AMOUNT) for period in PERIODS},
+        transactions={period: _parse_trade_counts(trades.get(period)) for period in PERIODS},
     )
 
 
-def _read_token(entry: dict[str, Any], included: Mapping[str, dict[str, Any]]) -> TokenAnswer | None:
-    about = _object(entry.get("attributes"))
-    address = _address(about.get("address"))
+def _parse_token(entry: dict[str, Any], included: Mapping[str, dict[str, Any]]) -> ProviderToken | None:
+    attributes = _object(entry.get("attributes"))
+    address = _address(attributes.get("address"))
     if not address:
         return None
     listed = _object(_object(entry.get("relationships")).get("top_pools")).get("data")
     ids = [_text(_object(pool).get("id")) for pool in listed] if isinstance(listed, list) else []
-    pools = (_read_pool(included[pool_id]) for pool_id in ids if pool_id in included)
-    return TokenAnswer(
+    pools = (_parse_pool(included[pool_id]) for pool_id in ids if pool_id in included)
+    return ProviderToken(
         address=address,
-        price_usd=number(read_number(about.get("price_usd"), PRICE)),
-        market_cap=market_cap(
-            number(read_number(about.get("market_cap_usd"), AMOUNT)),
-            number(read_number(about.get("fdv_usd"), AMOUNT)),
+        price_usd=to_float(parse_number(attributes.get("price_usd"), PRICE)),
+        market_cap=market_cap_or_fdv(
+            to_float(parse_number(attributes.get("market_cap_usd"), AMOUNT)),
+            to_float(parse_number(attributes.get("fdv_usd"), AMOUNT)),
         ),
-        volume_24h=number(read_number(_object(about.get("volume_usd")).get("h24"), AMOUNT)),
-        liquidity_usd=number(read_number(about.get("total_reserve_in_usd"), AMOUNT)),
+        volume_24h=to_float(parse_number(_object(attributes.get("volume_usd")).get("h24"), AMOUNT)),
+        liquidity_usd=to_float(parse_number(attributes.get("total_reserve_in_usd"), AMOUNT)),
         top_pools=tuple(pool for pool in pools if pool),
     )
 
 
-def _read_trades(value: Any) -> dict[str, int | None]:
+def _parse_trade_counts(value: Any) -> dict[str, int | None]:
     given = _object(value)
-    counts = {name: number(read_number(given.get(name), COUNT)) for name in TRADES}
+    counts = {name: to_float(parse_number(given.get(name), COUNT)) for name in TRADE_COUNTS}
     return {name: None if count is None or not count.is_integer() else int(count) for name, count in counts.items()}
 
 
 def _related(entry: dict[str, Any], name: str) -> str:
-    """The address at the end of an id such as `base_0x4200...`, where the network stands before it."""
+    """Return the address in the id of a relation, such as `base_0x4200...` with its network."""
     relation = _object(_object(entry.get("relationships")).get(name))
     token = _address(_text(_object(relation.get("data")).get("id")).rpartition("_")[2])
-    # Pools alone have ids of 32 bytes.
+    # Only pools have ids of 32 bytes.
     return "" if len(token) == _POOL_ID_LENGTH else token
 
 
 def _address(value: Any) -> str:
-    """By which it is found among ours: hex in lower case, base58 as it is."""
+    """Return the `address_key` of an address, hex in lower case or base58 unchanged; empty if it is invalid."""
     text = value if isinstance(value, str) else ""
-    if is_account(text):
+    if is_solana_address(text):
         return text
     return text.lower() if _ADDRESS.fullmatch(text.lower()) else ""
 
 
-def _read_time(value: Any) -> str | None:
+def _parse_time(value: Any) -> str | None:
     try:
         moment = datetime.fromisoformat(value if isinstance(value, str) else "")
         return format_timestamp(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
@@ -211,7 +212,7 @@ def _read_time(value: Any) -> str | None:
 
 
 def _text(value: Any) -> str:
-    """Without what can't be seen, NUL among it, which PostgreSQL takes in no text."""
+    """Return a text without non-printable characters such as NUL, which PostgreSQL rejects."""
     return "".join(sign for sign in value if sign.isprintable()) if isinstance(value, str) else ""
 
 

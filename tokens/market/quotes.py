@@ -1,13 +1,13 @@
-"""What a token is worth by one answer of the market-data provider: pure."""
+"""Quotes of tokens, derived from responses of the market-data provider. Pure functions."""
 
 from dataclasses import dataclass, replace
 
-from tokens.market.provider_responses import AMOUNT, PRICE, Pool, TokenAnswer, market_cap, number
+from tokens.market.provider_responses import AMOUNT, PRICE, ProviderPool, ProviderToken, market_cap_or_fdv, to_float
 
 
 @dataclass(frozen=True, kw_only=True)
 class Quote:
-    """The columns of Market that an answer fills: USD, percent points, None where unknown."""
+    """Columns of Market that a response sets: USD or percentage points, None if unknown."""
 
     price_usd: float
     quote_price_usd: float | None
@@ -20,69 +20,69 @@ class Quote:
     price_change_24h: float | None
 
 
-def quote_in_pool(pool: Pool, *, token: str, supply: float | None) -> Quote | None:
-    """What the pool says of the token with this `address_key`, whose supply is in whole tokens.
+def quote_from_pool(pool: ProviderPool, *, token: str, supply: float | None) -> Quote | None:
+    """Return the quote of the token with this `address_key` in a pool; `supply` is in whole tokens.
 
-    None where the token is not in the pool, or its price makes no sense: then nothing beside the price is believed.
+    None if the token is not in the pool or its price is invalid: without a valid price no other value is trusted.
     """
     is_base = token == pool.base_token
     if token not in (pool.base_token, pool.quote_token):
         return None
-    # The provider tells price changes and capitalisation of the base token alone.
-    prices = (number(pool.base_token_price_usd), number(pool.quote_token_price_usd))
+    # The provider reports price changes and capitalisation of the base token only.
+    prices = (to_float(pool.base_token_price_usd), to_float(pool.quote_token_price_usd))
     price, other = prices if is_base else prices[::-1]
     if price is None:
         return None
-    known = market_cap(number(pool.market_cap_usd), number(pool.fdv_usd)) if is_base else None
+    known = market_cap_or_fdv(to_float(pool.market_cap_usd), to_float(pool.fdv_usd)) if is_base else None
     changes = pool.price_change_percentage if is_base else {}
     return Quote(
         price_usd=price,
         quote_price_usd=other,
-        market_cap=known or _all_of_it(price, supply),
-        volume_24h=number(pool.volume_usd["h24"]),
-        liquidity_usd=number(pool.reserve_in_usd),
-        tx_count_24h=trades(pool, "h24"),
-        price_change_1h=number(changes.get("h1")),
-        price_change_6h=number(changes.get("h6")),
-        price_change_24h=number(changes.get("h24")),
+        market_cap=known or _fully_diluted_value(price, supply),
+        volume_24h=to_float(pool.volume_usd["h24"]),
+        liquidity_usd=to_float(pool.reserve_in_usd),
+        tx_count_24h=trade_count(pool, "h24"),
+        price_change_1h=to_float(changes.get("h1")),
+        price_change_6h=to_float(changes.get("h6")),
+        price_change_24h=to_float(changes.get("h24")),
     )
 
 
-def quote_of_token(answer: TokenAnswer, *, paired_token: str, supply: float | None) -> Quote | None:
-    """What the provider says of a token over all its pools; trades and price changes are those of the first one.
+def quote_from_token(response: ProviderToken, *, paired_token: str, supply: float | None) -> Quote | None:
+    """Return the quote of a token over all its pools; trades and price changes are those of the first pool.
 
-    `paired_token` is an `address_key`. None where the price makes no sense.
+    `paired_token` is an `address_key`. None if the price is invalid.
     """
-    price = answer.price_usd
+    price = response.price_usd
     if price is None:
         return None
-    in_pools = [(pool, quote_in_pool(pool, token=answer.address, supply=supply)) for pool in answer.top_pools]
+    in_pools = [(pool, quote_from_pool(pool, token=response.address, supply=supply)) for pool in response.top_pools]
     paired = next(
         (quote for pool, quote in in_pools if quote and paired_token in (pool.base_token, pool.quote_token)), None
     )
-    first = next((quote for _, quote in in_pools if quote), None) or _bare(price)
+    first = next((quote for _, quote in in_pools if quote), None) or _price_only(price)
     return replace(
         first,
         price_usd=price,
         quote_price_usd=paired.quote_price_usd if paired else None,
-        market_cap=answer.market_cap or _all_of_it(price, supply),
-        volume_24h=answer.volume_24h,
-        liquidity_usd=answer.liquidity_usd,
+        market_cap=response.market_cap or _fully_diluted_value(price, supply),
+        volume_24h=response.volume_24h,
+        liquidity_usd=response.liquidity_usd,
     )
 
 
-def trades(pool: Pool, period: str) -> int | None:
-    """Buys and sells together; None where either is unknown."""
+def trade_count(pool: ProviderPool, period: str) -> int | None:
+    """Return the number of buys and sells; None if either is unknown."""
     buys, sells = pool.transactions[period]["buys"], pool.transactions[period]["sells"]
     return None if buys is None or sells is None else buys + sells
 
 
-def _all_of_it(price: float, supply: float | None) -> float | None:
+def _fully_diluted_value(price: float, supply: float | None) -> float | None:
     worth = 0.0 if supply is None else price * supply
     return worth if 0 < worth < AMOUNT.highest and price < PRICE.highest else None
 
 
-def _bare(price: float) -> Quote:
+def _price_only(price: float) -> Quote:
     return Quote(
         price_usd=price,
         quote_price_usd=None,

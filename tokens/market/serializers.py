@@ -1,4 +1,4 @@
-"""The parameters and the answer of the trending pools, for checks and the OpenAPI description."""
+"""Serializers of trending pools: query parameters, and the response for the OpenAPI description."""
 
 from typing import Any
 
@@ -7,24 +7,24 @@ from rest_framework import serializers
 
 from config.api.fields import WholeNumberField
 from tokens.catalogue.serializers import TokenRecordSerializer
-from tokens.market.provider_responses import CHANGE_PERIODS, PERIODS, TRADES
-from tokens.market.trending_sorts import DEFAULT_ORDER, ORDERS
+from tokens.market.provider_responses import CHANGE_PERIODS, PERIODS, TRADE_COUNTS
+from tokens.market.trending_sorts import DEFAULT_TRENDING_SORT, TRENDING_SORTS
 
 Shape = dict[str, Any]
 
-_CHAIN = "Default: the first chain that the provider knows and this service follows, or else the first that it knows."
+_CHAIN = "Default: the first chain that the provider covers and this service follows, or the first that it covers."
 
 
 class TrendingQuery(serializers.Serializer[Any]):
-    """Which page of which list."""
+    """Query parameters of trending pools."""
 
     page = WholeNumberField(min_value=1, max_value=10, default=1)
     order = serializers.ChoiceField(
-        ORDERS,
-        default=DEFAULT_ORDER,
-        error_messages={"invalid_choice": f"must be one of {', '.join(ORDERS)}"},
-        help_text="By the provider. GeckoTerminal's free tier knows those by trend, creation, most trades and volume;"
-        " by the others its page of trending pools is sorted.",
+        TRENDING_SORTS,
+        default=DEFAULT_TRENDING_SORT,
+        error_messages={"invalid_choice": f"must be one of {', '.join(TRENDING_SORTS)}"},
+        help_text="Sort of the provider. GeckoTerminal's free tier supports trend, creation, most trades and volume;"
+        " for the others its page of trending pools is sorted.",
     )
     chainId = WholeNumberField(min_value=1, max_value=2**63 - 1, required=False, help_text=_CHAIN)
 
@@ -39,8 +39,8 @@ def _by_period(periods: tuple[str, ...], shape: Shape) -> Shape:
 
 _TRADES = {
     "type": "object",
-    "required": list(TRADES),
-    "properties": dict.fromkeys(TRADES, {"type": ["integer", "null"]}),
+    "required": list(TRADE_COUNTS),
+    "properties": dict.fromkeys(TRADE_COUNTS, {"type": ["integer", "null"]}),
 }
 _PROPERTIES: Shape = {
     "name": {"type": "string"},
@@ -62,16 +62,16 @@ _PROPERTIES: Shape = {
 
 @extend_schema_field({"type": "object", "required": list(_PROPERTIES), "properties": _PROPERTIES})
 class PoolField(serializers.JSONField):
-    """A pool as the provider describes it."""
+    """A pool as described by the provider."""
 
 
 class _TrendingTokenSerializer(TokenRecordSerializer):
-    """A token's record with its pool; the pool alone where the token is none of ours."""
+    """Token record with its pool; only the pool if the token is not indexed."""
 
     pool = PoolField()
 
     def get_fields(self) -> dict[str, Any]:
-        """All but the pool may be missing."""
+        """Return the fields of the record, optional except `pool`."""
         fields = super().get_fields()
         for name, field in fields.items():
             field.required = name == "pool"
@@ -81,7 +81,7 @@ class _TrendingTokenSerializer(TokenRecordSerializer):
 TRENDING_ANSWER = inline_serializer(
     "Trending",
     {
-        "trending": serializers.ListField(child=serializers.CharField(), help_text="Pool addresses, in order."),
+        "trending": serializers.ListField(child=serializers.CharField(), help_text="Pool addresses, sorted."),
         "tokens": serializers.DictField(child=_TrendingTokenSerializer()),
     },
 )

@@ -1,56 +1,56 @@
-"""The trending pools."""
+"""Endpoint of trending pools."""
 
 from django.conf import settings
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.api.errors import BadRequest, UpstreamFailed, UpstreamUnavailable
-from config.api.response_headers import shared_for
+from config.api.errors import BadRequestError, UpstreamFailedError, UpstreamUnavailableError
+from config.api.response_headers import public_cache_control
 from config.api.views import QueryView
-from config.redis.single_flight import Failed
+from config.redis.single_flight import FetchFailedError
 from tokens.catalogue import viewed_tokens
 from tokens.chains.registry.chains import ChainInfo
 from tokens.installation.installed_chains import default_market_chain, registry
 from tokens.market import trending
-from tokens.market.provider_rate_limit import NotNow
+from tokens.market.provider_rate_limit import NoCallSlotError
 from tokens.market.serializers import TRENDING_ANSWER, TrendingQuery
 
-_DOWN = "The market data provider gives no answer that can be used"
-_NO_TURN = "The market data provider can't be asked for another page yet"
+_DOWN = "The market data provider returns no valid response"
+_NO_SLOT = "The rate limit of the market data provider allows no further page yet"
 
 
 class TrendingView(QueryView):
-    """What the market-data provider sees trending on a chain."""
+    """Trending pools of a chain, from the market-data provider."""
 
     query_serializer = TrendingQuery
-    cache_control = shared_for(trending.FRESH_SECONDS)
-    own_headers = {"Warning": "110 where an older answer stands in for the provider's."}
+    cache_control = public_cache_control(trending.FRESH_SECONDS)
+    extra_headers = {"Warning": "110 if the response is a stale cached one."}
 
     @extend_schema(operation_id="listTrending", responses={200: TRENDING_ANSWER, 502: None, 503: None})
     def get(self, request: Request) -> Response:
-        """List the trending pools of a chain, with the tokens that are ours.
+        """List the trending pools of a chain, with the records of indexed tokens.
 
-        While the provider is down, the last answer of 24 hours stands in, with the header `Warning: 110`; without one
-        it is 502. Where the limit of our calls to the provider lets nobody ask for this page now, the last answer
-        stands in, too; without one, and where market data is turned off, it is 503.
+        While the provider is down, the last response is served for up to 24 hours, with the header `Warning: 110`;
+        without one the status is 502. It is served as well while the rate limit of the provider allows no call for this
+        page; without one, and if market data is turned off, the status is 503.
         """
         chain = self._chain()
         if not settings.MARKET_DATA:
-            raise UpstreamUnavailable("Market data is turned off", wait=trending.KEPT_SECONDS)
+            raise UpstreamUnavailableError("Market data is turned off", wait=trending.STALE_SECONDS)
         try:
-            page = trending.read_trending(chain, order=self.query["order"], page=self.query["page"])
-        except Failed as error:
-            raise UpstreamFailed(_DOWN, wait=error.retry_after) from error
-        except NotNow as error:
+            page = trending.fetch_trending_page(chain, sort=self.query["order"], page=self.query["page"])
+        except FetchFailedError as error:
+            raise UpstreamFailedError(_DOWN, wait=error.retry_after) from error
+        except NoCallSlotError as error:
             if error.paused:
-                raise UpstreamFailed(_DOWN, wait=error.retry_after) from error
-            raise UpstreamUnavailable(_NO_TURN, wait=error.retry_after) from error
-        viewed_tokens.note_viewed(page.token_ids)
+                raise UpstreamFailedError(_DOWN, wait=error.retry_after) from error
+            raise UpstreamUnavailableError(_NO_SLOT, wait=error.retry_after) from error
+        viewed_tokens.record_viewed(page.token_ids)
         response = Response({"trending": page.pools, "tokens": page.records})
         if page.is_stale:
             response["Warning"] = '110 - "Response is Stale"'
-            response["Cache-Control"] = shared_for(trending.PAUSE_SECONDS)
+            response["Cache-Control"] = public_cache_control(trending.FAILURE_TTL_SECONDS)
         return response
 
     def _chain(self) -> ChainInfo:
@@ -58,7 +58,7 @@ class TrendingView(QueryView):
             return default_market_chain()
         chain = registry().chains.get(self.query["chainId"])
         if chain is None:
-            raise BadRequest("chainId must be a chain of this service", field="chainId")
+            raise BadRequestError("chainId must be a chain of this service", field="chainId")
         if chain.market_network is None:
-            raise BadRequest("chainId must be a chain that the market data provider knows", field="chainId")
+            raise BadRequestError("chainId must be a chain that the market data provider covers", field="chainId")
         return chain

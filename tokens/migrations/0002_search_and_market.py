@@ -6,9 +6,10 @@ import django.db.models.fields.json
 import django.db.models.functions.comparison
 import django.db.models.functions.datetime
 import django.db.models.functions.text
-import tokens.catalogue.text_search
 from django.contrib.postgres.operations import TrigramExtension
 from django.db import migrations, models
+
+import tokens.models.expressions
 
 # Every single character of a text and every pair of neighbours. A loop, because it costs a third of the set-returning
 # ways to say the same; what stands twice, the index keeps once.
@@ -86,147 +87,278 @@ DROP FUNCTION add_rows_of_tokens();
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('tokens', '0001_tokens_and_index_requests'),
+        ("tokens", "0001_tokens_and_index_requests"),
     ]
 
     operations = [
         TrigramExtension(),
         migrations.RunSQL(SHORT_GRAMS, "DROP FUNCTION short_grams"),
         migrations.CreateModel(
-            name='SearchEntry',
+            name="SearchEntry",
             fields=[
-                ('token', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='search_entry', serialize=False, to='tokens.token')),
-                ('deployed_at', models.DateTimeField()),
-                ('is_listed', models.BooleanField()),
-                ('text', models.TextField()),
+                (
+                    "token",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="search_entry",
+                        serialize=False,
+                        to="tokens.token",
+                    ),
+                ),
+                ("deployed_at", models.DateTimeField()),
+                ("is_listed", models.BooleanField()),
+                ("text", models.TextField()),
             ],
         ),
         migrations.AddIndex(
-            model_name='searchentry',
-            index=django.contrib.postgres.indexes.GinIndex(fastupdate=False, fields=['text'], name='search_by_trigram', opclasses=['gin_trgm_ops']),
+            model_name="searchentry",
+            index=django.contrib.postgres.indexes.GinIndex(
+                fastupdate=False, fields=["text"], name="search_by_trigram", opclasses=["gin_trgm_ops"]
+            ),
         ),
         migrations.AddIndex(
-            model_name='searchentry',
-            index=django.contrib.postgres.indexes.GinIndex(tokens.catalogue.text_search.ShortGrams('text'), fastupdate=False, name='search_by_short_gram'),
+            model_name="searchentry",
+            index=django.contrib.postgres.indexes.GinIndex(
+                tokens.models.expressions.ShortGrams("text"), fastupdate=False, name="search_by_short_gram"
+            ),
         ),
         migrations.CreateModel(
-            name='Market',
+            name="Market",
             fields=[
-                ('token', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='market', serialize=False, to='tokens.token')),
-                ('price_usd', models.FloatField(null=True)),
-                ('quote_price_usd', models.FloatField(null=True)),
-                ('market_cap', models.FloatField(null=True)),
-                ('volume_24h', models.FloatField(null=True)),
-                ('liquidity_usd', models.FloatField(null=True)),
-                ('tx_count_24h', models.BigIntegerField(null=True)),
-                ('price_change_1h', models.FloatField(null=True)),
-                ('price_change_6h', models.FloatField(null=True)),
-                ('price_change_24h', models.FloatField(null=True)),
-                ('updated_at', models.DateTimeField(null=True)),
-                ('due_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('priority', models.SmallIntegerField(db_default=3)),
-                ('viewed_at', models.DateTimeField(null=True)),
-                ('by_address', models.BooleanField(db_default=False)),
-                ('misses', models.SmallIntegerField(db_default=0)),
+                (
+                    "token",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="market",
+                        serialize=False,
+                        to="tokens.token",
+                    ),
+                ),
+                ("price_usd", models.FloatField(null=True)),
+                ("quote_price_usd", models.FloatField(null=True)),
+                ("market_cap", models.FloatField(null=True)),
+                ("volume_24h", models.FloatField(null=True)),
+                ("liquidity_usd", models.FloatField(null=True)),
+                ("tx_count_24h", models.BigIntegerField(null=True)),
+                ("price_change_1h", models.FloatField(null=True)),
+                ("price_change_6h", models.FloatField(null=True)),
+                ("price_change_24h", models.FloatField(null=True)),
+                ("updated_at", models.DateTimeField(null=True)),
+                ("due_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("priority", models.SmallIntegerField(db_default=3)),
+                ("viewed_at", models.DateTimeField(null=True)),
+                ("by_address", models.BooleanField(db_default=False)),
+                ("misses", models.SmallIntegerField(db_default=0)),
             ],
         ),
         migrations.CreateModel(
-            name='MarketPoint',
+            name="MarketPoint",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('price_usd', models.FloatField()),
-                ('market_cap', models.FloatField(null=True)),
-                ('volume_24h', models.FloatField(null=True)),
-                ('liquidity_usd', models.FloatField(null=True)),
-                ('tx_count_24h', models.BigIntegerField(null=True)),
-                ('token', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='market_points', to='tokens.token')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("at", models.DateTimeField()),
+                ("price_usd", models.FloatField()),
+                ("market_cap", models.FloatField(null=True)),
+                ("volume_24h", models.FloatField(null=True)),
+                ("liquidity_usd", models.FloatField(null=True)),
+                ("tx_count_24h", models.BigIntegerField(null=True)),
+                (
+                    "token",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="market_points",
+                        to="tokens.token",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['token', '-at'], name='market_point_of_token')],
+                "indexes": [models.Index(fields=["token", "-at"], name="market_point_of_token")],
             },
         ),
         migrations.RemoveIndex(
-            model_name='token',
-            name='token_by_transaction',
+            model_name="token",
+            name="token_by_transaction",
         ),
         migrations.AddIndex(
-            model_name='token',
-            index=models.Index(condition=models.Q(('requestor_address', ''), _negated=True), fields=['requestor_address', '-deployed_at', '-id'], name='token_by_requestor_newest'),
+            model_name="token",
+            index=models.Index(
+                condition=models.Q(("requestor_address", ""), _negated=True),
+                fields=["requestor_address", "-deployed_at", "-id"],
+                name="token_by_requestor_newest",
+            ),
         ),
         migrations.AddIndex(
-            model_name='token',
-            index=models.Index(django.db.models.functions.text.Lower('pair'), models.OrderBy(models.F('deployed_at'), descending=True), models.OrderBy(models.F('id'), descending=True), condition=models.Q(('blocked', False), ('unindexed', False)), name='token_by_pair'),
+            model_name="token",
+            index=models.Index(
+                django.db.models.functions.text.Lower("pair"),
+                models.OrderBy(models.F("deployed_at"), descending=True),
+                models.OrderBy(models.F("id"), descending=True),
+                condition=models.Q(("blocked", False), ("unindexed", False)),
+                name="token_by_pair",
+            ),
         ),
         migrations.AddIndex(
-            model_name='token',
-            index=models.Index(condition=models.Q(('blocked', False), ('unindexed', False)), fields=['paired_token', '-deployed_at', '-id'], name='token_by_paired_token'),
+            model_name="token",
+            index=models.Index(
+                condition=models.Q(("blocked", False), ("unindexed", False)),
+                fields=["paired_token", "-deployed_at", "-id"],
+                name="token_by_paired_token",
+            ),
         ),
         migrations.AddIndex(
-            model_name='token',
-            index=models.Index(django.db.models.functions.text.Left(django.db.models.functions.text.Lower(django.db.models.fields.json.KeyTextTransform('interface', 'social_context')), 101), models.OrderBy(models.F('deployed_at'), descending=True), models.OrderBy(models.F('id'), descending=True), condition=models.Q(('blocked', False), ('unindexed', False)), name='token_by_interface'),
+            model_name="token",
+            index=models.Index(
+                django.db.models.functions.text.Left(
+                    django.db.models.functions.text.Lower(
+                        django.db.models.fields.json.KeyTextTransform("interface", "social_context")
+                    ),
+                    101,
+                ),
+                models.OrderBy(models.F("deployed_at"), descending=True),
+                models.OrderBy(models.F("id"), descending=True),
+                condition=models.Q(("blocked", False), ("unindexed", False)),
+                name="token_by_interface",
+            ),
         ),
         migrations.AddIndex(
-            model_name='token',
-            index=models.Index(condition=models.Q(('champagne', True)), fields=['-deployed_at', '-id'], name='token_champagne_newest'),
+            model_name="token",
+            index=models.Index(
+                condition=models.Q(("champagne", True)), fields=["-deployed_at", "-id"], name="token_champagne_newest"
+            ),
         ),
         migrations.AddIndex(
-            model_name='token',
-            index=models.Index(fields=['tx_hash'], name='token_by_transaction'),
+            model_name="token",
+            index=models.Index(fields=["tx_hash"], name="token_by_transaction"),
         ),
         migrations.AddIndex(
-            model_name='market',
-            index=models.Index(models.OrderBy(django.db.models.functions.comparison.Coalesce(models.F('market_cap'), models.Value(float("-inf"))), descending=True), models.OrderBy(models.F('token'), descending=True), name='market_market_cap_down'),
+            model_name="market",
+            index=models.Index(
+                models.OrderBy(
+                    django.db.models.functions.comparison.Coalesce(models.F("market_cap"), models.Value(float("-inf"))),
+                    descending=True,
+                ),
+                models.OrderBy(models.F("token"), descending=True),
+                name="market_market_cap_down",
+            ),
         ),
         migrations.AddIndex(
-            model_name='market',
-            index=models.Index(models.OrderBy(django.db.models.functions.comparison.Coalesce(models.F('market_cap'), models.Value(float("inf")))), models.OrderBy(models.F('token')), name='market_market_cap_up'),
+            model_name="market",
+            index=models.Index(
+                models.OrderBy(
+                    django.db.models.functions.comparison.Coalesce(models.F("market_cap"), models.Value(float("inf")))
+                ),
+                models.OrderBy(models.F("token")),
+                name="market_market_cap_up",
+            ),
         ),
         migrations.AddIndex(
-            model_name='market',
-            index=models.Index(models.OrderBy(django.db.models.functions.comparison.Coalesce(models.F('tx_count_24h'), models.Value(-1)), descending=True), models.OrderBy(models.F('token'), descending=True), name='market_tx_count_24h_down'),
+            model_name="market",
+            index=models.Index(
+                models.OrderBy(
+                    django.db.models.functions.comparison.Coalesce(models.F("tx_count_24h"), models.Value(-1)),
+                    descending=True,
+                ),
+                models.OrderBy(models.F("token"), descending=True),
+                name="market_tx_count_24h_down",
+            ),
         ),
         migrations.AddIndex(
-            model_name='market',
-            index=models.Index(models.OrderBy(django.db.models.functions.comparison.Coalesce(models.F('tx_count_24h'), models.Value(9223372036854775807))), models.OrderBy(models.F('token')), name='market_tx_count_24h_up'),
+            model_name="market",
+            index=models.Index(
+                models.OrderBy(
+                    django.db.models.functions.comparison.Coalesce(
+                        models.F("tx_count_24h"), models.Value(9223372036854775807)
+                    )
+                ),
+                models.OrderBy(models.F("token")),
+                name="market_tx_count_24h_up",
+            ),
         ),
         migrations.AddIndex(
-            model_name='market',
-            index=models.Index(models.OrderBy(django.db.models.functions.comparison.Coalesce(models.F('price_change_24h'), models.Value(float("-inf"))), descending=True), models.OrderBy(models.F('token'), descending=True), name='market_price_change_24h_down'),
+            model_name="market",
+            index=models.Index(
+                models.OrderBy(
+                    django.db.models.functions.comparison.Coalesce(
+                        models.F("price_change_24h"), models.Value(float("-inf"))
+                    ),
+                    descending=True,
+                ),
+                models.OrderBy(models.F("token"), descending=True),
+                name="market_price_change_24h_down",
+            ),
         ),
         migrations.AddIndex(
-            model_name='market',
-            index=models.Index(models.OrderBy(django.db.models.functions.comparison.Coalesce(models.F('price_change_24h'), models.Value(float("inf")))), models.OrderBy(models.F('token')), name='market_price_change_24h_up'),
+            model_name="market",
+            index=models.Index(
+                models.OrderBy(
+                    django.db.models.functions.comparison.Coalesce(
+                        models.F("price_change_24h"), models.Value(float("inf"))
+                    )
+                ),
+                models.OrderBy(models.F("token")),
+                name="market_price_change_24h_up",
+            ),
         ),
         migrations.AddIndex(
-            model_name='market',
-            index=models.Index(models.OrderBy(django.db.models.functions.comparison.Coalesce(models.F('price_change_1h'), models.Value(float("-inf"))), descending=True), models.OrderBy(models.F('token'), descending=True), name='market_price_change_1h_down'),
+            model_name="market",
+            index=models.Index(
+                models.OrderBy(
+                    django.db.models.functions.comparison.Coalesce(
+                        models.F("price_change_1h"), models.Value(float("-inf"))
+                    ),
+                    descending=True,
+                ),
+                models.OrderBy(models.F("token"), descending=True),
+                name="market_price_change_1h_down",
+            ),
         ),
         migrations.AddIndex(
-            model_name='market',
-            index=models.Index(models.OrderBy(django.db.models.functions.comparison.Coalesce(models.F('price_change_1h'), models.Value(float("inf")))), models.OrderBy(models.F('token')), name='market_price_change_1h_up'),
+            model_name="market",
+            index=models.Index(
+                models.OrderBy(
+                    django.db.models.functions.comparison.Coalesce(
+                        models.F("price_change_1h"), models.Value(float("inf"))
+                    )
+                ),
+                models.OrderBy(models.F("token")),
+                name="market_price_change_1h_up",
+            ),
         ),
         migrations.AddIndex(
-            model_name='market',
-            index=models.Index(models.OrderBy(models.F('priority')), models.OrderBy(models.F('due_at')), models.OrderBy(models.F('token'), descending=True), name='market_due'),
+            model_name="market",
+            index=models.Index(
+                models.OrderBy(models.F("priority")),
+                models.OrderBy(models.F("due_at")),
+                models.OrderBy(models.F("token"), descending=True),
+                name="market_due",
+            ),
         ),
         migrations.RemoveIndex(
-            model_name='token',
-            name='token_by_sender_newest',
+            model_name="token",
+            name="token_by_sender_newest",
         ),
         migrations.RemoveIndex(
-            model_name='token',
-            name='token_by_fid_newest',
+            model_name="token",
+            name="token_by_fid_newest",
         ),
         migrations.AddIndex(
-            model_name='token',
-            index=models.Index(fields=['msg_sender', '-deployed_at', '-id'], include=('blocked', 'unindexed'), name='token_by_sender_newest'),
+            model_name="token",
+            index=models.Index(
+                fields=["msg_sender", "-deployed_at", "-id"],
+                include=("blocked", "unindexed"),
+                name="token_by_sender_newest",
+            ),
         ),
         migrations.AddIndex(
-            model_name='token',
-            index=models.Index(fields=['requestor_fid', '-deployed_at', '-id'], include=('blocked', 'unindexed'), name='token_by_fid_newest'),
+            model_name="token",
+            index=models.Index(
+                fields=["requestor_fid", "-deployed_at", "-id"],
+                include=("blocked", "unindexed"),
+                name="token_by_fid_newest",
+            ),
         ),
         migrations.RunSQL(STATISTICS, NO_STATISTICS),
         migrations.RunSQL(ROWS_OF_EVERY_TOKEN, NO_ROWS),

@@ -3,7 +3,7 @@ import django.db.models.deletion
 from django.contrib.postgres.operations import BtreeGinExtension
 from django.db import migrations, models
 
-import tokens.catalogue.text_search
+import tokens.models.expressions
 
 # Column of a search entry -> what it says of a token.
 OF_TEXT = {
@@ -118,7 +118,7 @@ class Migration(migrations.Migration):
             model_name="searchentry",
             index=django.contrib.postgres.indexes.GinIndex(
                 django.contrib.postgres.indexes.OpClass(models.F("text"), name="gin_trgm_ops"),
-                tokens.catalogue.text_search.ShortGrams("text"),
+                tokens.models.expressions.ShortGrams("text"),
                 models.F("chain_id"),
                 models.F("msg_sender"),
                 models.F("requestor_fid"),

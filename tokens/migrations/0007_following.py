@@ -6,7 +6,7 @@ import django.db.models.expressions
 import django.db.models.fields.json
 from django.db import migrations, models
 
-import tokens.catalogue.text_search
+import tokens.models.expressions
 
 # An index that is being built anew, as while tokens are seeded, is not there.
 SORTED_IN = """
@@ -30,97 +30,128 @@ ALTER INDEX search_by_everything SET (fastupdate = off);
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('tokens', '0006_roles'),
+        ("tokens", "0006_roles"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ChainHead',
+            name="ChainHead",
             fields=[
-                ('chain_id', models.BigIntegerField(primary_key=True, serialize=False)),
-                ('head', models.BigIntegerField()),
-                ('final', models.BigIntegerField()),
-                ('followed', models.BigIntegerField(blank=True, null=True)),
-                ('head_at', models.DateTimeField()),
-                ('seen_at', models.DateTimeField()),
-                ('halted', models.TextField(blank=True)),
-                ('trouble', models.TextField(blank=True)),
-                ('follower', models.CharField(blank=True, max_length=200)),
+                ("chain_id", models.BigIntegerField(primary_key=True, serialize=False)),
+                ("head", models.BigIntegerField()),
+                ("final", models.BigIntegerField()),
+                ("followed", models.BigIntegerField(blank=True, null=True)),
+                ("head_at", models.DateTimeField()),
+                ("seen_at", models.DateTimeField()),
+                ("halted", models.TextField(blank=True)),
+                ("trouble", models.TextField(blank=True)),
+                ("follower", models.CharField(blank=True, max_length=200)),
             ],
         ),
         migrations.CreateModel(
-            name='Coverage',
+            name="Coverage",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('chain_id', models.BigIntegerField()),
-                ('addresses', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=44), size=None)),
-                ('address_set', models.CharField(max_length=64)),
-                ('first_block', models.BigIntegerField()),
-                ('last_block', models.BigIntegerField(blank=True, null=True)),
-                ('followed_to', models.BigIntegerField()),
-                ('verified_to', models.BigIntegerField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("chain_id", models.BigIntegerField()),
+                (
+                    "addresses",
+                    django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=44), size=None),
+                ),
+                ("address_set", models.CharField(max_length=64)),
+                ("first_block", models.BigIntegerField()),
+                ("last_block", models.BigIntegerField(blank=True, null=True)),
+                ("followed_to", models.BigIntegerField()),
+                ("verified_to", models.BigIntegerField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
             ],
             options={
-                'verbose_name_plural': 'coverage',
+                "verbose_name_plural": "coverage",
             },
         ),
         migrations.CreateModel(
-            name='CoverageAlarm',
+            name="CoverageAlarm",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('chain_id', models.BigIntegerField()),
-                ('first_block', models.BigIntegerField()),
-                ('last_block', models.BigIntegerField()),
-                ('missing', models.PositiveIntegerField()),
-                ('invented', models.PositiveIntegerField()),
-                ('tx_hashes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), size=None)),
-                ('raised_at', models.DateTimeField(auto_now_add=True)),
-                ('repaired', models.BooleanField()),
-                ('seen_at', models.DateTimeField(blank=True, null=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("chain_id", models.BigIntegerField()),
+                ("first_block", models.BigIntegerField()),
+                ("last_block", models.BigIntegerField()),
+                ("missing", models.PositiveIntegerField()),
+                ("invented", models.PositiveIntegerField()),
+                (
+                    "tx_hashes",
+                    django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), size=None),
+                ),
+                ("raised_at", models.DateTimeField(auto_now_add=True)),
+                ("repaired", models.BooleanField()),
+                ("seen_at", models.DateTimeField(blank=True, null=True)),
             ],
         ),
         migrations.CreateModel(
-            name='FollowedBlock',
+            name="FollowedBlock",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('chain_id', models.BigIntegerField()),
-                ('number', models.BigIntegerField()),
-                ('hash', models.CharField(max_length=66)),
-                ('parent_hash', models.CharField(max_length=66)),
-                ('at', models.DateTimeField()),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("chain_id", models.BigIntegerField()),
+                ("number", models.BigIntegerField()),
+                ("hash", models.CharField(max_length=66)),
+                ("parent_hash", models.CharField(max_length=66)),
+                ("at", models.DateTimeField()),
             ],
         ),
         migrations.AddIndex(
-            model_name='token',
-            index=models.Index(fields=['chain_id', 'block_number'], name='token_by_block'),
+            model_name="token",
+            index=models.Index(fields=["chain_id", "block_number"], name="token_by_block"),
         ),
         migrations.AddIndex(
-            model_name='tokenevent',
-            index=models.Index(fields=['chain_id', 'block_number'], name='token_event_by_block'),
+            model_name="tokenevent",
+            index=models.Index(fields=["chain_id", "block_number"], name="token_event_by_block"),
         ),
         migrations.AddConstraint(
-            model_name='coverage',
-            constraint=models.UniqueConstraint(fields=('chain_id', 'address_set', 'first_block', 'last_block'), name='coverage_once', nulls_distinct=False),
+            model_name="coverage",
+            constraint=models.UniqueConstraint(
+                fields=("chain_id", "address_set", "first_block", "last_block"),
+                name="coverage_once",
+                nulls_distinct=False,
+            ),
         ),
         migrations.AddConstraint(
-            model_name='coverage',
-            constraint=models.CheckConstraint(condition=models.Q(('first_block__gte', 0), ('followed_to__gte', django.db.models.expressions.CombinedExpression(models.F('first_block'), '-', models.Value(1))), ('verified_to__gte', django.db.models.expressions.CombinedExpression(models.F('first_block'), '-', models.Value(1))), ('verified_to__lte', models.F('followed_to')), models.Q(('last_block__isnull', True), ('followed_to__lte', models.F('last_block')), _connector='OR')), name='coverage_in_order'),
+            model_name="coverage",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("first_block__gte", 0),
+                    (
+                        "followed_to__gte",
+                        django.db.models.expressions.CombinedExpression(models.F("first_block"), "-", models.Value(1)),
+                    ),
+                    (
+                        "verified_to__gte",
+                        django.db.models.expressions.CombinedExpression(models.F("first_block"), "-", models.Value(1)),
+                    ),
+                    ("verified_to__lte", models.F("followed_to")),
+                    models.Q(
+                        ("last_block__isnull", True), ("followed_to__lte", models.F("last_block")), _connector="OR"
+                    ),
+                ),
+                name="coverage_in_order",
+            ),
         ),
         migrations.AddIndex(
-            model_name='tokenevent',
-            index=models.Index(models.F('chain_id'), django.db.models.fields.json.KT('arguments__token'), condition=models.Q(('token__isnull', True)), name='token_event_of_currency'),
+            model_name="tokenevent",
+            index=models.Index(
+                models.F("chain_id"),
+                django.db.models.fields.json.KT("arguments__token"),
+                condition=models.Q(("token__isnull", True)),
+                name="token_event_of_currency",
+            ),
         ),
         migrations.AddIndex(
-            model_name='coveragealarm',
-            index=models.Index(fields=['-raised_at'], name='coverage_alarm_newest'),
+            model_name="coveragealarm",
+            index=models.Index(fields=["-raised_at"], name="coverage_alarm_newest"),
         ),
         migrations.AddConstraint(
-            model_name='followedblock',
-            constraint=models.UniqueConstraint(fields=('chain_id', 'number'), name='followed_block_once'),
+            model_name="followedblock",
+            constraint=models.UniqueConstraint(fields=("chain_id", "number"), name="followed_block_once"),
         ),
         migrations.SeparateDatabaseAndState(
             state_operations=[
@@ -129,7 +160,7 @@ class Migration(migrations.Migration):
                     model_name="searchentry",
                     index=django.contrib.postgres.indexes.GinIndex(
                         django.contrib.postgres.indexes.OpClass(models.F("text"), name="gin_trgm_ops"),
-                        tokens.catalogue.text_search.ShortGrams("text"),
+                        tokens.models.expressions.ShortGrams("text"),
                         models.F("chain_id"),
                         models.F("msg_sender"),
                         models.F("requestor_fid"),

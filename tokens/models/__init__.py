@@ -1,30 +1,34 @@
-"""What was launched and is to be launched, what became of it, what it is worth, and what was asked about."""
+"""Models of launches, their events, chain progress, market data, index requests and deployments."""
 
 from tokens.models.deployment import (
     AirdropEntry,
     AirdropTree,
+    AttemptState,
     DeployAttempt,
     Deployment,
+    DeploymentStatus,
     DeployQuota,
     DeploySwitch,
     DeployWallet,
     SignedTransaction,
+    TransactionPurpose,
 )
-from tokens.models.event import CHANGES, FeeClaim, LaunchFacts, TokenEvent
+from tokens.models.event import CHANGE_KINDS, FeeClaim, LaunchFacts, TokenEvent
 from tokens.models.followed_account import FollowedAccount, ListedSignature
 from tokens.models.followed_chain import ChainHead, Coverage, CoverageAlarm, FollowedBlock
-from tokens.models.index_request import IndexRequest
-from tokens.models.market import Market, MarketPoint
+from tokens.models.index_request import IndexRequest, IndexRequestStatus
+from tokens.models.market import Market, MarketPoint, RefreshPriority
 from tokens.models.saved_token import SavedState, SavedToken
 from tokens.models.search_entry import SearchEntry
 from tokens.models.token import ADDRESS_LENGTH, Token
-from tokens.models.token_document import TokenDocument
+from tokens.models.token_document import DocumentStatus, TokenDocument
 
 __all__ = [
     "ADDRESS_LENGTH",
     "AirdropEntry",
     "AirdropTree",
-    "CHANGES",
+    "AttemptState",
+    "CHANGE_KINDS",
     "ChainHead",
     "Coverage",
     "CoverageAlarm",
@@ -33,14 +37,18 @@ __all__ = [
     "DeploySwitch",
     "DeployWallet",
     "Deployment",
+    "DeploymentStatus",
+    "DocumentStatus",
     "FeeClaim",
     "FollowedAccount",
     "FollowedBlock",
     "IndexRequest",
+    "IndexRequestStatus",
     "LaunchFacts",
     "ListedSignature",
     "Market",
     "MarketPoint",
+    "RefreshPriority",
     "SavedState",
     "SavedToken",
     "SearchEntry",
@@ -48,4 +56,5 @@ __all__ = [
     "Token",
     "TokenDocument",
     "TokenEvent",
+    "TransactionPurpose",
 ]

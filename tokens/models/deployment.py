@@ -1,69 +1,96 @@
-"""What partners have us launch: orders, the wallets that send them, each try with its nonce, all signed versions."""
+"""Models of deployments: launch requests, sending wallets, attempts with their nonces, signed transactions."""
+
+from typing import Any, Self
 
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import PartnerKey
-from tokens.models.deployment_querysets import DeployAttemptQuerySet, DeploymentQuerySet
 from tokens.models.token import ADDRESS_LENGTH, Token
 
-# 0x and the 64 digits of a hash, or of a salt.
+# 0x and the 64 hex digits of a hash or a salt.
 HASH_LENGTH = 66
 
 
+class DeploymentStatus(models.TextChoices):
+    """The states of a deployment."""
+
+    # Stored; no transaction is signed, or none of those signed can be mined any more.
+    ENQUEUED = "enqueued"
+    # Signed, with a nonce; in flight until there is a receipt.
+    SUBMITTED = "submitted"
+    # In a block. A presale keeps this status until its sale ends in a launch.
+    MINED = "mined"
+    # Its token is indexed and listed.
+    INDEXED = "indexed"
+    # Given up for the reason in `error`; an operator can retry it.
+    FAILED = "failed"
+
+
+class DeploymentQuerySet(models.QuerySet["Deployment"]):
+    """Queries for deployments by their pending work."""
+
+    def update_and_touch(self, **changes: Any) -> int:
+        """Update rows and their time stamp; return the row count, which is 0 if a guarding filter no longer holds."""
+        return self.update(updated_at=timezone.now(), **changes)
+
+    def locked(self, deployment_id: int) -> "Deployment | None":
+        """Return the deployment with its row locked for this transaction; referring rows can still be written.
+
+        It is locked before any wallet's or attempt's row, which prevents deadlocks.
+        """
+        return self.select_for_update(no_key=True, of=("self",)).filter(pk=deployment_id).first()
+
+    def enqueued(self, chain_id: int) -> Self:
+        """Return the deployments to be signed, oldest first."""
+        return self.filter(chain_id=chain_id, status="enqueued").order_by("pk")
+
+    def awaiting_indexing(self, chain_id: int) -> Self:
+        """Return the mined deployments without an indexed token, oldest first."""
+        return self.filter(chain_id=chain_id, status="mined", final_at__isnull=True).order_by("pk")
+
+
 class Deployment(models.Model):
-    """One order to launch a token, by the key that the partner chose for it: it is carried out exactly once."""
+    """A stored order to launch a token, unique by the partner's request key: it is executed exactly once."""
 
-    class Status(models.TextChoices):
-        # Stored; nothing of it is signed, or no version of it can be mined any more.
-        ENQUEUED = "enqueued"
-        # Signed, with a nonce; on its way to the chain until a receipt comes.
-        SUBMITTED = "submitted"
-        # In a block. A presale stays here until its sale ends in a launch.
-        MINED = "mined"
-        # Its token is listed.
-        INDEXED = "indexed"
-        # Given up, `error` says why; an operator can have it tried again.
-        FAILED = "failed"
-
-    # None is an operator's own.
+    # None for an operator's own deployment.
     partner_key = models.ForeignKey(PartnerKey, on_delete=models.PROTECT, null=True, blank=True, db_index=False)
     request_key = models.CharField(max_length=32)
-    # Hex SHA-256 of the body in canonical JSON: another body under the same key is refused.
+    # Hex SHA-256 of the body in canonical JSON: the same key with another body is rejected.
     body_digest = models.CharField(max_length=64)
     chain_id = models.BigIntegerField()
-    # The configuration with every default filled in, as answers show it; entries of an airdrop have rows of their own.
+    # The configuration with all defaults, as responses show it; airdrop entries have rows of their own.
     config = models.JSONField()
     salt = models.CharField(max_length=HASH_LENGTH)
-    # What was simulated, and what is signed: contract, calldata, wei of the native coin, and gas with its reserve.
+    # The simulated and signed call: contract, calldata, wei of the native coin, and the gas limit with its reserve.
     to_address = models.CharField(max_length=ADDRESS_LENGTH)
     calldata = models.BinaryField()
     value = models.DecimalField(max_digits=78, decimal_places=0)
     gas = models.BigIntegerField()
-    # Where the token comes to be; empty for a presale, whose launch has a salt of its own.
+    # The token's future address; empty for a presale, as its launch has a salt of its own.
     expected_address = models.CharField(max_length=ADDRESS_LENGTH, blank=True)
-    # The presale that was started, once its transaction is mined.
+    # The id of the presale, set when its transaction is mined.
     presale_id = models.DecimalField(max_digits=78, decimal_places=0, null=True, blank=True)
 
-    status = models.CharField(max_length=16, choices=Status, default=Status.ENQUEUED)
-    # What went wrong last, in words for the partner; empty while all is well.
+    status = models.CharField(max_length=16, choices=DeploymentStatus, default=DeploymentStatus.ENQUEUED)
+    # The last error in words for the partner; empty if there is none.
     error = models.TextField(blank=True)
-    # How many nonces it was given.
+    # The number of nonces that were assigned to it.
     attempts = models.PositiveIntegerField(default=0)
-    # The transaction that carried it out, or the newest version of the one that is to.
+    # The transaction that executed it, or the newest version in flight.
     tx_hash = models.CharField(max_length=HASH_LENGTH, blank=True)
     token = models.ForeignKey(Token, on_delete=models.SET_NULL, null=True, blank=True, db_index=False)
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(auto_now=True)
-    # When its block was too deep to be dropped; from then on nobody looks after it.
+    # When its block reached finality depth; after that it is no longer watched.
     final_at = models.DateTimeField(null=True, blank=True)
 
     objects = DeploymentQuerySet.as_manager()
 
     class Meta:
         constraints = [
-            # Exactly once: whoever comes second finds the first one's row.
+            # Exactly once: a concurrent duplicate finds the existing row.
             models.UniqueConstraint(
                 name="deployment_once", fields=["partner_key", "request_key"], nulls_distinct=False
             ),
@@ -73,19 +100,19 @@ class Deployment(models.Model):
             ),
         ]
         indexes = [
-            # What waits for a wallet, oldest first.
+            # Deployments that are to be signed, oldest first.
             models.Index(fields=["chain_id", "id"], name="deployment_enqueued", condition=Q(status="enqueued")),
-            # What is looked after until it is final.
+            # Deployments that are watched until they are final.
             models.Index(
                 fields=["chain_id", "status"],
                 name="deployment_in_flight",
                 condition=Q(final_at__isnull=True) & ~Q(status="enqueued"),
             ),
-            # What failed lately, for the dashboard and the metrics.
+            # Recent failures, for the dashboard and the metrics.
             models.Index(fields=["updated_at"], name="deployment_failed", condition=Q(status="failed")),
-            # A partner's orders on a chain within a day, for quotas.
+            # A partner's deployments on a chain within a day, for quotas.
             models.Index(fields=["partner_key", "chain_id", "created_at"], name="deployment_quota"),
-            # The order behind a token, for airdrop claims and the admin's links.
+            # The deployment of a token, for airdrop claims and the admin's links.
             models.Index(fields=["expected_address"], name="deployment_address"),
             models.Index(fields=["presale_id"], name="deployment_presale", condition=Q(presale_id__isnull=False)),
         ]
@@ -95,20 +122,20 @@ class Deployment(models.Model):
 
 
 class DeployWallet(models.Model):
-    """A wallet that sends deployments on one chain. Its key is the signer's alone; this row's lock is the nonce's."""
+    """A wallet that sends deployments on one chain. Only the signer has its key; this row's lock guards its nonces."""
 
     chain_id = models.BigIntegerField()
     address = models.CharField(max_length=ADDRESS_LENGTH)
-    # The lowest nonce that nobody was given yet, as far as we know; the chain may be further.
+    # The lowest nonce not yet assigned, as far as this database shows; the chain's may be higher.
     next_nonce = models.BigIntegerField(default=0)
-    # An operator's choice. One that is switched off gets no more deployments, and those that it has are finished.
+    # Set by an operator. A disabled wallet gets no more deployments, and those in flight are completed.
     enabled = models.BooleanField(default=True)
-    # Whether a signer of this installation has its key now.
+    # Whether a signer of this installation has its key at present.
     signable = models.BooleanField(default=False)
-    # Wei of the native coin when it was last asked; None before.
+    # Wei of the native coin as of the last query; None before the first.
     balance = models.DecimalField(max_digits=78, decimal_places=0, null=True, blank=True)
     balance_at = models.DateTimeField(null=True, blank=True)
-    # What keeps it from sending, in words that hold no URL; empty while nothing does.
+    # What prevents it from sending, without URLs; empty if nothing does.
     trouble = models.TextField(blank=True)
 
     class Meta:
@@ -118,46 +145,72 @@ class DeployWallet(models.Model):
         return f"{self.address} on {self.chain_id}"
 
 
+class AttemptState(models.TextChoices):
+    """The states of an attempt."""
+
+    # No receipt yet.
+    OPEN = "open"
+    # A version of it is in a block and succeeded.
+    MINED = "mined"
+    # A version of it is in a block and was reverted; the reason is in `reason`.
+    REVERTED = "reverted"
+    # A transaction from outside used the nonce.
+    LOST = "lost"
+    # An empty transaction of this service used the nonce.
+    CANCELLED = "cancelled"
+
+
+class DeployAttemptQuerySet(models.QuerySet["DeployAttempt"]):
+    """Queries for nonces of wallets by their pending work."""
+
+    def update_and_touch(self, **changes: Any) -> int:
+        """Update rows and their time stamp; return the row count, which is 0 if a guarding filter no longer holds."""
+        return self.update(updated_at=timezone.now(), **changes)
+
+    def in_flight(self, chain_id: int) -> Self:
+        """Return the attempts without a receipt."""
+        return self.filter(wallet__chain_id=chain_id, state="open", final_at__isnull=True)
+
+    def unsettled(self, chain_id: int) -> Self:
+        """Return the attempts that are decided by a block which is not final yet."""
+        return self.filter(wallet__chain_id=chain_id, final_at__isnull=True).exclude(state="open")
+
+    def active(self, *deployment_ids: int) -> Self:
+        """Return the attempts that execute deployments or may still do so: mined, or in flight and not cancelled."""
+        # A cancelled attempt has an empty transaction among its versions.
+        return self.filter(deployment_id__in=deployment_ids, state__in=("mined", "open")).exclude(
+            state="open", versions__purpose="cancel"
+        )
+
+
 class DeployAttempt(models.Model):
-    """A nonce of a wallet, and what it is used for: a deployment, or nothing but that later nonces can go on."""
+    """A nonce of a wallet and its use: a deployment, or a gap that is filled so that later nonces can be mined."""
 
-    class State(models.TextChoices):
-        # No receipt yet.
-        OPEN = "open"
-        # A version of it is in a block, and did what it should.
-        MINED = "mined"
-        # A version of it is in a block, and was reverted; `reason` says why.
-        REVERTED = "reverted"
-        # Somebody else's transaction used the nonce.
-        LOST = "lost"
-        # An empty transaction of ours used the nonce.
-        CANCELLED = "cancelled"
-
-    # None is a gap that was filled.
+    # None for a filled gap.
     deployment = models.ForeignKey(Deployment, on_delete=models.PROTECT, null=True, blank=True, related_name="tries")
     wallet = models.ForeignKey(DeployWallet, on_delete=models.PROTECT, related_name="tries", db_index=False)
     nonce = models.BigIntegerField()
-    state = models.CharField(max_length=16, choices=State, default=State.OPEN)
+    state = models.CharField(max_length=16, choices=AttemptState, default=AttemptState.OPEN)
     reason = models.TextField(blank=True)
-    # The version that was mined, where, and what it cost: gas, and wei for each. Of a lost one, the newest block as of
-    # which the nonce was seen used.
+    # The mined version, its block, and its cost: gas, and wei per gas. For a lost nonce, the newest block at which it
+    # was found used.
     tx_hash = models.CharField(max_length=HASH_LENGTH, blank=True)
     block_number = models.BigIntegerField(null=True, blank=True)
     block_hash = models.CharField(max_length=HASH_LENGTH, blank=True)
     gas_used = models.BigIntegerField(null=True, blank=True)
     gas_price = models.BigIntegerField(null=True, blank=True)
-    # Since when the chain counts the nonce as used and no receipt of ours is found.
+    # Since when the nonce counts as used on the chain without a receipt for any version.
     missing_since = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(auto_now=True)
-    # When its block was too deep to be dropped.
+    # When its block reached finality depth.
     final_at = models.DateTimeField(null=True, blank=True)
 
     objects = DeployAttemptQuerySet.as_manager()
 
     class Meta:
         constraints = [
-            # One use of a nonce, whatever crashes.
+            # A nonce has one use, even after a crash.
             models.UniqueConstraint(fields=["wallet", "nonce"], name="deploy_attempt_nonce_once"),
             models.CheckConstraint(
                 name="deploy_attempt_state_known",
@@ -165,7 +218,7 @@ class DeployAttempt(models.Model):
             ),
         ]
         indexes = [
-            # What is looked after until it is final.
+            # Attempts that are watched until they are final.
             models.Index(
                 fields=["wallet", "nonce"], name="deploy_attempt_in_flight", condition=Q(final_at__isnull=True)
             ),
@@ -175,23 +228,26 @@ class DeployAttempt(models.Model):
         return f"nonce {self.nonce} of wallet {self.wallet_id}: {self.state}"
 
 
-class SignedTransaction(models.Model):
-    """The bytes of one signed version of an attempt, stored before anybody else sees them."""
+class TransactionPurpose(models.TextChoices):
+    """The purposes of a signed transaction."""
 
-    class Purpose(models.TextChoices):
-        DEPLOY = "deploy"
-        # Sends nothing to the wallet itself: all that it does is to use up the nonce.
-        CANCEL = "cancel"
+    DEPLOY = "deploy"
+    # A transaction of 0 wei to the wallet itself, which only uses up the nonce.
+    CANCEL = "cancel"
+
+
+class SignedTransaction(models.Model):
+    """The bytes of one signed version of an attempt, stored before they are broadcast."""
 
     attempt = models.ForeignKey(DeployAttempt, on_delete=models.PROTECT, related_name="versions")
-    purpose = models.CharField(max_length=16, choices=Purpose, default=Purpose.DEPLOY)
+    purpose = models.CharField(max_length=16, choices=TransactionPurpose, default=TransactionPurpose.DEPLOY)
     tx_hash = models.CharField(max_length=HASH_LENGTH)
     raw = models.BinaryField()
-    # Wei for each gas.
+    # Wei per gas.
     max_fee = models.BigIntegerField()
     priority_fee = models.BigIntegerField()
     signed_at = models.DateTimeField(default=timezone.now)
-    # When it was last handed to a node, and what the node said to it.
+    # When it was last broadcast, and the node's response.
     sent_at = models.DateTimeField(null=True, blank=True)
     answer = models.TextField(blank=True)
 
@@ -203,7 +259,7 @@ class SignedTransaction(models.Model):
 
 
 class DeploySwitch(models.Model):
-    """Whether deployments go on, chain by chain: a row where they are paused, or were."""
+    """The pause flag for deployments on a chain: a row exists if they are or were paused."""
 
     chain_id = models.BigIntegerField(primary_key=True)
     paused = models.BooleanField(default=False, help_text="New deployments are refused, and none is signed.")
@@ -217,7 +273,7 @@ class DeploySwitch(models.Model):
 
 
 class DeployQuota(models.Model):
-    """How many deployments of one partner key are taken on one chain in a day (UTC)."""
+    """The daily limit (UTC) of deployments for one partner key on one chain."""
 
     partner_key = models.ForeignKey(PartnerKey, on_delete=models.CASCADE, related_name="deploy_quotas", db_index=False)
     chain_id = models.BigIntegerField()
@@ -231,14 +287,14 @@ class DeployQuota(models.Model):
 
 
 class AirdropTree(models.Model):
-    """The Merkle tree of a deployment's airdrop, from which claims get their proofs."""
+    """The Merkle tree of a deployment's airdrop, from which the proofs of claims are read."""
 
     deployment = models.OneToOneField(Deployment, on_delete=models.CASCADE, related_name="airdrop")
     root = models.CharField(max_length=HASH_LENGTH)
-    # Wei, of all entries together.
+    # Wei, the total of all entries.
     amount = models.DecimalField(max_digits=78, decimal_places=0)
-    # The nodes, 32 bytes each, from the root on, as OpenZeppelin's StandardMerkleTree lays them out. Stored without
-    # compression, so that a proof reads a few of them and not all.
+    # The nodes, 32 bytes each, from the root on, in the layout of OpenZeppelin's StandardMerkleTree. Stored without
+    # compression, so that a proof reads a few nodes and not all.
     nodes = models.BinaryField()
 
     def __str__(self) -> str:
@@ -246,13 +302,13 @@ class AirdropTree(models.Model):
 
 
 class AirdropEntry(models.Model):
-    """What one account may claim of an airdrop."""
+    """The amount that one account may claim of an airdrop."""
 
     tree = models.ForeignKey(AirdropTree, on_delete=models.CASCADE, related_name="entries", db_index=False)
     account = models.CharField(max_length=ADDRESS_LENGTH)
     # Wei.
     amount = models.DecimalField(max_digits=78, decimal_places=0)
-    # Where its leaf is in the tree's nodes.
+    # The index of its leaf in the tree's nodes.
     position = models.PositiveIntegerField()
 
     class Meta:

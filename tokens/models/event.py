@@ -1,4 +1,4 @@
-"""What happened to tokens after their launch."""
+"""Models of launch facts, of token events after launch, and of fee claims."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -7,8 +7,8 @@ from django.db.models.fields.json import KT
 from tokens.chains.evm.generations.event_decoding import EventKind
 from tokens.models.token import ADDRESS_LENGTH, Token
 
-# What changes a token's columns; the others are many and only remembered.
-CHANGES = (
+# The kinds that change a token's columns; the others are more frequent and only stored.
+CHANGE_KINDS = (
     EventKind.ADMIN_UPDATED,
     EventKind.IMAGE_UPDATED,
     EventKind.METADATA_UPDATED,
@@ -22,13 +22,13 @@ CHANGES = (
 
 
 class LaunchFacts(models.Model):
-    """A token's launch, without the events after it: what its columns are folded from.
+    """A token's launch without later events: the base that its columns are folded from.
 
-    What neither receipt nor calldata tells (before v4 mostly image, metadata and context) is as of the launch's block;
-    where no node gave that state, it is as of when the launch was indexed, and may hold changes of before that.
+    Fields that neither receipt nor calldata contain (before v4 mostly image, metadata and context) are as of the
+    launch's block. If no node had that state, they are as of indexing and may include earlier changes.
 
-    Beside the token because lists never read it. A token without it was never read from the chain, and vouches for no
-    event.
+    Stored beside the token because lists never read it. A token without it was never read from the chain, and its
+    events are not trusted.
     """
 
     token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="launch")
@@ -43,7 +43,7 @@ class LaunchFacts(models.Model):
 
 
 class TokenEvent(models.Model):
-    """One log of a contract that is vouched for. When its block is dropped, the row goes, too."""
+    """A log of a trusted contract. The row is deleted when its block is orphaned."""
 
     chain_id = models.BigIntegerField()
     tx_hash = models.CharField(max_length=100)
@@ -54,33 +54,33 @@ class TokenEvent(models.Model):
     at = models.DateTimeField()
     kind = models.CharField(max_length=32, choices=[(kind.value, kind.value.replace("_", " ")) for kind in EventKind])
     emitter = models.CharField(max_length=ADDRESS_LENGTH)
-    # None where fees were claimed in a currency that is no token of ours: they belong to no one token.
+    # None for a fee claim in a currency that is no indexed token: it belongs to no single token.
     token = models.ForeignKey(Token, models.CASCADE, null=True, blank=True, db_index=False, related_name="events")
-    # Name -> value as the event has them: numbers as decimal strings, addresses in EIP-55.
+    # Name -> value as in the event: numbers as decimal strings, addresses in EIP-55.
     arguments = models.JSONField()
 
     class Meta:
         constraints = [
-            # Indexing again and unwinding find a transaction's events by it.
+            # Re-indexing and unwinding look up a transaction's events by it.
             models.UniqueConstraint(fields=["chain_id", "tx_hash", "log_index"], name="token_event_once"),
             models.CheckConstraint(
                 condition=Q(kind__in=[kind.value for kind in EventKind]), name="token_event_kind_known"
             ),
         ]
         indexes = [
-            # What a block held: unwinding it, and checking it again.
+            # A block's events: for unwinding and verification.
             models.Index(fields=["chain_id", "block_number"], name="token_event_by_block"),
             # A token's history, newest first.
             models.Index(fields=["token", "-block_number", "-log_index"], name="token_event_newest"),
-            # Claims in a currency that turns out to be a token of ours.
+            # Claims in a currency that is indexed as a token later.
             models.Index(
                 F("chain_id"), KT("arguments__token"), name="token_event_of_currency", condition=Q(token__isnull=True)
             ),
-            # Folding: what changed a token, among any number of collections and claims.
+            # Folding: the events that changed a token, among any number of collections and claims.
             models.Index(
                 fields=["token", "block_number", "log_index"],
                 name="token_event_changes",
-                condition=Q(kind__in=[kind.value for kind in CHANGES]),
+                condition=Q(kind__in=[kind.value for kind in CHANGE_KINDS]),
             ),
         ]
 
@@ -89,12 +89,12 @@ class TokenEvent(models.Model):
 
 
 class FeeClaim(models.Model):
-    """Fees that one recipient was paid in one currency by one event."""
+    """Fees that one event paid to one recipient in one currency."""
 
     event = models.ForeignKey(TokenEvent, models.CASCADE, db_index=False, related_name="claims")
     chain_id = models.BigIntegerField()
     recipient = models.CharField(max_length=ADDRESS_LENGTH)
-    # An ERC-20; a launched token, or what it is paired with.
+    # An ERC-20: a launched token, or its paired token.
     currency = models.CharField(max_length=ADDRESS_LENGTH)
     # Smallest units.
     amount = models.DecimalField(max_digits=78, decimal_places=0)
@@ -107,7 +107,7 @@ class FeeClaim(models.Model):
             models.CheckConstraint(condition=Q(amount__gt=0), name="fee_claim_positive"),
         ]
         indexes = [
-            # GET /api/get-claimed-fees: the sum is read from the index alone, the page from its front.
+            # GET /api/get-claimed-fees: an index-only scan for the sum, the first entries for the page.
             models.Index(
                 F("chain_id"),
                 F("recipient"),

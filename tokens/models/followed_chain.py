@@ -1,4 +1,4 @@
-"""How far each chain was read, of which blocks, and what was found to be missing."""
+"""Models of the progress of followed chains: covered blocks, heads, the reorg window, verification alarms."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -8,22 +8,22 @@ from tokens.models.token import ADDRESS_LENGTH
 
 
 class Coverage(models.Model):
-    """A run of blocks of one chain that was read, or is being read, for one set of contracts.
+    """A range of blocks of one chain that is or was read for one set of contracts.
 
-    Progress is this row: it moves in the transaction that writes what the blocks held. One without a last block follows
-    the chain for ever.
+    This row is the progress: it is updated in the transaction that writes the blocks' contents. A range without a last
+    block follows the chain indefinitely.
     """
 
     chain_id = models.BigIntegerField()
-    # Lower case, sorted: the registry's contracts whose logs were asked for.
+    # Lower case, sorted: the registry's contracts that logs were requested of.
     addresses = ArrayField(models.CharField(max_length=ADDRESS_LENGTH))
     # Hex SHA-256 of the addresses.
     address_set = models.CharField(max_length=64)
     first_block = models.BigIntegerField()
     last_block = models.BigIntegerField(null=True, blank=True)
-    # Every block from the first up to here is read and written; the first one less 1 at the start.
+    # Every block from the first to this one is read and written; initially the first block less 1.
     followed_to = models.BigIntegerField()
-    # Every block from the first up to here was checked again once it was final.
+    # Every block from the first to this one was verified after it became final.
     verified_to = models.BigIntegerField()
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -51,23 +51,23 @@ class Coverage(models.Model):
 
 
 class ChainHead(models.Model):
-    """Where a chain is, and its follower: one row for each chain that was ever followed."""
+    """The head of a chain and the state of its follower: one row for each chain that was ever followed."""
 
     chain_id = models.BigIntegerField(primary_key=True)
-    # The newest block that a node told of, the newest that is final, and the newest whose logs are written.
+    # The newest block that a node reported, the newest final block, and the newest with written logs.
     head = models.BigIntegerField()
     final = models.BigIntegerField()
     followed = models.BigIntegerField(null=True, blank=True)
-    # The head's own time, and when it was seen.
+    # The head's block time, and when it was observed.
     head_at = models.DateTimeField()
     seen_at = models.DateTimeField()
-    # Solana: since when what comes next has waited; EVM chains have it from their blocks.
+    # Solana: the age of the oldest unread transaction; on EVM chains it follows from the blocks.
     followed_at = models.DateTimeField(null=True, blank=True)
-    # Why following stopped until an operator decides; empty while it goes on.
+    # The reason why following was halted until an operator resumes it; empty while it runs.
     halted = models.TextField(blank=True)
-    # What went wrong last, in words that hold no URL; empty since it goes well.
+    # The last error, without URLs; cleared by the next success.
     trouble = models.TextField(blank=True)
-    # Which process follows: host name and process id.
+    # The following process: host name and process id.
     follower = models.CharField(max_length=200, blank=True)
 
     def __str__(self) -> str:
@@ -75,7 +75,7 @@ class ChainHead(models.Model):
 
 
 class FollowedBlock(models.Model):
-    """A block whose logs are written and that the chain may still drop: the follower's own chain of parent hashes."""
+    """A block in the reorg window with written logs: a link in the follower's own chain of parent hashes."""
 
     chain_id = models.BigIntegerField()
     number = models.BigIntegerField()
@@ -92,20 +92,20 @@ class FollowedBlock(models.Model):
 
 
 class CoverageAlarm(models.Model):
-    """What a check of final blocks found: rows that were missing, or that the chain does not have."""
+    """Result of a verification of final blocks: rows that were missing, or that the chain does not have."""
 
     chain_id = models.BigIntegerField()
     first_block = models.BigIntegerField()
     last_block = models.BigIntegerField()
-    # How many launches and events had been left out, and how many there were that the chain does not have.
+    # The number of launches and events that were missing, and of those that the chain does not have.
     missing = models.PositiveIntegerField()
     invented = models.PositiveIntegerField()
-    # Of which transactions, at most a hundred of them.
+    # The transactions concerned, at most a hundred.
     tx_hashes = ArrayField(models.CharField(max_length=100))
     raised_at = models.DateTimeField(auto_now_add=True)
-    # Whether the rows are right again.
+    # Whether the rows were corrected.
     repaired = models.BooleanField()
-    # When an operator has seen it.
+    # When an operator acknowledged it.
     seen_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

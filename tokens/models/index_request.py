@@ -1,38 +1,73 @@
-"""Which transactions were asked about."""
+"""Model of index requests."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Self
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
-from tokens.models.querysets import IndexRequestQuerySet
+
+class IndexRequestStatus(models.TextChoices):
+    """The states of an index request."""
+
+    # Not read yet; `due_at` is when the sweeper enqueues it (again), a lease after the last message.
+    PENDING = "pending"
+    # Written; a reorg may still drop its block.
+    INDEXED = "indexed"
+    # Written, and its block is below finality depth.
+    CONFIRMED = "confirmed"
+    # Given up for the reason in `last_error`; an operator can retry it.
+    FAILED = "failed"
+    # Was written; the chain dropped it permanently.
+    ORPHANED = "orphaned"
+
+
+class IndexRequestQuerySet(models.QuerySet["IndexRequest"]):
+    """Queries for index requests by their pending work."""
+
+    def update_and_touch(self, **changes: Any) -> int:
+        """Update rows and their time stamp; return the row count, which is 0 if a guarding filter no longer holds."""
+        return self.update(updated_at=timezone.now(), **changes)
+
+    def for_transactions(self, transactions: Iterable[tuple[int, str]]) -> Self:
+        """Return the requests of these transactions, each as (chain id, hash)."""
+        keys = set(transactions)
+        # The chains as well: they are the first column of the index.
+        chain_ids, hashes = ({part[position] for part in keys} for position in (0, 1))
+        found = self.filter(chain_id__in=chain_ids, tx_hash__in=hashes)
+        return self.filter(pk__in=[request.pk for request in found if (request.chain_id, request.tx_hash) in keys])
+
+    def due(self, now: datetime) -> Self:
+        """Return the pending requests with an expired lease or delay, oldest first."""
+        return self.filter(status="pending", due_at__lte=now).order_by("due_at")
+
+    def failed_page_requests(self, before: datetime) -> Self:
+        """Return the requests made only by page views that failed before this time."""
+        return self.filter(status="failed", from_page=True, updated_at__lt=before)
+
+    def unconfirmed(self, *, chain_id: int, up_to_block: int) -> Self:
+        """Return the indexed requests of a chain up to this block, lowest block first."""
+        unconfirmed = self.filter(status="indexed", chain_id=chain_id, block_number__lte=up_to_block)
+        return unconfirmed.order_by("block_number")
 
 
 class IndexRequest(models.Model):
-    """One transaction that somebody asked us to index, and how far that came."""
-
-    class Status(models.TextChoices):
-        # To be read from the chain; `due_at` says when the sweeper enqueues it (again), a lease after its own message.
-        PENDING = "pending"
-        # Written; its block may still be dropped by a reorg.
-        INDEXED = "indexed"
-        # Written, and its block is deeper than the chain's finality.
-        CONFIRMED = "confirmed"
-        # Given up; `last_error` says why, and an operator can retry it.
-        FAILED = "failed"
-        # Was written, and the chain dropped it for good.
-        ORPHANED = "orphaned"
+    """A request to index one transaction, and its progress."""
 
     chain_id = models.BigIntegerField()
     tx_hash = models.CharField(max_length=100)
-    status = models.CharField(max_length=16, choices=Status, default=Status.PENDING)
-    # Tries to which the chain had an answer; an outage of its nodes does not count.
+    status = models.CharField(max_length=16, choices=IndexRequestStatus, default=IndexRequestStatus.PENDING)
+    # Attempts that the chain responded to; an outage of its nodes does not count.
     attempts = models.PositiveIntegerField(default=0)
-    # Tries in a row that a worker began and nobody ended: it was killed, or ran into a mistake of ours.
+    # Consecutive attempts that started and never ended: the worker was killed, or hit a bug.
     unfinished = models.PositiveIntegerField(default=0)
     last_error = models.TextField(blank=True)
     block_number = models.BigIntegerField(null=True, blank=True)
     block_hash = models.CharField(max_length=66, blank=True)
     due_at = models.DateTimeField()
-    # Only visitors of pages have asked for it, of whom anybody may: that it fails alarms nobody.
+    # Requested only by public page views: its failure raises no alarm.
     from_page = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -48,13 +83,13 @@ class IndexRequest(models.Model):
             ),
         ]
         indexes = [
-            # The sweeper: what is due, oldest first.
+            # The sweeper: pending requests, oldest first.
             models.Index(fields=["due_at"], name="index_request_due", condition=Q(status="pending")),
-            # The confirmer: what may be final by now.
+            # The confirmer: requests that may be final.
             models.Index(
                 fields=["chain_id", "block_number"], name="index_request_unconfirmed", condition=Q(status="indexed")
             ),
-            # What is past keeping.
+            # The retention limit of failed page requests.
             models.Index(
                 fields=["updated_at"], name="index_request_of_page", condition=Q(status="failed", from_page=True)
             ),

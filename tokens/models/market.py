@@ -1,24 +1,69 @@
-"""What tokens are worth."""
+"""Models of market data."""
+
+from datetime import datetime, timedelta
+from enum import IntEnum
+from typing import Self
 
 from django.db import models
-from django.db.models import F
+from django.db.models import Count, F, Min
 from django.db.models.functions import Now
 
-from tokens.market.refresh_schedule import Priority
-from tokens.models.querysets import MarketQuerySet
 from tokens.models.sorts import MARKET_SORTS
 from tokens.models.token import Token
 
+# The age up to which a launched token has the priority FRESH.
+FRESH_WITHIN = timedelta(days=1)
+
+# The columns of Market that a response of the provider sets; all are None as long as they are unknown.
+QUOTE_COLUMNS = (
+    "price_usd",
+    "quote_price_usd",
+    "market_cap",
+    "volume_24h",
+    "liquidity_usd",
+    "tx_count_24h",
+    "price_change_1h",
+    "price_change_6h",
+    "price_change_24h",
+)
+
+
+class RefreshPriority(IntEnum):
+    """Priority classes of market refreshes, smaller first. The trigger of migration 0002 sets FRESH and OTHER."""
+
+    VIEWED = 0
+    FRESH = 1
+    TRADED = 2
+    OTHER = 3
+
+
+class MarketQuerySet(models.QuerySet["Market"]):
+    """Queries for markets by their refresh schedule."""
+
+    def due(self, now: datetime, *, priority: int) -> Self:
+        """Return the markets of one priority that are due for a refresh, in the sequence of refreshes."""
+        return self.filter(priority=priority, due_at__lte=now).order_by("due_at", "-pk")
+
+    def prioritize(self, now: datetime) -> int:
+        """Make these rows due now with the priority of viewed tokens; return their number."""
+        return self.update(due_at=now, viewed_at=now, priority=RefreshPriority.VIEWED)
+
+    def count_due(self, now: datetime) -> dict[int, tuple[int, datetime]]:
+        """Return priority -> number of due rows and the earliest due time, without priorities that have none due."""
+        due = self.filter(priority__in=RefreshPriority, due_at__lte=now).values("priority")
+        counted = due.annotate(count=Count("pk"), since=Min("due_at")).values_list("priority", "count", "since")
+        return {priority: (count, since) for priority, count, since in counted}
+
 
 class Market(models.Model):
-    """What a token is worth, as the market-data provider said last; beside the token because it changes all the time.
+    """A token's market data as of the provider's last response; beside the token because it changes frequently.
 
-    Every token has its row: a trigger of the database makes it. None is unknown; percentages are in percent points.
+    A database trigger creates the row of each token. None is unknown; percentages are in percentage points.
     """
 
     token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="market")
     price_usd = models.FloatField(null=True)
-    # USD for one whole unit of the paired token, from the same answer.
+    # USD for one whole unit of the paired token, from the same response.
     quote_price_usd = models.FloatField(null=True)
     market_cap = models.FloatField(null=True)
     volume_24h = models.FloatField(null=True)
@@ -27,25 +72,25 @@ class Market(models.Model):
     price_change_1h = models.FloatField(null=True)
     price_change_6h = models.FloatField(null=True)
     price_change_24h = models.FloatField(null=True)
-    # When the provider said so.
+    # The time of the provider's response.
     updated_at = models.DateTimeField(null=True)
 
-    # When the provider is to be asked (again); a worker that asks puts it off by a lease.
+    # When the next refresh is due; a worker that claims the row defers it by a lease.
     due_at = models.DateTimeField(db_default=Now())
-    # Who comes first of those that are due, the smaller number: see market_schedule.
-    priority = models.SmallIntegerField(db_default=Priority.OTHER.value)
-    # When somebody looked at the token, to the minute.
+    # The refresh priority; smaller numbers are refreshed first.
+    priority = models.SmallIntegerField(db_default=RefreshPriority.OTHER.value)
+    # When the token was last viewed, to the minute.
     viewed_at = models.DateTimeField(null=True)
-    # The provider doesn't know the pool: it is asked for the token.
+    # The provider does not have the pool: it is queried by token address.
     by_address = models.BooleanField(db_default=False)
-    # How many times in a row it knew neither.
+    # Consecutive refreshes for which it had neither.
     misses = models.SmallIntegerField(db_default=0)
 
     objects = MarketQuerySet.as_manager()
 
     class Meta:
         indexes = [
-            # Claiming what is due, one priority at a time, the newest token first of those due at once.
+            # Claims of due rows, one priority at a time; among those due at the same time, the newest token first.
             models.Index(F("priority").asc(), F("due_at").asc(), F("token").desc(), name="market_due"),
             # The sorts of lists.
             *(
@@ -65,7 +110,7 @@ class Market(models.Model):
 
 
 class MarketPoint(models.Model):
-    """What a token was worth at one time: a line for each answer of the provider, kept for MARKET_HISTORY_DAYS."""
+    """A token's market data at one time: a row per provider response, retained for MARKET_HISTORY_DAYS."""
 
     token = models.ForeignKey(Token, models.CASCADE, db_index=False, related_name="market_points")
     at = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""Which tokens users say that they have launched, from a page, and what the chain says of it."""
+"""Model of tokens that users report to have launched, compared with the index."""
 
 from typing import Self
 
@@ -8,71 +8,71 @@ from django.db.models import Case, Exists, OuterRef, Q, Subquery, Value, When
 from django.utils import timezone
 
 from accounts.models import Person
-from tokens.models.index_request import IndexRequest
+from tokens.models.index_request import IndexRequest, IndexRequestStatus
 from tokens.models.token import ADDRESS_LENGTH, Token
 
 
 class SavedState(models.TextChoices):
-    """What is known of a saved token. No column has it: it follows from the rows that the chain's word is kept in."""
+    """The verification state of a saved token. It is not stored: it follows from index requests and tokens."""
 
-    # Nothing yet, or nothing any more: its block was dropped by a reorg.
+    # Not indexed yet, or no longer: a reorg dropped its block.
     UNINDEXED = "unindexed"
     # The transaction launched this token.
     CONFIRMED = "confirmed"
-    # The transaction is indexed, and did not.
+    # The transaction is indexed and did not launch this token.
     REFUTED = "refuted"
-    # The transaction was given up: never mined, reverted, or without anything for us.
+    # Indexing was given up: never mined, reverted, or without launches and events.
     FAILED = "failed"
 
 
 class SavedTokenQuerySet(models.QuerySet["SavedToken"]):
-    """Saved tokens, by what the chain says of them."""
+    """Queries for saved tokens by their verification state."""
 
     def with_state(self) -> Self:
-        """Adds `state`, a SavedState."""
+        """Annotate with `state`, a SavedState."""
         tokens = _transactions_tokens().values("pk")
-        # Looked up for each row that is shown: for conditions that something exists, all tokens would be read at once.
+        # Subqueries per displayed row: with EXISTS conditions the planner would read all tokens at once.
         looked_up = self.alias(
-            it=Subquery(tokens.filter(contract_address=OuterRef("contract_address"))),
-            others=Subquery(tokens[:1]),
-            asked=Subquery(_requests().values("status")),
+            launched_token=Subquery(tokens.filter(contract_address=OuterRef("contract_address"))),
+            any_token=Subquery(tokens[:1]),
+            request_status=Subquery(_requests().values("status")),
         )
         return looked_up.annotate(
             state=Case(
-                When(it__isnull=False, then=_CONFIRMED),
-                When(Q(others__isnull=False) | Q(asked__in=_WRITTEN), then=_REFUTED),
-                When(asked__in=_GIVEN_UP, then=_FAILED),
+                When(launched_token__isnull=False, then=_CONFIRMED),
+                When(Q(any_token__isnull=False) | Q(request_status__in=_WRITTEN), then=_REFUTED),
+                When(request_status__in=_GIVEN_UP, then=_FAILED),
                 default=Value(SavedState.UNINDEXED.value),
                 output_field=models.CharField(),
             )
         )
 
     def with_findings(self) -> Self:
-        """Adds `launched`, the addresses that the transaction did launch, and `trouble`, why it is not indexed."""
+        """Annotate with `launched`, the addresses that the transaction launched, and `trouble`, its indexing error."""
         return self.annotate(
             launched=ArraySubquery(_transactions_tokens().order_by("log_index").values("contract_address")),
             trouble=Subquery(_requests().values("last_error")),
         )
 
     def unconfirmed(self) -> Self:
-        """Those of which the chain has not said so."""
+        """Return the saved tokens that the chain has not confirmed."""
         return self.exclude(Exists(_transactions_tokens().filter(contract_address=OuterRef("contract_address"))))
 
 
 class SavedToken(models.Model):
-    """A user's word that a transaction launched a token. It is kept as his, and makes no token of it.
+    """A user's report that a transaction launched a token. It is stored as a report and creates no token.
 
-    So a word that is false is shown by nothing but the operators' list; tokens come from the chain alone.
+    A false report is therefore visible only in the operators' list; tokens come only from the chain.
     """
 
     person = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="saved_tokens", db_index=False)
     chain_id = models.BigIntegerField()
     tx_hash = models.CharField(max_length=100)
-    # As he said, in EIP-55 or base58.
+    # As reported, in EIP-55 or base58.
     contract_address = models.CharField(max_length=ADDRESS_LENGTH)
     created_at = models.DateTimeField(default=timezone.now)
 
-    # There on rows from `with_state()` and `with_findings()`.
+    # Annotations of `with_state()` and `with_findings()`.
     state: str
     launched: list[str]
     trouble: str | None
@@ -81,13 +81,13 @@ class SavedToken(models.Model):
 
     class Meta:
         constraints = [
-            # Its index also serves the count of what a user has.
+            # Its index also serves the count of a user's rows.
             models.UniqueConstraint(
                 name="saved_token_once", fields=["person", "chain_id", "tx_hash", "contract_address"]
             ),
         ]
         indexes = [
-            # What is past keeping.
+            # The retention limit.
             models.Index(fields=["created_at"], name="saved_token_age"),
             # The operators' search.
             models.Index(fields=["chain_id", "tx_hash"], name="saved_token_by_transaction"),
@@ -101,16 +101,16 @@ class SavedToken(models.Model):
 _CONFIRMED, _REFUTED, _FAILED = (
     Value(state.value) for state in (SavedState.CONFIRMED, SavedState.REFUTED, SavedState.FAILED)
 )
-_WRITTEN = (IndexRequest.Status.INDEXED, IndexRequest.Status.CONFIRMED)
-_GIVEN_UP = (IndexRequest.Status.FAILED, IndexRequest.Status.ORPHANED)
+_WRITTEN = (IndexRequestStatus.INDEXED, IndexRequestStatus.CONFIRMED)
+_GIVEN_UP = (IndexRequestStatus.FAILED, IndexRequestStatus.ORPHANED)
 _SAME_TRANSACTION = Q(chain_id=OuterRef("chain_id"), tx_hash=OuterRef("tx_hash"))
 
 
 def _transactions_tokens() -> models.QuerySet[Token]:
-    """Of a saved token's transaction."""
+    """Return the tokens of a saved token's transaction."""
     return Token.objects.on_chain().filter(_SAME_TRANSACTION)
 
 
 def _requests() -> models.QuerySet[IndexRequest]:
-    """Of a saved token's transaction: one, or none."""
+    """Return the index request of a saved token's transaction, if any."""
     return IndexRequest.objects.filter(_SAME_TRANSACTION)

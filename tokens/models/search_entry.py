@@ -1,18 +1,40 @@
-"""What searches compare."""
+"""Model of search entries."""
+
+from typing import Self
 
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
-from django.db.models import F
+from django.db.models import F, Q, Value
+from django.db.models.functions import Lower
 
-from tokens.catalogue.text_search import ShortGrams
-from tokens.models.querysets import SearchEntryQuerySet
+from tokens.models.expressions import ShortGrams
 from tokens.models.token import ADDRESS_LENGTH, Token
 
 
-class SearchEntry(models.Model):
-    """What a search and its filters compare of a token, by one index.
+class SearchEntryQuerySet(models.QuerySet["SearchEntry"]):
+    """Queries for search entries by the filters of token lists."""
 
-    Triggers of the database write it with the token, and whenever what it says changes.
+    def listed(self) -> Self:
+        """Return the entries of tokens in public lists."""
+        return self.filter(is_listed=True)
+
+    def in_pool_or_paired_with(self, address: str) -> Self:
+        """Return the entries with this pool or paired token, an address in stored form."""
+        return self.filter(Q(pool_address=address) | Q(paired_token=address))
+
+    def paired(self, symbol: str) -> Self:
+        """Return the entries paired with a token of this symbol, case-insensitively."""
+        return self.filter(pair=Lower(Value(symbol)))
+
+    def launched_by_interface(self, interface: str) -> Self:
+        """Return the entries launched by this interface, case-insensitively."""
+        return self.filter(interface=Lower(Value(interface)))
+
+
+class SearchEntry(models.Model):
+    """The columns of a token that a search and its filters compare, in one index.
+
+    Database triggers write it with the token, and on every change of these columns.
     """
 
     token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="search_entry")
@@ -20,7 +42,7 @@ class SearchEntry(models.Model):
     is_listed = models.BooleanField()
     # Name and symbol in lower case, with a line break between them.
     text = models.TextField()
-    # The token's own, for the filters; what these compare in any case is in lower case here.
+    # Copies of the token's columns, for the filters; those compared case-insensitively are in lower case.
     deployed_at = models.DateTimeField()
     chain_id = models.BigIntegerField()
     msg_sender = models.CharField(max_length=ADDRESS_LENGTH)
@@ -35,10 +57,10 @@ class SearchEntry(models.Model):
 
     class Meta:
         indexes = [
-            # All conditions of a search in one: what meets each of them is found without reading what meets but one.
-            # Trigrams find three letters in a row, the short grams what has none. New entries go to a list that every
-            # search has to read through; a trigger sorts them in at the end of each statement, those of thousands of
-            # rows together, which takes a fourth of the time that it takes one by one.
+            # All conditions of a search in one index: a scan reads only entries that meet all of them.
+            # Trigrams match three letters in a row, short grams all shorter texts. New entries go to a pending list
+            # that every search has to read through; a trigger flushes it at the end of each statement. Flushing
+            # thousands of rows together takes a fourth of the time of one by one.
             GinIndex(
                 OpClass(F("text"), name="gin_trgm_ops"),
                 ShortGrams("text"),

@@ -1,38 +1,117 @@
-"""What was launched."""
+"""Model of launched tokens."""
+
+from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, Exists, F, IntegerField, OuterRef, Q, Value, When
 from django.db.models.functions import Lower
 
 from tokens.chains.registry.entry_rules import LONGEST_GENERATION_NAME
-from tokens.indexing.launch_warnings import POSSIBLE_COPY
-from tokens.models.querysets import INTERFACE, TokenQuerySet
+from tokens.models.expressions import INTERFACE
+
+# The warning that depends on other tokens: it is determined when a token is read, as operators may tag tokens later.
+POSSIBLE_COPY = "POSSIBLE_COPY"
 
 # EIP-55 addresses have 42 characters, base58 mints up to 44.
 ADDRESS_LENGTH = 44
 
-# What public lists show.
+# The condition of public lists.
 _LISTED = Q(blocked=False, unindexed=False)
-_TOLD = ("blocked", "unindexed")
+_LISTING_COLUMNS = ("blocked", "unindexed")
 
 
 def _no_list() -> list[str]:
     return []
 
 
-class Token(models.Model):
-    """A launched token as the chain tells it, with the operators' tags.
+class TokenQuerySet(models.QuerySet["Token"]):
+    """Queries for tokens."""
 
-    Unknown text is the empty string and becomes null in answers. Addresses are stored as they are shown: EIP-55, or
-    base58 as given; 32-byte pool ids in lower case.
+    def on_chain(self) -> Self:
+        """Return the tokens with a launch in a canonical block."""
+        return self.filter(unindexed=False)
+
+    def listed(self) -> Self:
+        """Return the tokens of public lists."""
+        return self.on_chain().filter(blocked=False)
+
+    def with_copies(self) -> Self:
+        """Annotate with `possible_copy`: an older verified or champagne token has the same name and symbol."""
+        older = self.model._default_manager.filter(
+            Q(verified=True) | Q(champagne=True),
+            copy_key=OuterRef("copy_key"),
+            deployed_at__lt=OuterRef("deployed_at"),
+        )
+        return self.annotate(possible_copy=Exists(older))
+
+    def in_pool_or_paired_with(self, address: str) -> Self:
+        """Return the tokens with this pool or paired token, an address in stored form."""
+        return self.filter(Q(pool_address=address) | Q(paired_token=address))
+
+    def paired(self, symbol: str) -> Self:
+        """Return the tokens paired with a token of this symbol, case-insensitively."""
+        return self.alias(pair_key=Lower("pair")).filter(pair_key=Lower(Value(symbol)))
+
+    def launched_by_interface(self, interface: str) -> Self:
+        """Return the tokens launched by this interface, case-insensitively."""
+        return self.alias(interface=INTERFACE).filter(interface=Lower(Value(interface)))
+
+    def in_pools(self, addresses: list[str]) -> Self:
+        """Return the tokens in the pools with these addresses or ids, in stored form."""
+        return self.on_chain().filter(pool_address__in=addresses)
+
+    def at_address(self, address: str, *, chain_id: int | None) -> Self:
+        """Return the tokens at an address in stored form, on one chain or on all."""
+        tokens = self.on_chain().filter(contract_address=address)
+        return tokens if chain_id is None else tokens.filter(chain_id=chain_id)
+
+    def in_chain_order(self, chain_ids: list[int]) -> Self:
+        """Sort by the position of the token's chain in this list; other chains come last."""
+        positions = [When(chain_id=chain_id, then=position) for position, chain_id in enumerate(chain_ids)]
+        return self.order_by(Case(*positions, default=len(positions), output_field=IntegerField()), "id")
+
+    def blocked_at(self, address: str, *, chain_id: int | None) -> Self:
+        """Return the blocked tokens at an address in stored form, on one chain or on all.
+
+        Includes tokens dropped by a reorg: an operator's tag holds until an operator removes it.
+        """
+        tokens = self.filter(contract_address=address, blocked=True)
+        return tokens if chain_id is None else tokens.filter(chain_id=chain_id)
+
+    def deployed_by(self, wallet: str) -> Self:
+        """Return the tokens that a wallet, in stored form, sent or requested."""
+        return self.filter(Q(msg_sender=wallet) | Q(requestor_address=wallet))
+
+    def deployed_with(self, row_id: int, *, fid: int | None, wallet: str | None) -> Self:
+        """Return the tokens of the same requestor; if that is unknown, of the same wallet."""
+        if fid is not None:
+            return self.on_chain().filter(requestor_fid=fid)
+        if wallet:
+            return self.on_chain().deployed_by(wallet)
+        return self.filter(pk=row_id)
+
+    def launched_in(self, *, chain_id: int, tx_hash: str) -> Self:
+        """Return the tokens of one transaction."""
+        return self.filter(chain_id=chain_id, tx_hash=tx_hash)
+
+    def launched_on(self, chain_id: int) -> Self:
+        """Return the tokens that were ever indexed from this chain, even if a reorg dropped them since."""
+        return self.filter(chain_id=chain_id, launch__isnull=False)
+
+
+class Token(models.Model):
+    """A launched token as on the chain, with the operators' tags.
+
+    Unknown text is the empty string and null in responses. Addresses are stored as displayed: EIP-55, or base58
+    unchanged; 32-byte pool ids in lower case.
     """
 
     chain_id = models.BigIntegerField()
     contract_address = models.CharField(max_length=ADDRESS_LENGTH)
-    # The registry's name of the generation; its label is the API's `type`.
+    # The generation's name in the registry; its label is the API's `type`.
     generation = models.CharField(max_length=LONGEST_GENERATION_NAME)
-    # True while no block that we know of holds the launch: a reorg has dropped it.
+    # True if no canonical block contains the launch: a reorg dropped it.
     unindexed = models.BooleanField(default=False)
 
     tx_hash = models.CharField(max_length=100)
@@ -49,7 +128,7 @@ class Token(models.Model):
     description = models.TextField(blank=True)
     img_url = models.TextField(blank=True)
     # Wei; wider than any integer column.
-    # ERC-20s of all factories have 18, mints of Solana their own number.
+    # ERC-20s of all factories have 18 decimals, mints of Solana their own number.
     decimals = models.SmallIntegerField(default=18, db_default=18)
     supply = models.DecimalField(max_digits=78, decimal_places=0, null=True, blank=True)
 
@@ -64,7 +143,7 @@ class Token(models.Model):
     pair = models.TextField(blank=True)
     factory_address = models.CharField(max_length=ADDRESS_LENGTH)
     locker_address = models.CharField(max_length=ADDRESS_LENGTH, blank=True)
-    # 256-bit numbers, kept as decimal digits.
+    # 256-bit numbers, stored as decimal digits.
     position_id = models.CharField(max_length=78, blank=True)
     presale_id = models.CharField(max_length=78, blank=True)
 
@@ -74,21 +153,21 @@ class Token(models.Model):
     pool_config = models.JSONField()
     extensions = models.JSONField()
     starting_market_cap = models.FloatField(null=True, blank=True)
-    # What the launch itself warns of; POSSIBLE_COPY depends on other tokens and is found when read.
+    # Warnings about the launch; POSSIBLE_COPY depends on other tokens and is determined on read.
     launch_warnings = ArrayField(models.CharField(max_length=32), default=_no_list, blank=True)
-    # Digest of name and symbol in the form in which copies are told.
+    # Digest of name and symbol in normal form, for the detection of copies.
     copy_key = models.CharField(max_length=64)
 
     # The token's original admin called its verify().
     verified_on_chain = models.BooleanField(default=False, db_default=False)
 
-    # The operators' tags, which nothing on the chain changes.
+    # The operators' tags, which no chain event changes.
     champagne = models.BooleanField(default=False)
     verified = models.BooleanField(default=False)
     known_interface_deployer = models.BooleanField(default=False)
     blocked = models.BooleanField(default=False)
 
-    # Whether an older verified or champagne token looks the same: there on tokens from `with_copies()`.
+    # Whether an older verified or champagne token has the same name and symbol; set by `with_copies()`.
     possible_copy: bool
 
     objects = TokenQuerySet.as_manager()
@@ -99,13 +178,17 @@ class Token(models.Model):
             models.CheckConstraint(condition=Q(supply__isnull=True) | Q(supply__gte=0), name="token_supply_positive"),
         ]
         indexes = [
-            # GET /api/tokens: newest first, of all chains or one; the counts read these indexes alone.
+            # GET /api/tokens: newest first, of all chains or one; the counts are index-only scans.
             models.Index(fields=["-deployed_at", "-id"], name="token_listed_newest", condition=_LISTED),
             models.Index(fields=["chain_id", "-deployed_at", "-id"], name="token_by_chain_newest", condition=_LISTED),
-            # Its narrower filters, and how many tokens a deployer has.
-            # With what tells whether a token is listed, so that a search among these reads nothing else of them.
-            models.Index(fields=["msg_sender", "-deployed_at", "-id"], name="token_by_sender_newest", include=_TOLD),
-            models.Index(fields=["requestor_fid", "-deployed_at", "-id"], name="token_by_fid_newest", include=_TOLD),
+            # The narrower filters of lists, and the number of a deployer's tokens.
+            # The columns of the listing condition are included, so that a search among these reads only the index.
+            models.Index(
+                fields=["msg_sender", "-deployed_at", "-id"], name="token_by_sender_newest", include=_LISTING_COLUMNS
+            ),
+            models.Index(
+                fields=["requestor_fid", "-deployed_at", "-id"], name="token_by_fid_newest", include=_LISTING_COLUMNS
+            ),
             models.Index(
                 fields=["requestor_address", "-deployed_at", "-id"],
                 name="token_by_requestor_newest",
@@ -134,13 +217,13 @@ class Token(models.Model):
                 fields=["admin", "-deployed_at", "-id"],
                 name="token_by_admin_newest",
                 condition=~Q(admin=""),
-                include=_TOLD,
+                include=_LISTING_COLUMNS,
             ),
-            # Whose fees a locker paid out that names no token: those of v0 and v1 have one each.
+            # The token of a fee claim that does not name it: lockers of v0 and v1 hold a single token's position.
             models.Index(fields=["locker_address"], name="token_by_locker", condition=~Q(position_id="")),
             # Unwinding one transaction, and a search for its hash.
             models.Index(fields=["tx_hash"], name="token_by_transaction"),
-            # What a block held: unwinding it, and checking it again.
+            # A block's launches: for unwinding and verification.
             models.Index(fields=["chain_id", "block_number"], name="token_by_block"),
             # The warning POSSIBLE_COPY: older tokens that are worth copying.
             models.Index(
@@ -155,5 +238,5 @@ class Token(models.Model):
 
     @property
     def warnings(self) -> list[str]:
-        """The launch's own, and whether it looks like a copy. Only on tokens from `with_copies()`."""
+        """Return the launch's warnings, and POSSIBLE_COPY if it applies. Requires `with_copies()`."""
         return self.launch_warnings + ([POSSIBLE_COPY] if self.possible_copy else [])

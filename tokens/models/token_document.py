@@ -1,4 +1,4 @@
-"""The documents outside of the chain that describe tokens."""
+"""Model of off-chain documents that describe tokens."""
 
 from django.db import models
 from django.db.models import Q
@@ -6,23 +6,26 @@ from django.db.models import Q
 from tokens.models.token import Token
 
 
-class TokenDocument(models.Model):
-    """The JSON document that a token's launch names by a URI, and what it says, once it was fetched."""
+class DocumentStatus(models.TextChoices):
+    """The states of a document."""
 
-    class Status(models.TextChoices):
-        # To be fetched at `due_at`.
-        PENDING = "pending"
-        FETCHED = "fetched"
-        # Given up; `last_error` says why, and an operator can have it fetched again.
-        FAILED = "failed"
+    # To be fetched at `due_at`.
+    PENDING = "pending"
+    FETCHED = "fetched"
+    # Given up for the reason in `last_error`; an operator can have it fetched again.
+    FAILED = "failed"
+
+
+class TokenDocument(models.Model):
+    """The JSON document at the URI that a token's launch names, and its content after a fetch."""
 
     token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="document")
     uri = models.TextField()
-    status = models.CharField(max_length=8, choices=Status, default=Status.PENDING)
+    status = models.CharField(max_length=8, choices=DocumentStatus, default=DocumentStatus.PENDING)
     attempts = models.PositiveIntegerField(default=0)
     due_at = models.DateTimeField()
     last_error = models.TextField(blank=True)
-    # What of it is used, by the names of `Token`'s columns and its metadata's keys; empty until it is there.
+    # The part that is used, keyed by `Token`'s columns and its metadata's keys; empty before the fetch.
     content = models.JSONField(default=dict)
     fetched_at = models.DateTimeField(null=True, blank=True)
 
@@ -32,7 +35,7 @@ class TokenDocument(models.Model):
                 condition=Q(status__in=["pending", "fetched", "failed"]), name="token_document_status_known"
             )
         ]
-        # What is to be fetched, oldest first.
+        # Due fetches, oldest first.
         indexes = [models.Index(fields=["due_at"], name="token_document_due", condition=Q(status="pending"))]
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""`manage.py issue_partner_key NAME`: prints a new partner key, and nothing else, on standard output."""
+"""`manage.py issue_partner_key NAME`: issue a partner key and print only the key on standard output."""
 
 import argparse
 from datetime import timedelta
@@ -16,15 +16,15 @@ _MAX_DAYS = 3650
 
 
 class Command(BaseCommand):
-    help = "Issues a partner key and prints it alone on standard output. It is shown this once."
+    help = "Issue a partner key and print only the key on standard output. It can't be shown again."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", help="whose key this is")
+        parser.add_argument("name", help="the key's owner and purpose")
         parser.add_argument(
             "--scope",
             action="append",
             choices=Scope.values,
-            help="what the key may do; repeat for more (default: read and index)",
+            help="scope of the key; repeat for more (default: read and index)",
         )
         parser.add_argument("--expires-days", type=_days, help="days until the key expires (default: never)")
 
@@ -32,10 +32,12 @@ class Command(BaseCommand):
         days: int | None = options["expires_days"]
         expires_at = None if days is None else timezone.now() + timedelta(days=days)
         try:
-            text = credentials.issue(options["name"], scopes=options["scope"] or _DEFAULT_SCOPES, expires_at=expires_at)
+            text = credentials.issue_key(
+                options["name"], scopes=options["scope"] or _DEFAULT_SCOPES, expires_at=expires_at
+            )
         except ValidationError as error:
             raise CommandError(
-                "; ".join(f"{field}: {' '.join(said)}" for field, said in error.message_dict.items())
+                "; ".join(f"{field}: {' '.join(texts)}" for field, texts in error.message_dict.items())
             ) from error
         self.stdout.write(text)
 

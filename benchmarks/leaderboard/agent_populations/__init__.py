@@ -1,4 +1,4 @@
-"""Invented agents whose truth is known: honest ones, and ones whose engagement is made or bought.
+"""Populations of invented agents with known truth: honest ones, and ones whose engagement is made or bought.
 
 Written without regard to how wash is looked for, from what is known of how people and farms behave, and not changed to
 make it easier or harder to find. Nothing below is measured on the social protocol itself, apart from the scores.
@@ -6,10 +6,10 @@ make it easier or harder to find. Nothing below is measured on the social protoc
 Honest. Sizes of publics, the success of casts and people's activity are heavy-tailed, lognormal and Pareto, as is usual
 in social networks; answers come after a lognormal pause, half within 50 minutes, by the daily rhythm of the time zone
 (Malmgren et al. 2008, Crane and Sornette 2008). Scores: most accounts have a low one or none, few more than 0.7 (Neynar
-names 27,500 of them, and 2,500 over 0.9, in December 2024), and who is active a higher one; 4 in 100 are newborn.
+names 27,500 of them, and 2,500 over 0.9, in December 2024), and active accounts a higher one; 4 in 100 are newborn.
 Beside ordinary agents there are communities of friends who take each other up, families of one creator, schedulers that
 post by the clock, those whose fans say "gm", those with airdrops and their hunters, niches of a dozen faithful fans,
-those that hardly anybody knows, and those of whom one cast went round. At some of them tip bots answer within seconds,
+those that are hardly known, and those of which one cast went round. At some of them tip bots answer within seconds,
 with one text; some talk to other agents.
 
 Planted. Rings of 1 to 8 agents with farms of 8 to 60 accounts, farms for one agent, interactions bought in bursts,
@@ -18,7 +18,7 @@ bought comes in bursts from some and as a trickle from others is from De Cristof
 rings and self-trades are from Victor and Weintraud 2021, groups in lockstep from Pacheco et al. 2021. Each group is
 careful to a degree of its own in each of: age and score of accounts, time, turns, texts, unequal use, and camouflage.
 `stealth` of a planted agent's engagement is organic, drawn as that of honest agents is: at 0.85 one with a hundred
-interactions has bought fifteen, and some of these nobody could tell from fans.
+interactions has bought fifteen, and some of these can't be distinguished from fans.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ from benchmarks.leaderboard.agent_populations.planted import Plot, camouflage, p
 from benchmarks.leaderboard.agent_populations.roles import WEEK, cast_roles, draw_habits, draw_sizes
 from benchmarks.leaderboard.agent_populations.rows import Pairs, once_each, together, within
 from benchmarks.leaderboard.agent_populations.work import draw_creators, draw_runs, draw_trades
-from leaderboard.facts.columns import Accounts, Agents, Facts, Interactions, Truth, Whole
+from leaderboard.facts.columns import Accounts, Agents, BoolArray, Int64Array, Interactions, IntervalFacts
 
 COMPUTED_AT = 1_767_225_600
 
@@ -41,15 +41,15 @@ COMPUTED_AT = 1_767_225_600
 class Population:
     """Facts about agents, and for each of them whether its engagement was tampered with, and of what kind it is."""
 
-    facts: Facts
-    planted: Truth
+    facts: IntervalFacts
+    planted: BoolArray
     kinds: tuple[str, ...]
 
 
 def populate(
     *, seed: int, agents: int = 1000, stealth: float = 0.5, seconds: int = WEEK, volume: float = 1.0
 ) -> Population:
-    """A population that is the same for the same arguments.
+    """Return a population that is the same for the same arguments.
 
     agents: how many, 50 to 100,000; 8 in 100 of them are planted. stealth: the share of organic engagement of these,
     from 0 up to below 1. seconds: how long the interval is, a day or more. volume: how much happens, 1 for a median of
@@ -61,7 +61,7 @@ def populate(
     roles = cast_roles(rng, agents=agents)
     pool = draw_pool(rng, registry, count=int(max(4000, 20_000 * (agents / 1000) ** 0.7)))
     fids = registry.scattered(rng, agents, newest=0.6)
-    # Of one in twenty nobody has said which account it has.
+    # For one in twenty, its account was not reported.
     fids[rng.random(agents) < 0.05] = 0
     creators = draw_creators(rng, pool.fids, pool.activity, roles.families, agents=agents)
     sizes = draw_sizes(rng, roles, scale=scale)
@@ -82,7 +82,7 @@ def populate(
         parts.append(serve(rng, one, casts, habits, fids, wanted, begin=after, end=COMPUTED_AT))
     interactions = once_each(within(together(parts), after=after, until=COMPUTED_AT))
     self_traders = np.flatnonzero(roles.of("self-trade")).astype(np.int32)
-    facts = Facts(
+    facts = IntervalFacts(
         computed_at=COMPUTED_AT,
         seconds=seconds,
         agents=Agents(np.sort(rng.choice(4 * agents, size=agents, replace=False) + 1), fids, creators),
@@ -101,10 +101,10 @@ def _accounts(
     plots: list[Plot],
     registry: Registry,
     interactions: Interactions,
-    agent_fids: Whole,
-    creators: Whole,
+    agent_fids: Int64Array,
+    creators: Int64Array,
 ) -> Accounts:
-    """What is known of those who interact and of creators; accounts of which nothing is known are left out."""
+    """Return the known values of actors and of creators; accounts of which nothing is known are left out."""
     own = agent_fids[agent_fids != 0]
     scores = rng.beta(3, 3, size=own.size)
     scores[rng.random(own.size) < 0.4] = np.nan
@@ -113,6 +113,6 @@ def _accounts(
     registered = np.concatenate(
         [pool.registered_at, registry.registered_at(own), *(one.farm.registered_at for one in plots)]
     )
-    asked = np.isin(fids, np.union1d(interactions.actor, creators)) & (~np.isnan(scores) | (registered != 0))
-    order = np.argsort(fids[asked])
-    return Accounts(fids[asked][order], scores[asked][order], registered[asked][order])
+    recorded = np.isin(fids, np.union1d(interactions.actor, creators)) & (~np.isnan(scores) | (registered != 0))
+    order = np.argsort(fids[recorded])
+    return Accounts(fids[recorded][order], scores[recorded][order], registered[recorded][order])

@@ -1,4 +1,4 @@
-"""Honest company beside the public: friends, siblings, other agents, and machines that answer whoever calls them."""
+"""Honest company beside the public: friends, siblings, other agents, and machines that answer every mention."""
 
 import numpy as np
 
@@ -6,21 +6,27 @@ from benchmarks.leaderboard.agent_populations.accounts import Pool, draw_weighte
 from benchmarks.leaderboard.agent_populations.organic import Casts, Habits
 from benchmarks.leaderboard.agent_populations.roles import Roles
 from benchmarks.leaderboard.agent_populations.rows import REPLY, Pairs, draw_keys
-from leaderboard.facts.columns import Index, Interactions, Real, Whole
+from leaderboard.facts.columns import Float64Array, Int32Array, Int64Array, Interactions
 
 
 def draw_company(
-    rng: np.random.Generator, roles: Roles, pool: Pool, habits: Habits, sizes: Real, fids: Whole, creators: Whole
+    rng: np.random.Generator,
+    roles: Roles,
+    pool: Pool,
+    habits: Habits,
+    sizes: Float64Array,
+    fids: Int64Array,
+    creators: Int64Array,
 ) -> Pairs:
-    """Pairs among agents, creators and friends. `fids` are the agents' own, 0 where they have none that is known."""
+    """Draw pairs among agents, creators and friends. `fids` are the agents' own, 0 where unknown."""
     parts = [_among_agents(rng, habits, sizes, fids)]
     parts += [_among_friends(rng, group, pool, habits, sizes, fids) for group in roles.communities]
     parts += [_in_family(rng, group, habits, sizes, fids, creators) for group in roles.families]
     return Pairs.together(parts)
 
 
-def _among_agents(rng: np.random.Generator, habits: Habits, sizes: Real, fids: Whole) -> Pairs:
-    """Agents that answer agents, wherever a larger one is talked to; those that do are a tenth."""
+def _among_agents(rng: np.random.Generator, habits: Habits, sizes: Float64Array, fids: Int64Array) -> Pairs:
+    """Draw agents that answer agents, wherever a larger one is talked to; those that do are a tenth."""
     agent = draw_weighted(rng, np.sqrt(sizes) + 0.1, 2 * sizes.size)
     talkative = np.flatnonzero(rng.random(sizes.size) < 0.1).astype(np.int32)
     if not talkative.size:
@@ -30,9 +36,9 @@ def _among_agents(rng: np.random.Generator, habits: Habits, sizes: Real, fids: W
 
 
 def _among_friends(
-    rng: np.random.Generator, group: Index, pool: Pool, habits: Habits, sizes: Real, fids: Whole
+    rng: np.random.Generator, group: Int32Array, pool: Pool, habits: Habits, sizes: Float64Array, fids: Int64Array
 ) -> Pairs:
-    """A small community: agents and 8 to 40 people who take each other up, some far more than others."""
+    """Draw a small community: agents and 8 to 40 people who take each other up, some far more than others."""
     friends = rng.choice(pool.fids.size, size=rng.integers(8, 41), replace=False)
     actors = np.concatenate([pool.fids[friends], fids[group]])
     zones = np.concatenate([pool.zone[friends], habits.zone[group]])
@@ -46,9 +52,14 @@ def _among_friends(
 
 
 def _in_family(
-    rng: np.random.Generator, group: Index, habits: Habits, sizes: Real, fids: Whole, creators: Whole
+    rng: np.random.Generator,
+    group: Int32Array,
+    habits: Habits,
+    sizes: Float64Array,
+    fids: Int64Array,
+    creators: Int64Array,
 ) -> Pairs:
-    """Agents of one creator, who looks after them; in half of the families they greet each other now and then."""
+    """Draw agents of one creator, who looks after them; in half of the families they greet each other now and then."""
     counts = rng.poisson(rng.uniform(0, 0.05) * sizes[group] + 1)
     looked_after = np.repeat(group, counts)
     zone = np.full(looked_after.size, rng.choice(habits.zone[group]), dtype=np.int8)
@@ -59,15 +70,15 @@ def _in_family(
     return Pairs.together([own, _pairs(greeted, rng.choice(group, size=greeted.size), habits, fids)])
 
 
-def _pairs(agent: Index, actor: Index, habits: Habits, fids: Whole) -> Pairs:
-    """Agents that take agents up, as far as they have an account and are not themselves."""
+def _pairs(agent: Int32Array, actor: Int32Array, habits: Habits, fids: Int64Array) -> Pairs:
+    """Return pairs of agents that take agents up, as far as they have an account and are not themselves."""
     kept = (agent != actor) & (fids[actor] != 0)
     agent, actor = agent[kept], actor[kept]
     return Pairs(agent, fids[actor], habits.zone[actor])
 
 
 def answer_by_machine(rng: np.random.Generator, pool: Pool, casts: Casts, *, agents: int) -> Interactions:
-    """Tip bots and translators: seconds after a cast, day and night, one of three texts, at one in eight agents."""
+    """Draw tip bots, translators: seconds after a cast, day and night, one of three texts, at one in eight agents."""
     bots = rng.choice(pool.fids, size=6, replace=False)
     texts = draw_keys(rng, bots.size * 3)
     share = np.where(rng.random(agents) < 0.12, rng.uniform(0.02, 0.25, size=agents), 0)

@@ -6,14 +6,14 @@ import numpy as np
 
 from benchmarks.leaderboard.agent_populations.accounts import DAY, Pool, draw_weighted, wake
 from benchmarks.leaderboard.agent_populations.rows import LIKE, QUOTE, RECAST, REPLY, Pairs, draw_keys
-from leaderboard.facts.columns import Actions, Index, Interactions, Real, Small, Truth, Whole
+from leaderboard.facts.columns import Actions, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Interactions
 from leaderboard.facts.short_keys import text_key
 
 # How casts are spread over time.
 BY_DAY, PERIODIC, IN_BURSTS = 0, 1, 2
 # Casts of the day before the interval are still taken up in it.
 LEAD = DAY
-# What everybody says, the more frequent first.
+# Common texts, the more frequent first.
 COMMON = np.array(
     [
         text_key(text)
@@ -33,42 +33,42 @@ _COMMON_WEIGHTS = 1 / np.arange(1, COMMON.size + 1) ** 1.05
 
 @dataclass(frozen=True)
 class Habits:
-    """How each agent casts and how its public takes it up; one array entry each."""
+    """Casting habits of each agent, and how its public takes it up; one array entry each."""
 
     # Casts in the interval and the day before it.
-    casts: Index
-    schedule: Small
-    zone: Small
+    casts: Int32Array
+    schedule: Int8Array
+    zone: Int8Array
     # Of organic interactions, in the interval.
-    interactions: Index
-    followers: Index
+    interactions: Int32Array
+    followers: Int32Array
     # How unequal followers are: 1 is all the same.
-    loyalty: Real
+    loyalty: Float64Array
     # Shares: of actors who don't follow, of followers from the agent's zone, of hunters of airdrops among actors, ...
-    discovery: Real
-    home: Real
-    hunters: Real
+    discovery: Float64Array
+    home: Float64Array
+    hunters: Float64Array
     # ... of replies among interactions, and of common texts among replies.
-    replies: Real
-    common: Real
+    replies: Float64Array
+    common: Float64Array
     # The share of interactions that one cast draws; 0 for most.
-    viral: Real
+    viral: Float64Array
 
 
 @dataclass(frozen=True)
 class Casts:
     """All casts, sorted by agent; those of agent i are `first[i]` up to `first[i + 1]`."""
 
-    first: Whole
-    agent: Index
-    at: Whole
-    key: Whole
+    first: Int64Array
+    agent: Int32Array
+    at: Int64Array
+    key: Int64Array
     # Running sum of how much those before each one are taken up, and of all at the end.
-    reach: Real
+    reach: Float64Array
 
 
 def cast(rng: np.random.Generator, habits: Habits, *, after: int, until: int) -> Casts:
-    """The casts of all agents, by their schedules; how much each is taken up is lognormal."""
+    """Draw the casts of all agents, by their schedules; how much each is taken up is lognormal."""
     counts = habits.casts
     agent = np.repeat(np.arange(counts.size, dtype=np.int32), counts)
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -90,8 +90,10 @@ def cast(rng: np.random.Generator, habits: Habits, *, after: int, until: int) ->
     )
 
 
-def _ticks(rng: np.random.Generator, counts: Index, agent: Index, first: Whole, begin: int, span: int) -> Whole:
-    """Even times: a scheduler's, which is late by seconds to a minute."""
+def _ticks(
+    rng: np.random.Generator, counts: Int32Array, agent: Int32Array, first: Int64Array, begin: int, span: int
+) -> Int64Array:
+    """Draw even times: a scheduler's, which is late by seconds to a minute."""
     step = span / np.maximum(counts, 1)
     jitter = np.exp(rng.uniform(0, 4, size=counts.size))
     turn = np.arange(agent.size) - first[agent]
@@ -99,8 +101,10 @@ def _ticks(rng: np.random.Generator, counts: Index, agent: Index, first: Whole, 
     return (begin + (turn + rng.random(counts.size)[agent]) * step[agent] + late).astype(np.int64)
 
 
-def _bursts(rng: np.random.Generator, counts: Index, agent: Index, first: Whole, at: Whole) -> Whole:
-    """Casts that follow, in series of some ten, seconds to minutes after one of the times that were drawn."""
+def _bursts(
+    rng: np.random.Generator, counts: Int32Array, agent: Int32Array, first: Int64Array, at: Int64Array
+) -> Int64Array:
+    """Draw casts that follow, in series of some ten, seconds to minutes after one of the times that were drawn."""
     share = rng.uniform(0.5, 0.95, size=counts.size)
     leaders = np.maximum(counts // rng.integers(6, 20, size=counts.size), 1)
     follows = rng.random(agent.size) < share[agent]
@@ -110,7 +114,7 @@ def _bursts(rng: np.random.Generator, counts: Index, agent: Index, first: Whole,
 
 
 def actions_of(rng: np.random.Generator, casts: Casts, *, after: int, until: int) -> Actions:
-    """Casts of the interval as rows: one in three is a reply, and one in nine says what the agent said before."""
+    """Return casts of the interval as rows: one in three is a reply, and one in nine repeats an earlier text."""
     mine = np.flatnonzero((casts.at > after) & (casts.at <= until))
     kind = rng.choice(np.array([1, 2, 3], dtype=np.int8), size=mine.size, p=[0.62, 0.33, 0.05])
     text = draw_keys(rng, mine.size)
@@ -119,8 +123,8 @@ def actions_of(rng: np.random.Generator, casts: Casts, *, after: int, until: int
     return Actions(casts.agent[mine], casts.at[mine], kind, casts.key[mine], text)
 
 
-def draw_actors(rng: np.random.Generator, pool: Pool, habits: Habits, hunters: Index) -> Pairs:
-    """Who takes agents up: followers, the first of whom do most; passers-by; and hunters of airdrops."""
+def draw_actors(rng: np.random.Generator, pool: Pool, habits: Habits, hunters: Int32Array) -> Pairs:
+    """Draw actors: followers, the first of whom do most; passers-by; and hunters of airdrops."""
     followers = _draw_followers(rng, pool, habits)
     first = np.concatenate([[0], np.cumsum(habits.followers)]).astype(np.int64)
     agent = np.repeat(np.arange(habits.interactions.size, dtype=np.int32), habits.interactions)
@@ -134,8 +138,8 @@ def draw_actors(rng: np.random.Generator, pool: Pool, habits: Habits, hunters: I
     return Pairs(agent, pool.fids[who], pool.zone[who])
 
 
-def _draw_followers(rng: np.random.Generator, pool: Pool, habits: Habits) -> Index:
-    """Each agent's followers one after the other, by activity; a share of them from its zone."""
+def _draw_followers(rng: np.random.Generator, pool: Pool, habits: Habits) -> Int32Array:
+    """Draw each agent's followers one after the other, by activity; a share of them from its zone."""
     agent = np.repeat(np.arange(habits.followers.size), habits.followers)
     found = draw_weighted(rng, pool.activity, agent.size)
     at_home = rng.random(agent.size) < habits.home[agent]
@@ -147,7 +151,7 @@ def _draw_followers(rng: np.random.Generator, pool: Pool, habits: Habits) -> Ind
 
 
 def take_up(rng: np.random.Generator, pairs: Pairs, casts: Casts, habits: Habits) -> Interactions:
-    """Say which cast each pair is about, when, and how: after a lognormal pause, while the actor is awake."""
+    """Draw each pair's cast, time and kind: after a lognormal pause, while the actor is awake."""
     chosen = choose_casts(rng, casts, pairs.agent)
     count = pairs.agent.size
     at = casts.at[chosen] + _pause(rng, count)
@@ -159,30 +163,30 @@ def take_up(rng: np.random.Generator, pairs: Pairs, casts: Casts, habits: Habits
     return Interactions(pairs.agent, at, kind, pairs.actor, casts.key[chosen], text)
 
 
-def choose_casts(rng: np.random.Generator, casts: Casts, agent: Index) -> Whole:
-    """For each entry a cast of that agent, by how much casts are taken up."""
+def choose_casts(rng: np.random.Generator, casts: Casts, agent: Int32Array) -> Int64Array:
+    """Choose for each entry a cast of that agent, by how much casts are taken up."""
     low, high = casts.reach[casts.first[agent]], casts.reach[casts.first[agent + 1]]
     found = np.searchsorted(casts.reach, low + rng.random(agent.size) * (high - low), side="right") - 1
     return np.clip(found, casts.first[agent], casts.first[agent + 1] - 1)
 
 
-def draw_kinds(rng: np.random.Generator, replies: Real) -> Small:
-    """Kinds of interactions: replies by their share, and of the rest 82 % likes, 15 % recasts, 3 % quotes."""
+def draw_kinds(rng: np.random.Generator, replies: Float64Array) -> Int8Array:
+    """Draw kinds of interactions: replies by their share, and of the rest 82 % likes, 15 % recasts, 3 % quotes."""
     rest = rng.choice(np.array([LIKE, RECAST, QUOTE], dtype=np.int8), size=replies.size, p=[0.82, 0.15, 0.03])
     return np.where(rng.random(replies.size) < replies, np.int8(REPLY), rest)
 
 
-def draw_texts(rng: np.random.Generator, kind: Small, common: Real) -> Whole:
-    """Keys of the texts of replies and quotes: common ones by their share, one in twelve without a word, else new."""
+def draw_texts(rng: np.random.Generator, kind: Int8Array, common: Float64Array) -> Int64Array:
+    """Draw text keys of replies and quotes: common ones by their share, one in twelve without a word, else new."""
     text = draw_keys(rng, kind.size)
     chance = rng.random(kind.size)
-    usual: Truth = chance < common
+    usual: BoolArray = chance < common
     text[usual] = COMMON[draw_weighted(rng, _COMMON_WEIGHTS, int(usual.sum()))]
     text[chance > 1 - 0.08] = 0
     text[kind <= RECAST] = 0
     return text
 
 
-def _pause(rng: np.random.Generator, count: int) -> Whole:
-    """Seconds from a cast to somebody's answer: half within 50 minutes, with a long tail."""
+def _pause(rng: np.random.Generator, count: int) -> Int64Array:
+    """Draw the seconds from a cast to its reply: half within 50 minutes, with a long tail."""
     return np.clip(np.exp(8.0 + 1.7 * rng.standard_normal(count)), 4, 20 * DAY).astype(np.int64)

@@ -1,6 +1,6 @@
 """Interactions that agents have made or bought: rings, farms, bursts, copied texts, bought accounts.
 
-How careful a group is differs, in each of five respects by itself, from a script in its first version to somebody who
+How careful a group is differs, in each of five respects by itself, from a script in its first version to a person who
 has read how such things are found.
 """
 
@@ -12,7 +12,7 @@ from benchmarks.leaderboard.agent_populations.accounts import DAY, Pool, Registr
 from benchmarks.leaderboard.agent_populations.organic import COMMON, Casts, Habits, choose_casts
 from benchmarks.leaderboard.agent_populations.roles import Roles
 from benchmarks.leaderboard.agent_populations.rows import RECAST, Pairs, draw_keys
-from leaderboard.facts.columns import Index, Interactions, Real, Small, Whole
+from leaderboard.facts.columns import Float64Array, Int8Array, Int32Array, Int64Array, Interactions
 
 # Mean shares of replies that a group has its accounts write.
 _REPLIES = {"copied texts": (0.55, 0.95), "bought accounts": (0.1, 0.4)}
@@ -24,7 +24,7 @@ class Plot:
     """One group: its agents, the accounts that serve them, and how careful it is, from 0 to 1 each."""
 
     kind: str
-    members: Index
+    members: Int32Array
     farm: Pool
     # Time between a cast and what is made for it.
     spread: float
@@ -39,7 +39,7 @@ class Plot:
 
 
 def plot(rng: np.random.Generator, registry: Registry, roles: Roles) -> list[Plot]:
-    """All groups: rings as they were cast, every other planted agent by itself."""
+    """Return all groups: rings as they were cast, every other planted agent by itself."""
     alone = np.flatnonzero(roles.is_planted & ~roles.of("ring", "self-trade")).astype(np.int32)
     groups = [("ring", ring) for ring in roles.rings] + [
         (roles.kinds[one], np.array([one], dtype=np.int32)) for one in alone.tolist()
@@ -47,7 +47,7 @@ def plot(rng: np.random.Generator, registry: Registry, roles: Roles) -> list[Plo
     return [_plot(rng, registry, kind, members) for kind, members in groups]
 
 
-def _plot(rng: np.random.Generator, registry: Registry, kind: str, members: Index) -> Plot:
+def _plot(rng: np.random.Generator, registry: Registry, kind: str, members: Int32Array) -> Plot:
     care = np.clip(0.5 * rng.random() + 0.5 * rng.random(6), 0, 1)
     most = {"bought bursts": 120, "copied texts": 90}.get(kind, 60)
     count = int(rng.integers(8, most + 1))
@@ -66,8 +66,8 @@ def _plot(rng: np.random.Generator, registry: Registry, kind: str, members: Inde
     return Plot(kind, members, farm, spread, rotation, variety, skew, camouflage)
 
 
-def camouflage(rng: np.random.Generator, plots: list[Plot], sizes: Real, *, stealth: float) -> Pairs:
-    """What accounts of farms do at agents who know nothing of it, so as not to serve one master alone."""
+def camouflage(rng: np.random.Generator, plots: list[Plot], sizes: Float64Array, *, stealth: float) -> Pairs:
+    """Draw what accounts of farms do at uninvolved agents, so as not to serve one master only."""
     parts = []
     for one in plots:
         most = 0.5 if one.kind == "bought accounts" else 0.3
@@ -82,13 +82,13 @@ def serve(
     one: Plot,
     casts: Casts,
     habits: Habits,
-    fids: Whole,
-    wanted: Real,
+    fids: Int64Array,
+    wanted: Float64Array,
     *,
     begin: int,
     end: int,
 ) -> Interactions:
-    """What is made for a group's agents: `wanted` of interactions for each, in the order of its members."""
+    """Draw interactions for a group's agents: `wanted` for each, in the order of its members."""
     # Some of it is lost: likes given twice, and what would be after the end.
     counts = rng.poisson(1.15 * wanted)
     agent = np.repeat(one.members, counts)
@@ -106,9 +106,9 @@ def serve(
 
 
 def _draw_actors(
-    rng: np.random.Generator, one: Plot, habits: Habits, fids: Whole, agent: Index
-) -> tuple[Whole, Small, Real]:
-    """Who does it, in which zone, and when in the interval its turn is (0 to 1): accounts, and in rings the agents."""
+    rng: np.random.Generator, one: Plot, habits: Habits, fids: Int64Array, agent: Int32Array
+) -> tuple[Int64Array, Int8Array, Float64Array]:
+    """Draw actors, their zones, and their turns in the interval (0 to 1): accounts, and in rings the agents."""
     weights = np.exp((0.1 + 0.9 * one.skew) * rng.standard_normal(one.farm.fids.size))
     who = draw_weighted(rng, weights, agent.size)
     # Each account is used for a part of the interval only, the shorter the more they take turns.
@@ -125,9 +125,9 @@ def _draw_actors(
 
 
 def _draw_casts(
-    rng: np.random.Generator, one: Plot, casts: Casts, agent: Index, turn: Real, *, begin: int, end: int
-) -> Whole:
-    """For each the agent's cast that is nearest to its turn, or one by how much casts are taken up anyway."""
+    rng: np.random.Generator, one: Plot, casts: Casts, agent: Int32Array, turn: Float64Array, *, begin: int, end: int
+) -> Int64Array:
+    """Draw for each the agent's cast that is nearest to its turn, or one by how much casts are taken up anyway."""
     chosen = np.empty(agent.size, dtype=np.int64)
     for member in one.members.tolist():
         mine = np.arange(casts.first[member], casts.first[member + 1])
@@ -140,12 +140,14 @@ def _draw_casts(
     return chosen
 
 
-def _draw_times(rng: np.random.Generator, one: Plot, cast_at: Whole, zone: Small, agent: Index) -> Whole:
-    """Times: after the cast by a pause that grows from seconds to hours with care; or in few orders' deliveries."""
+def _draw_times(
+    rng: np.random.Generator, one: Plot, cast_at: Int64Array, zone: Int8Array, agent: Int32Array
+) -> Int64Array:
+    """Draw times: after the cast by a pause that grows from seconds to hours with care; or in few deliveries."""
     median = np.exp(np.interp(one.spread, [0, 1], np.log([25, 6000])))
     sigma = 0.4 + 1.1 * one.spread
 
-    def pause(count: int) -> Whole:
+    def pause(count: int) -> Int64Array:
         return np.clip(median * np.exp(sigma * rng.standard_normal(count)), 1, 3 * DAY).astype(np.int64)
 
     at = cast_at + pause(cast_at.size)
@@ -157,8 +159,8 @@ def _draw_times(rng: np.random.Generator, one: Plot, cast_at: Whole, zone: Small
     return at
 
 
-def _deliver(rng: np.random.Generator, one: Plot, at: Whole, agent: Index) -> Whole:
-    """Gathered into deliveries of some forty to a hundred, each over one minute to three quarters of an hour."""
+def _deliver(rng: np.random.Generator, one: Plot, at: Int64Array, agent: Int32Array) -> Int64Array:
+    """Gather times into deliveries of some forty to a hundred, each over one minute to three quarters of an hour."""
     order = np.lexsort((at, agent))
     size = int(rng.integers(40, 101))
     lasts = np.exp(rng.uniform(np.log(60), np.log(300 + 2400 * one.spread)))
@@ -171,12 +173,12 @@ def _deliver(rng: np.random.Generator, one: Plot, at: Whole, agent: Index) -> Wh
     return found
 
 
-def _draw_texts(rng: np.random.Generator, one: Plot, kind: Small) -> Whole:
-    """Keys of texts: from a stock of a few up to hundreds; whoever varies most has some written anew each time."""
+def _draw_texts(rng: np.random.Generator, one: Plot, kind: Int8Array) -> Int64Array:
+    """Draw keys of texts: from a stock of a few up to hundreds; the most varied groups write some anew each time."""
     copied = one.kind == "copied texts"
     most = 40 if copied else 400
     stock = draw_keys(rng, 2 + int(np.exp(np.log(most) * one.variety)))
-    # Some of a stock is what everybody says.
+    # Some of a stock are common texts.
     stock[rng.random(stock.size) < 0.25] = rng.choice(COMMON)
     text = rng.choice(stock, size=kind.size)
     anew = rng.random(kind.size) < max(0.0, one.variety - (0.55 if copied else 0.3))

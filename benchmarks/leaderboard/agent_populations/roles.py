@@ -1,4 +1,4 @@
-"""Which agents there are: their kinds, who belongs together, and how large their publics are."""
+"""Roles of agents: their kinds, their groups, and the sizes of their publics."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.leaderboard.agent_populations.accounts import draw_zones
 from benchmarks.leaderboard.agent_populations.organic import BY_DAY, IN_BURSTS, PERIODIC, Habits
-from leaderboard.facts.columns import Index, Real, Truth
+from leaderboard.facts.columns import BoolArray, Float64Array, Int32Array
 
 WEEK = 604_800
 # Shares of kinds among honest and among planted agents.
@@ -26,18 +26,18 @@ class Roles:
     """The kind of each agent, and those that belong together."""
 
     kinds: tuple[str, ...]
-    is_planted: Truth
-    communities: list[Index]
-    families: list[Index]
-    rings: list[Index]
+    is_planted: BoolArray
+    communities: list[Int32Array]
+    families: list[Int32Array]
+    rings: list[Int32Array]
 
-    def of(self, *kinds: str) -> Truth:
-        """Whether each agent is of one of these kinds."""
+    def of(self, *kinds: str) -> BoolArray:
+        """Return whether each agent is of one of these kinds."""
         return np.isin(np.array(self.kinds), kinds)
 
 
 def cast_roles(rng: np.random.Generator, *, agents: int) -> Roles:
-    """Kinds by their shares, at random places; communities of 3 to 8, families of 2 to 10, rings of 1 to 8."""
+    """Draw kinds by their shares, at random places; communities of 3 to 8, families of 2 to 10, rings of 1 to 8."""
     planted = round(agents * PLANTED_SHARE)
     kinds = np.empty(agents, dtype=object)
     places = rng.permutation(agents).astype(np.int32)
@@ -46,7 +46,7 @@ def cast_roles(rng: np.random.Generator, *, agents: int) -> Roles:
     is_planted = np.zeros(agents, dtype=np.bool_)
     is_planted[places[:planted]] = True
 
-    def groups(kind: str, least: int, most: int) -> list[Index]:
+    def groups(kind: str, least: int, most: int) -> list[Int32Array]:
         mine = places[kinds[places] == kind]
         ends = np.cumsum(rng.integers(least, most + 1, size=mine.size + 1))
         return [part for part in np.split(mine, ends[ends < mine.size]) if part.size]
@@ -56,17 +56,17 @@ def cast_roles(rng: np.random.Generator, *, agents: int) -> Roles:
     )
 
 
-def _share_out(kinds: np.ndarray, places: Index, shares: dict[str, float]) -> None:
+def _share_out(kinds: np.ndarray, places: Int32Array, shares: dict[str, float]) -> None:
     ends = np.round(np.cumsum(list(shares.values())) * places.size).astype(int)
     for kind, part in zip(shares, np.split(places, ends[:-1]), strict=True):
         kinds[part] = kind
 
 
-def draw_sizes(rng: np.random.Generator, roles: Roles, *, scale: float) -> Real:
-    """Interactions of each agent in the interval, organic or not: lognormal, so that few have most.
+def draw_sizes(rng: np.random.Generator, roles: Roles, *, scale: float) -> Float64Array:
+    """Draw the interactions of each agent in the interval, organic or not: lognormal, so that few have most.
 
-    Half of the honest have less than 42 a week, one in ten more than 270; a planted agent has some 350, as who pays
-    for a place at the top would: on its own it would be among the larger tenth.
+    Half of the honest have less than 42 a week, one in ten more than 270; a planted agent has some 350, as a buyer of
+    a place at the top would: on its own it would be among the larger tenth.
     """
     count = len(roles.kinds)
     sizes = 42 * np.exp(1.45 * rng.standard_normal(count))
@@ -81,18 +81,18 @@ def draw_sizes(rng: np.random.Generator, roles: Roles, *, scale: float) -> Real:
 
 
 def draw_habits(
-    rng: np.random.Generator, roles: Roles, sizes: Real, *, stealth: float, scale: float, lead: float
+    rng: np.random.Generator, roles: Roles, sizes: Float64Array, *, stealth: float, scale: float, lead: float
 ) -> Habits:
-    """How agents cast and are taken up; of a planted agent's interactions only the share `stealth` is organic.
+    """Draw how agents cast and are taken up; of a planted agent's interactions only the share `stealth` is organic.
 
     `lead` is how much longer than the interval casts are made that may be taken up in it.
     """
     count = sizes.size
 
-    def between(low: float, high: float) -> Real:
+    def between(low: float, high: float) -> Float64Array:
         return rng.uniform(low, high, size=count)
 
-    def where(kind: str, value: Real, other: Real) -> Real:
+    def where(kind: str, value: Float64Array, other: Float64Array) -> Float64Array:
         return np.where(roles.of(kind), value, other)
 
     is_bought = roles.is_planted & ~roles.of("self-trade")
@@ -101,7 +101,7 @@ def draw_habits(
     followers = np.clip(where("niche", between(12, 50), followers), 6, 60_000)
     casts = 20 * np.exp(0.8 * rng.standard_normal(count))
     casts = np.clip(where("scheduler", np.exp(between(np.log(40), np.log(300))), casts), 3, 600)
-    # Who buys interactions for each of few casts would have as many as it has accounts, which shows.
+    # An agent that buys interactions for each of few casts would have as many as it has accounts, which shows.
     casts = np.where(is_bought, np.maximum(casts, 12 + sizes / scale / 25), casts)
     schedule = np.where(roles.of("scheduler"), PERIODIC, np.where(rng.random(count) < 0.06, PERIODIC, BY_DAY))
     schedule = np.where(roles.of("bought bursts") & (rng.random(count) < 0.7), IN_BURSTS, schedule)

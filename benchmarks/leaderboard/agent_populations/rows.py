@@ -5,38 +5,38 @@ from typing import Self
 
 import numpy as np
 
-from leaderboard.facts.columns import Index, Interactions, Small, Truth, Whole
+from leaderboard.facts.columns import BoolArray, Int8Array, Int32Array, Int64Array, Interactions
 
 LIKE, RECAST, REPLY, QUOTE = 1, 2, 3, 4
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Who takes an agent up, before it is said which cast, when and how. Zones are UTC offsets of the actors."""
+    """Actors and the agents that they take up, without cast, time and kind. Zones are the actors' UTC offsets."""
 
-    agent: Index
-    actor: Whole
-    zone: Small
+    agent: Int32Array
+    actor: Int64Array
+    zone: Int8Array
 
     @classmethod
     def together(cls, parts: list[Self]) -> Self:
-        """All of them, one after the other."""
+        """Return all of them, one after the other."""
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
 def together(parts: list[Interactions]) -> Interactions:
-    """All of them, one after the other."""
+    """Return all of them, one after the other."""
     names = [field.name for field in fields(Interactions)]
     return Interactions(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
-def choose(rows: Interactions, which: Truth | Index | Whole) -> Interactions:
-    """Some of the rows."""
+def choose(rows: Interactions, which: BoolArray | Int32Array | Int64Array) -> Interactions:
+    """Return some of the rows."""
     return Interactions(*(getattr(rows, field.name)[which] for field in fields(Interactions)))
 
 
 def once_each(rows: Interactions) -> Interactions:
-    """Without a second like or recast of one cast by one account; the first that was made stays."""
+    """Return the rows without a second like or recast of one cast by one account; the first one stays."""
     is_mark = rows.kind <= RECAST
     marks = np.flatnonzero(is_mark)
     # Two different triples share a key once in some millions of populations, and then a like is lost.
@@ -50,10 +50,10 @@ def once_each(rows: Interactions) -> Interactions:
 
 
 def within(rows: Interactions, *, after: int, until: int) -> Interactions:
-    """Those of the interval."""
+    """Return those of the interval."""
     return choose(rows, (rows.at > after) & (rows.at <= until))
 
 
-def draw_keys(rng: np.random.Generator, count: int) -> Whole:
-    """Keys of casts, texts or wallets that nothing else has."""
+def draw_keys(rng: np.random.Generator, count: int) -> Int64Array:
+    """Draw keys of casts, texts or wallets that nothing else has."""
     return rng.integers(-(2**63), 2**63 - 1, size=count, dtype=np.int64)

@@ -4,11 +4,11 @@ import numpy as np
 
 from benchmarks.leaderboard.agent_populations.accounts import draw_weighted
 from benchmarks.leaderboard.agent_populations.rows import draw_keys
-from leaderboard.facts.columns import Index, Real, Runs, Trades, Truth, Whole
+from leaderboard.facts.columns import BoolArray, Float64Array, Int32Array, Int64Array, Runs, Trades
 
 
 def draw_runs(rng: np.random.Generator, *, agents: int, scale: float, after: int, until: int) -> Runs:
-    """Some 25 runs a week, of which 7 in 8 succeed; one agent in seven is not worth much."""
+    """Draw some 25 runs a week, of which 7 in 8 succeed; one agent in seven is not worth much."""
     counts = rng.poisson(25 * scale * np.exp(1.2 * rng.standard_normal(agents)))
     agent = np.repeat(np.arange(agents, dtype=np.int32), counts)
     chance = np.where(rng.random(agents) < 0.15, rng.beta(3, 2, size=agents), rng.beta(14, 2, size=agents))
@@ -17,9 +17,16 @@ def draw_runs(rng: np.random.Generator, *, agents: int, scale: float, after: int
 
 
 def draw_trades(
-    rng: np.random.Generator, sizes: Real, self_traders: Index, *, stealth: float, scale: float, after: int, until: int
+    rng: np.random.Generator,
+    sizes: Float64Array,
+    self_traders: Int32Array,
+    *,
+    stealth: float,
+    scale: float,
+    after: int,
+    until: int,
 ) -> Trades:
-    """Trades of the public and of agents' own wallets; of a self-trader's, the share `stealth` is the public's.
+    """Draw trades of the public and of agents' own wallets; of a self-trader's, `stealth` is the public's share.
 
     Half of the tokens are not traded. Among the others one in three has wallets of its own that trade: they buy back
     evenly, or sell fees, up to a tenth of all; one in ten of these makes a market, both ways, with up to a sixth.
@@ -37,10 +44,10 @@ def draw_trades(
 
 
 # The columns of Trades, in its order.
-_Columns = tuple[Index, Whole, Whole, Truth, Truth, Real]
+_Columns = tuple[Int32Array, Int64Array, Int64Array, BoolArray, BoolArray, Float64Array]
 
 
-def _of_the_public(rng: np.random.Generator, counts: Whole, after: int, until: int) -> _Columns:
+def _of_the_public(rng: np.random.Generator, counts: Int64Array, after: int, until: int) -> _Columns:
     agent = np.repeat(np.arange(counts.size, dtype=np.int32), counts)
     # Few wallets of each token trade most.
     rank = np.floor(rng.random(agent.size) ** 1.8 * (2 + 0.6 * counts[agent])).astype(np.int64)
@@ -56,7 +63,9 @@ def _of_the_public(rng: np.random.Generator, counts: Whole, after: int, until: i
     )
 
 
-def _of_own_wallets(rng: np.random.Generator, counts: Whole, self_traders: Index, after: int, until: int) -> _Columns:
+def _of_own_wallets(
+    rng: np.random.Generator, counts: Int64Array, self_traders: Int32Array, after: int, until: int
+) -> _Columns:
     chance = rng.random(counts.size)
     share = np.where(chance < 0.03, rng.uniform(0.05, 0.17, size=counts.size), rng.uniform(0, 0.1, size=counts.size))
     share[(chance > 0.33) | np.isin(np.arange(counts.size), self_traders)] = 0
@@ -74,7 +83,7 @@ def _of_own_wallets(rng: np.random.Generator, counts: Whole, self_traders: Index
 
 
 def _with_itself(rng: np.random.Generator, agent: int, rounds: int, after: int, until: int) -> _Columns:
-    """Buy and sell again, within a minute to a day and 1 to 25 % of the amount; not all wallets are declared."""
+    """Draw buys and sells within a minute to a day and 1 to 25 % of the amount; not all wallets are declared."""
     care = rng.random()
     wallets = draw_keys(rng, int(rng.integers(2, 7)))
     declared = rng.random(wallets.size) < 1 - 0.5 * care
@@ -98,8 +107,8 @@ def _with_itself(rng: np.random.Generator, agent: int, rounds: int, after: int, 
     )
 
 
-def draw_amounts(rng: np.random.Generator, count: int) -> Real:
-    """Token amounts with 18 decimals, lognormal; one in four is a round number."""
+def draw_amounts(rng: np.random.Generator, count: int) -> Float64Array:
+    """Draw token amounts with 18 decimals, lognormal; one in four is a round number."""
     amount = np.exp(11 + 1.8 * rng.standard_normal(count))
     ten = 10 ** np.floor(np.log10(amount))
     amount = np.where(rng.random(count) < 0.25, np.maximum(np.round(amount / ten), 1) * ten, amount)
@@ -107,9 +116,9 @@ def draw_amounts(rng: np.random.Generator, count: int) -> Real:
 
 
 def draw_creators(
-    rng: np.random.Generator, fids: Whole, activity: Real, families: list[Index], *, agents: int
-) -> Whole:
-    """The creators' FIDs, from active accounts; one in ten is unknown, and a family has one."""
+    rng: np.random.Generator, fids: Int64Array, activity: Float64Array, families: list[Int32Array], *, agents: int
+) -> Int64Array:
+    """Draw the creators' FIDs, from active accounts; one in ten is unknown, and a family has one."""
     creators = fids[draw_weighted(rng, np.sqrt(activity), agents)]
     creators[rng.random(agents) < 0.1] = 0
     for family in families:

@@ -1,4 +1,4 @@
-"""`manage.py prepare_local_accounts DIRECTORY`: what `make run` needs to greet with, as one line of JSON."""
+"""`manage.py prepare_local_accounts DIRECTORY`: accounts of `make run`, printed as one line of JSON."""
 
 import json
 from pathlib import Path
@@ -10,11 +10,11 @@ from development import local_accounts
 
 
 class Command(BaseCommand):
-    help = "Makes the partner key of `make run` and, where asked, its administrator; prints both as JSON."
+    help = "Creates the partner key of `make run` and, on request, its administrator; prints both as JSON."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("directory", type=Path, help="where both are kept")
-        parser.add_argument("--administrator", action="store_true", help="make the administrator as well")
+        parser.add_argument("directory", type=Path, help="where both are stored")
+        parser.add_argument("--administrator", action="store_true", help="create the administrator as well")
 
     def handle(self, *args: Any, **options: Any) -> None:
         directory: Path = options["directory"]

@@ -1,11 +1,11 @@
-"""Fill a database with invented tokens, to try the service at the size of production."""
+"""Fills a database with invented tokens, for trials at the size of production."""
 
 import time
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
 
-from development.sample_data.token_seeding import SeedUsed, TokensPresent, load_synthetic_tokens
+from development.sample_data.token_seeding import SeedUsedError, TokensPresentError, load_synthetic_tokens
 
 _BAR_WIDTH = 30
 _STEP_PERCENT = 5
@@ -17,7 +17,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--count", type=int, default=1_000_000)
         parser.add_argument("--seed", type=int, default=1, help="The same seed and count give the same tokens.")
-        parser.add_argument("--add", action="store_true", help="Load them beside the tokens that are there.")
+        parser.add_argument("--add", action="store_true", help="Load them beside existing tokens.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         count = options["count"]
@@ -26,21 +26,21 @@ class Command(BaseCommand):
         progress = _Progress(self.stdout, count)
         try:
             load_synthetic_tokens(count, seed=options["seed"], add=options["add"], report=progress.report)
-        except TokensPresent as error:
+        except TokensPresentError as error:
             raise CommandError("there are tokens already: --add loads more beside them") from error
-        except SeedUsed as error:
+        except SeedUsedError as error:
             raise CommandError("the tokens of this seed are there already: choose another --seed") from error
         progress.finish()
 
 
 class _Progress:
-    """A bar on a terminal; elsewhere a line for each step."""
+    """Progress bar on a terminal; elsewhere one line per step."""
 
     def __init__(self, output: OutputWrapper, count: int) -> None:
         self._output, self._count = output, count
         self._started = time.monotonic()
         self._is_terminal = output.isatty()
-        self._said = ""
+        self._last_line = ""
 
     def report(self, stage: str, done: int) -> None:
         percent = done * 100 // self._count
@@ -51,8 +51,8 @@ class _Progress:
             self._output.flush()
             return
         line = f"{stage}, {percent - percent % _STEP_PERCENT} %" if stage == "loading" else stage
-        if line != self._said:
-            self._said = line
+        if line != self._last_line:
+            self._last_line = line
             self._output.write(f"{self._seconds():5.0f} s  {line}")
 
     def finish(self) -> None:

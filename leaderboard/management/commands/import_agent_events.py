@@ -1,4 +1,4 @@
-"""`manage.py import_agent_events FILE`: events about agents from a file, one a line."""
+"""`manage.py import_agent_events FILE`: import of events about agents from a JSON Lines file."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,68 +8,75 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.models import PartnerKey, Scope
 from leaderboard.events import file_import
-from leaderboard.events.file_import import BadLines, Listener, NothingTaken, OthersAgents, Overtaken
-from leaderboard.events.import_progress import Progress
-from leaderboard.events.json_lines import BadLine, DamagedFile
+from leaderboard.events.file_import import (
+    ConcurrentImportError,
+    ForeignLinesError,
+    ImportListener,
+    InvalidLinesError,
+    NothingImportedError,
+)
+from leaderboard.events.import_progress import ImportProgress
+from leaderboard.events.json_lines import DamagedFileError, InvalidLine
 from leaderboard.events.recording import Reporter
 from leaderboard.models import EventImport
 from tokens.following import prefetch
 
-# So many bad lines are told one by one where they end the import.
-_MAX_TOLD = 20
+# Invalid lines listed one by one when they stop the import.
+_MAX_LISTED = 20
 
 
 class Command(BaseCommand):
-    help = "Take in events about agents, one a line as JSON; the same command goes on where it was stopped or killed."
+    help = "Import events about agents from JSON Lines. If interrupted, the same command resumes the import."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", metavar="FILE", help="Lines of JSON, also compressed by gzip.")
-        whose = parser.add_mutually_exclusive_group(required=True)
-        whose.add_argument(
-            "--key", type=int, metavar="ID", help="Partner key that tells of these events: as if it had called."
+        parser.add_argument("file", metavar="FILE", help="JSON Lines file, plain or gzip.")
+        reporter_group = parser.add_mutually_exclusive_group(required=True)
+        reporter_group.add_argument(
+            "--key", type=int, metavar="ID", help="Import the events as reported by this partner key."
         )
-        whose.add_argument(
+        reporter_group.add_argument(
             "--source",
             metavar="NAME",
-            help="Whose event ids they are, where no partner key tells: of all agents, and new ones are no key's.",
+            help="Namespace of the event ids, for events of no partner key. They may be about any agent; new agents "
+            "belong to no key.",
         )
-        parser.add_argument("--skip-bad", action="store_true", help="Leave bad lines out, and tell which.")
+        parser.add_argument("--skip-bad", action="store_true", help="Skip invalid lines and list them.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         path, reporter = Path(options["file"]), _reporter(options["key"], options["source"])
         try:
-            row = file_import.begin(path, reporter=reporter)
+            row = file_import.get_or_create_import(path, reporter=reporter)
             if row.finished_at is None:
-                self._run(row, path, reporter=reporter, skips_bad=options["skip_bad"])
+                self._run(row, path, reporter=reporter, skip_invalid=options["skip_bad"])
             else:
-                self.stdout.write(f"This file was taken in on {row.finished_at:%Y-%m-%d %H:%M} UTC")
+                self.stdout.write(f"This file was imported on {row.finished_at:%Y-%m-%d %H:%M} UTC")
         except OSError as error:
             raise CommandError(f"FILE: {error.strerror}") from error
-        except OthersAgents as error:
-            self._tell(error.lines[:_MAX_TOLD])
+        except ForeignLinesError as error:
+            self._list_lines(error.lines[:_MAX_LISTED])
             raise CommandError(
-                f"{error}, about agents of others; nothing of their chunk was written. Is it the right key? "
-                "--skip-bad does not leave them out"
+                f"{error}, about agents of other reporters; nothing of their chunk was written. Is it the right key? "
+                "--skip-bad does not skip them"
             ) from error
-        except BadLines as error:
-            self._tell(error.lines[:_MAX_TOLD])
-            raise CommandError(f"{error}; nothing of their chunk was written. --skip-bad leaves them out") from error
+        except InvalidLinesError as error:
+            self._list_lines(error.lines[:_MAX_LISTED])
+            raise CommandError(f"{error}; nothing of their chunk was written. --skip-bad skips them") from error
         except KeyboardInterrupt as error:
-            raise CommandError("Stopped; the same command goes on from there") from error
-        except (DamagedFile, NothingTaken, Overtaken) as error:
+            raise CommandError("Stopped; run the same command to resume") from error
+        except (DamagedFileError, NothingImportedError, ConcurrentImportError) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"lines: {row.lines_read}, added: {row.added}, known: {row.known}, skipped: {row.skipped}")
 
-    def _run(self, row: EventImport, path: Path, *, reporter: Reporter, skips_bad: bool) -> None:
-        progress = Progress(row=row, size=path.stat().st_size)
+    def _run(self, row: EventImport, path: Path, *, reporter: Reporter, skip_invalid: bool) -> None:
+        progress = ImportProgress(row=row, size=path.stat().st_size)
         try:
-            with prefetch.set_for_reading():
-                listener = Listener(note=progress.note, skip=self._tell)
-                file_import.run(row, path, reporter=reporter, skips_bad=skips_bad, listener=listener)
+            with prefetch.tuned_for_reading():
+                listener = ImportListener(on_progress=progress.update, on_skip=self._list_lines)
+                file_import.run_import(row, path, reporter=reporter, skip_invalid=skip_invalid, listener=listener)
         finally:
             progress.finish()
 
-    def _tell(self, lines: Sequence[BadLine]) -> None:
+    def _list_lines(self, lines: Sequence[InvalidLine]) -> None:
         for line in lines:
             self.stderr.write(str(line))
 
@@ -84,4 +91,4 @@ def _reporter(key_id: int, source: str | None) -> Reporter:
         raise CommandError(f"--key: there is no partner key {key_id}")
     if Scope.AGENTS not in key.scopes:
         raise CommandError(f"--key: partner key {key_id} lacks the scope {Scope.AGENTS}")
-    return Reporter.of_key(key)
+    return Reporter.for_key(key)

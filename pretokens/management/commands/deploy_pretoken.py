@@ -1,4 +1,4 @@
-"""Turn a pretoken into a deployment by hand."""
+"""`manage.py deploy_pretoken ID`: convert a pretoken into a deployment."""
 
 import uuid
 from typing import Any
@@ -6,21 +6,21 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-from config.http.json_client import Permanent, Retryable
+from config.http.errors import PermanentError, RetryableError
 from pretokens import conversion
-from tokens import tasks
+from tokens.deploying import tasks
 
 
 class Command(BaseCommand):
-    help = "Have the launch of a pending pretoken tried, and order it as a deployment of the operators' own."
+    help = "Simulate the launch of a pending pretoken, and store it as a deployment of the operators."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("id", type=uuid.UUID, metavar="ID")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            deployment = conversion.launch(conversion.prepare(options["id"]))
-        except (Permanent, Retryable) as error:
+            deployment = conversion.create_deployment(conversion.prepare_launch(options["id"]))
+        except (PermanentError, RetryableError) as error:
             raise CommandError(f"Not deployed: {error}") from error
         transaction.on_commit(lambda: tasks.enqueue_deployment(deployment.pk))
         where = f"at {deployment.expected_address} on chain {deployment.chain_id}"

@@ -1,6 +1,6 @@
-"""Every endpoint and method of the description, called with every kind of credential: who gets how far.
+"""Access matrix: every endpoint and method of the OpenAPI description, called with every kind of credential.
 
-An endpoint that is new belongs into ENDPOINTS: its level says what it answers to whom.
+A new endpoint needs an entry in ENDPOINTS, and its level defines the response to each credential.
 """
 
 import re
@@ -20,7 +20,7 @@ from accounts.administrators import sessions
 from accounts.keys import credentials
 from accounts.models import Administrator, AdminSession, PartnerKey, Scope
 from config.api.openapi_views import openapi_document
-from config.api.parsing import parse_json
+from config.api.parsing import parse_json_body
 from config.api.views import NoEndpointView
 from tests.rows.factories import PersonFactory, PretokenFactory
 from tests.rows.user_tokens import as_user, bearer
@@ -31,7 +31,7 @@ USER_FID, OTHER_FID, ADMINISTRATOR_FID = 5001, 5002, 5003
 UNAUTHORIZED = (401, "Unauthorized")
 LISTED, ELSEWHERE = "https://app.example", "https://elsewhere.example"
 
-# Who calls, by the credential in each name.
+# Callers, named by their credential.
 BAD_TOKENS = ("a bad token", "a token without its scheme", "a key as a token", "a bad token and a good cookie")
 USERS = ("a user", "another user", "an administrator")
 COOKIES = (
@@ -48,15 +48,15 @@ CALLERS = ("nobody", *BAD_KEYS, "a key without the scope", *GOOD_KEYS, *USERS, *
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _PARAMETER = re.compile("<(?:[a-z]+:)?([A-Za-z]+)>")
 
-# Status and error's text; None where the endpoint lets the caller in, and has its own answer.
+# Status and text of the error; None if the endpoint admits the caller, and returns its own response.
 Refusal = tuple[int, str] | None
 
 
 @dataclass(frozen=True)
 class Level:
-    """Who is let in, and what the others are told."""
+    """Access level: the callers that are admitted, and the refusals of the others."""
 
-    # As the description has it.
+    # As in the OpenAPI description.
     security: list[dict[str, list[str]]] | None
     refusal: Callable[[str], Refusal]
     scope: Scope | None = None
@@ -78,9 +78,9 @@ def _bears_bad_token(caller: str) -> bool:
 
 
 USER = Level([{"userToken": []}], lambda caller: None if caller in USERS else UNAUTHORIZED)
-USER_OR_NOBODY = Level([{"userToken": []}, {}], lambda caller: UNAUTHORIZED if _bears_bad_token(caller) else None)
-SHOWS_ADMINISTRATORS_MORE = Level([{"userToken": []}, {"adminSession": []}, {}], USER_OR_NOBODY.refusal)
-# Without a token, a password is asked for.
+OPTIONAL_USER = Level([{"userToken": []}, {}], lambda caller: UNAUTHORIZED if _bears_bad_token(caller) else None)
+MORE_FOR_ADMINISTRATORS = Level([{"userToken": []}, {"adminSession": []}, {}], OPTIONAL_USER.refusal)
+# Without a token, a password is required.
 BEGINS_SESSION = Level(
     [{"userToken": []}, {}],
     lambda caller: UNAUTHORIZED if _bears_bad_token(caller) or caller in ("a user", "another user") else None,
@@ -93,14 +93,14 @@ READ, INDEX, DEPLOY, AGENTS = map(key_with, (Scope.READ, Scope.INDEX, Scope.DEPL
 
 @dataclass(frozen=True)
 class Endpoint:
-    """How it is called here: parts of its path are nonsense, except a pretoken's id, which is the user's."""
+    """Test call of an endpoint: parts of its path are nonsense, except a pretoken's id, which is the user's."""
 
     level: Level
     query: str = ""
     body: Any = None
-    # What those are answered who are let in: mostly that what they ask is nonsense.
+    # Status for admitted callers: mostly a refusal of the nonsense.
     status: int = 400
-    # Callers for whom that is another one.
+    # Caller -> another status.
     otherwise: dict[str, Any] = field(default_factory=dict)
 
 
@@ -128,21 +128,21 @@ ENDPOINTS = {
     "GET /api/tokens/deploy/status/{requestKey}": Endpoint(DEPLOY, status=404),
     "GET /api/get-uncollected-fees/{address}": Endpoint(READ),
     "GET /api/airdrops/claim": Endpoint(PUBLIC, "?tokenAddress=nonsense"),
-    "GET /api/droid/leaderboard": Endpoint(SHOWS_ADMINISTRATORS_MORE, status=200),
+    "GET /api/droid/leaderboard": Endpoint(MORE_FOR_ADMINISTRATORS, status=200),
     "POST /api/droid/events": Endpoint(AGENTS, body={}),
     "POST /api/pretoken/v4": Endpoint(USER, body={}),
     "GET /api/pretoken/pending": Endpoint(USER, status=200),
     "DELETE /api/pretoken/{id}": Endpoint(
         USER, status=200, otherwise={"another user": NOT_FOUND, "an administrator": NOT_FOUND}
     ),
-    "POST /api/tokens/save-deployed-token/from-ui": Endpoint(USER_OR_NOBODY, body={}),
+    "POST /api/tokens/save-deployed-token/from-ui": Endpoint(OPTIONAL_USER, body={}),
     "POST /api/admin/verify": Endpoint(BEGINS_SESSION, body={}, otherwise={"an administrator": (200, None)}),
     "DELETE /api/admin/verify": Endpoint(ENDS_SESSION, status=200),
 }
-# One for all, since a client makes all middleware anew; callers' cookies are among their headers.
+# One for all, since each client constructs all middleware; callers' cookies are among their headers.
 CLIENT = Client()
 WRITES = [name for name in ENDPOINTS if not name.startswith("GET ")]
-# Where an administrator's cookie does something: it ends its session, or shows more.
+# Endpoints for which an administrator's cookie has an effect: it ends its session, or shows more.
 OF_COOKIES = ["DELETE /api/admin/verify", "GET /api/droid/leaderboard"]
 
 
@@ -153,18 +153,18 @@ def origins(settings: Any) -> None:
 
 @pytest.fixture
 def pretoken() -> str:
-    """The id of the user's pending pretoken."""
+    """Create a pending pretoken of the user and return its id."""
     return str(PretokenFactory(owner=PersonFactory(fid=USER_FID)).pk)
 
 
 def described() -> dict[str, dict[str, Any]]:
-    """Each operation of the description by method and path."""
-    paths = parse_json(openapi_document())["paths"]
+    """Return each operation of the description by method and path."""
+    paths = parse_json_body(openapi_document())["paths"]
     return {f"{method.upper()} {path}": entry for path, entries in paths.items() for method, entry in entries.items()}
 
 
 def call(name: str, headers: dict[str, str], *, pretoken: str = "nonsense", method: str = "", **options: Any) -> Any:
-    """The answer to a call whose effects are taken back."""
+    """Call an endpoint, roll its effects back and return the response."""
     usual, _, path = name.partition(" ")
     address = re.sub(r"\{\w+\}", lambda part: pretoken if part[0] == "{id}" else "nonsense", path)
     if ENDPOINTS[name].body is not None:
@@ -182,8 +182,8 @@ def cookie(value: str, name: str = sessions.COOKIE) -> dict[str, str]:
 
 
 def new_session(administrator: Administrator, **changes: Any) -> dict[str, str]:
-    """The cookie of a session of the administrator, with these changes to its row."""
-    begun = sessions.begin(administrator)
+    """Begin a session of the administrator, change its row, and return its cookie."""
+    begun = sessions.begin_session(administrator)
     AdminSession.objects.filter(pk=AdminSession.objects.latest("pk").pk).update(**changes or {"revoked_at": None})
     return cookie(begun.cookie)
 
@@ -202,14 +202,14 @@ def callers_cookies(administrator: Administrator) -> dict[str, dict[str, str]]:
 
 
 def callers_keys(scope: Scope | None) -> dict[str, dict[str, str]]:
-    """Of an endpoint that asks for this scope, or for none."""
-    revoked = credentials.issue("Revoked", scopes=list(Scope))
-    credentials.revoke(PartnerKey.objects.get())
-    good = credentials.issue("Good", scopes=[scope or Scope.READ])
+    """Return the key headers of callers of an endpoint that requires this scope, or none."""
+    revoked = credentials.issue_key("Revoked", scopes=list(Scope))
+    credentials.revoke_key(PartnerKey.objects.get())
+    good = credentials.issue_key("Good", scopes=[scope or Scope.READ])
     return {
         "a bad key": {"x-api-key": good[:-1]},
         "a revoked key": {"x-api-key": revoked},
-        "a key without the scope": {"x-api-key": credentials.issue("Other", scopes=sorted(set(Scope) - {scope}))},
+        "a key without the scope": {"x-api-key": credentials.issue_key("Other", scopes=sorted(set(Scope) - {scope}))},
         "a good key": {"x-api-key": good},
         "a good key and a bad token": {"x-api-key": good} | bearer("x"),
         "a key as a token": bearer(good),
@@ -223,7 +223,7 @@ def administrator(issuer: Any) -> Administrator:
 
 @pytest.fixture
 def callers(issuer: Any, administrator: Administrator) -> Callable[[Scope | None], dict[str, dict[str, str]]]:
-    """The headers of each caller, for an endpoint that asks for a key with a scope, or for none."""
+    """Return a function from the scope that an endpoint requires, or None, to the headers of each caller."""
 
     def headers(scope: Scope | None) -> dict[str, dict[str, str]]:
         cookies = callers_cookies(administrator)
@@ -244,7 +244,7 @@ def callers(issuer: Any, administrator: Administrator) -> Callable[[Scope | None
 
 
 def routes(resolver: Any, before: str = "") -> Iterator[tuple[str, Any]]:
-    """Each route below a resolver, as it is written, with its view's class."""
+    """Yield each route below a resolver, as it is written, with its view's class."""
     for entry in resolver.url_patterns:
         route = before + str(entry.pattern)
         if isinstance(entry, URLPattern):
@@ -278,17 +278,17 @@ def test_levels_agree_with_the_description():
 
 
 def outcome(answer: Any) -> tuple[int, str | None]:
-    """Status, and the text of a refusal of the caller or of his record, which says nothing else."""
+    """Return the status, and the text of a refusal of the caller or the record; its body has nothing else."""
     if answer.status_code not in (401, 403, 404):
         return answer.status_code, None
     body = answer.json()
-    # Orders have keys of their own in errors.
+    # Errors of deployments have additional keys.
     assert body in ({"error": body["error"]}, {"success": False, "error": body["error"], "message": body["error"]})
     return answer.status_code, body["error"]
 
 
 @pytest.mark.parametrize("name", ENDPOINTS)
-def test_it_lets_in_whom_its_level_lets_in_and_tells_the_others_so(name, callers, pretoken):
+def test_it_admits_the_callers_of_its_level_and_refuses_the_others(name, callers, pretoken):
     endpoint = ENDPOINTS[name]
     answers = {
         caller: call(name, headers, pretoken=pretoken) for caller, headers in callers(endpoint.level.scope).items()
@@ -309,7 +309,7 @@ def test_it_lets_in_whom_its_level_lets_in_and_tells_the_others_so(name, callers
 
 
 @pytest.mark.parametrize("name", ENDPOINTS)
-def test_a_cookie_alone_is_nobodys_credential(name, administrator, pretoken):
+def test_a_cookie_is_no_credential(name, administrator, pretoken):
     expected = call(name, {}, pretoken=pretoken)
     cookies = callers_cookies(administrator)
     if name in OF_COOKIES:
@@ -334,21 +334,21 @@ def test_a_form_of_another_site_changes_nothing(name, administrator, kind):
 
 @pytest.mark.parametrize("name", ENDPOINTS)
 def test_scripts_of_other_origins_read_what_is_public_and_do_nothing_else(name):
-    method, asked = name.partition(" ")[0], "authorization,content-type,x-api-key"
-    ask = {"Access-Control-Request-Method": method, "Access-Control-Request-Headers": asked}
-    may_anybody = method == "GET" and ENDPOINTS[name].level in (PUBLIC, SHOWS_ADMINISTRATORS_MORE)
-    for origin, allowed in ((ELSEWHERE, "*" if may_anybody else None), (LISTED, LISTED)):
-        answer = call(name, {"Origin": origin, **ask}, method="OPTIONS")
+    method, requested = name.partition(" ")[0], "authorization,content-type,x-api-key"
+    preflight = {"Access-Control-Request-Method": method, "Access-Control-Request-Headers": requested}
+    is_public = method == "GET" and ENDPOINTS[name].level in (PUBLIC, MORE_FOR_ADMINISTRATORS)
+    for origin, allowed in ((ELSEWHERE, "*" if is_public else None), (LISTED, LISTED)):
+        answer = call(name, {"Origin": origin, **preflight}, method="OPTIONS")
         assert answer.headers.get("Access-Control-Allow-Origin") == allowed
         assert "Access-Control-Allow-Credentials" not in answer.headers
-    assert "authorization" not in call(name, {"Origin": ELSEWHERE, **ask}, method="OPTIONS").headers.get(
+    assert "authorization" not in call(name, {"Origin": ELSEWHERE, **preflight}, method="OPTIONS").headers.get(
         "Access-Control-Allow-Headers", ""
     )
 
 
 @pytest.mark.parametrize("path", sorted({name.partition(" ")[2] for name in ENDPOINTS}))
-def test_other_methods_are_refused_whoever_calls(path, issuer, administrator):
-    key = credentials.issue("All", scopes=list(Scope))
+def test_other_methods_are_refused_to_all_callers(path, issuer, administrator):
+    key = credentials.issue_key("All", scopes=list(Scope))
     headers = {"x-api-key": key} | as_user(issuer, ADMINISTRATOR_FID) | new_session(administrator)
     known = [name for name in ENDPOINTS if name.partition(" ")[2] == path]
     for method in METHODS:
@@ -357,7 +357,7 @@ def test_other_methods_are_refused_whoever_calls(path, issuer, administrator):
             assert (answer.status_code, "error" in answer.json()) == (405, True)
 
 
-def test_users_see_their_own_pretokens_alone(callers, pretoken):
+def test_users_see_only_their_own_pretokens(callers, pretoken):
     found = {
         caller: [row["id"] for row in call("GET /api/pretoken/pending", headers).json()["pendingPretokens"]]
         for caller, headers in callers(None).items()

@@ -1,4 +1,4 @@
-"""Every error has one body, whatever failed and wherever."""
+"""config/api: the error body, which is the same for every error wherever it occurs."""
 
 import json
 import logging
@@ -15,33 +15,39 @@ from rest_framework.permissions import BasePermission
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from config.api.errors import BadRequest, Conflict, PayloadTooLarge, UpstreamFailed, UpstreamUnavailable
+from config.api.errors import (
+    BadRequestError,
+    ConflictError,
+    PayloadTooLargeError,
+    UpstreamFailedError,
+    UpstreamUnavailableError,
+)
 from config.api.routing import endpoint
 from config.api.views import QueryView
-from config.http.json_client import Permanent, Retryable
+from config.http.errors import PermanentError, RetryableError
 
 pytestmark = pytest.mark.urls(__name__)
 
-CAUSED = UpstreamUnavailable("The chain is not available", wait=7)
-CAUSED.__cause__ = Retryable("HTTP status 503 of the node")
+CAUSED = UpstreamUnavailableError("The chain is not available", wait=7)
+CAUSED.__cause__ = RetryableError("HTTP status 503 of the node")
 
 RAISED = {
     "caused": CAUSED,
     "missing": exceptions.NotFound("Token not found"),
     "missing-page": Http404({"tried": ["a", "b"]}),
     "missing-plain": exceptions.NotFound(),
-    "conflict": Conflict("requestKey was used with another body"),
-    "too-large": PayloadTooLarge(),
-    "named": BadRequest("Unsupported chain", field="chainId"),
+    "conflict": ConflictError("requestKey was used with another body"),
+    "too-large": PayloadTooLargeError(),
+    "named": BadRequestError("Unsupported chain", field="chainId"),
     "plain-text": exceptions.ValidationError("Failed to index transaction"),
     "model": django_exceptions.ValidationError({"keyword": ["is taken"]}),
     "empty": exceptions.ValidationError({}),
     "throttled": exceptions.Throttled(wait=12.3),
     "throttled-plain": exceptions.Throttled(),
-    "failed": UpstreamFailed("Market data failed", wait=30),
-    "unavailable": UpstreamUnavailable(),
-    "retryable": Retryable("HTTP status 503 of http://secret.example/key"),
-    "permanent": Permanent("HTTP status 400 of http://secret.example/key"),
+    "failed": UpstreamFailedError("Market data failed", wait=30),
+    "unavailable": UpstreamUnavailableError(),
+    "retryable": RetryableError("HTTP status 503 of http://secret.example/key"),
+    "permanent": PermanentError("HTTP status 400 of http://secret.example/key"),
     "database": OperationalError("connection to server at 10.0.0.7 failed"),
     "denied": django_exceptions.PermissionDenied("internal reason"),
     "suspicious": django_exceptions.SuspiciousOperation("internal reason"),
@@ -137,7 +143,7 @@ def api():
 
 
 def refused(response, status):
-    """The error body of a response, after the checks that hold for every error."""
+    """Check what holds for every error, and return the error body."""
     assert response.status_code == status
     assert response["Content-Type"] == "application/json"
     assert response["Cache-Control"] == "no-store"
@@ -169,7 +175,7 @@ def test_it_answers_an_exception_with_its_status_and_one_sentence(api, name, sta
 
 
 @pytest.mark.parametrize(("name", "status"), [("retryable", 503), ("permanent", 502), ("database", 503)])
-def test_it_tells_nothing_about_what_an_upstream_or_the_database_said(api, name, status):
+def test_it_hides_the_response_of_an_upstream_or_the_database(api, name, status):
     response = api.get(f"/api/raise/{name}")
     refused(response, status)
     assert response["Retry-After"] == "5"
@@ -196,13 +202,13 @@ def test_it_lets_error_trackers_see_an_unforeseen_error():
 
 
 @pytest.mark.parametrize(("name", "wait"), [("throttled", "13"), ("throttled-plain", "1")])
-def test_it_says_when_to_come_back_after_a_limit(api, name, wait):
+def test_it_has_retry_after_at_a_limit(api, name, wait):
     response = api.get(f"/api/raise/{name}")
     assert refused(response, 429) == {"error": "Too many requests. Please try again later."}
     assert response["Retry-After"] == wait
 
 
-def test_it_says_when_to_come_back_after_a_failed_upstream(api):
+def test_it_has_retry_after_for_a_failed_upstream(api):
     assert api.get("/api/raise/failed")["Retry-After"] == "30"
 
 
@@ -322,7 +328,7 @@ def test_it_names_the_methods_that_an_address_has(api):
     assert response["Allow"] == "POST, OPTIONS"
 
 
-def test_it_answers_options_with_the_methods_alone(api):
+def test_it_answers_options_with_only_the_methods(api):
     response = api.options("/api/validate")
     assert (response.status_code, response.json(), response["Allow"]) == (200, {}, "POST, OPTIONS")
 

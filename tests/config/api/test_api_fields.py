@@ -1,22 +1,14 @@
-"""Scalars of the contract: what is taken, in which form it goes on, and what is refused."""
+"""Fields of the API contract: accepted values, normal forms and refusals."""
 
 from decimal import Decimal
 
 import pytest
 from rest_framework import serializers
 
-from config.api.fields import (
-    AddressField,
-    FlagField,
-    PoolAddressField,
-    WeiField,
-    WholeNumberField,
-    parse_address,
-    parse_flag,
-    parse_pool_address,
-    parse_transaction_hash,
-)
-from tokens.chains.base58 import is_account
+from config.api.fields import FlagField, WeiField, WholeNumberField
+from config.json_rules import parse_flag
+from tokens.chains.addresses import is_solana_address, parse_address, parse_pool_address, parse_transaction_hash
+from tokens.installation.chain_fields import AddressField, PoolAddressField
 
 # The examples of EIP-55 itself.
 CHECKSUMMED = [
@@ -97,7 +89,7 @@ def test_it_refuses_what_is_no_transaction_hash(text):
 def test_it_refuses_what_is_neither_address_nor_mint(text):
     with pytest.raises(ValueError, match="or a base58 mint of 32 bytes"):
         parse_address(text, allow_mint=True)
-    assert not is_account(text)
+    assert not is_solana_address(text)
 
 
 @pytest.mark.parametrize("text", CHECKSUMMED)
@@ -131,7 +123,7 @@ def test_it_refuses_other_flags(text):
 
 @pytest.mark.parametrize("field", [AddressField(), AddressField(allow_mint=True), PoolAddressField()])
 @pytest.mark.parametrize("value", [5, 0x5AAEB6053F3E94C9B9A09F33669435E7EF1BEAED, True, 1.5, [ADDRESS], {}, "0x12"])
-def test_a_field_names_its_rule_for_whatever_is_no_text_of_its_kind(field, value):
+def test_a_field_names_its_rule_for_values_that_are_no_text_of_its_kind(field, value):
     with pytest.raises(serializers.ValidationError, match="must be a"):
         field.run_validation(value)
 

@@ -1,4 +1,4 @@
-"""The probes: up, and ready, also while PostgreSQL or Redis refuse or hang."""
+"""GET /healthz and GET /readyz, also while PostgreSQL or Redis refuse connections or hang."""
 
 import json
 import logging
@@ -31,7 +31,7 @@ for address in ("/readyz", "/healthz"):
 
 
 def probe_in_a_process(*, database_port, redis_port):
-    """[status, body, seconds] of /readyz and of /healthz, with servers at these loopback ports; and the log."""
+    """Return [status, body, seconds] of /readyz and /healthz with servers at these loopback ports, and the log."""
     environment = {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "config.settings",
@@ -54,7 +54,7 @@ def probe_in_a_process(*, database_port, redis_port):
 
 @pytest.fixture
 def closed_port():
-    """A loopback port that is bound, so that nobody else takes it, and refuses connections."""
+    """Bind a loopback port, so that no other process takes it, which refuses connections."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield bound.getsockname()[1]
@@ -62,13 +62,13 @@ def closed_port():
 
 @pytest.fixture
 def silent_port():
-    """A loopback port that takes connections and never says a word."""
+    """Listen on a loopback port that accepts connections and never responds."""
     with listen_silently() as listening:
         yield listening.getsockname()[1]
 
 
 def listen_silently():
-    """A socket on a loopback port whose connections nobody accepts."""
+    """Return a socket on a loopback port that never accepts its connections."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     listening.listen(16)
@@ -182,12 +182,12 @@ def test_it_leaves_no_connection_behind():
     assert count() == before
 
 
-def test_it_is_up_without_asking_the_database():
+def test_it_is_up_without_a_query():
     response = Client().get("/healthz")
     assert (response.status_code, response.json(), response["Cache-Control"]) == (200, {"status": "ok"}, "no-store")
 
 
-def test_it_is_up_without_asking_the_cache(settings, closed_port):
+def test_it_is_up_without_the_cache(settings, closed_port):
     settings.CACHES = cache_at(closed_port)
     with pytest.raises(redis.RedisError, match="refused"):
         cache.get("anything")
@@ -197,13 +197,13 @@ def test_it_is_up_without_asking_the_cache(settings, closed_port):
 @pytest.mark.parametrize("host", ["10.0.0.7:8000", "[::1]", "evil.example", "not a host"])
 def test_probes_are_answered_whatever_the_host_and_without_redirect_to_https(settings, host):
     settings.SECURE_SSL_REDIRECT = True
-    settings.MIDDLEWARE = ["config.api.health.answer_probes", *settings.MIDDLEWARE]
+    settings.MIDDLEWARE = ["config.api.health.probe_middleware", *settings.MIDDLEWARE]
     assert Client().get("/healthz", headers={"host": host}).status_code == 200
     assert Client().get("/healthz/", headers={"host": host}).status_code == 200
 
 
 def test_other_addresses_keep_the_checks_of_the_middleware(settings):
     settings.SECURE_SSL_REDIRECT = True
-    settings.MIDDLEWARE = ["config.api.health.answer_probes", *settings.MIDDLEWARE]
+    settings.MIDDLEWARE = ["config.api.health.probe_middleware", *settings.MIDDLEWARE]
     assert Client().get("/api/nothing").status_code == 301
     assert Client().get("/healthz-not", headers={"host": "evil.example"}, secure=True).status_code == 400

@@ -1,4 +1,4 @@
-"""What may come in as a body, and what goes out as one."""
+"""Parsing of request bodies and rendering of responses."""
 
 import datetime
 import http.client
@@ -15,11 +15,11 @@ from django.test import Client
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from config.api.errors import PayloadTooLarge
-from config.api.parsing import LimitedJSONParser, parse_json
+from config.api.errors import PayloadTooLargeError
+from config.api.parsing import LimitedJSONParser, parse_json_body
 from config.api.rendering import render_json
 from config.api.routing import endpoint
-from config.edge.chunked_bodies import measure_bodies
+from config.edge.chunked_bodies import add_content_length
 from tests.processes.waiting import wait_for
 
 pytestmark = pytest.mark.urls(__name__)
@@ -63,7 +63,7 @@ def post():
 
 
 def string_of(length):
-    """A JSON string that is `length` bytes long with its quotes."""
+    """Return a JSON string that is `length` bytes long with its quotes."""
     return b'"' + b"a" * (length - 2) + b'"'
 
 
@@ -121,7 +121,7 @@ def test_it_refuses_more_levels_than_it_could_answer_with(post, depth, status):
 
 
 TEXT_RULE = "must not contain NUL characters or unpaired surrogates"
-# Where a text stands, and the field that is named.
+# The place of a text, and the field that is named.
 PLACES = {
     '{"a": "%s"}': "a",
     '{"a": [{"b": "x"}, {"b": "%s"}]}': "a[1].b",
@@ -145,13 +145,13 @@ def test_it_names_the_field_whose_text_the_database_cannot_keep(post, template, 
 
 
 @pytest.mark.parametrize("body", [r'{"a": "\ud800"', r'["\ud800", \ud800]', r'{"a": "\ud800", "a": nonsense}'])
-def test_it_says_that_it_is_no_json_where_more_is_wrong_than_a_text(post, body):
+def test_it_reports_invalid_json_where_more_is_wrong_than_a_text(post, body):
     assert post(body.encode()).json() == {"error": "Malformed JSON"}
 
 
 @pytest.fixture
 def high_recursion_limit():
-    """As libraries set it that the service imports."""
+    """Raise the recursion limit as libraries do that the service imports."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(1_000_000)
     yield
@@ -210,13 +210,13 @@ def test_it_reads_bodies_up_to_the_limit_of_the_view(post, path, length, status)
 
 def test_it_refuses_a_declared_length_without_reading(rf):
     request = rf.generic("POST", "/", b"", CONTENT_LENGTH=str(MEBIBYTE + 1))
-    with pytest.raises(PayloadTooLarge):
+    with pytest.raises(PayloadTooLargeError):
         LimitedJSONParser().parse(io.BytesIO(b"{}"), parser_context={"request": request})
 
 
 def test_it_refuses_a_body_that_is_longer_than_declared():
     stream = io.BytesIO(string_of(5 * MEBIBYTE))
-    with pytest.raises(PayloadTooLarge):
+    with pytest.raises(PayloadTooLargeError):
         LimitedJSONParser().parse(stream)
     assert stream.tell() == MEBIBYTE + 1
 
@@ -228,17 +228,17 @@ def test_it_takes_an_empty_body_for_an_empty_object(post):
 @pytest.mark.parametrize("number", [10**27 + 1, 2**64, 2**63, 2**63 - 1, -(2**63) - 1, 10**18, 0])
 @pytest.mark.parametrize("template", ["%d", "[%d]", "[1,%d]", '{"a":%d}', '{"a": %d}', "\n%d"])
 def test_it_keeps_whole_numbers_exact(template, number):
-    assert str(number) in str(parse_json((template % number).encode()))
+    assert str(number) in str(parse_json_body((template % number).encode()))
 
 
 def test_it_gives_a_length_to_bodies_that_come_without_one():
     environ = {"wsgi.input": io.BytesIO(b"abc"), "wsgi.input_terminated": True}
-    assert b"".join(measure_bodies(report_length)(environ, None)) == b"3 abc"
+    assert b"".join(add_content_length(report_length)(environ, None)) == b"3 abc"
 
 
 def test_it_does_not_wait_for_a_body_that_has_no_end():
     environ = {"wsgi.input": io.BytesIO(b"abc")}
-    assert b"".join(measure_bodies(report_length)(environ, None)) == b"None abc"
+    assert b"".join(add_content_length(report_length)(environ, None)) == b"None abc"
 
 
 def report_length(environ, start_response):
@@ -247,7 +247,7 @@ def report_length(environ, start_response):
 
 @pytest.fixture(scope="module")
 def served():
-    """The port of a real server that serves this module's addresses."""
+    """Run a real server for this module's addresses and return its port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

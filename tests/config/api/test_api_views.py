@@ -1,4 +1,4 @@
-"""The base of the GET endpoints: parameters, headers, addresses."""
+"""Base view of the GET endpoints: parameters, headers and addresses."""
 
 import pytest
 from django.contrib.auth.models import Group
@@ -10,10 +10,11 @@ from rest_framework.exceptions import NotAuthenticated, NotFound
 from rest_framework.permissions import BasePermission
 from rest_framework.response import Response
 
-from config.api.fields import AddressField, FlagField, WholeNumberField
-from config.api.response_headers import private_for, shared_for
+from config.api.fields import FlagField, WholeNumberField
+from config.api.response_headers import private_cache_control, public_cache_control
 from config.api.routing import endpoint
 from config.api.views import QueryView
+from tokens.installation.chain_fields import AddressField
 
 pytestmark = pytest.mark.urls(__name__)
 
@@ -28,7 +29,7 @@ class ListingQuery(serializers.Serializer):
 
 class Listing(QueryView):
     query_serializer = ListingQuery
-    cache_control = shared_for(2)
+    cache_control = public_cache_control(2)
 
     def get(self, request):
         if self.query["limit"] == 4:
@@ -42,7 +43,7 @@ class Listing(QueryView):
 
 
 class Private(QueryView):
-    cache_control = private_for(120)
+    cache_control = private_cache_control(120)
 
     def get(self, request):
         return Response({}, headers={"Cache-Control": "private, no-store"} if "own" in request.query_params else None)
@@ -78,13 +79,13 @@ class Groups(QueryView):
         return Response(list(GroupFilter(self.filters, Group.objects.order_by("id")).qs.values_list("name", flat=True)))
 
 
-class Nobody(BasePermission):
+class DenyAll(BasePermission):
     def has_permission(self, request, view):
         raise NotAuthenticated("API key is required")
 
 
 class Guarded(Listing):
-    permission_classes = [Nobody]
+    permission_classes = [DenyAll]
 
 
 urlpatterns = [
@@ -184,7 +185,7 @@ def test_it_names_ignored_parameters_of_a_call_with_a_body(api):
     assert answer["X-Ignored-Params"] == "page"
 
 
-def test_a_caller_who_is_refused_learns_nothing_about_parameters(api):
+def test_a_refused_caller_gets_nothing_about_parameters(api):
     answer = api.get("/api/guarded?page=2")
     assert answer.status_code == 401
     assert "X-Ignored-Params" not in answer
@@ -225,12 +226,12 @@ def test_it_names_at_most_twenty_ignored_parameters(api):
         ("/api/guarded", "no-store"),
     ],
 )
-def test_it_tells_caches_what_to_keep_and_never_an_error(api, address, header):
+def test_it_has_cache_headers_for_responses_and_none_for_errors(api, address, header):
     assert api.get(address)["Cache-Control"] == header
 
 
 def test_it_writes_stale_seconds_for_shared_caches():
-    assert shared_for(30, stale_seconds=60) == "public, s-maxage=30, stale-while-revalidate=60"
+    assert public_cache_control(30, stale_seconds=60) == "public, s-maxage=30, stale-while-revalidate=60"
 
 
 @pytest.mark.parametrize(
@@ -250,7 +251,7 @@ def test_other_endpoints_are_not_deprecated(api):
 
 @pytest.mark.django_db
 def test_it_filters_by_the_filterset(api):
-    # Those that migrations made.
+    # The groups that migrations made.
     Group.objects.all().delete()
     for name in ("alpha", "beta", "alphabet"):
         Group.objects.create(name=name)

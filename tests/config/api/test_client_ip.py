@@ -1,11 +1,11 @@
-"""Whom a request is counted by: the connection, or what trusted proxies say of it."""
+"""Client address of a request: that of the connection, or of the header written by trusted proxies."""
 
 from typing import Any
 
 import pytest
 from django.test import RequestFactory
 
-from config.api.client_ip import client_address
+from config.client_ip import client_address
 
 
 def address_of(remote: str, *, forwarded: str | None = None) -> str:
@@ -18,7 +18,7 @@ def test_it_counts_callers_without_an_address_together(remote: str) -> None:
     assert address_of(remote) == "unknown"
 
 
-def test_it_believes_no_header_where_no_proxy_is_trusted(settings: Any) -> None:
+def test_it_trusts_no_header_where_no_proxy_is_trusted(settings: Any) -> None:
     settings.TRUSTED_PROXIES = 0
     assert address_of("192.0.2.1", forwarded="198.51.100.7") == "192.0.2.1"
     assert address_of("", forwarded="198.51.100.7") == "unknown"

@@ -1,4 +1,4 @@
-"""What browsers let pages of other origins do."""
+"""CORS: the access of pages of other origins."""
 
 import pytest
 from django.test import Client
@@ -16,11 +16,11 @@ def origins(settings):
 
 
 def preflight(address, method, *, origin=ELSEWHERE, headers=""):
-    """What the browser is told of this call, by the ends of the headers' names."""
-    asked = {"origin": origin, "access-control-request-method": method}
+    """Send the preflight of this call and return its CORS headers, by the ends of their names."""
+    request_headers = {"origin": origin, "access-control-request-method": method}
     if headers:
-        asked["access-control-request-headers"] = headers
-    answer = Client().options(address, headers=asked)
+        request_headers["access-control-request-headers"] = headers
+    answer = Client().options(address, headers=request_headers)
     assert (answer.status_code, answer.content) == (200, b"")
     return allowed(answer)
 
@@ -67,7 +67,7 @@ def test_a_page_of_a_listed_origin_may(address, method, headers):
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_a_page_of_any_origin_may_ask_whether_it_may_read_what_is_public(method):
+def test_a_page_of_any_origin_may_preflight_what_is_public(method):
     answer = preflight(PUBLIC, method, headers="x-api-key")
     assert answer == {"origin": "*", "methods": "GET, HEAD", "headers": "content-type"}
 
@@ -80,7 +80,7 @@ def test_a_page_of_any_origin_may_ask_whether_it_may_read_what_is_public(method)
 def test_a_page_of_any_origin_may_read_what_is_public(address, status, origin):
     answer = Client().get(address, headers={"origin": origin} if origin else {})
     assert answer.status_code == status
-    # The same to all, so that one answer serves all.
+    # The same for all origins, so that one cache entry serves all.
     assert allowed(answer) == {"origin": "*"}
     assert "origin" not in answer.headers.get("Vary", "").lower()
     assert set(answer.headers["Access-Control-Expose-Headers"].split(", ")) == {

@@ -1,4 +1,4 @@
-"""Real answers against our own OpenAPI description: it and `tokens.catalogue.records`, which writes them, say the same."""
+"""Responses validated against our own OpenAPI description; `tokens.catalogue.records` builds the records."""
 
 import copy
 import json
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 POOL = "0x" + "ab" * 32
 LOCKUP = {"startedAt": "2026-02-07T12:00:00.000Z", "lockDuration": 604_800, "vestDuration": 0}
-# Each part of a record with all that it can say.
+# Each part of a record with all of its fields.
 FULL = {
     "description": "A token",
     "img_url": "https://a.example/a.png",
@@ -69,7 +69,7 @@ FULL = {
 
 @pytest.fixture
 def description(client):
-    """The description, in which no object may have a key that it doesn't name, unless it says so itself."""
+    """Return the description with `additionalProperties: false` wherever it is not set."""
     document = client.get("/api/openapi.json").json()
     close_objects(document["components"]["schemas"])
     return document
@@ -87,7 +87,7 @@ def close_objects(schema):
 
 
 def check(description, path, body, *, method="get", status=200):
-    """Raises ValidationError where the body is not as described."""
+    """Raise ValidationError if the body is not as described."""
     operation = description["paths"][path][method]
     schema = operation["responses"][str(status)]["content"]["application/json"]["schema"]
     whole = {"components": description["components"]} | schema
@@ -96,7 +96,7 @@ def check(description, path, body, *, method="get", status=200):
 
 @pytest.fixture
 def tokens():
-    """A token of which everything is known, with user and market, and one of which nothing is."""
+    """Create a token with all fields, user and market, and one with none; return the first."""
     SocialProfileFactory(fid=7, verified_addresses=[WALLET], pfp_url="https://a.example/p.png", bio="Hello")
     full = TokenFactory(**FULL, contract_address=WALLET, admin=WALLET, pool_address=POOL, name="dog", verified=True)
     price(full, price_usd=1.5, market_cap=2, volume_24h=3, liquidity_usd=4, tx_count_24h=5)
@@ -104,7 +104,7 @@ def tokens():
     empty = {"supply": None, "admin": "", "msg_sender": "", "pool_address": "", "paired_token": "", "pair": ""}
     nothing = dict.fromkeys(("pairedToken", "tickIfToken0IsNewToken", "tickSpacing", "hook"))
     TokenFactory(**empty, name="", symbol="", pool_config=nothing, requestor_fid=8)
-    # One that looks like the first, and one whose market says nothing.
+    # One with the name and symbol of the first, and a market without values.
     price(TokenFactory(name="dog", symbol=full.symbol, requestor_fid=None))
     return full
 
@@ -189,7 +189,7 @@ def test_an_error_is_as_described(client, read_key, description, name, parameter
 
 
 @pytest.mark.parametrize("parts", [{}, {"dryRun": True}, {"chainId": 5}])
-def test_an_order_is_as_described(client, launchpad, deploy_key, description, parts):
+def test_a_deployment_is_as_described(client, launchpad, deploy_key, description, parts):
     DeployWalletFactory(chain_id=CHAIN_ID, address=ORDERING_WALLET)
     body = order(**parts)
     bodies = description["paths"]["/api/tokens/deploy"]["post"]["requestBody"]["content"]["application/json"]["schema"]
@@ -204,7 +204,7 @@ def test_an_order_is_as_described(client, launchpad, deploy_key, description, pa
     ("columns", "status"),
     [({}, 200), ({"status": "mined", "tx_hash": POOL, "error": "e"}, 200), ({"request_key": "x"}, 404)],
 )
-def test_how_far_an_order_is_is_as_described(client, deploy_key, description, columns, status):
+def test_the_status_of_a_deployment_is_as_described(client, deploy_key, description, columns, status):
     stored = DeploymentFactory(partner_key=PartnerKey.objects.get(), expected_address=WALLET, **columns)
     answer = client.get(f"/api/tokens/deploy/status/{stored.request_key}", headers=deploy_key)
     assert answer.status_code == status
@@ -269,7 +269,7 @@ def test_airdrop_proofs_are_as_described(client, description, claimer):
 
 
 def leaves(value, path=()):
-    """Each place in a record, down to what is no object."""
+    """Yield each path in a record, down to values that are no objects."""
     if isinstance(value, dict) and value:
         for key, inner in value.items():
             yield from leaves(inner, (*path, key))
@@ -280,7 +280,7 @@ def leaves(value, path=()):
 
 
 def change(record, path, act):
-    """A copy of the record in which the act was done to the place."""
+    """Return a copy of the record, with `act` applied at `path`."""
     changed = copy.deepcopy(record)
     inner = changed
     for part in path[:-1]:

@@ -1,4 +1,4 @@
-"""Headers of real answers against the description: what is sent is described, in its form, for the answer's status."""
+"""Headers of responses validated against the OpenAPI description of each status."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 from django.db import connections
 from jsonschema import Draft202012Validator
 
-from config.redis.connection import redis
+from config.redis.connection import redis_client
 from development.devchain.anvil import CHAIN_ID
 from development.standins.http_server import Mode
 from tests.rows.factories import DeployWalletFactory, TokenFactory
@@ -19,8 +19,8 @@ from tokens.models import DeploySwitch
 pytestmark = pytest.mark.django_db
 
 LIMITS = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
-# What clients act upon; others belong to HTTP itself.
-TOLD = LIMITS | {
+# Headers that clients act upon; others belong to HTTP itself.
+API_HEADERS = LIMITS | {
     "Deprecation",
     "ETag",
     "Idempotency-Replayed",
@@ -52,7 +52,7 @@ LOOKUPS = {
 
 @pytest.fixture(autouse=True)
 def limits(settings):
-    """Wide enough for all of these tests."""
+    """Set limits that are high enough for all of these tests."""
     settings.RATE_LIMIT_PUBLIC = settings.RATE_LIMIT_KEYED = settings.RATE_LIMIT_DEPLOY = 1_000_000
 
 
@@ -62,12 +62,12 @@ def document(client):
 
 
 @pytest.fixture
-def told(document):
-    """The names of the headers that an answer tells, each of which must be described."""
+def api_headers(document):
+    """Return a function that checks the API headers of a response and returns their names."""
 
     def names(path, answer, *, method="get"):
         described = document["paths"][path][method]["responses"][str(answer.status_code)].get("headers", {})
-        found = TOLD & set(answer.headers)
+        found = API_HEADERS & set(answer.headers)
         assert found <= set(described), (path, answer.status_code, found - set(described))
         for name in found:
             header = described[name]
@@ -81,29 +81,29 @@ def told(document):
 
 
 @pytest.mark.parametrize("path", [LIST, SEARCH, PARTNERS])
-def test_an_answer_and_what_it_ignored(client, told, read_key, path):
+def test_an_answer_and_what_it_ignored(client, api_headers, read_key, path):
     answer = client.get(path, {"page": 1}, headers=read_key)
     expected = LIMITS | {"X-Ignored-Params"}
     expected |= {"ETag"} if path != PARTNERS else set()
     expected |= {"Deprecation", "Link"} if path == SEARCH else set()
-    assert (answer.status_code, told(path, answer)) == (200, expected)
+    assert (answer.status_code, api_headers(path, answer)) == (200, expected)
 
 
 @pytest.mark.parametrize("path", [LIST, SEARCH, DETAIL])
-def test_what_the_caller_has_already(client, told, document, read_key, path):
+def test_what_the_caller_has_already(client, api_headers, document, read_key, path):
     TokenFactory(contract_address=WALLET)
     parameters = {"address": WALLET} if path == DETAIL else {"page": 1}
     etag = client.get(path, parameters, headers=read_key).headers["ETag"]
     answer = client.get(path, parameters, headers=read_key | {"if-none-match": etag})
     assert answer.status_code == 304
-    assert told(path, answer) >= LIMITS | {"ETag"}
+    assert api_headers(path, answer) >= LIMITS | {"ETag"}
     assert "content" not in document["paths"][path]["get"]["responses"]["304"]
     [condition] = [part for part in document["paths"][path]["get"]["parameters"] if part["in"] == "header"]
     assert (condition["name"], condition.get("required", False)) == ("If-None-Match", False)
 
 
 @pytest.mark.parametrize(("path", "method"), [(PARTNERS, "get"), (POOLS, "post"), ("/api/get-claim-info", "get")])
-def test_what_nobody_may_store_has_no_condition(document, path, method):
+def test_what_may_not_be_stored_has_no_condition(document, path, method):
     operation = document["paths"][path][method]
     assert "304" not in operation["responses"]
     assert "ETag" not in operation["responses"]["200"]["headers"]
@@ -111,80 +111,80 @@ def test_what_nobody_may_store_has_no_condition(document, path, method):
 
 
 @pytest.mark.parametrize("path", [LIST, SEARCH])
-def test_a_refused_parameter(client, told, path):
+def test_a_refused_parameter(client, api_headers, path):
     answer = client.get(path, {"page": 1, "fids": "x"})
     deprecated = {"Deprecation", "Link"} if path == SEARCH else set()
-    assert (answer.status_code, told(path, answer)) == (400, LIMITS | {"X-Ignored-Params"} | deprecated)
+    assert (answer.status_code, api_headers(path, answer)) == (400, LIMITS | {"X-Ignored-Params"} | deprecated)
 
 
-def test_a_refused_body(client, told):
+def test_a_refused_body(client, api_headers):
     answer = client.post(f"{POOLS}?page=1", json.dumps({"poolAddresses": 1}), content_type="application/json")
-    assert (answer.status_code, told(POOLS, answer, method="post")) == (400, LIMITS | {"X-Ignored-Params"})
+    assert (answer.status_code, api_headers(POOLS, answer, method="post")) == (400, LIMITS | {"X-Ignored-Params"})
     answer = client.post(f"{POOLS}?page=1", "x", content_type="text/plain")
-    assert (answer.status_code, told(POOLS, answer, method="post")) == (415, LIMITS | {"X-Ignored-Params"})
+    assert (answer.status_code, api_headers(POOLS, answer, method="post")) == (415, LIMITS | {"X-Ignored-Params"})
 
 
-def test_a_refused_caller(client, told, index_key):
+def test_a_refused_caller(client, api_headers, index_key):
     answer = client.get(PARTNERS, {"page": 1})
-    assert (answer.status_code, told(PARTNERS, answer)) == (401, LIMITS | {"WWW-Authenticate"})
+    assert (answer.status_code, api_headers(PARTNERS, answer)) == (401, LIMITS | {"WWW-Authenticate"})
     answer = client.get(PARTNERS, {"page": 1}, headers=index_key)
-    assert (answer.status_code, told(PARTNERS, answer)) == (403, LIMITS)
+    assert (answer.status_code, api_headers(PARTNERS, answer)) == (403, LIMITS)
 
 
 @pytest.mark.parametrize("path", [LIST, SEARCH])
-def test_a_call_over_the_limit(client, told, settings, path):
+def test_a_call_over_the_limit(client, api_headers, settings, path):
     settings.RATE_LIMIT_PUBLIC = 1
     deprecated = {"Deprecation", "Link"} if path == SEARCH else set()
     for _ in range(3):
         answer = client.get(path, {"page": 1}, REMOTE_ADDR="198.51.100.77")
-    assert (answer.status_code, told(path, answer)) == (429, LIMITS | {"Retry-After"} | deprecated)
+    assert (answer.status_code, api_headers(path, answer)) == (429, LIMITS | {"Retry-After"} | deprecated)
 
 
-def test_a_missing_record(client, told, read_key):
+def test_a_missing_record(client, api_headers, read_key):
     answer = client.get(DETAIL, {"address": WALLET, "page": 1}, headers=read_key)
-    assert (answer.status_code, told(DETAIL, answer)) == (404, LIMITS | {"X-Ignored-Params"})
+    assert (answer.status_code, api_headers(DETAIL, answer)) == (404, LIMITS | {"X-Ignored-Params"})
 
 
-def test_a_page_that_stands_in(client, told, market):
+def test_a_page_that_stands_in(client, api_headers, market):
     launch(market)
-    assert "Warning" not in told(TRENDING, client.get(TRENDING))
+    assert "Warning" not in api_headers(TRENDING, client.get(TRENDING))
     grow_stale()
     market.behave(Mode.FAIL)
     answer = client.get(TRENDING)
-    assert (answer.status_code, told(TRENDING, answer)) == (200, LIMITS | {"ETag", "Warning"})
+    assert (answer.status_code, api_headers(TRENDING, answer)) == (200, LIMITS | {"ETag", "Warning"})
     answer = client.get(TRENDING, headers={"if-none-match": answer.headers["ETag"]})
-    assert (answer.status_code, told(TRENDING, answer)) == (304, LIMITS | {"ETag", "Warning"})
+    assert (answer.status_code, api_headers(TRENDING, answer)) == (304, LIMITS | {"ETag", "Warning"})
 
 
-def test_an_upstream_that_fails_or_can_not_be_asked(client, told, market, settings):
+def test_an_upstream_that_fails_or_is_turned_off(client, api_headers, market, settings):
     market.behave(Mode.FAIL)
     answer = client.get(TRENDING)
-    assert (answer.status_code, told(TRENDING, answer)) == (502, LIMITS | {"Retry-After"})
+    assert (answer.status_code, api_headers(TRENDING, answer)) == (502, LIMITS | {"Retry-After"})
     settings.MARKET_DATA = False
     answer = client.get(TRENDING)
-    assert (answer.status_code, told(TRENDING, answer)) == (503, LIMITS | {"Retry-After"})
-    redis().delete(provider_rate_limit.PAUSE_KEY)
+    assert (answer.status_code, api_headers(TRENDING, answer)) == (503, LIMITS | {"Retry-After"})
+    redis_client().delete(provider_rate_limit.BACKOFF_KEY)
 
 
-def test_an_order_and_its_repetition(client, told, launchpad, deploy_key):
+def test_a_deployment_and_its_repetition(client, api_headers, launchpad, deploy_key):
     DeployWalletFactory(chain_id=CHAIN_ID, address=ORDERING_WALLET)
     body = json.dumps(order())
     for further in (set(), {"Idempotency-Replayed"}):
         answer = client.post(f"{DEPLOY}?page=1", body, content_type="application/json", headers=deploy_key)
         assert answer.status_code == 200
-        assert told(DEPLOY, answer, method="post") == LIMITS | {"X-Ignored-Params"} | further
+        assert api_headers(DEPLOY, answer, method="post") == LIMITS | {"X-Ignored-Params"} | further
 
 
-def test_an_order_while_they_are_paused(client, told, launchpad, deploy_key):
+def test_a_deployment_while_the_chain_is_paused(client, api_headers, launchpad, deploy_key):
     DeployWalletFactory(chain_id=CHAIN_ID, address=ORDERING_WALLET)
     DeploySwitch.objects.create(chain_id=CHAIN_ID, paused=True)
     answer = client.post(DEPLOY, json.dumps(order()), content_type="application/json", headers=deploy_key)
-    assert (answer.status_code, told(DEPLOY, answer, method="post")) == (503, LIMITS | {"Retry-After"})
+    assert (answer.status_code, api_headers(DEPLOY, answer, method="post")) == (503, LIMITS | {"Retry-After"})
 
 
 @pytest.fixture
 def no_database(unused_port):
-    """A connection that leads nowhere, in the place of the test's."""
+    """Replace the test's connection by one to a closed port."""
     of_test = connections["default"]
     connections["default"] = of_test.copy()
     connections["default"].settings_dict["HOST"] = "127.0.0.1"
@@ -194,13 +194,13 @@ def no_database(unused_port):
 
 
 @pytest.mark.parametrize("path", LOOKUPS)
-def test_a_part_of_the_service_that_does_not_answer(client, told, no_database, path):
+def test_a_part_of_the_service_that_does_not_answer(client, api_headers, no_database, path):
     answer = client.get(path, LOOKUPS[path])
     assert (answer.status_code, answer.json()) == (503, {"error": "Service is temporarily unavailable"})
-    assert told(path, answer) >= LIMITS | {"Retry-After"}
+    assert api_headers(path, answer) >= LIMITS | {"Retry-After"}
 
 
-def test_pools_while_a_part_of_the_service_does_not_answer(client, told, no_database):
+def test_pools_while_a_part_of_the_service_does_not_answer(client, api_headers, no_database):
     body = json.dumps({"poolAddresses": [WALLET]})
     answer = client.post(POOLS, body, content_type="application/json")
-    assert (answer.status_code, told(POOLS, answer, method="post")) == (503, LIMITS | {"Retry-After"})
+    assert (answer.status_code, api_headers(POOLS, answer, method="post")) == (503, LIMITS | {"Retry-After"})

@@ -1,4 +1,4 @@
-"""The described parameters against what is taken: values at each described bound pass, values beyond it are refused."""
+"""Parameters validated as in the OpenAPI description: values at each bound pass, values beyond it are refused."""
 
 import re
 from urllib.parse import quote
@@ -14,10 +14,10 @@ SAMPLES = [ADDRESS, ADDRESS.lower(), ADDRESS.upper(), MINT, "0x" + "ab" * 32, "0
 SAMPLES += ["0x12", "WETH", "vitalik.eth", ADDRESS + "0", ADDRESS[2:], "0x" + "g" * 40, MINT + "0", "0x" + "ab" * 33]
 # Opaque, and refused by rules of its own; and what is not found where it has another form.
 UNBOUNDED = {"cursor", "requestKey"}
-# What no description can say: which chains there are, and of which kind an address has to be for another parameter.
+# Rules that a schema can't express: the existing chains, and the kind of address that another parameter requires.
 RULES_OF_CONTENT = (
     "must be a chain of this service",
-    "must be a chain that the market data provider knows",
+    "must be a chain that the market data provider covers",
     "must be base58 of 32 bytes: chain 101 is Solana",
     "must be a 20-byte hex address on a chain other than Solana",
 )
@@ -30,7 +30,7 @@ def document(client):
 
 @pytest.fixture
 def refuses(client, read_key, settings):
-    """Whether an operation refuses a value of a parameter by its name, the required others being in order."""
+    """Return a function that returns whether an operation refuses a value of a parameter by its name."""
     settings.RATE_LIMIT_PUBLIC = settings.RATE_LIMIT_KEYED = 0
     settings.MARKET_DATA = False
 
@@ -52,7 +52,7 @@ def refuses(client, read_key, settings):
 
 
 def good_values(schema):
-    """Values at the bounds of a schema."""
+    """Yield values at the bounds of a schema."""
     if "enum" in schema:
         return schema["enum"]
     if schema["type"] == "integer":
@@ -68,7 +68,7 @@ def good_values(schema):
 
 
 def bad_values(schema, name):
-    """Values beyond the bounds of a schema; blanks are of no number, address or choice."""
+    """Yield values beyond the bounds of a schema; blanks are no number, address or choice."""
     good = good_values(schema)
     if "maxLength" in schema:
         # A search box that is left empty may send its blanks.

@@ -1,4 +1,4 @@
-"""The limits under the production server: one count for its processes, and callers by the addresses that it tells."""
+"""Rate limits under the production server: shared by its processes, and per client address of the proxy header."""
 
 import http.client
 import subprocess
@@ -14,18 +14,18 @@ from config.environment.variables import BASE_DIR
 from tests.processes.waiting import wait_for
 
 _LIMIT = 25
-# No view, no cache: what is counted here is nothing else.
+# An address without view and cache: nothing else is counted.
 _ADDRESS = "/api/nothing"
 
 
 @pytest.fixture
 def served(service_environment: dict[str, str], unused_port: int) -> Iterator[int]:
-    """The port of the service, behind one proxy, with two processes of four threads."""
+    """Run the service behind one proxy, with two processes of four threads, and return its port."""
     command = [sys.executable, "-m", "granian", "--interface", "wsgi", "config.wsgi:application"]
     changes = {"RATE_LIMIT_PUBLIC": str(_LIMIT), "TRUSTED_PROXIES": "1", "ALLOWED_HOSTS": "*"}
     process = subprocess.Popen(
         [*command, "--port", str(unused_port), "--workers", "2", "--blocking-threads", "4", "--log-level", "warning"]
-        # As in the Procfile: a worker may otherwise keep the server from its end for as long as it likes.
+        # As in the Procfile: otherwise a worker could delay the end of the server without limit.
         + ["--workers-kill-timeout", "2s"],
         cwd=BASE_DIR,
         env=service_environment | changes,
@@ -40,13 +40,13 @@ def served(service_environment: dict[str, str], unused_port: int) -> Iterator[in
 
 def answers(port: int) -> bool:
     try:
-        return ask(port, "/healthz")[0] == 200
+        return fetch(port, "/healthz")[0] == 200
     except OSError:
         return False
 
 
-def ask(port: int, address: str, *forwarded: str) -> tuple[int, HTTPMessage]:
-    """Status and headers; each text of `forwarded` is sent in an X-Forwarded-For of its own."""
+def fetch(port: int, address: str, *forwarded: str) -> tuple[int, HTTPMessage]:
+    """Return status and headers; each text of `forwarded` is sent in its own X-Forwarded-For."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     connection.putrequest("GET", address)
     for text in forwarded:
@@ -58,17 +58,17 @@ def ask(port: int, address: str, *forwarded: str) -> tuple[int, HTTPMessage]:
     return answer.status, answer.headers
 
 
-def test_all_processes_count_together_and_each_caller_by_himself(served: int) -> None:
+def test_all_processes_count_together_and_each_caller_separately(served: int) -> None:
     with ThreadPoolExecutor(8) as pool:
-        # What the proxy's caller wrote himself comes first, and differs each time.
-        calls = [pool.submit(ask, served, _ADDRESS, f"203.0.113.{number}", "198.51.100.7") for number in range(60)]
+        # The value written by the proxy's caller comes first, and differs each time.
+        calls = [pool.submit(fetch, served, _ADDRESS, f"203.0.113.{number}", "198.51.100.7") for number in range(60)]
     assert Counter(call.result()[0] for call in calls) == {404: _LIMIT, 429: 60 - _LIMIT}
 
     def remaining(*forwarded: str) -> int:
-        return int(ask(served, _ADDRESS, *forwarded)[1]["RateLimit-Remaining"])
+        return int(fetch(served, _ADDRESS, *forwarded)[1]["RateLimit-Remaining"])
 
     assert remaining("198.51.100.8") == _LIMIT - 1
-    # Without a header of use, by the connection, whose address comes without its port.
+    # Without a usable header the address of the connection counts, without its port.
     assert remaining() == _LIMIT - 1
     assert remaining("unknown") == _LIMIT - 2
     assert remaining("127.0.0.1") == _LIMIT - 3

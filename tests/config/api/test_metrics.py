@@ -1,4 +1,4 @@
-"""`GET /metrics`: who may scrape it, and what it tells."""
+"""GET /metrics: access and values."""
 
 import threading
 from datetime import timedelta
@@ -33,7 +33,7 @@ def scrape(**options):
 
 
 def numbers(label="chain"):
-    """(Name, value of the label) -> number; the label is empty where there is none."""
+    """Return (name, value of the label) -> number; the label is empty if there is none."""
     answer = scrape()
     assert answer.status_code == 200
     families = text_string_to_metric_families(answer.text)
@@ -53,13 +53,13 @@ def test_strangers_do_not_find_it(remote):
 
 @pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Real-IP"])
 @pytest.mark.parametrize("value", ["198.51.100.7", "127.0.0.1", ""])
-def test_who_comes_through_a_proxy_of_this_machine_that_is_not_trusted_is_a_stranger(settings, header, value):
+def test_a_caller_through_an_untrusted_proxy_of_this_machine_is_a_stranger(settings, header, value):
     settings.TRUSTED_PROXIES = 0
     assert scrape(headers={header: value}).status_code == 404
 
 
 @pytest.mark.parametrize("forwarded", ["198.51.100.7", "127.0.0.1, 198.51.100.7", "unknown", "", "127.0.0.1,"])
-def test_whom_a_trusted_proxy_was_called_by_counts(settings, forwarded):
+def test_the_caller_of_a_trusted_proxy_counts(settings, forwarded):
     settings.TRUSTED_PROXIES = 1
     assert scrape(headers={"X-Forwarded-For": forwarded}).status_code == 404
 
@@ -78,7 +78,7 @@ def test_a_program_beside_a_trusted_proxy_is_answered(settings):
 @pytest.mark.parametrize(
     "given", ["", "Bearer", "Bearer ", TOKEN, f"Basic {TOKEN}", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", "Bearer é"]
 )
-def test_without_the_token_nobody_is_answered_where_one_is_set(settings, given):
+def test_without_the_token_no_caller_is_answered_where_one_is_set(settings, given):
     settings.METRICS_TOKEN = TOKEN
     answer = scrape(headers={"Authorization": given} if given else {})
     assert (answer.status_code, answer.json()) == (401, {"error": "Unauthorized"})
@@ -86,7 +86,7 @@ def test_without_the_token_nobody_is_answered_where_one_is_set(settings, given):
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer"])
-def test_with_the_token_anybody_is_answered(settings, scheme):
+def test_with_the_token_every_caller_is_answered(settings, scheme):
     settings.METRICS_TOKEN = TOKEN
     answer = scrape(headers={"Authorization": f"{scheme} {TOKEN}"}, REMOTE_ADDR="192.0.2.1")
     assert answer.status_code == 200
@@ -96,7 +96,7 @@ def test_with_the_token_anybody_is_answered(settings, scheme):
     ("accept", "content_type"),
     [("", "text/plain"), ("text/html", "text/plain"), ("application/openmetrics-text; version=1.0.0", "openmetrics")],
 )
-def test_it_speaks_the_formats_of_prometheus_and_is_never_kept(accept, content_type):
+def test_it_has_the_formats_of_prometheus_and_is_never_cached(accept, content_type):
     answer = scrape(headers={"Accept": accept})
     assert content_type in answer["Content-Type"]
     assert answer["Cache-Control"] == "no-store"
@@ -105,7 +105,7 @@ def test_it_speaks_the_formats_of_prometheus_and_is_never_kept(accept, content_t
 
 def test_it_is_answered_whatever_the_host_and_without_redirect_to_https(settings):
     settings.SECURE_SSL_REDIRECT = True
-    settings.MIDDLEWARE = ["config.api.health.answer_probes", *settings.MIDDLEWARE]
+    settings.MIDDLEWARE = ["config.api.health.probe_middleware", *settings.MIDDLEWARE]
     assert scrape(headers={"host": "evil.example"}).status_code == 200
 
 
@@ -166,12 +166,12 @@ def test_a_chain_that_was_never_followed_has_no_lag():
 @pytest.mark.parametrize(
     ("row", "lag"),
     [
-        # At the head, of which a node told a moment ago, or not for long.
+        # At the head, which a node reported recently, or long ago.
         ({"followed": 100, "seen_at": 20}, 0),
         ({"followed": 100, "seen_at": 500}, 500),
-        # A block that a node took back leaves the follower ahead for a moment.
+        # After a reorg the follower is ahead for a moment.
         ({"followed": 101, "seen_at": 1}, 0),
-        # The head itself waits: not for as long as the chain was quiet before it.
+        # The head itself waits; the time without blocks before it does not count.
         ({"followed": 99, "seen_at": 1, "head_at": 3, "followed_at": 900}, 3),
         ({"followed": 98, "seen_at": 1, "head_at": 3, "followed_at": 900}, 900),
         # The chain's clock is ahead.
@@ -188,7 +188,7 @@ def test_the_lag_is_how_long_something_waits(settings, row, lag):
     assert lag <= numbers()["chain_lag_seconds", "8453"] <= (lag and lag + 60)
 
 
-def test_rare_looks_for_blocks_are_no_lag(settings):
+def test_rare_polls_for_blocks_are_no_lag(settings):
     settings.FOLLOW_POLL_SECONDS = 60
     ChainHeadFactory(seen_at=timezone.now() - timedelta(seconds=150))
     assert numbers()["chain_lag_seconds", "8453"] == 0
@@ -243,7 +243,7 @@ def test_deployments_are_counted_by_what_is_left_to_do():
     assert 'launchboard_deployments_open{chain="8453",status="submitted"} 0.0' in scrape().text
 
 
-def test_wallets_tell_what_they_own_and_what_is_wrong():
+def test_wallets_have_their_balance_and_errors():
     rich = DeployWalletFactory(balance=10**18)
     poor = DeployWalletFactory(balance=1, trouble="balance: less than 0.05 of the native coin is left")
     new = DeployWalletFactory(balance=None)
@@ -256,7 +256,7 @@ def test_wallets_tell_what_they_own_and_what_is_wrong():
     assert (names[0], new.address) not in found and (names[1], lost.address) not in found
 
 
-def test_the_current_ranking_of_each_interval_tells_its_age():
+def test_the_current_ranking_of_each_interval_has_its_age():
     now = timezone.now()
     SnapshotFactory(ranked=12, took_seconds=3.5, computed_at=now - timedelta(seconds=100))
     SnapshotFactory(is_current=False, replaced_at=now, ranked=99, computed_at=now - timedelta(days=1))

@@ -1,4 +1,4 @@
-"""The description of the API, and the page to browse it."""
+"""GET /api/openapi.json and the page that renders it."""
 
 import re
 
@@ -15,10 +15,11 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from config.api.fields import AddressField, FlagField, PoolAddressField, WeiField, WholeNumberField
+from config.api.fields import FlagField, WeiField, WholeNumberField
 from config.api.routing import endpoint
 from config.api.views import QueryView
 from tests.config.api.test_api_views import GroupFilter
+from tokens.installation.chain_fields import AddressField, PoolAddressField
 
 ERROR = {"$ref": "#/components/schemas/Error"}
 RATE_LIMIT = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
@@ -37,7 +38,7 @@ class SampleQuery(serializers.Serializer):
 
 
 class Listing(QueryView):
-    """Lists records."""
+    """View that lists records."""
 
     query_serializer = SampleQuery
     filterset_class = GroupFilter
@@ -95,7 +96,7 @@ urlpatterns = [
 
 @pytest.fixture
 def sample():
-    """The description of this module's addresses alone."""
+    """Return the description of only this module's addresses."""
     document = SchemaGenerator(patterns=urlpatterns[:-1]).get_schema(request=None, public=True)
     validate_schema(document)
     return document
@@ -123,6 +124,15 @@ def test_every_operation_of_the_service_documents_its_errors():
         errors = {status: answer for status, answer in operation["responses"].items() if status[0] in "45"}
         for answer in errors.values():
             assert answer["content"]["application/json"]["schema"] == ERROR
+
+
+def test_every_operation_of_the_service_has_a_summary_and_one_tag():
+    document = Client().get("/api/openapi.json").json()
+    tags = {tag["name"] for tag in document["tags"]}
+    assert tags == {"tokens", "fees", "deploy", "users", "leaderboard", "operations"}
+    for operation in operations(document):
+        assert operation["summary"] and not operation["summary"].endswith(".")
+        assert len(operation["tags"]) == 1 and set(operation["tags"]) < tags
 
 
 def test_no_path_of_the_service_ends_in_a_slash():
@@ -164,7 +174,7 @@ def test_every_operation_of_the_service_documents_its_limit():
         assert "429" in operation["responses"]
 
 
-def test_a_limited_operation_tells_its_limit_in_all_answers_and_others_in_none(sample):
+def test_a_limited_operation_has_its_limit_in_all_answers_and_others_in_none(sample):
     for status, answer in sample["paths"]["/api/tokens/listing"]["get"]["responses"].items():
         more = {"Retry-After"} if status in ("429", "502", "503") else set()
         more |= {"X-Ignored-Params"} if status != "429" else set()

@@ -1,4 +1,4 @@
-"""Counting calls against a limit: exact for all processes together, and honest where Redis gives no answer."""
+"""config/redis/rate_limits.py: exact counts for all processes together, and errors while Redis is unavailable."""
 
 import multiprocessing
 import secrets
@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from config.redis.connection import PAUSE_SECONDS
-from config.redis.rate_limits import CountersUnavailable, Verdict, take
+from config.redis.connection import OPEN_SECONDS
+from config.redis.rate_limits import CountersUnavailableError, RateLimitResult, hit
 from tests.processes.own_valkey import OwnServer
 from tests.processes.waiting import wait_for
 
@@ -22,59 +22,59 @@ _THREADS, _CALLS = 4, 50
 
 @pytest.fixture
 def name() -> str:
-    """A name that nobody has counted by."""
+    """Return a name without a counter."""
     return f"test:{secrets.token_hex(8)}"
 
 
 @pytest.fixture
 def client(settings: Any) -> Iterator[Redis]:
-    """A view of the counters beside `take`."""
+    """Connect to the Redis of the counters."""
     with Redis.from_url(settings.REDIS_URL) as client:
         yield client
 
 
 def hammer(name: str, limit: int, go: Connection, results: Connection) -> None:
-    """What each process does when it is told to: all its calls at once, from several threads."""
+    """Make all calls of a process at once, from several threads, after a message on `go`."""
     go.recv()
     with ThreadPoolExecutor(_THREADS) as pool:
-        calls = [pool.submit(take, name, limit=limit, seconds=60) for _ in range(_THREADS * _CALLS)]
+        calls = [pool.submit(hit, name, limit=limit, seconds=60) for _ in range(_THREADS * _CALLS)]
     results.send([call.result().allowed for call in calls])
 
 
 @pytest.mark.parametrize(("limit", "seconds"), [(0, 60), (-1, 60), (1, 0), (1, 0.009), (1, -1)])
 def test_it_takes_no_limit_that_is_none(name: str, limit: int, seconds: float) -> None:
     with pytest.raises(ValueError, match="is no limit"):
-        take(name, limit=limit, seconds=seconds)
+        hit(name, limit=limit, seconds=seconds)
 
 
 def test_it_refuses_from_the_call_after_the_last_one_that_passes(name: str) -> None:
-    verdicts = [take(name, limit=3, seconds=60) for _ in range(5)]
+    verdicts = [hit(name, limit=3, seconds=60) for _ in range(5)]
 
     assert [verdict.allowed for verdict in verdicts] == [True, True, True, False, False]
     assert [verdict.remaining for verdict in verdicts] == [2, 1, 0, 0, 0]
-    assert verdicts[0] == Verdict(allowed=True, limit=3, remaining=2, reset_seconds=60.0)
+    assert verdicts[0] == RateLimitResult(allowed=True, limit=3, remaining=2, reset_seconds=60.0)
     assert all(0 < verdict.reset_seconds <= 60 for verdict in verdicts)
 
 
 def test_it_counts_each_name_by_itself(name: str) -> None:
-    assert take(f"{name}:a", limit=1, seconds=60).allowed
-    assert take(f"{name}:b", limit=1, seconds=60).allowed
-    assert not take(f"{name}:a", limit=1, seconds=60).allowed
+    assert hit(f"{name}:a", limit=1, seconds=60).allowed
+    assert hit(f"{name}:b", limit=1, seconds=60).allowed
+    assert not hit(f"{name}:a", limit=1, seconds=60).allowed
 
 
-def test_it_begins_a_new_window_for_whoever_waits_as_long_as_it_says(name: str) -> None:
+def test_it_begins_a_new_window_after_the_returned_wait(name: str) -> None:
     for _ in range(5):
-        assert take(name, limit=1, seconds=0.1).allowed
-        # Never shorter than said, so that a busy machine only makes the wait longer.
-        time.sleep(take(name, limit=1, seconds=0.1).reset_seconds)
+        assert hit(name, limit=1, seconds=0.1).allowed
+        # Never shorter, so that a busy machine only makes the wait longer.
+        time.sleep(hit(name, limit=1, seconds=0.1).reset_seconds)
 
 
 def test_it_ends_a_window_however_often_it_refuses(name: str) -> None:
-    assert take(name, limit=1, seconds=1).allowed
+    assert hit(name, limit=1, seconds=1).allowed
     refused = []
 
     def passes_again() -> bool:
-        verdict = take(name, limit=1, seconds=1)
+        verdict = hit(name, limit=1, seconds=1)
         refused.append(verdict.reset_seconds)
         return verdict.allowed
 
@@ -85,34 +85,34 @@ def test_it_ends_a_window_however_often_it_refuses(name: str) -> None:
     assert fresh == 1
 
 
-def test_it_tells_the_rest_of_a_window_to_the_millisecond(name: str, client: Redis) -> None:
-    assert take(name, limit=1, seconds=12.3456).reset_seconds == 12.346
+def test_it_returns_the_rest_of_a_window_to_the_millisecond(name: str, client: Redis) -> None:
+    assert hit(name, limit=1, seconds=12.3456).reset_seconds == 12.346
     client.pexpire(f"launchboard:limit:{name}", 987_654)
-    assert 12.346 < take(name, limit=1, seconds=12.3456).reset_seconds <= 987.655
+    assert 12.346 < hit(name, limit=1, seconds=12.3456).reset_seconds <= 987.655
 
 
 def test_it_never_refuses_for_ever(name: str, client: Redis) -> None:
-    take(name, limit=1, seconds=60)
+    hit(name, limit=1, seconds=60)
     client.persist(f"launchboard:limit:{name}")
 
-    assert take(name, limit=1, seconds=60).reset_seconds == 60
+    assert hit(name, limit=1, seconds=60).reset_seconds == 60
     assert client.pttl(f"launchboard:limit:{name}") > 0
 
 
 def test_it_keeps_nothing_of_a_window_that_is_over(name: str, client: Redis) -> None:
-    take(name, limit=1, seconds=0.05)
+    hit(name, limit=1, seconds=0.05)
     wait_for(lambda: not client.exists(f"launchboard:limit:{name}"))
 
 
 def test_it_lets_exactly_so_many_pass_of_the_calls_of_several_processes(name: str) -> None:
-    # The connection that this opens is the parent's alone, whatever the fork copies.
-    take(f"{name}:before", limit=1, seconds=60)
+    # The connection that this opens belongs to the parent, whatever the fork copies.
+    hit(f"{name}:before", limit=1, seconds=60)
     limit, context = 137, multiprocessing.get_context("fork")
     starts, answers = [], []
     processes = []
     for _ in range(2):
-        (told, go), (answer, results) = context.Pipe(duplex=False), context.Pipe(duplex=False)
-        processes.append(context.Process(target=hammer, args=(name, limit, told, results)))
+        (started, go), (answer, results) = context.Pipe(duplex=False), context.Pipe(duplex=False)
+        processes.append(context.Process(target=hammer, args=(name, limit, started, results)))
         processes[-1].start()
         starts.append(go)
         answers.append(answer)
@@ -125,22 +125,22 @@ def test_it_lets_exactly_so_many_pass_of_the_calls_of_several_processes(name: st
     assert [process.exitcode for process in processes] == [0, 0]
     assert [len(calls) for calls in passed] == [_THREADS * _CALLS] * 2
     assert sum(map(sum, passed)) == limit
-    assert take(f"{name}:before", limit=1, seconds=60).remaining == 0
+    assert hit(f"{name}:before", limit=1, seconds=60).remaining == 0
 
 
-def test_it_says_when_nobody_can_count(name: str, settings: Any, unused_port: int) -> None:
+def test_it_raises_while_no_server_counts(name: str, settings: Any, unused_port: int) -> None:
     settings.REDIS_URL = f"redis://127.0.0.1:{unused_port}/0"
     for _ in range(5):
-        with pytest.raises(CountersUnavailable):
-            take(name, limit=1, seconds=60)
+        with pytest.raises(CountersUnavailableError):
+            hit(name, limit=1, seconds=60)
 
 
 def test_it_waits_for_a_server_that_hangs_once_and_not_for_each_call(name: str, settings: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         settings.REDIS_URL = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
         for _ in range(20):
-            with pytest.raises(CountersUnavailable):
-                take(name, limit=1, seconds=60)
+            with pytest.raises(CountersUnavailableError):
+                hit(name, limit=1, seconds=60)
         silent.setblocking(False)
         silent.accept()[0].close()
         with pytest.raises(BlockingIOError):
@@ -148,30 +148,30 @@ def test_it_waits_for_a_server_that_hangs_once_and_not_for_each_call(name: str, 
 
 
 def test_it_counts_again_when_the_server_is_back(name: str, own_server: OwnServer) -> None:
-    assert take(name, limit=9, seconds=60).remaining == 8
+    assert hit(name, limit=9, seconds=60).remaining == 8
     own_server.stop()
-    with pytest.raises(CountersUnavailable):
-        take(name, limit=9, seconds=60)
+    with pytest.raises(CountersUnavailableError):
+        hit(name, limit=9, seconds=60)
     own_server.start()
 
-    # A server that was started again knows neither counters nor the script.
-    assert wait_for(counted(name), seconds=PAUSE_SECONDS + 10).remaining == 8
-    assert take(name, limit=9, seconds=60).remaining == 7
+    # A restarted server has neither counters nor the script.
+    assert wait_for(counted(name), seconds=OPEN_SECONDS + 10).remaining == 8
+    assert hit(name, limit=9, seconds=60).remaining == 7
 
 
 def test_it_meets_a_restart_between_two_calls_without_a_gap(name: str, own_server: OwnServer) -> None:
-    assert take(name, limit=9, seconds=60).remaining == 8
+    assert hit(name, limit=9, seconds=60).remaining == 8
     own_server.stop()
     own_server.start()
 
-    assert take(name, limit=9, seconds=60).remaining == 8
+    assert hit(name, limit=9, seconds=60).remaining == 8
 
 
-def counted(name: str) -> Callable[[], Verdict | None]:
-    def ask() -> Verdict | None:
+def counted(name: str) -> Callable[[], RateLimitResult | None]:
+    def remaining_calls() -> RateLimitResult | None:
         try:
-            return take(name, limit=9, seconds=60)
-        except CountersUnavailable:
+            return hit(name, limit=9, seconds=60)
+        except CountersUnavailableError:
             return None
 
-    return ask
+    return remaining_calls

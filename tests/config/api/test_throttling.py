@@ -1,4 +1,4 @@
-"""The API's limits: who is counted by what, what answers say of it, and what happens without Redis."""
+"""config/api/throttling.py: identities that are counted, headers of responses, and behaviour without Redis."""
 
 import json
 import logging
@@ -21,7 +21,7 @@ from accounts.permissions import HasScope
 from config.api.openapi_views import DocsView, OpenAPIView
 from config.api.throttling import IndexLimit, PartnerLimit, PublicLimit, rate_limit_headers
 from config.api.views import LimitedView, QueryView
-from config.redis.rate_limits import Verdict
+from config.redis.rate_limits import RateLimitResult
 from config.urls import urlpatterns as service_urls
 from tests.nodes.devchain_launches import UNKNOWN_HASH
 from tests.processes.waiting import wait_for
@@ -58,7 +58,7 @@ class TwiceView(PartnersView):
 
 
 class CarefulLimit(PublicLimit):
-    passes_uncounted = False
+    fail_open = False
 
 
 class CarefulView(LimitedView):
@@ -83,7 +83,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__)]
 
 @pytest.fixture(autouse=True)
 def limits(settings: Any) -> Iterator[Any]:
-    """Limits that tests can reach, and nobody counted yet."""
+    """Set limits that tests can reach, and delete all counters."""
     settings.RATE_LIMIT_PUBLIC, settings.RATE_LIMIT_KEYED, settings.RATE_LIMIT_INDEX = 3, 4, 2
     with Redis.from_url(settings.REDIS_URL) as client:
         for key in client.scan_iter("launchboard:limit:*"):
@@ -98,22 +98,22 @@ def api() -> Client:
 
 @pytest.fixture
 def other_key() -> dict[str, str]:
-    return {"x-api-key": credentials.issue("Other", scopes=[Scope.READ])}
+    return {"x-api-key": credentials.issue_key("Other", scopes=[Scope.READ])}
 
 
-def said(answer: HttpResponse) -> tuple[int, str | None, str | None]:
-    """Status, limit and what remains of it."""
+def rate_limit_of(answer: HttpResponse) -> tuple[int, str | None, str | None]:
+    """Return status, limit and what remains of it."""
     return answer.status_code, answer.headers.get("RateLimit-Limit"), answer.headers.get("RateLimit-Remaining")
 
 
-def statuses(ask: Callable[[], HttpResponse], number: int) -> list[int]:
-    return [ask().status_code for _ in range(number)]
+def statuses(call: Callable[[], HttpResponse], number: int) -> list[int]:
+    return [call().status_code for _ in range(number)]
 
 
-def test_it_refuses_one_call_too_many_and_says_when_to_come_back(api):
+def test_it_refuses_one_call_too_many_with_retry_after(api):
     answers = [api.get(PUBLIC) for _ in range(5)]
 
-    assert [said(answer) for answer in answers] == [
+    assert [rate_limit_of(answer) for answer in answers] == [
         (200, "3", "2"),
         (200, "3", "1"),
         (200, "3", "0"),
@@ -133,11 +133,11 @@ def test_it_refuses_one_call_too_many_and_says_when_to_come_back(api):
 
 
 def test_it_rounds_the_rest_of_a_window_up():
-    verdict = Verdict(allowed=True, limit=9, remaining=5, reset_seconds=1.001)
+    verdict = RateLimitResult(allowed=True, limit=9, remaining=5, reset_seconds=1.001)
     assert rate_limit_headers((verdict,))["RateLimit-Reset"] == "2"
 
 
-def test_it_tells_a_minutes_window(api, read_key, index_key):
+def test_it_has_a_window_of_a_minute(api, read_key, index_key):
     for address, headers in ((PUBLIC, {}), (KEYED, read_key), ("/api/tokens/index", index_key)):
         method = api.post if headers == index_key else api.get
         assert method(address, headers=headers, content_type="application/json")["RateLimit-Reset"] == "60"
@@ -161,7 +161,7 @@ def test_it_tells_a_minutes_window(api, read_key, index_key):
 def test_it_counts_a_public_call_however_it_ends(api, address, method, status):
     options = {"content_type": "application/json"} if method == "post" else {}
     answers = [getattr(api, method)(address, **options) for _ in range(4)]
-    assert [said(answer) for answer in answers] == [
+    assert [rate_limit_of(answer) for answer in answers] == [
         (status, "3", "2"),
         (status, "3", "1"),
         (status, "3", "0"),
@@ -215,51 +215,51 @@ def test_a_forged_header_wins_nothing_behind_proxies(api, limits, proxies):
 
 def test_it_counts_keys_apart_from_addresses_and_from_each_other(api, read_key, other_key):
     assert statuses(lambda: api.get(PUBLIC), 4)[-1] == 429
-    assert [said(api.get(KEYED, headers=read_key)) for _ in range(5)] == [
+    assert [rate_limit_of(api.get(KEYED, headers=read_key)) for _ in range(5)] == [
         (200, "4", "3"),
         (200, "4", "2"),
         (200, "4", "1"),
         (200, "4", "0"),
         (429, "4", "0"),
     ]
-    assert said(api.get(KEYED, headers=other_key)) == (200, "4", "3")
+    assert rate_limit_of(api.get(KEYED, headers=other_key)) == (200, "4", "3")
 
 
 def test_it_counts_a_key_wherever_it_calls_from_and_with_any_of_its_secrets(api, read_key):
-    second = {"x-api-key": credentials.rotate(PartnerKey.objects.get(name="Reader"))}
+    second = {"x-api-key": credentials.rotate_key(PartnerKey.objects.get(name="Reader"))}
     for number, headers in enumerate([read_key, second, read_key, second], start=1):
         answer = api.get(KEYED, headers=headers, REMOTE_ADDR=f"192.0.2.{number}")
-        assert said(answer) == (200, "4", str(4 - number))
+        assert rate_limit_of(answer) == (200, "4", str(4 - number))
     assert api.get(KEYED, headers=second).status_code == 429
 
 
-def test_a_key_where_none_is_wanted_changes_nothing(api, read_key):
-    assert said(api.get(PUBLIC, headers=read_key)) == (200, "3", "2")
+def test_a_key_where_none_is_required_changes_nothing(api, read_key):
+    assert rate_limit_of(api.get(PUBLIC, headers=read_key)) == (200, "3", "2")
 
 
 def test_it_counts_calls_that_the_key_does_not_allow_or_whose_body_is_refused(api, index_key, read_key):
-    assert said(api.get(KEYED, headers=index_key)) == (403, "4", "3")
-    assert said(api.post(KEYED, "{}", content_type="application/json", headers=read_key)) == (400, "4", "3")
-    assert said(api.post(KEYED, "{", content_type="application/json", headers=read_key)) == (400, "4", "2")
-    assert said(api.post(KEYED, "x", content_type="text/plain", headers=read_key)) == (415, "4", "1")
+    assert rate_limit_of(api.get(KEYED, headers=index_key)) == (403, "4", "3")
+    assert rate_limit_of(api.post(KEYED, "{}", content_type="application/json", headers=read_key)) == (400, "4", "3")
+    assert rate_limit_of(api.post(KEYED, "{", content_type="application/json", headers=read_key)) == (400, "4", "2")
+    assert rate_limit_of(api.post(KEYED, "x", content_type="text/plain", headers=read_key)) == (415, "4", "1")
 
 
 def test_indexing_has_a_limit_of_its_own(api, limits, index_key):
     body = json.dumps({"txHash": UNKNOWN_HASH, "chainId": 999_999})
 
-    def ask() -> HttpResponse:
+    def call() -> HttpResponse:
         return api.post("/api/tokens/index", body, content_type="application/json", headers=index_key)
 
-    assert [said(ask()) for _ in range(3)] == [(400, "2", "1"), (400, "2", "0"), (429, "2", "0")]
+    assert [rate_limit_of(call()) for _ in range(3)] == [(400, "2", "1"), (400, "2", "0"), (429, "2", "0")]
     # Its calls are not among the key's others.
-    assert said(api.get(KEYED, headers=index_key)) == (403, "4", "3")
+    assert rate_limit_of(api.get(KEYED, headers=index_key)) == (403, "4", "3")
 
 
 @pytest.mark.parametrize("headers", [{}, {"x-api-key": "x"}, {"x-api-key": credentials.PREFIX + "A" * 46}])
 @pytest.mark.parametrize("address", [KEYED, INDEX])
 def test_it_counts_refused_keys_by_address_with_the_public_calls(api, address, headers):
-    assert said(api.get(PUBLIC)) == (200, "3", "2")
-    assert [said(api.get(address, headers=headers)) for _ in range(3)] == [
+    assert rate_limit_of(api.get(PUBLIC)) == (200, "3", "2")
+    assert [rate_limit_of(api.get(address, headers=headers)) for _ in range(3)] == [
         (401, "3", "1"),
         (401, "3", "0"),
         (429, "3", "0"),
@@ -270,20 +270,20 @@ def test_it_counts_refused_keys_by_address_with_the_public_calls(api, address, h
 
 def test_a_good_key_is_never_shut_out_by_bad_ones_from_its_address(api, read_key):
     assert statuses(lambda: api.get(KEYED, headers={"x-api-key": "x"}), 5)[-1] == 429
-    assert said(api.get(KEYED, headers=read_key)) == (200, "4", "3")
+    assert rate_limit_of(api.get(KEYED, headers=read_key)) == (200, "4", "3")
 
 
-def test_of_two_limits_it_tells_the_nearer_one_and_refuses_by_either(api, read_key):
-    assert [said(api.get("/api/twice", headers=read_key)) for _ in range(3)] == [
+def test_of_two_limits_it_returns_the_nearer_one_and_refuses_by_either(api, read_key):
+    assert [rate_limit_of(api.get("/api/twice", headers=read_key)) for _ in range(3)] == [
         (200, "2", "1"),
         (200, "2", "0"),
         (429, "2", "0"),
     ]
 
 
-def test_it_tells_the_limit_that_refuses():
-    passes = Verdict(allowed=True, limit=9, remaining=0, reset_seconds=50)
-    refuses = Verdict(allowed=False, limit=5, remaining=0, reset_seconds=2)
+def test_it_returns_the_limit_that_refuses():
+    passes = RateLimitResult(allowed=True, limit=9, remaining=0, reset_seconds=50)
+    refuses = RateLimitResult(allowed=False, limit=5, remaining=0, reset_seconds=2)
     assert rate_limit_headers((passes, refuses))["RateLimit-Limit"] == "5"
     assert rate_limit_headers((refuses, passes))["RateLimit-Limit"] == "5"
 
@@ -292,13 +292,13 @@ def test_it_tells_the_limit_that_refuses():
 def test_nought_is_no_limit(api, limits, read_key, name):
     setattr(limits, name, 0)
     address = {"RATE_LIMIT_PUBLIC": PUBLIC, "RATE_LIMIT_KEYED": KEYED, "RATE_LIMIT_INDEX": INDEX}[name]
-    assert {said(api.get(address, headers=read_key)) for _ in range(6)} == {(200, None, None)}
+    assert {rate_limit_of(api.get(address, headers=read_key)) for _ in range(6)} == {(200, None, None)}
 
 
 @pytest.mark.parametrize("address", ["/healthz", "/readyz", "/api/openapi.json", "/api/docs", "/", "/admin/login/"])
 def test_probes_descriptions_and_pages_are_not_limited(api, address):
-    assert {said(api.get(address)) for _ in range(5)} == {(200, None, None)}
-    assert said(api.get(PUBLIC)) == (200, "3", "2")
+    assert {rate_limit_of(api.get(address)) for _ in range(5)} == {(200, None, None)}
+    assert rate_limit_of(api.get(PUBLIC)) == (200, "3", "2")
 
 
 def test_every_endpoint_of_the_service_is_limited_but_the_descriptions():
@@ -308,7 +308,7 @@ def test_every_endpoint_of_the_service_is_limited_but_the_descriptions():
 
 
 def endpoints(resolver: URLResolver, before: str = "") -> Iterator[URLPattern]:
-    """The addresses below /api."""
+    """Yield the addresses below /api."""
     for pattern in resolver.url_patterns:
         address = before + str(pattern.pattern).removeprefix("^")
         if isinstance(pattern, URLResolver):
@@ -317,18 +317,18 @@ def endpoints(resolver: URLResolver, before: str = "") -> Iterator[URLPattern]:
             yield pattern
 
 
-def test_reads_pass_and_say_nothing_while_redis_is_down(api, limits, unused_port, read_key, caplog):
+def test_reads_pass_without_headers_while_redis_is_down(api, limits, unused_port, read_key, caplog):
     limits.REDIS_URL = f"redis://127.0.0.1:{unused_port}/0"
     with caplog.at_level(logging.WARNING, logger="config"):
-        assert {said(api.get(PUBLIC)) for _ in range(5)} == {(200, None, None)}
-        assert said(api.get(KEYED, headers=read_key)) == (200, None, None)
-        assert said(api.get(KEYED, headers={"x-api-key": "x"})) == (401, None, None)
+        assert {rate_limit_of(api.get(PUBLIC)) for _ in range(5)} == {(200, None, None)}
+        assert rate_limit_of(api.get(KEYED, headers=read_key)) == (200, None, None)
+        assert rate_limit_of(api.get(KEYED, headers={"x-api-key": "x"})) == (401, None, None)
     [warning] = [record for record in caplog.records if record.name == "config.redis.connection"]
     assert "Redis failed" in warning.getMessage()
 
 
 def test_what_must_be_counted_is_refused_while_redis_is_down(api, limits, unused_port):
-    assert said(api.get("/api/careful")) == (200, "3", "2")
+    assert rate_limit_of(api.get("/api/careful")) == (200, "3", "2")
     limits.REDIS_URL = f"redis://127.0.0.1:{unused_port}/0"
     answer = api.get("/api/careful")
     assert (answer.status_code, answer.json()) == (503, {"error": "Service is temporarily unavailable"})

@@ -1,4 +1,4 @@
-"""The cache of public answers: what it leaves to the application, what it keeps, and what of it a client gets."""
+"""config/edge/cache.py: requests that it passes on, responses that it caches, and those that clients get."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import redis
 
-from config.edge.cache import EdgeCache, keep_public_answers
-from config.edge.cached_responses import LONGEST_KEPT_BYTES, Answer
-from config.edge.response_store import AnswerStore
-from tests.processes.edge_clients import Origin, ask, edge_cache
+from config.edge.cache import EdgeCache, cache_public_responses
+from config.edge.cached_responses import MAX_ENTRY_BYTES, CachedResponse
+from config.edge.response_store import ResponseStore
+from tests.processes.edge_clients import Origin, edge_cache, fetch
 from tests.processes.waiting import wait_for
 
 
@@ -32,17 +32,17 @@ CALLERS = [
 
 
 @pytest.mark.parametrize("caller", CALLERS)
-def test_who_says_who_he_is_gets_no_kept_answer(cache, origin, caller):
-    assert ask(cache).body == b"run 1"
-    assert ask(cache, **caller).body == b"run 2"
-    assert "age" not in ask(cache, **caller).headers
+def test_authenticated_requests_get_no_cached_answer(cache, origin, caller):
+    assert fetch(cache).body == b"run 1"
+    assert fetch(cache, **caller).body == b"run 2"
+    assert "age" not in fetch(cache, **caller).headers
     assert origin.environs[-1].items() >= caller.items()
 
 
 @pytest.mark.parametrize("caller", CALLERS)
-def test_an_answer_to_who_says_who_he_is_is_not_kept(cache, caller):
-    assert ask(cache, **caller).body == b"run 1"
-    assert ask(cache).body == b"run 2"
+def test_an_answer_to_an_authenticated_request_is_not_cached(cache, caller):
+    assert fetch(cache, **caller).body == b"run 1"
+    assert fetch(cache).body == b"run 2"
 
 
 @pytest.mark.parametrize(
@@ -68,33 +68,33 @@ def test_an_answer_to_who_says_who_he_is_is_not_kept(cache, caller):
         {"Vary": "Accept-Encoding, origin"},
         {"Vary": "*"},
         {"Content-Length": None},
-        {"Content-Length": str(LONGEST_KEPT_BYTES + 1)},
+        {"Content-Length": str(MAX_ENTRY_BYTES + 1)},
     ],
 )
 def test_it_keeps_nothing_that_the_answer_does_not_offer_to_all(cache, origin, headers):
     origin.headers = headers
-    assert [ask(cache).body for _ in range(3)] == [b"run 1", b"run 2", b"run 3"]
+    assert [fetch(cache).body for _ in range(3)] == [b"run 1", b"run 2", b"run 3"]
 
 
-def test_what_depends_on_the_cookie_is_kept_for_those_who_send_none(cache, origin):
+def test_what_depends_on_the_cookie_is_cached_for_requests_without_one(cache, origin):
     origin.headers = {"Vary": "Cookie, Accept-Encoding"}
-    assert [ask(cache).body for _ in range(2)] == [b"run 1", b"run 1"]
+    assert [fetch(cache).body for _ in range(2)] == [b"run 1", b"run 1"]
     origin.headers = {"Vary": "Cookie, Accept-Encoding", "Cache-Control": "private, no-store"}
-    assert ask(cache, HTTP_COOKIE="admin_session=x").body == b"run 2"
-    assert ask(cache).body == b"run 1"
+    assert fetch(cache, HTTP_COOKIE="admin_session=x").body == b"run 2"
+    assert fetch(cache).body == b"run 1"
 
 
 @pytest.mark.parametrize("status", ["201 Created", "206 Partial Content", "301 Moved Permanently", "404 Not Found"])
 def test_it_keeps_nothing_but_whole_answers(cache, origin, status):
     origin.status = status
-    assert [ask(cache).body for _ in range(2)] == [b"run 1", b"run 2"]
-    assert ask(cache).status == int(status[:3])
+    assert [fetch(cache).body for _ in range(2)] == [b"run 1", b"run 2"]
+    assert fetch(cache).status == int(status[:3])
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 def test_it_leaves_what_is_no_read_to_the_application(cache, method):
-    assert ask(cache).body == b"run 1"
-    assert ask(cache, method=method).body == b"run 2"
+    assert fetch(cache).body == b"run 1"
+    assert fetch(cache, method=method).body == b"run 2"
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,10 @@ def test_it_leaves_what_is_no_read_to_the_application(cache, method):
     ],
 )
 def test_it_leaves_other_requests_to_the_application(cache, address, environ):
-    assert [ask(cache, address, **environ).body for _ in range(2)] == [b"run 1", b"run 2"]
+    assert [fetch(cache, address, **environ).body for _ in range(2)] == [b"run 1", b"run 2"]
 
 
-def test_an_address_is_known_by_all_that_its_answer_depends_on(cache):
+def test_the_cache_key_has_all_that_an_answer_depends_on(cache):
     different = [
         ("/api/x", {}),
         ("/api/x/", {}),
@@ -129,9 +129,9 @@ def test_an_address_is_known_by_all_that_its_answer_depends_on(cache):
         ("/api/x", {"HTTP_X_FORWARDED_PROTO": "http"}),
         ("/api/x", {"HTTP_ACCEPT_ENCODING": "gzip"}),
     ]
-    first = [ask(cache, address, **environ).body for address, environ in different]
+    first = [fetch(cache, address, **environ).body for address, environ in different]
     assert len(set(first)) == len(different)
-    assert [ask(cache, address, **environ).body for address, environ in different] == first
+    assert [fetch(cache, address, **environ).body for address, environ in different] == first
 
 
 @pytest.mark.parametrize(
@@ -146,11 +146,11 @@ def test_an_address_is_known_by_all_that_its_answer_depends_on(cache):
         ({"CONTENT_LENGTH": ""}, {"CONTENT_LENGTH": "0"}),
     ],
 )
-def test_one_answer_serves_all_who_would_get_the_same(cache, one, other):
-    assert (ask(cache, **one).body, ask(cache, **other).body) == (b"run 1", b"run 1")
+def test_one_answer_serves_all_requests_with_the_same_key(cache, one, other):
+    assert (fetch(cache, **one).body, fetch(cache, **other).body) == (b"run 1", b"run 1")
 
 
-def test_what_belongs_to_one_client_goes_to_him_alone(cache, origin):
+def test_headers_of_one_client_are_not_cached(cache, origin):
     his = {
         "RateLimit-Limit": "120",
         "RateLimit-Remaining": "3",
@@ -162,152 +162,152 @@ def test_what_belongs_to_one_client_goes_to_him_alone(cache, origin):
     }
     shared = {"X-Total-Approximate": "1", "X-Ignored-Params": "page", "Link": "</api/tokens>", "Warning": "110"}
     origin.headers = his | shared
-    first, second = ask(cache).headers, ask(cache).headers
+    first, second = fetch(cache).headers, fetch(cache).headers
     lower = {name.lower() for name in his}
     assert first.keys() >= lower | {name.lower() for name in shared}
     assert second.keys() & lower == {"age"}
     assert second == {name: value for name, value in first.items() if name not in lower} | {"age": "0"}
 
 
-def test_it_says_the_age_in_whole_seconds(cache):
-    assert "age" not in ask(cache).headers
-    assert ask(cache).headers["age"] == "0"
-    wait_for(lambda: ask(cache).headers["age"] == "1")
+def test_the_age_is_in_whole_seconds(cache):
+    assert "age" not in fetch(cache).headers
+    assert fetch(cache).headers["age"] == "0"
+    wait_for(lambda: fetch(cache).headers["age"] == "1")
 
 
 @pytest.mark.parametrize(("offered", "seconds"), [("public, s-maxage=1", 60.0), ("public, s-maxage=60", 1.0)])
-def test_it_keeps_an_answer_as_long_as_both_the_answer_and_the_setting_say(redis_url, offered, seconds):
+def test_an_answer_expires_by_its_header_or_the_setting(redis_url, offered, seconds):
     cache = edge_cache(Origin(headers={"Cache-Control": offered}), redis_url, seconds=seconds)
-    assert (ask(cache).body, ask(cache).body) == (b"run 1", b"run 1")
-    wait_for(lambda: ask(cache).body == b"run 2")
+    assert (fetch(cache).body, fetch(cache).body) == (b"run 1", b"run 1")
+    wait_for(lambda: fetch(cache).body == b"run 2")
 
 
 def test_what_took_longer_than_it_may_be_kept_is_not_kept(redis_url):
     lateness = threading.Event()
     origin = Origin(before=lambda number: lateness.wait(0.02) and None)
     cache = edge_cache(origin, redis_url, seconds=0.01)
-    assert [ask(cache).body for _ in range(2)] == [b"run 1", b"run 2"]
+    assert [fetch(cache).body for _ in range(2)] == [b"run 1", b"run 2"]
     assert redis.Redis.from_url(redis_url).keys("launchboard:edge:*") == []
 
 
 @pytest.mark.parametrize("status", ["404 Not Found", "429 Too Many Requests", "503 Service Unavailable"])
 def test_a_failure_does_not_keep_the_next_answer_from_being_kept(cache, origin, status):
     origin.status = status
-    assert ask(cache).body == b"run 1"
+    assert fetch(cache).body == b"run 1"
     origin.status = "200 OK"
-    assert [ask(cache).body for _ in range(2)] == [b"run 2", b"run 2"]
+    assert [fetch(cache).body for _ in range(2)] == [b"run 2", b"run 2"]
 
 
 def test_the_longest_answer_is_kept(cache, origin):
-    origin.headers = {"Content-Length": str(LONGEST_KEPT_BYTES)}
-    assert [ask(cache).body for _ in range(2)] == [b"run 1", b"run 1"]
+    origin.headers = {"Content-Length": str(MAX_ENTRY_BYTES)}
+    assert [fetch(cache).body for _ in range(2)] == [b"run 1", b"run 1"]
 
 
 @pytest.mark.parametrize("condition", ['"e"', 'W/"e"', '"a", "e"', ' W/"a" ,W/"e"', "*"])
 @pytest.mark.parametrize("etag", ['"e"', 'W/"e"'])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_who_has_the_answer_already_is_told_so(cache, origin, condition, etag, method):
+def test_a_matching_etag_gets_304(cache, origin, condition, etag, method):
     origin.headers = {"ETag": etag, "Content-Type": "text/plain", "Content-Encoding": "gzip", "RateLimit-Limit": "1"}
     expected = {"cache-control": "public, s-maxage=60", "vary": "Accept-Encoding", "etag": etag}
     for additional in ({"ratelimit-limit": "1"}, {"age": "0"}):
-        answer = ask(cache, method=method, HTTP_IF_NONE_MATCH=condition)
+        answer = fetch(cache, method=method, HTTP_IF_NONE_MATCH=condition)
         assert (answer.status, answer.body, answer.headers) == (304, b"", expected | additional)
-    assert (ask(cache).status, ask(cache).body, origin.runs) == (200, b"run 1", 1)
+    assert (fetch(cache).status, fetch(cache).body, origin.runs) == (200, b"run 1", 1)
 
 
 @pytest.mark.parametrize("condition", ['"f"', 'W/"f"', "e", "", '"e'])
-def test_who_has_another_answer_gets_the_whole(cache, condition):
+def test_another_etag_gets_the_whole(cache, condition):
     for _ in range(2):
-        assert ask(cache, HTTP_IF_NONE_MATCH=condition).body == b"run 1"
+        assert fetch(cache, HTTP_IF_NONE_MATCH=condition).body == b"run 1"
 
 
 def test_a_condition_holds_for_answers_that_are_not_kept(cache, origin):
     origin.headers = {"Cache-Control": "public"}
-    assert [ask(cache, HTTP_IF_NONE_MATCH='"e"').status, ask(cache, HTTP_IF_NONE_MATCH='"f"').status] == [304, 200]
+    assert [fetch(cache, HTTP_IF_NONE_MATCH='"e"').status, fetch(cache, HTTP_IF_NONE_MATCH='"f"').status] == [304, 200]
     assert origin.bodies[0].closed
     origin.headers = {"ETag": None}
-    assert ask(cache, "/api/y", HTTP_IF_NONE_MATCH='"e"').status == 200
+    assert fetch(cache, "/api/y", HTTP_IF_NONE_MATCH='"e"').status == 200
 
 
 def test_a_condition_holds_for_nothing_but_200(cache, origin):
     origin.status = "404 Not Found"
-    assert ask(cache, HTTP_IF_NONE_MATCH="*").status == 404
+    assert fetch(cache, HTTP_IF_NONE_MATCH="*").status == 404
 
 
-def test_the_application_makes_the_whole_answer_whatever_the_client_wants_of_it(cache, origin):
-    wanted = {
+def test_the_application_makes_the_whole_answer_whatever_the_conditions(cache, origin):
+    conditions = {
         "HTTP_IF_NONE_MATCH": '"e"',
         "HTTP_IF_MODIFIED_SINCE": "x",
         "HTTP_RANGE": "bytes=0-1",
         "HTTP_IF_RANGE": "e",
     }
-    assert ask(cache, method="HEAD", **wanted).status == 304
-    assert not wanted.keys() & origin.environs[0].keys()
+    assert fetch(cache, method="HEAD", **conditions).status == 304
+    assert not conditions.keys() & origin.environs[0].keys()
     assert origin.environs[0]["REQUEST_METHOD"] == "GET"
 
 
 def test_head_has_the_headers_of_get_and_no_body(cache):
-    head, get = ask(cache, method="HEAD"), ask(cache)
+    head, get = fetch(cache, method="HEAD"), fetch(cache)
     assert (head.body, get.body) == (b"", b"run 1")
     assert head.headers | {"age": "0"} == get.headers
-    assert ask(cache, method="HEAD").headers == get.headers
+    assert fetch(cache, method="HEAD").headers == get.headers
 
 
 def test_head_of_what_is_not_kept_has_no_body_either(cache, origin):
     origin.headers = {"Content-Length": None}
-    assert ask(cache, method="HEAD").body == b""
+    assert fetch(cache, method="HEAD").body == b""
     assert (origin.bodies[0].read, origin.bodies[0].closed) == (0, True)
 
 
 def test_a_body_that_is_kept_is_closed(cache, origin):
-    ask(cache)
+    fetch(cache)
     assert origin.bodies[0].closed
 
 
 def test_a_stream_goes_through_unread(cache, origin):
     origin.headers = {"Content-Length": None}
     for _ in range(2):
-        chunks = ask(cache).chunks
+        chunks = fetch(cache).chunks
         assert chunks is origin.bodies[-1]
         assert (chunks.read, chunks.closed) == (0, False)
 
 
-def test_what_nobody_asked_for_the_longest_goes_first():
-    answer = Answer((), b"x" * 10_000, 0.0, 0.0)
-    store = AnswerStore(max_bytes=3 * 15_000)
+def test_the_least_recently_used_goes_first():
+    answer = CachedResponse((), b"x" * 10_000, 0.0, 0.0)
+    store = ResponseStore(max_bytes=3 * 15_000)
     for name in ("a", "b", "c"):
         store.put((name,), answer, expires=float("inf"))
-    assert store.get(("a",)).answer is answer
+    assert store.get(("a",)).cached is answer
     store.put(("d",), answer, expires=float("inf"))
     assert [name for name in "abcd" if store.get((name,))] == ["a", "c", "d"]
-    store.put(("e",), Answer((("n", "x" * 10_000),), b"x" * 10_000, 0.0, 0.0), expires=float("inf"))
+    store.put(("e",), CachedResponse((("n", "x" * 10_000),), b"x" * 10_000, 0.0, 0.0), expires=float("inf"))
     assert [name for name in "abcde" if store.get((name,))] == ["d", "e"]
 
 
 def test_keeping_one_address_again_takes_no_more_memory():
-    store = AnswerStore(max_bytes=30_000)
-    store.put(("a",), Answer((), b"", 0.0, 0.0), expires=float("inf"))
+    store = ResponseStore(max_bytes=30_000)
+    store.put(("a",), CachedResponse((), b"", 0.0, 0.0), expires=float("inf"))
     for _ in range(100):
-        store.put(("b",), Answer((), b"x" * 10_000, 0.0, 0.0), expires=float("inf"))
+        store.put(("b",), CachedResponse((), b"x" * 10_000, 0.0, 0.0), expires=float("inf"))
     assert store.get(("a",))
 
 
 def test_what_is_larger_than_the_store_drives_nothing_out():
-    store = AnswerStore(max_bytes=10_000)
-    store.put(("a",), Answer((), b"", 0.0, 0.0), expires=float("inf"))
-    store.put(("b",), Answer((), b"x" * 10_000, 0.0, 0.0), expires=float("inf"))
+    store = ResponseStore(max_bytes=10_000)
+    store.put(("a",), CachedResponse((), b"", 0.0, 0.0), expires=float("inf"))
+    store.put(("b",), CachedResponse((), b"x" * 10_000, 0.0, 0.0), expires=float("inf"))
     assert [name for name in "ab" if store.get((name,))] == ["a"]
 
 
 def test_what_is_too_old_already_drives_nothing_out():
-    store = AnswerStore(max_bytes=10_000)
-    store.put(("a",), Answer((), b"", 0.0, 0.0), expires=float("inf"))
-    store.put(("b",), Answer((), b"x" * 3_000, 0.0, 0.0), expires=0.0)
+    store = ResponseStore(max_bytes=10_000)
+    store.put(("a",), CachedResponse((), b"", 0.0, 0.0), expires=float("inf"))
+    store.put(("b",), CachedResponse((), b"x" * 3_000, 0.0, 0.0), expires=0.0)
     assert [name for name in "ab" if store.get((name,))] == ["a"]
 
 
 def together(count, call):
-    """The results of so many calls at once."""
+    """Make `count` calls at once and return their results."""
     with ThreadPoolExecutor(count) as pool:
         return [task.result(timeout=30) for task in [pool.submit(call) for _ in range(count)]]
 
@@ -316,7 +316,7 @@ def test_a_burst_costs_one_run(origin, cache):
     begun, gate = threading.Event(), threading.Event()
     origin.before = lambda number: begun.set() or gate.wait(30) and None
     with ThreadPoolExecutor(16) as pool:
-        tasks = [pool.submit(lambda: ask(cache).body) for _ in range(16)]
+        tasks = [pool.submit(lambda: fetch(cache).body) for _ in range(16)]
         assert begun.wait(30)
         gate.set()
         assert {task.result(timeout=30) for task in tasks} == {b"run 1"}
@@ -325,18 +325,18 @@ def test_a_burst_costs_one_run(origin, cache):
 
 def test_a_burst_on_what_cannot_be_kept_is_answered_by_the_application(origin, cache):
     origin.headers = {"Cache-Control": "no-store"}
-    assert len(set(together(8, lambda: ask(cache).body))) == 8
+    assert len(set(together(8, lambda: fetch(cache).body))) == 8
 
 
 def test_an_address_that_has_nothing_to_keep_is_run_by_all_at_the_same_time(origin, cache):
     origin.headers = {"Cache-Control": "no-store"}
-    ask(cache)
+    fetch(cache)
     meeting = threading.Barrier(8, timeout=30)
     origin.before = lambda number: meeting.wait() and None
-    assert len(set(together(8, lambda: ask(cache).body))) == 8
+    assert len(set(together(8, lambda: fetch(cache).body))) == 8
 
 
-def test_who_has_waited_long_enough_runs_the_view_himself(origin, redis_url):
+def test_after_the_wait_timeout_a_request_runs_the_view_itself(origin, redis_url):
     begun, gate = threading.Event(), threading.Event()
 
     def hold_the_first(number):
@@ -345,17 +345,17 @@ def test_who_has_waited_long_enough_runs_the_view_himself(origin, redis_url):
             assert gate.wait(30)
 
     origin.before = hold_the_first
-    cache = edge_cache(origin, redis_url, patience_seconds=0.05)
+    cache = edge_cache(origin, redis_url, wait_timeout=0.05)
     with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(ask, cache)
+        first = pool.submit(fetch, cache)
         assert begun.wait(30)
-        assert ask(cache).body == b"run 2"
+        assert fetch(cache).body == b"run 2"
         gate.set()
         assert first.result(timeout=30).body == b"run 1"
 
 
 @pytest.mark.parametrize("failure", ["exception", "503 Service Unavailable", "429 Too Many Requests"])
-def test_who_waits_for_a_run_that_fails_runs_the_view_himself_and_keeps_the_answer(redis_url, failure):
+def test_a_request_that_waits_for_a_failed_run_runs_the_view_itself_and_caches_the_answer(redis_url, failure):
     begun, gate = threading.Event(), threading.Event()
 
     def fail_first(number):
@@ -371,9 +371,9 @@ def test_who_waits_for_a_run_that_fails_runs_the_view_himself_and_keeps_the_answ
     origin = Origin(before=fail_first)
     cache = edge_cache(origin, redis_url)
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(lambda: ask(cache).status)
+        first = pool.submit(lambda: fetch(cache).status)
         assert begun.wait(30)
-        second = pool.submit(lambda: ask(cache).body)
+        second = pool.submit(lambda: fetch(cache).body)
         gate.set()
         assert second.result(timeout=30) == b"run 2"
         if failure == "exception":
@@ -381,11 +381,11 @@ def test_who_waits_for_a_run_that_fails_runs_the_view_himself_and_keeps_the_answ
                 first.result(timeout=30)
         else:
             assert first.result(timeout=30) == int(failure[:3])
-    assert ask(cache).body == b"run 2"
+    assert fetch(cache).body == b"run 2"
 
 
 def test_the_setting_turns_it_off(origin, settings):
     settings.EDGE_CACHE_SECONDS = 0
-    assert keep_public_answers(origin) is origin
+    assert cache_public_responses(origin) is origin
     settings.EDGE_CACHE_SECONDS = 2.0
-    assert isinstance(keep_public_answers(origin), EdgeCache)
+    assert isinstance(cache_public_responses(origin), EdgeCache)

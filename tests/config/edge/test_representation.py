@@ -1,4 +1,4 @@
-"""The form in which answers go out: ETag, 304, and gzip for who asks for it."""
+"""Representation of responses: ETag, 304 and gzip."""
 
 import gzip
 
@@ -19,7 +19,7 @@ LONG = "launch " * 100
 
 
 class Text(APIView):
-    """Answers with as many letters as asked for, by the headers asked for."""
+    """View that returns a text of the requested length, with the requested headers."""
 
     def get(self, request):
         headers = {name: value for name, value in request.query_params.items() if name not in ("length", "status")}
@@ -30,8 +30,8 @@ class Text(APIView):
         return Response(LONG, headers={"Cache-Control": "public", **request.query_params.dict()})
 
 
-class Sworn(LimitedView):
-    """Says all that its answers depend on."""
+class CompleteVary(LimitedView):
+    """View that sets a complete Vary header."""
 
     vary = "Cookie"
 
@@ -55,7 +55,7 @@ def page_without_body_for_head(request):
 
 urlpatterns = [
     endpoint("api/text", Text.as_view()),
-    endpoint("api/sworn", Sworn.as_view()),
+    endpoint("api/sworn", CompleteVary.as_view()),
     path("api/stream", stream),
     path("page", page),
     path("bodiless", page_without_body_for_head),
@@ -90,24 +90,24 @@ GZIP = {"accept-encoding": "gzip"}
         ("*;q=0, gzip", True),
     ],
 )
-def test_gzip_is_for_those_who_accept_it(header, accepted):
+def test_gzip_is_for_clients_that_accept_it(header, accepted):
     assert accepts_gzip(header) == accepted
 
 
 @own_addresses
 @pytest.mark.parametrize("accepted", ["", "identity", "br", "gzip;q=0", "*, gzip;q=0"])
-def test_it_compresses_nothing_that_nobody_asked_for(accepted):
+def test_it_compresses_nothing_without_a_request_for_it(accepted):
     answer = Client().get("/api/text", headers={"accept-encoding": accepted})
     assert "Content-Encoding" not in answer
     assert answer.content == b'"' + b"a" * 1000 + b'"'
-    # A cache has to tell them apart all the same.
+    # A cache has to distinguish them all the same.
     assert "Accept-Encoding" in answer["Vary"]
 
 
 @own_addresses
 @pytest.mark.parametrize("accepted", ["gzip", "GZIP", "*", "br;q=1, *;q=0.5"])
 @pytest.mark.parametrize("address", ["/api/text", "/page?Cache-Control=public"])
-def test_it_compresses_for_who_asks(address, accepted):
+def test_it_compresses_on_request(address, accepted):
     plain, packed = Client().get(address), Client().get(address, headers={"accept-encoding": accepted})
     assert packed["Content-Encoding"] == "gzip"
     assert gzip.decompress(packed.content) == plain.content
@@ -126,7 +126,7 @@ def test_it_leaves_short_answers_as_they_are():
 
 @own_addresses
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT"])
-def test_a_view_that_says_all_that_its_answers_depend_on_is_never_compressed(method):
+def test_a_view_with_a_complete_vary_header_is_never_compressed(method):
     for headers in (GZIP, {}):
         answer = Client().generic(method, "/api/sworn", headers=headers)
         assert "Content-Encoding" not in answer
@@ -148,7 +148,7 @@ def test_pages_that_are_not_public_stay_as_they_are(address):
 
 
 @pytest.mark.django_db
-def test_the_admin_site_is_neither_compressed_nor_told_apart_by_etags():
+def test_the_admin_site_has_neither_compression_nor_etags():
     client = Client()
     client.force_login(User.objects.create_superuser("operator"))
     for address in ("/admin/", "/admin/tokens/token/", "/admin/password_change/", "/admin/jsi18n/"):
@@ -160,7 +160,7 @@ def test_the_admin_site_is_neither_compressed_nor_told_apart_by_etags():
 
 @own_addresses
 @pytest.mark.parametrize("kept", ["no-store", "private, no-store"])
-def test_what_nobody_may_store_has_no_etag(kept):
+def test_what_may_not_be_stored_has_no_etag(kept):
     answer = Client().get(f"/api/text?Cache-Control={kept}", headers={"if-none-match": "*"})
     assert (answer.status_code, "ETag" in answer) == (200, False)
 
@@ -168,17 +168,17 @@ def test_what_nobody_may_store_has_no_etag(kept):
 @own_addresses
 @pytest.mark.parametrize("headers", [{}, GZIP])
 @pytest.mark.parametrize("method", ["get", "head"])
-def test_who_has_the_body_already_is_told_so(method, headers):
+def test_a_matching_etag_of_a_body_gets_304(method, headers):
     address = "/api/text?Cache-Control=public, s-maxage=2&RateLimit-Remaining=3&X-Ignored-Params=page"
-    ask = getattr(Client(), method)
-    whole = ask(address, headers=headers)
+    send = getattr(Client(), method)
+    whole = send(address, headers=headers)
     bare = whole["ETag"].removeprefix("W/")
     for known in (bare, f"W/{bare}", f'"other", {bare}', "*"):
-        answer = ask(address, headers=headers | {"if-none-match": known})
+        answer = send(address, headers=headers | {"if-none-match": known})
         assert (answer.status_code, answer.content) == (304, b"")
         described = {"Content-Type", "Content-Length", "Content-Encoding"}
         assert dict(answer.items()) == {name: value for name, value in whole.items() if name not in described}
-    assert ask(address, headers=headers | {"if-none-match": '"other"'}).status_code == 200
+    assert send(address, headers=headers | {"if-none-match": '"other"'}).status_code == 200
 
 
 @own_addresses
@@ -189,7 +189,7 @@ def test_another_body_has_another_etag():
 
 
 @own_addresses
-def test_writes_know_no_condition():
+def test_writes_have_no_condition():
     answer = Client().post("/api/text", {}, content_type="application/json", headers={"if-none-match": "*"} | GZIP)
     assert (answer.status_code, "ETag" in answer) == (200, False)
     answer = Client().post('/api/text?ETag="mine"', {}, "application/json", headers={"if-none-match": '"mine"'})
@@ -197,7 +197,7 @@ def test_writes_know_no_condition():
 
 
 @own_addresses
-def test_what_is_no_200_knows_no_condition():
+def test_what_is_no_200_has_no_condition():
     assert "ETag" not in Client().get("/api/text?status=404")
     answer = Client().get('/api/text?status=404&ETag="mine"', headers={"if-none-match": '"mine"'})
     assert answer.status_code == 404

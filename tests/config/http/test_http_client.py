@@ -1,4 +1,4 @@
-"""config/http/json_client.py: GET, against a stand-in that misbehaves; POST has its tests in test_rpc.py."""
+"""config/http/json_client.py: GET requests to a stand-in with failures; test_rpc.py tests POST."""
 
 import traceback
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from config.http import json_client
-from development.standins.http_server import Answer, Asked, Mode, StandIn
+from config.http.errors import HTTPStatusError, PermanentError, RateLimitedError, RetryableError
+from development.standins.http_server import Mode, ReceivedRequest, StandIn, StandInResponse
 from tests.nodes.recorded_node import Reply
 
 SECRET = "s3cret-key"
@@ -17,18 +18,20 @@ HEADERS = {"x-api-key": SECRET}
 
 
 class Echo(StandIn):
-    """Answers with what it was asked."""
+    """Stand-in that returns the request."""
 
     ERRORS = {401: {"message": "Invalid API key"}}
 
-    # What goes out with every answer: a status, and headers.
+    # Status and headers of every response.
     status = 200
     headers: Mapping[str, str] = {}
 
-    def answer(self, asked: Asked) -> Answer | None:
-        if asked.path != "/echo":
+    def answer(self, received: ReceivedRequest) -> StandInResponse | None:
+        if received.path != "/echo":
             return None
-        return Answer({"query": dict(asked.query), "key": asked.headers.get("x-api-key")}, self.status, self.headers)
+        return StandInResponse(
+            {"query": dict(received.query), "key": received.headers.get("x-api-key")}, self.status, self.headers
+        )
 
 
 @pytest.fixture
@@ -37,7 +40,7 @@ def echo() -> Iterator[Echo]:
         yield running
 
 
-def ask(echo: Echo, *, path: str = "/echo", timeout: float = 5) -> object:
+def fetch(echo: Echo, *, path: str = "/echo", timeout: float = 5) -> object:
     return json_client.get_json(
         f"{echo.url}{path}", params={"fids": "1,2"}, headers=HEADERS, timeout=timeout, max_bytes=10**6
     )
@@ -46,52 +49,52 @@ def ask(echo: Echo, *, path: str = "/echo", timeout: float = 5) -> object:
 @pytest.mark.parametrize(
     ("mode", "family", "text"),
     [
-        (Mode.FAIL, json_client.Retryable, "HTTP status 500"),
-        (Mode.RATE_LIMIT, json_client.RateLimited, "HTTP status 429"),
-        (Mode.WRONG_KEY, json_client.StatusRefused, "HTTP status 401"),
-        (Mode.NOT_JSON, json_client.Retryable, "an answer that is not JSON"),
-        (Mode.CUT_SHORT, json_client.Retryable, "no answer (ProtocolError)"),
-        (Mode.HUGE, json_client.Permanent, "an answer of more than 1000000 bytes"),
+        (Mode.FAIL, RetryableError, "HTTP status 500"),
+        (Mode.RATE_LIMIT, RateLimitedError, "HTTP status 429"),
+        (Mode.WRONG_KEY, HTTPStatusError, "HTTP status 401"),
+        (Mode.NOT_JSON, RetryableError, "a response that is not JSON"),
+        (Mode.CUT_SHORT, RetryableError, "no response (ProtocolError)"),
+        (Mode.HUGE, PermanentError, "a response of more than 1000000 bytes"),
     ],
 )
-def test_it_tells_what_may_help_from_what_does_not(echo, mode, family, text):
+def test_it_distinguishes_retryable_from_permanent_errors(echo, mode, family, text):
     echo.behave(mode)
     with pytest.raises(family) as caught:
-        ask(echo)
+        fetch(echo)
     assert str(caught.value) == text
 
 
-def test_it_does_not_wait_for_who_stalls(echo):
+def test_it_does_not_wait_for_a_server_that_stalls(echo):
     echo.behave(Mode.STALL, seconds=600)
-    with pytest.raises(json_client.Retryable, match="no answer"):
-        ask(echo, timeout=0.1)
+    with pytest.raises(RetryableError, match="no response"):
+        fetch(echo, timeout=0.1)
 
 
-def test_it_may_be_asked_again_after_an_answer_that_breaks_off(echo):
+def test_it_may_be_called_again_after_an_answer_that_breaks_off(echo):
     echo.behave(Mode.CUT_SHORT, times=1)
-    with pytest.raises(json_client.Retryable):
-        ask(echo)
-    assert ask(echo) == {"query": {"fids": "1,2"}, "key": SECRET}
+    with pytest.raises(RetryableError):
+        fetch(echo)
+    assert fetch(echo) == {"query": {"fids": "1,2"}, "key": SECRET}
 
 
 def test_it_follows_no_redirect_to_where_the_key_does_not_belong(echo):
     with Echo() as elsewhere:
         echo.status, echo.headers = 302, {"location": f"{elsewhere.url}/echo"}
-        with pytest.raises(json_client.StatusRefused, match="302"):
-            ask(echo)
-        assert not elsewhere.asked
+        with pytest.raises(HTTPStatusError, match="302"):
+            fetch(echo)
+        assert not elsewhere.received
 
 
 def test_it_has_no_url_and_no_key_in_its_errors(echo):
-    told = []
+    tracebacks = []
     for mode in Mode:
         echo.behave(mode, seconds=1)
         try:
-            ask(echo, timeout=0.2)
-        except (json_client.Retryable, json_client.Permanent) as error:
-            told.append("".join(traceback.format_exception(error)))
-    assert len(told) == len(Mode) - 2
-    for text in told:
+            fetch(echo, timeout=0.2)
+        except (RetryableError, PermanentError) as error:
+            tracebacks.append("".join(traceback.format_exception(error)))
+    assert len(tracebacks) == len(Mode) - 2
+    for text in tracebacks:
         assert SECRET not in text
         assert urlsplit(echo.url).netloc not in text
 
@@ -102,7 +105,7 @@ def in_a_minute() -> str:
 
 @pytest.mark.parametrize("status", [429, 503])
 @pytest.mark.parametrize(
-    ("said", "lowest", "highest"),
+    ("retry_after", "lowest", "highest"),
     [
         ("0", 0, 0),
         ("7", 7, 7),
@@ -112,35 +115,37 @@ def in_a_minute() -> str:
         ("Fri, 31 Dec 9999 23:59:59 -0000", 86_400, 86_400),
     ],
 )
-def test_it_passes_on_the_pause_that_is_asked_for(echo, status, said, lowest, highest):
-    echo.status, echo.headers = status, {"retry-after": said if isinstance(said, str) else said()}
-    with pytest.raises(json_client.RateLimited) as caught:
-        ask(echo)
+def test_it_passes_the_retry_after_on(echo, status, retry_after, lowest, highest):
+    echo.status, echo.headers = status, {"retry-after": retry_after if isinstance(retry_after, str) else retry_after()}
+    with pytest.raises(RateLimitedError) as caught:
+        fetch(echo)
     assert lowest <= caught.value.retry_after <= highest
 
 
 _NO_YEAR = "Mon, 01 Jan 99999999999999 00:00:00 GMT"
 
 
-@pytest.mark.parametrize("said", [None, "", "soon", "-1", "1.5", "9" * 5000, "Wed, 99 Oct 2015 07:28:00 GMT", _NO_YEAR])
-def test_it_believes_no_other_pause(echo, said):
-    echo.status, echo.headers = 429, {} if said is None else {"retry-after": said}
-    with pytest.raises(json_client.RateLimited) as caught:
-        ask(echo)
+@pytest.mark.parametrize(
+    "retry_after", [None, "", "soon", "-1", "1.5", "9" * 5000, "Wed, 99 Oct 2015 07:28:00 GMT", _NO_YEAR]
+)
+def test_it_ignores_other_retry_after_values(echo, retry_after):
+    echo.status, echo.headers = 429, {} if retry_after is None else {"retry-after": retry_after}
+    with pytest.raises(RateLimitedError) as caught:
+        fetch(echo)
     assert caught.value.retry_after is None
 
 
 def test_it_sends_parameters_and_headers_and_returns_the_answer(echo):
-    assert ask(echo) == {"query": {"fids": "1,2"}, "key": SECRET}
-    with pytest.raises(json_client.StatusRefused, match="404"):
-        ask(echo, path="/elsewhere")
+    assert fetch(echo) == {"query": {"fids": "1,2"}, "key": SECRET}
+    with pytest.raises(HTTPStatusError, match="404"):
+        fetch(echo, path="/elsewhere")
 
 
 def test_it_reads_an_answer_that_is_as_long_as_allowed(echo):
     length = len('{"query": {"fids": "1,2"}, "key": "s3cret-key"}')
     arguments = {"params": {"fids": "1,2"}, "headers": HEADERS, "timeout": 5}
     assert json_client.get_json(f"{echo.url}/echo", max_bytes=length, **arguments)
-    with pytest.raises(json_client.Permanent):
+    with pytest.raises(PermanentError):
         json_client.get_json(f"{echo.url}/echo", max_bytes=length - 1, **arguments)
 
 

@@ -1,4 +1,4 @@
-"""config/http/public_client.py: GET of URLs that others name, against hosts that do what they like."""
+"""config/http/public_client.py: GET requests to untrusted URLs, against hosts with arbitrary behaviour."""
 
 import gzip
 import itertools
@@ -20,9 +20,17 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from config.http import json_client
-from config.http.public_addresses import is_public, is_within
-from config.http.public_client import AddressRefused, get, resolve
+from config.http.errors import (
+    HTTPStatusError,
+    NoResponseError,
+    PermanentError,
+    RateLimitedError,
+    ResponseTimeoutError,
+    ResponseTooLargeError,
+    RetryableError,
+)
+from config.http.public_addresses import is_in_networks, is_public_address
+from config.http.public_client import AddressForbiddenError, fetch_public_url, resolve_host
 from tests.nodes.document_host import HOST, DocumentHost, Page, document_host, json_page, redirect
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
@@ -35,8 +43,8 @@ def host() -> Iterator[DocumentHost]:
         yield running
 
 
-def ask(url: str, **more: Any) -> bytes:
-    return get(url, **({"timeout": 5, "max_bytes": 10_000, "allowed": LOOPBACK} | more))
+def fetch(url: str, **more: Any) -> bytes:
+    return fetch_public_url(url, **({"timeout": 5, "max_bytes": 10_000, "allowed": LOOPBACK} | more))
 
 
 NOT_PUBLIC_ADDRESSES = """
@@ -51,7 +59,7 @@ NOT_PUBLIC_ADDRESSES = """
 
 @pytest.mark.parametrize("address", ["", *NOT_PUBLIC_ADDRESSES.split()])
 def test_it_refuses_every_address_that_is_not_public(address):
-    assert not is_public(address)
+    assert not is_public_address(address)
 
 
 @pytest.mark.parametrize(
@@ -59,13 +67,13 @@ def test_it_refuses_every_address_that_is_not_public(address):
     ["1.1.1.1", "8.8.8.8", "::ffff:8.8.8.8", "64:ff9b::808:808", "2606:4700::1111", "2a00:1450:4001:81b::200e"],
 )
 def test_it_takes_public_addresses(address):
-    assert is_public(address)
+    assert is_public_address(address)
 
 
 def test_an_allowed_network_holds_what_is_written_as_ipv6():
-    assert is_within("::ffff:127.0.0.1", LOOPBACK)
-    assert is_within("fd00::1", [ip_network("fd00::/64")])
-    assert not is_within("128.0.0.1", LOOPBACK)
+    assert is_in_networks("::ffff:127.0.0.1", LOOPBACK)
+    assert is_in_networks("fd00::1", [ip_network("fd00::/64")])
+    assert not is_in_networks("128.0.0.1", LOOPBACK)
 
 
 @pytest.mark.parametrize(
@@ -86,8 +94,8 @@ def test_an_allowed_network_holds_what_is_written_as_ipv6():
     ],
 )
 def test_it_refuses_a_url_that_is_none_of_a_public_host(url, text):
-    with pytest.raises(AddressRefused) as caught:
-        ask(url)
+    with pytest.raises(AddressForbiddenError) as caught:
+        fetch(url)
     assert str(caught.value) == text
 
 
@@ -96,22 +104,22 @@ def test_it_refuses_a_url_that_is_none_of_a_public_host(url, text):
     ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "0", "[::1]", "[::ffff:127.0.0.1]"],
 )
 def test_it_connects_to_no_name_of_this_machine(host, name):
-    with pytest.raises(AddressRefused) as caught:
-        ask(f"http://{name}:{host.port}/", allowed=())
+    with pytest.raises(AddressForbiddenError) as caught:
+        fetch(f"http://{name}:{host.port}/", allowed=())
     assert str(caught.value) == NOT_PUBLIC
-    assert not host.asked
+    assert not host.received
 
 
-def test_it_asks_public_addresses_under_the_usual_ports_alone():
-    with pytest.raises(AddressRefused, match="another port"):
-        ask("http://host.example:8080/", resolve=lambda *_: ["1.1.1.1"])
+def test_it_calls_public_addresses_only_under_the_usual_ports():
+    with pytest.raises(AddressForbiddenError, match="another port"):
+        fetch("http://host.example:8080/", resolve=lambda *_: ["1.1.1.1"])
 
 
-def test_it_gets_what_it_asks_for_without_cookies_and_says_who_it_is(host, monkeypatch):
+def test_it_fetches_without_cookies_and_with_its_user_agent(host, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     url = host.put("/a%20b?c=d", json_page({"name": "Qahwa"}, headers={"set-cookie": "a=b"}))
-    assert json.loads(ask(url)) == json.loads(ask(url)) == {"name": "Qahwa"}
-    assert host.asked == ["/a%20b?c=d"] * 2
+    assert json.loads(fetch(url)) == json.loads(fetch(url)) == {"name": "Qahwa"}
+    assert host.received == ["/a%20b?c=d"] * 2
     assert host.headers[1] == {
         "host": f"{HOST}:{host.port}",
         "user-agent": "Launchboard",
@@ -122,10 +130,10 @@ def test_it_gets_what_it_asks_for_without_cookies_and_says_who_it_is(host, monke
 
 
 def test_it_looks_a_name_up_once_and_connects_to_that_answer(host):
-    """A name server that changes its mind would lead the connection elsewhere than the check."""
+    """A second lookup could return another address than the checked one."""
     host.put("/", json_page({}))
     answers = iter([["127.0.0.1"], ["10.0.0.1"]])
-    assert ask(f"http://rebound.example:{host.port}/", resolve=lambda *_: next(answers)) == b"{}"
+    assert fetch(f"http://rebound.example:{host.port}/", resolve=lambda *_: next(answers)) == b"{}"
     assert next(answers) == ["10.0.0.1"]
     assert host.headers[0]["host"] == f"rebound.example:{host.port}"
 
@@ -133,17 +141,17 @@ def test_it_looks_a_name_up_once_and_connects_to_that_answer(host):
 def test_it_passes_over_addresses_that_are_not_public(host):
     host.put("/", json_page({}))
     both = ["10.255.255.1", "::1", "127.0.0.1"]
-    assert ask(f"http://both.example:{host.port}/", resolve=lambda *_: both) == b"{}"
+    assert fetch(f"http://both.example:{host.port}/", resolve=lambda *_: both) == b"{}"
 
 
 def test_it_checks_each_redirect_as_the_first(host):
     with document_host() as private:
         url = host.put("/", redirect(f"http://127.0.0.2:{private.port}/latest/meta-data"))
-        with pytest.raises(AddressRefused) as caught:
-            ask(url, allowed=[ip_network("127.0.0.1")])
+        with pytest.raises(AddressForbiddenError) as caught:
+            fetch(url, allowed=[ip_network("127.0.0.1")])
         assert str(caught.value) == NOT_PUBLIC
-        assert host.asked == ["/"]
-        assert not private.asked
+        assert host.received == ["/"]
+        assert not private.received
 
 
 @pytest.mark.parametrize(
@@ -151,58 +159,58 @@ def test_it_checks_each_redirect_as_the_first(host):
     ["file:///etc/passwd", "ftp://127.0.0.1/", "http://a@127.0.0.1/", "http://[", "//[x/", f"/{'a' * 5000}"],
 )
 def test_it_follows_no_redirect_to_what_is_no_url_of_a_host(host, location):
-    with pytest.raises(AddressRefused):
-        ask(host.put("/", redirect(location)))
-    assert host.asked == ["/"]
+    with pytest.raises(AddressForbiddenError):
+        fetch(host.put("/", redirect(location)))
+    assert host.received == ["/"]
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_it_follows_three_redirects(host, status):
     host.put("/c", redirect("/d", status))
     host.put("/d", json_page([1]))
-    assert ask(host.put("/a", redirect("b/../c", status))) == b"[1]"
+    assert fetch(host.put("/a", redirect("b/../c", status))) == b"[1]"
     host.put("/d", redirect("e", status))
     host.put("/e", json_page([2]))
-    assert ask(f"{host.url}/a") == b"[2]"
-    with pytest.raises(AddressRefused, match="more than 3 redirects"):
-        ask(host.put("/0", redirect(f"{host.url}/a")))
+    assert fetch(f"{host.url}/a") == b"[2]"
+    with pytest.raises(AddressForbiddenError, match="more than 3 redirects"):
+        fetch(host.put("/0", redirect(f"{host.url}/a")))
 
 
 @pytest.mark.parametrize(
     ("status", "family"),
     [
-        (404, json_client.StatusRefused),
-        (403, json_client.StatusRefused),
-        (204, json_client.StatusRefused),
-        (302, json_client.StatusRefused),
+        (404, HTTPStatusError),
+        (403, HTTPStatusError),
+        (204, HTTPStatusError),
+        (302, HTTPStatusError),
     ]
     + [
-        (429, json_client.RateLimited),
-        (500, json_client.Retryable),
-        (502, json_client.Retryable),
-        (503, json_client.RateLimited),
+        (429, RateLimitedError),
+        (500, RetryableError),
+        (502, RetryableError),
+        (503, RateLimitedError),
     ],
 )
-def test_it_tells_what_may_help_from_what_does_not(host, status, family):
+def test_it_distinguishes_retryable_statuses_from_permanent_ones(host, status, family):
     with pytest.raises(family, match=f"HTTP status {status}"):
-        ask(host.put("/", Page(status=status)))
+        fetch(host.put("/", Page(status=status)))
 
 
 def test_it_waits_for_no_head_that_drips(host):
-    with pytest.raises(json_client.TimedOut):
-        ask(host.put("/", Page(endless_head=True, pause=0.02)), timeout=0.3)
+    with pytest.raises(ResponseTimeoutError):
+        fetch(host.put("/", Page(endless_head=True, pause=0.02)), timeout=0.3)
 
 
 def test_it_waits_for_no_body_that_drips(host):
-    with pytest.raises(json_client.TimedOut):
-        ask(host.put("/", Page(body=itertools.repeat(b" "), pause=0.02)), timeout=0.3)
+    with pytest.raises(ResponseTimeoutError):
+        fetch(host.put("/", Page(body=itertools.repeat(b" "), pause=0.02)), timeout=0.3)
 
 
 def test_its_time_is_for_all_redirects_together(host):
     host.put("/slow", Page(pause=30))
-    with pytest.raises(json_client.TimedOut):
-        ask(host.put("/", redirect("/slow")), timeout=0.3)
-    assert host.asked == ["/", "/slow"]
+    with pytest.raises(ResponseTimeoutError):
+        fetch(host.put("/", redirect("/slow")), timeout=0.3)
+    assert host.received == ["/", "/slow"]
 
 
 def test_it_waits_for_no_name_server(host):
@@ -212,45 +220,45 @@ def test_it_waits_for_no_name_server(host):
         answered.wait()
         return [HOST]
 
-    with pytest.raises(json_client.TimedOut, match="whose name takes too long"):
-        ask(host.url, timeout=0.1, resolve=stall)
+    with pytest.raises(ResponseTimeoutError, match="whose name takes too long"):
+        fetch(host.url, timeout=0.1, resolve=stall)
     answered.set()
 
 
 def test_it_waits_for_no_encryption_that_never_begins():
-    with socket.create_server((HOST, 0)) as silent, pytest.raises(json_client.TimedOut):
-        ask(f"https://{HOST}:{silent.getsockname()[1]}/", timeout=0.2)
+    with socket.create_server((HOST, 0)) as silent, pytest.raises(ResponseTimeoutError):
+        fetch(f"https://{HOST}:{silent.getsockname()[1]}/", timeout=0.2)
 
 
-def test_a_name_that_nobody_knows_may_be_known_later():
-    with pytest.raises(json_client.NoAnswer, match="whose name is not known"):
-        ask("http://nowhere.invalid/")
-    with pytest.raises(json_client.NoAnswer, match="whose name is not known"):
-        ask(f"http://{'a' * 64}.example/")
+def test_an_unknown_name_is_retryable():
+    with pytest.raises(NoResponseError, match="whose name is not known"):
+        fetch("http://nowhere.invalid/")
+    with pytest.raises(NoResponseError, match="whose name is not known"):
+        fetch(f"http://{'a' * 64}.example/")
 
 
-def test_it_reads_no_more_than_it_is_told(host):
-    assert len(ask(host.put("/", Page(body=b" " * 10_000)))) == 10_000
-    with pytest.raises(json_client.AnswerTooLarge):
-        ask(host.put("/", Page(body=b" " * 10_001)))
-    with pytest.raises(json_client.AnswerTooLarge):
-        ask(host.put("/", Page(body=itertools.repeat(b" " * 1000))))
+def test_it_reads_no_more_than_the_limit(host):
+    assert len(fetch(host.put("/", Page(body=b" " * 10_000)))) == 10_000
+    with pytest.raises(ResponseTooLargeError):
+        fetch(host.put("/", Page(body=b" " * 10_001)))
+    with pytest.raises(ResponseTooLargeError):
+        fetch(host.put("/", Page(body=itertools.repeat(b" " * 1000))))
 
 
-def test_it_unpacks_no_more_than_it_is_told(host):
+def test_it_unpacks_no_more_than_the_limit(host):
     headers = {"content-encoding": "gzip"}
-    assert ask(host.put("/", Page(body=gzip.compress(b"[1]"), headers=headers))) == b"[1]"
+    assert fetch(host.put("/", Page(body=gzip.compress(b"[1]"), headers=headers))) == b"[1]"
     bomb = gzip.compress(b" " * 100_000_000)
-    with pytest.raises(json_client.AnswerTooLarge):
-        ask(host.put("/", Page(body=bomb, headers=headers)))
-    with pytest.raises(json_client.AnswerTooLarge):
-        ask(host.put("/", Page(body=zlib.compress(b" " * 100_000), headers={"content-encoding": "deflate"})))
+    with pytest.raises(ResponseTooLargeError):
+        fetch(host.put("/", Page(body=bomb, headers=headers)))
+    with pytest.raises(ResponseTooLargeError):
+        fetch(host.put("/", Page(body=zlib.compress(b" " * 100_000), headers={"content-encoding": "deflate"})))
 
 
 @pytest.mark.parametrize("coding", ["br", "gzip, gzip", "zstd", "deflate,gzip"])
 def test_it_reads_no_other_codings_and_none_that_are_stacked(host, coding):
-    with pytest.raises(json_client.Permanent, match="a coding that is not read"):
-        ask(host.put("/", Page(body=b"", headers={"content-encoding": coding})))
+    with pytest.raises(PermanentError, match="an unsupported content coding"):
+        fetch(host.put("/", Page(body=b"", headers={"content-encoding": coding})))
 
 
 @pytest.mark.parametrize(
@@ -264,28 +272,28 @@ def test_it_reads_no_other_codings_and_none_that_are_stacked(host, coding):
     ],
 )
 def test_an_answer_that_breaks_off_or_makes_no_sense_may_be_better_later(host, page):
-    with pytest.raises(json_client.NoAnswer, match="no answer"):
-        ask(host.put("/", page))
+    with pytest.raises(NoResponseError, match="no response"):
+        fetch(host.put("/", page))
 
 
 def test_a_connection_that_is_refused_may_be_taken_later(unused_port):
-    with pytest.raises(json_client.NoAnswer, match="no connection"):
-        ask(f"http://{HOST}:{unused_port}/")
+    with pytest.raises(NoResponseError, match="no connection"):
+        fetch(f"http://{HOST}:{unused_port}/")
 
 
 def test_its_errors_hold_no_url_and_no_address(host, unused_port):
     pages = [Page(status=500), Page(status=404), Page(body=b"[", headers={"content-length": "9"}), redirect("ftp://x")]
     urls = [host.put(f"/{n}?s3cret", page) for n, page in enumerate(pages)]
     for url in [*urls, f"http://{HOST}:{unused_port}/s3cret", f"https://{HOST}:{host.port}/s3cret", "http://s3cret@x"]:
-        with pytest.raises((json_client.Retryable, json_client.Permanent)) as caught:
-            ask(url)
-        told = "".join(traceback.format_exception(caught.value))
-        assert "s3cret" not in told.replace('"http://s3cret@x"', "")
-        assert str(host.port) not in told and str(unused_port) not in told
+        with pytest.raises((RetryableError, PermanentError)) as caught:
+            fetch(url)
+        traceback_text = "".join(traceback.format_exception(caught.value))
+        assert "s3cret" not in traceback_text.replace('"http://s3cret@x"', "")
+        assert str(host.port) not in traceback_text and str(unused_port) not in traceback_text
 
 
 def certificate(place: Path, name: str) -> Path:
-    """A key and a certificate of nobody's for the name, in one file."""
+    """Write a key and a self-signed certificate for the name into one file."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
@@ -300,7 +308,7 @@ def certificate(place: Path, name: str) -> Path:
 
 @contextmanager
 def encrypted_host(file: Path, head: str = "200 OK") -> Iterator[tuple[int, list[bytes]]]:
-    """A port where one encrypted request is answered, and what came there."""
+    """Listen for one encrypted request; return the port and a list of what is received."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
     got: list[bytes] = []
@@ -308,7 +316,7 @@ def encrypted_host(file: Path, head: str = "200 OK") -> Iterator[tuple[int, list
 
         def serve() -> None:
             connection, _ = server.accept()
-            # Who does not believe us hangs up.
+            # A client that doesn't trust the certificate closes the connection.
             with connection, suppress(OSError), context.wrap_socket(connection, server_side=True) as encrypted:
                 got.append(encrypted.recv(10_000))
                 encrypted.sendall(f"HTTP/1.1 {head}\r\ncontent-length: 2\r\n\r\n{{}}".encode())
@@ -319,39 +327,39 @@ def encrypted_host(file: Path, head: str = "200 OK") -> Iterator[tuple[int, list
         thread.join()
 
 
-def test_it_asks_by_https_for_the_host_of_the_url(tmp_path):
+def test_it_sends_the_host_of_the_url_by_https(tmp_path):
     file = certificate(tmp_path, "host.example")
     with encrypted_host(file) as (port, got):
         url = f"https://host.example:{port}/a"
-        assert ask(url, resolve=lambda *_: [HOST], authorities=str(file)) == b"{}"
+        assert fetch(url, resolve=lambda *_: [HOST], authorities=str(file)) == b"{}"
     assert got[0].startswith(f"GET /a HTTP/1.1\r\nHost: host.example:{port}\r\n".encode())
 
 
 def test_it_follows_no_redirect_out_of_https(host, tmp_path):
     file = certificate(tmp_path, "host.example")
-    refused = pytest.raises(AddressRefused, match="from https:// to http://")
+    refused = pytest.raises(AddressForbiddenError, match="from https:// to http://")
     with encrypted_host(file, f"302 Found\r\nlocation: {host.url}/") as (port, _), refused:
-        ask(f"https://host.example:{port}/", resolve=lambda *_: [HOST], authorities=str(file))
-    assert not host.asked
+        fetch(f"https://host.example:{port}/", resolve=lambda *_: [HOST], authorities=str(file))
+    assert not host.received
 
 
-def test_it_believes_no_certificate_of_another_host(tmp_path):
+def test_it_trusts_no_certificate_of_another_host(tmp_path):
     file = certificate(tmp_path, "host.example")
-    refused = pytest.raises(json_client.NoAnswer, match="SSLCertVerificationError")
+    refused = pytest.raises(NoResponseError, match="SSLCertVerificationError")
     with encrypted_host(file) as (port, got), refused:
-        ask(f"https://other.example:{port}/a", resolve=lambda *_: [HOST], authorities=str(file))
+        fetch(f"https://other.example:{port}/a", resolve=lambda *_: [HOST], authorities=str(file))
     assert got in ([], [b""])
 
 
-def test_it_believes_no_certificate_of_nobodys(tmp_path):
+def test_it_trusts_no_self_signed_certificate(tmp_path):
     file = certificate(tmp_path, "host.example")
-    refused = pytest.raises(json_client.NoAnswer, match="SSLCertVerificationError")
+    refused = pytest.raises(NoResponseError, match="SSLCertVerificationError")
     with encrypted_host(file) as (port, got), refused:
-        ask(f"https://host.example:{port}/a", resolve=lambda *_: [HOST])
+        fetch(f"https://host.example:{port}/a", resolve=lambda *_: [HOST])
     assert got in ([], [b""])
 
 
 def test_names_are_looked_up_as_this_machine_does():
-    assert "127.0.0.1" in resolve("localhost", 80)
+    assert "127.0.0.1" in resolve_host("localhost", 80)
     with pytest.raises(OSError):
-        resolve("nowhere.invalid", 80)
+        resolve_host("nowhere.invalid", 80)

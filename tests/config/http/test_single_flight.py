@@ -1,4 +1,4 @@
-"""config/redis/single_flight.py without Redis: each process by itself. tests/tokens/market/test_trending.py has what callers share."""
+"""config/redis/single_flight.py without Redis, in each process by itself; test_trending.py tests it with Redis."""
 
 import sys
 import threading
@@ -7,21 +7,21 @@ import uuid
 
 import pytest
 
-from config.http.json_client import Retryable
+from config.http.errors import RetryableError
 from config.redis import single_flight
-from config.redis.connection import PREFIX, redis
-from config.redis.single_flight import Failed, Lifetimes, share
+from config.redis.connection import PREFIX, redis_client
+from config.redis.single_flight import CacheTimes, FetchFailedError, fetch_shared
 
-LIFETIMES = Lifetimes(fresh=300, kept=600, pause=30, patience=5, longest_call=10)
+TIMES = CacheTimes(fresh=300, ttl=600, backoff=30, wait_timeout=5, lock_ttl=10)
 THREADS, NAMES = 8, 500
 
 
-class NoTurn(Retryable):
-    """Nobody was asked."""
+class NotAttemptedError(RetryableError):
+    """Raised if no request was sent."""
 
 
 @pytest.fixture
-def alone(settings):
+def without_redis(settings):
     settings.REDIS_URL = "redis://127.0.0.1:9/0"
 
 
@@ -30,60 +30,60 @@ def name():
     return f"test:{uuid.uuid4()}"
 
 
-def get(name, ask):
-    return share(name, ask, lifetimes=LIFETIMES, not_asked=NoTurn).value
+def get(name, fetch):
+    return fetch_shared(name, fetch, times=TIMES, not_attempted=NotAttemptedError).value
 
 
 def raising(error):
-    def ask():
+    def fetch():
         raise error
 
-    return ask
+    return fetch
 
 
-def failure_of(name, ask):
-    with pytest.raises(Failed) as raised:
-        get(name, ask)
+def failure_of(name, fetch):
+    with pytest.raises(FetchFailedError) as raised:
+        get(name, fetch)
     return raised.value
 
 
-def test_each_caller_gets_a_failure_of_his_own(alone, name):
-    first = failure_of(name, raising(Retryable("no answer")))
+def test_each_caller_gets_its_own_exception(without_redis, name):
+    first = failure_of(name, raising(RetryableError("no answer")))
     lines = []
     for _ in range(3):
-        failed = failure_of(name, raising(AssertionError("nobody is to be asked")))
+        failed = failure_of(name, raising(AssertionError("no request is expected")))
         assert failed is not first
         assert (str(failed), 25 < failed.retry_after <= 30) == ("no answer", True)
         lines.append(len(traceback.extract_tb(failed.__traceback__)))
     assert len(set(lines)) == 1
-    assert isinstance(first.__cause__, Retryable)
+    assert isinstance(first.__cause__, RetryableError)
 
 
 @pytest.mark.parametrize("with_redis", [False, True])
-def test_whoever_could_not_ask_keeps_nobody_from_it(request, name, with_redis):
+def test_a_fetch_that_was_not_attempted_blocks_no_other(request, name, with_redis):
     if not with_redis:
-        request.getfixturevalue("alone")
+        request.getfixturevalue("without_redis")
     for _ in range(2):
-        with pytest.raises(NoTurn):
-            get(name, raising(NoTurn()))
+        with pytest.raises(NotAttemptedError):
+            get(name, raising(NotAttemptedError()))
     assert get(name, lambda: "answer") == "answer"
     if with_redis:
-        redis().delete(f"{PREFIX}shared:{name}")
+        redis_client().delete(f"{PREFIX}shared:{name}")
 
 
-def test_threads_that_come_first_together_ask_once(name):
-    asked = []
+def test_threads_that_come_first_together_fetch_once(name):
+    fetched = []
     start = threading.Barrier(THREADS)
 
-    def come():
+    def fetch_all():
         for number in range(NAMES):
             start.wait()
-            # Itself, because the search for Redis lets one thread after the other arrive.
-            single_flight._share_alone(
-                f"{name}:{number}", lambda number=number: asked.append(number), LIFETIMES, NoTurn
+            # Called directly, because the attempt to connect to Redis makes the threads arrive one after another.
+            single_flight._fetch_without_redis(
+                f"{name}:{number}", lambda number=number: fetched.append(number), TIMES, NotAttemptedError
             )
 
-    threads = [threading.Thread(target=come) for _ in range(THREADS)]
+    threads = [threading.Thread(target=fetch_all) for _ in range(THREADS)]
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
@@ -93,4 +93,4 @@ def test_threads_that_come_first_together_ask_once(name):
             thread.join()
     finally:
         sys.setswitchinterval(interval)
-    assert sorted(asked) == list(range(NAMES))
+    assert sorted(fetched) == list(range(NAMES))

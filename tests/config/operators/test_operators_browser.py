@@ -1,4 +1,4 @@
-"""The operators' site as an operator sees it: in a real Chromium, over HTTP."""
+"""The operators' site in a real Chromium, over HTTP."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from accounts.keys import credentials
 from accounts.models import KeyUsage, Scope
-from development.sample_data.agent_events import CHARACTERS, DAY, Life, introduce, own
+from development.sample_data.agent_events import CHARACTERS, DAY, AgentSimulation, introduction_events, token_event
 from leaderboard.events import payloads, recording
 from leaderboard.events.recording import Reporter
 from leaderboard.models import Interval
@@ -48,7 +48,7 @@ BY_HOUR = [(hour * 7) % 5 + (3 if hour % 12 > 8 else 0) for hour in range(48)]
 
 @pytest.fixture
 def data(transactional_db: None, settings: Any) -> None:
-    """What an installation holds after two days. No worker runs, so that nobody asks its nodes and providers."""
+    """Create the rows of an installation after two days. No worker runs, so nodes and providers get no requests."""
     settings.RPC_URLS = {8453: ("http://127.0.0.1:1", "http://127.0.0.1:2"), 1: ("http://127.0.0.1:3",)}
     settings.MARKET_DATA, settings.SOCIAL_API_KEY = True, "sample"
     User.objects.create_superuser("operator", password=PASSWORD)
@@ -73,7 +73,7 @@ def data(transactional_db: None, settings: Any) -> None:
 
 
 def deploy(now: datetime) -> None:
-    """A deployment that was replaced once and reverted, and one in flight."""
+    """Create a deployment with one replacement transaction that reverted, and one in flight."""
     partner = PartnerKeyFactory(name="Frames")
     wallet = DeployWalletFactory(next_nonce=42)
     config = {"token": {"name": "Higher", "symbol": "HIGHER"}, "fees": {"type": "static", "clankerFee": 1}}
@@ -90,7 +90,7 @@ def deploy(now: datetime) -> None:
 
 @pytest.fixture
 def users(data: None) -> None:
-    """Two users, one of whom has pretokens, and two administrators."""
+    """Create two users, one of them with pretokens, and two administrators."""
     user = PersonFactory(fid=12_345, last_seen_at=timezone.now())
     PersonFactory(linked=True, linked_to=user, last_seen_at=timezone.now())
     body = pretoken(keyword="Winter sale")
@@ -102,29 +102,29 @@ def users(data: None) -> None:
 
 @pytest.fixture
 def ranked(data: None) -> None:
-    """A week of sample agents, one of whom has a farm, and the rankings of it."""
+    """Record a week of sample agents, one of them with a farm, and build the rankings."""
     now = timezone.now()
     today = int(now.timestamp()) // DAY * DAY
-    life, told = Life(), introduce(today - 8 * DAY)
+    life, events = AgentSimulation(), introduction_events(today - 8 * DAY)
     for agent in CHARACTERS:
         token = TokenFactory(name=agent.name, symbol=agent.name.upper())
-        told.append(own(agent, chain_id=token.chain_id, address=token.contract_address, now=today))
+        events.append(token_event(agent, chain_id=token.chain_id, address=token.contract_address, now=today))
     for part in range(7 * 4):
-        told += life.go_on(today - 7 * DAY + part * DAY // 4, seconds=DAY // 4)
-    recording.record([payloads.read(event, latest=now) for event in told], reporter=Reporter("samples"))
+        events += life.advance(today - 7 * DAY + part * DAY // 4, seconds=DAY // 4)
+    recording.record_events([payloads.parse_event(event, latest=now) for event in events], reporter=Reporter("samples"))
     for interval in Interval:
-        snapshot_building.compute(interval)
+        snapshot_building.build_snapshot(interval)
 
 
 @pytest.fixture
 def partner(data: None) -> dict[str, str]:
-    """The header of a partner who may read."""
-    return {"x-api-key": credentials.issue("Reader", scopes=[Scope.READ])}
+    """Issue a key with the scope `read` and return its header."""
+    return {"x-api-key": credentials.issue_key("Reader", scopes=[Scope.READ])}
 
 
 @pytest.fixture
 def site(data: None, partner: dict[str, str], live_server: LiveServer) -> Iterator[Visit]:
-    """The browser, logged in."""
+    """Open the browser and log in."""
     with visit(f"{live_server.url}/admin/") as visited:
         visited.page.get_by_label("Username").fill("operator")
         visited.page.get_by_label("Password").fill(PASSWORD)
@@ -133,7 +133,7 @@ def site(data: None, partner: dict[str, str], live_server: LiveServer) -> Iterat
         yield visited
 
 
-def test_nobody_gets_in_with_a_wrong_password(data, live_server):
+def test_a_wrong_password_is_refused(data, live_server):
     with visit(f"{live_server.url}/admin/tokens/token/") as visited:
         visited.page.get_by_label("Username").fill("operator")
         visited.page.get_by_label("Password").fill("wrong")
@@ -143,14 +143,14 @@ def test_nobody_gets_in_with_a_wrong_password(data, live_server):
 
 
 def open_list(site: Visit, name: str) -> None:
-    """By the navigation, as an operator goes there."""
-    # Behind its icon, whose name is a text as well.
+    """Open a list by the navigation, as an operator does."""
+    # After its icon, which has a text of its own.
     site.page.locator("#nav-sidebar-apps a", has_text=re.compile(rf"{re.escape(name)}\s*$")).click()
     site.page.wait_for_load_state("networkidle")
 
 
 def answers(site: Visit, path: str, **headers: str) -> requests.Response:
-    """What the API of the same server says to anybody, or to a partner."""
+    """Return a response of the API of the same server; `headers` may contain a partner's key."""
     return requests.get(f"http://{site.host}{path}", headers=headers, timeout=60)
 
 
@@ -237,7 +237,7 @@ def test_users_administrators_and_pretokens_are_shown(users, site):
     assert_clean(site)
 
 
-def test_the_browser_keeps_the_site_from_asking_other_hosts(site):
+def test_the_browser_keeps_the_site_from_calling_other_hosts(site):
     site.page.evaluate("fetch('https://elsewhere.example/').catch(() => 0)")
     assert any("violates the following Content Security Policy" in error for error in site.errors)
 
@@ -289,16 +289,16 @@ def test_a_deployment_that_failed_is_tried_again(site):
     open_list(site, "Deployments")
     page.get_by_role("link", name=FAILED).click()
     page.wait_for_load_state("networkidle")
-    page.get_by_role("heading", name="As ordered").evaluate("heading => heading.scrollIntoView()")
+    page.get_by_role("heading", name="As requested").evaluate("heading => heading.scrollIntoView()")
     site.photograph("deployment")
     page.get_by_role("link", name="Try again").click()
     page.get_by_role("button", name="Yes, try again").click()
-    page.get_by_text("1 back in line.").wait_for()
+    page.get_by_text("1 enqueued again.").wait_for()
     assert page.get_by_role("link", name="Try again").count() == 0
     assert_clean(site)
 
 
-def test_a_token_is_blocked_with_a_reason_and_leaves_public_lists_alone(site, partner):
+def test_a_token_is_blocked_with_a_reason_and_leaves_only_public_lists(site, partner):
     page = site.page
     listed = answers(site, "/api/tokens?q=HIGHER").json()["data"][0]["contract_address"]
     open_list(site, "Tokens")

@@ -1,4 +1,4 @@
-"""What the lists of the operators' site have in common, the audit log, and the operators' own accounts."""
+"""Lists of the operators' site in general, the audit log, and the operators' own accounts."""
 
 import pytest
 from django.contrib import admin
@@ -159,12 +159,12 @@ def test_strangers_do_not_read_the_audit_log(client):
     assert "/admin/login/" in client.get(reverse(AUDIT_LOG)).headers["Location"]
 
 
-def test_who_has_no_permission_for_it_does_not_read_the_audit_log(client):
+def test_the_audit_log_needs_a_permission(client):
     client.force_login(User.objects.create_user("support", is_staff=True))
     assert client.get(reverse(AUDIT_LOG)).status_code == 403
 
 
-def test_nobody_writes_the_audit_log_by_hand(operator):
+def test_the_audit_log_is_read_only(operator):
     entry = note(User.objects.get(), TokenFactory(), "verified = True")
     page = reverse("admin:admin_logentry_change", args=[entry.pk])
     assert "verified = True" in operator.get(page).text
@@ -200,7 +200,7 @@ def test_the_audit_log_leads_to_rows_that_have_a_page(operator):
     assert "/admin/accounts/partnerkey/1" not in text
 
 
-def test_nobody_deletes_an_account_with_what_the_audit_log_has_of_it(operator):
+def test_an_account_in_the_audit_log_can_not_be_deleted(operator):
     other = User.objects.create_user("other")
     note(other, TokenFactory(), "verified = True")
     answer = operator.post(reverse("admin:auth_user_delete", args=[other.pk]), {"post": "yes"})

@@ -1,4 +1,4 @@
-"""Whether a connection to PostgreSQL is still there."""
+"""Health check of connections to PostgreSQL."""
 
 import os
 import resource
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def end_of_the_server(pid):
-    """Has the server end a connection, seen from another one."""
+    """Terminate a connection from another one."""
     other = connections["default"].copy()
     try:
         with other.cursor() as cursor:

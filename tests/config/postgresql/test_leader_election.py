@@ -1,4 +1,4 @@
-"""One process at a time: the one whose database session holds the lock."""
+"""Leader election by an advisory lock of a database session."""
 
 import os
 import signal
@@ -10,20 +10,20 @@ import pytest
 from django.db import connection
 
 from config.environment.variables import BASE_DIR
-from config.postgresql.advisory_locks import HeldElsewhere, Leadership, held
+from config.postgresql.advisory_locks import LockHeldError, SessionLock, session_lock
 from development.servers.processes import die_with_parent
 from tests.processes.waiting import wait_for
 from tokens.indexing import chain_lock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-KEY = chain_lock.key(chain_lock.Purpose.FOLLOWING, 31337)
+KEY = chain_lock.chain_lock_key(chain_lock.ChainLockPurpose.FOLLOWING, 31337)
 
 _HOLD = """
 import django, sys, time
 django.setup()
-from config.postgresql.advisory_locks import held
-with held(int(sys.argv[1])):
+from config.postgresql.advisory_locks import session_lock
+with session_lock(int(sys.argv[1])):
     print("held", flush=True)
     time.sleep(600)
 """
@@ -31,7 +31,7 @@ with held(int(sys.argv[1])):
 
 @contextmanager
 def holder(environment):
-    """Another process that holds the lock."""
+    """Run another process that holds the lock."""
     process = subprocess.Popen(
         [sys.executable, "-c", _HOLD, str(KEY)],
         cwd=BASE_DIR,
@@ -52,17 +52,17 @@ def leaderships():
     made = []
 
     def make(key=KEY):
-        made.append(Leadership(key))
+        made.append(SessionLock(key))
         return made[-1]
 
     yield make
     for leadership in made:
-        leadership.give_up()
+        leadership.close()
 
 
 def end_sessions_that_lock():
     with connection.cursor() as cursor:
-        # Of this database alone: others test in theirs on the same server.
+        # Only in this database: other test processes use theirs on the same server.
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
             " WHERE locktype = 'advisory' AND datname = current_database()"
@@ -73,13 +73,13 @@ def test_it_is_not_had_by_two(leaderships):
     first, second = leaderships(), leaderships()
     assert first.claim()
     assert not second.claim()
-    assert (first.holds(), second.holds()) == (True, False)
+    assert (first.is_held(), second.is_held()) == (True, False)
 
 
 def test_it_is_not_had_while_another_process_holds_it(leaderships, service_environment):
     with holder(service_environment):
         assert not leaderships().claim()
-        with pytest.raises(HeldElsewhere), held(KEY):
+        with pytest.raises(LockHeldError), session_lock(KEY):
             pass
 
 
@@ -87,7 +87,7 @@ def test_its_holder_notices_that_the_session_was_ended(leaderships):
     leadership = leaderships()
     assert leadership.claim()
     end_sessions_that_lock()
-    assert not leadership.holds()
+    assert not leadership.is_held()
 
 
 def test_it_does_not_fail_while_the_database_is_out_of_reach(leaderships, settings, unused_port):
@@ -106,25 +106,25 @@ def test_it_is_claimed_again_after_the_session_was_ended(leaderships):
     assert leadership.claim()
     end_sessions_that_lock()
     assert leadership.claim()
-    assert leadership.holds()
+    assert leadership.is_held()
 
 
 def test_claiming_what_one_holds_changes_nothing(leaderships):
     leadership, other = leaderships(), leaderships()
     assert leadership.claim() and leadership.claim()
-    leadership.give_up()
+    leadership.close()
     assert other.claim()
 
 
 def test_chains_are_led_by_themselves(leaderships):
     assert leaderships().claim()
-    assert leaderships(chain_lock.key(chain_lock.Purpose.FOLLOWING, 8453)).claim()
-    assert leaderships(chain_lock.key(chain_lock.Purpose.WRITING, 31337)).claim()
+    assert leaderships(chain_lock.chain_lock_key(chain_lock.ChainLockPurpose.FOLLOWING, 8453)).claim()
+    assert leaderships(chain_lock.chain_lock_key(chain_lock.ChainLockPurpose.WRITING, 31337)).claim()
 
 
 def test_it_is_free_after_the_block(leaderships):
-    with held(KEY) as leadership:
-        assert leadership.holds()
+    with session_lock(KEY) as leadership:
+        assert leadership.is_held()
         assert not leaderships().claim()
     assert leaderships().claim()
 
@@ -137,8 +137,8 @@ def test_it_is_free_soon_after_its_holder_was_killed(leaderships, service_enviro
         wait_for(leadership.claim)
 
 
-def test_the_connection_is_nobody_elses(leaderships):
+def test_the_connection_is_not_shared(leaderships):
     leadership = leaderships()
     assert leadership.claim()
     connection.close()
-    assert leadership.holds()
+    assert leadership.is_held()

@@ -1,14 +1,14 @@
-"""A condition with any number of texts in one parameter takes them as they are."""
+"""Query condition with any number of texts in one parameter, taken literally."""
 
 import pytest
 
 from tests.rows.factories import TokenFactory
 from tokens.models import Token
-from tokens.models.querysets import one_of
+from tokens.models.expressions import equals_any
 
 pytestmark = pytest.mark.django_db
 
-# What an array's own writing could stumble over.
+# Characters with a meaning in array literals.
 ODD = ["", "NULL", "{}", "a,b", 'say "a"', "back\\slash", "\\", '"', "tab\t", "line\n", "犬🐶", "100%s", "it's"]
 
 
@@ -19,10 +19,10 @@ def names(condition):
 def test_it_finds_each_of_them_and_nothing_else():
     for name in [*ODD, "another"]:
         TokenFactory.create(name=name)
-    assert names(one_of("name", ODD)) == sorted(ODD)
-    assert [names(one_of("name", [name])) for name in ODD] == [[name] for name in ODD]
+    assert names(equals_any("name", ODD)) == sorted(ODD)
+    assert [names(equals_any("name", [name])) for name in ODD] == [[name] for name in ODD]
 
 
 def test_it_finds_nothing_among_no_texts():
     TokenFactory.create(name="")
-    assert names(one_of("name", [])) == []
+    assert names(equals_any("name", [])) == []

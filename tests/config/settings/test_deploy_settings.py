@@ -1,4 +1,4 @@
-"""The settings of deployments: what is refused, what is read, and that secrets show themselves nowhere."""
+"""Settings of deployments: refused and accepted values, and secrets that are never shown."""
 
 import json
 import os
@@ -109,7 +109,7 @@ def test_it_reads_addresses_paths_and_fees():
     assert chain_variables.env_highest_fees({"DEPLOY_MAX_FEE_GWEI_8453": "0.1"}) == {8453: Decimal("0.1")}
 
 
-def test_a_secret_shows_itself_to_nobody_who_does_not_ask():
+def test_a_secret_is_shown_only_by_reveal():
     secret = Secret(KEY)
     for shown in (repr(secret), str(secret), f"{secret:}", pprint.pformat([secret]), str(vars(type(secret)))):
         assert KEY not in shown
@@ -131,7 +131,7 @@ def test_djangos_page_of_errors_shows_no_key(settings):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "refusal"),
     [
         ("DEPLOYER_KEYS_8453", "s3cret", f"DEPLOYER_KEYS_8453 has a value that can't be used: expected {KEYS}"),
         (
@@ -142,7 +142,7 @@ def test_djangos_page_of_errors_shows_no_key(settings):
         ("DEPLOY_LOW_BALANCE_ETH", "-1", "DEPLOY_LOW_BALANCE_ETH has a value that can't be used: expected a number fr"),
     ],
 )
-def test_every_command_refuses_them_in_one_line(name, value, said):
+def test_every_command_refuses_them_in_one_line(name, value, refusal):
     done = subprocess.run(
         [sys.executable, "manage.py", "check"],
         cwd=BASE_DIR,
@@ -152,12 +152,12 @@ def test_every_command_refuses_them_in_one_line(name, value, said):
         timeout=60,
     )
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert done.stderr.startswith(f"launchboard: {said}")
+    assert done.stderr.startswith(f"launchboard: {refusal}")
 
 
 @pytest.fixture
 def check(settings):
-    """The ids and texts of the messages about signers."""
+    """Return a function that runs the system checks and returns (id, text) of messages about signers."""
 
     def run():
         settings.RPC_URLS = {8453: ("http://127.0.0.1:9",)}
@@ -172,9 +172,9 @@ def test_the_check_names_signers_of_a_chain_without_a_node(check, settings):
     assert check() == [("tokens.W003", "DEPLOYER_KEYS_1 is set, and RPC_URLS_1 is not: nothing is sent there.")]
 
 
-def test_the_check_names_signers_of_solana_and_nobody_signs_there(check, settings):
+def test_the_check_names_signers_of_solana_where_none_sign(check, settings):
     settings.DEPLOYER_KEYS = {101: (Secret(KEY),), 8453: (Secret(KEY),)}
-    text = "DEPLOYER_KEYS_101 is set, and chain 101 is Solana: it means nothing there."
+    text = "DEPLOYER_KEYS_101 is set, and chain 101 is Solana: it has no effect."
     assert check() == [("tokens.W003", text)]
     assert signing_chains() == {8453}
 

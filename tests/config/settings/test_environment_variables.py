@@ -1,4 +1,4 @@
-"""Reading settings: each test gives a variable of its own a value in the environment."""
+"""config/environment/variables.py: parsing of settings from environment variables."""
 
 import os
 import shutil
@@ -115,7 +115,7 @@ NO_ORIGINS = (
     "http://\u0668.example",
 )
 NETWORKS = "IP addresses or networks, such as 10.0.0.5 or fd00:1::/64, between commas"
-HOSTS = "host names or addresses alone, such as example.org, .example.org, 192.0.2.1, [::1] or *"
+HOSTS = "host names or addresses only, such as example.org, .example.org, 192.0.2.1, [::1] or *"
 NO_HOSTS = (
     "http://foo",
     "a b",
@@ -132,7 +132,7 @@ NO_HOSTS = (
 )
 IP_ADDRESS = "an IP address, such as 127.0.0.1, 0.0.0.0 or ::1"
 NO_URLS = ("s3cret", "ftp://s3cret", "https://", "https://s3cret:65536", "http://[s3cret", "http://x/s3cret key")
-# They could not stand in a header.
+# Keys that a header could not contain.
 NO_API_KEYS = ("s3cret key", "s3cret\nkey", "s3cr\u00e9t", "s3cret\x7f")
 NO_IP_ADDRESSES = ("localhost", "a b", "x" * 300, "[::1]", "fe80::1%eth0", "127.0.0.1:8000", "127.1", "0x7f000001")
 
@@ -236,8 +236,8 @@ def test_it_refuses_an_env_file_that_is_no_file(env_file: Path) -> None:
 
 @pytest.mark.parametrize("command", [["manage.py", "check"], ["-m", "development.run"]])
 def test_every_command_refuses_an_env_file_of_another_encoding_in_one_line(tmp_path: Path, command: list[str]) -> None:
-    # The file lies beside the sources: a copy of those that are read until then.
-    for package in ("config", "local", "devchain"):
+    # The file is read from the directory of the sources: a copy of those that are read until then.
+    for package in ("config", "development"):
         shutil.copytree(variables.BASE_DIR / package, tmp_path / package, ignore=shutil.ignore_patterns("node_modules"))
     shutil.copy(variables.BASE_DIR / "manage.py", tmp_path)
     (tmp_path / ".env").write_bytes("PORT=8000\nLOG_LEVEL=caf\u00e9\n".encode("latin-1"))
@@ -267,14 +267,14 @@ def test_an_env_file_fills_in_what_is_not_set(env_file: Path) -> None:
 )
 def test_it_refuses_a_database_address_without_showing_it(address: str) -> None:
     with pytest.raises(ImproperlyConfigured) as refused:
-        server_urls.read_database_url(address)
+        server_urls.parse_database_url(address)
     assert str(refused.value) == (
         "DATABASE_URL has a value that can't be used: expected postgres://user:password@host:port/name"
     )
 
 
-def test_connections_notice_a_database_whose_host_is_gone_unless_the_address_says_otherwise() -> None:
-    options = server_urls.read_database_url("postgres://host/name?keepalives_idle=99")["OPTIONS"]
+def test_connections_notice_a_database_whose_host_is_gone_unless_the_address_overrides_it() -> None:
+    options = server_urls.parse_database_url("postgres://host/name?keepalives_idle=99")["OPTIONS"]
     assert str(options.pop("keepalives_idle")) == "99"
     assert options.keys() >= {"keepalives_interval", "keepalives_count", "tcp_user_timeout"}
 
@@ -301,7 +301,7 @@ def test_connections_notice_a_database_whose_host_is_gone_unless_the_address_say
 )
 def test_it_refuses_a_redis_address_without_showing_it(address: str) -> None:
     with pytest.raises(ImproperlyConfigured) as refused:
-        server_urls.read_redis_url(address)
+        server_urls.parse_redis_url(address)
     assert str(refused.value) == (
         "REDIS_URL has a value that can't be used: expected redis://host:port/number, rediss:// alike, or unix:///path"
     )
@@ -311,13 +311,13 @@ def test_it_refuses_a_redis_address_without_showing_it(address: str) -> None:
     "address", ["redis://:pass@host:6379/1", "redis://[::1]", "rediss://host/", "unix:///run/redis.sock?db=3"]
 )
 def test_it_takes_a_redis_address_as_it_is(address: str) -> None:
-    assert server_urls.read_redis_url(address) == address
+    assert server_urls.parse_redis_url(address) == address
 
 
 @pytest.mark.django_db
 def test_it_takes_servers_that_answer(settings: Any) -> None:
-    server_urls.ask_database(connection.get_connection_params())
-    server_urls.ask_redis(settings.REDIS_URL)
+    server_urls.check_database(connection.get_connection_params())
+    server_urls.check_redis(settings.REDIS_URL)
 
 
 @pytest.mark.parametrize("place", ["/proc/x", "/etc/passwd", "/dev/null", "~nobodyatall/x", "x" * 300])
@@ -350,7 +350,7 @@ def test_it_refuses_node_addresses_of_another_scheme_without_showing_them() -> N
     assert "s3cret" not in str(refused.value)
 
 
-def test_it_refuses_node_addresses_that_are_commas_alone() -> None:
+def test_it_refuses_node_addresses_that_are_only_commas() -> None:
     with pytest.raises(ImproperlyConfigured, match="^RPC_URLS_1 .* expected an address, or several with commas"):
         chain_variables.env_rpc_urls({"RPC_URLS_1": " , "})
 

@@ -1,4 +1,4 @@
-"""The settings of users' tokens: what is refused, and whose tokens are believed."""
+"""Settings of users' tokens: refused values and trusted issuers."""
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -30,7 +30,7 @@ OTHER = {
         ({"OIDC_ONE_ALGORITHMS": "HS256"}, "OIDC_ONE_ALGORITHMS"),
         ({"OIDC_ONE_ALGORITHMS": "RS256,none"}, "OIDC_ONE_ALGORITHMS"),
         ({"OIDC_ONE_SUBJECT": "number"}, "OIDC_ONE_SUBJECT"),
-        # Whoever can change the answer on its way could be any user.
+        # An attacker that changes the response on its way could be any user.
         ({"OIDC_ONE_JWKS_URL": "http://auth.example/jwks.json"}, "OIDC_ONE_JWKS_URL"),
         ({"OIDC_ONE_JWKS_URL": "http://10.0.0.1/jwks.json"}, "OIDC_ONE_JWKS_URL"),
         ({"OIDC_ONE_JWKS_URL": "http://127.0.0.1@auth.example/jwks.json"}, "OIDC_ONE_JWKS_URL"),
@@ -38,7 +38,7 @@ OTHER = {
         ({"OIDC_ONE_JWKS_URL": "http://0.0.0.0/jwks.json"}, "OIDC_ONE_JWKS_URL"),
         ({"PRIVY_APP_ID": "a", "PRIVY_JWKS_URL": "http://api.privy.io/jwks.json"}, "PRIVY_JWKS_URL"),
         ({"FARCASTER_AUTH_ORIGIN": "http://auth.farcaster.xyz"}, "FARCASTER_AUTH_ORIGIN"),
-        # Two whose tokens could not be told apart.
+        # Two issuers with indistinguishable tokens.
         ({"PRIVY_APP_ID": "a", "OIDC_ONE_ISSUER": "privy.io"}, "OIDC_ISSUERS"),
     ],
 )
@@ -53,12 +53,12 @@ def test_keys_of_this_machine_may_come_without_encryption(host):
     assert issuer.jwks_url == f"http://{host}/jwks.json"
 
 
-def test_nobody_is_believed_without_a_setting():
+def test_no_issuer_is_trusted_without_a_setting():
     assert env_issuers({}) == ()
     assert env_issuers({"FARCASTER_AUTH_ORIGIN": "https://auth.example", "OIDC_ONE_ISSUER": "x"}) == ()
 
 
-def test_domains_make_farcasters_tokens_believed():
+def test_domains_make_farcasters_tokens_trusted():
     assert env_issuers({"FARCASTER_AUTH_DOMAINS": "app.example, www.app.example"}) == (
         Issuer(
             issuer="https://auth.farcaster.xyz",
@@ -70,7 +70,7 @@ def test_domains_make_farcasters_tokens_believed():
     )
 
 
-def test_an_app_makes_privys_tokens_believed():
+def test_an_app_makes_privys_tokens_trusted():
     assert env_issuers({"PRIVY_APP_ID": "abc"}) == (
         Issuer(
             issuer="privy.io",
@@ -83,7 +83,7 @@ def test_an_app_makes_privys_tokens_believed():
     )
 
 
-def test_others_are_believed_as_they_are_set():
+def test_others_are_trusted_as_they_are_set():
     usual = env_issuers(OTHER)[0]
     assert usual == Issuer(
         issuer="https://auth.example/",

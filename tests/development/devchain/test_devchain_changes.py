@@ -1,4 +1,4 @@
-"""What happens to a launched token later on the development chain: its admins' changes, fees and claims."""
+"""Launched tokens on the development chain: changes by admins, fees and claims."""
 
 import os
 from collections.abc import Iterator
@@ -8,35 +8,35 @@ from web3.types import RPCEndpoint
 
 from development.devchain import anvil, node_client
 from development.devchain.airdrop_tree import merkle_proof
-from development.devchain.deploy_contracts import OWNER, Deployment, prepare
+from development.devchain.deploy_contracts import OWNER, DevelopmentContracts, deploy_contracts
 from development.devchain.launch_transactions import (
     DAY,
     TOKEN_SUPPLY,
-    AirdropShare,
-    LaunchConfig,
+    DevAirdropShare,
+    DevLaunchConfig,
+    DevVaultShare,
     Recipient,
-    VaultShare,
 )
 from tests.nodes.devchain_tests import OTHER, SENDER, events_of, launch_token, refused, token_at
 
-# The node's account 3, who owns nothing here.
+# The node's account 3, which owns nothing here.
 STRANGER = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
 
 
 @pytest.fixture(scope="module")
-def moving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
-    """Contracts on a node whose clock these tests may move."""
-    with anvil.start() as url:
-        yield prepare(url, chains_file=tmp_path_factory.mktemp("moving") / "chains.toml")
+def own_contracts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevelopmentContracts]:
+    """Deploy contracts on a separate node, so that tests may move its clock."""
+    with anvil.run_anvil() as url:
+        yield deploy_contracts(url, chains_file=tmp_path_factory.mktemp("moving") / "chains.toml")
 
 
-def let_pass(deployment: Deployment, seconds: int) -> None:
+def let_pass(deployment: DevelopmentContracts, seconds: int) -> None:
     node_client.connect(deployment.rpc_url).provider.make_request(RPCEndpoint("evm_increaseTime"), [seconds])
     node_client.connect(deployment.rpc_url).provider.make_request(RPCEndpoint("evm_mine"), [])
 
 
-def test_only_its_admin_changes_a_token(deployment: Deployment) -> None:
-    token = token_at(deployment, launch_token(deployment, LaunchConfig(salt=os.urandom(32))))
+def test_only_its_admin_changes_a_token(deployment: DevelopmentContracts) -> None:
+    token = token_at(deployment, launch_token(deployment, DevLaunchConfig(salt=os.urandom(32))))
     for change in (
         token.functions.updateImage("x"),
         token.functions.updateMetadata("x"),
@@ -48,9 +48,9 @@ def test_only_its_admin_changes_a_token(deployment: Deployment) -> None:
         token.functions.verify().call({"from": STRANGER})
 
 
-def test_an_admin_changes_image_and_metadata_and_hands_over(deployment: Deployment) -> None:
+def test_an_admin_changes_image_and_metadata_and_hands_over(deployment: DevelopmentContracts) -> None:
     url = deployment.rpc_url
-    token = token_at(deployment, launch_token(deployment, LaunchConfig(salt=os.urandom(32))))
+    token = token_at(deployment, launch_token(deployment, DevLaunchConfig(salt=os.urandom(32))))
 
     seen = []
     for change, sender in (
@@ -71,11 +71,11 @@ def test_an_admin_changes_image_and_metadata_and_hands_over(deployment: Deployme
     assert token.functions.isVerified().call() is True
 
 
-def test_a_share_of_the_fees_answers_to_its_own_admin(deployment: Deployment) -> None:
+def test_a_share_of_the_fees_answers_to_its_own_admin(deployment: DevelopmentContracts) -> None:
     url = deployment.rpc_url
     recipients = tuple(Recipient(admin=who, recipient=who, bps=5_000) for who in (SENDER, OTHER))
-    token = launch_token(deployment, LaunchConfig(salt=os.urandom(32), recipients=recipients))
-    change = node_client.contract(url, "Locker", deployment.locker).functions
+    token = launch_token(deployment, DevLaunchConfig(salt=os.urandom(32), recipients=recipients))
+    change = node_client.bind_contract(url, "Locker", deployment.locker).functions
     with refused("Unauthorized"):
         change.updateRewardRecipient(token, 1, STRANGER).call({"from": SENDER})
     with refused("ZeroRewardAddress"):
@@ -97,14 +97,14 @@ def test_a_share_of_the_fees_answers_to_its_own_admin(deployment: Deployment) ->
     ]
 
 
-def test_fees_are_split_stored_and_claimed(deployment: Deployment) -> None:
+def test_fees_are_split_stored_and_claimed(deployment: DevelopmentContracts) -> None:
     url, weth = deployment.rpc_url, deployment.wrapped_native
     recipients = tuple(
         Recipient(admin=SENDER, recipient=who, bps=bps) for who, bps in ((OTHER, 7_500), (STRANGER, 2_500))
     )
-    token = launch_token(deployment, LaunchConfig(salt=os.urandom(32), recipients=recipients))
+    token = launch_token(deployment, DevLaunchConfig(salt=os.urandom(32), recipients=recipients))
     accrue(deployment, token, paired=10_001, launched=4_000)
-    locker = node_client.contract(url, "Locker", deployment.locker)
+    locker = node_client.bind_contract(url, "Locker", deployment.locker)
     before = available(deployment, OTHER, weth)
 
     collected = events_of(
@@ -130,7 +130,7 @@ def test_fees_are_split_stored_and_claimed(deployment: Deployment) -> None:
     assert collected[-1] == ("ClaimedRewards", claimed)
     assert available(deployment, OTHER, weth) == before + 7_500
 
-    fee_locker = node_client.contract(url, "FeeLocker", deployment.fee_locker)
+    fee_locker = node_client.bind_contract(url, "FeeLocker", deployment.fee_locker)
     receipt = node_client.transact(url, fee_locker.functions.claim(OTHER, token), sender=STRANGER)
 
     assert events_of(deployment, receipt)[-1] == (
@@ -141,15 +141,15 @@ def test_fees_are_split_stored_and_claimed(deployment: Deployment) -> None:
     assert available(deployment, OTHER, token) == 0
 
 
-def test_a_recipient_gets_the_currency_he_prefers(deployment: Deployment) -> None:
+def test_a_recipient_gets_the_preferred_currency(deployment: DevelopmentContracts) -> None:
     url, weth = deployment.rpc_url, deployment.wrapped_native
     recipients = (
         Recipient(admin=SENDER, recipient=OTHER, bps=6_000, wants="Clanker"),
         Recipient(admin=SENDER, recipient=STRANGER, bps=4_000, wants="Both"),
     )
-    token = launch_token(deployment, LaunchConfig(salt=os.urandom(32), recipients=recipients))
+    token = launch_token(deployment, DevLaunchConfig(salt=os.urandom(32), recipients=recipients))
     accrue(deployment, token, paired=10**15, launched=0)
-    locker = node_client.contract(url, "Locker", deployment.locker)
+    locker = node_client.bind_contract(url, "Locker", deployment.locker)
 
     events = dict(
         events_of(deployment, node_client.transact(url, locker.functions.collectRewards(token), sender=SENDER))
@@ -162,14 +162,14 @@ def test_a_recipient_gets_the_currency_he_prefers(deployment: Deployment) -> Non
     assert swapped["amountOut"] == pytest.approx(6 * 10**14 * 1.0001**230_400, rel=1e-9)
 
 
-def test_dollar_fees_are_taken_by_allowance(deployment: Deployment) -> None:
+def test_dollar_fees_are_taken_by_allowance(deployment: DevelopmentContracts) -> None:
     url = deployment.rpc_url
-    config = LaunchConfig(salt=os.urandom(32), paired_token=deployment.usd, tick=-424_400)
+    config = DevLaunchConfig(salt=os.urandom(32), paired_token=deployment.usd, tick=-424_400)
     token = launch_token(deployment, config)
-    usd = node_client.contract(url, "UsdStandIn", deployment.usd)
+    usd = node_client.bind_contract(url, "UsdStandIn", deployment.usd)
     node_client.transact(url, usd.functions.mint(SENDER, 500), sender=SENDER)
     node_client.transact(url, usd.functions.approve(deployment.locker, 500), sender=SENDER)
-    locker = node_client.contract(url, "Locker", deployment.locker)
+    locker = node_client.bind_contract(url, "Locker", deployment.locker)
     amounts = (0, 500) if token.lower() < deployment.usd.lower() else (500, 0)
     with refused("InvalidSwapFeeValue"):
         locker.functions.simulateSwapFees(token, *amounts).call({"from": SENDER, "value": 1})
@@ -180,51 +180,53 @@ def test_dollar_fees_are_taken_by_allowance(deployment: Deployment) -> None:
     assert available(deployment, SENDER, deployment.usd) == 500
 
 
-def test_the_team_takes_what_the_factory_holds(moving: Deployment) -> None:
-    usd = node_client.contract(moving.rpc_url, "UsdStandIn", moving.usd)
-    node_client.transact(moving.rpc_url, usd.functions.mint(moving.factory, 7), sender=SENDER)
-    factory = node_client.contract(moving.rpc_url, "Factory", moving.factory)
+def test_the_team_takes_what_the_factory_holds(own_contracts: DevelopmentContracts) -> None:
+    usd = node_client.bind_contract(own_contracts.rpc_url, "UsdStandIn", own_contracts.usd)
+    node_client.transact(own_contracts.rpc_url, usd.functions.mint(own_contracts.factory, 7), sender=SENDER)
+    factory = node_client.bind_contract(own_contracts.rpc_url, "Factory", own_contracts.factory)
 
-    receipt = node_client.transact(moving.rpc_url, factory.functions.claimTeamFees(moving.usd), sender=OWNER)
+    receipt = node_client.transact(
+        own_contracts.rpc_url, factory.functions.claimTeamFees(own_contracts.usd), sender=OWNER
+    )
 
-    claimed = {"token": moving.usd, "recipient": OWNER, "amount": 7}
-    assert events_of(moving, receipt)[-1] == ("ClaimTeamFees", claimed)
+    claimed = {"token": own_contracts.usd, "recipient": OWNER, "amount": 7}
+    assert events_of(own_contracts, receipt)[-1] == ("ClaimTeamFees", claimed)
 
 
-def test_a_vault_pays_out_as_it_vests(moving: Deployment) -> None:
-    url = moving.rpc_url
-    share = VaultShare(admin=OTHER, bps=1_000, lockup=7 * DAY, vesting=10 * DAY)
-    token = launch_token(moving, LaunchConfig(salt=os.urandom(32), vault=share))
-    vault = node_client.contract(url, "Vault", moving.vault)
+def test_a_vault_pays_out_as_it_vests(own_contracts: DevelopmentContracts) -> None:
+    url = own_contracts.rpc_url
+    share = DevVaultShare(admin=OTHER, bps=1_000, lockup=7 * DAY, vesting=10 * DAY)
+    token = launch_token(own_contracts, DevLaunchConfig(salt=os.urandom(32), vault=share))
+    vault = node_client.bind_contract(url, "Vault", own_contracts.vault)
     with refused("NoBalanceToClaim"):
         vault.functions.claim(token).call({"from": STRANGER})
     with refused("Unauthorized"):
         vault.functions.editAllocationAdmin(token, STRANGER).call({"from": SENDER})
     edited = events_of(
-        moving, node_client.transact(url, vault.functions.editAllocationAdmin(token, STRANGER), sender=OTHER)
+        own_contracts, node_client.transact(url, vault.functions.editAllocationAdmin(token, STRANGER), sender=OTHER)
     )
     assert edited == [("AllocationAdminUpdated", {"token": token, "oldAdmin": OTHER, "newAdmin": STRANGER})]
 
-    let_pass(moving, 12 * DAY)
-    _, (name, half) = events_of(moving, node_client.transact(url, vault.functions.claim(token), sender=SENDER))
-    let_pass(moving, 6 * DAY)
-    _, (_, rest) = events_of(moving, node_client.transact(url, vault.functions.claim(token), sender=SENDER))
+    let_pass(own_contracts, 12 * DAY)
+    _, (name, half) = events_of(own_contracts, node_client.transact(url, vault.functions.claim(token), sender=SENDER))
+    let_pass(own_contracts, 6 * DAY)
+    _, (_, rest) = events_of(own_contracts, node_client.transact(url, vault.functions.claim(token), sender=SENDER))
 
     assert name == "AllocationClaimed"
     assert half["amount"] == pytest.approx(TOKEN_SUPPLY // 20, rel=1e-4)
     assert rest == {"token": token, "amount": half["remainingAmount"], "remainingAmount": 0}
-    assert token_at(moving, token).functions.balanceOf(STRANGER).call() == TOKEN_SUPPLY // 10
+    assert token_at(own_contracts, token).functions.balanceOf(STRANGER).call() == TOKEN_SUPPLY // 10
 
 
-def test_an_airdrop_pays_whoever_proves_a_place(moving: Deployment) -> None:
-    url = moving.rpc_url
+def test_an_airdrop_pays_every_claim_with_a_proof(own_contracts: DevelopmentContracts) -> None:
+    url = own_contracts.rpc_url
     # Three entries make a tree that is not full.
     entries = ((OTHER, 10**26), (STRANGER, 5 * 10**25), (SENDER, 10**26))
     token = launch_token(
-        moving,
-        LaunchConfig(salt=os.urandom(32), airdrop=AirdropShare(admin=SENDER, entries=entries, vesting=0)),
+        own_contracts,
+        DevLaunchConfig(salt=os.urandom(32), airdrop=DevAirdropShare(admin=SENDER, entries=entries, vesting=0)),
     )
-    airdrop = node_client.contract(url, "Airdrop", moving.airdrop)
+    airdrop = node_client.bind_contract(url, "Airdrop", own_contracts.airdrop)
     proofs = {entry: merkle_proof(entries, entry) for entry in entries}
     claim = airdrop.functions.claim(token, *entries[1], proofs[entries[1]])
     with refused("AirdropNotUnlocked"):
@@ -232,21 +234,21 @@ def test_an_airdrop_pays_whoever_proves_a_place(moving: Deployment) -> None:
     with refused("InvalidProof"):
         airdrop.functions.claim(token, STRANGER, 6 * 10**25, proofs[entries[1]]).call({"from": SENDER})
 
-    let_pass(moving, DAY)
+    let_pass(own_contracts, DAY)
     for entry in entries:
         bound = airdrop.functions.claim(token, *entry, proofs[entry])
-        _, claimed = events_of(moving, node_client.transact(url, bound, sender=SENDER))
+        _, claimed = events_of(own_contracts, node_client.transact(url, bound, sender=SENDER))
         paid = {"token": token, "user": entry[0], "totalUserAmountClaimed": entry[1], "userAmountStillLocked": 0}
         assert claimed == ("AirdropClaimed", paid)
     with refused("NothingToClaim"):
         claim.call({"from": SENDER})
 
 
-def test_an_open_airdrop_gets_its_root_once_and_is_swept_at_the_end(moving: Deployment) -> None:
-    url = moving.rpc_url
-    airdrop_share = AirdropShare(admin=SENDER, bps=100, lockup=DAY, vesting=DAY)
-    token = launch_token(moving, LaunchConfig(salt=os.urandom(32), airdrop=airdrop_share))
-    change = node_client.contract(url, "Airdrop", moving.airdrop).functions
+def test_an_open_airdrop_gets_its_root_once_and_is_swept_at_the_end(own_contracts: DevelopmentContracts) -> None:
+    url = own_contracts.rpc_url
+    airdrop_share = DevAirdropShare(admin=SENDER, bps=100, lockup=DAY, vesting=DAY)
+    token = launch_token(own_contracts, DevLaunchConfig(salt=os.urandom(32), airdrop=airdrop_share))
+    change = node_client.bind_contract(url, "Airdrop", own_contracts.airdrop).functions
     node_client.transact(url, change.updateMerkleRoot(token, b"\x01" * 32), sender=SENDER)
     with refused("MerkleRootAlreadySet"):
         change.updateMerkleRoot(token, b"\x02" * 32).call({"from": SENDER})
@@ -254,25 +256,25 @@ def test_an_open_airdrop_gets_its_root_once_and_is_swept_at_the_end(moving: Depl
         change.adminClaim(token).call({"from": SENDER})
     node_client.transact(url, change.updateAdmin(token, OTHER), sender=SENDER)
 
-    let_pass(moving, 16 * DAY)
+    let_pass(own_contracts, 16 * DAY)
     node_client.transact(url, change.adminClaim(token), sender=OTHER)
 
-    assert token_at(moving, token).functions.balanceOf(OTHER).call() == TOKEN_SUPPLY // 100
+    assert token_at(own_contracts, token).functions.balanceOf(OTHER).call() == TOKEN_SUPPLY // 100
     with refused("AirdropClosed"):
         change.claim(token, SENDER, 1, []).call({"from": SENDER})
 
 
-def accrue(deployment: Deployment, token: str, *, paired: int, launched: int) -> None:
+def accrue(deployment: DevelopmentContracts, token: str, *, paired: int, launched: int) -> None:
     """Make the pool of a token owe fees, paid by SENDER in native currency."""
     first = token.lower() < deployment.wrapped_native.lower()
-    locker = node_client.contract(deployment.rpc_url, "Locker", deployment.locker)
+    locker = node_client.bind_contract(deployment.rpc_url, "Locker", deployment.locker)
     amounts = (launched, paired) if first else (paired, launched)
     node_client.transact(
         deployment.rpc_url, locker.functions.simulateSwapFees(token, *amounts), sender=SENDER, value=paired
     )
 
 
-def available(deployment: Deployment, owner: str, currency: str) -> int:
-    fee_locker = node_client.contract(deployment.rpc_url, "FeeLocker", deployment.fee_locker)
+def available(deployment: DevelopmentContracts, owner: str, currency: str) -> int:
+    fee_locker = node_client.bind_contract(deployment.rpc_url, "FeeLocker", deployment.fee_locker)
     amount: int = fee_locker.functions.availableFees(owner, currency).call()
     return amount

@@ -1,4 +1,4 @@
-"""The development contracts have generation v4's external interface: calls, events, addresses, and what reads them."""
+"""Development contracts: the external interface of generation v4 (calls, events and addresses), and its readers."""
 
 import json
 import os
@@ -18,21 +18,21 @@ from web3.types import RPCEndpoint
 
 from development.devchain import node_client
 from development.devchain.airdrop_tree import merkle_proof, merkle_root
-from development.devchain.deploy_contracts import Deployment
+from development.devchain.deploy_contracts import DevelopmentContracts
 from development.devchain.launch_transactions import (
     DAY,
     TOKEN_SUPPLY,
-    AirdropShare,
+    DevAirdropShare,
+    DevLaunchConfig,
+    DevVaultShare,
     DynamicFees,
-    LaunchConfig,
-    OwnBuy,
+    LaunchPurchase,
     Recipient,
-    VaultShare,
-    launch,
-    launch_batch,
+    send_launch,
+    send_launch_batch,
     token_config,
 )
-from development.devchain.node_client import load
+from development.devchain.node_client import load_artifact
 from tests.nodes.devchain_tests import OTHER, SENDER, events_of, launched, token_at
 from tokens.chains.evm.generations.transaction_decoding import decode_transaction
 from tokens.chains.registry import chains
@@ -54,15 +54,15 @@ def test_a_rebuild_gives_the_committed_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event["signature"].partition("(")[0])
 def test_it_declares_the_event(event: dict[str, Any]) -> None:
-    declared = {signature_of(item): item for item in load(event["contract"]).abi if item["type"] == "event"}
+    declared = {signature_of(item): item for item in load_artifact(event["contract"]).abi if item["type"] == "event"}
 
     assert "0x" + keccak(event["signature"].encode()).hex() == event["topic0"]
     inputs = declared[event["signature"]]["inputs"]
     assert event["indexed"] in (None, [item["name"] for item in inputs if item["indexed"]])
 
 
-def test_a_plain_launch_emits_the_events_in_order(deployment: Deployment) -> None:
-    receipt = launched(deployment, LaunchConfig(salt=os.urandom(32)))
+def test_a_plain_launch_emits_the_events_in_order(deployment: DevelopmentContracts) -> None:
+    receipt = launched(deployment, DevLaunchConfig(salt=os.urandom(32)))
 
     assert [name for name, _ in events_of(deployment, receipt) if name not in ("Transfer", "Approval")] == [
         "Initialize",
@@ -77,13 +77,13 @@ def test_a_plain_launch_emits_the_events_in_order(deployment: Deployment) -> Non
     ]
 
 
-def test_a_launch_with_everything_emits_the_extensions_events(deployment: Deployment) -> None:
-    config = LaunchConfig(
+def test_a_launch_with_everything_emits_the_extensions_events(deployment: DevelopmentContracts) -> None:
+    config = DevLaunchConfig(
         salt=os.urandom(32),
         fees=DynamicFees(),
-        vault=VaultShare(admin=OTHER, bps=1_000),
-        airdrop=AirdropShare(admin=OTHER, entries=ENTRIES, bps=250),
-        own_buy=OwnBuy(recipient=OTHER),
+        vault=DevVaultShare(admin=OTHER, bps=1_000),
+        airdrop=DevAirdropShare(admin=OTHER, entries=ENTRIES, bps=250),
+        own_buy=LaunchPurchase(recipient=OTHER),
     )
 
     events = dict(events_of(deployment, launched(deployment, config)))
@@ -105,9 +105,9 @@ def test_a_launch_with_everything_emits_the_extensions_events(deployment: Deploy
     assert events["ExtensionTriggered"] == {"extension": deployment.dev_buy, "extensionSupply": 0, "msgValue": 10**17}
 
 
-def test_a_dollar_pair_can_be_bought_with_native_currency(deployment: Deployment) -> None:
-    config = LaunchConfig(
-        salt=os.urandom(32), paired_token=deployment.usd, tick=-424_400, own_buy=OwnBuy(recipient=OTHER)
+def test_a_dollar_pair_can_be_bought_with_native_currency(deployment: DevelopmentContracts) -> None:
+    config = DevLaunchConfig(
+        salt=os.urandom(32), paired_token=deployment.usd, tick=-424_400, own_buy=LaunchPurchase(recipient=OTHER)
     )
 
     events = dict(events_of(deployment, launched(deployment, config)))
@@ -118,8 +118,8 @@ def test_a_dollar_pair_can_be_bought_with_native_currency(deployment: Deployment
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["token0", "token1"])
-def test_a_token_has_the_predicted_address_and_pool(deployment: Deployment, first: bool) -> None:
-    config = salted_so_that(deployment, LaunchConfig(name="犬 🐕", symbol="狗", tick=-223_400), first=first)
+def test_a_token_has_the_predicted_address_and_pool(deployment: DevelopmentContracts, first: bool) -> None:
+    config = salted_so_that(deployment, DevLaunchConfig(name="犬 🐕", symbol="狗", tick=-223_400), first=first)
 
     events = dict(events_of(deployment, launched(deployment, config)))
 
@@ -135,9 +135,9 @@ def test_a_token_has_the_predicted_address_and_pool(deployment: Deployment, firs
     assert opened["sqrtPriceX96"] == pytest.approx(1.0001 ** (opened["tick"] / 2) * 2**96, rel=1e-9)
 
 
-def test_zero_supply_takes_the_same_address_and_emits_nothing(deployment: Deployment) -> None:
-    config = LaunchConfig(salt=os.urandom(32), originating_chain_id=10)
-    factory = node_client.contract(deployment.rpc_url, "Factory", deployment.factory)
+def test_zero_supply_takes_the_same_address_and_emits_nothing(deployment: DevelopmentContracts) -> None:
+    config = DevLaunchConfig(salt=os.urandom(32), originating_chain_id=10)
+    factory = node_client.bind_contract(deployment.rpc_url, "Factory", deployment.factory)
     function = factory.functions.deployTokenZeroSupply(token_config(config, admin=SENDER))
 
     receipt = node_client.transact(deployment.rpc_url, function, sender=SENDER)
@@ -146,35 +146,37 @@ def test_zero_supply_takes_the_same_address_and_emits_nothing(deployment: Deploy
     assert token_at(deployment, predict(deployment, config, admin=SENDER)).functions.totalSupply().call() == 0
 
 
-def test_a_batch_launches_several_for_another_caller(deployment: Deployment) -> None:
-    configs = [LaunchConfig(salt=os.urandom(32), own_buy=OwnBuy(recipient=OTHER, value=n)) for n in (1, 2, 3)]
+def test_a_batch_launches_several_for_another_caller(deployment: DevelopmentContracts) -> None:
+    configs = [
+        DevLaunchConfig(salt=os.urandom(32), own_buy=LaunchPurchase(recipient=OTHER, value=n)) for n in (1, 2, 3)
+    ]
 
-    receipt = node_client.wait(deployment.rpc_url, launch_batch(deployment, configs, sender=SENDER))
+    receipt = node_client.wait_for_receipt(deployment.rpc_url, send_launch_batch(deployment, configs, sender=SENDER))
 
     created = [values for name, values in events_of(deployment, receipt) if name == "TokenCreated"]
     assert [values["tokenAddress"] for values in created] == [predict(deployment, c, admin=SENDER) for c in configs]
     assert {values["msgSender"] for values in created} == {deployment.batch_launcher}
 
 
-def test_the_chain_answers_for_a_launch(deployment: Deployment) -> None:
+def test_the_chain_answers_for_a_launch(deployment: DevelopmentContracts) -> None:
     url = deployment.rpc_url
     positions = ((-230_400, -214_000, 2_000), (-214_000, -120_000, 8_000))
     recipients = (
         Recipient(admin=SENDER, recipient=OTHER, bps=7_000, wants="Paired"),
         Recipient(admin=OTHER, recipient=SENDER, bps=3_000, wants="Clanker"),
     )
-    config = LaunchConfig(salt=os.urandom(32), positions=positions, recipients=recipients)
+    config = DevLaunchConfig(salt=os.urandom(32), positions=positions, recipients=recipients)
     events = dict(events_of(deployment, launched(deployment, config)))
     token = events["TokenCreated"]["tokenAddress"]
 
-    info = node_client.contract(url, "Factory", deployment.factory).functions.tokenDeploymentInfo(token).call()
+    info = node_client.bind_contract(url, "Factory", deployment.factory).functions.tokenDeploymentInfo(token).call()
     assert tuple(info) == (token, deployment.static_hook, deployment.locker, [])
-    locker = node_client.contract(url, "Locker", deployment.locker)
+    locker = node_client.bind_contract(url, "Locker", deployment.locker)
     added = events["TokenRewardAdded"]
     rewards = locker.functions.tokenRewards(token).call()
     assert list(rewards)[2:] == [added["positionId"], 2, [7_000, 3_000], [SENDER, OTHER], [OTHER, SENDER]]
     assert [locker.functions.feePreferences(token, index).call() for index in (0, 1)] == [1, 2]
-    positions_contract = node_client.contract(url, "PositionManager", deployment.position_manager)
+    positions_contract = node_client.bind_contract(url, "PositionManager", deployment.position_manager)
     assert positions_contract.functions.ownerOf(added["positionId"] + 1).call() == deployment.locker
     assert added["poolSupply"] == TOKEN_SUPPLY
     assert token_at(deployment, token).functions.balanceOf(deployment.pool_manager).call() == TOKEN_SUPPLY
@@ -182,21 +184,23 @@ def test_the_chain_answers_for_a_launch(deployment: Deployment) -> None:
     assert all_data == [SENDER, SENDER, config.image, config.metadata, config.context]
 
 
-def test_the_service_reads_a_launch(deployment: Deployment, chains_file: Path) -> None:
+def test_the_service_reads_a_launch(deployment: DevelopmentContracts, chains_file: Path) -> None:
     url = deployment.rpc_url
-    config = LaunchConfig(salt=os.urandom(32), vault=VaultShare(admin=OTHER), own_buy=OwnBuy(recipient=OTHER))
-    sent = launch(deployment, config, sender=SENDER)
-    node_client.wait(url, sent)
+    config = DevLaunchConfig(
+        salt=os.urandom(32), vault=DevVaultShare(admin=OTHER), own_buy=LaunchPurchase(recipient=OTHER)
+    )
+    sent = send_launch(deployment, config, sender=SENDER)
+    node_client.wait_for_receipt(url, sent)
 
-    def ask(method: str, *params: Any) -> Any:
+    def call_rpc(method: str, *params: Any) -> Any:
         return node_client.connect(url).provider.make_request(RPCEndpoint(method), params)["result"]
 
-    receipt = ask("eth_getTransactionReceipt", sent.to_0x_hex())
+    receipt = call_rpc("eth_getTransactionReceipt", sent.to_0x_hex())
     facts = decode_transaction(
-        chains.load(chains_file).chain(deployment.chain_id),
-        transaction=ask("eth_getTransactionByHash", sent.to_0x_hex()),
+        chains.load_registry(chains_file).chain(deployment.chain_id),
+        transaction=call_rpc("eth_getTransactionByHash", sent.to_0x_hex()),
         receipt=receipt,
-        block=ask("eth_getBlockByHash", receipt["blockHash"], False),
+        block=call_rpc("eth_getBlockByHash", receipt["blockHash"], False),
     )
     [read] = facts.launches
 
@@ -225,18 +229,18 @@ def signature_of(item: dict[str, Any]) -> str:
     return f"{item['name']}({','.join(collapse_if_tuple(part) for part in item['inputs'])})"
 
 
-def salted_so_that(deployment: Deployment, config: LaunchConfig, *, first: bool) -> LaunchConfig:
-    """The configuration with a salt that makes the token sort below (or not) what it is paired with."""
+def salted_so_that(deployment: DevelopmentContracts, config: DevLaunchConfig, *, first: bool) -> DevLaunchConfig:
+    """Return the configuration with a salt that makes the token sort below (or not) its paired token."""
     while True:
         config = replace(config, salt=os.urandom(32))
         if (predict(deployment, config, admin=SENDER).lower() < deployment.wrapped_native.lower()) is first:
             return config
 
 
-def predict(deployment: Deployment, config: LaunchConfig, *, admin: str) -> str:
-    """The CREATE2 address of a token, worked out here."""
+def predict(deployment: DevelopmentContracts, config: DevLaunchConfig, *, admin: str) -> str:
+    """Compute the CREATE2 address of a token."""
     types = ["string", "string", "uint256", "address", "string", "string", "string", "uint256"]
     fields = [config.name, config.symbol, TOKEN_SUPPLY, admin, config.image, config.metadata, config.context]
-    code = HexBytes(load("Token").bytecode) + encode(types, [*fields, config.originating_chain_id])
+    code = HexBytes(load_artifact("Token").bytecode) + encode(types, [*fields, config.originating_chain_id])
     salt = keccak(encode(["address", "bytes32"], [admin, config.salt]))
     return to_checksum_address(keccak(b"\xff" + HexBytes(deployment.factory) + salt + keccak(code))[12:])

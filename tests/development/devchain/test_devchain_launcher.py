@@ -1,4 +1,4 @@
-"""The sample launcher: waits for what is missing, launches, and stops when told."""
+"""development/devchain/launcher.py: waits for the node and contracts, launches, and the end by a signal."""
 
 import json
 import re
@@ -14,10 +14,10 @@ from web3 import Web3
 from web3.types import RPCEndpoint
 
 from development.devchain import node_client
-from development.devchain.anvil import start
-from development.devchain.deploy_contracts import Deployment, prepare
+from development.devchain.anvil import run_anvil
+from development.devchain.deploy_contracts import DevelopmentContracts, deploy_contracts
 from development.devchain.launch_transactions import TOKEN_SUPPLY, deployment_config
-from development.devchain.samples import sample
+from development.devchain.samples import random_launch
 from tests.nodes.devchain_tests import OTHER, SENDER, launched
 
 LINE = re.compile(r"launched \S+ (0x[0-9a-fA-F]{40})\n")
@@ -42,36 +42,36 @@ def test_it_waits_for_a_node_that_is_not_there_and_stops_at_once(unused_port: in
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(1.5)
         process.send_signal(signal.SIGTERM)
-        # It said so once.
+        # It printed that once.
         assert process.communicate(timeout=60) == ("", "")
 
     assert process.returncode == 0
 
 
 def test_it_waits_for_the_contracts_and_then_launches(tmp_path: Path) -> None:
-    with start() as url, launcher(url, "--every", "0", "--count", "1") as process:
+    with run_anvil() as url, launcher(url, "--every", "0", "--count", "1") as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "waiting: the contracts are not on the chain\n"
-        prepare(url, chains_file=tmp_path / "chains.toml")
+        deploy_contracts(url, chains_file=tmp_path / "chains.toml")
         output, errors = process.communicate(timeout=60)
 
     assert LINE.fullmatch(output)
     assert (process.returncode, errors) == (0, "")
 
 
-def test_it_says_what_it_has_launched(deployment: Deployment) -> None:
+def test_it_prints_what_it_has_launched(deployment: DevelopmentContracts) -> None:
     with launcher(deployment.rpc_url, "--every", "0.01", "--count", "5") as process:
         output, errors = process.communicate(timeout=60)
 
     addresses = [found[1] for line in output.splitlines(keepends=True) if (found := LINE.fullmatch(line))]
     assert (process.returncode, errors, len(set(addresses)), output.count("\n")) == (0, "", 5, 5)
-    created = node_client.contract(deployment.rpc_url, "Factory", deployment.factory).events.TokenCreated()
+    created = node_client.bind_contract(deployment.rpc_url, "Factory", deployment.factory).events.TokenCreated()
     for address in addresses:
         assert len(created.get_logs(from_block=0, argument_filters={"tokenAddress": address})) == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_stops_between_launches_without_a_trace(deployment: Deployment, number: signal.Signals) -> None:
+def test_it_stops_between_launches_without_a_trace(deployment: DevelopmentContracts, number: signal.Signals) -> None:
     with launcher(deployment.rpc_url, "--every", "3600") as process:
         assert process.stdout is not None
         # Three come at once; the fourth would come in an hour.
@@ -82,8 +82,8 @@ def test_it_stops_between_launches_without_a_trace(deployment: Deployment, numbe
     assert process.returncode == 0
 
 
-def test_samples_are_all_accepted_and_differ(deployment: Deployment) -> None:
-    samples = [sample(deployment, sender=SENDER, accounts=[SENDER, OTHER]) for _ in range(40)]
+def test_samples_are_all_accepted_and_differ(deployment: DevelopmentContracts) -> None:
+    samples = [random_launch(deployment, sender=SENDER, accounts=[SENDER, OTHER]) for _ in range(40)]
 
     for config in samples:
         assert launched(deployment, config)["status"] == 1
@@ -97,10 +97,10 @@ def test_samples_are_all_accepted_and_differ(deployment: Deployment) -> None:
 
 
 def test_it_has_blocks_made_for_what_no_block_had_room_for() -> None:
-    with start() as url:
+    with run_anvil() as url:
         chain = node_client.connect(url)
         burst = node_client.BLOCK_GAS // node_client.GAS + 1
         chain.manager.request_blocking(RPCEndpoint("evm_setAutomine"), [False])
-        sent = [node_client.send(url, sender=SENDER, to=OTHER, data="0x", value=1) for _ in range(burst)]
+        sent = [node_client.send_transaction(url, sender=SENDER, to=OTHER, data="0x", value=1) for _ in range(burst)]
         with launcher(url, "--every", "3600"):
-            assert [node_client.wait(url, transaction)["status"] for transaction in sent] == [1] * burst
+            assert [node_client.wait_for_receipt(url, transaction)["status"] for transaction in sent] == [1] * burst

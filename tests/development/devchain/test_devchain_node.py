@@ -1,4 +1,4 @@
-"""The development node: found, started, restarted with everything it knew, and prepared with the contracts."""
+"""The development node: start, restart with its whole state, and deployment of the contracts."""
 
 import json
 import os
@@ -13,8 +13,8 @@ from web3 import Web3
 from web3.types import RPCEndpoint
 
 from development.devchain import anvil, deploy_contracts, node_client
-from development.devchain.deploy_contracts import OWNER, Deployment
-from development.devchain.launch_transactions import LaunchConfig, launch
+from development.devchain.deploy_contracts import OWNER, DevelopmentContracts
+from development.devchain.launch_transactions import DevLaunchConfig, send_launch
 from tests.nodes.devchain_tests import OTHER, SENDER, launched
 from tests.processes.waiting import wait_for
 from tokens.chains.registry import chains
@@ -23,22 +23,22 @@ DEVCHAIN = Path(anvil.__file__).resolve().parent
 
 
 def test_a_chain_that_began_otherwise_is_refused(tmp_path: Path) -> None:
-    with anvil.start() as url:
-        node_client.wait(url, node_client.send(url, sender=OWNER, to=OTHER, data="0x", value=1))
+    with anvil.run_anvil() as url:
+        node_client.wait_for_receipt(url, node_client.send_transaction(url, sender=OWNER, to=OTHER, data="0x", value=1))
 
-        with pytest.raises(deploy_contracts.NotFresh, match="WrappedNative"):
-            deploy_contracts.prepare(url, chains_file=tmp_path / "chains.toml")
+        with pytest.raises(deploy_contracts.NotFreshError, match="WrappedNative"):
+            deploy_contracts.deploy_contracts(url, chains_file=tmp_path / "chains.toml")
 
     assert not (tmp_path / "chains.toml").exists()
 
 
-def test_a_chain_without_contracts_is_told_apart() -> None:
-    with anvil.start() as url, pytest.raises(deploy_contracts.NotDeployed):
-        deploy_contracts.locate(url)
+def test_a_chain_without_contracts_raises_its_own_error() -> None:
+    with anvil.run_anvil() as url, pytest.raises(deploy_contracts.NotDeployedError):
+        deploy_contracts.locate_contracts(url)
 
 
 def test_it_refuses_a_node_program_that_is_not_there() -> None:
-    # The variable is read by this process's own environment, so another process has to ask.
+    # The environment of this process is read once, so another process has to start the node.
     code = "from development.devchain.anvil import start\nwith start(): pass"
     answer = run_python(code, ANVIL="/nowhere/anvil")
 
@@ -47,31 +47,33 @@ def test_it_refuses_a_node_program_that_is_not_there() -> None:
 
 
 def test_preparing_again_changes_nothing(tmp_path: Path) -> None:
-    with anvil.start() as url:
-        first = deploy_contracts.prepare(url, chains_file=tmp_path / "first.toml")
+    with anvil.run_anvil() as url:
+        first = deploy_contracts.deploy_contracts(url, chains_file=tmp_path / "first.toml")
         height = node_client.connect(url).eth.block_number
-        node_client.wait(url, launch(first, LaunchConfig(), sender=OWNER))
+        node_client.wait_for_receipt(url, send_launch(first, DevLaunchConfig(), sender=OWNER))
 
-        assert deploy_contracts.prepare(url, chains_file=tmp_path / "second.toml") == first
-        assert deploy_contracts.locate(url) == first
+        assert deploy_contracts.deploy_contracts(url, chains_file=tmp_path / "second.toml") == first
+        assert deploy_contracts.locate_contracts(url) == first
         assert node_client.connect(url).eth.block_number == height + 1
     assert (tmp_path / "first.toml").read_text() == (tmp_path / "second.toml").read_text()
 
 
-def test_an_interrupted_preparation_is_continued(tmp_path: Path, deployment: Deployment) -> None:
-    with anvil.start() as url:
+def test_an_interrupted_preparation_is_continued(tmp_path: Path, deployment: DevelopmentContracts) -> None:
+    with anvil.run_anvil() as url:
         # What the first transaction of the preparation was on the other chain, and nothing more.
         web3 = node_client.connect(deployment.rpc_url)
         [creation] = web3.eth.get_block(1, full_transactions=True)["transactions"]
-        node_client.wait(url, node_client.send(url, sender=OWNER, to=None, data=creation["input"].to_0x_hex()))
+        node_client.wait_for_receipt(
+            url, node_client.send_transaction(url, sender=OWNER, to=None, data=creation["input"].to_0x_hex())
+        )
 
-        continued = deploy_contracts.prepare(url, chains_file=tmp_path / "chains.toml")
+        continued = deploy_contracts.deploy_contracts(url, chains_file=tmp_path / "chains.toml")
 
     assert continued.factory == deployment.factory
 
 
-def test_the_service_knows_the_chain_by_the_registry_file(deployment: Deployment, chains_file: Path) -> None:
-    chain = chains.load(chains_file).chain(anvil.CHAIN_ID)
+def test_the_service_has_the_chain_by_the_registry_file(deployment: DevelopmentContracts, chains_file: Path) -> None:
+    chain = chains.load_registry(chains_file).chain(anvil.CHAIN_ID)
 
     assert chain.factory_generation(deployment.factory.lower()).name == "v4"
     assert {role: chain.addresses(role, "v4") for role in ("locker", "fee_locker", "vault", "airdrop", "dev_buy")} == {
@@ -86,11 +88,11 @@ def test_the_service_knows_the_chain_by_the_registry_file(deployment: Deployment
 
 
 @pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])
-def test_a_restarted_node_knows_the_whole_chain(tmp_path: Path, kill: bool) -> None:
+def test_a_restarted_node_has_the_whole_chain(tmp_path: Path, kill: bool) -> None:
     state = tmp_path / "state.json"
-    with anvil.start(state=state, save_every=1) as url:
-        at = deploy_contracts.prepare(url, chains_file=tmp_path / "chains.toml")
-        sent = launched(at, LaunchConfig())["transactionHash"].to_0x_hex()
+    with anvil.run_anvil(state=state, save_every=1) as url:
+        at = deploy_contracts.deploy_contracts(url, chains_file=tmp_path / "chains.toml")
+        sent = launched(at, DevLaunchConfig())["transactionHash"].to_0x_hex()
         if kill:
             [process] = [pid for pid in children() if str(state) in command_of(pid)]
             wait_for(lambda: stopped_with_all_written(process, state, sent), seconds=20)
@@ -99,34 +101,34 @@ def test_a_restarted_node_knows_the_whole_chain(tmp_path: Path, kill: bool) -> N
         else:
             before = history(url, sent, at)
 
-    with anvil.start(state=state) as url:
+    with anvil.run_anvil(state=state) as url:
         after = history(url, sent, at)
         assert before in (None, after)
         assert len(after["logs"]) > 0 and after["receipt"]["status"] == "0x1"
-        again = deploy_contracts.prepare(url, chains_file=tmp_path / "chains.toml")
-        assert launched(again, LaunchConfig(salt=os.urandom(32)))["status"] == 1
+        again = deploy_contracts.deploy_contracts(url, chains_file=tmp_path / "chains.toml")
+        assert launched(again, DevLaunchConfig(salt=os.urandom(32)))["status"] == 1
 
 
-def history(url: str, transaction: str, at: Deployment) -> dict[str, Any]:
-    """What a reader of the chain asks for, as the node answers it."""
+def history(url: str, transaction: str, at: DevelopmentContracts) -> dict[str, Any]:
+    """Return the node's responses to the calls of a reader of the chain."""
 
-    def ask(method: str, *params: Any) -> Any:
+    def call_rpc(method: str, *params: Any) -> Any:
         return node_client.connect(url).provider.make_request(RPCEndpoint(method), params)["result"]
 
-    receipt = ask("eth_getTransactionReceipt", transaction)
-    balance = node_client.contract(url, "Token", at.usd).encode_abi("balanceOf", [OWNER])
+    receipt = call_rpc("eth_getTransactionReceipt", transaction)
+    balance = node_client.bind_contract(url, "Token", at.usd).encode_abi("balanceOf", [OWNER])
     return {
         "receipt": receipt,
-        "transaction": ask("eth_getTransactionByHash", transaction),
-        "block": ask("eth_getBlockByHash", receipt["blockHash"], False),
-        "logs": ask("eth_getLogs", {"fromBlock": "0x0", "toBlock": "latest", "address": at.factory}),
-        "dollars": ask("eth_call", {"to": at.usd, "data": balance}, "latest"),
-        "nonce": ask("eth_getTransactionCount", SENDER, "latest"),
+        "transaction": call_rpc("eth_getTransactionByHash", transaction),
+        "block": call_rpc("eth_getBlockByHash", receipt["blockHash"], False),
+        "logs": call_rpc("eth_getLogs", {"fromBlock": "0x0", "toBlock": "latest", "address": at.factory}),
+        "dollars": call_rpc("eth_call", {"to": at.usd, "data": balance}, "latest"),
+        "nonce": call_rpc("eth_getTransactionCount", SENDER, "latest"),
     }
 
 
-def test_blocks_come_by_the_clock_where_asked() -> None:
-    with anvil.start(block_time=0.2) as url:
+def test_blocks_come_by_the_clock_on_request() -> None:
+    with anvil.run_anvil(block_time=0.2) as url:
         web3 = node_client.connect(url)
         start = web3.eth.block_number
         wait_for(lambda: web3.eth.block_number >= start + 2)
@@ -168,7 +170,7 @@ def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str
 
 
 def stopped_with_all_written(process: int, state: Path, transaction: str) -> bool:
-    """Whether the halted node's file is whole and holds the transaction; it writes every second, and not atomically."""
+    """Return whether the halted node's file is whole and has the transaction; the node writes it every second."""
     os.kill(process, signal.SIGSTOP)
     wait_for(lambda: Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "T")
     try:

@@ -1,4 +1,4 @@
-"""The development chain's presales: who may start, buy, take back, end and claim, and when."""
+"""Presales on the development chain: permissions and times of start, purchase, refund, end and claim."""
 
 import os
 from collections.abc import Iterator
@@ -15,16 +15,16 @@ from web3.types import RPCEndpoint
 from development.devchain import anvil, node_client
 from development.devchain.airdrop_tree import merkle_proof, merkle_root
 from development.devchain.anvil import DEPLOYER
-from development.devchain.deploy_contracts import OWNER, Deployment, prepare
+from development.devchain.deploy_contracts import OWNER, DevelopmentContracts, deploy_contracts
 from development.devchain.launch_transactions import (
     DAY,
     TOKEN_SUPPLY,
     ZERO_ADDRESS,
-    LaunchConfig,
-    OwnBuy,
+    DevLaunchConfig,
+    LaunchPurchase,
     deployment_config,
 )
-from development.devchain.node_client import load
+from development.devchain.node_client import load_artifact
 from tests.nodes.devchain_tests import OTHER, SENDER, events_of, refused, token_at
 from tokens.chains.abi import codec
 
@@ -35,24 +35,26 @@ ACTIVE, MAXIMUM_HIT, FAILED, CLAIMABLE = 1, 3, 4, 5
 
 
 @pytest.fixture(scope="module")
-def moving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
-    """Contracts on a node whose clock these tests may move."""
-    with anvil.start() as url:
-        yield prepare(url, chains_file=tmp_path_factory.mktemp("presale") / "chains.toml")
+def own_contracts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevelopmentContracts]:
+    """Deploy contracts on a separate node, so that tests may move its clock."""
+    with anvil.run_anvil() as url:
+        yield deploy_contracts(url, chains_file=tmp_path_factory.mktemp("presale") / "chains.toml")
 
 
 @pytest.fixture
-def presale(moving: Deployment) -> Contract:
-    return node_client.contract(moving.rpc_url, "Presale", moving.presale)
+def presale(own_contracts: DevelopmentContracts) -> Contract:
+    return node_client.bind_contract(own_contracts.rpc_url, "Presale", own_contracts.presale)
 
 
-def let_pass(deployment: Deployment, seconds: int) -> None:
+def let_pass(deployment: DevelopmentContracts, seconds: int) -> None:
     node_client.connect(deployment.rpc_url).provider.make_request(RPCEndpoint("evm_increaseTime"), [seconds])
     node_client.connect(deployment.rpc_url).provider.make_request(RPCEndpoint("evm_mine"), [])
 
 
-def configuration(deployment: Deployment, config: LaunchConfig | None = None, *, bps: int = 5_000) -> dict[str, Any]:
-    made = deployment_config(deployment, config or LaunchConfig(), sender=SENDER)
+def configuration(
+    deployment: DevelopmentContracts, config: DevLaunchConfig | None = None, *, bps: int = 5_000
+) -> dict[str, Any]:
+    made = deployment_config(deployment, config or DevLaunchConfig(), sender=SENDER)
     extension = {
         "extension": deployment.presale,
         "msgValue": 0,
@@ -76,8 +78,8 @@ def terms(**changes: Any) -> dict[str, Any]:
     return usual | changes
 
 
-def start(deployment: Deployment, presale: Contract, **changes: Any) -> int:
-    """The id of a sale that runs."""
+def start(deployment: DevelopmentContracts, presale: Contract, **changes: Any) -> int:
+    """Start a sale and return its id."""
     call = presale.functions.startPresale(configuration(deployment), *terms(**changes).values())
     receipt = node_client.transact(deployment.rpc_url, call, sender=DEPLOYER)
     (started,) = (values for name, values in events_of(deployment, receipt) if name == "PresaleStarted")
@@ -85,7 +87,7 @@ def start(deployment: Deployment, presale: Contract, **changes: Any) -> int:
     return presale_id
 
 
-def buy(deployment: Deployment, presale: Contract, presale_id: int, *, sender: str, value: int) -> None:
+def buy(deployment: DevelopmentContracts, presale: Contract, presale_id: int, *, sender: str, value: int) -> None:
     node_client.transact(deployment.rpc_url, presale.functions.buyIntoPresale(presale_id), sender=sender, value=value)
 
 
@@ -97,8 +99,8 @@ def status(presale: Contract, presale_id: int) -> int:
 # Refused
 
 
-def test_only_admins_start_a_presale(moving: Deployment, presale: Contract) -> None:
-    call = presale.functions.startPresale(configuration(moving), *terms().values())
+def test_only_admins_start_a_presale(own_contracts: DevelopmentContracts, presale: Contract) -> None:
+    call = presale.functions.startPresale(configuration(own_contracts), *terms().values())
     with refused("Unauthorized"):
         call.call({"from": STRANGER})
     with refused("Unauthorized"):
@@ -119,33 +121,39 @@ def test_only_admins_start_a_presale(moving: Deployment, presale: Contract) -> N
         ("AllowlistNotEnabled", {"allowlist": STRANGER}),
     ],
 )
-def test_it_refuses_terms(moving: Deployment, presale: Contract, error: str, changes: dict[str, Any]) -> None:
-    call = presale.functions.startPresale(configuration(moving), *terms(**changes).values())
+def test_it_refuses_terms(
+    own_contracts: DevelopmentContracts, presale: Contract, error: str, changes: dict[str, Any]
+) -> None:
+    call = presale.functions.startPresale(configuration(own_contracts), *terms(**changes).values())
     with refused(error):
         call.call({"from": DEPLOYER})
 
 
-def test_it_refuses_a_launch_of_which_it_is_not_the_last_extension(moving: Deployment, presale: Contract) -> None:
-    of_others = deployment_config(moving, LaunchConfig(own_buy=OwnBuy(recipient=SENDER)), sender=SENDER)
+def test_it_refuses_a_launch_of_which_it_is_not_the_last_extension(
+    own_contracts: DevelopmentContracts, presale: Contract
+) -> None:
+    of_others = deployment_config(
+        own_contracts, DevLaunchConfig(own_buy=LaunchPurchase(recipient=SENDER)), sender=SENDER
+    )
     for config, error in (
         (of_others, "PresaleNotLastExtension"),
         (of_others | {"extensionConfigs": []}, "PresaleNotLastExtension"),
-        (configuration(moving, bps=0), "InvalidPresaleSupply"),
+        (configuration(own_contracts, bps=0), "InvalidPresaleSupply"),
     ):
         with refused(error):
             presale.functions.startPresale(config, *terms().values()).call({"from": DEPLOYER})
 
 
-def test_nobody_launches_with_it_but_itself(moving: Deployment, presale: Contract) -> None:
-    factory = node_client.contract(moving.rpc_url, "Factory", moving.factory)
+def test_only_the_presale_launches_with_it(own_contracts: DevelopmentContracts, presale: Contract) -> None:
+    factory = node_client.bind_contract(own_contracts.rpc_url, "Factory", own_contracts.factory)
     with refused("NotExpectingTokenDeployment"):
-        factory.functions.deployToken(configuration(moving)).call({"from": SENDER})
+        factory.functions.deployToken(configuration(own_contracts)).call({"from": SENDER})
     with refused("Unauthorized"):
         pool = (ZERO_ADDRESS, ZERO_ADDRESS, 0, 0, ZERO_ADDRESS)
-        presale.functions.receiveTokens(configuration(moving), pool, STRANGER, 1, 0).call({"from": STRANGER})
+        presale.functions.receiveTokens(configuration(own_contracts), pool, STRANGER, 1, 0).call({"from": STRANGER})
 
 
-def test_there_is_nothing_to_do_with_a_sale_that_nobody_started(presale: Contract) -> None:
+def test_a_sale_that_was_not_started_refuses_all_calls(presale: Contract) -> None:
     calls = presale.functions
     for call in (
         calls.buyIntoPresale(999),
@@ -159,12 +167,12 @@ def test_there_is_nothing_to_do_with_a_sale_that_nobody_started(presale: Contrac
             call.call({"from": SENDER})
 
 
-def test_those_who_are_not_on_its_allowlist_may_not_buy(moving: Deployment, presale: Contract) -> None:
+def test_those_who_are_not_on_its_allowlist_may_not_buy(own_contracts: DevelopmentContracts, presale: Contract) -> None:
     entries = ((OTHER, 2 * ETHER), (SENDER, ETHER))
     presale_id = start(
-        moving,
+        own_contracts,
         presale,
-        allowlist=moving.presale_allowlist,
+        allowlist=own_contracts.presale_allowlist,
         allowlistInitializationData=merkle_root(entries),
     )
 
@@ -178,69 +186,77 @@ def test_those_who_are_not_on_its_allowlist_may_not_buy(moving: Deployment, pres
         buying(entries[1]).call({"from": SENDER, "value": ETHER + 1})
     exceeded = keccak(b"AllowlistAmountExceeded(uint256)")[:4] + encode(["uint256"], [ETHER])
     assert caught.value.data == "0x" + exceeded.hex()
-    node_client.transact(moving.rpc_url, buying(entries[0]), sender=OTHER, value=2 * ETHER)
+    node_client.transact(own_contracts.rpc_url, buying(entries[0]), sender=OTHER, value=2 * ETHER)
     assert presale.functions.presaleBuys(presale_id, OTHER).call() == 2 * ETHER
 
 
 # Sales that fail
 
 
-def test_a_sale_that_ends_below_its_goal_gives_the_payments_back(moving: Deployment, presale: Contract) -> None:
-    presale_id = start(moving, presale)
-    buy(moving, presale, presale_id, sender=OTHER, value=ETHER - 1)
+def test_a_sale_that_ends_below_its_goal_gives_the_payments_back(
+    own_contracts: DevelopmentContracts, presale: Contract
+) -> None:
+    presale_id = start(own_contracts, presale)
+    buy(own_contracts, presale, presale_id, sender=OTHER, value=ETHER - 1)
     with refused("PresaleNotReadyForDeployment"):
         presale.functions.endPresale(presale_id, bytes(32)).call({"from": SENDER})
 
-    let_pass(moving, HOUR)
+    let_pass(own_contracts, HOUR)
     with refused("PresaleNotActive"):
         presale.functions.buyIntoPresale(presale_id).call({"from": OTHER, "value": 1})
     with refused("PresaleNotReadyForDeployment"):
         presale.functions.endPresale(presale_id, bytes(32)).call({"from": SENDER})
-    # Nobody has told the contract yet.
+    # No transaction has updated the contract yet.
     assert status(presale, presale_id) == ACTIVE
     with refused("InsufficientBalance"):
         presale.functions.withdrawFromPresale(presale_id, ETHER, OTHER).call({"from": OTHER})
     taken = presale.functions.withdrawFromPresale(presale_id, ETHER - 1, STRANGER)
-    receipt = node_client.transact(moving.rpc_url, taken, sender=OTHER)
-    assert dict(events_of(moving, receipt))["WithdrawFromPresale"]["ethRaised"] == 0
+    receipt = node_client.transact(own_contracts.rpc_url, taken, sender=OTHER)
+    assert dict(events_of(own_contracts, receipt))["WithdrawFromPresale"]["ethRaised"] == 0
     assert status(presale, presale_id) == FAILED
 
 
-def test_a_sale_whose_token_nobody_launches_in_time_fails(moving: Deployment, presale: Contract) -> None:
-    presale_id = start(moving, presale)
-    buy(moving, presale, presale_id, sender=OTHER, value=ETHER)
-    let_pass(moving, HOUR + 3 * DAY + 1)
+def test_a_sale_whose_token_is_not_launched_in_time_fails(
+    own_contracts: DevelopmentContracts, presale: Contract
+) -> None:
+    presale_id = start(own_contracts, presale)
+    buy(own_contracts, presale, presale_id, sender=OTHER, value=ETHER)
+    let_pass(own_contracts, HOUR + 3 * DAY + 1)
 
-    receipt = node_client.transact(moving.rpc_url, presale.functions.endPresale(presale_id, bytes(32)), sender=STRANGER)
-    assert events_of(moving, receipt) == [("PresaleFailed", {"presaleId": presale_id})]
+    receipt = node_client.transact(
+        own_contracts.rpc_url, presale.functions.endPresale(presale_id, bytes(32)), sender=STRANGER
+    )
+    assert events_of(own_contracts, receipt) == [("PresaleFailed", {"presaleId": presale_id})]
     assert status(presale, presale_id) == FAILED
-    node_client.transact(moving.rpc_url, presale.functions.withdrawFromPresale(presale_id, ETHER, OTHER), sender=OTHER)
+    node_client.transact(
+        own_contracts.rpc_url, presale.functions.withdrawFromPresale(presale_id, ETHER, OTHER), sender=OTHER
+    )
 
 
 # Sales that end in a launch
 
 
-def test_a_sale_goes_from_its_start_to_the_last_claim(moving: Deployment, presale: Contract) -> None:
-    url = moving.rpc_url
-    presale_id = start(moving, presale, vestingDuration=10 * DAY)
-    buy(moving, presale, presale_id, sender=OTHER, value=2 * ETHER)
+def test_a_sale_goes_from_its_start_to_the_last_claim(own_contracts: DevelopmentContracts, presale: Contract) -> None:
+    url = own_contracts.rpc_url
+    presale_id = start(own_contracts, presale, vestingDuration=10 * DAY)
+    buy(own_contracts, presale, presale_id, sender=OTHER, value=2 * ETHER)
     before = node_client.connect(url).eth.get_balance(STRANGER)
     # What is beyond the upper goal comes back at once.
-    buy(moving, presale, presale_id, sender=STRANGER, value=5 * ETHER)
+    buy(own_contracts, presale, presale_id, sender=STRANGER, value=5 * ETHER)
     assert before - node_client.connect(url).eth.get_balance(STRANGER) < ETHER + ETHER // 100
     assert status(presale, presale_id) == MAXIMUM_HIT
     with refused("PresaleSuccessful"):
         presale.functions.withdrawFromPresale(presale_id, 1, OTHER).call({"from": OTHER})
 
-    # The owner may launch at once, anybody else a day after the sale.
+    # The owner may launch at once, others a day after the sale.
     with refused("PresaleSaltBufferNotExpired"):
         presale.functions.endPresale(presale_id, bytes(32)).call({"from": OTHER})
-    let_pass(moving, HOUR + DAY)
+    let_pass(own_contracts, HOUR + DAY)
     ended = node_client.transact(url, presale.functions.endPresale(presale_id, os.urandom(32)), sender=OTHER)
-    events = events_of(moving, ended)
+    events = events_of(own_contracts, ended)
     created = dict(events)["TokenCreated"]
-    assert (created["msgSender"], created["tokenAdmin"]) == (moving.presale, SENDER)
-    assert created["extensions"] == [moving.presale]
+    assert (created["msgSender"], created["tokenAdmin"]) == (own_contracts.presale, SENDER)
+    assert created["extensions"] == [own_contracts.presale]
     assert events[-1] == ("PresaleDeployed", {"presaleId": presale_id, "token": created["tokenAddress"]})
     assert status(presale, presale_id) == CLAIMABLE
     with refused("PresaleNotReadyForDeployment"):
@@ -249,40 +265,42 @@ def test_a_sale_goes_from_its_start_to_the_last_claim(moving: Deployment, presal
     # Tokens: after the lockup, by and by, in proportion to the payments.
     with refused("PresaleLockupNotPassed"):
         presale.functions.claimTokens(presale_id).call({"from": OTHER})
-    let_pass(moving, 12 * DAY)
+    let_pass(own_contracts, 12 * DAY)
     half = presale.functions.amountAvailableToClaim(presale_id, OTHER).call()
     assert abs(half - TOKEN_SUPPLY // 2 * 2 // 3 // 2) < TOKEN_SUPPLY // 10**5
-    let_pass(moving, 5 * DAY)
+    let_pass(own_contracts, 5 * DAY)
     node_client.transact(url, presale.functions.claimTokens(presale_id), sender=OTHER)
-    token = token_at(moving, created["tokenAddress"])
+    token = token_at(own_contracts, created["tokenAddress"])
     assert token.functions.balanceOf(OTHER).call() == TOKEN_SUPPLY // 2 * 2 * ETHER // (3 * ETHER)
     with refused("NoTokensToClaim"):
         presale.functions.claimTokens(presale_id).call({"from": OTHER})
 
-    # Payments: to whom the owner likes, once, less a twentieth.
+    # Payments: to an address that the owner names, once, less a twentieth.
     with refused("Unauthorized"):
         presale.functions.claimEth(presale_id, OTHER).call({"from": OTHER})
     paid = node_client.transact(url, presale.functions.claimEth(presale_id, SENDER), sender=SENDER)
-    (claimed,) = (values for _, values in events_of(moving, paid))
+    (claimed,) = (values for _, values in events_of(own_contracts, paid))
     assert (claimed["ethAmount"], claimed["fee"]) == (3 * ETHER * 95 // 100, 3 * ETHER * 5 // 100)
     with refused("PresaleAlreadyClaimed"):
         presale.functions.claimEth(presale_id, SENDER).call({"from": SENDER})
 
 
-def test_the_owner_ends_a_sale_early_from_the_lower_goal_on(moving: Deployment, presale: Contract) -> None:
-    presale_id = start(moving, presale)
+def test_the_owner_ends_a_sale_early_from_the_lower_goal_on(
+    own_contracts: DevelopmentContracts, presale: Contract
+) -> None:
+    presale_id = start(own_contracts, presale)
     with refused("PresaleNotClaimable"):
         presale.functions.claimEth(presale_id, SENDER).call({"from": SENDER})
-    buy(moving, presale, presale_id, sender=OTHER, value=ETHER)
+    buy(own_contracts, presale, presale_id, sender=OTHER, value=ETHER)
     with refused("PresaleNotReadyForDeployment"):
         presale.functions.endPresale(presale_id, bytes(32)).call({"from": OTHER})
-    node_client.transact(moving.rpc_url, presale.functions.endPresale(presale_id, os.urandom(32)), sender=SENDER)
+    node_client.transact(own_contracts.rpc_url, presale.functions.endPresale(presale_id, os.urandom(32)), sender=SENDER)
     assert status(presale, presale_id) == CLAIMABLE
 
 
-def test_its_functions_have_the_layout_that_the_service_knows() -> None:
-    declared = {item["name"]: item for item in load("Presale").abi if item["type"] == "function"}
-    known = {name: function for name, (function,) in codec.load("presale").functions.items()}
+def test_its_functions_have_the_layout_that_the_service_decodes() -> None:
+    declared = {item["name"]: item for item in load_artifact("Presale").abi if item["type"] == "function"}
+    known = {name: function for name, (function,) in codec.load_abi("presale").functions.items()}
     assert sorted(known) == ["DEPLOYMENT_BAD_BUFFER", "presaleState", "startPresale"]
     for name, function in known.items():
         assert types_of(declared[name]["inputs"]) == list(function.inputs.types), name

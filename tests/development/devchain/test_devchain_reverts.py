@@ -1,4 +1,4 @@
-"""What the development contracts refuse, each with its custom error, as the factory of generation v4 does."""
+"""Reverts of the development contracts, with the custom errors of generation v4."""
 
 import os
 from collections.abc import Callable
@@ -8,27 +8,27 @@ import pytest
 from eth_abi.abi import encode
 
 from development.devchain import anvil, deploy_contracts, node_client
-from development.devchain.deploy_contracts import OWNER, Deployment
+from development.devchain.deploy_contracts import OWNER, DevelopmentContracts
 from development.devchain.launch_transactions import (
     DAY,
     ZERO_ADDRESS,
-    AirdropShare,
+    DevAirdropShare,
+    DevLaunchConfig,
+    DevVaultShare,
     DynamicFees,
-    LaunchConfig,
-    OwnBuy,
+    LaunchPurchase,
     Recipient,
     StaticFees,
-    VaultShare,
     deployment_config,
-    launch,
     native_value,
+    send_launch,
     token_config,
 )
 from tests.nodes.devchain_tests import OTHER, SENDER, refused
 
-VAULT = VaultShare(admin=SENDER)
-AIRDROP = AirdropShare(admin=SENDER)
-BUY = OwnBuy(recipient=SENDER)
+VAULT = DevVaultShare(admin=SENDER)
+AIRDROP = DevAirdropShare(admin=SENDER)
+BUY = LaunchPurchase(recipient=SENDER)
 
 
 def shares(*bps: int, admin: str = SENDER) -> tuple[Recipient, ...]:
@@ -36,36 +36,36 @@ def shares(*bps: int, admin: str = SENDER) -> tuple[Recipient, ...]:
 
 
 REFUSED_CONFIGURATIONS = [
-    ("OnlyOriginatingChain", LaunchConfig(originating_chain_id=1)),
-    ("MaxExtensionBpsExceeded", LaunchConfig(vault=VaultShare(admin=SENDER, bps=9_001))),
-    ("MaxExtensionBpsExceeded", LaunchConfig(vault=VaultShare(admin=SENDER, bps=8_751), airdrop=AIRDROP)),
-    ("InvalidRewardBps", LaunchConfig(recipients=shares(9_999))),
-    ("InvalidRewardBps", LaunchConfig(recipients=shares(9_999, 2))),
-    ("ZeroRewardAmount", LaunchConfig(recipients=shares(10_000, 0))),
-    ("ZeroRewardAddress", LaunchConfig(recipients=shares(10_000, admin=ZERO_ADDRESS))),
-    ("TooManyRewardParticipants", LaunchConfig(recipients=shares(*[1_250] * 8))),
-    ("InvalidPositionBps", LaunchConfig(positions=((-230_400, -120_000, 9_999),))),
-    ("TooManyPositions", LaunchConfig(positions=((-230_400, -120_000, 1_250),) * 8)),
-    ("TicksBackwards", LaunchConfig(positions=((-120_000, -230_400, 10_000),))),
-    ("TicksNotMultipleOfTickSpacing", LaunchConfig(positions=((-230_399, -120_000, 10_000),))),
-    ("TickRangeLowerThanStartingTick", LaunchConfig(positions=((-230_600, -120_000, 10_000),))),
-    ("ClankerFeeTooHigh", LaunchConfig(fees=StaticFees(launched=100_001))),
-    ("PairedFeeTooHigh", LaunchConfig(fees=StaticFees(paired=100_001))),
-    ("BaseFeeTooLow", LaunchConfig(fees=DynamicFees(base_fee=2_499))),
-    ("MaxLpFeeTooHigh", LaunchConfig(fees=DynamicFees(max_lp_fee=100_001))),
-    ("BaseFeeGreaterThanMaxLpFee", LaunchConfig(fees=DynamicFees(base_fee=50_001))),
-    ("VaultLockupDurationTooShort", LaunchConfig(vault=VaultShare(admin=SENDER, lockup=7 * DAY - 1))),
-    ("InvalidVaultBps", LaunchConfig(vault=VaultShare(admin=SENDER, bps=0))),
-    ("InvalidVaultAdmin", LaunchConfig(vault=VaultShare(admin=ZERO_ADDRESS))),
-    ("AirdropLockupDurationTooShort", LaunchConfig(airdrop=AirdropShare(admin=SENDER, lockup=DAY - 1))),
-    ("InvalidAirdropBps", LaunchConfig(airdrop=AirdropShare(admin=SENDER, bps=0))),
-    ("InvalidMsgValue", LaunchConfig(own_buy=OwnBuy(recipient=SENDER, value=0))),
-    ("InsufficientOutput", LaunchConfig(own_buy=OwnBuy(recipient=SENDER, minimum_out=10**29))),
+    ("OnlyOriginatingChain", DevLaunchConfig(originating_chain_id=1)),
+    ("MaxExtensionBpsExceeded", DevLaunchConfig(vault=DevVaultShare(admin=SENDER, bps=9_001))),
+    ("MaxExtensionBpsExceeded", DevLaunchConfig(vault=DevVaultShare(admin=SENDER, bps=8_751), airdrop=AIRDROP)),
+    ("InvalidRewardBps", DevLaunchConfig(recipients=shares(9_999))),
+    ("InvalidRewardBps", DevLaunchConfig(recipients=shares(9_999, 2))),
+    ("ZeroRewardAmount", DevLaunchConfig(recipients=shares(10_000, 0))),
+    ("ZeroRewardAddress", DevLaunchConfig(recipients=shares(10_000, admin=ZERO_ADDRESS))),
+    ("TooManyRewardParticipants", DevLaunchConfig(recipients=shares(*[1_250] * 8))),
+    ("InvalidPositionBps", DevLaunchConfig(positions=((-230_400, -120_000, 9_999),))),
+    ("TooManyPositions", DevLaunchConfig(positions=((-230_400, -120_000, 1_250),) * 8)),
+    ("TicksBackwards", DevLaunchConfig(positions=((-120_000, -230_400, 10_000),))),
+    ("TicksNotMultipleOfTickSpacing", DevLaunchConfig(positions=((-230_399, -120_000, 10_000),))),
+    ("TickRangeLowerThanStartingTick", DevLaunchConfig(positions=((-230_600, -120_000, 10_000),))),
+    ("ClankerFeeTooHigh", DevLaunchConfig(fees=StaticFees(launched=100_001))),
+    ("PairedFeeTooHigh", DevLaunchConfig(fees=StaticFees(paired=100_001))),
+    ("BaseFeeTooLow", DevLaunchConfig(fees=DynamicFees(base_fee=2_499))),
+    ("MaxLpFeeTooHigh", DevLaunchConfig(fees=DynamicFees(max_lp_fee=100_001))),
+    ("BaseFeeGreaterThanMaxLpFee", DevLaunchConfig(fees=DynamicFees(base_fee=50_001))),
+    ("VaultLockupDurationTooShort", DevLaunchConfig(vault=DevVaultShare(admin=SENDER, lockup=7 * DAY - 1))),
+    ("InvalidVaultBps", DevLaunchConfig(vault=DevVaultShare(admin=SENDER, bps=0))),
+    ("InvalidVaultAdmin", DevLaunchConfig(vault=DevVaultShare(admin=ZERO_ADDRESS))),
+    ("AirdropLockupDurationTooShort", DevLaunchConfig(airdrop=DevAirdropShare(admin=SENDER, lockup=DAY - 1))),
+    ("InvalidAirdropBps", DevLaunchConfig(airdrop=DevAirdropShare(admin=SENDER, bps=0))),
+    ("InvalidMsgValue", DevLaunchConfig(own_buy=LaunchPurchase(recipient=SENDER, value=0))),
+    ("InsufficientOutput", DevLaunchConfig(own_buy=LaunchPurchase(recipient=SENDER, minimum_out=10**29))),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("error", "config"), REFUSED_CONFIGURATIONS)
-def test_it_refuses_a_configuration(deployment: Deployment, error: str, config: LaunchConfig) -> None:
+def test_it_refuses_a_configuration(deployment: DevelopmentContracts, error: str, config: DevLaunchConfig) -> None:
     arguments = deployment_config(deployment, config, sender=SENDER)
 
     with refused(error):
@@ -98,36 +98,36 @@ def set_mev_data(starting: int, ending: int, seconds: int) -> Callable[[dict[str
 
 
 REFUSED_ARGUMENTS = [
-    ("HookNotEnabled", LaunchConfig(), set_field("poolConfig", "hook", OTHER)),
-    ("LockerNotEnabled", LaunchConfig(), set_field("lockerConfig", "locker", OTHER)),
-    ("MevModuleNotEnabled", LaunchConfig(), set_field("mevModuleConfig", "mevModule", OTHER)),
-    ("ExtensionNotEnabled", LaunchConfig(vault=VAULT), set_extension("extension", OTHER)),
-    ("MaxExtensionsExceeded", LaunchConfig(vault=VaultShare(admin=SENDER, bps=1)), repeat_extension(11)),
-    ("AllocationAlreadyExists", LaunchConfig(vault=VAULT), repeat_extension(2)),
-    ("AirdropAlreadyExists", LaunchConfig(airdrop=AIRDROP), repeat_extension(2)),
-    ("ExtensionMsgValueMismatch", LaunchConfig(own_buy=BUY), set_extension("msgValue", BUY.value - 1)),
-    ("ExtensionMsgValueMismatch", LaunchConfig(own_buy=BUY), set_extension("msgValue", BUY.value + 1)),
-    ("InvalidEthDevBuyPercentage", LaunchConfig(own_buy=BUY), set_extension("extensionBps", 1)),
-    ("InvalidPairedTokenPoolKey", LaunchConfig(own_buy=BUY), lambda arguments: None),
-    ("NoRewardRecipients", LaunchConfig(), set_field("lockerConfig", "rewardBps", [])),
-    ("MismatchedRewardArrays", LaunchConfig(), set_field("lockerConfig", "rewardAdmins", [])),
-    ("InvalidFeePreferences", LaunchConfig(), set_field("lockerConfig", "lockerData", TWO_PREFERENCES)),
-    ("NoPositions", LaunchConfig(), set_field("lockerConfig", "tickLower", [])),
-    ("MismatchedPositionInfos", LaunchConfig(), set_field("lockerConfig", "tickUpper", [])),
-    ("PoolExtensionNotEnabled", LaunchConfig(), set_field("poolConfig", "poolData", WATCHED_POOL)),
-    ("StartingFeeTooHigh", LaunchConfig(), set_mev_data(800_001, 1, 15)),
-    ("StartingFeeLowerThanEndingFee", LaunchConfig(), set_mev_data(1, 2, 15)),
-    ("TimeDecayLongerThanMaxMevDelay", LaunchConfig(), set_mev_data(2, 1, 121)),
+    ("HookNotEnabled", DevLaunchConfig(), set_field("poolConfig", "hook", OTHER)),
+    ("LockerNotEnabled", DevLaunchConfig(), set_field("lockerConfig", "locker", OTHER)),
+    ("MevModuleNotEnabled", DevLaunchConfig(), set_field("mevModuleConfig", "mevModule", OTHER)),
+    ("ExtensionNotEnabled", DevLaunchConfig(vault=VAULT), set_extension("extension", OTHER)),
+    ("MaxExtensionsExceeded", DevLaunchConfig(vault=DevVaultShare(admin=SENDER, bps=1)), repeat_extension(11)),
+    ("AllocationAlreadyExists", DevLaunchConfig(vault=VAULT), repeat_extension(2)),
+    ("AirdropAlreadyExists", DevLaunchConfig(airdrop=AIRDROP), repeat_extension(2)),
+    ("ExtensionMsgValueMismatch", DevLaunchConfig(own_buy=BUY), set_extension("msgValue", BUY.value - 1)),
+    ("ExtensionMsgValueMismatch", DevLaunchConfig(own_buy=BUY), set_extension("msgValue", BUY.value + 1)),
+    ("InvalidEthDevBuyPercentage", DevLaunchConfig(own_buy=BUY), set_extension("extensionBps", 1)),
+    ("InvalidPairedTokenPoolKey", DevLaunchConfig(own_buy=BUY), lambda arguments: None),
+    ("NoRewardRecipients", DevLaunchConfig(), set_field("lockerConfig", "rewardBps", [])),
+    ("MismatchedRewardArrays", DevLaunchConfig(), set_field("lockerConfig", "rewardAdmins", [])),
+    ("InvalidFeePreferences", DevLaunchConfig(), set_field("lockerConfig", "lockerData", TWO_PREFERENCES)),
+    ("NoPositions", DevLaunchConfig(), set_field("lockerConfig", "tickLower", [])),
+    ("MismatchedPositionInfos", DevLaunchConfig(), set_field("lockerConfig", "tickUpper", [])),
+    ("PoolExtensionNotEnabled", DevLaunchConfig(), set_field("poolConfig", "poolData", WATCHED_POOL)),
+    ("StartingFeeTooHigh", DevLaunchConfig(), set_mev_data(800_001, 1, 15)),
+    ("StartingFeeLowerThanEndingFee", DevLaunchConfig(), set_mev_data(1, 2, 15)),
+    ("TimeDecayLongerThanMaxMevDelay", DevLaunchConfig(), set_mev_data(2, 1, 121)),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("error", "config", "change"), REFUSED_ARGUMENTS)
 def test_it_refuses_arguments(
-    deployment: Deployment, error: str, config: LaunchConfig, change: Callable[[dict[str, Any]], None]
+    deployment: DevelopmentContracts, error: str, config: DevLaunchConfig, change: Callable[[dict[str, Any]], None]
 ) -> None:
     arguments = deployment_config(deployment, config, sender=SENDER)
     if error == "InvalidPairedTokenPoolKey":
-        # A buy with the dollar as the pair, and no pool named in which dollars are to be had.
+        # A buy with the dollar as the pair, without a pool in which to buy dollars.
         arguments["poolConfig"]["pairedToken"] = deployment.usd
     change(arguments)
 
@@ -136,15 +136,15 @@ def test_it_refuses_arguments(
 
 
 def test_it_refuses_launches_once_deprecated(tmp_path: Any) -> None:
-    with anvil.start() as url:
-        at = deploy_contracts.prepare(url, chains_file=tmp_path / "chains.toml")
-        factory = node_client.contract(url, "Factory", at.factory)
+    with anvil.run_anvil() as url:
+        at = deploy_contracts.deploy_contracts(url, chains_file=tmp_path / "chains.toml")
+        factory = node_client.bind_contract(url, "Factory", at.factory)
         with refused("Unauthorized"):
             factory.functions.setDeprecated(True).call({"from": SENDER})
 
         node_client.transact(url, factory.functions.setDeprecated(True), sender=OWNER)
 
-        arguments = deployment_config(at, LaunchConfig(), sender=SENDER)
+        arguments = deployment_config(at, DevLaunchConfig(), sender=SENDER)
         with refused("Deprecated"):
             call_deploy(at, arguments)
         zero_supply = factory.functions.deployTokenZeroSupply(arguments["tokenConfig"])
@@ -152,28 +152,28 @@ def test_it_refuses_launches_once_deprecated(tmp_path: Any) -> None:
             zero_supply.call({"from": SENDER})
 
 
-def test_it_refuses_zero_supply_on_the_tokens_own_chain(deployment: Deployment) -> None:
-    factory = node_client.contract(deployment.rpc_url, "Factory", deployment.factory)
-    function = factory.functions.deployTokenZeroSupply(token_config(LaunchConfig(), admin=SENDER))
+def test_it_refuses_zero_supply_on_the_tokens_own_chain(deployment: DevelopmentContracts) -> None:
+    factory = node_client.bind_contract(deployment.rpc_url, "Factory", deployment.factory)
+    function = factory.functions.deployTokenZeroSupply(token_config(DevLaunchConfig(), admin=SENDER))
 
     with refused("OnlyNonOriginatingChains"):
         function.call({"from": SENDER})
 
 
-def test_it_refuses_the_same_launch_twice_and_leaves_no_log(deployment: Deployment) -> None:
-    config = LaunchConfig(salt=os.urandom(32))
-    node_client.wait(deployment.rpc_url, launch(deployment, config, sender=SENDER))
+def test_it_refuses_the_same_launch_twice_and_leaves_no_log(deployment: DevelopmentContracts) -> None:
+    config = DevLaunchConfig(salt=os.urandom(32))
+    node_client.wait_for_receipt(deployment.rpc_url, send_launch(deployment, config, sender=SENDER))
 
-    second = launch(deployment, config, sender=SENDER)
+    second = send_launch(deployment, config, sender=SENDER)
 
-    with pytest.raises(node_client.TransactionReverted):
-        node_client.wait(deployment.rpc_url, second)
+    with pytest.raises(node_client.TransactionRevertedError):
+        node_client.wait_for_receipt(deployment.rpc_url, second)
     receipt = node_client.connect(deployment.rpc_url).eth.get_transaction_receipt(second)
     assert (receipt["status"], receipt["logs"]) == (0, [])
 
 
-def test_its_parts_answer_to_the_factory_alone(deployment: Deployment) -> None:
-    arguments = deployment_config(deployment, LaunchConfig(vault=VAULT), sender=SENDER)
+def test_its_parts_answer_only_to_the_factory(deployment: DevelopmentContracts) -> None:
+    arguments = deployment_config(deployment, DevLaunchConfig(vault=VAULT), sender=SENDER)
     key = deployment.dollar_pool_key
     calls = [
         ("Locker", "placeLiquidity", [arguments["lockerConfig"], arguments["poolConfig"], key, 1, deployment.usd]),
@@ -189,14 +189,18 @@ def test_its_parts_answer_to_the_factory_alone(deployment: Deployment) -> None:
         ("Factory", "setEnabled", [SENDER, True]),
     ]
     for name, function, values in calls:
-        bound = node_client.contract(deployment.rpc_url, name, ADDRESSES[name](deployment)).functions[function](*values)
+        bound = node_client.bind_contract(deployment.rpc_url, name, ADDRESSES[name](deployment)).functions[function](
+            *values
+        )
         with refused("Unauthorized"):
             bound.call({"from": SENDER})
 
 
-def test_it_refuses_what_no_launch_stands_behind(deployment: Deployment) -> None:
+def test_it_refuses_tokens_without_a_launch(deployment: DevelopmentContracts) -> None:
     def read(name: str, function: str, *values: Any) -> Callable[[], Any]:
-        bound = node_client.contract(deployment.rpc_url, name, ADDRESSES[name](deployment)).functions[function](*values)
+        bound = node_client.bind_contract(deployment.rpc_url, name, ADDRESSES[name](deployment)).functions[function](
+            *values
+        )
         return lambda: bound.call({"from": SENDER})
 
     with refused("NotFound"):
@@ -213,7 +217,7 @@ def test_it_refuses_what_no_launch_stands_behind(deployment: Deployment) -> None
         read("Airdrop", "claim", OTHER, SENDER, 1, [])()
 
 
-ADDRESSES: dict[str, Callable[[Deployment], str]] = {
+ADDRESSES: dict[str, Callable[[DevelopmentContracts], str]] = {
     "Factory": lambda at: at.factory,
     "Locker": lambda at: at.locker,
     "FeeLocker": lambda at: at.fee_locker,
@@ -226,7 +230,7 @@ ADDRESSES: dict[str, Callable[[Deployment], str]] = {
 }
 
 
-def call_deploy(deployment: Deployment, arguments: dict[str, Any], *, value: int = 0) -> str:
-    factory = node_client.contract(deployment.rpc_url, "Factory", deployment.factory)
+def call_deploy(deployment: DevelopmentContracts, arguments: dict[str, Any], *, value: int = 0) -> str:
+    factory = node_client.bind_contract(deployment.rpc_url, "Factory", deployment.factory)
     token: str = factory.functions.deployToken(arguments).call({"from": SENDER, "value": value})
     return token

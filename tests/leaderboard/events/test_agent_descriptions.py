@@ -1,4 +1,4 @@
-"""What an agent is, as events describe it: in whatever order they come, and with what is no other agent's."""
+"""Descriptions of agents by events: in any order, and with fields that belong to other agents."""
 
 import itertools
 from datetime import timedelta
@@ -10,39 +10,42 @@ from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from config.api.fields import checksum
 from leaderboard.events import payloads, recording
-from leaderboard.events.errors import BadEvents, NotYours
-from leaderboard.events.field_rules import latest_time
-from leaderboard.events.recording import Recorded, Reporter
+from leaderboard.events.errors import ForeignAgentError, InvalidEventsError
+from leaderboard.events.field_rules import latest_accepted_time
+from leaderboard.events.recording import RecordedCounts, Reporter
 from leaderboard.models import Agent, Run
-from tests.rows import agent_events as told
+from tests.rows import agent_events as reported
 from tests.rows.agent_events import MINT, WALLET
 from tests.rows.agent_factories import AgentFactory, RunFactory
 from tests.rows.factories import PartnerKeyFactory
+from tokens.chains.addresses import checksum_address
 
 pytestmark = pytest.mark.django_db
 
-TOKEN, OTHER_TOKEN = {"chainId": 8453, "address": WALLET}, {"chainId": 8453, "address": checksum("0x" + "34" * 20)}
-TAKEN = "must be its own: another agent has it"
+TOKEN, OTHER_TOKEN = (
+    {"chainId": 8453, "address": WALLET},
+    {"chainId": 8453, "address": checksum_address("0x" + "34" * 20)},
+)
+TAKEN = "is already used by another agent"
 
 
 def at(second):
     return f"2026-02-07T12:{second // 60:02}:{second % 60:02}Z"
 
 
-def tell(*values, key=None):
-    """Events as a partner key tells of them, or an operator's file."""
-    latest = latest_time(timezone.now())
-    reporter = Reporter(source="file") if key is None else Reporter.of_key(key)
-    return recording.record([payloads.read(value, latest=latest) for value in values], reporter=reporter)
+def report(*values, key=None):
+    """Record events as reported with a partner key, or from an operator's file."""
+    latest = latest_accepted_time(timezone.now())
+    reporter = Reporter(source="file") if key is None else Reporter.for_key(key)
+    return recording.record_events([payloads.parse_event(value, latest=latest) for value in values], reporter=reporter)
 
 
 def refuse(*values, key=None):
-    """(place, key, rule) of all that is told of events that are refused."""
-    with pytest.raises(BadEvents) as refused:
-        tell(*values, key=key)
-    return [(trouble.index, trouble.path, trouble.rule) for trouble in refused.value.troubles]
+    """Return (index, key, rule) of all errors of refused events."""
+    with pytest.raises(InvalidEventsError) as refused:
+        report(*values, key=key)
+    return [(problem.index, problem.path, problem.rule) for problem in refused.value.problems]
 
 
 def described(agent_id="one"):
@@ -70,78 +73,78 @@ PARTS = {
     data=st.data(),
 )
 @settings(max_examples=60, deadline=None)
-def test_of_each_part_the_newest_word_counts_in_whatever_order_and_batches_they_come(parts, data):
+def test_of_each_part_the_newest_value_counts_in_any_sequence_and_batches(parts, data):
     Agent.objects.all().delete()
-    every = [told.agent(str(second), at=at(second), **part) for second, part in enumerate(parts)]
+    every = [reported.agent(str(second), at=at(second), **part) for second, part in enumerate(parts)]
     order = data.draw(st.permutations(every))
     cuts = sorted(data.draw(st.sets(st.integers(1, len(every)))) | {0, len(every)})
     for first, last in itertools.pairwise(cuts):
-        tell(*order[first:last])
+        report(*order[first:last])
     newest = dict.fromkeys(PARTS)
     for part in parts:
         newest |= part
     newest["wallets"] = set(newest["wallets"] or ())
     assert described() == newest
-    assert tell(*every) == Recorded(added=0, known=len(every))
+    assert report(*every) == RecordedCounts(added=0, known=len(every))
 
 
-def test_a_description_that_comes_late_tells_what_no_newer_one_does():
-    first = tell(
-        told.agent("3", at=at(3), name="Third"),
-        told.agent("2", at=at(2), name="Second", creatorFid=5),
+def test_a_description_that_comes_late_sets_what_no_newer_one_does():
+    first = report(
+        reported.agent("3", at=at(3), name="Third"),
+        reported.agent("2", at=at(2), name="Second", creatorFid=5),
     )
-    assert first == Recorded(added=2, known=0)
-    late = told.agent("1", at=at(1), name="First", creatorFid=4, fid=4, wallets=[WALLET])
-    assert tell(late) == Recorded(added=1, known=0)
+    assert first == RecordedCounts(added=2, known=0)
+    late = reported.agent("1", at=at(1), name="First", creatorFid=4, fid=4, wallets=[WALLET])
+    assert report(late) == RecordedCounts(added=1, known=0)
     assert described() == {"name": "Third", "fid": 4, "token": None, "creatorFid": 5, "wallets": {WALLET}}
-    assert tell(late, told.agent("0", at=at(0), fid=3, wallets=None)) == Recorded(added=0, known=2)
+    assert report(late, reported.agent("0", at=at(0), fid=3, wallets=None)) == RecordedCounts(added=0, known=2)
 
 
-def test_what_is_told_at_the_same_time_is_as_the_later_telling_says():
-    assert tell(told.agent(name="One")).added == 1
-    assert tell(told.agent("b", name="Uno"), told.agent("b", name="Uno")) == Recorded(added=1, known=1)
+def test_of_simultaneous_reports_the_later_request_counts():
+    assert report(reported.agent(name="One")).added == 1
+    assert report(reported.agent("b", name="Uno"), reported.agent("b", name="Uno")) == RecordedCounts(added=1, known=1)
     assert described()["name"] == "Uno"
 
 
 @pytest.mark.parametrize(("key", "mine"), [("fid", 7), ("token", TOKEN)])
 def test_what_is_one_agents_is_refused_to_others_until_it_lets_go_of_it(key, mine):
     first, second = (PartnerKeyFactory(scopes=["agents"]) for _ in range(2))
-    tell(told.agent(**{key: mine}), key=first)
-    claim = told.agent("b", agentId="two", at=at(1), name="Two", **{key: mine})
-    # Whose it is they are not told.
-    assert refuse(told.run(agentId="two"), claim, key=second) == [(1, key, TAKEN)]
+    report(reported.agent(**{key: mine}), key=first)
+    claim = reported.agent("b", agentId="two", at=at(1), name="Two", **{key: mine})
+    # The response does not name its owner.
+    assert refuse(reported.run(agentId="two"), claim, key=second) == [(1, key, TAKEN)]
     assert not Agent.objects.filter(agent_id="two").exists()
     # Nor may another agent of the same partner have it.
-    assert refuse(told.agent("c", agentId="three", **{key: mine}), key=first) == [(0, key, TAKEN)]
-    tell(told.agent("d", at=at(2), **{key: None}), key=first)
-    assert tell(claim, key=second).added == 1
-    # What comes late claims nothing.
-    assert tell(told.agent("e", at=at(1), **{key: mine}), key=first) == Recorded(added=0, known=1)
-    assert refuse(told.agent("f", at=at(3), **{key: mine}), key=first) == [(0, key, TAKEN)]
+    assert refuse(reported.agent("c", agentId="three", **{key: mine}), key=first) == [(0, key, TAKEN)]
+    report(reported.agent("d", at=at(2), **{key: None}), key=first)
+    assert report(claim, key=second).added == 1
+    # A late event claims nothing.
+    assert report(reported.agent("e", at=at(1), **{key: mine}), key=first) == RecordedCounts(added=0, known=1)
+    assert refuse(reported.agent("f", at=at(3), **{key: mine}), key=first) == [(0, key, TAKEN)]
     assert (described()[key], described("two")[key]) == (None, mine)
 
 
-def test_all_that_is_anothers_is_told():
-    tell(told.agent(fid=7), told.agent("b", agentId="two", token=TOKEN))
-    claim = told.agent("c", agentId="three", fid=7, token=TOKEN)
-    assert refuse(told.agent("d", agentId="four"), claim) == [(1, "fid", TAKEN), (1, "token", TAKEN)]
-    with pytest.raises(NotYours):
-        tell(claim, told.agent(), key=PartnerKeyFactory(scopes=["agents"]))
+def test_all_that_is_anothers_is_reported():
+    report(reported.agent(fid=7), reported.agent("b", agentId="two", token=TOKEN))
+    claim = reported.agent("c", agentId="three", fid=7, token=TOKEN)
+    assert refuse(reported.agent("d", agentId="four"), claim) == [(1, "fid", TAKEN), (1, "token", TAKEN)]
+    with pytest.raises(ForeignAgentError):
+        report(claim, reported.agent(), key=PartnerKeyFactory(scopes=["agents"]))
 
 
 def test_a_token_is_the_same_in_any_spelling_and_another_one_on_another_chain():
-    tell(told.agent(token=TOKEN))
-    same = told.agent("b", agentId="two", token=TOKEN | {"address": WALLET.lower()})
+    report(reported.agent(token=TOKEN))
+    same = reported.agent("b", agentId="two", token=TOKEN | {"address": WALLET.lower()})
     assert refuse(same) == [(0, "token", TAKEN)]
-    assert tell(told.agent("c", agentId="two", token=TOKEN | {"chainId": 1})).added == 1
+    assert report(reported.agent("c", agentId="two", token=TOKEN | {"chainId": 1})).added == 1
 
 
 def test_tokens_may_change_hands_within_a_batch():
-    tell(told.agent(token=TOKEN), told.agent("b", agentId="two", token=OTHER_TOKEN))
-    freed = told.agent("c", token=None, at=at(1))
-    moved = told.agent("d", agentId="two", token=TOKEN, at=at(2))
-    taken = told.agent("e", token=OTHER_TOKEN, at=at(3))
-    assert tell(taken, moved, freed).added == 3
+    report(reported.agent(token=TOKEN), reported.agent("b", agentId="two", token=OTHER_TOKEN))
+    freed = reported.agent("c", token=None, at=at(1))
+    moved = reported.agent("d", agentId="two", token=TOKEN, at=at(2))
+    taken = reported.agent("e", token=OTHER_TOKEN, at=at(3))
+    assert report(taken, moved, freed).added == 3
     assert (described()["token"], described("two")["token"]) == (OTHER_TOKEN, TOKEN)
 
 
@@ -154,13 +157,13 @@ def test_the_database_leaves_a_token_and_a_run_to_one():
     ):
         with pytest.raises(IntegrityError), transaction.atomic():
             broken()
-    # Of what was told before these keys were kept nothing is known.
+    # Nothing is known of events from before these keys were stored.
     RunFactory.create_batch(2, agent=agent, started_at=run.started_at, finished_at=run.finished_at)
     assert Run.objects.count() == 3
 
 
 @pytest.mark.django_db(transaction=True)
-def test_agents_that_shared_a_token_are_told_apart_when_the_database_is_brought_up():
+def test_agents_that_shared_a_token_are_distinguished_when_the_database_is_brought_up():
     key, now = PartnerKeyFactory(), timezone.now()
     try:
         call_command("migrate", "leaderboard", "0002", verbosity=0)

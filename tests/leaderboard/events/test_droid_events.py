@@ -1,4 +1,4 @@
-"""`POST /api/droid/events`: partners tell of what their agents did."""
+"""Tests of `POST /api/droid/events`: partners report the activity of their agents."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -27,7 +27,7 @@ from leaderboard.models import (
     Trade,
 )
 from leaderboard.ranking import pruning
-from tests.rows import agent_events as told
+from tests.rows import agent_events as reported
 from tests.rows.agent_events import AT, CAST, MESSAGE, MINT, TX, WALLET
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +38,7 @@ TABLES = (Agent, AgentWallet, Run, Action, Interaction, Trade, SocialScore, Soci
 
 
 def issue(name, *scopes):
-    return {"x-api-key": credentials.issue(name, scopes=[Scope.AGENTS, *(scopes or [Scope.SCORES])])}
+    return {"x-api-key": credentials.issue_key(name, scopes=[Scope.AGENTS, *(scopes or [Scope.SCORES])])}
 
 
 @pytest.fixture
@@ -50,8 +50,8 @@ def post(client, body, headers):
     return client.post(PATH, json.dumps(body), content_type="application/json", headers=headers)
 
 
-def tell(client, headers, *events):
-    """What was added and known of events that are taken."""
+def report(client, headers, *events):
+    """Return the counts of added and known events of an accepted request."""
     answer = post(client, {"events": list(events)}, headers)
     assert answer.status_code == 200, answer.content
     body = answer.json()
@@ -60,7 +60,7 @@ def tell(client, headers, *events):
 
 
 def refuse(client, headers, *events):
-    """(field, message) of all that is told of events that are refused; nothing of them is kept."""
+    """Return (field, message) of all errors of refused events; none of them is stored."""
     before = counts()
     answer = post(client, {"events": list(events)}, headers)
     assert answer.status_code == 400, answer.content
@@ -77,26 +77,26 @@ def counts():
     return [table.objects.count() for table in TABLES]
 
 
-def test_it_asks_for_a_key_with_the_scope(client, deploy_key):
+def test_it_requires_a_key_with_the_scope(client, deploy_key):
     assert post(client, {}, {}).status_code == 401
     answer = post(client, {}, deploy_key)
     assert (answer.status_code, answer.json()["error"]) == (403, "This key lacks the scope agents")
 
 
-def test_it_asks_for_a_scope_of_its_own_where_accounts_are_scored(client):
-    batch = {"events": [told.agent(), told.score()]}
+def test_it_requires_a_scope_of_its_own_where_accounts_are_scored(client):
+    batch = {"events": [reported.agent(), reported.score()]}
     before = counts()
     answer = post(client, batch, issue("Agency", Scope.READ))
     assert answer.status_code == 403
     assert answer.json() == {
         "error": "This key lacks the scope scores",
-        "details": [{"field": "events[1].type", "message": "is taken of keys with the scope scores alone"}],
+        "details": [{"field": "events[1].type", "message": "requires a key with the scope scores"}],
     }
     assert counts() == before
-    # Nor is that scope enough to tell of agents.
-    answer = post(client, batch, {"x-api-key": credentials.issue("Scorer", scopes=[Scope.SCORES])})
+    # Nor is that scope enough to report agents.
+    answer = post(client, batch, {"x-api-key": credentials.issue_key("Scorer", scopes=[Scope.SCORES])})
     assert (answer.status_code, answer.json()["error"]) == (403, "This key lacks the scope agents")
-    tell(client, issue("Agency and scorer"), *batch["events"])
+    report(client, issue("Agency and scorer"), *batch["events"])
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,10 @@ def test_it_asks_for_a_scope_of_its_own_where_accounts_are_scored(client):
         ({"events": None}, "events", "is required"),
         ({"events": {}}, "events", "must be a list of 1 to 1000 events"),
         ({"events": []}, "events", "must be a list of 1 to 1000 events"),
-        ({"events": [told.agent()] * 1_001}, "events", "must be a list of 1 to 1000 events"),
-        ({"events": [told.agent()], "source": 1}, "source", "is not known; known are events"),
+        ({"events": [reported.agent()] * 1_001}, "events", "must be a list of 1 to 1000 events"),
+        ({"events": [reported.agent()], "source": 1}, "source", "is not known; known are events"),
         ({"events": [7]}, "events[0]", "must be a JSON object"),
-        ({"events": [told.agent(), {"type": "x"}]}, "events[1].type", "must be one of agent, run, action, "),
+        ({"events": [reported.agent(), {"type": "x"}]}, "events[1].type", "must be one of agent, run, action, "),
     ],
 )
 def test_it_refuses_a_bad_body_by_place_and_rule(client, agents_key, body, field, message):
@@ -121,9 +121,14 @@ def test_it_refuses_a_bad_body_by_place_and_rule(client, agents_key, body, field
     assert not Agent.objects.exists()
 
 
-def test_it_refuses_a_batch_whole_and_tells_all_that_is_wrong(client, agents_key):
+def test_it_refuses_a_batch_whole_and_reports_all_errors(client, agents_key):
     details = refuse(
-        client, agents_key, told.agent(), told.like(castHash="0x12"), told.like("l2"), told.run(agentId="", kind=1)
+        client,
+        agents_key,
+        reported.agent(),
+        reported.like(castHash="0x12"),
+        reported.like("l2"),
+        reported.run(agentId="", kind=1),
     )
     assert details == [
         ("events[1].castHash", "must be the hash of a cast, 0x followed by 40 hex digits"),
@@ -132,26 +137,26 @@ def test_it_refuses_a_batch_whole_and_tells_all_that_is_wrong(client, agents_key
     ]
 
 
-def test_it_tells_of_many_mistakes_the_first_and_how_many_more(client, agents_key):
-    details = refuse(client, agents_key, *[told.like(str(number), actorFid=0) for number in range(30)])
+def test_it_reports_of_many_errors_the_first_and_how_many_more(client, agents_key):
+    details = refuse(client, agents_key, *[reported.like(str(number), actorFid=0) for number in range(30)])
     assert [field for field, _ in details] == [f"events[{number}].actorFid" for number in range(20)] + ["body"]
     assert details[-1][1] == "breaks rules in 10 more places"
 
 
-def test_it_refuses_events_about_an_agent_that_nobody_described(client, agents_key):
-    words = "is that of no agent which is known, or described in the same batch: other"
-    assert refuse(client, agents_key, told.agent(), told.like(), told.like("l2", agentId="other")) == [
+def test_it_refuses_events_about_an_agent_without_a_description(client, agents_key):
+    words = "is neither a known agent nor described in the same batch: other"
+    assert refuse(client, agents_key, reported.agent(), reported.like(), reported.like("l2", agentId="other")) == [
         ("events[2].agentId", words)
     ]
 
 
 def test_it_refuses_events_about_an_agent_that_another_key_described(client, agents_key):
-    tell(client, issue("Other"), told.agent(name="Theirs"))
+    report(client, issue("Other"), reported.agent(name="Theirs"))
     before = counts()
-    for event in (told.like(), told.agent("b", name="Mine", at="2026-02-08T00:00:00Z")):
-        answer = post(client, {"events": [told.score(), event]}, agents_key)
+    for event in (reported.like(), reported.agent("b", name="Mine", at="2026-02-08T00:00:00Z")):
+        answer = post(client, {"events": [reported.score(), event]}, agents_key)
         assert answer.status_code == 403
-        rule = "is that of an agent which others report about: one"
+        rule = "belongs to an agent of another reporter: one"
         assert answer.json() == {
             "error": f"events[1].agentId {rule}",
             "details": [{"field": "events[1].agentId", "message": rule}],
@@ -162,32 +167,32 @@ def test_it_refuses_events_about_an_agent_that_another_key_described(client, age
 
 def test_it_refuses_events_about_an_agent_that_operators_made_until_it_is_handed_over(client, agents_key):
     Agent.objects.create(agent_id="one", name="Made by hand")
-    for event in (told.like(), told.agent(name="Mine", fid=7)):
+    for event in (reported.like(), reported.agent(name="Mine", fid=7)):
         answer = post(client, {"events": [event]}, agents_key)
-        text = "events[0].agentId is that of an agent which others report about: one"
+        text = "events[0].agentId belongs to an agent of another reporter: one"
         assert (answer.status_code, answer.json()["error"]) == (403, text)
     assert not Interaction.objects.exists()
     agent = Agent.objects.get()
     assert (agent.name, agent.fid) == ("Made by hand", None)
     hand_over("Agency")
-    assert tell(client, agents_key, told.like(), told.agent(fid=7)) == (2, 0)
+    assert report(client, agents_key, reported.like(), reported.agent(fid=7)) == (2, 0)
 
 
-def test_it_refuses_more_wallets_than_a_batch_may_tell_of(client, agents_key):
+def test_it_refuses_more_wallets_than_a_batch_may_report(client, agents_key):
     wallets = [f"0x{number + 1:040x}" for number in range(100)]
-    batch = [told.agent(str(number), agentId=str(number), wallets=wallets) for number in range(12)]
-    rule = "would be more than the 1000 wallets that a batch may tell of"
+    batch = [reported.agent(str(number), agentId=str(number), wallets=wallets) for number in range(12)]
+    rule = "exceeds the limit of 1000 wallets per batch"
     refused = [("events[10].wallets", rule), ("events[11].wallets", rule)]
     assert refuse(client, agents_key, *batch) == refused
-    assert tell(client, agents_key, *batch[:10], told.agent("b", agentId="b", wallets=[])) == (11, 0)
+    assert report(client, agents_key, *batch[:10], reported.agent("b", agentId="b", wallets=[])) == (11, 0)
 
 
 def test_it_refuses_a_fid_that_is_another_agents(client, agents_key):
     Agent.objects.create(agent_id="owner", fid=7)
-    # It may be another partner's, who is not named.
-    taken = ("events[1].fid", "must be its own: another agent has it")
-    assert refuse(client, agents_key, told.score(), told.agent(fid=7)) == [taken]
-    both = [told.agent("b", agentId="two", fid=8), told.agent(fid=8)]
+    # It may be another partner's, which the response does not name.
+    taken = ("events[1].fid", "is already used by another agent")
+    assert refuse(client, agents_key, reported.score(), reported.agent(fid=7)) == [taken]
+    both = [reported.agent("b", agentId="two", fid=8), reported.agent(fid=8)]
     assert refuse(client, agents_key, *both) == [taken]
 
 
@@ -195,38 +200,40 @@ def test_it_refuses_more_agents_than_a_key_may_have(client, agents_key, settings
     settings.LEADERBOARD_AGENTS_PER_KEY = 2
     # Neither others' agents count nor operators'.
     Agent.objects.create(agent_id="operators")
-    tell(client, issue("Other"), told.agent(agentId="theirs"))
-    one, two, three = (told.agent(name, agentId=name) for name in ("one", "two", "three"))
-    words = "would be one more than the 2 agents that a key may have"
-    assert refuse(client, agents_key, told.score(), one, two, one, three) == [("events[4].agentId", words)]
-    assert tell(client, agents_key, one, two) == (2, 0)
+    report(client, issue("Other"), reported.agent(agentId="theirs"))
+    one, two, three = (reported.agent(name, agentId=name) for name in ("one", "two", "three"))
+    words = "exceeds the limit of 2 agents per key"
+    assert refuse(client, agents_key, reported.score(), one, two, one, three) == [("events[4].agentId", words)]
+    assert report(client, agents_key, one, two) == (2, 0)
     assert refuse(client, agents_key, three) == [("events[0].agentId", words)]
-    # What is there is still described.
-    later = told.agent("later", agentId="two", name="Two", at="2026-02-08T00:00:00Z")
-    assert tell(client, agents_key, later, one) == (1, 1)
+    # Stored rows are still updated.
+    later = reported.agent("later", agentId="two", name="Two", at="2026-02-08T00:00:00Z")
+    assert report(client, agents_key, later, one) == (1, 1)
 
 
 def test_it_refuses_text_that_the_database_cannot_keep(client, agents_key):
     words = "must not contain NUL characters or unpaired surrogates"
     for text in ("a\0", "\ud800"):
-        assert refuse(client, agents_key, told.agent(), told.agent(name=text)) == [("events[1].name", words)]
+        assert refuse(client, agents_key, reported.agent(), reported.agent(name=text)) == [("events[1].name", words)]
 
 
 def test_it_refuses_a_body_that_is_too_long(client, agents_key):
-    long = {"events": [told.reply(str(number), text="a" * 10_000) for number in range(MAX_BODY_BYTES // 10_000 + 1)]}
+    long = {
+        "events": [reported.reply(str(number), text="a" * 10_000) for number in range(MAX_BODY_BYTES // 10_000 + 1)]
+    }
     assert post(client, long, agents_key).status_code == 413
 
 
 def test_calls_have_a_limit_of_their_own(client, agents_key, settings):
     settings.RATE_LIMIT_AGENT_EVENTS, settings.RATE_LIMIT_KEYED = 1, 7
-    tell(client, agents_key, told.agent())
-    answer = post(client, {"events": [told.agent()]}, agents_key)
+    report(client, agents_key, reported.agent())
+    answer = post(client, {"events": [reported.agent()]}, agents_key)
     assert (answer.status_code, answer["RateLimit-Limit"]) == (429, "1")
 
 
 def test_it_keeps_what_describes_an_agent(client, agents_key):
     token = {"chainId": 8453, "address": WALLET.lower()}
-    tell(client, agents_key, told.agent(name="One", fid=7, creatorFid=9, token=token, wallets=[WALLET, MINT]))
+    report(client, agents_key, reported.agent(name="One", fid=7, creatorFid=9, token=token, wallets=[WALLET, MINT]))
     agent = Agent.objects.get()
     assert (agent.agent_id, agent.name, agent.fid, agent.creator_fid) == ("one", "One", 7, 9)
     assert (agent.token_chain_id, agent.token_address, agent.described_at) == (8453, WALLET, NOON)
@@ -235,10 +242,16 @@ def test_it_keeps_what_describes_an_agent(client, agents_key):
 
 
 def test_it_keeps_each_type_of_fact(client, agents_key):
-    facts = [told.run(kind="a\tloop\\"), told.action(), told.like(), told.reply(text="GM @you"), told.trade()]
-    registered = told.score(registeredAt="2023-01-02T03:04:05Z")
+    facts = [
+        reported.run(kind="a\tloop\\"),
+        reported.action(),
+        reported.like(),
+        reported.reply(text="GM @you"),
+        reported.trade(),
+    ]
+    registered = reported.score(registeredAt="2023-01-02T03:04:05Z")
     # The agent's description has its effect from anywhere in the batch.
-    assert tell(client, agents_key, *facts, registered, told.agent()) == (7, 0)
+    assert report(client, agents_key, *facts, registered, reported.agent()) == (7, 0)
     agent_id = Agent.objects.get().pk
     source = f"key {PartnerKey.objects.get().pk}"
 
@@ -266,121 +279,126 @@ def test_the_guides_example_is_taken_and_counts(client, agents_key):
     guide = (BASE_DIR / "docs/agents.md").read_text()
     body = guide.split("<<END\n")[1].split("\nEND\n")[0]
     batch = json.loads(body.replace("$now", timezone.now().strftime("%Y-%m-%dT%H:%M:%SZ")))["events"]
-    assert tell(client, agents_key, *batch) == (len(batch), 0)
+    assert report(client, agents_key, *batch) == (len(batch), 0)
     assert f'"added":{len(batch)},"known":0' in guide
     assert not pruning.prune_facts()
 
 
 def test_events_that_come_again_add_nothing(client, agents_key):
-    batch = told.one_of_each()
-    assert tell(client, agents_key, *batch) == (7, 0)
+    batch = reported.one_of_each()
+    assert report(client, agents_key, *batch) == (7, 0)
     kept = counts()
-    assert tell(client, agents_key, *batch, told.like("new", actorFid=99)) == (1, 7)
-    assert tell(client, agents_key, *reversed(batch)) == (0, 7)
+    assert report(client, agents_key, *batch, reported.like("new", actorFid=99)) == (1, 7)
+    assert report(client, agents_key, *reversed(batch)) == (0, 7)
     assert [new - old for new, old in zip(counts(), kept, strict=True)] == [table is Interaction for table in TABLES]
 
 
-def test_a_fact_is_one_whatever_id_it_is_told_under(client, agents_key):
-    tell(client, agents_key, told.agent())
-    facts = [told.action(), told.like(), told.reply(), told.trade(), told.score()]
+def test_a_fact_is_one_under_any_reported_id(client, agents_key):
+    report(client, agents_key, reported.agent())
+    facts = [reported.action(), reported.like(), reported.reply(), reported.trade(), reported.score()]
     again = [fact | {"id": fact["id"] + "2"} for fact in facts]
-    assert tell(client, agents_key, *facts, *again) == (5, 5)
+    assert report(client, agents_key, *facts, *again) == (5, 5)
     other = issue("Other")
     hand_over("Other")
-    assert tell(client, other, *facts) == (0, 5)
-    # Of runs nothing but the id says that they are the same.
-    assert tell(client, other, told.run(), told.run("r2"), told.run("r2", succeeded=False)) == (2, 1)
+    assert report(client, other, *facts) == (0, 5)
+    # Two reports of a run are the same only by their id.
+    assert report(client, other, reported.run(), reported.run("r2"), reported.run("r2", succeeded=False)) == (2, 1)
     assert Run.objects.filter(succeeded=True).count() == 2
 
 
-def test_a_fact_that_another_tells_of_his_own_agent_keeps_nobodys_out(client, agents_key):
+def test_a_fact_of_another_partners_agent_keeps_no_other_out(client, agents_key):
     thief = issue("Other")
-    stolen = [event | {"agentId": "thief"} for event in (told.agent(), told.action(), told.like(), told.reply())]
-    assert tell(client, thief, *stolen) == (4, 0)
-    truth = [told.agent(), told.action(), told.like(), told.reply()]
-    assert tell(client, agents_key, *truth) == (4, 0)
-    assert tell(client, agents_key, *truth) == (0, 4)
+    stolen = [
+        event | {"agentId": "thief"}
+        for event in (reported.agent(), reported.action(), reported.like(), reported.reply())
+    ]
+    assert report(client, thief, *stolen) == (4, 0)
+    truth = [reported.agent(), reported.action(), reported.like(), reported.reply()]
+    assert report(client, agents_key, *truth) == (4, 0)
+    assert report(client, agents_key, *truth) == (0, 4)
     for table in (Action, Interaction):
         assert len(set(table.objects.values_list("agent_id", flat=True))) == 2
 
 
-def test_a_run_is_one_whoever_tells_of_it(client, agents_key):
+def test_a_run_is_one_for_every_reporter(client, agents_key):
     later = {"startedAt": "2026-02-07T12:00:01Z"}
-    assert tell(client, agents_key, told.agent(), told.run()) == (2, 0)
+    assert report(client, agents_key, reported.agent(), reported.run()) == (2, 0)
     other = issue("Other")
     hand_over("Other")
-    assert tell(client, other, told.run()) == (0, 1)
-    # Who takes an agent over may count its runs from one again; nobody tells of two under one id.
-    assert tell(client, other, told.run(**later)) == (1, 0)
-    assert tell(client, other, told.run(**later), told.run(startedAt="2026-02-07T12:00:02Z")) == (0, 2)
-    assert tell(client, other, told.agent("b", agentId="two"), told.run("r2", agentId="two")) == (2, 0)
-    assert tell(client, other, told.run("r3")) == (1, 0)
+    assert report(client, other, reported.run()) == (0, 1)
+    # A partner that takes an agent over may count its runs from one again; no partner reports two under one id.
+    assert report(client, other, reported.run(**later)) == (1, 0)
+    assert report(client, other, reported.run(**later), reported.run(startedAt="2026-02-07T12:00:02Z")) == (0, 2)
+    assert report(client, other, reported.agent("b", agentId="two"), reported.run("r2", agentId="two")) == (2, 0)
+    assert report(client, other, reported.run("r3")) == (1, 0)
     assert Run.objects.filter(agent__agent_id="one").count() == 3
 
 
-def test_a_description_changes_what_it_names_alone(client, agents_key):
+def test_a_description_changes_only_what_it_names(client, agents_key):
     token = {"chainId": 8453, "address": WALLET}
-    tell(client, agents_key, told.agent(name="One", fid=7, token=token, wallets=[WALLET]))
-    assert tell(client, agents_key, told.agent(at="2026-02-07T12:00:01Z", name="Uno", fid=None)) == (1, 0)
+    report(client, agents_key, reported.agent(name="One", fid=7, token=token, wallets=[WALLET]))
+    assert report(client, agents_key, reported.agent(at="2026-02-07T12:00:01Z", name="Uno", fid=None)) == (1, 0)
     agent = Agent.objects.get()
     assert (agent.name, agent.fid, agent.token_address) == ("Uno", None, WALLET)
-    tell(client, agents_key, told.agent(at="2026-02-07T12:00:02Z", token=None, wallets=[MINT, WALLET]))
+    report(client, agents_key, reported.agent(at="2026-02-07T12:00:02Z", token=None, wallets=[MINT, WALLET]))
     agent.refresh_from_db()
     assert (agent.name, agent.token_chain_id, agent.token_address) == ("Uno", None, "")
     assert set(agent.wallets.values_list("address", flat=True)) == {MINT, WALLET}
-    tell(client, agents_key, told.agent(at="2026-02-07T12:00:03Z", wallets=None))
+    report(client, agents_key, reported.agent(at="2026-02-07T12:00:03Z", wallets=None))
     assert not agent.wallets.exists()
 
 
 def test_a_fid_may_pass_from_one_agent_to_another(client, agents_key):
-    one, two = told.agent(fid=7), told.agent("b", agentId="two", fid=8)
-    tell(client, agents_key, one, two)
-    freed = told.agent("c", fid=None, at="2026-02-07T12:00:01Z")
-    moved = told.agent("d", agentId="two", fid=7, at="2026-02-07T12:00:02Z")
-    taken = told.agent("e", fid=8, at="2026-02-07T12:00:03Z")
-    assert tell(client, agents_key, taken, moved, freed) == (3, 0)
+    one, two = reported.agent(fid=7), reported.agent("b", agentId="two", fid=8)
+    report(client, agents_key, one, two)
+    freed = reported.agent("c", fid=None, at="2026-02-07T12:00:01Z")
+    moved = reported.agent("d", agentId="two", fid=7, at="2026-02-07T12:00:02Z")
+    taken = reported.agent("e", fid=8, at="2026-02-07T12:00:03Z")
+    assert report(client, agents_key, taken, moved, freed) == (3, 0)
     assert dict(Agent.objects.values_list("agent_id", "fid")) == {"one": 8, "two": 7}
 
 
-def test_an_account_was_registered_when_the_newest_event_says(client, agents_key):
+def test_an_account_was_registered_at_the_time_of_the_newest_event(client, agents_key):
     def registered():
         return SocialAccount.objects.get().registered_at
 
-    told_at = ["2026-02-08T00:00:00Z", "2026-02-07T23:00:00Z"]
-    both = [told.score(str(n), at=at, registeredAt=f"2021-02-0{n + 1}T00:00:00Z") for n, at in enumerate(told_at)]
-    assert tell(client, agents_key, *both) == (2, 0)
+    reported_at = ["2026-02-08T00:00:00Z", "2026-02-07T23:00:00Z"]
+    both = [
+        reported.score(str(n), at=at, registeredAt=f"2021-02-0{n + 1}T00:00:00Z") for n, at in enumerate(reported_at)
+    ]
+    assert report(client, agents_key, *both) == (2, 0)
     assert registered() == datetime(2021, 2, 1, tzinfo=UTC)
-    assert tell(client, agents_key, *reversed(both)) == (0, 2)
+    assert report(client, agents_key, *reversed(both)) == (0, 2)
     assert registered() == datetime(2021, 2, 1, tzinfo=UTC)
-    tell(client, issue("Other"), told.score(at="2026-02-08T00:00:01Z", registeredAt=AT))
+    report(client, issue("Other"), reported.score(at="2026-02-08T00:00:01Z", registeredAt=AT))
     assert registered() == NOON
-    # What says nothing of it takes nothing away.
-    tell(client, agents_key, told.score("s3", at="2026-02-08T00:00:02Z"))
+    # A missing field clears nothing.
+    report(client, agents_key, reported.score("s3", at="2026-02-08T00:00:02Z"))
     assert registered() == NOON
 
 
 def test_a_score_holds_from_now_on_at_the_latest(client, agents_key):
     soon = (timezone.now() + timedelta(minutes=9)).isoformat()
-    tell(client, agents_key, told.score(at=soon))
+    report(client, agents_key, reported.score(at=soon))
     assert SocialScore.objects.get().at <= timezone.now()
     late = (timezone.now() + timedelta(minutes=11)).isoformat()
     words = "must not be more than 10 minutes in the future"
-    assert refuse(client, agents_key, told.score(at=late)) == [("events[0].at", words)]
+    assert refuse(client, agents_key, reported.score(at=late)) == [("events[0].at", words)]
 
 
 def test_times_ahead_of_ours_by_minutes_are_taken(client, agents_key):
     soon = (timezone.now() + timedelta(minutes=9)).isoformat()
     late = (timezone.now() + timedelta(minutes=11)).isoformat()
-    assert tell(client, agents_key, told.agent(at=soon)) == (1, 0)
-    assert refuse(client, agents_key, told.agent(at=late)) == [
+    assert report(client, agents_key, reported.agent(at=soon)) == (1, 0)
+    assert refuse(client, agents_key, reported.agent(at=late)) == [
         ("events[0].at", "must not be more than 10 minutes in the future")
     ]
 
 
-def test_a_time_may_be_told_in_a_zone_that_the_database_does_not_know(client, agents_key):
+def test_a_time_may_be_in_a_zone_that_the_database_does_not_have(client, agents_key):
     started, finished = "2026-02-08T11:59:00+23:59", "2026-02-06T12:02:00-23:59"
-    facts = (told.like(at=started), told.run(startedAt=started, finishedAt=finished))
-    assert tell(client, agents_key, told.agent(at=started), *facts) == (3, 0)
+    facts = (reported.like(at=started), reported.run(startedAt=started, finishedAt=finished))
+    assert report(client, agents_key, reported.agent(at=started), *facts) == (3, 0)
     assert (Interaction.objects.get().at, Run.objects.get().finished_at) == (NOON, NOON + timedelta(minutes=1))
 
 
@@ -388,14 +406,14 @@ def test_a_full_batch_takes_no_more_statements_than_a_small_one(client, agents_k
     batch = [
         event | {"id": f"{event['id']}{number}", **own(event, number)}
         for number in range(142)
-        for event in told.one_of_each()
+        for event in reported.one_of_each()
     ]
     with django_assert_max_num_queries(60):
-        assert tell(client, agents_key, *batch) == (len(batch), 0)
+        assert report(client, agents_key, *batch) == (len(batch), 0)
 
 
 def own(event, number):
-    """What makes an event of a type another one."""
+    """Return a change that makes an event of a type another one."""
     match event["type"]:
         case "agent":
             return {"agentId": str(number), "fid": number + 1, "wallets": [WALLET]}
@@ -406,7 +424,7 @@ def own(event, number):
     return {"agentId": str(number)}
 
 
-# Of the events of `tests.rows.agent_events`; that replies must name themselves is described in words.
+# Of the events of `tests.rows.agent_events`; the rule that replies must name themselves is described in words.
 OPTIONAL = {"agent": {"name", "fid", "token", "wallets"}, "interaction": {"messageHash"}} | dict.fromkeys(
     ("run", "action", "trade", "score"), set()
 )
@@ -419,7 +437,9 @@ def body_validator(client):
     return Draft202012Validator({"components": document["components"]} | schema)
 
 
-@pytest.mark.parametrize("event", [*told.one_of_each(), told.agent(fid=None, token=None, wallets=None, name=None)])
+@pytest.mark.parametrize(
+    "event", [*reported.one_of_each(), reported.agent(fid=None, token=None, wallets=None, name=None)]
+)
 def test_an_event_is_as_described(event, body_validator):
     body_validator.validate({"events": [event]})
     for name in event.keys() - OPTIONAL[event["type"]]:
@@ -427,8 +447,8 @@ def test_an_event_is_as_described(event, body_validator):
             body_validator.validate({"events": [{key: value for key, value in event.items() if key != name}]})
 
 
-def test_the_description_tells_types_apart(client):
+def test_the_description_distinguishes_types(client):
     schema = client.get("/api/openapi.json").json()["components"]["schemas"]["Event"]
     assert schema["discriminator"]["propertyName"] == "type"
-    assert tuple(schema["discriminator"]["mapping"]) == events.TYPES
-    assert len(schema["oneOf"]) == len(events.TYPES)
+    assert tuple(schema["discriminator"]["mapping"]) == events.EVENT_TYPES
+    assert len(schema["oneOf"]) == len(events.EVENT_TYPES)

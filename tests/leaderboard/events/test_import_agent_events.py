@@ -1,4 +1,4 @@
-"""`manage.py import_agent_events`: events from a file, one a line."""
+"""Tests of `manage.py import_agent_events`: events from a file, one a line."""
 
 import gzip
 import json
@@ -18,13 +18,13 @@ from accounts.models import PartnerKey, Scope
 from config.environment.variables import BASE_DIR
 from development.servers.processes import die_with_parent
 from leaderboard.events import file_import, json_lines
-from leaderboard.events.file_import import Listener, Overtaken
-from leaderboard.events.import_progress import Progress
+from leaderboard.events.file_import import ConcurrentImportError, ImportListener
+from leaderboard.events.import_progress import ImportProgress
 from leaderboard.events.recording import Reporter
 from leaderboard.facts.short_keys import event_key
 from leaderboard.models import Agent, EventImport, Interaction, Run, SocialScore
 from tests.processes.database_gates import database_gate
-from tests.rows import agent_events as told
+from tests.rows import agent_events as reported
 from tests.rows.factories import PartnerKeyFactory
 
 pytestmark = pytest.mark.django_db
@@ -40,11 +40,11 @@ def lines(*events):
 
 
 def likes(count, first=0):
-    return [told.like(f"l{number}", actorFid=number + 1) for number in range(first, first + count)]
+    return [reported.like(f"l{number}", actorFid=number + 1) for number in range(first, first + count)]
 
 
 def import_events(file, *words):
-    """What is said on standard output and standard error."""
+    """Return the command's standard output and standard error."""
     words = words or ("--source", "test")
     output, errors = StringIO(), StringIO()
     call_command("import_agent_events", str(file), *words, stdout=output, stderr=errors)
@@ -52,7 +52,7 @@ def import_events(file, *words):
 
 
 def refuse(file, *words):
-    """What is said of a file that is not taken in to its end, on standard error and at the last."""
+    """Return standard error and the last message of a file that is not imported to its end."""
     words = words or ("--source", "test")
     errors = StringIO()
     with pytest.raises(CommandError) as refused:
@@ -77,7 +77,7 @@ def test_it_refuses_what_it_cannot_begin(file, words, text):
 
 
 def test_it_takes_in_each_line(file):
-    file.write_bytes(lines(*told.one_of_each()))
+    file.write_bytes(lines(*reported.one_of_each()))
     assert import_events(file) == ("lines: 7, added: 7, known: 0, skipped: 0\n", "")
     assert Agent.objects.get().partner_key is None
     assert Run.objects.get().pk == event_key("file test", "r")
@@ -90,57 +90,57 @@ def test_it_takes_in_each_line(file):
 
 
 def test_it_takes_in_a_file_once_whatever_its_name(file, tmp_path):
-    file.write_bytes(lines(*told.one_of_each()))
+    file.write_bytes(lines(*reported.one_of_each()))
     import_events(file)
     other = file.rename(tmp_path / "other")
-    said, _ = import_events(other)
-    assert said.startswith("This file was taken in on 20")
-    assert said.endswith("lines: 7, added: 7, known: 0, skipped: 0\n")
-    # Under another name it is another import, and all that it tells is known.
+    output, _ = import_events(other)
+    assert output.startswith("This file was imported on 20")
+    assert output.endswith("lines: 7, added: 7, known: 0, skipped: 0\n")
+    # Under another name it is another import, and all its events are known.
     assert import_events(other, "--source", "more")[0] == "lines: 7, added: 0, known: 7, skipped: 0\n"
 
 
 def test_it_takes_in_times_of_zones_that_the_database_does_not_know(file):
-    file.write_bytes(lines(told.agent(), told.like(at="2026-02-08T11:59:00+23:59")))
+    file.write_bytes(lines(reported.agent(), reported.like(at="2026-02-08T11:59:00+23:59")))
     assert import_events(file) == ("lines: 2, added: 2, known: 0, skipped: 0\n", "")
     assert Interaction.objects.get().at.isoformat() == "2026-02-07T12:00:00+00:00"
 
 
-def test_what_a_key_tells_in_a_file_is_what_it_tells_in_calls(file, client):
-    headers = {"x-api-key": credentials.issue("Agency", scopes=[Scope.AGENTS, Scope.SCORES])}
+def test_a_keys_events_in_a_file_are_as_those_in_calls(file, client):
+    headers = {"x-api-key": credentials.issue_key("Agency", scopes=[Scope.AGENTS, Scope.SCORES])}
     key = PartnerKey.objects.get()
-    body = {"events": told.one_of_each()}
+    body = {"events": reported.one_of_each()}
     client.post("/api/droid/events", json.dumps(body), content_type="application/json", headers=headers)
-    file.write_bytes(lines(*told.one_of_each()))
+    file.write_bytes(lines(*reported.one_of_each()))
     assert import_events(file, "--key", str(key.pk))[0] == "lines: 7, added: 0, known: 7, skipped: 0\n"
     Agent.objects.update(partner_key=PartnerKeyFactory())
-    file.write_bytes(lines(*told.one_of_each(), *likes(1)))
-    said, _ = refuse(file, "--key", str(key.pk))
-    assert said.splitlines()[0] == "line 1: agentId is that of an agent which others report about: one"
-    # Operators tell of all agents.
+    file.write_bytes(lines(*reported.one_of_each(), *likes(1)))
+    output, _ = refuse(file, "--key", str(key.pk))
+    assert output.splitlines()[0] == "line 1: agentId belongs to an agent of another reporter: one"
+    # Operators report all agents.
     assert import_events(file)[0] == "lines: 8, added: 1, known: 7, skipped: 0\n"
 
 
-def test_a_key_without_the_scope_tells_of_nothing_in_a_file_either(file):
+def test_a_key_without_the_scope_reports_nothing_in_a_file_either(file):
     key = PartnerKeyFactory(scopes=[Scope.READ, Scope.SCORES])
-    file.write_bytes(lines(told.agent(), told.score()))
-    said, last = refuse(file, "--key", str(key.pk), "--skip-bad")
-    assert (said, last) == ("", f"--key: partner key {key.pk} lacks the scope agents")
+    file.write_bytes(lines(reported.agent(), reported.score()))
+    output, last = refuse(file, "--key", str(key.pk), "--skip-bad")
+    assert (output, last) == ("", f"--key: partner key {key.pk} lacks the scope agents")
     assert not EventImport.objects.exists()
 
 
 def test_a_wrong_key_skips_nothing(file):
     key = PartnerKeyFactory(scopes=[Scope.AGENTS, Scope.SCORES])
     Agent.objects.create(agent_id="one")
-    # Something of the file would be taken.
-    file.write_bytes(lines(told.agent("b", agentId="own"), told.score(), told.agent(), 7, *likes(2)))
+    # Some events of the file would be accepted.
+    file.write_bytes(lines(reported.agent("b", agentId="own"), reported.score(), reported.agent(), 7, *likes(2)))
     for words in ([], ["--skip-bad"]):
-        said, last = refuse(file, "--key", str(key.pk), *words)
-        rule = "agentId is that of an agent which others report about: one"
-        assert said.splitlines() == [f"line {number}: {rule}" for number in (3, 5, 6)]
+        output, last = refuse(file, "--key", str(key.pk), *words)
+        rule = "agentId belongs to an agent of another reporter: one"
+        assert output.splitlines() == [f"line {number}: {rule}" for number in (3, 5, 6)]
         assert last == (
-            "Bad lines: 3, about agents of others; nothing of their chunk was written. Is it the right key? "
-            "--skip-bad does not leave them out"
+            "Invalid lines: 3, about agents of other reporters; nothing of their chunk was written. "
+            "Is it the right key? --skip-bad does not skip them"
         )
     row = EventImport.objects.get()
     assert (row.lines_read, row.finished_at, Agent.objects.count(), SocialScore.objects.count()) == (0, None, 1, 0)
@@ -151,9 +151,9 @@ def test_a_wrong_key_skips_nothing(file):
 
 def test_a_file_of_which_nothing_was_taken_is_not_taken_in(file):
     file.write_bytes(lines(*likes(json_lines.CHUNK_LINES + 2)))
-    said, last = refuse(file, "--source", "test", "--skip-bad")
-    assert said.count("agentId is that of no agent which is known") == json_lines.CHUNK_LINES + 2
-    assert last == f"Nothing was taken in: all {json_lines.CHUNK_LINES + 2} events were skipped"
+    output, last = refuse(file, "--source", "test", "--skip-bad")
+    assert output.count("agentId is neither a known agent nor described") == json_lines.CHUNK_LINES + 2
+    assert last == f"Nothing was imported: all {json_lines.CHUNK_LINES + 2} events were skipped"
     row = EventImport.objects.get()
     assert (row.bytes_read, row.lines_read, row.skipped, row.finished_at) == (0, 0, 0, None)
     Agent.objects.create(agent_id="one")
@@ -163,9 +163,9 @@ def test_a_file_of_which_nothing_was_taken_is_not_taken_in(file):
 
 def test_a_key_scores_accounts_in_a_file_as_far_as_its_scopes_go(file):
     key = PartnerKeyFactory(scopes=[Scope.AGENTS])
-    file.write_bytes(lines(told.agent(), told.score()))
-    said, _ = refuse(file, "--key", str(key.pk))
-    assert said == "line 2: type is taken of keys with the scope scores alone\n"
+    file.write_bytes(lines(reported.agent(), reported.score()))
+    output, _ = refuse(file, "--key", str(key.pk))
+    assert output == "line 2: type requires a key with the scope scores\n"
     assert not Agent.objects.exists() and not SocialScore.objects.exists()
     taken = import_events(file, "--key", str(key.pk), "--skip-bad")[0]
     assert taken == "lines: 2, added: 1, known: 0, skipped: 1\n"
@@ -173,11 +173,11 @@ def test_a_key_scores_accounts_in_a_file_as_far_as_its_scopes_go(file):
 
 
 def test_compressed_files_byte_order_marks_windows_lines_and_blank_ones_are_taken(file):
-    text = b"\xef\xbb\xbf" + lines(told.agent(), *likes(2)).replace(b"\n", b"\r\n\r\n \n")
+    text = b"\xef\xbb\xbf" + lines(reported.agent(), *likes(2)).replace(b"\n", b"\r\n\r\n \n")
     # The last line has no end.
-    file.write_bytes(gzip.compress(text + lines(told.run()).removesuffix(b"\n")))
+    file.write_bytes(gzip.compress(text + lines(reported.run()).removesuffix(b"\n")))
     assert import_events(file) == ("lines: 10, added: 4, known: 0, skipped: 0\n", "")
-    assert EventImport.objects.get().bytes_read == len(text) + len(lines(told.run())) - 1
+    assert EventImport.objects.get().bytes_read == len(text) + len(lines(reported.run())) - 1
 
 
 def test_an_empty_file_is_taken(file):
@@ -188,68 +188,73 @@ def test_an_empty_file_is_taken(file):
 
 BAD = b"".join(
     [
-        lines(told.agent(), told.like(castHash="0x", actorFid=0)),
+        lines(reported.agent(), reported.like(castHash="0x", actorFid=0)),
         b'{"id": "x"',
         b"\n\xff\n[]\n",
         b" " * json_lines.MAX_LINE_BYTES + b"{}\n",
-        lines(told.run(agentId="other"), told.run(), told.agent("b", agentId="two", fid=7), told.agent("c", fid=7)),
-        # What rests on a line that is left out is left out itself.
-        lines(told.agent("d", agentId="three", fid=7), told.run("r3", agentId="three"), *likes(1)),
+        lines(
+            reported.run(agentId="other"),
+            reported.run(),
+            reported.agent("b", agentId="two", fid=7),
+            reported.agent("c", fid=7),
+        ),
+        # Events that depend on a skipped line are skipped, too.
+        lines(reported.agent("d", agentId="three", fid=7), reported.run("r3", agentId="three"), *likes(1)),
     ]
 )
-TOLD = [
+REPORTED_ERRORS = [
     "line 2: castHash must be the hash of a cast, 0x followed by 40 hex digits",
     "line 2: actorFid must be a whole number from 1 to 9223372036854775807",
     "line 3: must be JSON in UTF-8",
     "line 4: must be JSON in UTF-8",
     "line 5: must be a JSON object",
     "line 6: must have at most 1048576 bytes",
-    "line 7: agentId is that of no agent which is known, or described in the same batch: other",
-    "line 10: fid must be its own: another agent has it",
-    "line 11: fid must be its own: another agent has it",
-    "line 12: agentId is that of no agent which is known, or described in the same batch: three",
+    "line 7: agentId is neither a known agent nor described in the same batch: other",
+    "line 10: fid is already used by another agent",
+    "line 11: fid is already used by another agent",
+    "line 12: agentId is neither a known agent nor described in the same batch: three",
 ]
 
 
 def test_bad_lines_end_it_before_anything_of_their_chunk_is_written(file):
     file.write_bytes(BAD)
-    said, last = refuse(file)
-    # Also what is found in the database alone, so that one look at it mends the file.
-    assert said.splitlines() == TOLD
-    assert last == "Bad lines: 9; nothing of their chunk was written. --skip-bad leaves them out"
+    output, last = refuse(file)
+    # Also errors that only the database shows, so that one run is enough to mend the file.
+    assert output.splitlines() == REPORTED_ERRORS
+    assert last == "Invalid lines: 9; nothing of their chunk was written. --skip-bad skips them"
     row = EventImport.objects.get()
     assert (row.lines_read, Agent.objects.count(), row.finished_at) == (0, 0, None)
 
 
-def test_bad_lines_are_left_out_and_told_where_that_is_wanted(file):
+def test_bad_lines_are_skipped_and_reported_where_that_is_wanted(file):
     file.write_bytes(BAD)
     refuse(file)
-    said, told_of = import_events(file, "--source", "test", "--skip-bad")
-    assert told_of.splitlines() == TOLD
-    assert said == "lines: 13, added: 4, known: 0, skipped: 9\n"
+    output, reported_errors = import_events(file, "--source", "test", "--skip-bad")
+    assert reported_errors.splitlines() == REPORTED_ERRORS
+    assert output == "lines: 13, added: 4, known: 0, skipped: 9\n"
     assert sorted(Agent.objects.values_list("agent_id", "fid")) == [("one", None), ("two", 7)]
 
 
 def test_events_about_agents_that_are_not_there_end_it_too(file):
-    file.write_bytes(lines(told.agent(), *likes(1), told.run(agentId="other")))
-    said, last = refuse(file)
-    assert said.splitlines() == [TOLD[6].replace("line 7", "line 3")]
-    assert last.startswith("Bad lines: 1;") and not Agent.objects.exists()
+    file.write_bytes(lines(reported.agent(), *likes(1), reported.run(agentId="other")))
+    output, last = refuse(file)
+    assert output.splitlines() == [REPORTED_ERRORS[6].replace("line 7", "line 3")]
+    assert last.startswith("Invalid lines: 1;") and not Agent.objects.exists()
 
 
 @pytest.mark.parametrize("damage", [lambda whole: whole[:-20], lambda whole: whole[:200] + b"\0" * 40 + whole[240:]])
-def test_a_damaged_file_is_told_of(file, damage):
-    whole = gzip.compress(lines(told.agent(), *likes(400)))
+def test_a_damaged_file_is_reported(file, damage):
+    whole = gzip.compress(lines(reported.agent(), *likes(400)))
     file.write_bytes(damage(whole))
     _, last = refuse(file)
-    assert re.match(r"The compressed file is damaged, or cut off, behind line \d+: ", last)
+    assert re.match(r"The compressed file is damaged or truncated after line \d+: ", last)
     assert EventImport.objects.get().lines_read == Interaction.objects.count() == 0
 
 
 @pytest.fixture
 def long_file(file):
-    """Of two chunks, the second of which holds two events more, one of which the first has told."""
-    file.write_bytes(lines(told.agent(), *likes(json_lines.CHUNK_LINES), *likes(1)))
+    """Write a file of two chunks, the second of which holds two events more, one of which the first has reported."""
+    file.write_bytes(lines(reported.agent(), *likes(json_lines.CHUNK_LINES), *likes(1)))
     return file
 
 
@@ -259,20 +264,20 @@ LONG = json_lines.CHUNK_LINES
 def test_it_goes_on_behind_what_was_written(long_file):
     with long_file.open("ab") as opened:
         opened.write(b"bad\n")
-    said, _ = refuse(long_file)
-    assert said == f"line {LONG + 3}: must be JSON in UTF-8\n"
+    output, _ = refuse(long_file)
+    assert output == f"line {LONG + 3}: must be JSON in UTF-8\n"
     row = EventImport.objects.get()
     assert (row.lines_read, row.added, row.known) == (LONG, LONG, 0)
     Interaction.objects.all().delete()
     assert import_events(long_file, "--source", "test", "--skip-bad")[0] == (
         f"lines: {LONG + 3}, added: {LONG + 2}, known: 0, skipped: 1\n"
     )
-    # What was written before is not read again.
+    # Lines that were written before are not read again.
     assert Interaction.objects.count() == 2
 
 
 class Interrupted(StringIO):
-    """Whoever reads what is told ends the command."""
+    """An interruption of the command by the reader of its output."""
 
     def write(self, text: str) -> int:
         raise KeyboardInterrupt
@@ -282,16 +287,18 @@ def test_it_may_be_stopped(long_file):
     with long_file.open("ab") as opened:
         opened.write(b"bad\n")
     words = ["import_agent_events", str(long_file), "--source", "test", "--skip-bad"]
-    with pytest.raises(CommandError, match="Stopped; the same command goes on from there"):
+    with pytest.raises(CommandError, match="Stopped; run the same command to resume"):
         call_command(*words, stderr=Interrupted())
     assert import_events(long_file, *words[2:])[0] == f"lines: {LONG + 3}, added: {LONG + 1}, known: 1, skipped: 1\n"
 
 
 def test_a_file_that_another_process_has_taken_further_is_left_to_it(long_file):
-    row = file_import.begin(long_file, reporter=Reporter(source="file test"))
-    listener = Listener(note=lambda *_: EventImport.objects.update(bytes_read=1), skip=lambda _: None)
-    with pytest.raises(Overtaken):
-        file_import.run(row, long_file, reporter=Reporter(source="file test"), skips_bad=False, listener=listener)
+    row = file_import.get_or_create_import(long_file, reporter=Reporter(source="file test"))
+    listener = ImportListener(on_progress=lambda *_: EventImport.objects.update(bytes_read=1), on_skip=lambda _: None)
+    with pytest.raises(ConcurrentImportError):
+        file_import.run_import(
+            row, long_file, reporter=Reporter(source="file test"), skip_invalid=False, listener=listener
+        )
     # The first chunk was its own.
     assert Interaction.objects.count() == LONG - 1
 
@@ -329,17 +336,17 @@ class Terminal(StringIO):
 
 def test_a_terminal_has_a_bar_with_bytes_and_lines():
     terminal = Terminal()
-    progress = Progress(row=EventImport(name="a", lines_read=50), size=1_000, output=terminal)
-    progress.note(EventImport(name="a", lines_read=150), 1_000)
+    progress = ImportProgress(row=EventImport(name="a", lines_read=50), size=1_000, output=terminal)
+    progress.update(EventImport(name="a", lines_read=150), 1_000)
     progress.finish()
     last = terminal.getvalue().split("\r")[-1]
     assert "events: 100%" in last and "1.00k/1.00k" in last and "150 lines" in last
 
 
 def test_elsewhere_a_line_has_the_sums(caplog):
-    progress = Progress(row=EventImport(name="a b", lines_read=50), size=1_000, output=StringIO())
+    progress = ImportProgress(row=EventImport(name="a b", lines_read=50), size=1_000, output=StringIO())
     with caplog.at_level(logging.INFO):
-        progress.note(EventImport(name="a b", lines_read=150, added=90, known=8, skipped=2), 500)
+        progress.update(EventImport(name="a b", lines_read=150, added=90, known=8, skipped=2), 500)
         progress.finish()
     (line,) = [record.message for record in caplog.records]
     assert line.startswith("file=a-b percent=50.0 lines=150 lines_per_second=")

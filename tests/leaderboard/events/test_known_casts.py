@@ -1,38 +1,38 @@
-"""Which interactions a ranking counts: with casts that are known, and each message once."""
+"""Interactions that a ranking counts: with known casts, and each message once."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
 
-from leaderboard.events.field_rules import latest_time
-from leaderboard.events.payloads import read
-from leaderboard.events.recording import Reporter, record
-from leaderboard.facts.loading import read_facts
+from leaderboard.events.field_rules import latest_accepted_time
+from leaderboard.events.payloads import parse_event
+from leaderboard.events.recording import Reporter, record_events
+from leaderboard.facts.loading import load_facts
 from leaderboard.models import Action, Interaction, InteractionKind, Interval, Standing
-from leaderboard.ranking.snapshot_building import compute
-from tests.rows import agent_events as told
+from leaderboard.ranking.snapshot_building import build_snapshot
+from tests.rows import agent_events as reported
 from tests.rows.agent_factories import ActionFactory, AgentFactory, InteractionFactory
 
 pytestmark = pytest.mark.django_db
 
 NOW = datetime(2026, 2, 7, 3, 50, 49, tzinfo=UTC)
 AT, DAY = NOW - timedelta(hours=1), timedelta(days=1)
-# After what events tell of.
+# After the time of the events.
 LATER = datetime(2026, 2, 7, 12, 10, tzinfo=UTC)
 LIKE, REPLY, QUOTE = InteractionKind.LIKE, InteractionKind.REPLY, InteractionKind.QUOTE
 
 
 def counted(interval=Interval.DAY):
-    """Actor, kind and cast of each interaction that counts, and who else is looked up."""
+    """Return actor, kind and cast of each interaction that counts, and the other accounts that are looked up."""
     with connection.cursor() as cursor:
-        facts = read_facts(cursor, computed_at=NOW, interval=interval)
+        facts = load_facts(cursor, computed_at=NOW, interval=interval)
     found = facts.interactions
     assert facts.accounts.fids.tolist() == sorted(set(found.actor.tolist()))
     return sorted(zip(found.actor.tolist(), found.kind.tolist(), found.cast.tolist(), strict=True))
 
 
-def test_an_interaction_with_a_cast_that_nobody_told_of_does_not_count():
+def test_an_interaction_with_a_cast_that_was_not_reported_does_not_count():
     agent = AgentFactory()
     cast = ActionFactory(agent=agent, at=AT, cast_key=7)
     InteractionFactory(agent=agent, at=AT, actor_fid=1, cast_key=cast.cast_key)
@@ -54,7 +54,7 @@ def test_another_agents_cast_does_not_count_for_it():
     assert counted() == [(1, LIKE, cast.cast_key)]
 
 
-def test_a_cast_that_two_agents_are_said_to_have_written_counts_for_both():
+def test_a_cast_that_two_agents_are_reported_to_have_written_counts_for_both():
     for fid, agent in enumerate(AgentFactory.create_batch(2), 1):
         ActionFactory(agent=agent, at=AT - fid * DAY, cast_key=5)
         InteractionFactory(agent=agent, at=AT, actor_fid=fid, cast_key=5)
@@ -69,7 +69,7 @@ def test_a_cast_of_before_the_interval_counts_as_much_as_one_of_within_it(interv
     assert [actor for actor, _, _ in counted(interval)] == [1, 2]
 
 
-def test_an_interaction_that_was_told_before_its_cast_counts_from_then_on():
+def test_an_interaction_that_was_reported_before_its_cast_counts_from_then_on():
     agent = AgentFactory()
     InteractionFactory(agent=agent, at=AT, actor_fid=1, cast_key=9)
     assert counted() == []
@@ -78,7 +78,7 @@ def test_an_interaction_that_was_told_before_its_cast_counts_from_then_on():
     assert Interaction.objects.count() == 1
 
 
-def test_a_message_that_was_told_as_a_reply_and_as_a_quote_of_one_cast_is_one_reply():
+def test_a_message_that_was_reported_as_a_reply_and_as_a_quote_of_one_cast_is_one_reply():
     cast, other = (ActionFactory(agent=agent, at=AT) for agent in AgentFactory.create_batch(2))
     about = {"at": AT, "agent": cast.agent, "cast_key": cast.cast_key, "actor_fid": 1}
     for kind in (QUOTE, REPLY):
@@ -98,27 +98,29 @@ def test_a_message_that_was_told_as_a_reply_and_as_a_quote_of_one_cast_is_one_re
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_message_told_as_a_reply_and_as_a_quote_is_one_cast_and_one_interaction():
+def test_one_message_reported_as_a_reply_and_as_a_quote_is_one_cast_and_one_interaction():
     events = [
-        told.agent(),
-        told.action("c1", kind="reply"),
-        told.action("c2", kind="quote"),
-        told.reply("y1"),
-        told.reply("y2", kind="quote"),
+        reported.agent(),
+        reported.action("c1", kind="reply"),
+        reported.action("c2", kind="quote"),
+        reported.reply("y1"),
+        reported.reply("y2", kind="quote"),
     ]
     for source in ("one", "another"):
-        record([read(event, latest=latest_time(LATER)) for event in events], reporter=Reporter(source))
-    compute(Interval.DAY, computed_at=LATER)
+        record_events(
+            [parse_event(event, latest=latest_accepted_time(LATER)) for event in events], reporter=Reporter(source)
+        )
+    build_snapshot(Interval.DAY, computed_at=LATER)
     assert (Action.objects.count(), Interaction.objects.count()) == (1, 2)
     standing = Standing.objects.get()
     assert (standing.posts, standing.replies, standing.quotes, standing.interactions) == (0, 1, 0, 1)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_a_standing_tells_of_is_what_counts():
+def test_what_a_standing_contains_is_what_counts():
     agent = AgentFactory()
     InteractionFactory.create_batch(50, agent=agent, at=AT, cast_key=1)
-    compute(Interval.DAY, computed_at=NOW)
+    build_snapshot(Interval.DAY, computed_at=NOW)
     standing = Standing.objects.get()
     assert standing.interactions == 0
     assert standing.components["reach"] == standing.components["engagement"] == 0

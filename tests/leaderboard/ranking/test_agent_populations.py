@@ -1,4 +1,4 @@
-"""The invented agents that wash is looked for among: that they are what the tables of facts could hold."""
+"""Populations of `benchmarks.leaderboard.agent_populations`: they are what the tables of facts could hold."""
 
 import numpy as np
 import pytest
@@ -40,12 +40,12 @@ def test_all_facts_lie_in_the_interval_and_are_of_agents_that_there_are(populati
         assert agent.min() >= 0 and agent.max() < 400 and agent.dtype == np.int32
 
 
-def test_nobody_likes_or_recasts_a_cast_twice_and_no_agent_takes_itself_up(population):
-    told = population.facts.interactions
-    marks = told.kind <= 2
-    triples = np.stack([told.cast[marks], told.actor[marks], told.kind[marks]])
+def test_no_account_likes_or_recasts_a_cast_twice_and_no_agent_takes_itself_up(population):
+    interactions = population.facts.interactions
+    marks = interactions.kind <= 2
+    triples = np.stack([interactions.cast[marks], interactions.actor[marks], interactions.kind[marks]])
     assert np.unique(triples, axis=1).shape == triples.shape
-    assert not (told.actor == population.facts.agents.fids[told.agent]).any()
+    assert not (interactions.actor == population.facts.agents.fids[interactions.agent]).any()
 
 
 def test_accounts_are_sorted_and_known_by_a_score_or_a_registration_before_the_end(population):
@@ -61,8 +61,8 @@ def test_stealth_changes_whose_the_interactions_are_and_hardly_how_many_there_ar
     counts = []
     for stealth in (0.0, 0.85):
         population = populate(seed=3, agents=400, stealth=stealth)
-        told = np.bincount(population.facts.interactions.agent, minlength=400)
-        counts.append(told[population.planted].sum())
+        interactions = np.bincount(population.facts.interactions.agent, minlength=400)
+        counts.append(interactions[population.planted].sum())
     assert counts[0] == pytest.approx(counts[1], rel=0.25)
 
 

@@ -1,4 +1,4 @@
-"""Facts out of PostgreSQL as columns: which belong to an interval, and what becomes of each field."""
+"""Tests of leaderboard/facts/loading.py: facts as columns, their interval, and each field's value."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -7,8 +7,8 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from leaderboard.facts import short_keys as keys
-from leaderboard.facts.binary_copy import WHOLE, NotAsExpected, copy_columns
-from leaderboard.facts.loading import at_one_moment, read_facts
+from leaderboard.facts.binary_copy import INT64, UnexpectedRowFormatError, copy_columns
+from leaderboard.facts.loading import load_facts, repeatable_read
 from leaderboard.models import Action, ActionKind, Interaction, InteractionKind, Interval, Run, SocialAccount
 from tests.rows.agent_factories import (
     ActionFactory,
@@ -26,17 +26,17 @@ pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 2, 7, 3, 50, 49, tzinfo=UTC)
 SECOND, DAY = timedelta(seconds=1), timedelta(days=1)
 AT = NOW - timedelta(hours=1)
-# More than what lies in memory at a time, and more accounts and casts than one statement names.
+# More than one batch in memory, and more accounts and casts than one statement names.
 MANY = 63_000
 
 
 def read(interval=Interval.DAY, computed_at=NOW):
     with connection.cursor() as cursor:
-        return read_facts(cursor, computed_at=computed_at, interval=interval)
+        return load_facts(cursor, computed_at=computed_at, interval=interval)
 
 
 def rows(columns):
-    """The rows of a group of columns, in a fixed order."""
+    """Return the rows of a group of columns, in a fixed order."""
     return sorted(zip(*(getattr(columns, name).tolist() for name in columns.__dataclass_fields__), strict=True))
 
 
@@ -59,7 +59,7 @@ def test_agents_come_by_their_rows_with_zero_for_unknown_numbers():
     assert rows(read().agents) == [(known.pk, 7, 8), (unknown.pk, 0, 0)]
 
 
-def test_agents_come_with_who_tells_of_them():
+def test_agents_come_with_their_reporters():
     keys = PartnerKeyFactory.create_batch(2)
     for key in (keys[1], None, keys[0]):
         AgentFactory(partner_key=key)
@@ -116,7 +116,7 @@ def test_an_interval_begins_after_its_first_second_and_ends_with_its_last(interv
     assert sorted(facts.runs.finished_at.tolist()) == expected
     for part in (facts.actions, facts.interactions, facts.trades):
         assert sorted(part.at.tolist()) == expected
-    # Nobody else's account is looked up.
+    # No other account is looked up.
     assert facts.accounts.fids.tolist() == [1, 2, 3, 4]
 
 
@@ -146,7 +146,7 @@ def test_many_facts_come_in_many_pieces():
             " FROM generate_series(1, %s) AS n",
             [agent.pk, NOW, MANY],
         )
-        # More of the casts are of before the day than one statement names.
+        # More casts from before the day than one statement names.
         cursor.execute(
             "INSERT INTO leaderboard_action (key, agent_id, at, kind, cast_hash, cast_key, text_key)"
             " SELECT gen_random_uuid(), %s, %s - n * interval '16 s', 1, '0x' || lpad(to_hex(n), 40, '0'), n * 7, 0"
@@ -167,13 +167,13 @@ def test_many_facts_come_in_many_pieces():
 @pytest.mark.parametrize("query", ["SELECT NULL::bigint", "SELECT 1::integer", "SELECT 1::bigint, 2::bigint"])
 @pytest.mark.parametrize("count", [1, 2, 7, 1000])
 def test_rows_of_another_width_are_refused(query, count):
-    with connection.cursor() as cursor, pytest.raises(NotAsExpected):
-        copy_columns(cursor, f"{query} FROM generate_series(1, %s)", (count,), {"value": WHOLE})
+    with connection.cursor() as cursor, pytest.raises(UnexpectedRowFormatError):
+        copy_columns(cursor, f"{query} FROM generate_series(1, %s)", (count,), {"value": INT64})
 
 
 def test_a_percent_sign_in_a_query_is_no_parameter():
     with connection.cursor() as cursor:
-        found = copy_columns(cursor, "SELECT 7 %% 4::bigint WHERE 'a%%' = %s", ("a%",), {"value": WHOLE})
+        found = copy_columns(cursor, "SELECT 7 %% 4::bigint WHERE 'a%%' = %s", ("a%",), {"value": INT64})
     assert found["value"].tolist() == [3]
 
 
@@ -181,7 +181,7 @@ def test_a_percent_sign_in_a_query_is_no_parameter():
 def test_all_is_read_as_it_was_at_one_moment_and_nothing_is_written():
     cast = ActionFactory()
     InteractionFactory(agent=cast.agent, at=AT, cast_key=cast.cast_key)
-    with at_one_moment() as cursor:
+    with repeatable_read() as cursor:
         cursor.execute("SELECT 1")
         other = connection.copy()
         try:
@@ -191,7 +191,7 @@ def test_all_is_read_as_it_was_at_one_moment_and_nothing_is_written():
                 )
         finally:
             other.close()
-        facts = read_facts(cursor, computed_at=NOW, interval=Interval.DAY)
+        facts = load_facts(cursor, computed_at=NOW, interval=Interval.DAY)
         assert (len(facts.agents.ids), len(facts.interactions.at)) == (1, 1)
         with pytest.raises(DatabaseError, match="read-only"), transaction.atomic():
             cursor.execute("DELETE FROM leaderboard_agent")
@@ -200,5 +200,5 @@ def test_all_is_read_as_it_was_at_one_moment_and_nothing_is_written():
 
 @pytest.mark.django_db(transaction=True)
 def test_within_another_transaction_nothing_is_read():
-    with transaction.atomic(), pytest.raises(RuntimeError), at_one_moment():
+    with transaction.atomic(), pytest.raises(RuntimeError), repeatable_read():
         pass

@@ -1,4 +1,4 @@
-"""Audiences that are made up: accounts of which nobody knows a social score, as many as a reporter likes to name."""
+"""Fake audiences: accounts without a social score, as many as a reporter likes to name."""
 
 from dataclasses import replace
 
@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from benchmarks.leaderboard.agent_populations import populate
-from leaderboard.facts.audiences import gather
-from leaderboard.facts.columns import Accounts, Actions, Agents, Facts, Interactions, Whole
+from leaderboard.facts.audiences import build_audience
+from leaderboard.facts.columns import Accounts, Actions, Agents, Int64Array, Interactions, IntervalFacts
 from leaderboard.ranking import unknown_accounts
-from leaderboard.ranking.scoring import judge, ranking
+from leaderboard.ranking.scoring import best_first, score_agents
 from tests.rows.agent_scenes import LIKE
 
 MANY = 300_000
@@ -26,18 +26,18 @@ def population(request):
     return populate(seed=request.param, agents=600)
 
 
-def made_up(count: int) -> Whole:
+def made_up(count: int) -> Int64Array:
     return FIRST_FID + np.arange(count)
 
 
-def known_people(facts: Facts, count: int) -> Whole:
-    """Accounts of the population with a score, one as likely as another."""
+def known_people(facts: IntervalFacts, count: int) -> Int64Array:
+    """Return accounts of the population with a score, one as likely as another."""
     fids = facts.accounts.fids[~np.isnan(facts.accounts.scores)]
     return np.random.default_rng(1).choice(fids, count, replace=False)
 
 
-def newcomer(facts: Facts, *, casts: int) -> tuple[Facts, int]:
-    """One more agent without a run, and its index."""
+def newcomer(facts: IntervalFacts, *, casts: int) -> tuple[IntervalFacts, int]:
+    """Add one more agent without a run; return the facts and its index."""
     agents, actions = facts.agents, facts.actions
     last = int(agents.ids[-1])
     at = facts.computed_at - np.linspace(facts.seconds - 3600, facts.seconds // 2, casts).astype(np.int64)
@@ -57,20 +57,22 @@ def newcomer(facts: Facts, *, casts: int) -> tuple[Facts, int]:
     )
 
 
-def liked(facts: Facts, agent: int, fids: Whole, *, casts: int = 1, delay: int | None = None) -> Facts:
-    """Each of these accounts likes one of the agent's casts, at any time after it or after so many seconds."""
-    random, told = np.random.default_rng(2), facts.interactions
+def liked(
+    facts: IntervalFacts, agent: int, fids: Int64Array, *, casts: int = 1, delay: int | None = None
+) -> IntervalFacts:
+    """Add a like of one of the agent's casts by each of these accounts, at any later time or after so many seconds."""
+    random, likes = np.random.default_rng(2), facts.interactions
     cast = 1 + random.integers(0, casts, fids.size)
     at = facts.computed_at - random.integers(0, facts.seconds // 2, fids.size)
     if delay is not None:
         at = facts.computed_at - (facts.seconds - 3600) + delay + 0 * at
     added = (np.full(fids.size, agent, np.int32), at, np.full(fids.size, LIKE, np.int8), fids, cast, 0 * fids)
-    columns = zip(vars(told).values(), added, strict=True)
+    columns = zip(vars(likes).values(), added, strict=True)
     return replace(facts, interactions=Interactions(*(np.concatenate(pair) for pair in columns)))
 
 
-def scored(facts: Facts, fids: Whole, score: float) -> Facts:
-    """Somebody has told of these accounts' score."""
+def scored(facts: IntervalFacts, fids: Int64Array, score: float) -> IntervalFacts:
+    """Set the score of these accounts."""
     known = facts.accounts
     columns = zip(vars(known).values(), (fids, np.full(fids.size, score), np.zeros(fids.size, np.int64)), strict=True)
     return replace(facts, accounts=Accounts(*(np.concatenate(pair) for pair in columns)))
@@ -79,10 +81,10 @@ def scored(facts: Facts, fids: Whole, score: float) -> Facts:
 @pytest.mark.parametrize("casts", [0, 1, 20])
 @pytest.mark.parametrize("count", [1_000, MANY])
 def test_a_crowd_that_is_made_up_gives_an_agent_next_to_nothing(population, count, casts):
-    """With no cast of the interval, what is liked is older: casts that nobody knows don't get so far."""
+    """Check casts outside of the interval: likes of unknown casts are not counted."""
     facts, agent = newcomer(population.facts, casts=casts)
-    alone = judge(facts).composite[agent]
-    judgement = judge(liked(facts, agent, made_up(count), casts=max(casts, 1)))
+    alone = score_agents(facts).composite[agent]
+    judgement = score_agents(liked(facts, agent, made_up(count), casts=max(casts, 1)))
     assert judgement.composite[agent] - alone < 12
     assert judgement.components["reach"][agent] < np.median(judgement.components["reach"])
     # Only agents that did nothing at all are behind it.
@@ -92,13 +94,13 @@ def test_a_crowd_that_is_made_up_gives_an_agent_next_to_nothing(population, coun
 
 def test_a_larger_crowd_that_is_made_up_gives_hardly_more(population):
     facts, agent = newcomer(population.facts, casts=5)
-    few, many = (judge(liked(facts, agent, made_up(count), casts=5)).composite[agent] for count in (1_000, MANY))
+    few, many = (score_agents(liked(facts, agent, made_up(count), casts=5)).composite[agent] for count in (1_000, MANY))
     assert few <= many < few + 1.5
 
 
-def test_what_little_is_known_of_is_told_by_numbers(population):
+def test_agents_with_little_known_are_named_by_numbers(population):
     facts, agent = newcomer(population.facts, casts=5)
-    judgement = judge(liked(facts, agent, made_up(1_000)))
+    judgement = score_agents(liked(facts, agent, made_up(1_000)))
     found = judgement.evidence[agent]["INSUFFICIENT_DATA"]
     assert found == {"interactions": 1_000, "fromUnknownAccounts": 1_000, "most": 0.6667, "doubt": 5}
     assert found["fromUnknownAccounts"] > found["most"] * (found["interactions"] + found["doubt"])
@@ -106,9 +108,9 @@ def test_what_little_is_known_of_is_told_by_numbers(population):
 
 def test_a_crowd_of_score_zero_gives_nothing_at_all(population):
     facts, agent = newcomer(population.facts, casts=5)
-    alone = judge(facts).composite[agent]
+    alone = score_agents(facts).composite[agent]
     fids = made_up(MANY)
-    judgement = judge(scored(liked(facts, agent, fids, casts=5), fids, 0.0))
+    judgement = score_agents(scored(liked(facts, agent, fids, casts=5), fids, 0.0))
     assert judgement.components["reach"][agent] == judgement.components["engagement"][agent] == 0
     assert judgement.composite[agent] < alone
     assert "low" in judgement.evidence[agent]["LOW_SCORE_AUDIENCE"]["signs"]
@@ -118,7 +120,7 @@ def test_beside_an_organic_audience_what_is_made_up_counts_half_as_much_at_the_m
     facts, agent = newcomer(population.facts, casts=20)
     facts = liked(facts, agent, known_people(facts, 300), casts=20)
     organic, half, nearly_all = (
-        judge(liked(facts, agent, made_up(count), casts=20) if count else facts) for count in (0, 300, MANY)
+        score_agents(liked(facts, agent, made_up(count), casts=20) if count else facts) for count in (0, 300, MANY)
     )
     assert organic.composite[agent] <= half.composite[agent] <= nearly_all.composite[agent]
     assert nearly_all.composite[agent] - organic.composite[agent] < 5
@@ -128,61 +130,63 @@ def test_beside_an_organic_audience_what_is_made_up_counts_half_as_much_at_the_m
 
 @pytest.mark.parametrize("times", [1, 3, 30])
 def test_wash_does_not_drown_in_a_crowd_that_is_made_up(population, times):
-    """Every planted agent is liked by so many times as many accounts besides that nobody knows."""
-    before = judge(population.facts)
+    """Check that each planted agent liked by so many times as many unknown accounts is still found."""
+    before = score_agents(population.facts)
     facts, planted = population.facts, np.flatnonzero(population.planted)
     for agent in planted.tolist():
         fids = made_up(int(before.tallies.interactions[agent]) * times) + agent * MANY
         facts = liked(facts, agent, fids, casts=30)
-    after = judge(facts)
+    after = score_agents(facts)
     found = [(judgement.wash_confidence[planted] >= 0.5).sum() for judgement in (before, after)]
     assert found[1] >= found[0] - 1
-    assert not population.planted[ranking(after)[:25]].any()
+    assert not population.planted[best_first(after)[:25]].any()
 
 
 @pytest.mark.parametrize("score", [None, 0.9])
 @pytest.mark.parametrize("delay", [1, 300_000])
 def test_no_crowd_sets_the_pace_by_which_others_are_found_quick(population, delay, score):
-    """As slow as it is, honest accounts would look like programs; as quick as it is, farms like people."""
-    before = judge(population.facts)
+    """Check the usual delay: a slow one makes people look like programs, a quick one farms like people."""
+    before = score_agents(population.facts)
     facts, agent = newcomer(population.facts, casts=1)
     facts = liked(facts, agent, made_up(MANY), delay=delay)
     if score is not None:
         facts = scored(facts, made_up(MANY), score)
-    after = judge(facts).wash_confidence[:agent]
+    after = score_agents(facts).wash_confidence[:agent]
     assert (after >= 0.5).sum() == pytest.approx((before.wash_confidence >= 0.5).sum(), abs=1)
 
 
 def test_where_no_score_is_known_agents_are_ranked_by_their_audience_all_the_same(population):
-    """Nobody is accused for it, wash is found by the other signs, and a crowd that is made up leads nowhere."""
+    """Check that unknown accounts accuse no agent, wash is found by the other signs, and a fake crowd has no effect."""
     facts = population.facts
-    known = judge(facts)
+    known = score_agents(facts)
     blind = replace(facts, accounts=replace(facts.accounts, scores=np.full(facts.accounts.fids.size, np.nan)))
-    judgement, honest = judge(blind), ~population.planted
+    judgement, honest = score_agents(blind), ~population.planted
     reach, interactions = judgement.components["reach"][honest], judgement.tallies.interactions[honest]
     assert spearmanr(reach, interactions).statistic > 0.95
     assert spearmanr(judgement.composite[honest], known.composite[honest]).statistic > 0.6
     assert (judgement.wash_confidence[honest] >= 0.5).mean() < 0.01
     assert (judgement.wash_confidence[population.planted] >= 0.5).mean() > 0.9
     crowded, agent = newcomer(blind, casts=5)
-    composite = judge(liked(crowded, agent, made_up(MANY), casts=5)).composite
+    composite = score_agents(liked(crowded, agent, made_up(MANY), casts=5)).composite
     assert np.mean(composite < composite[agent]) < 0.1
 
 
 def test_an_audience_without_some_is_as_if_they_had_never_come(population):
     facts = population.facts
-    whole = gather(facts)
+    whole = build_audience(facts)
     dropped = whole.is_unknown & (whole.pair_agent % 3 == 0)
     gone = set(zip(whole.pair_agent[dropped].tolist(), whole.fids[whole.pair_actor[dropped]].tolist(), strict=True))
-    told = facts.interactions
-    rows = zip(told.agent.tolist(), told.actor.tolist(), strict=True)
+    likes = facts.interactions
+    rows = zip(likes.agent.tolist(), likes.actor.tolist(), strict=True)
     stays = np.array([pair not in gone for pair in rows])
-    other = gather(replace(facts, interactions=Interactions(*(values[stays] for values in vars(told).values()))))
+    other = build_audience(
+        replace(facts, interactions=Interactions(*(values[stays] for values in vars(likes).values())))
+    )
     for name, values in vars(whole.without(dropped)).items():
         expected = getattr(other, name)
         if name == "rows":
             # They have other numbers where some are left out, and those of one second no order.
-            values, expected = told.at[values], told.at[np.flatnonzero(stays)[expected]]
+            values, expected = likes.at[values], likes.at[np.flatnonzero(stays)[expected]]
         np.testing.assert_array_equal(values, expected)
 
 
@@ -194,11 +198,11 @@ def test_an_audience_without_some_is_as_if_they_had_never_come(population):
 )
 def test_more_of_the_known_or_of_the_unknown_never_counts_less(known, unknown, more):
     def count(one: float, other: float) -> float:
-        return float(unknown_accounts.bounded(np.array([one]), np.array([other]))[0])
+        return float(unknown_accounts.bounded_sum(np.array([one]), np.array([other]))[0])
 
     slack = 1e-9 * (1 + known + unknown + more)
     assert count(known, unknown) <= count(known + more, unknown) + slack
     assert count(known, unknown) <= count(known, unknown + more) + slack
-    # One of whom a score is known counts for no less than one of the same worth of whom none is.
+    # An account with a known score counts for no less than an equal one without.
     assert count(known, unknown + more) <= count(known + more, unknown) + slack
-    assert known <= count(known, unknown) <= 1.5 * known + unknown_accounts.ALLOWANCE
+    assert known <= count(known, unknown) <= 1.5 * known + unknown_accounts.UNKNOWN_ALLOWANCE

@@ -1,4 +1,4 @@
-"""A day's ranking heeds what the week's found, since a day alone tells little of who washes."""
+"""The prior of a day's ranking: the week's wash confidence, since a day has few interactions of each agent."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -9,12 +9,12 @@ from django.db import connection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaderboard.admin.evidence import show
-from leaderboard.facts.columns import Doubt, Facts
-from leaderboard.facts.loading import read_facts
+from leaderboard.admin.evidence import render_evidence
+from leaderboard.facts.columns import IntervalFacts, PriorFinding
+from leaderboard.facts.loading import load_facts
 from leaderboard.models import Interval, Standing
-from leaderboard.ranking.scoring import judge
-from leaderboard.ranking.snapshot_building import compute
+from leaderboard.ranking.scoring import score_agents
+from leaderboard.ranking.snapshot_building import build_snapshot
 from tests.rows.agent_factories import AgentFactory, RunFactory, SnapshotFactory, StandingFactory
 from tests.rows.wash_scenes import NOW as SCENE_NOW
 from tests.rows.wash_scenes import town
@@ -24,8 +24,8 @@ MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 FLAGS = ["BURST_TIMING", "SELF_TRADE"]
 
 
-def scene() -> tuple[Facts, int, int]:
-    """An agent with too few interactions to be judged, and one that is accused."""
+def scene() -> tuple[IntervalFacts, int, int]:
+    """Build an agent with too few interactions to be judged, and one that is accused."""
     made = town()
     few, farm = made.agent(), made.agent()
     made.like(few, made.person(9_400_003), times=5)
@@ -34,22 +34,22 @@ def scene() -> tuple[Facts, int, int]:
     return made.facts(), few, farm
 
 
-def doubted(facts: Facts, agent: int, confidence: float, *flags: str) -> Facts:
-    return replace(facts, earlier={agent: Doubt(confidence, flags, SCENE_NOW - 60)})
+def doubted(facts: IntervalFacts, agent: int, confidence: float, *flags: str) -> IntervalFacts:
+    return replace(facts, prior={agent: PriorFinding(confidence, flags, SCENE_NOW - 60)})
 
 
 def read(interval=Interval.DAY):
     with connection.cursor() as cursor:
-        return read_facts(cursor, computed_at=NOW, interval=interval)
+        return load_facts(cursor, computed_at=NOW, interval=interval)
 
 
 def week(*, computed_at=NOW - 9 * MINUTE, **parts):
     return SnapshotFactory(interval="7d", computed_at=computed_at, **parts)
 
 
-def test_who_stood_accused_in_the_longer_ranking_is_accused():
+def test_agents_accused_in_the_longer_ranking_are_accused():
     facts, few, _ = scene()
-    alone, judgement = judge(facts), judge(doubted(facts, few, 0.8, "SELF_TRADE"))
+    alone, judgement = score_agents(facts), score_agents(doubted(facts, few, 0.8, "SELF_TRADE"))
     assert alone.flags[few] == ("INSUFFICIENT_DATA",) and judgement.flags[few] == ("SELF_TRADE",)
     assert judgement.wash_confidence[few] == 0.8
     assert judgement.composite[few] == pytest.approx(0.2 * alone.composite[few], abs=1e-5)
@@ -60,17 +60,17 @@ def test_who_stood_accused_in_the_longer_ranking_is_accused():
     assert np.array_equal(alone.composite[others], judgement.composite[others])
 
 
-def test_a_doubt_that_did_not_accuse_takes_its_share_and_flags_nobody():
+def test_a_doubt_that_did_not_accuse_takes_its_share_and_flags_no_agent():
     facts, few, _ = scene()
-    judgement = judge(doubted(facts, few, 0.4))
+    judgement = score_agents(doubted(facts, few, 0.4))
     assert (judgement.flags[few], judgement.wash_confidence[few]) == (("INSUFFICIENT_DATA",), 0.4)
 
 
-def test_the_greater_doubt_holds_and_flags_of_both_stand_in_their_order():
+def test_the_greater_doubt_holds_and_flags_of_both_are_sorted():
     facts, _, farm = scene()
-    alone = judge(facts)
+    alone = score_agents(facts)
     assert 0.5 <= alone.wash_confidence[farm] < 0.95 and "LOW_SCORE_AUDIENCE" in alone.flags[farm]
-    less, more = (judge(doubted(facts, farm, confidence, *FLAGS)) for confidence in (0.5, 0.95))
+    less, more = (score_agents(doubted(facts, farm, confidence, *FLAGS)) for confidence in (0.5, 0.95))
     assert less.wash_confidence[farm] == alone.wash_confidence[farm] and less.evidence == alone.evidence
     assert more.wash_confidence[farm] == 0.95
     assert more.flags[farm] == tuple(
@@ -85,7 +85,9 @@ def test_the_greater_doubt_holds_and_flags_of_both_stand_in_their_order():
 @given(confidences=st.tuples(st.floats(0, 1), st.floats(0, 1)))
 def test_more_doubt_never_raises_the_score(confidences):
     facts, _, farm = scene()
-    less, more = (judge(doubted(facts, farm, confidence, *FLAGS)).composite[farm] for confidence in sorted(confidences))
+    less, more = (
+        score_agents(doubted(facts, farm, confidence, *FLAGS)).composite[farm] for confidence in sorted(confidences)
+    )
     assert less >= more
 
 
@@ -99,31 +101,31 @@ def test_a_day_is_read_with_what_the_current_ranking_of_the_week_holds():
     StandingFactory(snapshot=current, rank=None, agent=first, wash_confidence=0.3)
     StandingFactory(snapshot=current, rank=2, agent=innocent)
     at = int((NOW - 9 * MINUTE).timestamp())
-    assert read().earlier == {0: Doubt(0.3, (), at), 2: Doubt(0.8, tuple(FLAGS), at)}
-    assert read(Interval.WEEK).earlier == read(Interval.MONTH).earlier == {}
+    assert read().prior == {0: PriorFinding(0.3, (), at), 2: PriorFinding(0.8, tuple(FLAGS), at)}
+    assert read(Interval.WEEK).prior == read(Interval.MONTH).prior == {}
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("computed_at", [NOW, NOW - DAY])
-def test_a_ranking_of_the_week_is_heeded_for_a_day(computed_at):
+def test_a_ranking_of_the_week_is_a_prior_for_a_day(computed_at):
     StandingFactory(snapshot=week(computed_at=computed_at), wash_confidence=0.8)
-    assert len(read().earlier) == 1
+    assert len(read().prior) == 1
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("computed_at", [NOW + timedelta(seconds=1), NOW - DAY - timedelta(seconds=1)])
-def test_a_later_ranking_of_the_week_and_one_that_is_past_are_not_heeded(computed_at):
+def test_a_later_ranking_of_the_week_and_an_expired_one_are_no_prior(computed_at):
     StandingFactory(snapshot=week(computed_at=computed_at), wash_confidence=0.8)
-    assert read().earlier == {}
+    assert read().prior == {}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_standing_of_the_day_tells_what_the_week_held_against_the_agent():
+def test_a_standing_of_the_day_has_what_the_week_held_against_the_agent():
     agent = AgentFactory(launched=True)
     RunFactory(agent=agent, finished_at=NOW - MINUTE)
     StandingFactory(snapshot=week(), agent=agent, wash_confidence=0.8, wash_flags=FLAGS)
-    compute(Interval.DAY, computed_at=NOW)
+    build_snapshot(Interval.DAY, computed_at=NOW)
     standing = Standing.objects.get(snapshot__interval="24h")
     assert (standing.wash_confidence, standing.wash_flags) == (0.8, FLAGS)
-    page = show(standing)
+    page = render_evidence(standing)
     assert "2026-02-07 03:41:49" in page and "SELF_TRADE" in page

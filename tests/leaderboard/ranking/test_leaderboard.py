@@ -1,4 +1,4 @@
-"""GET /api/droid/leaderboard: the public answer, walks through one ranking, and what administrators see."""
+"""Tests of `GET /api/droid/leaderboard`: the public response, walks through one ranking, and administrators' fields."""
 
 import base64
 import json
@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from accounts.administrators import sessions
 from leaderboard.models import Agent, Interval, Snapshot, Standing
-from leaderboard.ranking.standing_cursors import Place, decode, encode
-from leaderboard.ranking.standing_pages import read_page
+from leaderboard.ranking.standing_cursors import StandingPosition, decode_cursor, encode_cursor
+from leaderboard.ranking.standing_pages import read_standing_page
 from tests.rows.agent_factories import AgentFactory, SnapshotFactory, StandingFactory
 from tests.rows.factories import AdministratorFactory
 from tests.rows.ranking_walks import ADMINISTRATOR, COMPUTED, PUBLIC, URL, kept, make_snapshot, ranks, replace, walk
@@ -44,7 +44,7 @@ def staff():
 @pytest.fixture
 def administrator_client(staff):
     client = Client()
-    client.cookies[sessions.COOKIE] = sessions.begin(staff).cookie
+    client.cookies[sessions.COOKIE] = sessions.begin_session(staff).cookie
     return client
 
 
@@ -67,7 +67,7 @@ def test_it_refuses_what_it_does_not_know(client, query, field, rule):
     assert kept(answer) == ("no-store", "Cookie")
 
 
-def test_it_says_which_parameters_it_ignores(client):
+def test_it_reports_which_parameters_it_ignores(client):
     answer = client.get(URL, {"page": 2, "pageSize": 10})
     assert (answer.status_code, answer["X-Ignored-Params"]) == (200, "page,pageSize")
 
@@ -223,8 +223,8 @@ def test_beyond_the_end_there_is_nothing(client, offset):
 
 
 def test_cursors_are_read_as_they_are_written():
-    for place in (Place(25, 7), Place(2**31 - 1, 2**63 - 1)):
-        assert decode(encode(place, interval=Interval.WEEK), interval=Interval.WEEK) == place
+    for place in (StandingPosition(25, 7), StandingPosition(2**31 - 1, 2**63 - 1)):
+        assert decode_cursor(encode_cursor(place, interval=Interval.WEEK), interval=Interval.WEEK) == place
 
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer x.y.z", "Basic b3BlcmF0b3I6eA==", "nonsense"])
@@ -293,13 +293,13 @@ def test_it_counts_as_a_public_read(client, settings):
 
 
 @pytest.mark.parametrize("caller", ["nobody", "an administrator", "an administrator by token", "a bad token"])
-def test_one_call_too_many_is_429_whoever_makes_it(client, administrator_client, issuer, settings, caller):
+def test_one_call_too_many_is_429_for_every_caller(client, administrator_client, issuer, settings, caller):
     settings.RATE_LIMIT_PUBLIC = 1
     AdministratorFactory(issuer=issuer.url, subject="5")
     make_snapshot(1)
     who = administrator_client if caller == "an administrator" else client
     tokens = {"an administrator by token": as_user(issuer, 5), "a bad token": bearer("x.y.z")}
-    # An address of its own, which nobody else calls from.
+    # An address of its own, which no other test uses.
     calls = {"headers": tokens.get(caller, {}), "REMOTE_ADDR": f"2001:db8:{len(caller):x}::1"}
     first, second = (who.get(URL, **calls) for _ in range(2))
     assert first.status_code == (401 if caller == "a bad token" else 200)
@@ -328,7 +328,7 @@ def test_the_score_is_not_even_read_for_strangers(client, django_assert_num_quer
     assert not any(word in queries[0]["sql"] for word in ("composite", "components", "wash", "evidence"))
 
 
-def test_the_description_knows_both_shapes(client):
+def test_the_description_has_both_schemas(client):
     document = client.get("/api/openapi.json").json()
     row = document["components"]["schemas"]["StandingShape"]
     assert list(row["properties"])[-1] == "score" and "score" not in row["required"]
@@ -349,8 +349,8 @@ def test_what_is_blocked_or_hidden_after_a_ranking_is_shown_no_more():
         )
     Token.objects.filter(contract_address=standings[1].agent.token_address).update(blocked=True)
     Agent.objects.filter(pk=standings[3].agent_id).update(is_hidden=True)
-    first = read_page(Interval.DAY, Place(), limit=2, with_score=False)
+    first = read_standing_page(Interval.DAY, StandingPosition(), limit=2, with_score=False)
     assert [row["rank"] for row in first.rows] == [1]
-    second = read_page(Interval.DAY, first.following, limit=2, with_score=True)
+    second = read_standing_page(Interval.DAY, first.next_position, limit=2, with_score=True)
     assert [row["rank"] for row in second.rows] == [3]
-    assert second.following is None
+    assert second.next_position is None

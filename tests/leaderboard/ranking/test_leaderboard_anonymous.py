@@ -1,4 +1,4 @@
-"""GET /api/droid/leaderboard for everybody who is no administrator: no answer of any kind has a byte of the score."""
+"""`GET /api/droid/leaderboard` without an administrator's credential: no response has a byte of the score."""
 
 import hashlib
 from datetime import timedelta
@@ -19,7 +19,7 @@ from tests.rows.user_tokens import as_user
 
 pytestmark = pytest.mark.django_db
 
-# What no stranger's answer may have anywhere: the keys of `score`, and the values that the rankings here are made of.
+# What no public response may have anywhere: the keys of `score`, and the values that the rankings here are made of.
 SECRETS = (
     b'"score"',
     b"composite",
@@ -42,38 +42,38 @@ def staff():
 @pytest.fixture
 def administrator_client():
     client = Client()
-    client.cookies[sessions.COOKIE] = sessions.begin(User.objects.create_user("chief", is_staff=True)).cookie
+    client.cookies[sessions.COOKIE] = sessions.begin_session(User.objects.create_user("chief", is_staff=True)).cookie
     return client
 
 
 def expired(staff):
-    cookie = sessions.begin(staff).cookie
+    cookie = sessions.begin_session(staff).cookie
     AdminSession.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     return cookie
 
 
 def revoked(staff):
-    cookie = sessions.begin(staff).cookie
+    cookie = sessions.begin_session(staff).cookie
     AdminSession.objects.revoke()
     return cookie
 
 
 def logged_out(staff):
-    """As when the password is changed."""
-    cookie = sessions.begin(staff).cookie
+    """Invalidate the session as a changed password does."""
+    cookie = sessions.begin_session(staff).cookie
     staff.set_password("another")
     staff.save()
     return cookie
 
 
 def disabled(staff):
-    cookie = sessions.begin(staff).cookie
+    cookie = sessions.begin_session(staff).cookie
     User.objects.update(is_staff=False)
     return cookie
 
 
 def of_the_site(client, staff):
-    """Who has logged in to the operators' site, where rights of their own say what is shown."""
+    """Log in to the operators' site, which has permissions of its own."""
     client.force_login(staff)
     return {}
 
@@ -86,34 +86,34 @@ def with_cookie(make):
     return enter
 
 
-# Each gives the client what it comes with, and returns its headers.
+# Each gives the client its credential, and returns its headers.
 STRANGERS = {
     "nobody": lambda client, staff, issuer: {},
     "staff of the site": lambda client, staff, issuer: of_the_site(client, staff),
     "a bad key": lambda client, staff, issuer: {"x-api-key": "lb_live_nonsense"},
-    "a key": lambda client, staff, issuer: {"x-api-key": credentials.issue("Partner", scopes=list(Scope))},
+    "a key": lambda client, staff, issuer: {"x-api-key": credentials.issue_key("Partner", scopes=list(Scope))},
     "a user": lambda client, staff, issuer: as_user(issuer, 12345),
     "another user": lambda client, staff, issuer: as_user(issuer, 5_000_001),
     "an expired cookie": with_cookie(expired),
     "a revoked cookie": with_cookie(revoked),
     "a cookie of somebody who is no staff any more": with_cookie(disabled),
     "a cookie from before the password was changed": with_cookie(logged_out),
-    "a forged cookie": with_cookie(lambda staff: sessions.begin(staff).cookie[:-3] + "abc"),
-    "an unsigned cookie": with_cookie(lambda staff: sessions.begin(staff).cookie.partition(":")[0]),
+    "a forged cookie": with_cookie(lambda staff: sessions.begin_session(staff).cookie[:-3] + "abc"),
+    "an unsigned cookie": with_cookie(lambda staff: sessions.begin_session(staff).cookie.partition(":")[0]),
     "a long cookie": with_cookie(lambda staff: "x" * 4000),
     "a nonsensical cookie": with_cookie(lambda staff: "1"),
 }
 
 
 def secrets_in(answer):
-    """What there is of the score in headers, cookies and body."""
-    told = b"\n".join(f"{name}: {value}".encode() for name, value in answer.items())
-    text = told + b"\n" + str(answer.cookies).encode() + b"\n" + answer.content
+    """Return the parts of the score in headers, cookies and body."""
+    header_lines = b"\n".join(f"{name}: {value}".encode() for name, value in answer.items())
+    text = header_lines + b"\n" + str(answer.cookies).encode() + b"\n" + answer.content
     return [secret for secret in SECRETS if secret in text]
 
 
-def asked_in_every_way(client, headers, query, administrators_etag):
-    """A page, and whatever else its address answers."""
+def fetched_in_every_way(client, headers, query, administrators_etag):
+    """Return a page, and every other response of its address."""
     page = client.get(URL, query, headers=headers)
     conditions = [{"If-None-Match": tag} for tag in (administrators_etag, "*", page.get("ETag", '"none"'))]
     return [
@@ -128,7 +128,7 @@ def asked_in_every_way(client, headers, query, administrators_etag):
 
 
 def etag_of_administrators(client, interval):
-    """What the ETag of the page would be that administrators see."""
+    """Return the ETag of the page that administrators see."""
     answer = client.get(URL, {"interval": interval, "limit": 2})
     assert secrets_in(answer) and "ETag" not in answer
     return f'"{hashlib.sha256(answer.content).hexdigest()[:32]}"'
@@ -137,7 +137,7 @@ def etag_of_administrators(client, interval):
 @pytest.mark.parametrize("stranger", STRANGERS)
 def test_no_stranger_sees_a_byte_of_the_score_on_any_page(client, issuer, staff, administrator_client, stranger):
     AdministratorFactory(issuer=issuer.url, subject="5")
-    # Whose number it is at another issuer is somebody else here.
+    # An administrator's number at another issuer is another user here.
     AdministratorFactory(issuer="https://elsewhere.example", subject="12345")
     rankings = {interval: make_snapshot(5, interval=interval) for interval in Interval}
     etags = {interval: etag_of_administrators(administrator_client, interval) for interval in Interval}
@@ -147,11 +147,11 @@ def test_no_stranger_sees_a_byte_of_the_score_on_any_page(client, issuer, staff,
         pages, cursor = [], ""
         while cursor is not None:
             query = {"interval": interval.value, "limit": 2, "cursor": cursor}
-            page, head, *others = answers = asked_in_every_way(client, headers, query, etags[interval])
+            page, head, *others = answers = fetched_in_every_way(client, headers, query, etags[interval])
             assert [secrets_in(answer) for answer in answers] == [[]] * len(answers)
             assert (page.status_code, kept(page), kept(head)) == (200, (may_keep, "Cookie"), (may_keep, "Cookie"))
             assert [other.status_code for other in others[:4]] == [200, 405, 400, 401]
-            # What administrators have seen is another answer.
+            # The administrators' page is another response.
             assert (others[4].status_code, others[4].content) == (200, page.content)
             assert not any(answer.cookies for answer in answers)
             pages.append(page)
@@ -175,7 +175,7 @@ def test_no_stranger_sees_it_either_where_the_ranking_of_a_walk_was_deleted(clie
     assert ranks(pages) == [1, 2, 3, 4] and not any(map(secrets_in, pages))
 
 
-def test_the_site_shows_scores_to_those_alone_whom_it_lets_look_at_rankings(client, staff):
+def test_the_site_shows_scores_only_to_operators_with_permission_to_view_rankings(client, staff):
     ranking = make_snapshot(1)
     client.force_login(staff)
     for address in ("standing/", f"standing/{ranking.standings.get().pk}/change/", "agent/"):

@@ -1,4 +1,4 @@
-"""Pages and facts are found by their indexes, on tables of some size."""
+"""Query plans of pages and facts: they use their indexes, on tables of some size."""
 
 import re
 
@@ -10,7 +10,7 @@ from django.utils import timezone
 from leaderboard.facts import loading
 from leaderboard.models import Action, Agent, Interaction, Interval, Run, Snapshot, SocialScore, Standing, Trade
 from leaderboard.ranking import pruning, standing_pages
-from leaderboard.ranking.standing_cursors import Place
+from leaderboard.ranking.standing_cursors import StandingPosition
 from tests.rows.agent_factories import (
     ActionFactory,
     AgentFactory,
@@ -33,7 +33,7 @@ _COPIED = re.compile(r"COPY \((.*)\) TO STDOUT .*", re.DOTALL)
 
 @pytest.fixture(scope="module")
 def rows(django_db_setup, django_db_blocker):
-    """An agent's facts, and rankings of many; gone after this module."""
+    """Create an agent's facts, and rankings of many; gone after this module."""
     with django_db_blocker.unblock():
         multiply(AgentFactory(fid=None), {"id": "n + 1000000", "agent_id": "'many-' || n"})
         agent = Agent.objects.earliest("pk")
@@ -60,16 +60,16 @@ _MODELS: tuple[type[models.Model], ...] = (Run, Action, Interaction, Trade, Soci
 
 
 def facts_plans():
-    """Table -> the plan by which a day's facts are read out of it."""
+    """Return table -> the plan that reads a day's facts from it."""
     with CaptureQueriesContext(connection) as queries, connection.cursor() as cursor:
-        loading.read_facts(cursor, computed_at=timezone.now(), interval=Interval.DAY)
+        loading.load_facts(cursor, computed_at=timezone.now(), interval=Interval.DAY)
     copied = [found.group(1) for query in queries if (found := _COPIED.fullmatch(query["sql"]))]
     assert len(copied) >= 7
     found = {}
     with connection.cursor() as cursor:
         for statement in copied:
             cursor.execute(f"EXPLAIN {statement}")
-            # What is looked up by name is found in another way than what belongs to an interval.
+            # Rows are looked up by name in another way than by interval.
             named = "named " if "FROM unnest" in statement else ""
             table = re.search(r"FROM (leaderboard_\w+)", statement)[1]
             found[named + table] = "\n".join(line for (line,) in cursor.fetchall())
@@ -89,13 +89,13 @@ def test_the_newest_score_of_an_account_is_the_first_in_its_index(rows):
     assert "Seq Scan on leaderboard_socialscore" not in plan
 
 
-def test_casts_of_before_the_day_are_found_in_their_index_alone(rows):
+def test_casts_of_before_the_day_are_found_in_their_index_only(rows):
     plan = facts_plans()["named leaderboard_action"]
     assert "Index Only Scan using action_cast_once" in plan
     assert "Index Cond: ((cast_key = wanted.cast_key) AND (agent_id = wanted.agent_id))" in plan
 
 
-def test_replies_that_are_told_as_quotes_too_are_found_by_what_makes_them_one_fact(rows):
+def test_replies_that_are_reported_as_quotes_too_are_found_by_what_makes_them_one_fact(rows):
     plan = facts_plans()["leaderboard_interaction"]
     assert "using interaction_once on leaderboard_interaction reply" in plan and "hashed" not in plan
 
@@ -103,9 +103,9 @@ def test_replies_that_are_told_as_quotes_too_are_found_by_what_makes_them_one_fa
 @pytest.mark.parametrize("offset", [0, 25, ROWS - 25])
 def test_a_page_is_a_part_of_an_index_however_far_down_it_is(rows, offset):
     current = Snapshot.objects.get(is_current=True)
-    for place in (Place(offset), Place(offset, current.pk)):
+    for place in (StandingPosition(offset), StandingPosition(offset, current.pk)):
         (plan,) = plans(
-            lambda place=place: standing_pages.read_page(Interval.DAY, place, limit=25, with_score=True),
+            lambda place=place: standing_pages.read_standing_page(Interval.DAY, place, limit=25, with_score=True),
             "leaderboard_standing",
         )
         assert "Index Scan using standing_rank_once" in plan and "Seq Scan on leaderboard_standing" not in plan

@@ -1,4 +1,4 @@
-"""GET /api/droid/leaderboard as the production server gives it: what caches are told, by whoever asks and however."""
+"""`GET /api/droid/leaderboard` of the production server: the headers for caches, for every caller and method."""
 
 import http.client
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from tests.rows.user_tokens import DOMAIN, as_user
 URL = "/api/droid/leaderboard"
 PUBLIC, PRIVATE = "public, s-maxage=30, stale-while-revalidate=60", "private, no-store"
 LISTED = "https://app.example"
-# What callers ask for besides, which changes nothing.
+# Parameters that change nothing.
 WAYS = {
     "plain": {},
     "gzip": {"Accept-Encoding": "gzip, deflate, br"},
@@ -35,8 +35,8 @@ class Served:
     def __init__(self, port, callers):
         self.port, self.callers = port, callers
 
-    def ask(self, caller, address=URL, *, method="GET", **headers):
-        """Status, all headers as they came, and body."""
+    def fetch(self, caller, address=URL, *, method="GET", **headers):
+        """Return status, all headers as they came, and body."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.request(method, address, headers=self.callers[caller] | headers)
         answer = connection.getresponse()
@@ -51,13 +51,13 @@ def cookie(session_cookie):
 
 @pytest.fixture
 def served(service_environment, issuer, unused_port) -> Iterator[Served]:
-    """The web server with the cache of public answers, and a ranking of 30 agents."""
+    """Run the web server with the cache of public responses, and a ranking of 30 agents."""
     snapshot = SnapshotFactory(ranked=30)
     for rank in range(1, 31):
         StandingFactory(snapshot=snapshot, rank=rank, composite=77.123)
     AdministratorFactory(issuer=issuer.url, subject="5")
     staff = User.objects.create_user("staff", is_staff=True)
-    expired = sessions.begin(staff).cookie
+    expired = sessions.begin_session(staff).cookie
     AdminSession.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     site = Client()
     site.force_login(staff)
@@ -66,7 +66,7 @@ def served(service_environment, issuer, unused_port) -> Iterator[Served]:
         "an expired cookie": cookie(expired),
         "a forged cookie": cookie("nonsense"),
         "staff of the site": {"Cookie": f"sessionid={site.cookies['sessionid'].value}"},
-        "an administrator": cookie(sessions.begin(staff).cookie),
+        "an administrator": cookie(sessions.begin_session(staff).cookie),
         "an administrator by token": as_user(issuer, 5),
         "a user": as_user(issuer, 6),
         "a bad token": {"Authorization": "Bearer x.y.z"},
@@ -89,13 +89,13 @@ def served(service_environment, issuer, unused_port) -> Iterator[Served]:
 
 def answers(served):
     try:
-        return served.ask("nobody", "/healthz")[0] == 200
+        return served.fetch("nobody", "/healthz")[0] == 200
     except OSError:
         return False
 
 
-def told(headers):
-    """What caches go by: each header that there may be only once, as often as it came."""
+def cache_headers(headers):
+    """Return the headers that caches obey: each that may be there only once, as often as it came."""
     names = ("cache-control", "vary", "content-encoding", "access-control-allow-origin")
     return {name: [text for found, text in headers if found == name] for name in names}
 
@@ -109,7 +109,7 @@ def exactly(cache_control):
     }
 
 
-def test_caches_are_told_the_same_whoever_asks_and_however(served):
+def test_caches_get_the_same_headers_for_every_caller_and_method(served):
     seen = {
         "nobody": (200, PUBLIC, False),
         "an expired cookie": (200, PUBLIC, False),
@@ -122,35 +122,35 @@ def test_caches_are_told_the_same_whoever_asks_and_however(served):
     }
     assert seen.keys() == served.callers.keys()
     for caller, (status, cache_control, has_score) in seen.items():
-        for asked in WAYS.values():
-            # The second one of nobody's is from the cache.
+        for requested in WAYS.values():
+            # The second anonymous response is from the cache.
             for _ in range(2):
-                found, headers, body = served.ask(caller, **asked)
-                assert (found, told(headers)) == (status, exactly(cache_control))
+                found, headers, body = served.fetch(caller, **requested)
+                assert (found, cache_headers(headers)) == (status, exactly(cache_control))
                 assert (b'"score"' in body, b"77.123" in body) == (has_score, has_score)
-            _, headers, body = served.ask(caller, method="HEAD", **asked)
-            assert (told(headers), body) == (exactly(cache_control), b"")
+            _, headers, body = served.fetch(caller, method="HEAD", **requested)
+            assert (cache_headers(headers), body) == (exactly(cache_control), b"")
 
 
 def test_errors_are_never_kept_and_depend_on_nothing_else(served):
     for caller in ("nobody", "an expired cookie", "an administrator"):
-        for asked in WAYS.values():
-            status, headers, _ = served.ask(caller, f"{URL}?limit=x", **asked)
-            assert (status, told(headers)) == (400, exactly("no-store"))
+        for requested in WAYS.values():
+            status, headers, _ = served.fetch(caller, f"{URL}?limit=x", **requested)
+            assert (status, cache_headers(headers)) == (400, exactly("no-store"))
 
 
-def test_one_kept_answer_serves_all_who_send_no_cookie(served):
-    first = served.ask("nobody")
+def test_one_cached_response_serves_all_requests_without_a_cookie(served):
+    first = served.fetch("nobody")
     assert "age" not in dict(first[1])
     etag = dict(first[1])["etag"]
-    for asked in WAYS.values():
-        _, headers, body = served.ask("nobody", **asked)
+    for requested in WAYS.values():
+        _, headers, body = served.fetch("nobody", **requested)
         assert body == first[2] and dict(headers)["etag"] == etag
-        status, headers, body = served.ask("nobody", **asked, **{"If-None-Match": etag})
-        assert (status, told(headers), dict(headers)["etag"], body) == (304, exactly(PUBLIC), etag, b"")
-    assert "age" in dict(served.ask("nobody")[1])
-    # Who sends a cookie asks Django itself, also where it opens nothing any more.
-    status, headers, _ = served.ask("an expired cookie", **{"If-None-Match": etag})
-    assert (status, told(headers), "age" in dict(headers)) == (304, exactly(PUBLIC), False)
-    status, _, body = served.ask("an administrator", **{"If-None-Match": etag})
+        status, headers, body = served.fetch("nobody", **requested, **{"If-None-Match": etag})
+        assert (status, cache_headers(headers), dict(headers)["etag"], body) == (304, exactly(PUBLIC), etag, b"")
+    assert "age" in dict(served.fetch("nobody")[1])
+    # A request with a cookie goes to Django itself, also where it opens nothing any more.
+    status, headers, _ = served.fetch("an expired cookie", **{"If-None-Match": etag})
+    assert (status, cache_headers(headers), "age" in dict(headers)) == (304, exactly(PUBLIC), False)
+    status, _, body = served.fetch("an administrator", **{"If-None-Match": etag})
     assert (status, b'"score"' in body) == (200, True)

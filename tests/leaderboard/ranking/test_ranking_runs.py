@@ -1,4 +1,4 @@
-"""Rankings: who is in them, when they are made, how one takes the other's place, and what is deleted in the end."""
+"""Runs of rankings: their agents, their schedule, replacement, and pruning."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 from django.utils import timezone
 
-from config.postgresql.advisory_locks import HeldElsewhere, held
+from config.postgresql.advisory_locks import LockHeldError, session_lock
 from config.settings.celery_schedule import SCHEDULE
 from leaderboard import tasks
 from leaderboard.models import (
@@ -50,7 +50,7 @@ STANDINGS = "leaderboard_standing"
 
 
 def ranked(snapshot):
-    """Who is in a ranking, from the first on, and beside it."""
+    """Return the agents of a ranking, from the first on, and those beside it."""
     standings = Standing.objects.filter(snapshot=snapshot)
     return (
         list(standings.filter(rank__isnull=False).order_by("rank").values_list("rank", "agent_id")),
@@ -64,7 +64,7 @@ def current():
 
 def in_thread(interval, computed_at):
     try:
-        return snapshot_building.compute(interval, computed_at=computed_at)
+        return snapshot_building.build_snapshot(interval, computed_at=computed_at)
     finally:
         connection.close()
 
@@ -88,8 +88,8 @@ def test_agents_with_a_listed_token_are_ranked_and_the_others_are_beside_them():
         for _ in range(5):
             RunFactory(agent=agent, finished_at=AT)
             ActionFactory(agent=agent, at=AT)
-    snapshot = snapshot_building.compute(Interval.DAY, computed_at=NOW)
-    # Of equals the one that was made first leads.
+    snapshot = snapshot_building.build_snapshot(Interval.DAY, computed_at=NOW)
+    # Of equals the one that was made first is ahead.
     assert ranked(snapshot) == (
         [(1, busy.pk), (2, idle.pk), (3, equal.pk)],
         {agent.pk for agent in (hidden, blocked, dropped, unknown, alone, elsewhere)},
@@ -98,19 +98,19 @@ def test_agents_with_a_listed_token_are_ranked_and_the_others_are_beside_them():
     assert current() == [("24h", NOW)]
 
 
-def test_a_standing_tells_of_the_agent_as_it_was_then():
+def test_a_standing_has_the_agent_as_it_was_then():
     agent = AgentFactory(name="Tab\there\\", creator_fid=7, token=TokenFactory(name="Тройка\n", symbol="TRO\\IKA"))
     SocialScoreFactory(fid=7, at=AT, score=0.25)
     RunFactory(agent=agent, finished_at=AT)
     RunFactory(agent=agent, finished_at=AT, succeeded=False)
     cast = ActionFactory(agent=agent, at=AT + timedelta(minutes=1))
     InteractionFactory(agent=agent, at=NOW, cast_key=cast.cast_key)
-    snapshot_building.compute(Interval.DAY, computed_at=NOW + timedelta(milliseconds=700))
+    snapshot_building.build_snapshot(Interval.DAY, computed_at=NOW + timedelta(milliseconds=700))
     Agent.objects.update(name="Other")
     Token.objects.update(name="Other")
     standing = Standing.objects.get()
-    told = (standing.agent_name, standing.public_id, standing.fid, standing.creator_fid, standing.creator_score)
-    assert told == ("Tab\there\\", agent.agent_id, agent.fid, 7, 0.25)
+    stored = (standing.agent_name, standing.public_id, standing.fid, standing.creator_fid, standing.creator_score)
+    assert stored == ("Tab\there\\", agent.agent_id, agent.fid, 7, 0.25)
     assert (standing.token_chain_id, standing.token_address) == (agent.token_chain_id, agent.token_address)
     assert (standing.token_name, standing.token_symbol) == ("Тройка\n", "TRO\\IKA")
     assert (standing.runs_succeeded, standing.runs_failed) == (1, 1)
@@ -122,7 +122,7 @@ def test_a_standing_tells_of_the_agent_as_it_was_then():
 
 def test_what_is_unknown_is_null():
     AgentFactory(fid=None, creator_fid=9)
-    snapshot_building.compute(Interval.MONTH, computed_at=NOW)
+    snapshot_building.build_snapshot(Interval.MONTH, computed_at=NOW)
     standing = Standing.objects.get()
     assert (standing.rank, standing.fid, standing.creator_score, standing.last_active_at) == (None,) * 4
     assert (standing.token_chain_id, standing.token_address) == (None, "")
@@ -135,7 +135,9 @@ def test_the_same_facts_make_the_same_ranking():
             RunFactory(agent=agent, finished_at=AT)
     columns = [field.name for field in Standing._meta.fields if field.name not in ("id", "snapshot")]
     made = [
-        list(snapshot_building.compute(Interval.DAY, computed_at=NOW).standings.order_by("rank").values(*columns))
+        list(
+            snapshot_building.build_snapshot(Interval.DAY, computed_at=NOW).standings.order_by("rank").values(*columns)
+        )
         for _ in range(2)
     ]
     assert made[0] == made[1] and len(made[0]) == 4
@@ -143,8 +145,10 @@ def test_the_same_facts_make_the_same_ranking():
 
 def test_a_ranking_takes_the_place_of_the_one_before_and_of_no_other_interval():
     AgentFactory(launched=True)
-    day, week = (snapshot_building.compute(interval, computed_at=NOW) for interval in (Interval.DAY, Interval.WEEK))
-    later = snapshot_building.compute(Interval.DAY, computed_at=LATER)
+    day, week = (
+        snapshot_building.build_snapshot(interval, computed_at=NOW) for interval in (Interval.DAY, Interval.WEEK)
+    )
+    later = snapshot_building.build_snapshot(Interval.DAY, computed_at=LATER)
     day.refresh_from_db()
     assert not day.is_current and timezone.now() - day.replaced_at < timedelta(minutes=1)
     assert set(Snapshot.objects.filter(is_current=True)) == {week, later}
@@ -152,22 +156,22 @@ def test_a_ranking_takes_the_place_of_the_one_before_and_of_no_other_interval():
 
 def test_a_ranking_of_an_earlier_time_takes_no_place():
     AgentFactory(launched=True)
-    later = snapshot_building.compute(Interval.DAY, computed_at=LATER)
-    assert snapshot_building.compute(Interval.DAY, computed_at=NOW) == later
+    later = snapshot_building.build_snapshot(Interval.DAY, computed_at=LATER)
+    assert snapshot_building.build_snapshot(Interval.DAY, computed_at=NOW) == later
     assert (current(), Snapshot.objects.count(), Standing.objects.count()) == ([("24h", LATER)], 1, 1)
 
 
 def test_one_ranking_is_made_at_a_time_and_seen_when_it_is_whole(pool, service_environment):
     AgentFactory(launched=True)
-    first = snapshot_building.compute(Interval.DAY, computed_at=NOW)
+    first = snapshot_building.build_snapshot(Interval.DAY, computed_at=NOW)
     with database_gate(service_environment["DATABASE_URL"], STANDINGS) as gate:
         second = pool.submit(in_thread, Interval.DAY, LATER)
         gate.wait()
         assert current() == [("24h", NOW)] and Snapshot.objects.get() == first
         for interval in Interval:
-            with pytest.raises(HeldElsewhere):
-                snapshot_building.compute(interval, computed_at=LATER)
-        # Nor does a task wait for its turn.
+            with pytest.raises(LockHeldError):
+                snapshot_building.build_snapshot(interval, computed_at=LATER)
+        # Nor does a task block on the lock.
         tasks.make_rankings()
         assert Snapshot.objects.count() == 1
         gate.lose()
@@ -177,7 +181,7 @@ def test_one_ranking_is_made_at_a_time_and_seen_when_it_is_whole(pool, service_e
 
 def test_what_is_broken_off_leaves_nothing_behind(pool, service_environment):
     AgentFactory(launched=True)
-    snapshot_building.compute(Interval.DAY, computed_at=NOW)
+    snapshot_building.build_snapshot(Interval.DAY, computed_at=NOW)
     with database_gate(service_environment["DATABASE_URL"], STANDINGS) as gate:
         broken = pool.submit(in_thread, Interval.DAY, LATER)
         gate.wait()
@@ -186,11 +190,11 @@ def test_what_is_broken_off_leaves_nothing_behind(pool, service_environment):
         with pytest.raises(OperationalError):
             broken.result()
     assert (current(), Snapshot.objects.count(), Standing.objects.count()) == ([("24h", NOW)], 1, 1)
-    assert snapshot_building.compute(Interval.DAY, computed_at=LATER).is_current
+    assert snapshot_building.build_snapshot(Interval.DAY, computed_at=LATER).is_current
 
 
 @pytest.mark.parametrize(("second", "left"), [(LATER, LATER), (NOW - timedelta(minutes=5), NOW)])
-def test_who_has_lost_his_lock_and_who_got_it_then_do_each_other_no_harm(pool, service_environment, second, left):
+def test_a_run_that_lost_its_lock_and_the_next_owner_do_each_other_no_harm(pool, service_environment, second, left):
     AgentFactory(launched=True)
     with database_gate(service_environment["DATABASE_URL"], STANDINGS) as gate:
         slow = pool.submit(in_thread, Interval.DAY, NOW)
@@ -210,7 +214,7 @@ def test_who_has_lost_his_lock_and_who_got_it_then_do_each_other_no_harm(pool, s
 
 
 def waiting():
-    """How many connections wait for an advisory lock."""
+    """Return how many connections wait for an advisory lock."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
         return cursor.fetchone()[0]
@@ -218,32 +222,32 @@ def waiting():
 
 @pytest.mark.django_db
 def test_without_agents_no_ranking_is_due():
-    assert schedule.due(NOW) == []
+    assert schedule.due_intervals(NOW) == []
     tasks.make_rankings()
     assert not Snapshot.objects.exists()
 
 
 @pytest.mark.django_db
-def test_rankings_are_due_as_often_as_the_settings_say(settings):
+def test_rankings_are_due_as_often_as_the_settings_define(settings):
     settings.LEADERBOARD_SECONDS = {"24h": 300, "7d": 900, "30d": 3600}
     AgentFactory()
-    assert set(schedule.due(NOW)) == set(Interval)
+    assert set(schedule.due_intervals(NOW)) == set(Interval)
     for interval in Interval:
         SnapshotFactory(interval=interval, computed_at=NOW)
     for seconds, expected in ((0, []), (299, []), (300, ["24h"]), (900, ["24h", "7d"]), (3600, ["24h", "7d", "30d"])):
-        assert sorted(schedule.due(NOW + timedelta(seconds=seconds))) == sorted(expected)
+        assert sorted(schedule.due_intervals(NOW + timedelta(seconds=seconds))) == sorted(expected)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("late", ["7d", "30d"])
 def test_a_ranking_that_is_due_is_the_first_of_all_in_its_turn(settings, late):
-    """That of a day is due at each beat, and while it is made no other one can be."""
+    """Check that a day's ranking is due at each beat, and no other one meanwhile."""
     settings.LEADERBOARD_SECONDS = {"24h": 0, "7d": 900, "30d": 900}
     AgentFactory()
     for interval in Interval:
         SnapshotFactory(interval=interval, computed_at=NOW - timedelta(seconds=900 if interval == late else 0))
     beat = next(entry["schedule"] for entry in SCHEDULE.values() if entry["task"] == "leaderboard.tasks.make_rankings")
-    turns = [schedule.due(NOW + timedelta(seconds=beat * number)) for number in range(3)]
+    turns = [schedule.due_intervals(NOW + timedelta(seconds=beat * number)) for number in range(3)]
     assert all(set(turn) == {"24h", late} for turn in turns)
     assert {turn[0] for turn in turns} == {"24h", late}
 
@@ -264,7 +268,10 @@ def test_operators_have_rankings_made_before_they_are_due(capsys):
     assert capsys.readouterr().out.startswith("7d: 1 agents ranked in ")
     call_command("compute_leaderboard")
     assert Snapshot.objects.filter(is_current=True).count() == 3 and Snapshot.objects.count() == 4
-    with held(snapshot_building.LOCK), pytest.raises(CommandError, match="a worker is making a ranking"):
+    with (
+        session_lock(snapshot_building.RANKING_LOCK),
+        pytest.raises(CommandError, match="a worker is building a ranking"),
+    ):
         call_command("compute_leaderboard")
 
 
@@ -305,7 +312,7 @@ def test_rankings_go_as_fast_as_they_can_be_made():
     )
     tasks.prune_rankings()
     assert not Snapshot.objects.exists()
-    # Which looks at every account that ever had a score.
+    # It reads every account that ever had a score.
     assert beats["leaderboard.tasks.prune_facts"] == 3600
 
 
@@ -339,7 +346,7 @@ def test_of_old_scores_the_last_one_of_each_account_stays(settings):
 
 def test_a_walk_goes_on_while_rankings_are_made_and_deleted(client, pool):
     agents = [AgentFactory(launched=True) for _ in range(6)]
-    snapshot_building.compute(Interval.DAY, computed_at=NOW)
+    snapshot_building.build_snapshot(Interval.DAY, computed_at=NOW)
     over = threading.Event()
 
     def make_more():
@@ -347,7 +354,7 @@ def test_a_walk_goes_on_while_rankings_are_made_and_deleted(client, pool):
         try:
             while not over.is_set():
                 made += 1
-                snapshot_building.compute(Interval.DAY, computed_at=NOW + timedelta(minutes=made))
+                snapshot_building.build_snapshot(Interval.DAY, computed_at=NOW + timedelta(minutes=made))
                 pruning.prune_snapshots()
         finally:
             connection.close()

@@ -1,11 +1,11 @@
-"""What one partner tells of his own agents accuses no agent of another one's, whatever he says whose they are."""
+"""Framed rivals: a partner's reports on its own agents accuse no agent of another one, whatever owner they name."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from leaderboard.ranking.scoring import judge
+from leaderboard.ranking.scoring import score_agents
 from tests.rows.wash_scenes import WashScene, town
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -13,15 +13,17 @@ pytestmark = pytest.mark.filterwarnings("error")
 RIVAL_FID = 600_000_011
 
 
-def told_by(scene, *, strangers):
-    """The scene's judgement where its last agents are told of by another partner, and where one tells of all."""
+def judged_as_reported_by(scene, *, strangers):
+    """Return the judgements where the scene's last agents have another reporter, and where all have the same."""
     facts = scene.facts()
     reporters = np.repeat([7, 9], [len(scene.agents) - strangers, strangers])
-    return judge(replace(facts, reporters=reporters)), judge(replace(facts, reporters=np.full(len(reporters), 7)))
+    return score_agents(replace(facts, reporters=reporters)), score_agents(
+        replace(facts, reporters=np.full(len(reporters), 7))
+    )
 
 
 def loved(scene: WashScene) -> tuple[int, list[int]]:
-    """An honest agent with some fans who come back, and the fans."""
+    """Add an honest agent with some fans who come back; return it and the fans."""
     rival = scene.agent(fid=RIVAL_FID)
     scene.crowd(rival, 30, first_fid=5_000_011)
     fans = [scene.person(5_900_003 + 1013 * number) for number in range(20)]
@@ -31,26 +33,26 @@ def loved(scene: WashScene) -> tuple[int, list[int]]:
 
 
 @pytest.mark.parametrize("claim", ["creator", "fid"])
-def test_fans_who_are_said_to_be_anothers_agents_or_creators_close_no_ring_around_a_rival(claim):
+def test_fans_who_are_reported_as_anothers_agents_or_creators_close_no_ring_around_a_rival(claim):
     scene = town()
     rival, fans = loved(scene)
     for fan in fans:
         made_up = scene.agent(**{claim: fan}, casts=5)
         scene.like(made_up, scene.person(RIVAL_FID), times=3)
-    apart, together = told_by(scene, strangers=len(fans))
+    apart, together = judged_as_reported_by(scene, strangers=len(fans))
     assert "RECIPROCAL_RING" in together.flags[rival]
     assert apart.wash_confidence[rival] < 0.1
     assert "RECIPROCAL_RING" not in apart.evidence.get(rival, {})
 
 
-def test_fans_who_are_said_to_come_back_to_others_agents_make_no_ring_of_these_and_a_rival():
+def test_fans_who_are_reported_to_come_back_to_others_agents_make_no_ring_of_these_and_a_rival():
     scene = town()
     rival, fans = loved(scene)
     made_up = [scene.agent(casts=5) for _ in range(2)]
     for agent in made_up:
         for fan in fans:
             scene.like(agent, fan, times=4)
-    apart, together = told_by(scene, strangers=len(made_up))
+    apart, together = judged_as_reported_by(scene, strangers=len(made_up))
     assert "RECIPROCAL_RING" in together.flags[rival]
     assert apart.wash_confidence[rival] < 0.1
     assert "RECIPROCAL_RING" not in apart.evidence.get(rival, {})
@@ -65,7 +67,7 @@ def test_a_ring_among_one_partners_agents_is_found_beside_anothers():
         for fid in fids:
             if fid != own:
                 scene.like(agent, scene.person(fid), times=15)
-    apart, together = told_by(scene, strangers=len(agents))
+    apart, together = judged_as_reported_by(scene, strangers=len(agents))
     assert all("RECIPROCAL_RING" in apart.flags[agent] for agent in agents)
     assert apart.evidence[agents[0]]["RECIPROCAL_RING"] == together.evidence[agents[0]]["RECIPROCAL_RING"]
 
@@ -76,23 +78,23 @@ def test_a_crowd_that_says_other_things_to_others_agents_does_not_make_a_custom_
     greeted = [scene.agent() for _ in range(4)]
     for agent in greeted:
         for number in range(60):
-            # Half of all who answer say "gm".
+            # Half of all replies are "gm".
             fan = scene.person(5_000_011 + 70_001 * agent + 1013 * number)
             scene.like(agent, fan, text=1 if number % 2 else 1_000 * agent + number + 2)
     loud = [scene.agent(casts=1) for _ in range(many)]
     for number in range(5_000):
         scene.like(loud[number % many], scene.person(8_000_009 + 7 * number), text=1_000_000 + number)
-    apart, _ = told_by(scene, strangers=many)
+    apart, _ = judged_as_reported_by(scene, strangers=many)
     for agent in greeted:
         assert "DUPLICATE_TEXT" not in apart.evidence.get(agent, {})
 
 
-def test_what_is_said_to_a_small_partners_agent_is_custom_where_it_is_among_another_ones():
+def test_a_text_sent_to_a_small_partners_agent_is_custom_where_it_is_among_another_ones():
     scene = town()
     for _ in range(4):
         agent = scene.agent()
         for number in range(60):
             fan = scene.person(5_000_011 + 70_001 * agent + 1013 * number)
             scene.like(agent, fan, text=1 if number % 2 else 1_000 * agent + number + 2)
-    apart, _ = told_by(scene, strangers=1)
+    apart, _ = judged_as_reported_by(scene, strangers=1)
     assert "DUPLICATE_TEXT" not in apart.evidence.get(agent, {})

@@ -1,4 +1,4 @@
-"""Flags worked out again from what is stored with a ranking, and the operators' page that shows it."""
+"""Flags recalculated from a ranking's stored evidence, and the admin page that shows it."""
 
 import html
 
@@ -6,9 +6,9 @@ import pytest
 
 from accounts.models import SocialProfile
 from leaderboard.admin.evidence_labels import FLAGS, PLAIN, SIGNS
-from leaderboard.facts.short_keys import hex_of, key_of, wallet_key
+from leaderboard.facts.short_keys import key_from_hex, key_to_hex, wallet_key
 from leaderboard.models import Action, Interaction, Trade
-from leaderboard.ranking.scoring import judge
+from leaderboard.ranking.scoring import score_agents
 from leaderboard.wash.detectors import DETECTORS
 from tests.rows.agent_factories import SnapshotFactory, StandingFactory
 from tests.rows.evidence_recalculation import flags_again, measured_again, strength_again
@@ -18,7 +18,7 @@ from tests.rows.wash_scenes import NOW, town
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# By which each flag is raised alone.
+# The signs that each raise their flag without others.
 ACCUSED = {
     "CONCENTRATED": concentrated,
     "RECIPROCAL_RING": ring,
@@ -30,14 +30,14 @@ ACCUSED = {
 
 
 def page_of(client, standing):
-    """The page's text, without markup of its own."""
+    """Return the page's text, without markup of its own."""
     answer = client.get(f"/admin/leaderboard/standing/{standing.pk}/change/")
     assert answer.status_code == 200
     return html.unescape(answer.content.decode())
 
 
 def names_in(found):
-    """All keys in a piece of evidence, however deep."""
+    """Return all keys in a piece of evidence, however deep."""
     if isinstance(found, dict):
         return set(found) | {name for value in found.values() for name in names_in(value)}
     return {name for value in found for name in names_in(value)} if isinstance(found, list) else set()
@@ -46,12 +46,12 @@ def names_in(found):
 @pytest.mark.parametrize("text", ["", "00", "0x12345678901234", "g" * 16, " " * 16, "0" * 18])
 def test_what_is_no_key_is_refused(text):
     with pytest.raises(ValueError):
-        key_of(text)
+        key_from_hex(text)
 
 
 @pytest.mark.parametrize("key", [0, 1, -1, 2**63 - 1, -(2**63)])
 def test_a_key_is_read_as_it_is_written(key):
-    assert key_of(hex_of(key)) == key
+    assert key_from_hex(key_to_hex(key)) == key
 
 
 def test_every_flag_is_among_those_that_are_worked_out_again():
@@ -59,7 +59,7 @@ def test_every_flag_is_among_those_that_are_worked_out_again():
 
 
 @pytest.mark.parametrize("flag", ACCUSED)
-def test_a_flag_is_worked_out_again_from_what_is_stored_alone(flag):
+def test_a_flag_is_worked_out_again_only_from_what_is_stored(flag):
     scene = town()
     standing = judged(scene, ACCUSED[flag](scene, honest=False))
     # From here on nothing but the row counts.
@@ -70,11 +70,11 @@ def test_a_flag_is_worked_out_again_from_what_is_stored_alone(flag):
     assert sorted(flags_again(standing.evidence, standing.wash_confidence)) == sorted(standing.wash_flags)
     missing = 1.0
     for name, found in standing.evidence.items():
-        for sign, said in found["signs"].items():
-            assert measured_again(name, sign, found) == pytest.approx(said["measured"], abs=1e-9)
+        for sign, stored in found["signs"].items():
+            assert measured_again(name, sign, found) == pytest.approx(stored["measured"], abs=1e-9)
         assert strength_again(name, found) == pytest.approx(found["strength"], abs=1e-6)
         missing *= 1 - found["weight"] * strength_again(name, found)
-    # What was too weak to be kept gives less than a flag's share each.
+    # Evidence that was too weak to be stored gives less than a flag's share each.
     assert 1 - missing <= standing.wash_confidence + 1e-6
     assert 1 - standing.wash_confidence > missing * 0.9 ** (len(DETECTORS) - len(standing.evidence)) - 1e-6
 
@@ -94,10 +94,12 @@ def test_a_page_names_the_casts_that_carry_a_copied_text_and_what_they_answer(op
     for text in shown:
         assert text["key"] in page
         for cast in text["casts"]:
-            assert f'href="https://farcaster.xyz/~/conversations/{hash_of(key_of(cast["cast"]))}"' in page
-        said = Interaction.objects.filter(agent=standing.agent, text_key=key_of(text["key"])).order_by("at", "key")
-        for reply in said[:12]:
-            assert f"0x{hex_of(reply.message_key)}… by {reply.actor_fid}" in page
+            assert f'href="https://farcaster.xyz/~/conversations/{hash_of(key_from_hex(cast["cast"]))}"' in page
+        stored = Interaction.objects.filter(agent=standing.agent, text_key=key_from_hex(text["key"])).order_by(
+            "at", "key"
+        )
+        for reply in stored[:12]:
+            assert f"0x{key_to_hex(reply.message_key)}… by {reply.actor_fid}" in page
     fid = shown[0]["actors"][0]
     assert f'href="https://farcaster.xyz/~/profiles/{fid}"' in page
     SocialProfile.objects.create(fid=fid, username="parrot", due_at=standing.snapshot.computed_at)
@@ -108,7 +110,7 @@ def test_a_page_names_the_wallets_and_transactions_of_trades(operator):
     scene = town()
     standing = judged(scene, league(scene, honest=False))
     page = page_of(operator, standing)
-    made = {(int(trade.at.timestamp()), hex_of(wallet_key(trade.wallet))): trade for trade in Trade.objects.all()}
+    made = {(int(trade.at.timestamp()), key_to_hex(wallet_key(trade.wallet))): trade for trade in Trade.objects.all()}
     listed = standing.evidence["SELF_TRADE"]["circles"]["listed"]
     assert len(listed) == 25
     for one in listed:
@@ -135,7 +137,7 @@ def test_a_page_shows_what_is_stored_where_the_facts_are_gone(operator, make):
 def test_there_are_plain_words_for_all_that_evidence_names(flag, sign, make):
     scene = town()
     agent = make(scene, honest=False)
-    evidence = judge(scene.facts()).evidence[agent]
+    evidence = score_agents(scene.facts()).evidence[agent]
     for name, found in evidence.items():
         assert name in FLAGS
         assert found["signs"].keys() <= SIGNS.keys()
@@ -143,7 +145,7 @@ def test_there_are_plain_words_for_all_that_evidence_names(flag, sign, make):
 
 
 @pytest.mark.parametrize("flag", ACCUSED)
-def test_a_page_says_in_plain_words_what_a_flag_means(operator, flag):
+def test_a_page_states_in_plain_words_what_a_flag_means(operator, flag):
     scene = town()
     page = page_of(operator, judged(scene, ACCUSED[flag](scene, honest=False)))
     part = page[page.index("Score; flags: ") :]

@@ -1,4 +1,4 @@
-"""The operators' pages and the dashboard's panel about deployments."""
+"""The admin pages of deployments and wallets, and the dashboard's panel about deployments."""
 
 from datetime import timedelta
 
@@ -18,14 +18,13 @@ from tests.rows.factories import (
 )
 from tokens.chains.launching.merkle import build_tree
 from tokens.deploying import airdrop_proofs
-from tokens.models import DeployAttempt, Deployment, DeployQuota, DeploySwitch, DeployWallet
+from tokens.models import DeployAttempt, Deployment, DeploymentStatus, DeployQuota, DeploySwitch, DeployWallet
 
 pytestmark = pytest.mark.django_db
 
 DEPLOYMENTS, WALLETS, SWITCHES, QUOTAS = (
     reverse(f"admin:tokens_{name}_changelist") for name in ("deployment", "deploywallet", "deployswitch", "deployquota")
 )
-STATUS = Deployment.Status
 KEY = "k" * 32
 
 
@@ -40,7 +39,7 @@ def shown(client, page, **parameters):
 
 
 def panel(client):
-    """Label -> the figure, of the panel about deployments."""
+    """Return label -> the figure, of the panel about deployments."""
     [found] = [panel for panel in client.get("/admin/").context["panels"] if panel.title == "Deployments in flight"]
     return {figure.label: figure for figure in found.figures}
 
@@ -49,7 +48,7 @@ def messages(answer):
     return [str(message) for message in answer.context["messages"]]
 
 
-def test_nobody_adds_changes_or_deletes_a_deployment_by_hand(operator):
+def test_deployments_cannot_be_added_changed_or_deleted_by_hand(operator):
     deployment = DeployAttemptFactory().deployment
     before, attempt = Deployment.objects.values().get(), DeployAttempt.objects.values().get()
     assert operator.get(f"{DEPLOYMENTS}add/").status_code == 403
@@ -60,7 +59,7 @@ def test_nobody_adds_changes_or_deletes_a_deployment_by_hand(operator):
 
 
 def test_support_sees_all_of_it_and_changes_nothing(support):
-    failed = DeploymentFactory(status=STATUS.FAILED)
+    failed = DeploymentFactory(status=DeploymentStatus.FAILED)
     attempt = DeployAttemptFactory()
     switch = DeploySwitch.objects.create(chain_id=8453, paused=True)
     quota = DeployQuota.objects.create(partner_key=failed.partner_key, chain_id=8453, per_day=5)
@@ -75,7 +74,7 @@ def test_support_sees_all_of_it_and_changes_nothing(support):
     assert support.post(f"{DEPLOYMENTS}{failed.pk}/retry/").status_code == 403
     assert "Try again" not in support.get(page_of(failed)).text
     assert support.get(f"{SWITCHES}add/").status_code == support.get(f"{QUOTAS}add/").status_code == 403
-    assert Deployment.objects.get(pk=failed.pk).status == STATUS.FAILED
+    assert Deployment.objects.get(pk=failed.pk).status == DeploymentStatus.FAILED
     assert DeployWallet.objects.get().enabled
     assert (DeploySwitch.objects.get().paused, DeployQuota.objects.get().per_day) == (True, 5)
     assert not LogEntry.objects.exists()
@@ -94,7 +93,7 @@ def test_deployments_are_found_by_key_address_and_any_versions_hash(operator):
 
 
 def test_deployments_are_listed_newest_first_and_filtered(operator):
-    first = DeploymentFactory(status=STATUS.FAILED, error="HookNotEnabled()")
+    first = DeploymentFactory(status=DeploymentStatus.FAILED, error="HookNotEnabled()")
     second = DeploymentFactory(chain_id=1)
     assert shown(operator, DEPLOYMENTS) == [second.pk, first.pk]
     assert shown(operator, DEPLOYMENTS, status__exact="failed") == [first.pk]
@@ -107,7 +106,7 @@ def test_deployments_are_listed_newest_first_and_filtered(operator):
 def test_a_deployments_page_shows_the_order_and_what_was_sent_for_it(operator, django_assert_max_num_queries):
     token = TokenFactory(symbol="<b>W</b>")
     deployment = DeploymentFactory(
-        status=STATUS.INDEXED,
+        status=DeploymentStatus.INDEXED,
         token=token,
         expected_address=token.contract_address,
         tx_hash=token.tx_hash,
@@ -151,48 +150,52 @@ def test_a_page_takes_as_many_queries_however_often_it_was_tried(operator, djang
 
 
 def test_an_operators_own_order_of_a_presale_has_a_page(operator):
-    presale = DeploymentFactory(partner_key=None, expected_address="", presale_id=5, status=STATUS.MINED, chain_id=999)
+    presale = DeploymentFactory(
+        partner_key=None, expected_address="", presale_id=5, status=DeploymentStatus.MINED, chain_id=999
+    )
     text = operator.get(page_of(presale)).text
-    assert "an operator" in text and "its presale decides" in text and "not listed" in text and "Chain 999" in text
+    assert "an operator" in text and "until its presale ends" in text and "not listed" in text and "Chain 999" in text
 
 
-def test_what_failed_is_tried_again_once_and_the_audit_log_says_so(operator, django_capture_on_commit_callbacks, queue):
-    failed = DeploymentFactory(status=STATUS.FAILED, error="reverted", final_at=timezone.now())
-    indexed = DeploymentFactory(status=STATUS.INDEXED)
+def test_what_failed_is_retried_once_and_the_audit_log_records_it(operator, django_capture_on_commit_callbacks, queue):
+    failed = DeploymentFactory(status=DeploymentStatus.FAILED, error="reverted", final_at=timezone.now())
+    indexed = DeploymentFactory(status=DeploymentStatus.INDEXED)
     with django_capture_on_commit_callbacks(execute=True):
         answer = operator.post(
             DEPLOYMENTS, {"action": "retry", "_selected_action": [failed.pk, indexed.pk]}, follow=True
         )
     assert messages(answer) == [
-        "1 back in line.",
-        f"Left alone: 1. {indexed.request_key}: only a deployment that failed can be tried again.",
+        "1 enqueued again.",
+        f"Skipped: 1. {indexed.request_key}: only a failed deployment can be retried.",
     ]
     failed.refresh_from_db()
-    assert (failed.status, failed.error, failed.final_at) == (STATUS.ENQUEUED, "", None)
-    assert Deployment.objects.get(pk=indexed.pk).status == STATUS.INDEXED
+    assert (failed.status, failed.error, failed.final_at) == (DeploymentStatus.ENQUEUED, "", None)
+    assert Deployment.objects.get(pk=indexed.pk).status == DeploymentStatus.INDEXED
     [entry] = LogEntry.objects.all()
     assert (entry.object_id, entry.change_message) == (str(failed.pk), "try again")
     assert [(message.task, message.args) for message in queue()] == [("tokens.tasks.submit_deployment", [failed.pk])]
 
 
-def test_a_failed_ones_page_asks_before_it_is_tried_again(operator):
-    failed = DeploymentFactory(status=STATUS.FAILED)
+def test_a_failed_ones_page_confirms_before_it_is_retried(operator):
+    failed = DeploymentFactory(status=DeploymentStatus.FAILED)
     retry = page_of(failed).replace("/change/", "/retry/")
     assert retry in operator.get(page_of(failed)).text
     assert "Yes, try again" in operator.get(retry).text
-    assert Deployment.objects.get().status == STATUS.FAILED
+    assert Deployment.objects.get().status == DeploymentStatus.FAILED
     assert operator.post(retry).headers["Location"] == page_of(failed)
-    assert Deployment.objects.get().status == STATUS.ENQUEUED
+    assert Deployment.objects.get().status == DeploymentStatus.ENQUEUED
     operator.post(retry)
     assert LogEntry.objects.count() == 1
 
 
 def test_a_presale_is_not_started_again_while_its_last_start_may_come_back(operator):
-    presale = DeploymentFactory(status=STATUS.FAILED, expected_address="", config={"presale": {"minEthGoal": "1"}})
+    presale = DeploymentFactory(
+        status=DeploymentStatus.FAILED, expected_address="", config={"presale": {"minEthGoal": "1"}}
+    )
     DeployAttemptFactory(deployment=presale, state="reverted")
     answer = operator.post(DEPLOYMENTS, {"action": "retry", "_selected_action": [presale.pk]}, follow=True)
     assert "a presale could be started twice" in messages(answer)[0]
-    assert Deployment.objects.get().status == STATUS.FAILED
+    assert Deployment.objects.get().status == DeploymentStatus.FAILED
 
 
 def test_wallets_show_what_they_own_and_what_troubles_them(operator):
@@ -210,7 +213,7 @@ def test_wallets_show_what_they_own_and_what_troubles_them(operator):
     assert shown(operator, WALLETS, trouble__isempty=0) == [poor.pk]
     page = operator.get(page_of(poor)).text
     assert f"https://basescan.org/address/{poor.address}" in page
-    assert page_of(first.deployment) in page and "nothing but to use the nonce up" in page
+    assert page_of(first.deployment) in page and "none, only fills the nonce" in page
 
 
 def test_a_wallet_is_switched_off_and_on_and_nothing_else_of_it_is_written(operator):
@@ -265,17 +268,19 @@ def test_without_wallets_and_deployments_there_is_no_panel(operator):
 
 def test_the_panel_counts_what_is_in_flight_by_chain(operator):
     DeploymentFactory.create_batch(2)
-    DeploymentFactory(status=STATUS.SUBMITTED)
-    DeploymentFactory(status=STATUS.MINED)
+    DeploymentFactory(status=DeploymentStatus.SUBMITTED)
+    DeploymentFactory(status=DeploymentStatus.MINED)
     # A sale that runs, and what is done.
-    DeploymentFactory(status=STATUS.MINED, expected_address="", presale_id=1)
-    DeploymentFactory(status=STATUS.INDEXED)
-    old = DeploymentFactory(chain_id=1, status=STATUS.SUBMITTED, created_at=timezone.now() - timedelta(minutes=6))
+    DeploymentFactory(status=DeploymentStatus.MINED, expected_address="", presale_id=1)
+    DeploymentFactory(status=DeploymentStatus.INDEXED)
+    old = DeploymentFactory(
+        chain_id=1, status=DeploymentStatus.SUBMITTED, created_at=timezone.now() - timedelta(minutes=6)
+    )
     DeployWalletFactory()
     figures = panel(operator)
     base, ethereum = figures["Base"], figures["Ethereum"]
     assert (base.value, base.is_alarming) == ("2 enqueued, 1 submitted, 1 mined", False)
-    assert base.note == "the oldest was ordered just now"
+    assert base.note == "the oldest was accepted just now"
     assert (ethereum.value, ethereum.is_alarming) == ("1 submitted", True)
     assert shown(operator, ethereum.page) == [old.pk]
     assert (figures["Failed"].value, figures["Failed"].is_alarming) == ("none in the last day", False)
@@ -283,7 +288,7 @@ def test_the_panel_counts_what_is_in_flight_by_chain(operator):
 
 
 def test_the_panel_alarms_of_failures_of_the_last_day(operator):
-    failed = DeploymentFactory(status=STATUS.FAILED)
+    failed = DeploymentFactory(status=DeploymentStatus.FAILED)
     figure = panel(operator)["Failed"]
     assert (figure.value, figure.is_alarming) == ("1 in the last day", True)
     assert shown(operator, figure.page) == [failed.pk]
@@ -304,11 +309,11 @@ def test_the_panel_names_wallets_in_trouble_and_paused_chains(operator, settings
         ("2 of 4 may send", "2 in trouble", False),
         ("1.0000 left", "it runs low", True),
         ("3.0000 left", "signer: no answer; fees: over the cap", True),
-        ("takes and sends none", "the hook is being replaced", False),
+        ("accepts and sends none", "the hook is being replaced", False),
     ]
     assert [figure.page for figure in figures[2:4]] == [page_of(low), page_of(stuck)]
 
 
-def test_nobody_who_may_send_is_alarming(operator):
+def test_a_missing_sending_wallet_is_alarming(operator):
     DeployWalletFactory(signable=False)
     assert panel(operator)["Wallets"].is_alarming

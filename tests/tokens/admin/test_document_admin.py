@@ -1,4 +1,4 @@
-"""The operators' page for documents of tokens, the dashboard's panel, and what metrics tell of them."""
+"""The admin page for documents of tokens, the dashboard's panel, and their metrics."""
 
 from datetime import timedelta
 
@@ -26,13 +26,13 @@ def fetch_again(client, *documents):
 
 
 def panel(client):
-    """Label -> the figure, of the panel about documents; None where there is none."""
+    """Return label -> the figure, of the panel about documents; None where there is none."""
     panels = [panel for panel in client.get("/admin/").context["panels"] if panel.title == "Documents of tokens"]
     return {figure.label: figure for figure in panels[0].figures} if panels else None
 
 
 def numbers(client):
-    """(name, status) -> number."""
+    """Return (name, status) -> number."""
     text = client.get("/metrics").content.decode()
     samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
     return {
@@ -46,7 +46,7 @@ def test_strangers_see_the_login(client):
     assert "/admin/login/" in client.get(PAGE).headers["Location"]
 
 
-def test_nobody_writes_documents_by_hand(operator):
+def test_documents_cannot_be_written_by_hand(operator):
     document = TokenDocumentFactory()
     assert operator.get(f"{PAGE}add/").status_code == 403
     assert operator.post(f"{PAGE}{document.pk}/delete/", {"post": "yes"}).status_code == 403
@@ -56,7 +56,7 @@ def test_nobody_writes_documents_by_hand(operator):
     assert (document.uri, document.status) == before
 
 
-def test_who_only_looks_has_nothing_fetched(support):
+def test_view_permission_fetches_nothing(support):
     document = TokenDocumentFactory(status="failed", attempts=12)
     assert support.get(f"{PAGE}{document.pk}/change/").status_code == 200
     fetch_again(support, document)
@@ -89,7 +89,7 @@ def test_documents_are_found_by_their_token_and_by_status(operator):
     assert found(operator, status__exact="failed") == {other}
 
 
-def test_the_page_of_a_document_shows_what_it_says_as_text(operator):
+def test_the_page_of_a_document_shows_its_content_as_text(operator):
     content = {"description": "<script>", "img_url": "", "socialMediaUrls": []}
     document = TokenDocumentFactory(status="fetched", content=content, uri="javascript:alert(1)")
     page = operator.get(f"{PAGE}{document.pk}/change/").content.decode()
@@ -101,7 +101,7 @@ def test_without_documents_there_is_no_panel(operator):
     assert panel(operator) is None
 
 
-def test_the_panel_tells_what_waits_and_alarms_where_nobody_fetches(operator, settings):
+def test_the_panel_shows_what_is_queued_and_alarms_where_no_worker_fetches(operator, settings):
     TokenDocumentFactory()
     TokenDocumentFactory(status="failed")
     shown = panel(operator)
@@ -117,12 +117,12 @@ def test_the_panel_tells_what_waits_and_alarms_where_nobody_fetches(operator, se
     assert panel(operator)["Pending"].note == "FETCH_DOCUMENTS is false"
 
 
-def test_metrics_tell_what_waits_and_what_became_of_the_newest(client):
+def test_metrics_report_what_is_queued_and_what_became_of_the_newest(client):
     assert numbers(client)[("pending", None)] == 0
     TokenDocumentFactory(due_at=timezone.now() - timedelta(minutes=5))
     TokenDocumentFactory(due_at=timezone.now() + timedelta(minutes=5))
     TokenDocumentFactory(status="failed")
-    told = numbers(client)
-    assert told[("pending", None)] == 2
-    assert 300 <= told[("overdue_seconds", None)] < 310
-    assert {told[("newest", status)] for status in ("pending", "failed", "fetched")} == {2, 1, 0}
+    values = numbers(client)
+    assert values[("pending", None)] == 2
+    assert 300 <= values[("overdue_seconds", None)] < 310
+    assert {values[("newest", status)] for status in ("pending", "failed", "fetched")} == {2, 1, 0}

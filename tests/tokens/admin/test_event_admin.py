@@ -1,4 +1,4 @@
-"""The operators' pages for events and paid fees, and what a token's page shows of them."""
+"""The admin pages for events and paid fees, and their section of a token's page."""
 
 import pytest
 from django.urls import reverse
@@ -25,7 +25,7 @@ def test_strangers_see_the_login(client, page):
 
 
 @pytest.mark.parametrize(("model", "factory"), [(TokenEvent, TokenEventFactory), (FeeClaim, FeeClaimFactory)])
-def test_nobody_writes_rows_by_hand(operator, model, factory):
+def test_rows_cannot_be_written_by_hand(operator, model, factory):
     row = factory()
     name = f"admin:tokens_{model._meta.model_name}"
     assert operator.get(reverse(f"{name}_add")).status_code == 403
@@ -55,7 +55,7 @@ def test_what_names_nothing_finds_nothing(operator, page, q):
     assert found(operator, page, q) == set()
 
 
-def test_the_page_of_an_event_says_what_the_event_says(operator):
+def test_the_page_of_an_event_shows_the_events_values(operator):
     token = TokenFactory(symbol="<b>")
     event = TokenEventFactory(token=token, kind="image_updated", arguments={"imageURI": "ipfs://<new>"})
     text = operator.get(page_of(event)).text
@@ -81,7 +81,7 @@ def test_the_page_of_a_token_shows_its_newest_events_and_its_decoded_launch(oper
     assert f"{reverse(EVENTS)}?q={token.contract_address}" in text
 
 
-def test_the_page_of_a_token_without_events_says_so(operator):
+def test_the_page_of_a_token_without_events_shows_it(operator):
     text = operator.get(page_of(TokenFactory())).text
     assert "newest events" in text.lower()
-    assert "not kept" in text
+    assert "not stored" in text

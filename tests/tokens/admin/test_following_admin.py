@@ -1,4 +1,4 @@
-"""The operators' pages and the dashboard's panel about following."""
+"""The admin pages about following, and the dashboard's panel."""
 
 from datetime import timedelta
 
@@ -32,20 +32,20 @@ def shown(client, page, **parameters):
 
 
 def cells(client, page, column, **parameters):
-    """What one column of a list shows, from the top."""
+    """Return the cells of one column of a list, from the top."""
     context = client.get(page, parameters).context["cl"]
     show = getattr(context.model_admin, column)
     return [show(row) for row in context.result_list]
 
 
 def panel(client):
-    """Label -> the figure, of the panel about following."""
+    """Return label -> the figure, of the panel about following."""
     [found] = [panel for panel in client.get("/admin/").context["panels"] if panel.title == "Following"]
     return {figure.label: figure for figure in found.figures}
 
 
 @pytest.mark.parametrize("page", [HEADS, COVERAGE, ALARMS, ACCOUNTS])
-def test_nobody_adds_changes_or_deletes_what_the_follower_writes(operator, page):
+def test_rows_of_the_follower_cannot_be_added_changed_or_deleted(operator, page):
     made = {HEADS: ChainHeadFactory, COVERAGE: CoverageFactory, ALARMS: CoverageAlarmFactory}
     row = (made | {ACCOUNTS: FollowedAccountFactory})[page]()
     before = type(row).objects.values().get()
@@ -62,7 +62,7 @@ def test_a_chain_is_shown_by_name_with_its_lag(operator):
     FollowedBlockFactory(number=90, at=now - timedelta(seconds=1000))
     CoverageFactory(first_block=1, followed_to=90, verified_to=40)
     CoverageFactory(first_block=2, followed_to=80, verified_to=60)
-    # One with an end tells nothing of what follows.
+    # Coverage with an end contains nothing about later blocks.
     CoverageFactory(first_block=1, last_block=9, followed_to=5, verified_to=3)
     text = operator.get(HEADS).text
     assert "Base" in text and "block 80 was dropped" in text and "no answer" in text
@@ -88,7 +88,7 @@ def test_chains_are_found_by_name_and_id(operator, text, found):
     assert shown(operator, HEADS, q=text) == found
 
 
-def test_coverage_tells_how_much_is_read(operator):
+def test_coverage_shows_how_much_is_read(operator):
     ChainHeadFactory(head=1099)
     CoverageFactory(first_block=100, followed_to=600)
     CoverageFactory(first_block=100, followed_to=1098)
@@ -124,7 +124,7 @@ def test_alarms_come_newest_first_and_are_found_by_block_and_transaction(operato
     assert HASH in operator.get(reverse("admin:tokens_coveragealarm_change", args=[first.pk])).text
 
 
-def test_an_alarm_is_marked_as_seen_once_and_the_audit_log_says_so(operator):
+def test_an_alarm_is_marked_as_seen_once_and_the_audit_log_records_it(operator):
     before = timezone.now() - timedelta(days=1)
     new, old = CoverageAlarmFactory(), CoverageAlarmFactory(seen_at=before)
     operator.post(ALARMS, {"action": "see", "_selected_action": [new.pk, old.pk]})
@@ -134,7 +134,7 @@ def test_an_alarm_is_marked_as_seen_once_and_the_audit_log_says_so(operator):
     assert (entry.object_id, entry.change_message) == (str(new.pk), "seen")
 
 
-def test_an_alarms_own_page_asks_before_it_marks_it(operator):
+def test_an_alarms_own_page_confirms_before_it_marks_it(operator):
     alarm = CoverageAlarmFactory()
     page = reverse("admin:tokens_coveragealarm_change", args=[alarm.pk])
     mark = page.replace("/change/", "/see/")
@@ -158,7 +158,7 @@ def test_the_panel_names_a_chain_that_has_nodes_and_was_never_followed(operator,
     assert (figure.value, figure.is_alarming) == ("not followed", False)
 
 
-def test_the_panel_tells_of_each_chain_and_leads_to_it(operator, settings):
+def test_the_panel_lists_each_chain_and_leads_to_it(operator, settings):
     settings.RPC_URLS = {}
     ChainHeadFactory(head=2000, followed=2000)
     CoverageFactory(first_block=1, followed_to=2000, verified_to=1100)
@@ -184,7 +184,7 @@ def test_lag_halts_and_alarms_alarm(operator, settings):
     values = [figure.value for figure in found.values()]
     assert values[0].startswith("2 blocks, 7") and values[-2].startswith("2 blocks, 5")
     assert [figure.is_alarming for figure in found.values()] == [True, True, True, False, True]
-    assert values[1] == "halted" and values[2].startswith("no news for 7") and values[-1] == "1 unseen"
+    assert values[1] == "halted" and values[2].startswith("no new block for 7") and values[-1] == "1 unseen"
     assert "went wrong" in list(found.values())[2].note
     assert shown(operator, found["Coverage alarms"].page) == [CoverageAlarm.objects.get(seen_at=None).pk]
 
@@ -203,6 +203,6 @@ def test_accounts_of_solana_are_shown_with_what_they_wait_for(operator, installe
     assert shown(operator, ACCOUNTS, q=PROGRAM) == []
 
 
-def test_the_panel_says_of_solana_that_all_is_final(operator, installed_solana_node):
+def test_the_panel_shows_solana_as_final(operator, installed_solana_node):
     ChainHeadFactory(chain_id=101, head=1000, final=1000, followed=1000)
     assert panel(operator)["Solana"].note == "block 1,000 of 1,000, all of it final"

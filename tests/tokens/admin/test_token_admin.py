@@ -12,11 +12,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from config.operators.admin_pages import MOST_ROWS
+from config.operators.admin_pages import MAX_ACTION_ROWS
 from tests.rows.factories import IndexRequestFactory, TokenFactory
-from tokens.admin.token_fields import TOLD_BY_LINES, fieldsets, json_line
-from tokens.market.refresh_schedule import Priority
+from tokens.admin.token_fields import REPLACED_COLUMNS, fieldsets, json_line
 from tokens.models import IndexRequest, Market, Token
+from tokens.models.market import RefreshPriority
 
 pytestmark = pytest.mark.django_db
 
@@ -25,7 +25,7 @@ TOKENS, REQUESTS = "admin:tokens_token_changelist", "admin:tokens_indexrequest_c
 
 @pytest.fixture
 def viewer(client):
-    """The client of somebody who may look at tokens and requests, and change neither."""
+    """Return the client of a user who may view tokens and requests, and change neither."""
     user = User.objects.create_user("viewer", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=["view_token", "view_indexrequest"]))
     client.force_login(user)
@@ -46,7 +46,7 @@ def lines_of_history():
 
 
 def shown(client, page, **parameters):
-    """The ids of the listed rows."""
+    """Return the ids of the listed rows."""
     answer = client.get(reverse(page), parameters)
     assert answer.status_code == 200
     return {row.pk for row in answer.context["cl"].result_list}
@@ -72,7 +72,7 @@ def test_an_edit_keeps_what_a_refresh_wrote_meanwhile(operator):
     "action",
     ["block", "unblock", "add_champagne", "remove_champagne", "verify", "unverify", "reindex", "refresh_market"],
 )
-def test_who_may_only_look_cannot_act_on_tokens(viewer, action):
+def test_view_permission_cannot_act_on_tokens(viewer, action):
     token = TokenFactory(
         blocked=action == "unblock", champagne=action == "remove_champagne", verified=action == "unverify"
     )
@@ -84,7 +84,7 @@ def test_who_may_only_look_cannot_act_on_tokens(viewer, action):
 
 @pytest.mark.parametrize("method", ["get", "post"])
 @pytest.mark.parametrize("action", ["block", "unblock", "reindex", "refresh_market"])
-def test_who_may_only_look_finds_no_way_from_a_tokens_page(viewer, action, method):
+def test_view_permission_finds_no_way_from_a_tokens_page(viewer, action, method):
     token = TokenFactory()
     page = reverse(f"admin:tokens_token_{action}_this", args=[token.pk])
     assert page not in viewer.get(page_of(token)).text
@@ -99,7 +99,7 @@ def test_an_action_on_no_token_is_not_found(operator):
         assert operator.get(reverse("admin:tokens_token_block_this", args=[row])).status_code == 404
 
 
-def test_who_may_only_look_cannot_have_a_transaction_indexed_again(viewer, queue, django_capture_on_commit_callbacks):
+def test_view_permission_cannot_have_a_transaction_indexed_again(viewer, queue, django_capture_on_commit_callbacks):
     request = IndexRequestFactory(status="failed")
     with django_capture_on_commit_callbacks(execute=True):
         act(viewer, REQUESTS, "retry", request)
@@ -107,7 +107,7 @@ def test_who_may_only_look_cannot_have_a_transaction_indexed_again(viewer, queue
 
 
 @pytest.mark.parametrize(("model", "factory"), [("token", TokenFactory), ("indexrequest", IndexRequestFactory)])
-def test_nobody_adds_or_deletes_rows_by_hand(operator, model, factory):
+def test_rows_cannot_be_added_or_deleted_by_hand(operator, model, factory):
     row = factory()
     assert operator.get(reverse(f"admin:tokens_{model}_add")).status_code == 403
     assert operator.post(reverse(f"admin:tokens_{model}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
@@ -116,7 +116,7 @@ def test_nobody_adds_or_deletes_rows_by_hand(operator, model, factory):
     assert type(row).objects.count() == 1
 
 
-def test_what_the_chain_says_is_read_only(operator):
+def test_on_chain_fields_are_read_only(operator):
     token = TokenFactory(name="Higher")
     page = reverse("admin:tokens_token_change", args=[token.pk])
     (form,) = re.findall(r'<form[^>]* id="token_form".*?</form>', operator.get(page).text, re.DOTALL)
@@ -169,12 +169,12 @@ def test_blocking_wants_a_reason(operator, reason):
     assert not LogEntry.objects.exists()
 
 
-def test_blocking_from_the_list_asks_for_the_reason_and_keeps_the_selection(operator):
+def test_blocking_from_the_list_requires_the_reason_and_keeps_the_selection(operator):
     tokens, other = TokenFactory.create_batch(2), TokenFactory()
-    asked = act(operator, TOKENS, "block", *tokens)
-    assert "Block 2 tokens" in asked.text
+    requested = act(operator, TOKENS, "block", *tokens)
+    assert "Block 2 tokens" in requested.text
     assert not Token.objects.filter(blocked=True).exists()
-    (form,) = re.findall(r'<form method="post".*?</form>', asked.text, re.DOTALL)
+    (form,) = re.findall(r'<form method="post".*?</form>', requested.text, re.DOTALL)
     hidden = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]+)"', form)
     body = {name: [value for key, value in hidden if key == name] for name, _ in hidden}
     operator.post(reverse(TOKENS), body | {"reason": "copies a brand"})
@@ -183,7 +183,7 @@ def test_blocking_from_the_list_asks_for_the_reason_and_keeps_the_selection(oper
     assert {line for _, line in lines_of_history()} == {"blocked = True: copies a brand"}
 
 
-def test_blocking_from_the_page_asks_first_and_then_shows_who_and_why(operator):
+def test_blocking_from_the_page_confirms_first_and_then_shows_who_and_why(operator):
     token = TokenFactory()
     action = reverse("admin:tokens_token_block_this", args=[token.pk])
     assert action in operator.get(page_of(token)).text
@@ -203,7 +203,7 @@ def test_a_token_that_is_blocked_already_keeps_its_reason(operator):
     assert lines_of_history() == [(str(token.pk), "blocked = True: first")]
 
 
-def test_unblocking_from_the_page_asks_first(operator):
+def test_unblocking_from_the_page_confirms_first(operator):
     token = TokenFactory(blocked=True)
     action = reverse("admin:tokens_token_unblock_this", args=[token.pk])
     assert "Yes, do it" in operator.get(action).text
@@ -230,7 +230,7 @@ def test_the_transactions_of_tokens_are_indexed_again(operator, queue, door, dja
         else:
             answer = operator.post(reverse("admin:tokens_token_reindex_this", args=[token.pk]), follow=True)
     assert "1 enqueued." in answer.text
-    assert ("Without an index request, so left alone: 1." in answer.text) == (door == "list")
+    assert ("Skipped, without an index request: 1." in answer.text) == (door == "list")
     assert [message.args for message in queue()] == [[token.chain_id, token.tx_hash]]
     request.refresh_from_db()
     same_hash.refresh_from_db()
@@ -238,12 +238,12 @@ def test_the_transactions_of_tokens_are_indexed_again(operator, queue, door, dja
     assert lines_of_history() == [(str(request.pk), "index again"), (str(token.pk), "index again")]
 
 
-def test_a_token_without_an_index_request_is_said_to_have_none(operator, queue, django_capture_on_commit_callbacks):
+def test_a_token_without_an_index_request_is_shown_to_have_none(operator, queue, django_capture_on_commit_callbacks):
     token = TokenFactory()
     IndexRequestFactory(tx_hash=token.tx_hash, chain_id=1)
     with django_capture_on_commit_callbacks(execute=True):
         answer = operator.post(reverse("admin:tokens_token_reindex_this", args=[token.pk]), follow=True)
-    assert "Nothing enqueued. Without an index request, so left alone: 1." in answer.text
+    assert "Nothing enqueued. Skipped, without an index request: 1." in answer.text
     assert (queue(), lines_of_history()) == ([], [])
 
 
@@ -252,7 +252,7 @@ def test_a_token_without_an_index_request_is_said_to_have_none(operator, queue, 
     ["block", "unblock", "add_champagne", "remove_champagne", "verify", "unverify", "reindex", "refresh_market"],
 )
 def test_an_action_on_very_many_tokens_is_refused(operator, queue, action, django_capture_on_commit_callbacks):
-    Token.objects.bulk_create(TokenFactory.build_batch(MOST_ROWS + 1))
+    Token.objects.bulk_create(TokenFactory.build_batch(MAX_ACTION_ROWS + 1))
     before = list(Token.objects.order_by("pk").values()), list(Market.objects.order_by("pk").values())
     with django_capture_on_commit_callbacks(execute=True):
         answer = act(operator, TOKENS, action, Token.objects.first(), select_across="1", reason="scam")
@@ -262,7 +262,7 @@ def test_an_action_on_very_many_tokens_is_refused(operator, queue, action, djang
 
 
 def test_having_very_many_transactions_indexed_again_is_refused(operator, queue, django_capture_on_commit_callbacks):
-    requests = [IndexRequestFactory.build(status="failed") for _ in range(MOST_ROWS + 1)]
+    requests = [IndexRequestFactory.build(status="failed") for _ in range(MAX_ACTION_ROWS + 1)]
     IndexRequest.objects.bulk_create(requests)
     with django_capture_on_commit_callbacks(execute=True):
         answer = act(operator, REQUESTS, "retry", requests[0], select_across="1")
@@ -286,14 +286,14 @@ def test_an_action_locks_rows_in_the_order_of_all_writers_and_writes_their_histo
 def test_market_data_is_refreshed_before_that_of_others(operator, door):
     token, other = TokenFactory(), TokenFactory()
     later = timezone.now() + timedelta(days=1)
-    Market.objects.update(due_at=later, priority=Priority.OTHER)
+    Market.objects.update(due_at=later, priority=RefreshPriority.OTHER)
     if door == "list":
         act(operator, TOKENS, "refresh_market", token)
     else:
         operator.post(reverse("admin:tokens_token_refresh_market_this", args=[token.pk]))
     refreshed, left = Market.objects.get(token=token), Market.objects.get(token=other)
     assert refreshed.due_at <= timezone.now()
-    assert (refreshed.priority, left.due_at, left.priority) == (Priority.VIEWED, later, Priority.OTHER)
+    assert (refreshed.priority, left.due_at, left.priority) == (RefreshPriority.VIEWED, later, RefreshPriority.OTHER)
     assert lines_of_history() == [(str(token.pk), "refresh market data")]
 
 
@@ -312,7 +312,7 @@ def test_the_page_of_a_token_leads_to_its_public_page_its_pool_and_its_request(o
 
 def test_every_column_of_a_token_is_on_its_page():
     lines = {line for _, options in fieldsets() for line in options["fields"]}
-    missing = {field for field in Token._meta.fields if field.name not in lines | TOLD_BY_LINES}
+    missing = {field for field in Token._meta.fields if field.name not in lines | REPLACED_COLUMNS}
     assert all(isinstance(field, JSONField) and json_line(field.name) in lines for field in missing)
 
 

@@ -1,4 +1,4 @@
-"""GET /api/tokens/search, which is deprecated"""
+"""Tests of `GET /api/tokens/search`, which is deprecated."""
 
 import pytest
 
@@ -12,8 +12,8 @@ ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 
 
 @pytest.fixture
-def ask(client):
-    """Sends the parameters and returns the answer."""
+def fetch(client):
+    """Send the parameters and return the response."""
     return lambda **parameters: client.get(PATH, parameters)
 
 
@@ -35,8 +35,8 @@ def names_the_successor(answer):
         ("cursor", "e30="),
     ],
 )
-def test_it_refuses_a_bad_parameter_by_name(ask, name, value):
-    answer = ask(**{name: value})
+def test_it_refuses_a_bad_parameter_by_name(fetch, name, value):
+    answer = fetch(**{name: value})
     assert answer.status_code == 400
     assert [detail["field"] for detail in answer.json()["details"]] == [name]
     assert answer.headers["Cache-Control"] == "no-store"
@@ -44,73 +44,73 @@ def test_it_refuses_a_bad_parameter_by_name(ask, name, value):
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_it_takes_get_alone(client, method):
+def test_it_takes_get_only(client, method):
     answer = getattr(client, method)(PATH)
     assert (answer.status_code, set(answer.json())) == (405, {"error"})
     assert names_the_successor(answer)
 
 
-def test_it_says_what_has_taken_its_place(ask):
-    answer = ask(q="dog")
+def test_it_names_its_successor(fetch):
+    answer = fetch(q="dog")
     assert answer.json() == {"data": [], "total": 0, "cursor": None}
     assert answer.headers["Cache-Control"] == "public, s-maxage=2"
     assert names_the_successor(answer)
 
 
-def test_it_ignores_what_the_list_alone_knows(ask):
+def test_it_ignores_parameters_of_the_list_only(fetch):
     TokenFactory.create_batch(6)
-    answer = ask(limit=1, offset=3, sortBy="market-cap", sort="asc", chainId=1, fid=7, includeUser=1)
+    answer = fetch(limit=1, offset=3, sortBy="market-cap", sort="asc", chainId=1, fid=7, includeUser=1)
     assert answer.headers["X-Ignored-Params"] == "chainId,fid,includeUser,limit,offset,sort,sortBy"
     assert len(ids(answer)) == 5
 
 
-def test_it_lists_newest_first_five_a_page(ask):
+def test_it_lists_newest_first_five_a_page(fetch):
     tokens = [token.pk for token in reversed(TokenFactory.create_batch(11))]
     TokenFactory(blocked=True)
     TokenFactory(unindexed=True)
-    answer = ask()
+    answer = fetch()
     assert (ids(answer), answer.json()["total"]) == (tokens[:5], 11)
-    assert walk(ask) == tokens
+    assert walk(fetch) == tokens
 
 
-def test_it_searches_newest_first_five_a_page(ask):
+def test_it_searches_newest_first_five_a_page(fetch):
     tokens = [TokenFactory(name=f"Good Dog {number}").pk for number in range(12)]
     TokenFactory(name="cat")
-    assert walk(ask, q="dog") == tokens[::-1]
-    assert ask(q=" DOG ").json()["total"] == 12
+    assert walk(fetch, q="dog") == tokens[::-1]
+    assert fetch(q=" DOG ").json()["total"] == 12
 
 
-def test_it_filters_by_requestors(ask):
+def test_it_filters_by_requestors(fetch):
     first, second = TokenFactory(requestor_fid=1, name="dog"), TokenFactory(requestor_fid=2, name="cat")
     TokenFactory(requestor_fid=3, name="dog")
-    assert ids(ask(fids="1,2")) == [second.pk, first.pk]
-    assert ids(ask(fids="1,2", q="dog")) == [first.pk]
+    assert ids(fetch(fids="1,2")) == [second.pk, first.pk]
+    assert ids(fetch(fids="1,2", q="dog")) == [first.pk]
 
 
-def test_what_is_named_comes_first_on_every_page(ask):
+def test_what_is_named_comes_first_on_every_page(fetch):
     named = [TokenFactory(contract_address=ADDRESS, chain_id=chain_id).pk for chain_id in range(1, 8)]
     by_name = [TokenFactory(name=ADDRESS).pk for _ in range(4)]
-    assert walk(ask, q=ADDRESS.lower()) == named[::-1] + by_name[::-1]
-    assert content_of(ask(q=ADDRESS).json()["cursor"])["x"] is True
+    assert walk(fetch, q=ADDRESS.lower()) == named[::-1] + by_name[::-1]
+    assert content_of(fetch(q=ADDRESS).json()["cursor"])["x"] is True
 
 
-def test_the_older_cursor_is_taken(ask):
+def test_the_older_cursor_is_taken(fetch):
     TokenFactory.create_batch(2)
-    assert len(ids(ask(cursor="eyJpZCI6IjIwMjYtMDItMDdUMDM6NTA6NDkifQ=="))) == 2
-    assert ids(ask(cursor="eyJpZCI6IjIwMjAtMDItMDdUMDM6NTA6NDkifQ==")) == []
+    assert len(ids(fetch(cursor="eyJpZCI6IjIwMjYtMDItMDdUMDM6NTA6NDkifQ=="))) == 2
+    assert ids(fetch(cursor="eyJpZCI6IjIwMjAtMDItMDdUMDM6NTA6NDkifQ==")) == []
 
 
-def test_it_brings_the_market_along(ask):
+def test_it_brings_the_market_along(fetch):
     TokenFactory()
     price(TokenFactory(), price_usd=2.5, market_cap=10)
-    known, unknown = ask().json()["data"]
+    known, unknown = fetch().json()["data"]
     assert (known["priceUsd"], known["related"]["market"]["marketCap"]) == (2.5, 10)
     assert (unknown["priceUsd"], unknown["related"]) == (None, {"market": None})
 
 
 @pytest.mark.parametrize("count", [1, 6])
 @pytest.mark.parametrize(("parameters", "queries"), [({}, 2), ({"q": "token"}, 3), ({"fids": "7"}, 2)])
-def test_its_queries_are_as_many_whatever_the_page(ask, parameters, queries, count, django_assert_num_queries):
+def test_its_queries_are_as_many_whatever_the_page(fetch, parameters, queries, count, django_assert_num_queries):
     TokenFactory.create_batch(count, requestor_fid=7)
     with django_assert_num_queries(queries):
-        assert len(ids(ask(**parameters))) == min(count, 5)
+        assert len(ids(fetch(**parameters))) == min(count, 5)

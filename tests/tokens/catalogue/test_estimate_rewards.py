@@ -1,15 +1,15 @@
-"""GET /api/tokens/estimate-rewards-by-pool-address"""
+"""Tests of `GET /api/tokens/estimate-rewards-by-pool-address`."""
 
 import pytest
 from django.utils import timezone
 
-from config.api.fields import checksum
 from tests.nodes.launch_builder import LOCKER, LOCKER_V3, STRANGER, TOKEN, USDC, WETH, v1_launch, v3_launch
 from tests.nodes.locker_responses import collects, decimals, position, recorded_claim, team_percent
 from tests.nodes.recorded_node import Reply
 from tests.nodes.recordings import base, mined
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
-from tokens.chains.registry.chains import load
+from tokens.chains.addresses import checksum_address
+from tokens.chains.registry.chains import load_registry
 from tokens.indexing.launch_rows import token_columns
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import Market, Token
@@ -29,14 +29,14 @@ SUCCESSOR = {"Deprecation": "@1767225600", "Link": '</api/get-uncollected-fees>;
 # USD for one whole token, and for one WETH.
 PRICE, QUOTE_PRICE = 0.00000125, 3000.0
 
-# How each locker tells the team's percentage; that of v3.1 is in the launch.
+# How each locker returns the team's percentage; that of v3.1 is in the launch.
 LEGACY = {"legacy-v0-deploy": "_fee", "legacy-v2-deploy": "_clankerTeamReward", "legacy-v31-deploy": None}
 TEAM = {"legacy-v0-deploy": 50, "legacy-v2-deploy": 60, "legacy-v31-deploy": 20}
 
 
 @pytest.fixture
-def ask(client, node, settings, forget_chains):
-    """Asks the service, which has the recorded chain's node, about a pool."""
+def fetch(client, node, settings, forget_chains):
+    """Request the rewards of a pool from the service, which has the recorded chain's node."""
     settings.RPC_URLS = {8453: (node.url,)}
     settings.RPC_ATTEMPTS = 1
     forget_chains()
@@ -44,12 +44,12 @@ def ask(client, node, settings, forget_chains):
 
 
 @pytest.fixture
-def index(ask, node):
-    """Makes the row of a launch, with prices unless told otherwise."""
+def index(fetch, node):
+    """Create the row of a launch, with prices by default."""
 
     def index(launch, *, price=PRICE, quote_price=QUOTE_PRICE):
         (read,) = installed_chain(8453).read_transaction(node.hold(launch)).launches
-        columns = token_columns(read, chain=base(), presets=load().presets.values())
+        columns = token_columns(read, chain=base(), presets=load_registry().presets.values())
         token = Token.objects.create(**columns, last_indexed=timezone.now())
         Market.objects.filter(token=token).update(price_usd=price, quote_price_usd=quote_price)
         return token
@@ -59,7 +59,7 @@ def index(ask, node):
 
 @pytest.fixture
 def waiting(index, node):
-    """Makes the row of a v1 launch, and has the node tell what waits for it: tokens and WETH, in wei."""
+    """Create the row of a v1 launch, and have the node return its uncollected fees: tokens and WETH, in wei."""
 
     def waiting(amounts, **prices):
         token = index(v1_launch(), **prices)
@@ -73,12 +73,12 @@ def waiting(index, node):
 
 
 def usd(amounts, currencies, token):
-    """What the amounts, all with 18 decimals, are worth."""
+    """Return the amounts, all with 18 decimals, in USD."""
     prices = {token.contract_address: PRICE, WETH: QUOTE_PRICE}
     return sum(amount / 10**18 * prices[currency] for amount, currency in zip(amounts, currencies, strict=True))
 
 
-def says_successor(answer):
+def names_successor(answer):
     return {name: answer.headers.get(name) for name in SUCCESSOR} == SUCCESSOR
 
 
@@ -86,7 +86,7 @@ def test_it_requires_a_pool(client):
     answer = client.get(PATH)
     assert answer.status_code == 400
     assert [detail["field"] for detail in answer.json()["details"]] == ["poolAddress"]
-    assert says_successor(answer)
+    assert names_successor(answer)
 
 
 @pytest.mark.parametrize("text", ["0x", V3_POOL[:-1], V4_POOL + "00", "ab" * 32, "0x" + "g" * 40])
@@ -96,7 +96,7 @@ def test_it_refuses_what_is_no_pool(client, text):
     assert (answer.status_code, answer.json()) == (400, {"error": f"poolAddress {RULE}", "details": details})
 
 
-def test_it_says_why_it_has_nothing_of_solana(client):
+def test_it_reports_why_it_has_nothing_of_solana(client):
     token = SolanaTokenFactory()
     answer = client.get(PATH, {"poolAddress": token.pool_address})
     rule = "must be of an EVM chain, since on Solana there is no locker that pays fees: a 20-byte hex address"
@@ -110,52 +110,54 @@ def test_it_refuses_a_v4_pool_id_and_names_the_successor(client, known):
     answer = client.get(PATH, {"poolAddress": V4_POOL.upper().replace("X", "x")})
     details = [{"field": "poolAddress", "message": V4_RULE}]
     assert (answer.status_code, answer.json()) == (400, {"error": f"poolAddress {V4_RULE}", "details": details})
-    assert says_successor(answer)
+    assert names_successor(answer)
 
 
-@pytest.mark.parametrize("hidden", [{"unindexed": True}, {"pool_address": checksum(STRANGER)}, {"position_id": ""}])
-def test_it_knows_no_other_pool(ask, node, hidden):
+@pytest.mark.parametrize(
+    "hidden", [{"unindexed": True}, {"pool_address": checksum_address(STRANGER)}, {"position_id": ""}]
+)
+def test_it_has_no_other_pool(fetch, node, hidden):
     TokenFactory(**({"generation": "v2", "pool_address": V3_POOL, "position_id": "2"} | hidden))
-    answer = ask(V3_POOL)
+    answer = fetch(V3_POOL)
     assert (answer.status_code, answer.json()) == (404, {"error": "Token not found"})
     assert answer.headers["Cache-Control"] == "no-store"
-    assert says_successor(answer)
+    assert names_successor(answer)
     assert node.calls == []
 
 
-def test_it_takes_get_alone(client):
+def test_it_takes_get_only(client):
     answer = client.post(PATH)
     assert (answer.status_code, set(answer.json())) == (405, {"error"})
-    assert says_successor(answer)
+    assert names_successor(answer)
 
 
-def test_it_says_when_no_node_answers(ask, waiting, node):
+def test_it_reports_that_no_node_responds(fetch, waiting, node):
     token = waiting((10**18, 10**15))
     node.behave = lambda body: Reply(b"", status=503)
-    answer = ask(token.pool_address)
+    answer = fetch(token.pool_address)
     assert (answer.status_code, answer.json()) == (503, {"error": "Upstream is not available"})
     assert answer.headers["Retry-After"] == "5"
-    assert says_successor(answer)
+    assert names_successor(answer)
 
 
-def test_it_says_when_it_has_no_node_of_the_chain(ask, waiting, settings, forget_chains):
+def test_it_reports_that_it_has_no_node_of_the_chain(fetch, waiting, settings, forget_chains):
     token = waiting((10**18, 10**15))
     settings.RPC_URLS = {}
     forget_chains()
-    answer = ask(token.pool_address)
+    answer = fetch(token.pool_address)
     assert (answer.status_code, answer.json()) == (503, {"error": "The chain is not available"})
     assert answer.headers["Retry-After"] == "5"
 
 
 @pytest.mark.parametrize("missing", ["position", "split", "pool"])
-def test_what_the_chain_can_not_have_said_is_an_error_of_the_upstream(ask, waiting, node, missing):
+def test_impossible_values_of_the_chain_are_an_upstream_error(fetch, waiting, node, missing):
     token = waiting((10**18, 10**15))
     if missing == "pool":
         position(node, 42, owner=LOCKER, currencies=(TOKEN, USDC))
     else:
         contract = base().v3_position_manager if missing == "position" else LOCKER
         node.views = {key: view for key, view in node.views.items() if key[0] != contract.lower()}
-    answer = ask(token.pool_address)
+    answer = fetch(token.pool_address)
     assert (answer.status_code, answer.json()) == (502, {"error": "Upstream answered with an error"})
 
 
@@ -168,12 +170,12 @@ def test_what_the_chain_can_not_have_said_is_an_error_of_the_upstream(ask, waiti
         ((0, 10**15), {"quote_price": None}),
     ],
 )
-def test_it_gives_no_number_without_a_price_that_it_needs(ask, waiting, amounts, prices):
-    answer = ask(waiting(amounts, **prices).pool_address)
+def test_it_gives_no_number_without_a_price_that_it_needs(fetch, waiting, amounts, prices):
+    answer = fetch(waiting(amounts, **prices).pool_address)
     assert (answer.status_code, answer.json()) == (503, {"error": "Market data is not available yet"})
     assert answer.headers["Retry-After"] == "30"
     assert answer.headers["Cache-Control"] == "no-store"
-    assert says_successor(answer)
+    assert names_successor(answer)
 
 
 @pytest.mark.parametrize(
@@ -187,27 +189,27 @@ def test_it_gives_no_number_without_a_price_that_it_needs(ask, waiting, amounts,
         ((0, 1), {"price": None}, 3000 / 10**18),
     ],
 )
-def test_it_needs_the_prices_of_what_waits_alone(ask, waiting, amounts, prices, rewards):
-    answer = ask(waiting(amounts, **prices).pool_address)
+def test_it_needs_the_prices_of_uncollected_fees_only(fetch, waiting, amounts, prices, rewards):
+    answer = fetch(waiting(amounts, **prices).pool_address)
     assert answer.status_code == 200
     assert answer.json() == {"userRewards": pytest.approx(rewards, rel=1e-12, abs=0)}
 
 
 @pytest.mark.parametrize("label", LEGACY)
-def test_it_estimates_what_waits_at_the_recorded_head(ask, index, node, label):
+def test_it_estimates_what_waits_at_the_recorded_head(fetch, index, node, label):
     token = index(mined(label))
     if LEGACY[label]:
         team_percent(node, token.locker_address, TEAM[label], accessor=LEGACY[label])
-    answer = ask(token.pool_address.lower(), chain="x")
+    answer = fetch(token.pool_address.lower(), chain="x")
     users = 999_999_999_999_999 - 999_999_999_999_999 * TEAM[label] // 100
     assert answer.json() == {"userRewards": pytest.approx(users / 10**18 * QUOTE_PRICE)}
     assert answer.headers["Cache-Control"] == "public, s-maxage=15"
     assert answer.headers["X-Ignored-Params"] == "chain"
-    assert says_successor(answer)
+    assert names_successor(answer)
 
 
 @pytest.mark.parametrize("label", LEGACY)
-def test_it_estimates_what_the_recorded_claim_then_paid(ask, index, node, label):
+def test_it_estimates_what_the_recorded_claim_then_paid(fetch, index, node, label):
     token = index(mined(label))
     claim = recorded_claim(token.locker_address)
     collects(node, int(token.position_id), owner=token.locker_address, amounts=claim.collected)
@@ -216,7 +218,7 @@ def test_it_estimates_what_the_recorded_claim_then_paid(ask, index, node, label)
     currencies = sorted([token.contract_address, WETH], key=str.lower)
     expected = usd(claim.users, currencies, token)
     assert expected > 1
-    assert ask(token.pool_address).json() == {"userRewards": pytest.approx(expected, rel=1e-12)}
+    assert fetch(token.pool_address).json() == {"userRewards": pytest.approx(expected, rel=1e-12)}
 
 
 @pytest.mark.parametrize(
@@ -228,32 +230,32 @@ def test_it_estimates_what_the_recorded_claim_then_paid(ask, index, node, label)
         (v3_launch, LOCKER_V3, "_clankerTeamReward"),
     ],
 )
-def test_it_estimates_by_the_split_of_whoever_holds_the_position(ask, index, node, launch, locker, accessor):
+def test_it_estimates_by_the_split_of_the_positions_holder(fetch, index, node, launch, locker, accessor):
     token = index(launch())
     position(node, 42, owner=locker, currencies=(TOKEN, WETH))
     decimals(node, TOKEN, 18)
     collects(node, 42, owner=locker, amounts=(10**24, 10**15))
     team_percent(node, locker, 60, accessor=accessor)
-    assert ask(token.pool_address).json() == {"userRewards": pytest.approx(0.4 * (1.25 + 3))}
+    assert fetch(token.pool_address).json() == {"userRewards": pytest.approx(0.4 * (1.25 + 3))}
 
 
-def test_each_currency_counts_with_its_own_decimals(ask, index, node):
+def test_each_currency_counts_with_its_own_decimals(fetch, index, node):
     token = index(v1_launch(), price=None, quote_price=1.0)
     Token.objects.update(paired_token=USDC)
     position(node, 42, owner=LOCKER, currencies=(TOKEN, USDC))
     decimals(node, TOKEN, 18)
     collects(node, 42, owner=LOCKER, amounts=(0, 5_000_000))
     team_percent(node, LOCKER, 40, accessor="_fee")
-    assert ask(token.pool_address).json() == {"userRewards": pytest.approx(3.0)}
+    assert fetch(token.pool_address).json() == {"userRewards": pytest.approx(3.0)}
 
 
-def test_it_reads_the_database_once(ask, waiting, django_assert_num_queries):
+def test_it_reads_the_database_once(fetch, waiting, django_assert_num_queries):
     token = waiting((10**18, 10**15))
     with django_assert_num_queries(1):
-        assert ask(token.pool_address).status_code == 200
+        assert fetch(token.pool_address).status_code == 200
 
 
-def test_the_description_says_that_it_is_deprecated(client):
+def test_the_description_marks_it_as_deprecated(client):
     paths = client.get("/api/openapi.json").json()["paths"]
     operation = paths[PATH]["get"]
     assert operation["deprecated"] is True

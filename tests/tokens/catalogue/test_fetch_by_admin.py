@@ -1,4 +1,4 @@
-"""GET /api/tokens/fetch-by-admin"""
+"""Tests of `GET /api/tokens/fetch-by-admin`."""
 
 import pytest
 
@@ -14,20 +14,20 @@ MINT = "So11111111111111111111111111111111111111112"
 
 
 @pytest.fixture
-def ask(client, read_key):
-    """Sends the parameters with a key and returns the answer."""
+def fetch(client, read_key):
+    """Send the parameters with a key and return the response."""
     return lambda **parameters: client.get(PATH, parameters, headers=read_key)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"admin": ""}, {"limit": 5}])
-def test_it_requires_an_admin(ask, parameters):
-    answer = ask(**parameters)
+def test_it_requires_an_admin(fetch, parameters):
+    answer = fetch(**parameters)
     assert (answer.status_code, answer.json()["error"]) == (400, "admin is required")
 
 
 @pytest.mark.parametrize("value", ["0", "201", "-1", "abc", "1.0", "9" * 5_000])
-def test_it_refuses_a_bad_limit(ask, value):
-    answer = ask(admin=ADMIN, limit=value)
+def test_it_refuses_a_bad_limit(fetch, value):
+    answer = fetch(admin=ADMIN, limit=value)
     assert (answer.status_code, answer.json()["error"]) == (400, f"limit {LIMIT_RULE}")
 
 
@@ -48,21 +48,21 @@ def test_it_refuses_a_bad_limit(ask, value):
         ("cursor", "e30="),
     ],
 )
-def test_it_refuses_a_bad_parameter_by_name(ask, name, value):
-    answer = ask(**{"admin": ADMIN, name: value})
+def test_it_refuses_a_bad_parameter_by_name(fetch, name, value):
+    answer = fetch(**{"admin": ADMIN, name: value})
     assert answer.status_code == 400
     assert [detail["field"] for detail in answer.json()["details"]] == [name]
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_it_takes_get_alone(client, read_key, method):
+def test_it_takes_get_only(client, read_key, method):
     answer = getattr(client, method)(PATH, headers=read_key)
     assert (answer.status_code, set(answer.json())) == (405, {"error"})
 
 
-def test_it_answers_with_nothing_where_there_is_nothing(ask):
+def test_it_answers_with_nothing_where_there_is_nothing(fetch):
     TokenFactory(msg_sender=ADMIN, requestor_address=ADMIN, contract_address=ADMIN)
-    answer = ask(admin=ADMIN, offset=5, sortBy="market-cap")
+    answer = fetch(admin=ADMIN, offset=5, sortBy="market-cap")
     assert answer.json() == {"data": [], "total": 0, "cursor": None}
     assert answer.headers["Cache-Control"] == "private, no-store"
     assert answer.headers["X-Ignored-Params"] == "offset,sortBy"
@@ -74,71 +74,71 @@ def test_it_answers_with_and_without_a_trailing_slash(client, read_key, path):
 
 
 @pytest.mark.parametrize("spell", [str, str.lower, lambda text: "0X" + text[2:].upper()])
-def test_it_finds_an_admins_tokens_in_any_case(ask, spell):
+def test_it_finds_an_admins_tokens_in_any_case(fetch, spell):
     token = TokenFactory(admin=ADMIN)
     TokenFactory(admin=ADMIN, blocked=True)
     TokenFactory(admin=ADMIN, unindexed=True)
-    answer = ask(admin=spell(ADMIN))
+    answer = fetch(admin=spell(ADMIN))
     assert (ids(answer), answer.json()["total"]) == ([token.pk], 1)
 
 
-def test_a_base58_admin_is_case_sensitive(ask):
+def test_a_base58_admin_is_case_sensitive(fetch):
     token = TokenFactory(admin=MINT)
-    assert ids(ask(admin=MINT)) == [token.pk]
-    assert ids(ask(admin=MINT.lower())) == []
+    assert ids(fetch(admin=MINT)) == [token.pk]
+    assert ids(fetch(admin=MINT.lower())) == []
 
 
-def test_it_follows_a_token_to_another_admin(ask):
+def test_it_follows_a_token_to_another_admin(fetch):
     token = TokenFactory(admin=ADMIN)
     token.admin = MINT
     token.save()
-    assert (ids(ask(admin=ADMIN)), ids(ask(admin=MINT))) == ([], [token.pk])
+    assert (ids(fetch(admin=ADMIN)), ids(fetch(admin=MINT))) == ([], [token.pk])
 
 
-def test_it_filters_by_chain(ask):
+def test_it_filters_by_chain(fetch):
     base, ethereum = TokenFactory(admin=ADMIN), TokenFactory(admin=ADMIN, chain_id=1)
-    assert ids(ask(admin=ADMIN)) == [ethereum.pk, base.pk]
-    assert ids(ask(admin=ADMIN, chainId=8453)) == [base.pk]
-    answer = ask(admin=ADMIN, chainId=999)
+    assert ids(fetch(admin=ADMIN)) == [ethereum.pk, base.pk]
+    assert ids(fetch(admin=ADMIN, chainId=8453)) == [base.pk]
+    answer = fetch(admin=ADMIN, chainId=999)
     assert (ids(answer), answer.json()["total"]) == ([], 0)
 
 
 @pytest.mark.parametrize(("limit", "count"), [(None, 10), (1, 1), (21, 21), (200, 23)])
-def test_it_pages_by_limit(ask, limit, count):
+def test_it_pages_by_limit(fetch, limit, count):
     TokenFactory.create_batch(23, admin=ADMIN)
-    answer = ask(admin=ADMIN, **({} if limit is None else {"limit": limit}))
+    answer = fetch(admin=ADMIN, **({} if limit is None else {"limit": limit}))
     assert (len(ids(answer)), answer.json()["total"]) == (count, 23)
     assert (answer.json()["cursor"] is None) == (count == 23)
 
 
 @pytest.mark.parametrize("limit", [1, 7, 22, 23])
-def test_a_walk_meets_every_token_once_newest_first(ask, limit):
+def test_a_walk_meets_every_token_once_newest_first(fetch, limit):
     tokens = [TokenFactory(admin=ADMIN).pk for _ in range(23)]
     TokenFactory()
-    assert walk(ask, admin=ADMIN, limit=limit) == tokens[::-1]
+    assert walk(fetch, admin=ADMIN, limit=limit) == tokens[::-1]
 
 
-def test_a_cursor_of_another_sort_starts_from_the_first_page(ask):
+def test_a_cursor_of_another_sort_starts_from_the_first_page(fetch):
     token = TokenFactory(admin=ADMIN)
-    assert ids(ask(admin=ADMIN, cursor=cursor_of({"id": 5, "k": 1, "s": "market-cap"}))) == [token.pk]
+    assert ids(fetch(admin=ADMIN, cursor=cursor_of({"id": 5, "k": 1, "s": "market-cap"}))) == [token.pk]
 
 
-def test_its_records_are_those_of_the_public_list(ask, client):
+def test_its_records_are_those_of_the_public_list(fetch, client):
     price(TokenFactory(admin=ADMIN, requestor_fid=7), price_usd=5)
     SocialProfileFactory(fid=7)
     for extras in ({}, {"includeUser": 1}, {"includeMarket": 1, "includeUser": "true"}):
         public = client.get("/api/tokens", extras).json()["data"]
-        assert ask(admin=ADMIN, **extras).json()["data"] == public
+        assert fetch(admin=ADMIN, **extras).json()["data"] == public
         assert set(public[0]["related"]) == {name.removeprefix("include").lower() for name in extras}
 
 
 @pytest.mark.parametrize("limit", [1, 200])
-def test_its_queries_are_as_many_whatever_the_page(ask, limit, django_assert_num_queries):
+def test_its_queries_are_as_many_whatever_the_page(fetch, limit, django_assert_num_queries):
     for fid in range(1, 41):
         TokenFactory(admin=ADMIN, requestor_fid=fid)
         SocialProfileFactory(fid=fid)
-    # The first use of a key is written down.
-    ask(admin=ADMIN)
+    # The first use of a key is recorded.
+    fetch(admin=ADMIN)
     # The key's row; page, total and users.
     with django_assert_num_queries(4):
-        assert len(ids(ask(admin=ADMIN, limit=limit, includeUser=1, includeMarket=1))) == min(limit, 40)
+        assert len(ids(fetch(admin=ADMIN, limit=limit, includeUser=1, includeMarket=1))) == min(limit, 40)

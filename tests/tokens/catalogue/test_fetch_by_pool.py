@@ -1,4 +1,4 @@
-"""GET /api/tokens/fetch-by-pool-address and POST /api/tokens/fetch-by-pool-addresses"""
+"""Tests of `GET /api/tokens/fetch-by-pool-address` and `POST /api/tokens/fetch-by-pool-addresses`."""
 
 import json
 
@@ -19,7 +19,7 @@ V4_POOL = "0x" + "ab" * 32
 
 @pytest.fixture
 def post(client):
-    """Sends a JSON body and returns the answer."""
+    """Send a JSON body and return the response."""
     return lambda body: client.post(MANY, json.dumps(body), content_type="application/json")
 
 
@@ -59,7 +59,7 @@ def test_it_finds_a_token_by_its_pool_in_any_case(client, stored, spell, django_
     assert answer.headers["X-Ignored-Params"] == "chain"
 
 
-def test_it_finds_a_blocked_token_and_says_so(client):
+def test_it_finds_a_blocked_token_and_marks_it(client):
     TokenFactory(pool_address=V3_POOL, blocked=True)
     assert client.get(ONE, {"poolAddress": V3_POOL}).json()["data"]["tags"]["blocked"] is True
 
@@ -113,7 +113,7 @@ def test_the_batch_names_what_it_ignores(client):
     assert (answer.status_code, answer.headers["X-Ignored-Params"]) == (200, "page")
 
 
-def test_the_batch_takes_post_alone(client):
+def test_the_batch_takes_post_only(client):
     answer = client.get(MANY)
     assert (answer.status_code, set(answer.json())) == (405, {"error"})
 
@@ -122,8 +122,8 @@ def test_it_answers_by_lower_case_pool_and_leaves_misses_out(post):
     first = TokenFactory(pool_address=V3_POOL)
     second = TokenFactory(pool_address=V4_POOL, blocked=True)
     TokenFactory(pool_address="0x" + "ee" * 32, unindexed=True)
-    asked = [V3_POOL.upper().replace("X", "x"), V4_POOL, "0x" + "ee" * 32, "0x" + "00" * 20]
-    answer = post({"poolAddresses": asked})
+    requested = [V3_POOL.upper().replace("X", "x"), V4_POOL, "0x" + "ee" * 32, "0x" + "00" * 20]
+    answer = post({"poolAddresses": requested})
     found = {pool: record["id"] for pool, record in answer.json()["data"].items()}
     assert found == {V3_POOL.lower(): first.pk, V4_POOL: second.pk}
     assert answer.headers["Cache-Control"] == "no-store"

@@ -1,4 +1,4 @@
-"""GET /api/tokens/fetch-deployed-by-fid and GET /api/tokens/fetch-deployed-by-address"""
+"""Tests of `GET /api/tokens/fetch-deployed-by-fid` and `GET /api/tokens/fetch-deployed-by-address`."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -15,7 +15,7 @@ WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 MINT = "So11111111111111111111111111111111111111112"
 # Each endpoint: its path, its parameter, and what makes a token one of that deployer.
 BOTH = pytest.mark.parametrize(
-    ("path", "asked", "columns"),
+    ("path", "requested", "columns"),
     [
         (BY_FID, {"fid": "7"}, {"requestor_fid": 7}),
         (BY_ADDRESS, {"address": WALLET}, {"msg_sender": WALLET}),
@@ -26,15 +26,15 @@ BOTH = pytest.mark.parametrize(
 
 
 @pytest.fixture
-def ask(client):
-    """Sends the parameters to the path and returns the answer."""
+def fetch(client):
+    """Send the parameters to the path and return the response."""
     return lambda path, **parameters: client.get(path, parameters)
 
 
 @pytest.mark.parametrize(("path", "name"), [(BY_FID, "fid"), (BY_ADDRESS, "address")])
 @pytest.mark.parametrize("parameters", [{}, {"fid": "", "address": ""}, {"cursor": ""}])
-def test_it_requires_a_deployer(ask, path, name, parameters):
-    answer = ask(path, **parameters)
+def test_it_requires_a_deployer(fetch, path, name, parameters):
+    answer = fetch(path, **parameters)
     assert answer.status_code == 400
     assert [detail["field"] for detail in answer.json()["details"]] == [name]
     assert answer.json()["error"] == f"{name} is required"
@@ -51,8 +51,8 @@ def test_it_requires_a_deployer(ask, path, name, parameters):
         (BY_ADDRESS, {"address": WALLET, "cursor": "e30="}, "cursor"),
     ],
 )
-def test_it_refuses_a_bad_parameter_by_name(ask, path, parameters, field):
-    answer = ask(path, **parameters)
+def test_it_refuses_a_bad_parameter_by_name(fetch, path, parameters, field):
+    answer = fetch(path, **parameters)
     assert answer.status_code == 400
     assert [detail["field"] for detail in answer.json()["details"]] == [field]
 
@@ -64,79 +64,79 @@ def test_it_refuses_two_deployers(client, path):
 
 @pytest.mark.parametrize("path", [BY_FID, BY_ADDRESS])
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_it_takes_get_alone(client, path, method):
+def test_it_takes_get_only(client, path, method):
     answer = getattr(client, method)(path)
     assert (answer.status_code, set(answer.json())) == (405, {"error"})
 
 
 @BOTH
-def test_it_answers_with_nothing_where_there_is_nothing(ask, path, asked, columns):
+def test_it_answers_with_nothing_where_there_is_nothing(fetch, path, requested, columns):
     TokenFactory(requestor_fid=8)
-    answer = ask(path, **asked, limit=3, includeUser=1)
+    answer = fetch(path, **requested, limit=3, includeUser=1)
     assert answer.json() == {"data": [], "total": 0, "cursor": None}
     assert answer.headers["Cache-Control"] == "public, s-maxage=2"
     assert answer.headers["X-Ignored-Params"] == "includeUser,limit"
 
 
 @BOTH
-def test_it_lists_a_deployers_tokens_ten_a_page(ask, path, asked, columns):
+def test_it_lists_a_deployers_tokens_ten_a_page(fetch, path, requested, columns):
     # Three at a time, so that pages end within ties.
     tokens = [TokenFactory(**columns, deployed_at=NOON + timedelta(seconds=number // 3)).pk for number in range(23)]
     TokenFactory(**columns, blocked=True)
     TokenFactory(**columns, unindexed=True)
     TokenFactory(requestor_fid=8, requestor_address=MINT)
-    answer = ask(path, **asked)
+    answer = fetch(path, **requested)
     assert (ids(answer), answer.json()["total"]) == (tokens[:-11:-1], 23)
-    assert walk(lambda **cursor: ask(path, **asked, **cursor)) == tokens[::-1]
+    assert walk(lambda **cursor: fetch(path, **requested, **cursor)) == tokens[::-1]
 
 
 @BOTH
-def test_the_last_full_page_has_no_cursor(ask, path, asked, columns):
+def test_the_last_full_page_has_no_cursor(fetch, path, requested, columns):
     TokenFactory.create_batch(10, **columns)
-    body = ask(path, **asked).json()
+    body = fetch(path, **requested).json()
     assert (len(body["data"]), body["cursor"]) == (10, None)
 
 
 @BOTH
-def test_the_older_cursor_is_taken(ask, path, asked, columns):
+def test_the_older_cursor_is_taken(fetch, path, requested, columns):
     second = datetime(2026, 2, 7, 3, 50, 49, tzinfo=UTC)
     before, at, _ = (TokenFactory(**columns, deployed_at=second + timedelta(seconds=number)) for number in (-1, 0, 1))
-    assert ids(ask(path, **asked, cursor="eyJpZCI6IjIwMjYtMDItMDdUMDM6NTA6NDkifQ==")) == [at.pk, before.pk]
+    assert ids(fetch(path, **requested, cursor="eyJpZCI6IjIwMjYtMDItMDdUMDM6NTA6NDkifQ==")) == [at.pk, before.pk]
 
 
 @BOTH
-def test_a_cursor_of_another_sort_starts_from_the_first_page(ask, path, asked, columns):
+def test_a_cursor_of_another_sort_starts_from_the_first_page(fetch, path, requested, columns):
     token = TokenFactory(**columns)
-    assert ids(ask(path, **asked, cursor=cursor_of({"id": 5, "k": 1, "s": "market-cap"}))) == [token.pk]
+    assert ids(fetch(path, **requested, cursor=cursor_of({"id": 5, "k": 1, "s": "market-cap"}))) == [token.pk]
 
 
-def test_a_wallet_has_what_it_sent_and_what_it_asked_for(ask):
+def test_a_wallet_has_what_it_sent_and_what_it_requested(fetch):
     tokens = [
         TokenFactory(msg_sender=WALLET),
         TokenFactory(requestor_address=WALLET),
         TokenFactory(msg_sender=WALLET, requestor_address=WALLET),
     ]
     TokenFactory(admin=WALLET, contract_address=WALLET)
-    answer = ask(BY_ADDRESS, address="0X" + WALLET[2:].upper())
+    answer = fetch(BY_ADDRESS, address="0X" + WALLET[2:].upper())
     assert (ids(answer), answer.json()["total"]) == ([token.pk for token in reversed(tokens)], 3)
 
 
-def test_a_base58_wallet_is_case_sensitive(ask):
+def test_a_base58_wallet_is_case_sensitive(fetch):
     token = TokenFactory(msg_sender=MINT)
-    assert ids(ask(BY_ADDRESS, address=MINT)) == [token.pk]
-    assert ids(ask(BY_ADDRESS, address=MINT.lower())) == []
+    assert ids(fetch(BY_ADDRESS, address=MINT)) == [token.pk]
+    assert ids(fetch(BY_ADDRESS, address=MINT.lower())) == []
 
 
 @BOTH
-def test_it_adds_nothing_to_the_record(ask, path, asked, columns):
+def test_it_adds_nothing_to_the_record(fetch, path, requested, columns):
     price(TokenFactory(**columns), price_usd=5)
-    (record,) = ask(path, **asked).json()["data"]
+    (record,) = fetch(path, **requested).json()["data"]
     assert (record["priceUsd"], record["related"]) == (None, {})
 
 
 @BOTH
 @pytest.mark.parametrize("count", [1, 12])
-def test_it_asks_the_database_twice_whatever_the_page(ask, path, asked, columns, count, django_assert_num_queries):
+def test_it_queries_the_database_twice_for_any_page(fetch, path, requested, columns, count, django_assert_num_queries):
     TokenFactory.create_batch(count, **columns)
     with django_assert_num_queries(2):
-        assert len(ids(ask(path, **asked))) == min(count, 10)
+        assert len(ids(fetch(path, **requested))) == min(count, 10)

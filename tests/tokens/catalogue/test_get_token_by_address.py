@@ -1,4 +1,4 @@
-"""GET /api/get-token-by-address"""
+"""Tests of `GET /api/get-token-by-address`."""
 
 import json
 
@@ -16,8 +16,8 @@ MINT = "So11111111111111111111111111111111111111112"
 
 
 @pytest.fixture
-def ask(client, read_key):
-    """Sends the parameters with a key and returns the answer."""
+def fetch(client, read_key):
+    """Send the parameters with a key and return the response."""
     return lambda **parameters: client.get(PATH, parameters, headers=read_key)
 
 
@@ -41,29 +41,29 @@ def test_it_refuses_an_unknown_key(client):
         ({"address": ADDRESS, "chainId": str(2**63)}, "chainId"),
     ],
 )
-def test_it_refuses_a_bad_parameter_by_name(ask, parameters, field):
-    answer = ask(**parameters)
+def test_it_refuses_a_bad_parameter_by_name(fetch, parameters, field):
+    answer = fetch(**parameters)
     assert answer.status_code == 400
     assert [detail["field"] for detail in answer.json()["details"]] == [field]
 
 
 @pytest.mark.parametrize("parameters", [{}, {"chainId": 8453}, {"chainId": 2**63 - 1}])
-def test_it_never_caches_that_there_is_no_token(ask, parameters):
+def test_it_never_caches_that_there_is_no_token(fetch, parameters):
     TokenFactory(contract_address=ADDRESS, chain_id=8453, unindexed=True)
     TokenFactory(contract_address=ADDRESS, chain_id=1, unindexed=True)
-    assert_refused(ask(address=ADDRESS, **parameters), 404, "Token not found")
+    assert_refused(fetch(address=ADDRESS, **parameters), 404, "Token not found")
 
 
-def test_a_mint_in_another_case_is_another_mint(ask):
+def test_a_mint_in_another_case_is_another_mint(fetch):
     TokenFactory(contract_address=MINT)
-    assert ask(address=MINT).status_code == 200
-    assert ask(address=MINT.replace("So1", "SO1")).status_code in (400, 404)
+    assert fetch(address=MINT).status_code == 200
+    assert fetch(address=MINT.replace("So1", "SO1")).status_code in (400, 404)
 
 
 @pytest.mark.parametrize("spell", [str, str.lower, lambda text: "0X" + text[2:].upper()])
-def test_it_finds_a_token_in_any_case(ask, spell):
+def test_it_finds_a_token_in_any_case(fetch, spell):
     token = TokenFactory(contract_address=ADDRESS)
-    answer = ask(address=spell(ADDRESS), partner="x")
+    answer = fetch(address=spell(ADDRESS), partner="x")
     record = answer.json()["data"]
     assert (record["id"], record["contract_address"]) == (token.pk, ADDRESS)
     assert answer.headers["Cache-Control"] == "private, max-age=120"
@@ -75,24 +75,24 @@ def test_it_answers_with_a_trailing_slash(client, read_key):
     assert client.get(PATH + "/", {"address": ADDRESS}, headers=read_key).status_code == 200
 
 
-def test_it_finds_a_blocked_token(ask):
+def test_it_finds_a_blocked_token(fetch):
     TokenFactory(contract_address=ADDRESS, blocked=True)
-    assert ask(address=ADDRESS).json()["data"]["tags"]["blocked"] is True
+    assert fetch(address=ADDRESS).json()["data"]["tags"]["blocked"] is True
 
 
-def test_of_several_chains_the_registrys_first_counts(ask):
+def test_of_several_chains_the_registrys_first_counts(fetch):
     elsewhere = TokenFactory(contract_address=ADDRESS, chain_id=424_242)
     ethereum = TokenFactory(contract_address=ADDRESS, chain_id=1)
     base = TokenFactory(contract_address=ADDRESS, chain_id=8453)
-    assert ask(address=ADDRESS).json()["data"]["id"] == base.pk
-    assert ask(address=ADDRESS, chainId=1).json()["data"]["id"] == ethereum.pk
-    assert ask(address=ADDRESS, chainId=424_242).json()["data"]["id"] == elsewhere.pk
+    assert fetch(address=ADDRESS).json()["data"]["id"] == base.pk
+    assert fetch(address=ADDRESS, chainId=1).json()["data"]["id"] == ethereum.pk
+    assert fetch(address=ADDRESS, chainId=424_242).json()["data"]["id"] == elsewhere.pk
     base.unindexed = True
     base.save()
-    assert ask(address=ADDRESS).json()["data"]["id"] == ethereum.pk
+    assert fetch(address=ADDRESS).json()["data"]["id"] == ethereum.pk
 
 
-def test_it_adds_deployer_and_links(ask):
+def test_it_adds_deployer_and_links(fetch):
     urls = {
         "Twitter": "https://x.com/a",
         "website": "https://a.example",
@@ -109,7 +109,7 @@ def test_it_adds_deployer_and_links(ask):
     TokenFactory(requestor_fid=7, chain_id=1, blocked=True)
     TokenFactory(requestor_fid=7, unindexed=True)
     TokenFactory(requestor_fid=8, msg_sender=token.msg_sender)
-    record = ask(address=ADDRESS).json()["data"]
+    record = fetch(address=ADDRESS).json()["data"]
     assert record["deployer"] == {
         "fid": 7,
         "username": None,
@@ -123,23 +123,23 @@ def test_it_adds_deployer_and_links(ask):
     assert record["farcasterVerifiedEthAddress"] is None
 
 
-def test_bare_addresses_are_known_by_their_hosts(ask):
+def test_bare_addresses_are_known_by_their_hosts(fetch):
     urls = ["https://www.x.com/a", "http://[", "https://t.me/b", "https://farcaster.xyz/c", "https://x.com.example/d"]
     TokenFactory(contract_address=ADDRESS, metadata=parse_metadata(json.dumps({"socialMediaUrls": urls})))
-    record = ask(address=ADDRESS).json()["data"]
+    record = fetch(address=ADDRESS).json()["data"]
     found = [record[key] for key in ("twitterUrl", "telegramUrl", "farcasterUrl", "websiteUrl")]
     assert found == [urls[0], urls[2], urls[3], urls[1]]
     assert record["socialLinks"] == [{"name": "website", "link": url} for url in urls]
 
 
-def test_it_tells_the_deployers_profile(ask, django_assert_num_queries):
+def test_it_returns_the_deployers_profile(fetch, django_assert_num_queries):
     TokenFactory(contract_address=ADDRESS, requestor_fid=7)
     addresses = [MINT, "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", ADDRESS]
     SocialProfileFactory(
         fid=7, username="a", display_name="A", pfp_url="https://host/a.png", verified_addresses=addresses
     )
     SocialProfileFactory(fid=8)
-    record = ask(address=ADDRESS).json()["data"]
+    record = fetch(address=ADDRESS).json()["data"]
     assert {key: record["deployer"][key] for key in ("fid", "username", "displayName", "pfpUrl")} == {
         "fid": 7,
         "username": "a",
@@ -148,43 +148,43 @@ def test_it_tells_the_deployers_profile(ask, django_assert_num_queries):
     }
     assert record["farcasterVerifiedEthAddress"] == "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
     with django_assert_num_queries(4):
-        ask(address=ADDRESS)
+        fetch(address=ADDRESS)
 
 
-def test_a_deployer_whose_profile_is_not_there_yet_has_none(ask):
+def test_a_deployer_whose_profile_is_not_there_yet_has_none(fetch):
     TokenFactory(contract_address=ADDRESS, requestor_fid=7)
     SocialProfileFactory(fid=7, wanted=True)
-    record = ask(address=ADDRESS).json()["data"]
+    record = fetch(address=ADDRESS).json()["data"]
     assert (record["deployer"]["fid"], record["deployer"]["username"]) == (7, None)
     assert record["farcasterVerifiedEthAddress"] is None
 
 
-def test_a_deployer_without_fid_is_known_by_his_wallet(ask):
+def test_a_deployer_without_fid_is_known_by_their_wallet(fetch):
     token = TokenFactory(contract_address=ADDRESS)
     TokenFactory.create_batch(2, msg_sender=token.msg_sender)
-    deployer = ask(address=ADDRESS).json()["data"]["deployer"]
+    deployer = fetch(address=ADDRESS).json()["data"]["deployer"]
     assert (deployer["address"], deployer["tokensDeployed"]) == (token.msg_sender, 3)
 
 
-def test_a_deployer_for_whom_the_launchpad_sent_is_known_by_his_own_wallet(ask):
+def test_a_deployer_for_whom_the_launchpad_sent_is_known_by_their_own_wallet(fetch):
     wallet = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
     token = TokenFactory(contract_address=ADDRESS, requestor_address=wallet)
     TokenFactory.create_batch(3, msg_sender=token.msg_sender)
     TokenFactory(msg_sender=wallet)
     TokenFactory(requestor_address=wallet, unindexed=True)
-    deployer = ask(address=ADDRESS).json()["data"]["deployer"]
+    deployer = fetch(address=ADDRESS).json()["data"]["deployer"]
     assert (deployer["address"], deployer["tokensDeployed"]) == (wallet, 2)
 
 
-def test_an_unknown_deployer_deployed_this_token_alone(ask):
+def test_an_unknown_deployer_deployed_only_this_token(fetch):
     TokenFactory(contract_address=ADDRESS, msg_sender="")
     TokenFactory(msg_sender="")
-    deployer = ask(address=ADDRESS).json()["data"]["deployer"]
+    deployer = fetch(address=ADDRESS).json()["data"]["deployer"]
     assert (deployer["address"], deployer["tokensDeployed"]) == (None, 1)
 
 
-def test_it_asks_the_database_for_key_token_and_count(ask, django_assert_num_queries):
+def test_it_queries_the_database_for_key_token_and_count(fetch, django_assert_num_queries):
     TokenFactory(contract_address=ADDRESS)
-    ask(address=ADDRESS)
+    fetch(address=ADDRESS)
     with django_assert_num_queries(3):
-        assert ask(address=ADDRESS).status_code == 200
+        assert fetch(address=ADDRESS).status_code == 200

@@ -1,4 +1,4 @@
-"""GET /api/get-tokens-by-fid"""
+"""Tests of `GET /api/get-tokens-by-fid`."""
 
 import pytest
 
@@ -11,8 +11,8 @@ PATH = "/api/get-tokens-by-fid"
 
 
 @pytest.fixture
-def ask(client, read_key):
-    """Sends the parameters with a key and returns the answer."""
+def fetch(client, read_key):
+    """Send the parameters with a key and return the response."""
     return lambda **parameters: client.get(PATH, parameters, headers=read_key)
 
 
@@ -25,22 +25,22 @@ def ask(client, read_key):
         ({"fid": "7", "cursor": "x"}, "cursor"),
     ],
 )
-def test_it_refuses_a_bad_parameter_by_name(ask, parameters, field):
-    answer = ask(**parameters)
+def test_it_refuses_a_bad_parameter_by_name(fetch, parameters, field):
+    answer = fetch(**parameters)
     assert answer.status_code == 400
     assert [detail["field"] for detail in answer.json()["details"]] == [field]
     assert answer.headers["Cache-Control"] == "no-store"
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_it_takes_get_alone(client, read_key, method):
+def test_it_takes_get_only(client, read_key, method):
     answer = getattr(client, method)(PATH, headers=read_key)
     assert (answer.status_code, set(answer.json())) == (405, {"error"})
 
 
-def test_it_answers_with_nothing_where_there_is_nothing(ask):
+def test_it_answers_with_nothing_where_there_is_nothing(fetch):
     TokenFactory(requestor_fid=8)
-    answer = ask(fid=7, limit=3, includeMarket=1)
+    answer = fetch(fid=7, limit=3, includeMarket=1)
     assert answer.json() == {"data": [], "pagination": {"cursor": None, "total": 0, "totalPages": 0}}
     assert answer.headers["Cache-Control"] == "private, max-age=5"
     assert answer.headers["X-Ignored-Params"] == "includeMarket,limit"
@@ -51,21 +51,21 @@ def test_it_answers_with_a_trailing_slash(client, read_key):
 
 
 @pytest.mark.parametrize(("count", "pages"), [(1, 1), (10, 1), (11, 2), (20, 2), (23, 3)])
-def test_it_tells_how_many_pages_there_are(ask, count, pages):
+def test_it_returns_how_many_pages_there_are(fetch, count, pages):
     TokenFactory.create_batch(count, requestor_fid=7)
-    body = ask(fid=7).json()
+    body = fetch(fid=7).json()
     assert len(body["data"]) == min(count, 10)
     assert (body["pagination"]["total"], body["pagination"]["totalPages"]) == (count, pages)
     assert (body["pagination"]["cursor"] is None) == (pages == 1)
 
 
-def test_a_walk_meets_every_token_once_newest_first(ask):
+def test_a_walk_meets_every_token_once_newest_first(fetch):
     tokens = [TokenFactory(requestor_fid=7).pk for _ in range(23)]
     TokenFactory(requestor_fid=7, blocked=True)
     TokenFactory(requestor_fid=7, unindexed=True)
     found, cursor = [], {}
     for _ in range(3):
-        answer = ask(fid=7, **cursor)
+        answer = fetch(fid=7, **cursor)
         found += ids(answer)
         pagination = answer.json()["pagination"]
         assert (pagination["total"], pagination["totalPages"]) == (23, 3)
@@ -73,21 +73,21 @@ def test_a_walk_meets_every_token_once_newest_first(ask):
     assert (found, cursor) == (tokens[::-1], {"cursor": None})
 
 
-def test_a_cursor_of_another_sort_starts_from_the_first_page(ask):
+def test_a_cursor_of_another_sort_starts_from_the_first_page(fetch):
     token = TokenFactory(requestor_fid=7)
-    assert ids(ask(fid=7, cursor=cursor_of({"id": 5, "k": 1, "s": "market-cap"}))) == [token.pk]
+    assert ids(fetch(fid=7, cursor=cursor_of({"id": 5, "k": 1, "s": "market-cap"}))) == [token.pk]
 
 
-def test_its_records_are_those_of_the_public_list(ask, client):
+def test_its_records_are_those_of_the_public_list(fetch, client):
     price(TokenFactory(requestor_fid=7), price_usd=5)
-    assert ask(fid=7).json()["data"] == client.get("/api/tokens", {"fid": 7}).json()["data"]
+    assert fetch(fid=7).json()["data"] == client.get("/api/tokens", {"fid": 7}).json()["data"]
 
 
 @pytest.mark.parametrize("count", [1, 12])
-def test_its_queries_are_as_many_whatever_the_page(ask, count, django_assert_num_queries):
+def test_its_queries_are_as_many_whatever_the_page(fetch, count, django_assert_num_queries):
     TokenFactory.create_batch(count, requestor_fid=7)
-    # The first use of a key is written down.
-    ask(fid=7)
+    # The first use of a key is recorded.
+    fetch(fid=7)
     # The key's row; page and total.
     with django_assert_num_queries(3):
-        assert len(ids(ask(fid=7))) == min(count, 10)
+        assert len(ids(fetch(fid=7))) == min(count, 10)

@@ -1,4 +1,4 @@
-"""Lists of more tokens than are counted while somebody waits: totals, searches, their plans, and their time limit."""
+"""Lists of more tokens than a request counts: totals, searches, their plans, and their time limit."""
 
 import logging
 import re
@@ -10,15 +10,15 @@ import psycopg
 import pytest
 from django.db import close_old_connections, connection, connections
 
-from config.redis.connection import PREFIX, redis
+from config.redis.connection import PREFIX, redis_client
 from tests.processes.waiting import wait_for
 from tests.rows.many_tokens import ROWS, drop_tokens, make_tokens, plans
 from tests.rows.token_lists import SORTS, ids, walk
 from tests.tokens.catalogue.test_query_plans import INDEXES
 from tokens.catalogue import totals
 from tokens.catalogue.selections import Selection
+from tokens.catalogue.tasks import count_selection
 from tokens.models import Market, Token
-from tokens.tasks import count_selection
 
 pytestmark = pytest.mark.django_db
 
@@ -44,7 +44,7 @@ MARKETS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def tokens(django_db_setup, django_db_blocker):
-    """The ids of the tokens, oldest first; gone after this module, and what was counted of them."""
+    """Return the ids of the tokens, oldest first; the tokens and their counts are gone after this module."""
     with django_db_blocker.unblock():
         make_tokens(TOKENS, MARKETS)
         yield list(Token.objects.order_by("id").values_list("id", flat=True))
@@ -54,7 +54,7 @@ def tokens(django_db_setup, django_db_blocker):
 
 @pytest.fixture(autouse=True)
 def connection_of_the_service(db):
-    """A connection beside the test's, in no transaction: what a statement sets for its own ends with it."""
+    """Return a connection beside the test's, in no transaction: a statement's local settings end with it."""
     of_test = connections["default"]
     connections["default"] = of_test.copy()
     yield
@@ -63,40 +63,40 @@ def connection_of_the_service(db):
 
 
 @pytest.fixture
-def ask(client):
-    """Sends the parameters and returns the answer."""
+def fetch(client):
+    """Send the parameters and return the response."""
     return lambda **parameters: client.get("/api/tokens", parameters)
 
 
 @pytest.fixture
 def uncounted(queue):
-    """What waits in the broker; nothing is counted or being counted."""
+    """Return the broker's queue; nothing is counted or being counted."""
     forget_counts()
     return lambda: [message.args for message in queue() if message.task == "tokens.tasks.count_selection"]
 
 
-def kept_counts():
-    """The keys of what is kept of counts."""
-    return list(redis().scan_iter(f"{PREFIX}total:*"))
+def cached_counts():
+    """Return the keys of cached counts."""
+    return list(redis_client().scan_iter(f"{PREFIX}total:*"))
 
 
 def forget_counts():
-    for key in [totals.CLAIM_KEY, *kept_counts()]:
-        redis().delete(key)
+    for key in [totals.CLAIM_KEY, *cached_counts()]:
+        redis_client().delete(key)
     await_next_second()
 
 
 def await_next_second():
-    """What was read from Redis is remembered until then."""
+    """Entries read from Redis are remembered until then."""
     begin = int(time.time())
     wait_for(lambda: int(time.time()) > begin)
 
 
 def let_seconds_pass(seconds):
-    """Make every kept count so much older."""
-    for key in kept_counts():
-        number, counted_at = orjson.loads(redis().get(key))
-        redis().set(key, orjson.dumps([number, counted_at - seconds]), keepttl=True)
+    """Make every cached count so much older."""
+    for key in cached_counts():
+        number, counted_at = orjson.loads(redis_client().get(key))
+        redis_client().set(key, orjson.dumps([number, counted_at - seconds]), keepttl=True)
 
 
 def is_estimate(answer):
@@ -107,8 +107,8 @@ def is_estimate(answer):
 # Totals.
 
 
-def test_an_estimate_is_marked_as_described(ask, uncounted, client):
-    answer = ask()
+def test_an_estimate_is_marked_as_described(fetch, uncounted, client):
+    answer = fetch()
     assert is_estimate(answer)
     described = client.get("/api/openapi.json").json()["paths"]["/api/tokens"]["get"]["responses"]
     for status in ("200", "304"):
@@ -127,10 +127,10 @@ def test_an_estimate_is_marked_as_described(ask, uncounted, client):
         ({"startDate": 1767225600 + 10_000}, 10_000),
     ],
 )
-def test_a_total_up_to_the_limit_is_exact(ask, uncounted, parameters, total):
-    answer = ask(**parameters)
+def test_a_total_up_to_the_limit_is_exact(fetch, uncounted, parameters, total):
+    answer = fetch(**parameters)
     assert (answer.json()["total"], is_estimate(answer)) == (total, False)
-    # How many are deployed in all is another matter.
+    # The number of all deployed tokens is counted separately.
     assert uncounted() in ([], [["TokenFilter", []]])
 
 
@@ -145,29 +145,29 @@ def test_a_total_up_to_the_limit_is_exact(ask, uncounted, parameters, total):
         ({"startDate": 1767225600 + 9_999}, 10_001, [["startDate", str(1767225600 + 9_999)]]),
     ],
 )
-def test_a_total_beyond_is_an_estimate_until_a_worker_has_counted(ask, uncounted, parameters, number, values):
-    first = ask(**parameters)
+def test_a_total_beyond_is_an_estimate_until_a_worker_has_counted(fetch, uncounted, parameters, number, values):
+    first = fetch(**parameters)
     assert is_estimate(first)
     assert totals.EXACT_UP_TO < first.json()["total"] < 2 * number
     message = ["TokenFilter", values]
     assert uncounted().count(message) == 1
-    assert is_estimate(ask(**parameters))
+    assert is_estimate(fetch(**parameters))
     assert uncounted().count(message) == 1, "one worker is enough"
     count_selection(*message)
-    answer = wait_for(lambda: (lambda answer: not is_estimate(answer) and answer)(ask(**parameters)))
+    answer = wait_for(lambda: (lambda answer: not is_estimate(answer) and answer)(fetch(**parameters)))
     assert answer.json()["total"] == number
     assert answer.json()["data"] == first.json()["data"]
     assert uncounted().count(message) == 1
 
 
-def test_the_tokens_deployed_are_counted_alike(ask, uncounted):
-    answer = ask(q="precisely")
+def test_the_tokens_deployed_are_counted_alike(fetch, uncounted):
+    answer = fetch(q="precisely")
     assert not is_estimate(answer)
     assert 18_000 < answer.json()["tokensDeployed"] < 22_000
     assert uncounted() == [["TokenFilter", []]]
     count_selection("TokenFilter", [])
-    wait_for(lambda: ask(q="precisely").json()["tokensDeployed"] == ROWS)
-    assert ask(fid=7, q="precisely").json()["tokensDeployed"] > 10_000
+    wait_for(lambda: fetch(q="precisely").json()["tokensDeployed"] == ROWS)
+    assert fetch(fid=7, q="precisely").json()["tokensDeployed"] > 10_000
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_the_tokens_deployed_are_counted_alike(ask, uncounted):
         ("search", {"q": "Coin"}, ["SearchFilter", [["q", "Coin"]]]),
     ],
 )
-def test_every_list_says_when_its_total_is_an_estimate(client, uncounted, path, parameters, message):
+def test_every_list_marks_an_estimated_total(client, uncounted, path, parameters, message):
     answer = client.get(f"/api/tokens/{path}", parameters)
     assert is_estimate(answer)
     assert uncounted() == [message]
@@ -187,53 +187,53 @@ def test_every_list_says_when_its_total_is_an_estimate(client, uncounted, path, 
     assert client.get(f"/api/tokens/{path}", parameters).json()["total"] == ROWS
 
 
-def test_a_count_is_made_anew_before_it_is_gone(ask, uncounted):
+def test_a_count_is_made_anew_before_it_is_gone(fetch, uncounted):
     count_selection("TokenFilter", [])
-    wait_for(lambda: not is_estimate(ask()))
+    wait_for(lambda: not is_estimate(fetch()))
     assert uncounted() == []
-    let_seconds_pass(totals.REFRESHED_SECONDS + 1)
-    wait_for(lambda: ask() and uncounted() == [["TokenFilter", []]])
-    answer = ask()
+    let_seconds_pass(totals.REFRESH_AFTER_SECONDS + 1)
+    wait_for(lambda: fetch() and uncounted() == [["TokenFilter", []]])
+    answer = fetch()
     assert (answer.json()["total"], is_estimate(answer)) == (ROWS, False)
     assert len(uncounted()) == 1
 
 
-def test_few_are_counted_anew_each_time_whatever_a_worker_has_counted(ask, tokens, uncounted):
-    assert totals.count(Selection(values=(("q", "犬"),))) == 50
+def test_few_are_counted_anew_each_time_whatever_a_worker_has_counted(fetch, tokens, uncounted):
+    assert totals.count_tokens(Selection(values=(("q", "犬"),))) == 50
     hidden = Token.objects.filter(pk=tokens[399])
     hidden.update(blocked=True)
-    answer = ask(q="犬")
+    answer = fetch(q="犬")
     hidden.update(blocked=False)
     assert (answer.json()["total"], is_estimate(answer)) == (49, False)
 
 
-def test_that_there_are_few_is_known_for_longer_than_a_number_is_kept(ask, uncounted):
-    totals.count(Selection(values=(("q", "犬"),)))
-    totals.count(Selection(values=(("q", "coin"),)))
-    few, many = sorted((redis().ttl(key) for key in kept_counts()), reverse=True)
-    assert totals.KEPT_SECONDS < few <= totals.REMEMBERED_SECONDS
-    assert 0 < many <= totals.KEPT_SECONDS
+def test_that_there_are_few_is_known_for_longer_than_a_number_is_kept(fetch, uncounted):
+    totals.count_tokens(Selection(values=(("q", "犬"),)))
+    totals.count_tokens(Selection(values=(("q", "coin"),)))
+    few, many = sorted((redis_client().ttl(key) for key in cached_counts()), reverse=True)
+    assert totals.TOTAL_TTL_SECONDS < few <= totals.NO_TOTAL_TTL_SECONDS
+    assert 0 < many <= totals.TOTAL_TTL_SECONDS
 
 
-def test_few_that_have_become_many_are_counted(ask, uncounted):
-    redis().set(totals._key(Selection(values=(("q", "slightly"),))), orjson.dumps([50, time.time()]))
+def test_few_that_have_become_many_are_counted(fetch, uncounted):
+    redis_client().set(totals._key(Selection(values=(("q", "slightly"),))), orjson.dumps([50, time.time()]))
     await_next_second()
-    assert is_estimate(ask(q="slightly"))
+    assert is_estimate(fetch(q="slightly"))
     assert ["TokenFilter", [["q", "slightly"]]] in uncounted()
 
 
-def test_one_count_is_made_at_a_time_whatever_is_asked_for(ask, uncounted):
+def test_one_count_is_made_at_a_time_for_any_requests(fetch, uncounted):
     for q in ("coin", "n", "slightly", "ancient"):
-        assert is_estimate(ask(q=q))
+        assert is_estimate(fetch(q=q))
     assert uncounted() == [["TokenFilter", [["q", "coin"]]]]
-    assert redis().ttl(totals.CLAIM_KEY) > totals.REFRESHED_SECONDS
+    assert redis_client().ttl(totals.CLAIM_KEY) > totals.REFRESH_AFTER_SECONDS
     count_selection("TokenFilter", [["q", "coin"]])
-    wait_for(lambda: ask(q="n") and len(uncounted()) == 2)
+    wait_for(lambda: fetch(q="n") and len(uncounted()) == 2)
     # Whichever of its two counts the free moment falls to.
     assert uncounted()[1] in (["TokenFilter", [["q", "n"]]], ["TokenFilter", []])
 
 
-def test_a_count_that_takes_too_long_is_given_up_and_not_made_again_soon(ask, uncounted, locked, caplog):
+def test_a_count_that_takes_too_long_is_given_up_and_not_made_again_soon(fetch, uncounted, locked, caplog):
     totals.claim_count()
     let_go = locked("tokens_searchentry")
     stopper = threading.Thread(target=stop_statement_that_waits)
@@ -244,34 +244,36 @@ def test_a_count_that_takes_too_long_is_given_up_and_not_made_again_soon(ask, un
     let_go()
     assert "took too long" in caplog.text
     await_next_second()
-    answer = ask(q="coin")
+    answer = fetch(q="coin")
     assert is_estimate(answer)
     assert ["TokenFilter", [["q", "coin"]]] not in uncounted()
     # Others are counted.
-    wait_for(lambda: is_estimate(ask(q="n")) and uncounted())
+    wait_for(lambda: is_estimate(fetch(q="n")) and uncounted())
 
 
 def stop_statement_that_waits():
-    """Stop what waits for a lock, as the statement's time limit does."""
+    """Cancel the statement that waits for a lock, as the statement timeout does."""
     waiting = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = %s"
     with psycopg.connect(**connections["default"].get_connection_params(), autocommit=True) as watching:
         wait_for(lambda: watching.execute(waiting, [watching.info.dbname]).fetchall())
 
 
 @pytest.mark.parametrize("parameters", [{}, {"q": "slightly"}, {"pair": "weth"}])
-def test_the_pages_are_the_same_with_an_estimate_and_a_count(ask, uncounted, parameters):
-    before = [ids(ask(offset=offset, sortBy=sort_by, **parameters)) for offset in (0, 50) for sort_by in SORTS]
+def test_the_pages_are_the_same_with_an_estimate_and_a_count(fetch, uncounted, parameters):
+    before = [ids(fetch(offset=offset, sortBy=sort_by, **parameters)) for offset in (0, 50) for sort_by in SORTS]
     (message, *_) = uncounted()
     count_selection(*message)
-    wait_for(lambda: not is_estimate(ask(**parameters)))
-    assert before == [ids(ask(offset=offset, sortBy=sort_by, **parameters)) for offset in (0, 50) for sort_by in SORTS]
+    wait_for(lambda: not is_estimate(fetch(**parameters)))
+    assert before == [
+        ids(fetch(offset=offset, sortBy=sort_by, **parameters)) for offset in (0, 50) for sort_by in SORTS
+    ]
 
 
 # Searches that find many.
 
 
 def expected(tokens, sort_by, *, descending, numbers):
-    """The ids of tokens by their numbers, in the list's order, from Python's own sorting."""
+    """Return the ids of tokens by their numbers, in the list's order, from Python's own sorting."""
     wanted = {tokens[number - 1] for number in numbers}
     if sort_by == "deployed-at":
         return sorted(wanted, reverse=descending)
@@ -284,31 +286,31 @@ def expected(tokens, sort_by, *, descending, numbers):
 @pytest.mark.parametrize("sort", ["desc", "asc"])
 @pytest.mark.parametrize("sort_by", SORTS)
 @pytest.mark.parametrize(("q", "last"), [("coin", ROWS), ("ancient", 12_000), ("t", 12_000), ("slightly a", 10_001)])
-def test_many_matches_are_walked_in_order(ask, tokens, q, last, sort_by, sort):
+def test_many_matches_are_walked_in_order(fetch, tokens, q, last, sort_by, sort):
     in_order = expected(tokens, sort_by, descending=sort == "desc", numbers=range(1, last + 1))
-    first = ask(q=q, sortBy=sort_by, sort=sort)
+    first = fetch(q=q, sortBy=sort_by, sort=sort)
     assert ids(first) == in_order[:10]
-    assert ids(ask(q=q, sortBy=sort_by, sort=sort, cursor=first.json()["cursor"], limit=20)) == in_order[10:30]
-    assert ids(ask(q=q, sortBy=sort_by, sort=sort, offset=10_000, limit=3)) == in_order[10_000:10_003]
+    assert ids(fetch(q=q, sortBy=sort_by, sort=sort, cursor=first.json()["cursor"], limit=20)) == in_order[10:30]
+    assert ids(fetch(q=q, sortBy=sort_by, sort=sort, offset=10_000, limit=3)) == in_order[10_000:10_003]
 
 
-def test_the_last_pages_of_many_matches_end(ask, tokens):
-    cursor = ask(q="slightly", sort="asc", offset=9_980, limit=20).json()["cursor"]
-    assert ids(ask(q="slightly", sort="asc", cursor=cursor)) == [tokens[10_000]]
-    assert ask(q="slightly", sort="asc", cursor=cursor).json()["cursor"] is None
+def test_the_last_pages_of_many_matches_end(fetch, tokens):
+    cursor = fetch(q="slightly", sort="asc", offset=9_980, limit=20).json()["cursor"]
+    assert ids(fetch(q="slightly", sort="asc", cursor=cursor)) == [tokens[10_000]]
+    assert fetch(q="slightly", sort="asc", cursor=cursor).json()["cursor"] is None
 
 
-def test_filters_narrow_a_search_that_finds_many(ask, tokens):
-    answer = ask(q="ancient", chainId=1, limit=3)
+def test_filters_narrow_a_search_that_finds_many(fetch, tokens):
+    answer = fetch(q="ancient", chainId=1, limit=3)
     assert ids(answer) == [tokens[11_999], tokens[11_997], tokens[11_995]]
-    assert walk(ask, q="犬", limit=20, chainId=1) == tokens[399::400][::-1]
+    assert walk(fetch, q="犬", limit=20, chainId=1) == tokens[399::400][::-1]
 
 
 # Plans.
 
 
 def found_by(plan, condition):
-    """Whether it is one of the conditions by which an index is read."""
+    """Return whether it is one of the conditions by which an index is read."""
     return any(condition in one for one in re.findall(r"Index Cond: (.*)", plan))
 
 
@@ -327,8 +329,8 @@ def found_by(plan, condition):
         ("%_%", "short_grams(text) @> '{%_,_%}'"),
     ],
 )
-def test_few_matches_are_read_from_their_index(ask, q, condition, more):
-    matches, *_ = plans(lambda: ask(q=q, **more), "tokens_searchentry")
+def test_few_matches_are_read_from_their_index(fetch, q, condition, more):
+    matches, *_ = plans(lambda: fetch(q=q, **more), "tokens_searchentry")
     assert "Bitmap Index Scan on search_by_everything" in matches
     assert found_by(matches, condition)
     assert "Seq Scan" not in matches
@@ -349,8 +351,8 @@ def test_few_matches_are_read_from_their_index(ask, q, condition, more):
         ({"pairAddress": TX_HASH}, f"(pool_address)::text = '{TX_HASH}'"),
     ],
 )
-def test_filters_are_conditions_of_the_same_index(ask, more, condition):
-    matches, *_ = plans(lambda: ask(q="犬", **more), "tokens_searchentry")
+def test_filters_are_conditions_of_the_same_index(fetch, more, condition):
+    matches, *_ = plans(lambda: fetch(q="犬", **more), "tokens_searchentry")
     assert found_by(matches, condition)
     assert "tokens_token" not in matches
     assert "Seq Scan" not in matches
@@ -359,12 +361,12 @@ def test_filters_are_conditions_of_the_same_index(ask, more, condition):
 @pytest.mark.parametrize("sort", ["desc", "asc"])
 @pytest.mark.parametrize("sort_by", SORTS)
 @pytest.mark.parametrize("q", ["coin", "n"])
-def test_many_matches_are_a_walk_along_the_index_of_the_sort(ask, q, sort_by, sort):
+def test_many_matches_are_a_walk_along_the_index_of_the_sort(fetch, q, sort_by, sort):
     index = {"desc": "Index Scan using {}_down", "asc": "Index Scan using {}_up"}[sort].format(INDEXES.get(sort_by))
     if sort_by == "deployed-at":
         index = "Scan using token_listed_newest" if sort == "desc" else "Scan Backward using token_listed_newest"
-    for parameters in ({}, {"cursor": ask(q=q, sortBy=sort_by, sort=sort).json()["cursor"]}):
-        page, *_ = plans(lambda more=parameters: ask(q=q, sortBy=sort_by, sort=sort, **more))
+    for parameters in ({}, {"cursor": fetch(q=q, sortBy=sort_by, sort=sort).json()["cursor"]}):
+        page, *_ = plans(lambda more=parameters: fetch(q=q, sortBy=sort_by, sort=sort, **more))
         assert index in page
         assert "Sort" not in page
         assert "Seq Scan" not in page
@@ -373,11 +375,11 @@ def test_many_matches_are_a_walk_along_the_index_of_the_sort(ask, q, sort_by, so
 @pytest.mark.parametrize(
     ("q", "index"), [(ADDRESS, "token_by_address"), (TX_HASH, "token_by_transaction"), (TX_HASH, "token_by_pool")]
 )
-def test_what_is_named_is_looked_up_in_its_indexes(ask, q, index):
-    named, *_ = plans(lambda: ask(q=q))
+def test_what_is_named_is_looked_up_in_its_indexes(fetch, q, index):
+    named, *_ = plans(lambda: fetch(q=q))
     assert index in named
     assert "Seq Scan" not in named
-    for matches in plans(lambda: ask(q=q), "tokens_searchentry"):
+    for matches in plans(lambda: fetch(q=q), "tokens_searchentry"):
         assert "Seq Scan" not in matches
 
 
@@ -386,7 +388,7 @@ def test_what_is_named_is_looked_up_in_its_indexes(ask, q, index):
 
 @pytest.fixture
 def locked():
-    """Locks a table; the function that it returns lets go of it, as does PostgreSQL after a while."""
+    """Lock a table; the returned function releases the lock, as does PostgreSQL after a while."""
     other = psycopg.connect(**connection.get_connection_params(), autocommit=True)
     other.execute("SET idle_in_transaction_session_timeout = '30s'")
     other.autocommit = False
@@ -407,18 +409,18 @@ def settings_of_connection():
 
 
 @pytest.mark.parametrize("q", ["coin", "qzxj", "犬", "nowhere", "precisely"])
-def test_a_search_that_takes_too_long_is_given_up(ask, uncounted, locked, settings, q):
+def test_a_search_that_takes_too_long_is_given_up(fetch, uncounted, locked, settings, q):
     settings.SEARCH_TIMEOUT_MS = 100
     before = settings_of_connection()
     let_go = locked("tokens_market")
-    answer = ask(q=q, sortBy="market-cap")
+    answer = fetch(q=q, sortBy="market-cap")
     let_go()
     assert (answer.status_code, answer.json()) == (503, {"error": "Search timed out"})
     assert (answer.headers["Retry-After"], answer.headers["Cache-Control"]) == ("5", "no-store")
     close_old_connections()
     assert settings_of_connection() == before
     settings.SEARCH_TIMEOUT_MS = 60_000
-    assert ask(q=q, sortBy="market-cap").status_code == 200
+    assert fetch(q=q, sortBy="market-cap").status_code == 200
     assert settings_of_connection() == before
 
 
@@ -429,20 +431,20 @@ def test_every_search_has_its_limit(client, path, settings):
     assert (answer.status_code, answer.json()) == (503, {"error": "Search timed out"})
 
 
-def test_a_list_has_no_such_limit(ask, settings):
+def test_a_list_has_no_such_limit(fetch, settings):
     settings.SEARCH_TIMEOUT_MS = 0
-    assert ask().status_code == 200
+    assert fetch().status_code == 200
 
 
-def test_a_search_leaves_the_connections_settings_alone(ask):
+def test_a_search_keeps_the_connections_settings(fetch):
     before = settings_of_connection()
     for q in ("coin", "犬", "qzxj", ADDRESS, ""):
-        assert ask(q=q, pair="weth").status_code == 200
+        assert fetch(q=q, pair="weth").status_code == 200
         assert settings_of_connection() == before
 
 
 def test_a_walk_that_finds_no_page_soon_is_given_up_and_its_matches_are_sorted(
-    ask, tokens, uncounted, locked, settings
+    fetch, tokens, uncounted, locked, settings
 ):
     settings.SEARCH_TIMEOUT_MS = 60_000
     waiting = "SELECT query_start FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
@@ -452,14 +454,14 @@ def test_a_walk_that_finds_no_page_soon_is_given_up_and_its_matches_are_sorted(
     def let_go_when_sorted():
         begins = set()
         with psycopg.connect(**connection.get_connection_params(), autocommit=True) as watching:
-            # The first statement that waits is the walk; the second one is there because that was given up.
+            # The first statement that waits is the walk; the second one is there because that was cancelled.
             wait_for(lambda: begins.update(watching.execute(waiting)) or len(begins) > 1, seconds=25)
         let_go()
 
     watcher = threading.Thread(target=let_go_when_sorted)
     watcher.start()
-    answer = ask(q="ancient", includeMarket=1, offset=5)
+    answer = fetch(q="ancient", includeMarket=1, offset=5)
     watcher.join()
     assert ids(answer) == tokens[11_985:11_995][::-1]
     assert (answer.json()["total"], is_estimate(answer)) == (12_000, False)
-    assert answer.json()["cursor"] == ask(q="ancient", offset=5).json()["cursor"]
+    assert answer.json()["cursor"] == fetch(q="ancient", offset=5).json()["cursor"]

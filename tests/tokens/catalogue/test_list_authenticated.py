@@ -1,4 +1,4 @@
-"""GET /api/tokens/authenticated"""
+"""Tests of `GET /api/tokens/authenticated`."""
 
 import pytest
 
@@ -13,8 +13,8 @@ ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 
 
 @pytest.fixture
-def ask(client, read_key):
-    """Sends the parameters with a key and returns the answer."""
+def fetch(client, read_key):
+    """Send the parameters with a key and return the response."""
     return lambda **parameters: client.get(PATH, parameters, headers=read_key)
 
 
@@ -24,8 +24,8 @@ def test_it_refuses_an_unknown_key(client, text):
 
 
 @pytest.mark.parametrize("value", ["201", "-1", "abc", "1.0", "9" * 5_000])
-def test_it_refuses_a_bad_limit(ask, value):
-    answer = ask(limit=value)
+def test_it_refuses_a_bad_limit(fetch, value):
+    answer = fetch(limit=value)
     assert (answer.status_code, answer.json()["error"]) == (400, f"limit {LIMIT_RULE}")
 
 
@@ -33,20 +33,20 @@ def test_it_refuses_a_bad_limit(ask, value):
     ("name", "value"),
     [("offset", "10001"), ("sortBy", "price"), ("sort", "up"), ("q", "a" * 101), ("fid", "0"), ("cursor", "x")],
 )
-def test_it_refuses_what_the_public_list_refuses(ask, client, name, value):
-    answer = ask(**{name: value})
+def test_it_refuses_what_the_public_list_refuses(fetch, client, name, value):
+    answer = fetch(**{name: value})
     assert answer.status_code == 400
     assert answer.json() == client.get("/api/tokens", {name: value}).json()
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_it_takes_get_alone(client, read_key, method):
+def test_it_takes_get_only(client, read_key, method):
     answer = getattr(client, method)(PATH, headers=read_key)
     assert (answer.status_code, set(answer.json())) == (405, {"error"})
 
 
-def test_it_answers_with_nothing_where_there_is_nothing(ask):
-    answer = ask(page=1)
+def test_it_answers_with_nothing_where_there_is_nothing(fetch):
+    answer = fetch(page=1)
     assert answer.json() == {"data": [], "total": 0, "cursor": None}
     assert answer.headers["Cache-Control"] == "private, no-store"
     assert answer.headers["X-Ignored-Params"] == "page"
@@ -57,22 +57,22 @@ def test_it_answers_with_and_without_a_trailing_slash(client, read_key, path):
     assert client.get(path, headers=read_key).status_code == 200
 
 
-def test_it_lists_neither_blocked_nor_unindexed_tokens(ask):
+def test_it_lists_neither_blocked_nor_unindexed_tokens(fetch):
     TokenFactory(blocked=True)
     TokenFactory(unindexed=True)
     shown = TokenFactory()
-    assert (ids(ask()), ask().json()["total"]) == ([shown.pk], 1)
+    assert (ids(fetch()), fetch().json()["total"]) == ([shown.pk], 1)
 
 
 @pytest.mark.parametrize(("limit", "count"), [(None, 10), (0, 0), (1, 1), (21, 21), (200, 23)])
-def test_it_pages_by_limit(ask, limit, count):
+def test_it_pages_by_limit(fetch, limit, count):
     TokenFactory.create_batch(23)
-    answer = ask(**({} if limit is None else {"limit": limit}))
+    answer = fetch(**({} if limit is None else {"limit": limit}))
     assert (len(ids(answer)), answer.json()["total"]) == (count, 23)
     assert (answer.json()["cursor"] is None) == (count in (0, 23))
 
 
-def test_it_answers_as_the_public_list(ask, client):
+def test_it_answers_as_the_public_list(fetch, client):
     for number in range(12):
         token = TokenFactory(requestor_fid=number % 3 + 1, name=f"dog {ADDRESS}" if number % 2 else "cat")
         if number % 4:
@@ -84,23 +84,23 @@ def test_it_answers_as_the_public_list(ask, client):
             parameters = filters | {"sortBy": sort_by, "sort": "asc", "includeUser": 1, "includeMarket": 1, "limit": 5}
             public = client.get("/api/tokens", parameters).json()
             del public["tokensDeployed"]
-            assert ask(**parameters).json() == public
+            assert fetch(**parameters).json() == public
 
 
-def test_a_walk_meets_every_token_once(ask):
+def test_a_walk_meets_every_token_once(fetch):
     tokens = [price(TokenFactory(), market_cap=number % 4) for number in range(30)]
     expected = sorted(tokens, key=lambda token: (tokens.index(token) % 4, token.pk))
     for limit in (7, 29, 30):
-        assert walk(ask, sortBy="market-cap", sort="asc", limit=limit) == [token.pk for token in expected]
+        assert walk(fetch, sortBy="market-cap", sort="asc", limit=limit) == [token.pk for token in expected]
 
 
 @pytest.mark.parametrize("limit", [1, 200])
-def test_its_queries_are_as_many_whatever_the_page(ask, limit, django_assert_num_queries):
+def test_its_queries_are_as_many_whatever_the_page(fetch, limit, django_assert_num_queries):
     for fid in range(1, 41):
         TokenFactory(requestor_fid=fid)
         SocialProfileFactory(fid=fid)
-    # The first use of a key is written down.
-    ask()
+    # The first use of a key is recorded.
+    fetch()
     # The key's row; page, total and users.
     with django_assert_num_queries(4):
-        assert len(ids(ask(limit=limit, includeUser=1, includeMarket=1))) == min(limit, 40)
+        assert len(ids(fetch(limit=limit, includeUser=1, includeMarket=1))) == min(limit, 40)

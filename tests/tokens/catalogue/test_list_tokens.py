@@ -1,4 +1,4 @@
-"""GET /api/tokens"""
+"""Tests of `GET /api/tokens`."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -14,8 +14,8 @@ WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 
 
 @pytest.fixture
-def ask(client):
-    """Sends the parameters and returns the answer."""
+def fetch(client):
+    """Send the parameters and return the response."""
     return lambda **parameters: client.get("/api/tokens", parameters)
 
 
@@ -28,7 +28,7 @@ MOMENT_RULE = "must be Unix seconds, a whole number from 0 to 253402300799"
 FLAG_RULE = "must be true, false, 1 or 0"
 LENGTH_RULE = "must have at most 100 characters"
 CURSOR_RULE = "must be the cursor of an earlier answer of this list"
-# What has no blanks around it, nor is blank.
+# Values with no blanks around them that are not blank.
 EXACT = {
     "fid": "1",
     "fids": "1",
@@ -76,8 +76,8 @@ EXACT = {
         ("cursor", cursor_of({"id": "2026-02-07T03:50:49.000Z", "k": "1; DROP", "s": "deployed-at"}), CURSOR_RULE),
     ],
 )
-def test_it_refuses_a_bad_parameter_by_name(ask, name, value, rule):
-    answer = ask(**{name: value})
+def test_it_refuses_a_bad_parameter_by_name(fetch, name, value, rule):
+    answer = fetch(**{name: value})
     body = answer.json()
     assert answer.status_code == 400
     assert answer.headers["Cache-Control"] == "no-store"
@@ -109,8 +109,8 @@ PARAMETERS = [
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
-def test_it_refuses_nul_characters(ask, name):
-    answer = ask(**{name: "1\0a"})
+def test_it_refuses_nul_characters(fetch, name):
+    answer = fetch(**{name: "1\0a"})
     assert answer.status_code == 400
     assert answer.json()["details"][0]["field"] == name
 
@@ -120,30 +120,30 @@ def test_it_refuses_a_parameter_given_twice(client):
     assert (answer.status_code, answer.json()["error"]) == (400, "limit must be given once")
 
 
-def test_it_names_every_bad_parameter(ask):
-    details = ask(limit="x", fid="x", fids="x").json()["details"]
+def test_it_names_every_bad_parameter(fetch):
+    details = fetch(limit="x", fid="x", fids="x").json()["details"]
     assert {detail["field"] for detail in details} == {"limit", "fid", "fids"}
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_it_takes_get_alone(client, method):
+def test_it_takes_get_only(client, method):
     answer = getattr(client, method)("/api/tokens")
     assert answer.status_code == 405
     assert set(answer.json()) == {"error"}
     assert "GET" in answer.headers["Allow"]
 
 
-def test_it_lists_neither_blocked_nor_unindexed_tokens(ask):
+def test_it_lists_neither_blocked_nor_unindexed_tokens(fetch):
     TokenFactory(blocked=True)
     TokenFactory(unindexed=True)
     shown = TokenFactory()
-    answer = ask()
+    answer = fetch()
     assert ids(answer) == [shown.pk]
     assert (answer.json()["total"], answer.json()["tokensDeployed"]) == (1, 1)
 
 
-def test_it_answers_with_nothing_where_there_is_nothing(ask):
-    answer = ask()
+def test_it_answers_with_nothing_where_there_is_nothing(fetch):
+    answer = fetch()
     assert answer.json() == {"data": [], "total": 0, "cursor": None, "tokensDeployed": 0}
     assert answer.headers["Cache-Control"] == "public, s-maxage=2"
     assert answer.headers["Content-Type"] == "application/json"
@@ -163,80 +163,80 @@ def test_it_answers_with_and_without_a_trailing_slash(client, address):
     assert len(ids(client.get(address))) == 1
 
 
-def test_blank_parameters_are_no_filters(ask):
+def test_blank_parameters_are_no_filters(fetch):
     TokenFactory()
-    answer = ask(**dict.fromkeys(PARAMETERS, ""))
+    answer = fetch(**dict.fromkeys(PARAMETERS, ""))
     assert len(ids(answer)) == 1
     assert "X-Ignored-Params" not in answer.headers
 
 
 @pytest.mark.parametrize(("limit", "count"), [(None, 10), (0, 0), (1, 1), (20, 20)])
-def test_it_pages_by_limit(ask, limit, count):
+def test_it_pages_by_limit(fetch, limit, count):
     TokenFactory.create_batch(21)
-    answer = ask(**({} if limit is None else {"limit": limit}))
+    answer = fetch(**({} if limit is None else {"limit": limit}))
     assert len(ids(answer)) == count
     assert answer.json()["total"] == 21
     assert (answer.json()["cursor"] is None) == (count == 0)
 
 
 @pytest.mark.parametrize("sort", ["desc", "asc"])
-def test_a_walk_meets_every_token_once_in_order(ask, sort):
+def test_a_walk_meets_every_token_once_in_order(fetch, sort):
     # Three to each second, so that pages end within ties.
     tokens = [TokenFactory(deployed_at=NOON + timedelta(seconds=number // 3)) for number in range(23)]
     expected = [token.pk for token in sorted(tokens, key=lambda token: (token.deployed_at, token.pk))]
-    assert walk(ask, sort=sort, limit=4) == (expected if sort == "asc" else expected[::-1])
+    assert walk(fetch, sort=sort, limit=4) == (expected if sort == "asc" else expected[::-1])
 
 
-def test_a_walk_meets_every_token_once_while_others_arrive(ask):
+def test_a_walk_meets_every_token_once_while_others_arrive(fetch):
     first = [TokenFactory().pk for _ in range(6)]
-    answer = ask(limit=3)
+    answer = fetch(limit=3)
     TokenFactory.create_batch(2)
-    rest = ask(limit=3, cursor=answer.json()["cursor"])
+    rest = fetch(limit=3, cursor=answer.json()["cursor"])
     assert ids(answer) + ids(rest) == first[::-1]
     assert rest.json()["cursor"] is None
 
 
-def test_a_cursor_has_the_contracts_form(ask):
+def test_a_cursor_has_the_contracts_form(fetch):
     TokenFactory(deployed_at=NOON)
     last = TokenFactory(deployed_at=NOON)
-    assert content_of(ask(limit=1).json()["cursor"]) == {
+    assert content_of(fetch(limit=1).json()["cursor"]) == {
         "id": "2026-02-07T12:00:00.000Z",
         "k": last.pk,
         "s": "deployed-at",
     }
 
 
-def test_a_cursor_of_another_sort_starts_from_the_first_page(ask):
+def test_a_cursor_of_another_sort_starts_from_the_first_page(fetch):
     tokens = TokenFactory.create_batch(3)
-    other_order = ask(limit=1, sort="asc").json()["cursor"]
+    other_order = fetch(limit=1, sort="asc").json()["cursor"]
     other_value = cursor_of({"id": 5.5, "k": tokens[0].pk, "s": "market-cap"})
     for cursor in (other_order, other_value):
-        assert ids(ask(cursor=cursor)) == [token.pk for token in reversed(tokens)]
+        assert ids(fetch(cursor=cursor)) == [token.pk for token in reversed(tokens)]
 
 
-def test_the_older_cursor_gives_what_is_at_or_before_its_second(ask):
+def test_the_older_cursor_gives_what_is_at_or_before_its_second(fetch):
     second = datetime(2026, 2, 7, 3, 50, 49, tzinfo=UTC)
     before, at, later_in_it, after = (
         TokenFactory(deployed_at=second + timedelta(seconds=seconds)) for seconds in (-1, 0, 0.5, 1)
     )
-    answer = ask(cursor="eyJpZCI6IjIwMjYtMDItMDdUMDM6NTA6NDkifQ==")
+    answer = fetch(cursor="eyJpZCI6IjIwMjYtMDItMDdUMDM6NTA6NDkifQ==")
     assert ids(answer) == [later_in_it.pk, at.pk, before.pk]
     assert after.pk not in ids(answer)
 
 
-def test_an_offset_counts_from_the_cursor(ask):
+def test_an_offset_counts_from_the_cursor(fetch):
     newest_first = [token.pk for token in reversed(TokenFactory.create_batch(9))]
-    cursor = ask(limit=2).json()["cursor"]
-    answer = ask(limit=3, cursor=cursor, offset=1)
+    cursor = fetch(limit=2).json()["cursor"]
+    answer = fetch(limit=3, cursor=cursor, offset=1)
     assert ids(answer) == newest_first[3:6]
-    assert ids(ask(limit=3, cursor=answer.json()["cursor"])) == newest_first[6:]
-    assert ids(ask(limit=3, offset=8)) == newest_first[8:]
+    assert ids(fetch(limit=3, cursor=answer.json()["cursor"])) == newest_first[6:]
+    assert ids(fetch(limit=3, offset=8)) == newest_first[8:]
 
 
 @pytest.mark.parametrize("offset", [3, 10_000])
-def test_beyond_the_end_is_the_last_page(ask, offset):
+def test_beyond_the_end_is_the_last_page(fetch, offset):
     TokenFactory.create_batch(3)
-    body = ask(offset=offset).json()
+    body = fetch(offset=offset).json()
     assert (body["data"], body["cursor"], body["total"]) == ([], None, 3)
 
 
@@ -244,7 +244,7 @@ COLUMNS = dict(zip(SORTS[1:], ("market_cap", "tx_count_24h", "price_change_24h",
 
 
 @pytest.mark.parametrize("sort_by", SORTS[1:])
-def test_it_sorts_by_market_with_the_unknown_last_in_both_directions(ask, sort_by):
+def test_it_sorts_by_market_with_the_unknown_last_in_both_directions(fetch, sort_by):
     column = COLUMNS[sort_by]
     tokens = TokenFactory.create_batch(8)
     # Two of each, known in part, and nothing known of the last two.
@@ -253,88 +253,88 @@ def test_it_sorts_by_market_with_the_unknown_last_in_both_directions(ask, sort_b
     by_number = [token.pk for token in tokens]
     second, fourth, unknown = by_number[1], by_number[3], [by_number[2], *by_number[6:]]
     rising = [second, by_number[5], by_number[0], by_number[4], fourth]
-    assert ids(ask(sortBy=sort_by, sort="asc")) == rising + unknown
-    assert ids(ask(sortBy=sort_by)) == rising[::-1] + unknown[::-1]
+    assert ids(fetch(sortBy=sort_by, sort="asc")) == rising + unknown
+    assert ids(fetch(sortBy=sort_by)) == rising[::-1] + unknown[::-1]
     for limit in (1, 2, 3, 5, 7, 8):
-        assert walk(ask, sortBy=sort_by, sort="asc", limit=limit) == rising + unknown
-        assert walk(ask, sortBy=sort_by, limit=limit) == rising[::-1] + unknown[::-1]
+        assert walk(fetch, sortBy=sort_by, sort="asc", limit=limit) == rising + unknown
+        assert walk(fetch, sortBy=sort_by, limit=limit) == rising[::-1] + unknown[::-1]
 
 
-def test_a_fall_is_below_what_did_not_move(ask):
+def test_a_fall_is_below_what_did_not_move(fetch):
     falling, rising, still = TokenFactory.create_batch(3)
     for token, change in ((falling, -99.5), (rising, 1e9), (still, 0)):
         price(token, price_change_1h=change)
-    assert ids(ask(sortBy="price-percent-h1")) == [rising.pk, still.pk, falling.pk]
+    assert ids(fetch(sortBy="price-percent-h1")) == [rising.pk, still.pk, falling.pk]
 
 
 @pytest.mark.parametrize("sort", ["desc", "asc"])
 @pytest.mark.parametrize("sort_by", SORTS[1:])
-def test_a_cursor_among_the_unknown_says_null(ask, sort_by, sort):
+def test_a_cursor_among_the_unknown_contains_null(fetch, sort_by, sort):
     tokens = TokenFactory.create_batch(3)
     first = tokens[0 if sort == "asc" else -1]
-    cursor = ask(sortBy=sort_by, sort=sort, limit=1).json()["cursor"]
+    cursor = fetch(sortBy=sort_by, sort=sort, limit=1).json()["cursor"]
     direction = {"d": "asc"} if sort == "asc" else {}
     assert content_of(cursor) == {"id": None, "k": first.pk, "s": sort_by} | direction
 
 
-def test_a_cursor_has_the_exact_number(ask):
+def test_a_cursor_has_the_exact_number(fetch):
     for number in (0.1, 1e-17, 12345.678901234567, 1e22):
         price(TokenFactory(), market_cap=number)
-    assert content_of(ask(sortBy="market-cap", limit=1).json()["cursor"])["id"] == 1e22
-    assert len(set(walk(ask, sortBy="market-cap", limit=1))) == 4
+    assert content_of(fetch(sortBy="market-cap", limit=1).json()["cursor"])["id"] == 1e22
+    assert len(set(walk(fetch, sortBy="market-cap", limit=1))) == 4
     tokens = [price(TokenFactory(), tx_count_24h=number) for number in (2**53, 2**53 + 1)]
-    assert walk(ask, sortBy="tx-h24", limit=1)[:2] == [tokens[1].pk, tokens[0].pk]
+    assert walk(fetch, sortBy="tx-h24", limit=1)[:2] == [tokens[1].pk, tokens[0].pk]
 
 
 @pytest.mark.parametrize("value", [5.5, "5.5", 1e30, True, "x"])
-def test_it_refuses_a_cursor_of_counts_that_is_no_count(ask, value):
-    answer = ask(sortBy="tx-h24", cursor=cursor_of({"id": value, "k": 1, "s": "tx-h24"}))
+def test_it_refuses_a_cursor_of_counts_that_is_no_count(fetch, value):
+    answer = fetch(sortBy="tx-h24", cursor=cursor_of({"id": value, "k": 1, "s": "tx-h24"}))
     assert (answer.status_code, answer.json()["error"]) == (400, f"cursor {CURSOR_RULE}")
 
 
 @pytest.mark.parametrize("sort_by", SORTS)
-def test_a_cursor_of_any_other_sort_starts_from_the_first_page(ask, sort_by):
+def test_a_cursor_of_any_other_sort_starts_from_the_first_page(fetch, sort_by):
     for number in range(3):
         price(TokenFactory(), market_cap=number, tx_count_24h=number, price_change_24h=number, price_change_1h=number)
-    first = ids(ask(sortBy=sort_by))
+    first = ids(fetch(sortBy=sort_by))
     cursors = {
-        (other, sort): ask(sortBy=other, sort=sort, limit=1).json()["cursor"]
+        (other, sort): fetch(sortBy=other, sort=sort, limit=1).json()["cursor"]
         for other in SORTS
         for sort in ("desc", "asc")
     }
     for (other, sort), cursor in cursors.items():
         is_own = (other, sort) == (sort_by, "desc")
-        assert ids(ask(sortBy=sort_by, cursor=cursor)) == (first[1:] if is_own else first)
+        assert ids(fetch(sortBy=sort_by, cursor=cursor)) == (first[1:] if is_own else first)
 
 
-def test_the_older_cursor_starts_from_the_first_page_of_a_market_sort(ask):
+def test_the_older_cursor_starts_from_the_first_page_of_a_market_sort(fetch):
     token = TokenFactory()
-    assert ids(ask(sortBy="market-cap", cursor="eyJpZCI6IjIwMjYtMDItMDdUMDM6NTA6NDkifQ==")) == [token.pk]
+    assert ids(fetch(sortBy="market-cap", cursor="eyJpZCI6IjIwMjYtMDItMDdUMDM6NTA6NDkifQ==")) == [token.pk]
 
 
-def test_it_filters_by_chain(ask):
+def test_it_filters_by_chain(fetch):
     base, other = TokenFactory(chain_id=8453), TokenFactory(chain_id=1)
-    assert ids(ask(chainId=8453)) == [base.pk]
-    assert ids(ask(chainId=1)) == [other.pk]
-    assert ids(ask(chainId=2**63 - 1)) == []
+    assert ids(fetch(chainId=8453)) == [base.pk]
+    assert ids(fetch(chainId=1)) == [other.pk]
+    assert ids(fetch(chainId=2**63 - 1)) == []
 
 
 @pytest.mark.parametrize("text", [WALLET, WALLET.lower(), "0X" + WALLET[2:].upper()])
-def test_it_filters_by_sender_in_any_case(ask, text):
+def test_it_filters_by_sender_in_any_case(fetch, text):
     token = TokenFactory(msg_sender=WALLET)
     TokenFactory()
-    answer = ask(msgSender=text)
+    answer = fetch(msgSender=text)
     assert ids(answer) == [token.pk]
     assert answer.json()["data"][0]["msg_sender"] == WALLET
 
 
-def test_it_filters_by_requestor(ask):
+def test_it_filters_by_requestor(fetch):
     first, second = TokenFactory(requestor_fid=1), TokenFactory(requestor_fid=2)
     TokenFactory(requestor_fid=None)
-    assert ids(ask(fid=1)) == [first.pk]
-    assert ids(ask(fids="2,1")) == [second.pk, first.pk]
-    assert ids(ask(fids=",".join(map(str, range(1, 101))))) == [second.pk, first.pk]
-    assert ids(ask(fid=1, fids="2")) == []
+    assert ids(fetch(fid=1)) == [first.pk]
+    assert ids(fetch(fids="2,1")) == [second.pk, first.pk]
+    assert ids(fetch(fids=",".join(map(str, range(1, 101))))) == [second.pk, first.pk]
+    assert ids(fetch(fid=1, fids="2")) == []
 
 
 V3_POOL, V4_POOL = "0x5FbDB2315678afecb367f032d93F642f64180aa3", "0x" + "ab" * 32
@@ -346,86 +346,86 @@ MINT = "So11111111111111111111111111111111111111112"
     [("pool_address", V3_POOL), ("pool_address", V4_POOL), ("paired_token", WALLET)],
 )
 @pytest.mark.parametrize("spell", [str, str.lower, lambda text: "0x" + text[2:].upper()])
-def test_it_filters_by_pool_or_paired_token_in_any_case(ask, column, stored, spell):
+def test_it_filters_by_pool_or_paired_token_in_any_case(fetch, column, stored, spell):
     token = TokenFactory(**{column: stored})
     TokenFactory()
-    assert ids(ask(pairAddress=spell(stored))) == [token.pk]
+    assert ids(fetch(pairAddress=spell(stored))) == [token.pk]
 
 
-def test_it_filters_by_a_pool_and_a_paired_token_at_one_address(ask):
+def test_it_filters_by_a_pool_and_a_paired_token_at_one_address(fetch):
     tokens = [TokenFactory(pool_address=WALLET), TokenFactory(paired_token=WALLET)]
-    answer = ask(pairAddress=WALLET)
+    answer = fetch(pairAddress=WALLET)
     assert (ids(answer), answer.json()["total"]) == ([token.pk for token in reversed(tokens)], 2)
 
 
-def test_a_paired_mint_is_case_sensitive(ask):
+def test_a_paired_mint_is_case_sensitive(fetch):
     token = TokenFactory(paired_token=MINT)
-    assert ids(ask(pairAddress=MINT)) == [token.pk]
-    assert ids(ask(pairAddress=MINT.lower())) == []
+    assert ids(fetch(pairAddress=MINT)) == [token.pk]
+    assert ids(fetch(pairAddress=MINT.lower())) == []
 
 
 @pytest.mark.parametrize("text", ["wETH", "WETH", "weth", " weth "])
-def test_it_filters_by_the_paired_symbol_in_any_case(ask, text):
+def test_it_filters_by_the_paired_symbol_in_any_case(fetch, text):
     tokens = [TokenFactory(pair="WETH"), TokenFactory(pair="weth")]
     for pair in ("WETHX", "XWETH", "", "USDC"):
         TokenFactory(pair=pair)
-    assert ids(ask(pair=text)) == [token.pk for token in reversed(tokens)]
+    assert ids(fetch(pair=text)) == [token.pk for token in reversed(tokens)]
 
 
 @pytest.mark.parametrize("text", ["all", "ALL", " All "])
-def test_the_pair_all_is_no_filter(ask, text):
+def test_the_pair_all_is_no_filter(fetch, text):
     tokens = [TokenFactory(pair=pair) for pair in ("WETH", "", "ALL")]
-    answer = ask(pair=text)
+    answer = fetch(pair=text)
     assert (ids(answer), answer.json()["total"]) == ([token.pk for token in reversed(tokens)], 3)
 
 
-def test_a_pair_is_no_pattern(ask):
+def test_a_pair_is_no_pattern(fetch):
     token = TokenFactory(pair="%")
     TokenFactory(pair="WETH")
-    assert ids(ask(pair="%")) == [token.pk]
-    assert ids(ask(pair="W_TH")) == []
+    assert ids(fetch(pair="%")) == [token.pk]
+    assert ids(fetch(pair="W_TH")) == []
 
 
 @pytest.mark.parametrize("text", ["Bankr", "bankr", "BANKR", " bankr "])
-def test_it_filters_by_interface_in_any_case(ask, text):
+def test_it_filters_by_interface_in_any_case(fetch, text):
     tokens = [TokenFactory(social_context={"interface": name}) for name in ("Bankr", "bANKR")]
     for name in ("Bankr2", "", None):
         TokenFactory(social_context={"interface": name})
     TokenFactory(social_context={})
-    assert ids(ask(socialInterface=text)) == [token.pk for token in reversed(tokens)]
+    assert ids(fetch(socialInterface=text)) == [token.pk for token in reversed(tokens)]
 
 
-def test_a_long_interface_is_compared_wholly(ask):
-    # The index holds the begin alone.
+def test_a_long_interface_is_compared_wholly(fetch):
+    # The index holds only the beginning.
     longest = TokenFactory(social_context={"interface": "É" * 100})
     TokenFactory(social_context={"interface": "É" * 101})
     TokenFactory(social_context={"interface": "É" * 50_000})
-    assert ids(ask(socialInterface="é" * 100)) == [longest.pk]
+    assert ids(fetch(socialInterface="é" * 100)) == [longest.pk]
 
 
-def test_a_start_is_strictly_after(ask):
+def test_a_start_is_strictly_after(fetch):
     at, just_after, after = (
         TokenFactory(deployed_at=NOON + timedelta(milliseconds=milliseconds)) for milliseconds in (0, 1, 1000)
     )
     second = int(NOON.timestamp())
-    assert ids(ask(startDate=second)) == [after.pk, just_after.pk]
-    assert ids(ask(startDate=second - 1)) == [after.pk, just_after.pk, at.pk]
-    assert ids(ask(startDate=second + 1)) == []
-    assert len(ids(ask(startDate=0))) == 3
-    assert ids(ask(startDate=253_402_300_799)) == []
+    assert ids(fetch(startDate=second)) == [after.pk, just_after.pk]
+    assert ids(fetch(startDate=second - 1)) == [after.pk, just_after.pk, at.pk]
+    assert ids(fetch(startDate=second + 1)) == []
+    assert len(ids(fetch(startDate=0))) == 3
+    assert ids(fetch(startDate=253_402_300_799)) == []
 
 
 @pytest.mark.parametrize(
     ("text", "alone"), [("true", True), ("1", True), ("TRUE", True), ("false", False), ("0", False)]
 )
-def test_it_filters_by_champagne_where_that_is_true(ask, text, alone):
+def test_it_filters_by_champagne_where_that_is_true(fetch, text, alone):
     champagne, plain = TokenFactory(champagne=True), TokenFactory()
-    answer = ask(champagne=text)
+    answer = fetch(champagne=text)
     assert ids(answer) == ([champagne.pk] if alone else [plain.pk, champagne.pk])
     assert answer.json()["total"] == (1 if alone else 2)
 
 
-def test_all_filters_hold_together(ask):
+def test_all_filters_hold_together(fetch):
     wanted = {
         "requestor_fid": 7,
         "msg_sender": WALLET,
@@ -464,9 +464,9 @@ def test_all_filters_hold_together(ask):
         "chainId": 1,
     }
     for sort_by in SORTS:
-        answer = ask(**parameters, sortBy=sort_by)
+        answer = fetch(**parameters, sortBy=sort_by)
         assert (ids(answer), answer.json()["total"]) == ([token.pk], 1)
-    # The identities alone: all that differ in another column, too.
+    # Only the identities: all that differ in another column, too.
     assert answer.json()["tokensDeployed"] == 1 + len(others.keys() - {"requestor_fid", "msg_sender", "chain_id"})
 
 
@@ -474,38 +474,38 @@ def test_all_filters_hold_together(ask):
     "narrowing",
     [{"q": "dog"}, {"pair": "weth"}, {"startDate": 2_000_000_000}, {"champagne": 1}, {"socialInterface": "x"}],
 )
-def test_tokens_deployed_follows_identities_alone(ask, narrowing):
+def test_tokens_deployed_follows_only_identities(fetch, narrowing):
     TokenFactory.create_batch(2, msg_sender=WALLET, pair="USDC")
     TokenFactory(pair="USDC")
-    body = ask(**narrowing, msgSender=WALLET).json()
+    body = fetch(**narrowing, msgSender=WALLET).json()
     assert (body["total"], body["tokensDeployed"]) == (0, 2)
-    assert ask(**narrowing).json()["tokensDeployed"] == 3
+    assert fetch(**narrowing).json()["tokensDeployed"] == 3
 
 
-def test_a_limit_of_nothing_tells_the_counts(ask, django_assert_num_queries):
+def test_a_limit_of_nothing_returns_the_counts(fetch, django_assert_num_queries):
     TokenFactory.create_batch(2, name="dog")
     TokenFactory(name="cat")
     with django_assert_num_queries(1):
-        assert ask(limit=0).json() == {"data": [], "total": 3, "cursor": None, "tokensDeployed": 3}
-    assert ask(limit=0, q="dog").json() == {"data": [], "total": 2, "cursor": None, "tokensDeployed": 3}
-    assert ask(limit=0, sortBy="market-cap", includeMarket=1).json()["total"] == 3
+        assert fetch(limit=0).json() == {"data": [], "total": 3, "cursor": None, "tokensDeployed": 3}
+    assert fetch(limit=0, q="dog").json() == {"data": [], "total": 2, "cursor": None, "tokensDeployed": 3}
+    assert fetch(limit=0, sortBy="market-cap", includeMarket=1).json()["total"] == 3
 
 
-def test_filters_narrow_both_counts_whatever_the_page(ask):
+def test_filters_narrow_both_counts_whatever_the_page(fetch):
     TokenFactory.create_batch(3, msg_sender=WALLET)
     TokenFactory(msg_sender=WALLET, chain_id=1)
     TokenFactory(msg_sender=WALLET, blocked=True)
     TokenFactory()
-    body = ask(msgSender=WALLET, chainId=8453, limit=1).json()
+    body = fetch(msgSender=WALLET, chainId=8453, limit=1).json()
     assert (len(body["data"]), body["total"], body["tokensDeployed"]) == (1, 3, 3)
 
 
-def test_a_copy_is_told_when_read(ask):
+def test_a_copy_is_marked_when_read(fetch):
     original = TokenFactory(name="Higher", symbol="HIGHER")
     copy = TokenFactory(name=" hi gher ", symbol="higher", launch_warnings=["UNUSUAL_TICK"])
 
     def warnings():
-        return {record["id"]: record["warnings"] for record in ask().json()["data"]}
+        return {record["id"]: record["warnings"] for record in fetch().json()["data"]}
 
     assert warnings() == {original.pk: [], copy.pk: ["UNUSUAL_TICK"]}
     original.verified = True
@@ -514,7 +514,7 @@ def test_a_copy_is_told_when_read(ask):
     original.verified, original.champagne = False, True
     original.save()
     assert warnings() == {original.pk: [], copy.pk: ["UNUSUAL_TICK", "POSSIBLE_COPY"]}
-    # Vouching for the copy makes no copy of the older one.
+    # A tag for the copy makes no copy of the older one.
     original.champagne, copy.verified = False, True
     original.save()
     copy.save()
@@ -522,10 +522,10 @@ def test_a_copy_is_told_when_read(ask):
 
 
 @pytest.mark.parametrize("limit", [1, 20])
-def test_it_asks_the_database_twice_whatever_the_page(ask, limit, django_assert_num_queries):
+def test_it_queries_the_database_twice_for_any_page(fetch, limit, django_assert_num_queries):
     TokenFactory.create_batch(21, verified=True)
     with django_assert_num_queries(2):
-        assert len(ids(ask(limit=limit))) == limit
+        assert len(ids(fetch(limit=limit))) == limit
 
 
 USER = {
@@ -540,17 +540,17 @@ USER = {
 }
 
 
-def test_it_adds_users_who_are_known(ask):
+def test_it_adds_users_who_are_known(fetch):
     SocialProfileFactory(fid=7, username="seven", display_name="Seven", verified_addresses=[WALLET])
     SocialProfileFactory(fid=8, wanted=True)
     for fid in (7, 8, 9, None, 7):
         TokenFactory(requestor_fid=fid)
-    assert [record["related"] for record in ask(includeUser="true").json()["data"]] == [
+    assert [record["related"] for record in fetch(includeUser="true").json()["data"]] == [
         {"user": user} for user in (USER, None, None, None, USER)
     ]
 
 
-def test_it_adds_markets_that_are_known(ask):
+def test_it_adds_markets_that_are_known(fetch):
     TokenFactory()
     token = price(
         TokenFactory(),
@@ -564,7 +564,7 @@ def test_it_adds_markets_that_are_known(ask):
         updated_at=NOON,
     )
     for sort_by in SORTS:
-        known, unknown = ask(includeMarket=1, sortBy=sort_by).json()["data"]
+        known, unknown = fetch(includeMarket=1, sortBy=sort_by).json()["data"]
         assert (known["id"], known["priceUsd"]) == (token.pk, 1.5e-9)
         assert known["related"] == {
             "market": {
@@ -584,10 +584,10 @@ def test_it_adds_markets_that_are_known(ask):
 
 
 @pytest.mark.parametrize("parameters", [{}, {"includeUser": "false", "includeMarket": "0"}])
-def test_it_adds_nothing_that_was_not_asked_for(ask, parameters):
+def test_it_adds_nothing_that_was_not_requested(fetch, parameters):
     price(TokenFactory(requestor_fid=7), price_usd=1)
     SocialProfileFactory(fid=7)
-    (record,) = ask(**parameters).json()["data"]
+    (record,) = fetch(**parameters).json()["data"]
     assert (record["priceUsd"], record["related"]) == (None, {})
 
 
@@ -605,13 +605,15 @@ def test_it_adds_nothing_that_was_not_asked_for(ask, parameters):
         ({"q": "token", "includeMarket": 1, "includeUser": 1}, 5),
     ],
 )
-def test_its_queries_are_as_many_whatever_the_page(ask, limit, sort_by, parameters, queries, django_assert_num_queries):
+def test_its_queries_are_as_many_whatever_the_page(
+    fetch, limit, sort_by, parameters, queries, django_assert_num_queries
+):
     for fid in range(1, 22):
         TokenFactory(requestor_fid=fid)
         SocialProfileFactory(fid=fid)
-    cursor = ask(limit=1, sortBy=sort_by, **parameters).json()["cursor"]
+    cursor = fetch(limit=1, sortBy=sort_by, **parameters).json()["cursor"]
     with django_assert_num_queries(queries):
-        assert len(ids(ask(limit=limit, sortBy=sort_by, cursor=cursor, **parameters))) == limit
+        assert len(ids(fetch(limit=limit, sortBy=sort_by, cursor=cursor, **parameters))) == limit
 
 
 RECORD = {
@@ -668,7 +670,7 @@ RECORD = {
 }
 
 
-def test_a_record_has_every_key_and_null_where_nothing_is_known(ask):
+def test_a_record_has_every_key_and_null_where_nothing_is_known(fetch):
     token = TokenFactory(
         tx_hash=RECORD["tx_hash"],
         contract_address=RECORD["contract_address"],
@@ -684,14 +686,14 @@ def test_a_record_has_every_key_and_null_where_nothing_is_known(ask):
     )
     token.created_at = NOON + timedelta(seconds=1, microseconds=234_999)
     token.save()
-    assert ask().json()["data"] == [{"id": token.pk} | RECORD]
+    assert fetch().json()["data"] == [{"id": token.pk} | RECORD]
 
 
-def test_a_supply_of_any_size_is_exact(ask):
+def test_a_supply_of_any_size_is_exact(fetch):
     TokenFactory(supply=2**256 - 1)
-    assert ask().json()["data"][0]["supply"] == str(2**256 - 1)
+    assert fetch().json()["data"][0]["supply"] == str(2**256 - 1)
 
 
-def test_a_generation_that_the_registry_has_lost_keeps_its_name(ask):
+def test_a_generation_that_the_registry_has_lost_keeps_its_name(fetch):
     TokenFactory(generation="v9")
-    assert ask().json()["data"][0]["type"] == "v9"
+    assert fetch().json()["data"][0]["type"] == "v9"

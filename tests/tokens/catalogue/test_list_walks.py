@@ -1,4 +1,4 @@
-"""Walks of GET /api/tokens by cursor, against a plain Python model of the list."""
+"""Walks of `GET /api/tokens` by cursor, against a plain Python model of the list."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -53,7 +53,7 @@ unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.function_
 
 
 def create(rows):
-    """Listed tokens with these values, and their rows in the model."""
+    """Create listed tokens with these values, and their rows in the model."""
     made = Token.objects.bulk_create(
         TokenFactory.build(**{name: value for name, value in row.items() if name != "market"}) for row in rows
     )
@@ -67,7 +67,7 @@ def reprice(token_id, market):
 
 
 def walk(query, between_pages=lambda number: None):
-    """The ids of all pages, the totals said, and what happens between two pages."""
+    """Return the ids of all pages and the totals, with a change between two pages."""
     found, totals, cursor, number = [], [], None, 0
     while True:
         answer = Client().get("/api/tokens", query | ({"cursor": cursor} if cursor else {}))

@@ -1,4 +1,4 @@
-"""The indexes that the models declare are the ones that PostgreSQL takes, on tables of some size."""
+"""Query plans of lists: PostgreSQL uses the indexes that the models declare, on tables of some size."""
 
 from datetime import timedelta
 
@@ -7,15 +7,14 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import Person
-from development.standins.http_server import Asked
+from development.standins.http_server import ReceivedRequest
 from tests.rows.factories import IndexRequestFactory, SavedTokenFactory, TokenEventFactory
 from tests.rows.many_tokens import drop_tokens, make_tokens, multiply, plans, settle
 from tests.rows.token_lists import SORTS
 from tokens.indexing import index_requests
-from tokens.market import price_history
-from tokens.market import price_refresh as markets
-from tokens.market.refresh_schedule import Priority
+from tokens.market import price_history, price_refresh
 from tokens.models import FeeClaim, IndexRequest, Market, MarketPoint, SavedToken, Token, TokenEvent
+from tokens.models.market import RefreshPriority
 
 pytestmark = pytest.mark.django_db
 
@@ -59,7 +58,7 @@ REQUESTS = {
 
 @pytest.fixture(scope="module")
 def rows(django_db_setup, django_db_blocker):
-    """Tokens and requests, a few of each kind that partial indexes leave out; gone after this module."""
+    """Create tokens and requests, a few of each kind that partial indexes leave out; gone after this module."""
     with django_db_blocker.unblock():
         make_tokens(TOKENS, MARKETS)
         multiply(IndexRequestFactory(), REQUESTS)
@@ -71,7 +70,7 @@ def rows(django_db_setup, django_db_blocker):
 
 @pytest.fixture(scope="module")
 def paid(rows, django_db_blocker):
-    """Events of the tokens, one each, and the fees that they paid; gone after this module."""
+    """Create events of the tokens, one each, and the fees that they paid; gone after this module."""
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         multiply(
             TokenEventFactory(),
@@ -97,7 +96,7 @@ SAVED = {"id": "nextval('tokens_savedtoken_id_seq')", "tx_hash": TOKENS["tx_hash
 
 @pytest.fixture(scope="module")
 def saved(rows, django_db_blocker):
-    """What users said of the tokens' transactions; gone after this module."""
+    """Create users' saved tokens of the tokens' transactions; gone after this module."""
     with django_db_blocker.unblock():
         multiply(SavedTokenFactory(), SAVED)
         settle("tokens_savedtoken")
@@ -146,7 +145,7 @@ def test_a_list_is_read_from_an_index(rows, client, parameters, index, count):
     ],
 )
 def test_what_most_tokens_have_is_read_in_the_order_of_an_index(rows, client, parameters, count):
-    # Of all tokens or of these alone: either is as near, and the planner's samples decide.
+    # Of all tokens or of these only: either is as near, and the planner's samples decide.
     page, total, *_ = plans(lambda: client.get("/api/tokens", parameters))
     assert "Index Scan using token_" in page and "token_copied" in page
     assert "Sort" not in page
@@ -221,14 +220,14 @@ def test_pools_are_looked_up_in_their_index(rows, client):
 
 
 def test_an_address_is_looked_up_in_its_index(rows, client, read_key):
-    def ask(**parameters):
+    def fetch(**parameters):
         return lambda: client.get("/api/get-token-by-address", parameters, headers=read_key)
 
     address = "0x" + f"{77:040x}"
-    token, deployed = plans(ask(address=address))
+    token, deployed = plans(fetch(address=address))
     assert "Index Scan using token_by_address" in token
     assert "token_by_fid_newest" in deployed
-    (token, _) = plans(ask(address=address, chainId=8453))
+    (token, _) = plans(fetch(address=address, chainId=8453))
     assert "Index Scan using token_" in token
 
 
@@ -250,8 +249,8 @@ def test_a_partners_list_of_a_deployer_is_read_from_an_index(rows, client, read_
 
 
 def test_an_admins_tokens_are_read_from_an_index(rows, client, read_key):
-    asked = {"admin": "0x" + f"{3:040x}"}
-    page, total = plans(lambda: client.get("/api/tokens/fetch-by-admin", asked, headers=read_key))
+    requested = {"admin": "0x" + f"{3:040x}"}
+    page, total = plans(lambda: client.get("/api/tokens/fetch-by-admin", requested, headers=read_key))
     assert "token_by_admin_newest" in page
     assert "token_by_admin_newest" in total
     assert "Seq Scan" not in page + total
@@ -271,9 +270,9 @@ def test_a_transactions_tokens_are_looked_up_in_their_index(rows):
 
 
 def test_the_sweeper_and_the_confirmer_read_their_indexes(rows):
-    (due,) = plans(lambda: index_requests.claim_due(timezone.now()), "tokens_indexrequest")
+    (due,) = plans(lambda: index_requests.claim_due_requests(timezone.now()), "tokens_indexrequest")
     unconfirmed = IndexRequest.objects.unconfirmed(chain_id=8453, up_to_block=5_000)
-    (confirm,) = plans(lambda: list(unconfirmed[: index_requests.BATCH]), "tokens_indexrequest")
+    (confirm,) = plans(lambda: list(unconfirmed[: index_requests.BATCH_SIZE]), "tokens_indexrequest")
     assert "Index Scan using index_request_due" in due
     assert "Index Scan using index_request_unconfirmed" in confirm
 
@@ -287,7 +286,7 @@ def test_the_states_of_saved_tokens_are_looked_up_row_by_row(saved):
 def test_what_is_past_keeping_of_pages_words_is_read_from_indexes(saved):
     before = timezone.now() - timedelta(days=30)
     (words,) = plans(lambda: list(SavedToken.objects.filter(created_at__lt=before).unconfirmed()), "tokens_savedtoken")
-    (failed,) = plans(lambda: list(IndexRequest.objects.failed_of_pages(before)), "tokens_indexrequest")
+    (failed,) = plans(lambda: list(IndexRequest.objects.failed_page_requests(before)), "tokens_indexrequest")
     assert "saved_token_age" in words and "index_request_of_page" in failed
 
 
@@ -298,15 +297,17 @@ def test_markets_that_are_due_are_read_from_an_index(rows, market):
     Market.objects.filter(pk__in=some).update(due_at=now)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE tokens_market")
-    found = plans(lambda: markets.claim(timezone.now()), "tokens_market")
-    assert len(found) == len(Priority)
+    found = plans(lambda: price_refresh.claim_batch(timezone.now()), "tokens_market")
+    assert len(found) == len(RefreshPriority)
     assert all("Index Scan using market_due" in plan and "Sort" not in plan for plan in found)
 
 
 def test_trending_pools_are_looked_up_in_two_indexes(rows, client, market):
     for number in range(1, 21):
         market.learn(pool(number), base="0x" + f"{number:040x}")
-        market.answer(Asked(method="GET", path=f"/networks/base/pools/multi/{pool(number)}", query={}, headers={}))
+        market.answer(
+            ReceivedRequest(method="GET", path=f"/networks/base/pools/multi/{pool(number)}", query={}, headers={})
+        )
     client.get("/api/tokens/trending")
     (plan,) = plans(lambda: client.get("/api/tokens/trending"), "tokens_token")
     assert "BitmapOr" in plan and "token_by_pool" in plan and "Seq Scan" not in plan

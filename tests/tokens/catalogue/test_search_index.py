@@ -1,4 +1,4 @@
-"""The index of searches: new entries are sorted in at once, so that no search reads through a list of them."""
+"""The search index: new entries are sorted in at once, so that no search reads through a pending list."""
 
 import pytest
 from django.db import connection
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db
 
 
 def count_unsorted():
-    """Pages of entries that wait to be sorted in; this sorts them in."""
+    """Return the pages of entries that wait to be sorted in; this sorts them in."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT gin_clean_pending_list('search_by_everything')")
         return cursor.fetchone()[0]

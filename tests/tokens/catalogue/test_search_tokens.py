@@ -1,4 +1,4 @@
-"""GET /api/tokens with `q`"""
+"""Tests of `GET /api/tokens` with `q`."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -57,14 +57,14 @@ MARKETS = [
 
 
 @pytest.fixture
-def ask(client):
-    """Sends the parameters and returns the answer."""
+def fetch(client):
+    """Send the parameters and return the response."""
     return lambda **parameters: client.get("/api/tokens", parameters)
 
 
 @pytest.fixture
 def catalogue(db):
-    """The catalogue's tokens as rows of the model; some at one moment, and with markets of every kind."""
+    """Create the catalogue's tokens as rows of the model; some at one moment, and with markets of every kind."""
     rows = [
         Row(0, name, symbol, NOON + timedelta(seconds=number // 2), 8453, MARKETS[number % 5])
         for number, (symbol, name) in enumerate(CATALOGUE.items())
@@ -74,7 +74,7 @@ def catalogue(db):
         row.id = token.pk
         if row.market:
             price(token, **row.market)
-    # Nobody finds what is hidden.
+    # Hidden tokens are never found.
     for hidden in ("blocked", "unindexed"):
         Token.objects.bulk_create(
             TokenFactory.build(name=row.name, symbol=row.symbol, **{hidden: True}) for row in rows
@@ -87,8 +87,8 @@ def found_symbols(rows, q):
 
 
 @pytest.mark.parametrize("q", ["\0", "dog\0", "a" * 101, "🐶" * 101])
-def test_it_refuses_what_is_too_long_or_no_text(ask, q):
-    answer = ask(q=q)
+def test_it_refuses_what_is_too_long_or_no_text(fetch, q):
+    answer = fetch(q=q)
     assert answer.status_code == 400
     assert [detail["field"] for detail in answer.json()["details"]] == ["q"]
 
@@ -102,7 +102,7 @@ def test_bytes_that_are_no_text_find_nothing(client):
     assert ids(client.get("/api/tokens?q=%ff%fe%ed%a0%80")) == []
 
 
-# Each with the symbols that it finds, beside what the model says.
+# Each with the symbols that it finds, besides those of the model.
 SEARCHES = {
     "g": {"WIF", "GDOG", "DINU"},
     "do": {"WIF", "GDOG", "DINU"},
@@ -174,34 +174,34 @@ SEARCHES = {
 
 
 @pytest.mark.parametrize("q", SEARCHES)
-def test_it_finds_what_contains_the_text_by_every_sort(ask, catalogue, q):
+def test_it_finds_what_contains_the_text_by_every_sort(fetch, catalogue, q):
     assert found_symbols(catalogue, q) == SEARCHES[q]
     for sort_by in SORTS:
         for sort in ("desc", "asc"):
             expected = in_order(select(catalogue, q=q), sort_by=sort_by, descending=sort == "desc")
-            answer = ask(q=q, sortBy=sort_by, sort=sort)
+            answer = fetch(q=q, sortBy=sort_by, sort=sort)
             assert ids(answer) == expected
             assert (answer.json()["total"], answer.json()["tokensDeployed"]) == (len(expected), len(CATALOGUE))
             assert "X-Total-Approximate" not in answer.headers
 
 
 @pytest.mark.parametrize("q", ["o", "inu", "犬", "🐶"])
-def test_a_walk_through_a_search_meets_every_match_once(ask, catalogue, q):
+def test_a_walk_through_a_search_meets_every_match_once(fetch, catalogue, q):
     for sort_by in SORTS:
         for sort in ("desc", "asc"):
             expected = in_order(select(catalogue, q=q), sort_by=sort_by, descending=sort == "desc")
             for limit in (1, 2, len(expected)):
-                assert walk(ask, q=q, sortBy=sort_by, sort=sort, limit=limit) == expected
+                assert walk(fetch, q=q, sortBy=sort_by, sort=sort, limit=limit) == expected
 
 
 @pytest.mark.parametrize("q", ["  dog", "dog\t", "\ndog\n", "\u00a0dog\u3000"])
-def test_whitespace_around_is_no_part_of_it(ask, catalogue, q):
-    assert len(ids(ask(q=q))) == 3
+def test_whitespace_around_is_no_part_of_it(fetch, catalogue, q):
+    assert len(ids(fetch(q=q))) == 3
 
 
 @pytest.mark.parametrize("q", ["", " ", "\n", "\u3000"])
-def test_nothing_but_whitespace_is_no_search(ask, catalogue, q):
-    assert ask(q=q).json()["total"] == len(CATALOGUE)
+def test_nothing_but_whitespace_is_no_search(fetch, catalogue, q):
+    assert fetch(q=q).json()["total"] == len(CATALOGUE)
 
 
 @pytest.mark.parametrize("filter_set", [TokenFilter, SearchFilter])
@@ -212,36 +212,36 @@ def test_blanks_make_no_selection_of_their_own(filter_set):
         assert Selection.of(filter_set, {"fids": "1", "q": f"{blanks}dog{blanks}"}) == dogs
 
 
-def test_a_hundred_characters_are_looked_for(ask):
+def test_a_hundred_characters_are_looked_for(fetch):
     token = TokenFactory(name="🐶" * 60 + "é" * 40)
-    assert ids(ask(q="🐶" * 60 + "É" * 40)) == [token.pk]
-    assert ids(ask(q="🐶" * 61 + "É" * 39)) == []
+    assert ids(fetch(q="🐶" * 60 + "É" * 40)) == [token.pk]
+    assert ids(fetch(q="🐶" * 61 + "É" * 39)) == []
 
 
-def test_a_match_does_not_reach_from_the_name_into_the_symbol(ask):
+def test_a_match_does_not_reach_from_the_name_into_the_symbol(fetch):
     TokenFactory(name="abc", symbol="def")
     for q in ("c\nd", "bc\nde", "abc\ndef", "cd", "c d", "c\n", "\nd"):
         expected = 1 if q.strip() in ("c", "d") else 0
-        assert len(ids(ask(q=q))) == expected
+        assert len(ids(fetch(q=q))) == expected
 
 
 @pytest.mark.parametrize("column", ["name", "symbol"])
-def test_a_line_break_within_a_name_or_symbol_is_found(ask, column):
+def test_a_line_break_within_a_name_or_symbol_is_found(fetch, column):
     token = TokenFactory(**{column: "Abc\ndef\n犬"})
     for q in ("c\nd", "abc\nDEF", "f\n犬"):
-        assert ids(ask(q=q)) == [token.pk]
+        assert ids(fetch(q=q)) == [token.pk]
     TokenFactory(name="abc", symbol="def")
-    assert ids(ask(q="c\nd")) == [token.pk]
+    assert ids(fetch(q="c\nd")) == [token.pk]
 
 
-def test_neither_other_texts_nor_parts_of_addresses_are_searched(ask):
+def test_neither_other_texts_nor_parts_of_addresses_are_searched(fetch):
     TokenFactory(description="needle", metadata={"auditUrls": [], "description": "needle", "socialMediaUrls": []})
     TokenFactory(contract_address=ADDRESS)
-    assert ids(ask(q="needle")) == []
-    assert ids(ask(q=ADDRESS[:20])) == []
+    assert ids(fetch(q="needle")) == []
+    assert ids(fetch(q=ADDRESS[:20])) == []
 
 
-# What is named by address or hash.
+# Searches by address or hash.
 
 
 @pytest.mark.parametrize("spell", [str, str.lower, lambda text: "0X" + text[2:].upper(), lambda text: f" {text}\n"])
@@ -254,41 +254,41 @@ def test_neither_other_texts_nor_parts_of_addresses_are_searched(ask):
         ("tx_hash", HASH),
     ],
 )
-def test_it_finds_what_is_named_in_any_case(ask, column, stored, spell):
+def test_it_finds_what_is_named_in_any_case(fetch, column, stored, spell):
     token = TokenFactory(**{column: stored})
     TokenFactory()
-    answer = ask(q=spell(stored))
+    answer = fetch(q=spell(stored))
     assert (ids(answer), answer.json()["total"], answer.json()["cursor"]) == ([token.pk], 1, None)
 
 
-def test_a_mint_is_case_sensitive(ask):
+def test_a_mint_is_case_sensitive(fetch):
     token = TokenFactory(contract_address=MINT, chain_id=101)
-    assert ids(ask(q=MINT)) == [token.pk]
-    assert ids(ask(q=MINT.lower())) == []
-    assert ids(ask(q=MINT[:-1])) == []
+    assert ids(fetch(q=MINT)) == [token.pk]
+    assert ids(fetch(q=MINT.lower())) == []
+    assert ids(fetch(q=MINT[:-1])) == []
 
 
 @pytest.mark.parametrize("q", [ADDRESS, HASH])
-def test_it_finds_nothing_where_nothing_has_the_name(ask, q):
+def test_it_finds_nothing_where_nothing_has_the_name(fetch, q):
     TokenFactory()
-    assert ask(q=q).json() == {"data": [], "total": 0, "cursor": None, "tokensDeployed": 1}
+    assert fetch(q=q).json() == {"data": [], "total": 0, "cursor": None, "tokensDeployed": 1}
 
 
 @pytest.mark.parametrize("q", [ADDRESS, HASH])
-def test_it_names_nothing_that_is_hidden(ask, q):
+def test_it_names_nothing_that_is_hidden(fetch, q):
     for hidden in ("blocked", "unindexed"):
         TokenFactory(**{hidden: True}, contract_address=ADDRESS, pool_address=HASH, chain_id=len(hidden))
-    assert ids(ask(q=q)) == []
+    assert ids(fetch(q=q)) == []
 
 
-def test_it_finds_all_launches_of_a_transaction(ask):
+def test_it_finds_all_launches_of_a_transaction(fetch):
     tokens = [TokenFactory(tx_hash=HASH), TokenFactory(pool_address=HASH), TokenFactory(tx_hash=HASH)]
-    assert walk(ask, q=HASH, limit=1) == [token.pk for token in reversed(tokens)]
+    assert walk(fetch, q=HASH, limit=1) == [token.pk for token in reversed(tokens)]
 
 
 @pytest.fixture
 def named(db):
-    """(tokens named by the address, tokens that have it in their names), as rows of the model."""
+    """Return (tokens named by the address, tokens that have it in their names), as rows of the model."""
     makers = [
         {"contract_address": ADDRESS, "chain_id": 8453, "name": "dog"},
         {"name": f"not {ADDRESS}"},
@@ -313,51 +313,51 @@ def named(db):
 
 @pytest.mark.parametrize("sort", ["desc", "asc"])
 @pytest.mark.parametrize("sort_by", SORTS)
-def test_what_is_named_comes_first_on_every_walk(ask, named, sort_by, sort):
+def test_what_is_named_comes_first_on_every_walk(fetch, named, sort_by, sort):
     order = {"sort_by": sort_by, "descending": sort == "desc"}
     expected = in_order(named[0], **order) + in_order(named[1], **order)
     for limit in (1, 2, 3, 4, 5, 8, 20):
-        assert walk(ask, q=ADDRESS.lower(), sortBy=sort_by, sort=sort, limit=limit) == expected
+        assert walk(fetch, q=ADDRESS.lower(), sortBy=sort_by, sort=sort, limit=limit) == expected
     for offset in range(9):
-        answer = ask(q=ADDRESS, sortBy=sort_by, sort=sort, offset=offset, limit=2)
+        answer = fetch(q=ADDRESS, sortBy=sort_by, sort=sort, offset=offset, limit=2)
         assert ids(answer) == expected[offset : offset + 2]
         assert answer.json()["total"] == 8
 
 
-def test_filters_hold_for_what_is_named(ask, named):
-    assert ids(ask(q=ADDRESS, chainId=1)) == [named[0][1].id]
-    assert ids(ask(q=ADDRESS, pair="USDC")) == []
-    assert ids(ask(q=ADDRESS, startDate=int(NOON.timestamp()) + 1)) == [
+def test_filters_hold_for_what_is_named(fetch, named):
+    assert ids(fetch(q=ADDRESS, chainId=1)) == [named[0][1].id]
+    assert ids(fetch(q=ADDRESS, pair="USDC")) == []
+    assert ids(fetch(q=ADDRESS, startDate=int(NOON.timestamp()) + 1)) == [
         named[0][3].id,
         named[1][3].id,
     ]
 
 
-def test_a_cursor_behind_what_is_named_says_so(ask, named):
+def test_a_cursor_after_named_tokens_records_it(fetch, named):
     def content(limit):
-        return content_of(ask(q=ADDRESS, limit=limit).json()["cursor"])
+        return content_of(fetch(q=ADDRESS, limit=limit).json()["cursor"])
 
     assert [content(limit).get("x", False) for limit in (1, 3, 4, 5, 7)] == [True, True, True, False, False]
 
 
-def test_a_cursor_with_an_offset_goes_on_behind_what_is_named(ask, named):
-    expected = walk(ask, q=ADDRESS)
+def test_a_cursor_with_an_offset_goes_on_behind_what_is_named(fetch, named):
+    expected = walk(fetch, q=ADDRESS)
     for limit in (2, 4, 5):
-        cursor = ask(q=ADDRESS, limit=limit).json()["cursor"]
+        cursor = fetch(q=ADDRESS, limit=limit).json()["cursor"]
         for offset in (0, 1, 3):
-            assert ids(ask(q=ADDRESS, cursor=cursor, offset=offset)) == expected[limit + offset :]
+            assert ids(fetch(q=ADDRESS, cursor=cursor, offset=offset)) == expected[limit + offset :]
 
 
-def test_the_older_cursor_goes_on_behind_what_is_named(ask, named):
-    assert set(ids(ask(q=ADDRESS, cursor=cursor_of({"id": "2026-02-07T12:00:01"})))) == {
+def test_the_older_cursor_goes_on_behind_what_is_named(fetch, named):
+    assert set(ids(fetch(q=ADDRESS, cursor=cursor_of({"id": "2026-02-07T12:00:01"})))) == {
         row.id for row in named[1] if row.deployed_at < NOON + timedelta(seconds=2)
     }
 
 
 @pytest.mark.parametrize("wrong", [1, "true", None])
-def test_it_refuses_a_cursor_that_says_it_otherwise(ask, named, wrong):
-    content = content_of(ask(q=ADDRESS, limit=1).json()["cursor"])
-    assert ask(q=ADDRESS, cursor=cursor_of(content | {"x": wrong})).status_code == 400
+def test_it_refuses_a_cursor_that_contradicts_it(fetch, named, wrong):
+    content = content_of(fetch(q=ADDRESS, limit=1).json()["cursor"])
+    assert fetch(q=ADDRESS, cursor=cursor_of(content | {"x": wrong})).status_code == 400
 
 
 # With filters.
@@ -379,12 +379,12 @@ def test_it_refuses_a_cursor_that_says_it_otherwise(ask, named, wrong):
     ],
 )
 @pytest.mark.parametrize("q", ["o", "good", "g🐶", ADDRESS.lower()])
-def test_filters_narrow_a_search(ask, q, parameters, columns):
+def test_filters_narrow_a_search(fetch, q, parameters, columns):
     name = f"Good 犬g🐶 {ADDRESS}"
     wanted = [TokenFactory(name=name, **columns).pk for _ in range(3)]
     TokenFactory(name=name)
     TokenFactory(name="zzz", **columns | ({"pool_address": OTHER_HASH} if "pool_address" in columns else {}))
     for sort_by in ("deployed-at", "market-cap"):
-        answer = ask(q=q, sortBy=sort_by, **parameters)
+        answer = fetch(q=q, sortBy=sort_by, **parameters)
         assert (ids(answer), answer.json()["total"]) == (wanted[::-1], 3)
-    assert walk(ask, q=q, sort="asc", limit=2, **parameters) == wanted
+    assert walk(fetch, q=q, sort="asc", limit=2, **parameters) == wanted

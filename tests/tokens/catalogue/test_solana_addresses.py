@@ -1,4 +1,4 @@
-"""Mints, wallets, pools and signatures of Solana at every endpoint that takes an address: their own case alone."""
+"""Solana's mints, wallets, pools and signatures at every endpoint that takes an address: case-sensitive."""
 
 import json
 from dataclasses import dataclass, replace
@@ -9,7 +9,6 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.api.fields import parse_address, parse_pool_address, parse_transaction_hash
 from config.api.openapi_views import openapi_document
 from config.api.rendering import render_json
 from tests.nodes.recordings import DATA
@@ -17,7 +16,13 @@ from tests.nodes.solana_recorded import CREATOR, LAUNCH, MINT, PARTNER, POOL
 from tests.nodes.solana_recorded import WRAPPED_SOL as SOL
 from tests.rows.factories import TokenFactory
 from tokens.catalogue.records import read_records
-from tokens.chains.base58 import is_account, is_signature
+from tokens.chains.addresses import (
+    is_solana_address,
+    is_solana_signature,
+    parse_address,
+    parse_pool_address,
+    parse_transaction_hash,
+)
 from tokens.indexing import index_requests
 from tokens.indexing.launch_rows import token_columns
 from tokens.models import Token
@@ -32,14 +37,14 @@ LISTS = ("/api/tokens", "/api/tokens/authenticated")
 
 @dataclass(frozen=True)
 class Place:
-    """A parameter that takes an address, and whose it is in the recorded launch."""
+    """A parameter that takes an address, and that address in the recorded launch."""
 
     path: str
     name: str
     value: str
 
     def url(self, text):
-        """Where to ask, and with which parameters."""
+        """Return the URL with its parameters."""
         in_path = {"tokenAddress": MINT, "feeRecipient": CREATOR, "address": MINT}
         if f"{{{self.name}}}" in self.path:
             return self.path.format(**in_path | {self.name: quote(text)}), {}
@@ -60,7 +65,7 @@ TAKEN = [
     Place("/api/get-uncollected-fees/{address}", "address", MINT),
     Place("/api/get-uncollected-fees/{address}", "recipient", CREATOR),
 ]
-OF_EVM_ALONE = [
+OF_EVM_ONLY = [
     Place("/api/tokens/estimate-rewards-by-pool-address", "poolAddress", POOL),
     Place("/api/get-lp-info/{address}", "address", MINT),
     Place("/api/get-claim-info", "address", MINT),
@@ -73,14 +78,14 @@ WITH_CHAIN = [
 ]
 
 
-def said(place):
+def place_id(place):
     return f"{place.path} {place.name}"
 
 
 def other_cases(text):
-    """The text with the case of one letter changed, wherever that leaves base58 of 32 bytes."""
+    """Yield the text with the case of one letter changed, wherever that leaves base58 of 32 bytes."""
     changed = (text[:place] + letter.swapcase() + text[place + 1 :] for place, letter in enumerate(text))
-    return [other for other in changed if other != text and is_account(other)]
+    return [other for other in changed if other != text and is_solana_address(other)]
 
 
 def other_case(text):
@@ -89,14 +94,14 @@ def other_case(text):
 
 @pytest.fixture
 def token(installed_solana_node):
-    """The recorded launch, read from a node."""
+    """Index the recorded launch from a node."""
     index_requests.index_transaction(chain_id=101, tx_hash=LAUNCH)
     return Token.objects.get()
 
 
 @pytest.fixture
-def ask(client, read_key):
-    """Asks at a place for a text; gives the answer."""
+def fetch(client, read_key):
+    """Request a place with a text; return the response."""
 
     def get(place, text, **parameters):
         path, own = place.url(text)
@@ -106,7 +111,7 @@ def ask(client, read_key):
 
 
 def found(answer):
-    """The addresses of the tokens that an answer has."""
+    """Return the addresses of a response's tokens."""
     assert answer.status_code in (200, 404), answer.content
     data = answer.json().get("data", [])
     return [record["contract_address"] for record in (data if isinstance(data, list) else [data])]
@@ -131,16 +136,16 @@ WRONG = {
 
 
 @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
-@pytest.mark.parametrize("place", [*TAKEN, *OF_EVM_ALONE], ids=said)
-def test_it_refuses_what_is_no_base58_of_32_bytes_by_name(ask, token, place, wrong):
+@pytest.mark.parametrize("place", [*TAKEN, *OF_EVM_ONLY], ids=place_id)
+def test_it_refuses_what_is_no_base58_of_32_bytes_by_name(fetch, token, place, wrong):
     text = wrong(place.value)
-    assert not is_account(text)
-    assert refused_fields(ask(place, text)) == [place.name]
+    assert not is_solana_address(text)
+    assert refused_fields(fetch(place, text)) == [place.name]
 
 
-@pytest.mark.parametrize("place", OF_EVM_ALONE, ids=said)
-def test_what_is_of_evm_chains_alone_refuses_the_right_ones_too(ask, token, place):
-    assert refused_fields(ask(place, place.value)) == [place.name]
+@pytest.mark.parametrize("place", OF_EVM_ONLY, ids=place_id)
+def test_what_is_of_evm_chains_only_refuses_the_right_ones_too(fetch, token, place):
+    assert refused_fields(fetch(place, place.value)) == [place.name]
 
 
 @pytest.mark.parametrize("name", ["tokens/deploy", "tokens/deploy/v4"])
@@ -159,44 +164,44 @@ def test_nothing_is_launched_on_solana(client, deploy_key, name, dry_run):
 
 
 def test_every_get_with_an_address_is_among_those():
-    """By the description, in which they have the pattern of one."""
+    """Check the description's pattern of addresses."""
     described = {
         f"{path} {parameter['name']}"
         for path, methods in json.loads(openapi_document())["paths"].items()
         for parameter in methods.get("get", {}).get("parameters", [])
         if "[0-9a-fA-F]{40}" in parameter["schema"].get("pattern", "")
     }
-    assert described == {said(place) for place in (*TAKEN, *OF_EVM_ALONE)}
+    assert described == {place_id(place) for place in (*TAKEN, *OF_EVM_ONLY)}
 
 
-# What is found.
+# Results.
 
 
-@pytest.mark.parametrize("place", FINDING, ids=said)
-def test_a_token_is_found_by_what_is_its_own_letter_by_letter(ask, token, place):
-    assert found(ask(place, place.value)) == [MINT]
+@pytest.mark.parametrize("place", FINDING, ids=place_id)
+def test_a_token_is_found_by_what_is_its_own_letter_by_letter(fetch, token, place):
+    assert found(fetch(place, place.value)) == [MINT]
     for text in other_cases(place.value):
-        assert found(ask(place, text)) == []
+        assert found(fetch(place, text)) == []
 
 
-@pytest.mark.parametrize("place", WITH_CHAIN, ids=said)
-def test_it_is_on_solana_alone(ask, token, place):
-    assert found(ask(place, place.value, chainId=101)) == [MINT]
-    assert found(ask(place, place.value, chainId=8453)) == []
-    assert found(ask(place, EVM, chainId=101)) == []
+@pytest.mark.parametrize("place", WITH_CHAIN, ids=place_id)
+def test_it_is_on_solana_only(fetch, token, place):
+    assert found(fetch(place, place.value, chainId=101)) == [MINT]
+    assert found(fetch(place, place.value, chainId=8453)) == []
+    assert found(fetch(place, EVM, chainId=101)) == []
 
 
-def test_tokens_are_found_by_what_they_are_paired_with(ask, token):
-    assert found(ask(Place("/api/tokens", "pairAddress", SOL), SOL)) == [MINT]
-    assert found(ask(Place("/api/tokens", "pairAddress", SOL), other_case(SOL))) == []
+def test_tokens_are_found_by_what_they_are_paired_with(fetch, token):
+    assert found(fetch(Place("/api/tokens", "pairAddress", SOL), SOL)) == [MINT]
+    assert found(fetch(Place("/api/tokens", "pairAddress", SOL), other_case(SOL))) == []
 
 
-def test_a_mint_is_blocked_letter_by_letter(ask, token):
+def test_a_mint_is_blocked_letter_by_letter(fetch, token):
     Token.objects.update(blocked=True)
     place = Place("/api/tokens/is-blocked", "address", MINT)
-    assert ask(place, MINT).json() == {"address": MINT, "blocked": True}
-    assert ask(place, MINT, chainId=101).json()["blocked"] is True
-    for answer in (ask(place, other_case(MINT)), ask(place, MINT, chainId=8453), ask(place, EVM, chainId=101)):
+    assert fetch(place, MINT).json() == {"address": MINT, "blocked": True}
+    assert fetch(place, MINT, chainId=101).json()["blocked"] is True
+    for answer in (fetch(place, other_case(MINT)), fetch(place, MINT, chainId=8453), fetch(place, EVM, chainId=101)):
         assert answer.json()["blocked"] is False
 
 
@@ -210,12 +215,12 @@ def test_pools_are_the_keys_of_a_batch_as_they_are(client, token):
 
 @pytest.mark.parametrize("path", [*LISTS, "/api/tokens/search"])
 @pytest.mark.parametrize("named", [MINT, POOL, LAUNCH])
-def test_a_search_has_what_a_text_names_first_and_in_its_own_case_alone(client, read_key, token, path, named):
+def test_a_search_has_what_a_text_names_first_and_only_in_its_own_case(client, read_key, token, path, named):
     other = TokenFactory(name=f"is it {named.lower()}?"[:90])
     headers = {} if path != LISTS[1] else read_key
     rows = found(client.get(path, {"q": f" {named} "}, headers=headers))
     assert rows[0] == MINT
-    changed = other_case(named) if is_account(named) else named.swapcase()
+    changed = other_case(named) if is_solana_address(named) else named.swapcase()
     assert MINT not in found(client.get(path, {"q": changed}, headers=headers))
     assert set(rows) <= {MINT, other.contract_address}
 
@@ -227,10 +232,10 @@ def test_operators_find_it_likewise(operator, token, named):
         return list(answer.context["cl"].queryset)
 
     assert listed(named) == [token]
-    assert listed(other_case(named) if is_account(named) else named.swapcase()) == []
+    assert listed(other_case(named) if is_solana_address(named) else named.swapcase()) == []
 
 
-# What is shown.
+# Records.
 
 
 def test_the_record_of_a_token_of_solana_is_the_golden_one(token):
@@ -253,7 +258,7 @@ def test_a_pair_that_is_on_no_list_is_warned_of_by_its_mint(solana, solana_info)
 
 
 def encode(raw):
-    """Bytes in base58, by the definition."""
+    """Return bytes in base58, by the definition."""
     number, text = int.from_bytes(raw, "big"), ""
     while number:
         number, digit = divmod(number, 58)
@@ -274,10 +279,10 @@ def test_every_64_bytes_are_a_signature_that_stays_as_it_is(raw):
 
 @given(st.binary(max_size=100).filter(lambda raw: len(raw) not in (32, 64)))
 def test_other_numbers_of_bytes_are_neither(raw):
-    assert not is_account(encode(raw)) and not is_signature(encode(raw))
+    assert not is_solana_address(encode(raw)) and not is_solana_signature(encode(raw))
 
 
 @given(st.text(max_size=100))
 def test_other_texts_are_neither(text):
-    assert not is_account(text) or set(text) <= set(DIGITS)
-    assert not is_signature(text) or set(text) <= set(DIGITS)
+    assert not is_solana_address(text) or set(text) <= set(DIGITS)
+    assert not is_solana_signature(text) or set(text) <= set(DIGITS)

@@ -1,4 +1,4 @@
-"""The public pages: / and /tokens/{chain}/{address}"""
+"""The public pages: `/` and `/tokens/{chain}/{address}`."""
 
 import re
 from datetime import timedelta
@@ -16,7 +16,7 @@ HOSTILE = "</bdi></title><script>alert(1)</script><img src=x onerror=alert(1)>\"
 
 
 class Page(HTMLParser):
-    """Collects the names of elements, their attributes and all addresses of a page."""
+    """A parser that collects the names of elements, their attributes and all addresses of a page."""
 
     def __init__(self, text):
         super().__init__()
@@ -76,7 +76,7 @@ def test_pages_are_only_read(client, method, path):
         "/nowhere",
     ],
 )
-def test_what_is_not_there_has_a_page_that_says_so(client, path):
+def test_missing_tokens_have_a_404_page(client, path):
     TokenFactory(contract_address=ADDRESS, unindexed=True)
     answer = client.get(path)
     assert answer.status_code == 404
@@ -105,7 +105,7 @@ def test_only_addresses_of_the_web_become_links(client):
     assert not [address for address in addresses if address.startswith(("javascript:", "data:"))]
 
 
-def test_the_home_page_says_that_there_is_nothing(client):
+def test_the_home_page_shows_that_there_is_nothing(client):
     answer = client.get("/")
     assert "No token is indexed yet." in answer.text
     assert {"/api/docs", "/admin/"} <= set(read(answer).addresses)
@@ -123,7 +123,7 @@ def test_the_home_page_shows_the_newest_listed_tokens(client, django_assert_num_
     assert "UNINDEXED" not in answer.text
 
 
-def test_the_home_page_tells_chain_type_and_age(client):
+def test_the_home_page_shows_chain_type_and_age(client):
     token = TokenFactory(deployed_at=timezone.now() - timedelta(hours=3, minutes=1))
     TokenFactory(chain_id=424_242, generation="v9", symbol="")
     answer = client.get("/")
@@ -135,7 +135,7 @@ def test_the_home_page_tells_chain_type_and_age(client):
 
 
 @pytest.mark.parametrize("spell", [str, str.lower, lambda path: path + "/"])
-def test_a_tokens_page_tells_its_facts(client, spell, django_assert_num_queries):
+def test_a_tokens_page_shows_its_facts(client, spell, django_assert_num_queries):
     token = TokenFactory(contract_address=ADDRESS, name="Higher", champagne=True, starting_market_cap=9.87083)
     with django_assert_num_queries(1):
         answer = client.get(spell(page_of(token)))
@@ -143,7 +143,7 @@ def test_a_tokens_page_tells_its_facts(client, spell, django_assert_num_queries)
     assert [fact for fact in facts if fact not in answer.text] == []
 
 
-def test_a_tokens_page_tells_warnings(client):
+def test_a_tokens_page_shows_warnings(client):
     TokenFactory(name="Higher", symbol="UP", verified=True)
     copy = TokenFactory(name="Higher", symbol="UP", launch_warnings=["UNUSUAL_TICK"])
     assert "UNUSUAL_TICK, POSSIBLE_COPY" in client.get(page_of(copy)).text
@@ -157,7 +157,7 @@ def test_a_supply_is_exact(client, supply, text):
     assert f"{text}<" in client.get(page_of(TokenFactory(supply=supply))).text
 
 
-def test_a_blocked_tokens_page_says_so(client):
+def test_a_blocked_tokens_page_shows_it(client):
     assert "have blocked this token" in client.get(page_of(TokenFactory(blocked=True))).text
 
 
@@ -166,7 +166,7 @@ def test_a_token_about_which_little_is_known_has_a_page(client):
     assert "(no symbol)" in client.get(page_of(token)).text
 
 
-def test_a_token_of_solana_has_its_page_under_its_mint_alone(client):
+def test_a_token_of_solana_has_its_page_under_its_mint_only(client):
     token = SolanaTokenFactory(supply=1_000_000_000_500_000)
     answer = client.get(page_of(token))
     page = read(answer)

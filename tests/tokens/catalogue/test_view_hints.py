@@ -1,20 +1,20 @@
-"""tokens/catalogue/viewed_tokens.py: a hint that costs requests next to nothing, and that may be lost."""
+"""Tests of tokens/catalogue/viewed_tokens.py: a hint that costs requests next to nothing, and that may be lost."""
 
 import threading
 
 import pytest
 
-from config.redis.connection import redis
+from config.redis.connection import redis_client
 from tokens.catalogue import viewed_tokens
 
 
 @pytest.fixture(autouse=True)
 def nothing_noted():
-    redis().delete(viewed_tokens.VIEWED_KEY)
-    viewed_tokens._noted.clear()
+    redis_client().delete(viewed_tokens.VIEWED_KEY)
+    viewed_tokens._buffered.clear()
     viewed_tokens._next_flush = 0.0
     yield
-    viewed_tokens._noted.clear()
+    viewed_tokens._buffered.clear()
     viewed_tokens._next_flush = 0.0
 
 
@@ -23,60 +23,60 @@ def let_time_pass():
 
 
 def known():
-    return {int(member) for member in redis().zrange(viewed_tokens.VIEWED_KEY, 0, -1)}
+    return {int(member) for member in redis_client().zrange(viewed_tokens.VIEWED_KEY, 0, -1)}
 
 
 def calls_to_redis():
-    return int(redis().info("commandstats").get("cmdstat_zadd", {"calls": 0})["calls"])
+    return int(redis_client().info("commandstats").get("cmdstat_zadd", {"calls": 0})["calls"])
 
 
 def test_without_redis_nothing_happens(settings, unused_port):
     settings.REDIS_URL = f"redis://127.0.0.1:{unused_port}/0"
     for token_id in range(1, 100):
         let_time_pass()
-        viewed_tokens.note_viewed([token_id])
+        viewed_tokens.record_viewed([token_id])
 
 
 def test_nothing_viewed_is_nothing_noted():
-    viewed_tokens.note_viewed([])
+    viewed_tokens.record_viewed([])
     assert known() == set()
 
 
 def test_what_is_viewed_within_two_seconds_goes_out_together():
     before = calls_to_redis()
-    viewed_tokens.note_viewed([1])
+    viewed_tokens.record_viewed([1])
     assert known() == {1}
-    threads = [threading.Thread(target=viewed_tokens.note_viewed, args=([number, 7],)) for number in range(2, 7)]
+    threads = [threading.Thread(target=viewed_tokens.record_viewed, args=([number, 7],)) for number in range(2, 7)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert known() == {1}
     let_time_pass()
-    viewed_tokens.note_viewed(iter([8]))
+    viewed_tokens.record_viewed(iter([8]))
     assert known() == set(range(1, 9))
     assert calls_to_redis() == before + 2
 
 
 def test_a_process_notes_no_more_than_it_can_keep():
-    viewed_tokens.note_viewed([1])
+    viewed_tokens.record_viewed([1])
     for start in range(0, 50_000, 100):
-        viewed_tokens.note_viewed(range(start, start + 100))
-    assert len(viewed_tokens._noted) == 10_000
+        viewed_tokens.record_viewed(range(start, start + 100))
+    assert len(viewed_tokens._buffered) == 10_000
 
 
-def test_who_takes_them_takes_them_once_the_last_viewed_first():
+def test_hints_are_taken_once_the_last_viewed_first():
     for token_id in (1, 2, 3):
         let_time_pass()
-        viewed_tokens.note_viewed([token_id])
-    assert viewed_tokens.take(2) == [3, 2]
-    assert viewed_tokens.take(2) == [1]
-    assert viewed_tokens.take(2) == []
+        viewed_tokens.record_viewed([token_id])
+    assert viewed_tokens.pop_viewed(2) == [3, 2]
+    assert viewed_tokens.pop_viewed(2) == [1]
+    assert viewed_tokens.pop_viewed(2) == []
 
 
 def test_the_longest_ago_are_forgotten_where_they_are_too_many():
-    redis().zadd(viewed_tokens.VIEWED_KEY, {f"{number}": float(number) for number in range(1, 100_001)})
-    viewed_tokens.note_viewed([200_001, 200_002])
-    assert redis().zcard(viewed_tokens.VIEWED_KEY) == 100_000
+    redis_client().zadd(viewed_tokens.VIEWED_KEY, {f"{number}": float(number) for number in range(1, 100_001)})
+    viewed_tokens.record_viewed([200_001, 200_002])
+    assert redis_client().zcard(viewed_tokens.VIEWED_KEY) == 100_000
     assert known() >= {200_001, 200_002, 100_000} and not known() & {1, 2}
-    redis().delete(viewed_tokens.VIEWED_KEY)
+    redis_client().delete(viewed_tokens.VIEWED_KEY)

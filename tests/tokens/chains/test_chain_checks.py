@@ -1,4 +1,4 @@
-"""What `manage.py check` says of the chain settings."""
+"""`manage.py check`: its messages about the chain settings."""
 
 import pytest
 from django.core.checks import run_checks
@@ -8,7 +8,7 @@ from development.devchain.anvil import CHAIN_ID
 
 @pytest.fixture
 def check(settings, forget_chains):
-    """The ids and texts of our checks' messages, with these settings."""
+    """Return a function that runs the checks with these settings and returns the ids and texts of the messages."""
 
     def run(*, rpc_urls, chains_files=(), deploy=False):
         settings.RPC_URLS, settings.CHAINS_FILES = rpc_urls, tuple(map(str, chains_files))
@@ -63,7 +63,7 @@ def test_it_names_settings_of_following_for_a_chain_without_a_node(check, settin
 def test_it_names_settings_of_following_that_mean_nothing_on_solana(check, settings):
     settings.RPC_WS_URLS, settings.FOLLOW_FROM = {101: "ws://127.0.0.1:9"}, {101: 5}
     found = check(rpc_urls={101: ("http://127.0.0.1:9",)})
-    assert ("tokens.W002", "RPC_WS_URL_101 is set, and chain 101 is Solana: it means nothing there.") in found
+    assert ("tokens.W002", "RPC_WS_URL_101 is set, and chain 101 is Solana: it has no effect.") in found
     assert not [text for _, text in found if "FOLLOW_FROM" in text]
 
 

@@ -1,4 +1,4 @@
-"""Our calls against recorded ones of the launchpad's SDK, byte for byte: from a LaunchConfig, and from an HTTP body."""
+"""tokens/chains/launching/launch_calls.py: calls against recorded ones of the launchpad's SDK, byte for byte."""
 
 from dataclasses import replace
 
@@ -7,6 +7,7 @@ import pytest
 
 from tests.nodes.recordings import V4_LAUNCHES, base, mined
 from tokens.chains.abi import codec
+from tokens.chains.errors import LaunchOptionUnavailableError
 from tokens.chains.launching.launch_calls import deploy_call, presale_probe_call, start_presale_call
 from tokens.chains.launching.launch_config import (
     AirdropShare,
@@ -19,15 +20,14 @@ from tokens.chains.launching.launch_config import (
     VaultShare,
 )
 from tokens.chains.launching.merkle import build_tree
-from tokens.chains.registry.chains import ChainInfo, Position, load
-from tokens.chains.types import NotOffered
+from tokens.chains.registry.chains import ChainInfo, Position, load_registry
 from tokens.deploying import launch_request
 from tokens.installation.installed_chains import installed_chain
 
 DAY = 86_400
 WETH = "0x4200000000000000000000000000000000000006"
 USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
-HELD_BY = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
+VAULT_ADMIN = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
 # Three recipients of fees, and two of an airdrop.
 FIRST = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65"
 SECOND = "0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc"
@@ -56,7 +56,7 @@ _DYNAMIC = {
     "feeControlNumerator": 500_000_000,
     "decayFilterBps": 7_500,
 }
-# What a body of each launch says beyond names and texts: the rest is by default.
+# The settings of each launch beyond names and texts; the rest is by default.
 _BODIES = {
     "deploy-airdrop": {
         "airdrop": {
@@ -77,7 +77,7 @@ _BODIES = {
     "deploy-plain": {},
     "deploy-token1": {},
     "deploy-vault": {
-        "vault": {"percentage": 10, "lockupDuration": 30, "vestingDuration": 30, "recipient": HELD_BY},
+        "vault": {"percentage": 10, "lockupDuration": 30, "vestingDuration": 30, "recipient": VAULT_ADMIN},
     },
 }
 
@@ -87,12 +87,12 @@ def admin_of(label: str) -> str:
 
 
 def salt_of(label: str) -> str:
-    # The one thing that no body says: the service derives the salt from the partner and the request key.
+    # The only part that is not in a body: the service derives the salt from the partner and the request key.
     return "0x" + ("1" if label == "deploy-token1" else "0").rjust(64, "0")
 
 
 def launch_of(label: str) -> LaunchConfig:
-    """What was launched in the recording, written down from what the SDK was given."""
+    """Return the launch configuration of the recording, written from the SDK's input."""
     admin, (name, symbol) = admin_of(label), _NAMES[label]
     config = LaunchConfig(
         chain_id=8453,
@@ -133,7 +133,7 @@ def launch_of(label: str) -> LaunchConfig:
                 Reward(admin=THIRD, recipient=THIRD, bps=1_000, currency="Both"),
             )
         },
-        "deploy-vault": {"vault": VaultShare(admin=HELD_BY, bps=1_000, lockup=30 * DAY, vesting=30 * DAY)},
+        "deploy-vault": {"vault": VaultShare(admin=VAULT_ADMIN, bps=1_000, lockup=30 * DAY, vesting=30 * DAY)},
     }
     return replace(config, **changes.get(label, {}))
 
@@ -165,7 +165,7 @@ TERMS = PresaleTerms(
     min_goal=10**18,
     max_goal=10**19,
     duration=3_600,
-    recipient=HELD_BY,
+    recipient=VAULT_ADMIN,
     lockup=7 * DAY,
     vesting=DAY,
     allowlist=(),
@@ -173,8 +173,8 @@ TERMS = PresaleTerms(
 
 
 def without(role: str, *, chain_id: int = 8453) -> ChainInfo:
-    """A built-in chain that has no contract for launches in the role."""
-    info = load().chain(chain_id)
+    """Return a built-in chain that has no contract for launches in the role."""
+    info = load_registry().chain(chain_id)
     contracts = {key: entry for key, entry in info.contracts.items() if not (entry.role == role and entry.deploy)}
     return replace(info, contracts=contracts)
 
@@ -195,25 +195,25 @@ def without(role: str, *, chain_id: int = 8453) -> ChainInfo:
         ("dev_buy", "devBuy", "deploy-devbuy"),
     ],
 )
-def test_it_names_the_part_of_an_order_for_which_the_chain_has_no_contract(role, field, label):
-    with pytest.raises(NotOffered, match="not offered on chain 8453") as caught:
+def test_it_names_the_part_of_a_launch_request_for_which_the_chain_has_no_contract(role, field, label):
+    with pytest.raises(LaunchOptionUnavailableError, match="not offered on chain 8453") as caught:
         deploy_call(without(role), launch_of(label), salt=SALT)
     assert caught.value.field == field
 
 
 def test_it_refuses_a_dev_buy_of_which_the_pair_would_have_to_be_bought_first():
     config = replace(launch_of("deploy-devbuy"), paired_token=USDC)
-    with pytest.raises(NotOffered, match="wrapped native coin") as caught:
+    with pytest.raises(LaunchOptionUnavailableError, match="wrapped native coin") as caught:
         deploy_call(base(), config, salt=SALT)
     assert caught.value.field == "devBuy"
 
 
-def test_it_refuses_a_choice_of_currency_where_the_locker_knows_none():
+def test_it_refuses_a_choice_of_currency_where_the_locker_has_none():
     info = without("locker")
     plain = next(entry for entry in info.contracts.values() if entry.role == "locker" and not entry.deploy)
     info = replace(info, contracts=info.contracts | {plain.address.lower(): replace(plain, deploy="plain")})
 
-    with pytest.raises(NotOffered, match="choice of currency") as caught:
+    with pytest.raises(LaunchOptionUnavailableError, match="choice of currency") as caught:
         deploy_call(info, launch_of("deploy-multi-recipients"), salt=SALT)
     assert caught.value.field == "rewards[0].rewardsToken"
     assert arguments(deploy_call(info, PLAIN, salt=SALT))["lockerConfig"]["lockerData"] == "0x"
@@ -223,19 +223,21 @@ def test_it_refuses_a_choice_of_currency_where_the_locker_knows_none():
 def test_it_refuses_a_presale_where_the_chain_has_no_contract_for_it(chain_id):
     config = replace(PLAIN, presale=TERMS)
     for call in (start_presale_call, presale_probe_call):
-        with pytest.raises(NotOffered, match=f"a presale is not offered on chain {chain_id}") as caught:
-            call(load().chain(chain_id), config, salt=SALT)
+        with pytest.raises(
+            LaunchOptionUnavailableError, match=f"a presale is not offered on chain {chain_id}"
+        ) as caught:
+            call(load_registry().chain(chain_id), config, salt=SALT)
         assert caught.value.field == "presale"
 
 
-def test_it_refuses_a_presale_with_a_dev_buy_or_with_an_allowlist_that_nobody_keeps():
+def test_it_refuses_a_presale_with_a_dev_buy_or_with_an_allowlist_that_no_one_stores():
     both = replace(launch_of("deploy-devbuy"), presale=TERMS)
-    with pytest.raises(NotOffered, match="dev buy") as caught:
+    with pytest.raises(LaunchOptionUnavailableError, match="dev buy") as caught:
         start_presale_call(base(), both, salt=SALT)
     assert caught.value.field == "devBuy"
 
     listed = replace(PLAIN, presale=replace(TERMS, allowlist=(FIRST,)))
-    with pytest.raises(NotOffered, match="allowlist") as caught:
+    with pytest.raises(LaunchOptionUnavailableError, match="allowlist") as caught:
         start_presale_call(without("presale_allowlist"), listed, salt=SALT)
     assert caught.value.field == "presale.allowlist"
 
@@ -263,28 +265,28 @@ def test_it_makes_the_recorded_call_of_a_launch(label):
 def test_it_makes_the_recorded_call_of_a_body(label, settings, forget_chains):
     settings.RPC_URLS = {8453: ("http://127.0.0.1:9",)}
     forget_chains()
-    order = launch_request.read(body_of(label))
+    order = launch_request.parse_launch_request(body_of(label))
     tree = build_tree(order.airdrop.entries) if order.airdrop else None
 
-    # Nothing of these is asked of the chain.
-    config = launch_request.build(order, chain=installed_chain(8453), tree=tree)
+    # Nothing of these is called on the chain.
+    config = launch_request.build_launch_config(order, chain=installed_chain(8453), tree=tree)
 
     assert config == launch_of(label)
     assert deploy_call(base(), config, salt=salt_of(label)).data == mined(label).transaction["input"]
 
 
-# What no recording shows
+# Cases without a recording
 
 
 def arguments(call) -> dict:
-    decoded_call = codec.load("v4").function("deployToken").decode_input(call.data)
+    decoded_call = codec.load_abi("v4").function("deployToken").decode_input(call.data)
     assert decoded_call is not None
     config: dict = decoded_call["deploymentConfig"]
     return config
 
 
 def test_hooks_of_v4_0_get_their_fees_bare_and_their_module_no_data():
-    arbitrum = load().chain(42161)
+    arbitrum = load_registry().chain(42161)
     config = arguments(deploy_call(arbitrum, replace(PLAIN, chain_id=42161), salt=SALT))
 
     assert config["poolConfig"]["hook"] == "0xf7aC669593d2D9D01026Fa5B756DD5B4f7aAa8Cc"
@@ -332,7 +334,7 @@ def test_a_presale_is_the_last_extension_and_its_terms_follow_the_configuration(
     config = replace(launch_of("deploy-vault"), presale=TERMS)
     call = start_presale_call(base(), config, salt=SALT)
 
-    given = codec.load("presale").function("startPresale").decode_input(call.data)
+    given = codec.load_abi("presale").function("startPresale").decode_input(call.data)
     assert (call.to, call.value) == ("0xeeBbC567C3D612f50a67820f39CDD30dcCF7E6b8", 0)
     *others, last = given.pop("deploymentConfig")["extensionConfigs"]
     assert last == {"extension": call.to, "msgValue": 0, "extensionBps": 5_000, "extensionData": "0x"}
@@ -341,7 +343,7 @@ def test_a_presale_is_the_last_extension_and_its_terms_follow_the_configuration(
         "minEthGoal": 10**18,
         "maxEthGoal": 10**19,
         "presaleDuration": 3_600,
-        "presaleOwner": HELD_BY,
+        "presaleOwner": VAULT_ADMIN,
         "lockupDuration": 7 * DAY,
         "vestingDuration": DAY,
         "allowlist": "0x" + "00" * 20,
@@ -353,12 +355,12 @@ def test_those_of_an_allowlist_may_pay_up_to_the_goal_each():
     listed = replace(PLAIN, presale=replace(TERMS, allowlist=(FIRST, SECOND)))
     call = start_presale_call(base(), listed, salt=SALT)
 
-    given = codec.load("presale").function("startPresale").decode_input(call.data)
+    given = codec.load_abi("presale").function("startPresale").decode_input(call.data)
     assert given["allowlist"] == "0x789c2452353eee400868E7d3e5aDD6Be0Ef4185D"
     assert given["allowlistInitializationData"] == build_tree([(FIRST, 10**19), (SECOND, 10**19)]).root
 
 
-def test_a_presales_probe_is_a_launch_with_a_presale_that_nobody_started():
+def test_a_presales_probe_is_a_launch_with_a_presale_that_was_not_started():
     call = presale_probe_call(base(), replace(PLAIN, presale=TERMS), salt=SALT)
 
     assert call.to == base().addresses("factory", "v4")[0]

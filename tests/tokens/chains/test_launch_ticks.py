@@ -1,12 +1,12 @@
-"""The starting tick of a market cap, and the other way; positions that move with it."""
+"""tokens/chains/launching/launch_ticks.py: the starting tick of a market cap, its inverse, and moving positions."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 import pytest
 
 from tokens.chains.launching.launch_config import TOKEN_SUPPLY
-from tokens.chains.launching.launch_ticks import BeyondTicks, shifted_positions, starting_tick
-from tokens.chains.registry.chains import Position, load
+from tokens.chains.launching.launch_ticks import TickOutOfRangeError, shifted_positions, starting_tick
+from tokens.chains.registry.chains import Position, load_registry
 from tokens.chains.types import starting_market_cap
 
 # More than any number of a body has.
@@ -15,8 +15,8 @@ LAST_TICK = 887_200
 
 
 def market_cap(tick: int, *, decimals: int, rounding: str) -> Decimal:
-    """The market cap at a tick in whole units of the paired token, to 60 digits, rounded this way."""
-    # Rounded once: the power is worked out with some more.
+    """Return the market cap at a tick in whole units of the paired token, to 60 digits, rounded this way."""
+    # Rounded once: the power is computed with extra digits.
     price = Context(prec=DIGITS + 20).power(Decimal("1.0001"), tick)
     return Context(prec=DIGITS, rounding=rounding).multiply(price, Decimal(10) ** (29 - decimals))
 
@@ -26,28 +26,28 @@ def test_it_refuses_a_market_cap_for_which_uniswap_has_no_tick(decimals):
     above = market_cap(LAST_TICK + 200, decimals=decimals, rounding=ROUND_CEILING)
     below = market_cap(-LAST_TICK, decimals=decimals, rounding=ROUND_FLOOR)
     for beyond in (above, below):
-        with pytest.raises(BeyondTicks, match="no pool can start"):
+        with pytest.raises(TickOutOfRangeError, match="no pool can start"):
             starting_tick(beyond, decimals=decimals)
 
 
 def test_it_works_out_no_logarithm_of_a_number_of_any_length():
     # It would take hours.
-    with pytest.raises(BeyondTicks, match="no pool can start"):
+    with pytest.raises(TickOutOfRangeError, match="no pool can start"):
         starting_tick(Decimal("9" * 200_000), decimals=18)
 
 
 def test_it_refuses_positions_that_would_reach_beyond_all_prices():
-    standard = load().presets["standard"]
+    standard = load_registry().presets["standard"]
     (highest,) = shifted_positions(standard, tick=LAST_TICK - 110_400)
     assert highest.tick_upper == LAST_TICK
-    with pytest.raises(BeyondTicks, match="beyond all prices"):
+    with pytest.raises(TickOutOfRangeError, match="beyond all prices"):
         shifted_positions(standard, tick=LAST_TICK - 110_200)
 
 
 @pytest.mark.parametrize(
     ("given", "decimals", "tick"),
     [
-        # The launchpad's own figures for its starting ticks, which lie within the step that begins there.
+        # The launchpad's own figures for its starting ticks, which are within the step that begins there.
         ("10", 18, -230_400),
         ("37108.5", 6, -424_400),
         ("9.87", 18, -230_600),
@@ -85,7 +85,7 @@ def test_what_a_launch_shows_as_its_market_cap_starts_at_its_tick_again():
 
 
 def test_positions_move_with_the_tick_and_keep_their_shares():
-    project = load().presets["project"]
+    project = load_registry().presets["project"]
     assert shifted_positions(project, tick=-230_400) == project.positions
 
     moved = shifted_positions(project, tick=-424_400)

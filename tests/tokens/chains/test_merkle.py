@@ -1,4 +1,4 @@
-"""Merkle trees of airdrops against OpenZeppelin's own package, and against the development chain's."""
+"""tokens/chains/launching/merkle.py: trees of airdrops against OpenZeppelin's package and the development chain's."""
 
 import pytest
 
@@ -14,7 +14,7 @@ ONE = ("0x70997970C51812dc3A010C7d01b50e0d17dc79C8", 1)
 
 
 def proof_in(tree, index):
-    """The proof of the entry with this number, as hex."""
+    """Return the proof of the entry with this number, as hex."""
     places = proof_positions(tree.positions[index])
     return ["0x" + tree.nodes[place * NODE_BYTES :][:NODE_BYTES].hex() for place in places]
 

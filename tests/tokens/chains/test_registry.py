@@ -1,4 +1,4 @@
-"""The chain registry: its data against an independent list, operators' files over it, each mistake with its place."""
+"""tokens/chains/registry: built-in data against an independent list, operators' files, and error messages."""
 
 import re
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from eth_utils.address import is_checksum_address
 
-from tokens.chains.registry.chains import BUILT_IN_FILE, RegistryError, UnknownChain, load
+from tokens.chains.registry.chains import BUILT_IN_FILE, RegistryError, UnknownChainError, load_registry
 
-# Written from the launchpad's public tables, apart from registry.toml.
+# Written from the launchpad's public tables, independently of the registry.
 FACTORIES = {
     8453: {
         "v0": "0x250c9FB2b411B48273f69879007803790A6AeA47",
@@ -53,7 +53,7 @@ WRAPPED = {
     2741: "0x3439153EB7AF838Ad19d56E1571FBD09333C2809",
     10143: "0x760AfE86e5de5fa0Ee542fc7B7B713e1c5425701",
 }
-# The layouts of what the SDK sends: hooks for static and dynamic fees, and the module against snipers.
+# The layouts of the SDK's calls: hooks for static and dynamic fees, and the module against snipers.
 LAUNCHES = {
     8453: ("wrapped", "wrapped", "descending", True),
     84532: ("wrapped", "wrapped", "none", False),
@@ -88,7 +88,7 @@ def write(folder: Path, text: str, name: str = "operator.toml") -> Path:
 
 def mistakes(*files: Path) -> list[tuple[str, str]]:
     with pytest.raises(RegistryError) as caught:
-        load(*files)
+        load_registry(*files)
     return [(mistake.place, mistake.rule) for mistake in caught.value.mistakes]
 
 
@@ -226,7 +226,7 @@ def test_it_reports_every_mistake_of_every_file_at_once(tmp_path: Path) -> None:
     second = write(tmp_path, "[chains.1]\nnote = 'x'", "second.toml")
 
     with pytest.raises(RegistryError) as caught:
-        load(first, second)
+        load_registry(first, second)
 
     assert [(mistake.file, mistake.place) for mistake in caught.value.mistakes] == [
         (str(first), "chains.1.finality_depth"),
@@ -242,14 +242,14 @@ def test_it_refuses_a_generation_with_a_name_too_long_to_keep(tmp_path: Path) ->
     path = write(tmp_path, f'[generations.{"v" * 33}]\ntype = "t"\nevent = "v4"\n')
 
     with pytest.raises(RegistryError, match="expected a name of at most 32 characters"):
-        load(path)
+        load_registry(path)
 
 
 def test_it_refuses_text_that_is_not_toml_and_names_the_line(tmp_path: Path) -> None:
     path = write(tmp_path, "[chains.1]\nname = \n")
 
     with pytest.raises(RegistryError, match=re.escape(f"{path}: is not TOML: ") + ".*line 2"):
-        load(path)
+        load_registry(path)
 
 
 def test_it_refuses_a_file_that_is_missing_or_not_text(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_it_refuses_a_file_that_is_missing_or_not_text(tmp_path: Path) -> None:
     missing = tmp_path / "missing.toml"
 
     with pytest.raises(RegistryError) as caught:
-        load(binary, missing)
+        load_registry(binary, missing)
 
     assert [str(mistake) for mistake in caught.value.mistakes] == [
         f"{binary}: can't be read: it is not UTF-8",
@@ -267,8 +267,8 @@ def test_it_refuses_a_file_that_is_missing_or_not_text(tmp_path: Path) -> None:
 
 
 def test_an_unknown_chain_is_an_error_of_its_own() -> None:
-    with pytest.raises(UnknownChain, match="chain 97 is not in the registry"):
-        load().chain(97)
+    with pytest.raises(UnknownChainError, match="chain 97 is not in the registry"):
+        load_registry().chain(97)
 
 
 # The built-in data
@@ -277,7 +277,7 @@ def test_an_unknown_chain_is_an_error_of_its_own() -> None:
 def test_every_chain_has_its_factories_and_no_others() -> None:
     found = {
         chain_id: {generation.name: key for key, generation in chain.factories.items()}
-        for chain_id, chain in load().chains.items()
+        for chain_id, chain in load_registry().chains.items()
         if not chain.is_solana
     }
 
@@ -288,17 +288,17 @@ def test_every_chain_has_its_factories_and_no_others() -> None:
 
 
 def test_every_generation_has_its_label_and_event() -> None:
-    assert {name: (entry.type, entry.event) for name, entry in load().generations.items()} == TYPES
+    assert {name: (entry.type, entry.event) for name, entry in load_registry().generations.items()} == TYPES
 
 
 @pytest.mark.parametrize(("chain_id", "address"), FEE_LOCKERS.items())
 def test_every_chain_of_v4_has_its_fee_locker(chain_id: int, address: str) -> None:
-    assert load().chain(chain_id).addresses("fee_locker", "v4") == (address,)
+    assert load_registry().chain(chain_id).addresses("fee_locker", "v4") == (address,)
 
 
 @pytest.mark.parametrize("chain_id", FEE_LOCKERS)
 def test_every_chain_of_v4_can_read_pools_and_positions(chain_id: int) -> None:
-    chain = load().chain(chain_id)
+    chain = load_registry().chain(chain_id)
 
     assert chain.v4_pool_manager and chain.v4_position_manager and chain.v4_state_view
     for role in ("locker", "vault", "airdrop", "dev_buy", "static_hook", "mev_module"):
@@ -308,7 +308,7 @@ def test_every_chain_of_v4_can_read_pools_and_positions(chain_id: int) -> None:
 @pytest.mark.parametrize(("chain_id", "layouts"), LAUNCHES.items())
 def test_every_chain_of_v4_has_what_launches_use(chain_id: int, layouts: tuple[str | None, ...]) -> None:
     def deploy(role: str) -> str | None:
-        contract = load().chain(chain_id).deploying(role)
+        contract = load_registry().chain(chain_id).deploying(role)
         return contract.deploy if contract else None
 
     *modules, presale = layouts
@@ -321,7 +321,7 @@ def test_every_chain_of_v4_has_what_launches_use(chain_id: int, layouts: tuple[s
 
 
 def test_base_launches_with_the_contracts_that_the_sdk_names() -> None:
-    base = load().chain(8453)
+    base = load_registry().chain(8453)
 
     found = {role: base.deploying(role) for role in ("locker", "airdrop", "static_hook", "dynamic_hook", "mev_module")}
     assert {role: contract.address for role, contract in found.items() if contract} == {
@@ -335,7 +335,7 @@ def test_base_launches_with_the_contracts_that_the_sdk_names() -> None:
 
 @pytest.mark.parametrize("chain_id", [8453, 84532, 2741, 10143])
 def test_every_chain_of_older_generations_can_read_pools_and_positions(chain_id: int) -> None:
-    chain = load().chain(chain_id)
+    chain = load_registry().chain(chain_id)
 
     assert chain.v3_factory and chain.v3_position_manager
     assert chain.addresses("locker", "v3.1") and chain.addresses("vault", "v3.1")
@@ -343,7 +343,7 @@ def test_every_chain_of_older_generations_can_read_pools_and_positions(chain_id:
 
 @pytest.mark.parametrize(("chain_id", "address"), WRAPPED.items())
 def test_every_chain_quotes_in_its_wrapped_coin(chain_id: int, address: str) -> None:
-    chain = load().chain(chain_id)
+    chain = load_registry().chain(chain_id)
 
     assert chain.wrapped_native == address
     assert chain.quote_tokens[address.lower()].decimals == 18
@@ -351,7 +351,7 @@ def test_every_chain_quotes_in_its_wrapped_coin(chain_id: int, address: str) -> 
 
 
 def test_base_is_the_default_chain_with_its_depth_and_quote_tokens() -> None:
-    base = load().default_chain
+    base = load_registry().default_chain
 
     assert (base.chain_id, base.name, base.native, base.finality_depth) == (8453, "Base", "ETH", 900)
     usdc = base.quote_tokens["0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"]
@@ -388,7 +388,7 @@ def test_base_is_the_default_chain_with_its_depth_and_quote_tokens() -> None:
 def test_one_address_is_another_contract_on_another_chain(address: str, roles: dict[int, tuple[str, str]]) -> None:
     found = {
         chain_id: (contract.role, contract.generation.name if contract.generation else None)
-        for chain_id, chain in load().chains.items()
+        for chain_id, chain in load_registry().chains.items()
         if (contract := chain.contracts.get(address))
     }
 
@@ -396,7 +396,7 @@ def test_one_address_is_another_contract_on_another_chain(address: str, roles: d
 
 
 def test_base_keeps_the_older_contracts_too() -> None:
-    base = load().chain(8453)
+    base = load_registry().chain(8453)
 
     assert base.addresses("locker_factory") == (
         "0x515d45F06EdD179565aa2796388417ED65E88939",
@@ -414,7 +414,7 @@ def test_base_keeps_the_older_contracts_too() -> None:
 
 
 def test_a_factory_is_found_by_its_lower_case_address_only_on_its_chain() -> None:
-    registry = load()
+    registry = load_registry()
     ethereum = "0x6c8599779b03b00aaae63c6378830919abb75473"
 
     generation = registry.chain(1).factory_generation(ethereum)
@@ -423,11 +423,11 @@ def test_a_factory_is_found_by_its_lower_case_address_only_on_its_chain() -> Non
 
 
 def test_a_locker_is_no_factory() -> None:
-    assert load().chain(8453).factory_generation("0x33e2eda238edcf470309b8c6d228986a1204c8f9") is None
+    assert load_registry().chain(8453).factory_generation("0x33e2eda238edcf470309b8c6d228986a1204c8f9") is None
 
 
 def test_the_presets_have_the_position_lists_of_the_sdk() -> None:
-    presets = load().presets
+    presets = load_registry().presets
 
     assert [(p.tick_lower, p.tick_upper, p.bps) for p in presets["standard"].positions] == [(-230400, -120000, 10_000)]
     assert [p.bps for p in presets["project"].positions] == [1_000, 5_000, 1_500, 2_000, 500]
@@ -446,7 +446,7 @@ def test_every_address_of_the_built_in_file_is_checksummed() -> None:
 
 
 def test_chains_have_the_market_data_providers_ids() -> None:
-    chains = load().chains
+    chains = load_registry().chains
     assert {chain_id: chains[chain_id].market_network for chain_id in (8453, 1, 56, 84532)} == {
         8453: "base",
         1: "eth",
@@ -461,7 +461,7 @@ def test_chains_have_the_market_data_providers_ids() -> None:
 def test_an_operator_adds_a_chain_after_the_others(tmp_path: Path) -> None:
     contracts = f'contracts = [{{ role = "factory", generation = "v4", address = "{ADDRESS}" }}]\n'
 
-    registry = load(write(tmp_path, NEW_CHAIN + contracts))
+    registry = load_registry(write(tmp_path, NEW_CHAIN + contracts))
 
     assert list(registry.chains)[-1] == 31337
     assert registry.default_chain.chain_id == 8453
@@ -473,7 +473,7 @@ def test_an_operator_adds_a_chain_after_the_others(tmp_path: Path) -> None:
 def test_an_operators_contract_takes_launches_over_from_the_built_in_one(tmp_path: Path) -> None:
     entry = f'{{ role = "static_hook", generation = "v4", address = "{ADDRESS}", deploy = "bare" }}'
 
-    base = load(write(tmp_path, f"[chains.8453]\ncontracts = [{entry}]")).chain(8453)
+    base = load_registry(write(tmp_path, f"[chains.8453]\ncontracts = [{entry}]")).chain(8453)
 
     hook = base.deploying("static_hook")
     assert hook is not None and (hook.address, hook.deploy) == (ADDRESS, "bare")
@@ -486,16 +486,16 @@ def test_an_operator_adds_a_generation_and_its_factory_in_any_order_of_files(tmp
     factory = write(tmp_path, f"[chains.8453]\ncontracts = [{contract}]", "factory.toml")
     generation = write(tmp_path, '[generations.v5]\ntype = "clanker_v5"\nevent = "v4"', "generation.toml")
 
-    found = load(factory, generation).chain(8453).factory_generation(ADDRESS)
+    found = load_registry(factory, generation).chain(8453).factory_generation(ADDRESS)
 
     assert found is not None and (found.name, found.type, found.event) == ("v5", "clanker_v5", "v4")
 
 
 def test_an_operator_changes_one_scalar_and_keeps_the_rest(tmp_path: Path) -> None:
-    chain = load(write(tmp_path, "[chains.8453]\nfinality_depth = 30")).chain(8453)
+    chain = load_registry(write(tmp_path, "[chains.8453]\nfinality_depth = 30")).chain(8453)
 
     assert (chain.finality_depth, chain.name) == (30, "Base")
-    assert set(chain.contracts) == set(load().chain(8453).contracts)
+    assert set(chain.contracts) == set(load_registry().chain(8453).contracts)
 
 
 def test_an_entry_with_a_known_address_replaces_it_and_others_are_added(tmp_path: Path) -> None:
@@ -510,14 +510,14 @@ def test_an_entry_with_a_known_address_replaces_it_and_others_are_added(tmp_path
     ]
     """
 
-    base = load(write(tmp_path, text)).chain(8453)
+    base = load_registry(write(tmp_path, text)).chain(8453)
 
     assert base.contracts[replaced].role == "airdrop"
     assert base.contracts[replaced].address == "0x8E845EAd15737bF71904A30BdDD3aEE76d6ADF6C"
     assert base.addresses("vault", "v4") == (ADDRESS,)
     usdc = base.quote_tokens["0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"]
     assert (usdc.symbol, usdc.tick) == ("USD", 5)
-    assert len(base.quote_tokens) == len(load().chain(8453).quote_tokens)
+    assert len(base.quote_tokens) == len(load_registry().chain(8453).quote_tokens)
 
 
 def test_known_deployers_of_several_files_add_up_in_lower_case(tmp_path: Path) -> None:
@@ -526,7 +526,7 @@ def test_known_deployers_of_several_files_add_up_in_lower_case(tmp_path: Path) -
     )
     second = write(tmp_path, f'[chains.1]\nknown_deployers = ["{ADDRESS}"]', "second.toml")
 
-    assert load(first, second).chain(1).known_deployers == {
+    assert load_registry(first, second).chain(1).known_deployers == {
         "0x6c8599779b03b00aaae63c6378830919abb75473",
         ADDRESS,
     }
@@ -535,7 +535,9 @@ def test_known_deployers_of_several_files_add_up_in_lower_case(tmp_path: Path) -
 def test_a_preset_of_the_same_name_is_replaced_as_a_whole(tmp_path: Path) -> None:
     positions = "{ tick_lower = -200, tick_upper = 200, bps = 10000 }"
 
-    presets = load(write(tmp_path, f"[presets.project]\nstarting_tick = -200\npositions = [{positions}]")).presets
+    presets = load_registry(
+        write(tmp_path, f"[presets.project]\nstarting_tick = -200\npositions = [{positions}]")
+    ).presets
 
     assert (presets["project"].starting_tick, len(presets["project"].positions)) == (-200, 1)
     assert presets["standard"].starting_tick == -230400
@@ -545,13 +547,13 @@ def test_a_later_file_completes_a_chain_of_an_earlier_one(tmp_path: Path) -> Non
     first = write(tmp_path, NEW_CHAIN, "first.toml")
     second = write(tmp_path, '[chains.31337]\nexplorer = "http://127.0.0.1:4000/"', "second.toml")
 
-    chain = load(first, second).chain(31337)
+    chain = load_registry(first, second).chain(31337)
 
     assert (chain.name, chain.explorer) == ("Local", "http://127.0.0.1:4000")
 
 
-def test_nobody_changes_the_loaded_registry() -> None:
-    base = load().chain(8453)
+def test_the_loaded_registry_is_immutable() -> None:
+    base = load_registry().chain(8453)
 
     with pytest.raises(TypeError):
         base.contracts[ADDRESS] = base.contracts["0x33e2eda238edcf470309b8c6d228986a1204c8f9"]

@@ -1,4 +1,4 @@
-"""What the registry knows of Solana, and what it refuses of an operator's file about it."""
+"""tokens/chains/registry: the entries of Solana, and error messages about an operator's file."""
 
 from pathlib import Path
 
@@ -7,9 +7,9 @@ import pytest
 from tests.nodes import solana_recorded as recorded
 from tests.nodes.solana_recorded import allow_list
 from tests.tokens.chains.test_registry import mistakes, write
-from tokens.chains.registry.chains import RegistryError, load
+from tokens.chains.registry.chains import RegistryError, load_registry
 from tokens.installation.installed_chains import (
-    UnsupportedChain,
+    UnsupportedChainError,
     evm_chain_ids,
     installed_chain,
     installed_solana,
@@ -109,7 +109,7 @@ def test_it_refuses_a_config_listed_twice(tmp_path: Path) -> None:
 @pytest.mark.parametrize("chain_id", [1, 8453, 4663])
 def test_it_refuses_an_id_of_solana_that_is_another_chains(chain_id: int) -> None:
     with pytest.raises(RegistryError) as caught:
-        load(solana_chain_id=chain_id)
+        load_registry(solana_chain_id=chain_id)
 
     (mistake,) = caught.value.mistakes
     assert str(mistake) == f"settings: SOLANA_CHAIN_ID: {chain_id} is the id of another chain in the registry"
@@ -119,12 +119,12 @@ def test_it_refuses_an_id_of_solana_that_an_operators_chain_has(tmp_path: Path) 
     file = write(tmp_path, '[chains.101]\nname = "Local"\nnative = "ETH"\nfinality_depth = 1\n')
 
     with pytest.raises(RegistryError, match="SOLANA_CHAIN_ID"):
-        load(file)
-    assert load(file, solana_chain_id=102).solana.chain_id == 102
+        load_registry(file)
+    assert load_registry(file, solana_chain_id=102).solana.chain_id == 102
 
 
 def test_solana_has_the_id_of_the_setting_and_what_a_launch_needs() -> None:
-    solana = load(solana_chain_id=900).chain(900)
+    solana = load_registry(solana_chain_id=900).chain(900)
 
     assert (solana.name, solana.native, solana.finality_depth, solana.is_solana) == ("Solana", "SOL", 0, True)
     assert solana.addresses("launch_program") == (recorded.PROGRAM,)
@@ -134,11 +134,11 @@ def test_solana_has_the_id_of_the_setting_and_what_a_launch_needs() -> None:
         "USDC": 6,
         "USDT": 6,
     }
-    assert [chain.chain_id for chain in load().chains.values() if chain.is_solana] == [101]
+    assert [chain.chain_id for chain in load_registry().chains.values() if chain.is_solana] == [101]
 
 
 def test_an_operators_config_is_added_with_its_letters_as_they_are(tmp_path: Path) -> None:
-    solana = load(allow_list(tmp_path / "operator.toml")).solana
+    solana = load_registry(allow_list(tmp_path / "operator.toml")).solana
 
     assert solana.addresses("launch_config", "solana") == (recorded.CONFIG,)
     assert solana.role(recorded.CONFIG) == "launch_config"
@@ -152,7 +152,7 @@ def test_solana_is_installed_apart_from_evm_chains(installed_solana_node, settin
     assert installed_solana().read_transaction(recorded.LAUNCH).launches[0].chain_id == settings.SOLANA_CHAIN_ID
     assert installed_solana().info is registry().solana
     assert evm_chain_ids() == (8453,)
-    with pytest.raises(UnsupportedChain, match="EVM chains alone"):
+    with pytest.raises(UnsupportedChainError, match="only EVM chains"):
         installed_chain(settings.SOLANA_CHAIN_ID)
 
 
@@ -160,5 +160,5 @@ def test_solana_without_a_node_is_not_installed(settings, forget_chains) -> None
     settings.RPC_URLS = {}
     forget_chains()
 
-    with pytest.raises(UnsupportedChain, match="RPC_URLS_101"):
+    with pytest.raises(UnsupportedChainError, match="RPC_URLS_101"):
         installed_solana()

@@ -1,4 +1,4 @@
-"""GET /api/airdrops/claim"""
+"""Tests of `GET /api/airdrops/claim`."""
 
 import os
 
@@ -8,15 +8,15 @@ from django.db import IntegrityError, connection, transaction
 from development.devchain import anvil
 from development.devchain import node_client as node
 from development.devchain.airdrop_tree import merkle_proof
-from development.devchain.deploy_contracts import prepare
-from development.devchain.launch_transactions import DAY, AirdropShare, LaunchConfig
+from development.devchain.deploy_contracts import deploy_contracts
+from development.devchain.launch_transactions import DAY, DevAirdropShare, DevLaunchConfig
 from tests.development.devchain.test_devchain_changes import let_pass
 from tests.nodes.devchain_tests import OTHER, SENDER, launch_token, token_at
 from tests.rows.airdrop_entries import sample_entries
 from tests.rows.factories import DeploymentFactory, TokenFactory
 from tokens.chains.launching.merkle import build_tree
 from tokens.deploying import airdrop_proofs
-from tokens.models import AirdropEntry, AirdropTree, Deployment
+from tokens.models import AirdropEntry, AirdropTree, DeploymentStatus
 
 pytestmark = pytest.mark.django_db
 
@@ -25,15 +25,14 @@ RULE = "must be a 20-byte hex address, 0x followed by 40 hex digits"
 TOKEN = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 ENTRIES = sample_entries(5)
 CLAIMER, AMOUNT = ENTRIES[3]
-STATUS = Deployment.Status
 
 
 @pytest.fixture
 def give():
-    """A deployment of the token whose airdrop has these entries, as mined; other columns by name."""
+    """Store a mined deployment of the token whose airdrop has these entries; other columns by name."""
 
     def give(entries=ENTRIES, **columns):
-        launched = DeploymentFactory(**({"expected_address": TOKEN, "status": STATUS.MINED} | columns))
+        launched = DeploymentFactory(**({"expected_address": TOKEN, "status": DeploymentStatus.MINED} | columns))
         airdrop_proofs.store_tree(launched, tree=build_tree(entries), entries=entries)
         return launched
 
@@ -41,8 +40,8 @@ def give():
 
 
 @pytest.fixture
-def ask(client):
-    """Asks for a claimer's proofs; gives the answer."""
+def fetch(client):
+    """Request a claimer's proofs; return the response."""
     return lambda claimer=CLAIMER, token=TOKEN: client.get(PATH, {"tokenAddress": token, "claimerAddress": claimer})
 
 
@@ -56,7 +55,7 @@ def test_it_refuses_what_is_no_address(client, name, text):
 
 
 @pytest.mark.parametrize("name", ["tokenAddress", "claimerAddress"])
-def test_it_says_why_it_has_nothing_of_solana(client, name):
+def test_it_reports_why_it_has_nothing_of_solana(client, name):
     mint = "So11111111111111111111111111111111111111112"
     answer = client.get(PATH, {"tokenAddress": TOKEN, "claimerAddress": CLAIMER} | {name: mint})
     rule = "must be of an EVM chain, since on Solana there is no airdrop: a 20-byte hex address"
@@ -69,52 +68,52 @@ def test_it_requires_both_addresses(client):
     assert [detail["field"] for detail in answer.json()["details"]] == ["tokenAddress", "claimerAddress"]
 
 
-def test_a_token_that_nobody_deployed_from_here_has_no_proofs(ask):
+def test_a_token_that_was_not_deployed_here_has_no_proofs(fetch):
     TokenFactory(contract_address=TOKEN)
-    answer = ask()
+    answer = fetch()
     assert (answer.status_code, answer.json()) == (200, {"proofs": []})
 
 
-def test_an_account_without_a_part_has_no_proofs(ask, give):
+def test_an_account_without_a_part_has_no_proofs(fetch, give):
     give()
-    assert ask(SENDER).json() == {"proofs": []}
-    assert ask(token=SENDER).json() == {"proofs": []}
+    assert fetch(SENDER).json() == {"proofs": []}
+    assert fetch(token=SENDER).json() == {"proofs": []}
 
 
-@pytest.mark.parametrize("status", [STATUS.ENQUEUED, STATUS.SUBMITTED, STATUS.FAILED])
-def test_a_token_that_is_not_on_its_chain_has_no_proofs(ask, give, status):
+@pytest.mark.parametrize("status", [DeploymentStatus.ENQUEUED, DeploymentStatus.SUBMITTED, DeploymentStatus.FAILED])
+def test_a_token_that_is_not_on_its_chain_has_no_proofs(fetch, give, status):
     give(status=status)
-    assert ask().json() == {"proofs": []}
+    assert fetch().json() == {"proofs": []}
 
 
-def test_a_listed_token_that_a_reorg_took_back_has_no_proofs(ask, give):
-    given = give(status=STATUS.INDEXED, token=TokenFactory(contract_address=TOKEN, unindexed=True))
-    assert ask().json() == {"proofs": []}
+def test_a_listed_token_that_a_reorg_took_back_has_no_proofs(fetch, give):
+    given = give(status=DeploymentStatus.INDEXED, token=TokenFactory(contract_address=TOKEN, unindexed=True))
+    assert fetch().json() == {"proofs": []}
     given.token.unindexed = False
     given.token.save()
-    assert len(ask().json()["proofs"]) == 1
+    assert len(fetch().json()["proofs"]) == 1
 
 
-def test_it_gives_the_proof_of_the_accounts_entry(ask, give, django_assert_num_queries):
+def test_it_gives_the_proof_of_the_accounts_entry(fetch, give, django_assert_num_queries):
     give()
     give(sample_entries(9), expected_address=SENDER)
     with django_assert_num_queries(2):
-        answer = ask(CLAIMER.lower(), "0X" + TOKEN[2:].upper())
+        answer = fetch(CLAIMER.lower(), "0X" + TOKEN[2:].upper())
     proof = [f"0x{node.hex()}" for node in merkle_proof(ENTRIES, (CLAIMER, AMOUNT))]
     assert answer.json() == {"proofs": [{"proof": proof, "entry": {"account": CLAIMER, "amount": str(AMOUNT)}}]}
     assert answer.headers["Cache-Control"] == "public, s-maxage=2"
 
 
-def test_the_only_account_needs_no_hashes(ask, give):
+def test_the_only_account_needs_no_hashes(fetch, give):
     give([(CLAIMER, 2**256 - 1)])
-    assert ask().json() == {"proofs": [{"proof": [], "entry": {"account": CLAIMER, "amount": str(2**256 - 1)}}]}
+    assert fetch().json() == {"proofs": [{"proof": [], "entry": {"account": CLAIMER, "amount": str(2**256 - 1)}}]}
 
 
-def test_tokens_of_two_chains_with_one_address_have_a_proof_each(ask, give):
+def test_tokens_of_two_chains_with_one_address_have_a_proof_each(fetch, give):
     give()
     give(sample_entries(9), chain_id=84532)
     expected = [merkle_proof(entries, (CLAIMER, AMOUNT)) for entries in (ENTRIES, sample_entries(9))]
-    assert [found["proof"] for found in ask().json()["proofs"]] == [
+    assert [found["proof"] for found in fetch().json()["proofs"]] == [
         [f"0x{node.hex()}" for node in proof] for proof in expected
     ]
 
@@ -145,13 +144,13 @@ def test_nodes_are_stored_so_that_a_few_can_be_read():
 
 def test_the_airdrop_contract_pays_for_a_served_proof(client, give, tmp_path):
     entries = [(OTHER, 3 * 10**26), (SENDER, 10**26), *((account, 10**20) for account, _ in sample_entries(20))]
-    with anvil.start() as url:
-        deployed = prepare(url, chains_file=tmp_path / "chains.toml")
-        share = AirdropShare(admin=SENDER, entries=tuple(entries), bps=500, vesting=0)
-        token = launch_token(deployed, LaunchConfig(salt=os.urandom(32), airdrop=share))
+    with anvil.run_anvil() as url:
+        deployed = deploy_contracts(url, chains_file=tmp_path / "chains.toml")
+        share = DevAirdropShare(admin=SENDER, entries=tuple(entries), bps=500, vesting=0)
+        token = launch_token(deployed, DevLaunchConfig(salt=os.urandom(32), airdrop=share))
         give(entries, expected_address=token, chain_id=deployed.chain_id)
         let_pass(deployed, DAY)
-        contract = node.contract(url, "Airdrop", deployed.airdrop)
+        contract = node.bind_contract(url, "Airdrop", deployed.airdrop)
         for account, amount in entries[:3]:
             answer = client.get(PATH, {"tokenAddress": token, "claimerAddress": account})
             (found,) = answer.json()["proofs"]

@@ -1,4 +1,4 @@
-"""The check of deployments finds what it is there for."""
+"""Tests of tests/chaos/deploy_check.py: the check of deployments finds each kind of error."""
 
 from dataclasses import replace
 
@@ -18,8 +18,8 @@ TAKEN = Answer(200, {"expectedAddress": TOKEN})
 INDEXED = {"status": "indexed", "address": TOKEN, "txHash": "0x4"}
 
 
-def answers(*said, status=INDEXED):
-    return Answers(orders={KEY: list(said or (TAKEN, TAKEN))}, statuses={KEY: status})
+def answers(*responses, status=INDEXED):
+    return Answers(orders={KEY: list(responses or (TAKEN, TAKEN))}, statuses={KEY: status})
 
 
 def test_it_finds_nothing_where_all_is_right():
@@ -27,7 +27,7 @@ def test_it_finds_nothing_where_all_is_right():
 
 
 @pytest.mark.parametrize(
-    ("said", "finding"),
+    ("responses", "finding"),
     [
         (answers(TAKEN, Answer(200, {"expectedAddress": OTHER})), "answered in different ways"),
         (answers(TAKEN, Answer(409, {"error": "No"})), "answered in different ways"),
@@ -39,8 +39,8 @@ def test_it_finds_nothing_where_all_is_right():
         (Answers(), "nobody was promised 0xToken"),
     ],
 )
-def test_it_finds_wrong_answers(said, finding):
-    assert any(finding in line for line in judge(said, CHAIN, ROWS))
+def test_it_finds_wrong_answers(responses, finding):
+    assert any(finding in line for line in judge(responses, CHAIN, ROWS))
 
 
 @pytest.mark.parametrize(

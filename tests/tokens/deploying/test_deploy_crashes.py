@@ -1,4 +1,4 @@
-"""An order becomes exactly one token, wherever what carries it out is killed: at every step, and with no one's help.
+"""Crashes of deploying: a request becomes exactly one token, wherever its process is killed, with no manual help.
 
 All points are made from outside, by the node's relay, the signer, and triggers in PostgreSQL; the service has no hooks.
 """
@@ -12,9 +12,9 @@ from typing import Any, Protocol
 import pytest
 
 from tests.chaos.deploy_clients import order
-from tests.chaos.deploy_stand import Stand, own_stand
+from tests.chaos.deploy_service import DeployService, run_deploy_service
 from tests.nodes.faulty_node import BROADCAST
-from tests.nodes.remote_signer import RemoteSignerStandIn
+from tests.nodes.remote_signer import FakeRemoteSigner
 from tests.processes.database_gates import database_gate
 from tests.processes.waiting import wait_for
 
@@ -22,19 +22,19 @@ CLIENTS = 8
 
 
 class Gate(Protocol):
-    """A point at which somebody can be held up."""
+    """A point at which a process can be blocked."""
 
     def wait(self) -> None:
-        """Until somebody is."""
+        """Wait until a process is blocked."""
 
     def lose(self) -> None:
-        """Whoever was held up is dead."""
+        """Forget the blocked processes, which are dead."""
 
 
 class SignerGate:
-    """The signer, which answers nobody."""
+    """A gate at the signer, which stops responding."""
 
-    def __init__(self, signer: RemoteSignerStandIn) -> None:
+    def __init__(self, signer: FakeRemoteSigner) -> None:
         self._signer = signer
         signer.hold()
 
@@ -47,26 +47,26 @@ class SignerGate:
 
 @dataclass(frozen=True)
 class Point:
-    """Where `victim` is held up and killed."""
+    """The point at which `victim` is blocked and killed."""
 
     name: str
     victim: str
-    gate: Callable[[Stand], AbstractContextManager[Gate]]
+    gate: Callable[[DeployService], AbstractContextManager[Gate]]
 
     def __str__(self) -> str:
         return self.name
 
 
-def node_gate(method: str, *, answered: bool = False) -> Callable[[Stand], AbstractContextManager[Gate]]:
+def node_gate(method: str, *, answered: bool = False) -> Callable[[DeployService], AbstractContextManager[Gate]]:
     return lambda service: service.node.gate(method, answered=answered)
 
 
-def row_gate(table: str, **how: Any) -> Callable[[Stand], AbstractContextManager[Gate]]:
+def row_gate(table: str, **how: Any) -> Callable[[DeployService], AbstractContextManager[Gate]]:
     return lambda service: database_gate(service.database_url, table, **how)
 
 
 @contextmanager
-def signer_gate(service: Stand) -> Iterator[Gate]:
+def signer_gate(service: DeployService) -> Iterator[Gate]:
     gate = SignerGate(service.signer)
     try:
         yield gate
@@ -102,8 +102,8 @@ POINTS = [
 
 
 @pytest.fixture(scope="module")
-def service(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[Stand]:
-    with own_stand(django_db_blocker, tmp_path_factory.mktemp("crashes") / "chains.toml") as running:
+def service(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[DeployService]:
+    with run_deploy_service(django_db_blocker, tmp_path_factory.mktemp("crashes") / "chains.toml") as running:
         yield running
 
 
@@ -114,12 +114,12 @@ def test_an_order_becomes_one_token_though_its_process_is_killed(service, point)
     partner, body = service.partner(), order(f"Killed {point}"[:50])
     with ThreadPoolExecutor(1) as pool:
         with point.gate(service) as gate:
-            first = pool.submit(partner.insist, body)
+            first = pool.submit(partner.request_until_final, body)
             gate.wait()
             service.kill(point.victim)
             gate.lose()
         service.start(point.victim)
-        answers = [first.result(), *partner.insist_at_once(body, CLIENTS)]
+        answers = [first.result(), *partner.request_at_once(body, CLIENTS)]
     partner.wait(body["token"]["requestKey"])
 
     assert service.judge() == []

@@ -1,4 +1,4 @@
-"""POST /api/tokens/deploy"""
+"""Tests of `POST /api/tokens/deploy`."""
 
 import json
 import threading
@@ -13,8 +13,8 @@ from web3 import Web3
 
 from accounts.keys import credentials
 from accounts.models import PartnerKey, Scope
-from config.api.concurrency_limits import SEATS, seat
-from config.redis.connection import redis
+from config.concurrency_limits import SLOTS, node_slot
+from config.redis.connection import redis_client
 from development.devchain import node_client
 from development.devchain.anvil import CHAIN_ID, DEPLOYER
 from development.devchain.deploy_contracts import OWNER
@@ -37,7 +37,7 @@ def send(client, headers, body, path=PATH):
 
 @pytest.fixture
 def post(client, deploy_key, django_capture_on_commit_callbacks):
-    """Orders with a key and returns the answer."""
+    """Send a launch request with a key and return the response."""
 
     def answer(body, path=PATH):
         # The test's own transaction is never committed.
@@ -49,14 +49,14 @@ def post(client, deploy_key, django_capture_on_commit_callbacks):
 
 @pytest.fixture
 def ready(launchpad):
-    """The service with a chain, and a wallet there that can send."""
+    """Set up the service with a chain, and a wallet there that can send."""
     DeployWalletFactory(chain_id=CHAIN_ID, address=WALLET)
     return launchpad
 
 
 @pytest.fixture
 def nowhere(settings, forget_chains, unused_port):
-    """To be called when the chain's node is to be out of reach."""
+    """Return a function that makes the chain's node unreachable."""
 
     def leave():
         settings.RPC_URLS = {CHAIN_ID: (f"http://secret:key@127.0.0.1:{unused_port}/path",)}
@@ -67,7 +67,7 @@ def nowhere(settings, forget_chains, unused_port):
 
 
 def failed(answer, status):
-    """The sentence of an error, which must have this status, and be under both keys."""
+    """Return the message of an error, which must have this status, and be under both keys."""
     body = answer.json()
     assert (answer.status_code, body["success"]) == (status, False), body
     assert body["message"] == body["error"]
@@ -77,7 +77,7 @@ def failed(answer, status):
 
 
 @pytest.mark.parametrize("path", [PATH, PATH + "/v4"])
-def test_it_takes_post_alone(client, deploy_key, path):
+def test_it_takes_post_only(client, deploy_key, path):
     assert failed(client.get(path, headers=deploy_key), 405)
 
 
@@ -110,7 +110,7 @@ def test_it_refuses_large_bodies_but_those_of_airdrops(ready, post):
     for body in (order(token={"description": padding}), order(airdrop=None, more=padding), json.dumps([padding])):
         assert str(MEBIBYTE) in failed(post(body), 413)
     entries = [{"account": ADMIN, "amount": 1}, padding]
-    # Read, and refused for what it says.
+    # Parsed, and refused for its contents.
     assert failed(post(order(airdrop={"entries": entries, "lockupDuration": 1})), 400)
     assert str(8 * MEBIBYTE) in failed(post(order(airdrop={"entries": [padding * 8]})), 413)
 
@@ -130,13 +130,13 @@ def test_it_refuses_what_the_chain_does_not_offer_us(ready, post):
 
 @pytest.fixture
 def without_hook(ready):
-    """The factory refuses the hook of static fees for as long as the test runs."""
+    """Have the factory refuse the hook of static fees during the test."""
     url, factory = ready.deployment.rpc_url, ready.deployment.factory
-    contract = node_client.contract(url, "Factory", factory)
+    contract = node_client.bind_contract(url, "Factory", factory)
 
     def enable(enabled):
         data = contract.encode_abi("setEnabled", [ready.deployment.static_hook, enabled])
-        node_client.wait(url, node_client.send(url, sender=OWNER, to=factory, data=data))
+        node_client.wait_for_receipt(url, node_client.send_transaction(url, sender=OWNER, to=factory, data=data))
 
     enable(False)
     yield
@@ -157,13 +157,13 @@ def test_while_no_node_answers_no_key_is_used_up(ready, post, nowhere, queue, se
     assert (Deployment.objects.count(), queue()) == (0, [])
     settings.RPC_URLS = urls
     forget_chains()
-    # Also another order may have the key.
+    # Another request may have the key, too.
     body["token"]["name"] = "Cat"
     assert post(body).status_code == 200
 
 
 @pytest.mark.parametrize("columns", [{"signable": False}, {"enabled": False}])
-def test_without_a_wallet_it_tells_operators_why(ready, post, caplog, columns):
+def test_without_a_wallet_it_alerts_operators_why(ready, post, caplog, columns):
     DeployWallet.objects.update(**columns)
     body = order()
     answer = post(body)
@@ -225,19 +225,19 @@ def test_it_stores_an_order_and_has_it_sent(ready, post, queue, settings):
     assert (message.task, message.args, message.eta) == ("tokens.tasks.submit_deployment", [stored.pk], None)
 
 
-def test_the_token_gets_the_expected_address_whoever_sends(ready, post):
+def test_the_token_gets_the_expected_address_for_every_sender(ready, post):
     answer = post(order(devBuy={"ethAmount": 0.01, "recipient": ADMIN}))
     stored = Deployment.objects.get()
     assert stored.value == 10**16
     assert Web3.is_checksum_address(stored.expected_address)
     call = {"to": stored.to_address, "data": "0x" + bytes(stored.calldata).hex(), "value": int(stored.value)}
     url = ready.deployment.rpc_url
-    node_client.wait(url, node_client.send(url, sender=ADMIN, gas=stored.gas, **call))
-    token = node_client.contract(url, "Token", answer.json()["expectedAddress"])
+    node_client.wait_for_receipt(url, node_client.send_transaction(url, sender=ADMIN, gas=stored.gas, **call))
+    token = node_client.bind_contract(url, "Token", answer.json()["expectedAddress"])
     assert (token.functions.name().call(), token.functions.admin().call()) == ("Dog", ADMIN)
     # The same salt again makes no second token.
-    with pytest.raises(node_client.TransactionReverted):
-        node_client.wait(url, node_client.send(url, sender=ADMIN, gas=stored.gas, **call))
+    with pytest.raises(node_client.TransactionRevertedError):
+        node_client.wait_for_receipt(url, node_client.send_transaction(url, sender=ADMIN, gas=stored.gas, **call))
 
 
 def test_gas_is_reserved_above_the_estimate(ready, post):
@@ -261,7 +261,7 @@ def test_the_tree_of_an_airdrop_is_kept_with_the_order(ready, post):
     assert WALLET not in json.dumps(stored.config)
 
 
-def test_a_presale_has_no_address_and_is_never_told_one(launchpad, post):
+def test_a_presale_has_no_address_and_never_returns_one(launchpad, post):
     DeployWalletFactory(chain_id=CHAIN_ID, address=DEPLOYER)
     body = order(presale=PRESALE)
     answer = post(body)
@@ -276,10 +276,10 @@ def test_a_presale_has_no_address_and_is_never_told_one(launchpad, post):
 def test_a_repeated_order_has_the_same_answer_and_is_not_sent_again(ready, post, queue, nowhere):
     body = order()
     first = post(body)
-    # Nobody asks the chain; and what became of it is told elsewhere.
+    # The chain is not queried; the status has an endpoint of its own.
     nowhere()
     Deployment.objects.update(status="failed", error="Words", attempts=3)
-    # The order of the keys and the spaces between them say nothing.
+    # The order of the keys and the spaces between them are irrelevant.
     again = json.dumps(dict(reversed(body.items())), indent=1)
     for path in (PATH, PATH + "/v4", PATH + "/"):
         answer = post(again, path)
@@ -288,26 +288,26 @@ def test_a_repeated_order_has_the_same_answer_and_is_not_sent_again(ready, post,
     assert (Deployment.objects.count(), len(queue())) == (1, 1)
 
 
-def test_a_repeated_order_waits_for_nobody_at_the_nodes(ready, post):
+def test_a_repeated_request_waits_for_no_node_slot(ready, post):
     body = order()
     first = post(body)
     with ExitStack() as taken:
-        for _ in range(SEATS):
-            taken.enter_context(seat())
+        for _ in range(SLOTS):
+            taken.enter_context(node_slot())
         assert post(body).content == first.content
 
 
-def test_who_is_patient_gets_a_seat_once_one_is_free():
+def test_a_long_timeout_gets_a_slot_once_one_is_free():
     asks = threading.Event()
 
     def wait():
         asks.set()
-        with seat(patience=30):
+        with node_slot(timeout=30):
             return True
 
     with ThreadPoolExecutor(1) as pool, ExitStack() as taken:
-        for _ in range(SEATS):
-            taken.enter_context(seat())
+        for _ in range(SLOTS):
+            taken.enter_context(node_slot())
         waiting = pool.submit(wait)
         assert asks.wait(30)
         assert not waiting.done()
@@ -330,7 +330,7 @@ def test_a_key_stands_for_one_body(ready, post, queue, change):
 def test_keys_are_each_partners_own(ready, post, client):
     body = order()
     mine = post(body).json()
-    theirs = send(client, {"x-api-key": credentials.issue("Other", scopes=[Scope.DEPLOY])}, body)
+    theirs = send(client, {"x-api-key": credentials.issue_key("Other", scopes=[Scope.DEPLOY])}, body)
     assert theirs.status_code == 200
     assert "Idempotency-Replayed" not in theirs.headers
     assert theirs.json()["expectedAddress"] != mine["expectedAddress"]
@@ -347,9 +347,9 @@ def test_a_dry_run_stores_nothing_and_uses_no_key_up(ready, post, queue):
     request_key = body["token"]["requestKey"]
     answer = post(body | {"dryRun": True})
     assert answer.status_code == 200, answer.json()
-    told = answer.json()
+    result = answer.json()
     assert (Deployment.objects.count(), queue()) == (0, [])
-    assert set(told) == {
+    assert set(result) == {
         "success",
         "message",
         "dryRun",
@@ -359,14 +359,19 @@ def test_a_dry_run_stores_nothing_and_uses_no_key_up(ready, post, queue):
         "gas",
         "config",
     }
-    assert (told["success"], told["dryRun"], told["requestKey"], told["chainId"]) == (True, True, request_key, CHAIN_ID)
-    assert 10**6 < told["gas"] < 2**24
-    # Another body may have the key, and the first one's address is what was said.
+    assert (result["success"], result["dryRun"], result["requestKey"], result["chainId"]) == (
+        True,
+        True,
+        request_key,
+        CHAIN_ID,
+    )
+    assert 10**6 < result["gas"] < 2**24
+    # Another body may have the key, and the response contains the first one's address.
     assert post(order(token={"name": "Cat", "requestKey": request_key}, dryRun=True)).status_code == 200
-    assert post(body).json()["expectedAddress"] == told["expectedAddress"]
-    # Of a stored order it is answered from the row, and the flag makes no other body of it.
+    assert post(body).json()["expectedAddress"] == result["expectedAddress"]
+    # For a stored deployment the response is from the row, and the flag makes no other body of it.
     repeated = post(body | {"dryRun": True})
-    assert (repeated.headers["Idempotency-Replayed"], repeated.json()) == ("true", told)
+    assert (repeated.headers["Idempotency-Replayed"], repeated.json()) == ("true", result)
     assert len(queue()) == 1
 
 
@@ -380,7 +385,7 @@ def test_a_flag_that_is_none_is_refused_even_where_the_order_is_stored(ready, po
 
 
 @pytest.mark.parametrize("flag", [None, False, "false", 0])
-def test_a_flag_that_says_no_says_nothing(ready, post, flag):
+def test_a_false_flag_has_no_effect(ready, post, flag):
     body = order()
     first = post(body | {"dryRun": flag})
     assert (first.status_code, Deployment.objects.count()) == (200, 1)
@@ -394,7 +399,7 @@ def test_a_dry_run_is_refused_as_the_order_would_be(without_hook, post):
 def test_a_broker_that_is_away_costs_no_order(ready, post, settings, unused_port):
     settings.REDIS_URL = f"redis://127.0.0.1:{unused_port}/0"
     with pytest.raises(RedisError):
-        redis().ping()
+        redis_client().ping()
     body = order()
     answer = post(body)
     assert (answer.status_code, Deployment.objects.count()) == (200, 1)
@@ -402,7 +407,7 @@ def test_a_broker_that_is_away_costs_no_order(ready, post, settings, unused_port
 
 
 def at_once(bodies, headers):
-    """The answers to orders that are sent at the same time, each by a client of its own."""
+    """Return the responses to requests that are sent at the same time, each by a client of its own."""
     barrier = threading.Barrier(len(bodies))
 
     def post(body):
@@ -423,9 +428,9 @@ def test_clients_at_once_order_one_launch_for_each_key(ready, deploy_key, queue,
     bodies = [order() for _ in range(count)] * (8 // count)
     answers = at_once(bodies, deploy_key)
     assert [answer.status_code for answer in answers] == [200] * 8
-    told = {(body["token"]["requestKey"], answer.content) for body, answer in zip(bodies, answers, strict=True)}
+    result = {(body["token"]["requestKey"], answer.content) for body, answer in zip(bodies, answers, strict=True)}
     replayed = [answer for answer in answers if "Idempotency-Replayed" in answer.headers]
-    assert (len(told), len(replayed)) == (count, 8 - count)
+    assert (len(result), len(replayed)) == (count, 8 - count)
     assert (Deployment.objects.count(), len(queue())) == (count, count)
 
 
@@ -440,7 +445,11 @@ def test_of_bodies_that_come_at_once_under_one_key_one_is_taken(ready, deploy_ke
 
 def test_a_salt_is_of_one_partner_and_key():
     first, second = PartnerKeyFactory(), PartnerKeyFactory()
-    salts = [request_keys.salt(text, partner=owner) for owner in (first, second, None) for text in ("a" * 32, "b" * 32)]
+    salts = [
+        request_keys.create2_salt(text, partner=owner)
+        for owner in (first, second, None)
+        for text in ("a" * 32, "b" * 32)
+    ]
     assert len(set(salts)) == 6
     assert {len(salt) for salt in salts} == {66}
-    assert request_keys.salt("a" * 32, partner=first) == salts[0]
+    assert request_keys.create2_salt("a" * 32, partner=first) == salts[0]

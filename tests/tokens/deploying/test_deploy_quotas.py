@@ -1,4 +1,4 @@
-"""How many launches a partner may order in a day, and who may not at all."""
+"""Quotas of deployments (tokens/deploying/quotas.py): launches per partner and day, and partners that are excluded."""
 
 import json
 import threading
@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 
 from accounts.keys import credentials
 from accounts.models import PartnerKey, Scope
-from config.redis.connection import redis
+from config.redis.connection import redis_client
 from development.devchain.anvil import CHAIN_ID
 from tests.processes.waiting import wait_for
 from tests.rows.factories import DeploymentFactory, DeployWalletFactory
@@ -36,7 +36,7 @@ def partner(deploy_key):
 
 @pytest.fixture
 def post(client, launchpad, deploy_key):
-    """Orders with a key and returns the answer."""
+    """Send a launch request with a key and return the response."""
     DeployWalletFactory(chain_id=CHAIN_ID, address=WALLET)
 
     def answer(body, headers=deploy_key):
@@ -58,7 +58,7 @@ def test_an_order_beyond_the_quota_is_refused_until_midnight(post, partner):
     assert answer.json() == {"success": False, "error": TOO_MANY, "message": TOO_MANY}
     assert abs(int(answer.headers["Retry-After"]) - seconds_left()) < 60
     assert Deployment.objects.count() == 2
-    # What is stored is answered, and what is only rehearsed costs nothing.
+    # A stored deployment is returned, and a dry run costs nothing.
     assert [post(body).status_code for body in bodies[:2]] == [200, 200]
     assert post(bodies[2] | {"dryRun": True}).status_code == 200
 
@@ -91,10 +91,10 @@ def test_without_a_quota_as_many_orders_pass_as_calls_do(partner, settings, call
     *_, last = DeploymentFactory.create_batch(3, partner_key=partner, chain_id=CHAIN_ID)
     with transaction.atomic():
         if status == 200:
-            quotas.check(last, partner=partner)
+            quotas.check_quota(last, partner=partner)
         else:
-            with pytest.raises(quotas.QuotaExceeded) as caught:
-                quotas.check(last, partner=partner)
+            with pytest.raises(quotas.QuotaExceededError) as caught:
+                quotas.check_quota(last, partner=partner)
             assert 0 < caught.value.wait <= 86_400
 
 
@@ -103,7 +103,7 @@ def test_what_is_bought_within_launches_is_bounded_for_each_day(post, partner, s
     settings.DEPLOY_DAILY_DEV_BUY_ETH = Decimal("0.05")
     bought = {"ethAmount": 0.02, "recipient": WALLET}
     assert [post(order(devBuy=bought)).status_code for _ in range(3)] == [200, 200, 429]
-    # What buys nothing goes on, and the next day begins anew.
+    # Requests without a dev buy are accepted, and the next day begins anew.
     assert post(order()).status_code == 200
     Deployment.objects.update(created_at=timezone.now() - timedelta(days=1))
     assert post(order(devBuy=bought)).status_code == 200
@@ -123,17 +123,17 @@ def test_orders_are_counted_while_calls_can_not_be(post, partner, settings, unus
     DeployQuota.objects.create(partner_key=partner, chain_id=CHAIN_ID, per_day=1)
     settings.REDIS_URL = f"redis://127.0.0.1:{unused_port}/0"
     with pytest.raises(RedisError):
-        redis().ping()
+        redis_client().ping()
     assert [post(order()).status_code for _ in range(2)] == [200, 429]
 
 
 @pytest.mark.django_db(transaction=True)
 def test_of_orders_at_once_exactly_the_quota_passes(post, partner, deploy_key):
     DeployQuota.objects.create(partner_key=partner, chain_id=CHAIN_ID, per_day=3)
-    other = {"x-api-key": credentials.issue("Other", scopes=[Scope.DEPLOY])}
+    other = {"x-api-key": credentials.issue_key("Other", scopes=[Scope.DEPLOY])}
     barrier = threading.Barrier(8)
 
-    def order_one(number):
+    def deploy_one(number):
         client = Client()
         barrier.wait()
         try:
@@ -144,14 +144,14 @@ def test_of_orders_at_once_exactly_the_quota_passes(post, partner, deploy_key):
             connection.close()
 
     with ThreadPoolExecutor(8) as pool:
-        statuses = list(pool.map(order_one, range(8)))
+        statuses = list(pool.map(deploy_one, range(8)))
     assert sorted(statuses[:7]) == [200] * 3 + [429] * 4
     assert statuses[7] == 200
     assert Deployment.objects.filter(partner_key=partner).count() == 3
 
 
 def waiting():
-    """How many connections wait for another one's transaction."""
+    """Return how many connections wait for another one's transaction."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
         return cursor.fetchone()[0]
@@ -164,22 +164,22 @@ def test_an_order_is_counted_after_those_that_are_being_stored(partner):
     def take():
         try:
             with transaction.atomic():
-                quotas.check(DeploymentFactory(partner_key=partner, chain_id=CHAIN_ID), partner=partner)
+                quotas.check_quota(DeploymentFactory(partner_key=partner, chain_id=CHAIN_ID), partner=partner)
         finally:
             connection.close()
 
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
-            quotas.check(DeploymentFactory(partner_key=partner, chain_id=CHAIN_ID), partner=partner)
+            quotas.check_quota(DeploymentFactory(partner_key=partner, chain_id=CHAIN_ID), partner=partner)
             other = pool.submit(take)
             wait_for(lambda: other.done() or waiting())
-        with pytest.raises(quotas.QuotaExceeded):
+        with pytest.raises(quotas.QuotaExceededError):
             other.result()
     assert Deployment.objects.count() == 1
 
 
 @pytest.mark.parametrize(("columns", "paused"), [({"paused": True}, True), ({"paused": False}, False), (None, False)])
-def test_a_chain_is_paused_by_its_own_switch_alone(columns, paused):
+def test_a_chain_is_paused_only_by_its_own_pause_flag(columns, paused):
     DeploySwitch.objects.create(chain_id=1, paused=True)
     if columns is not None:
         DeploySwitch.objects.create(chain_id=8453, **columns)

@@ -1,4 +1,4 @@
-"""What happens to our wallets and to the chain beside us is healed by the service itself, with all its processes."""
+"""Recovery of deploying: the service itself repairs what happens to its wallets and its chain."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +9,7 @@ import pytest
 
 from development.devchain import node_client
 from tests.chaos.deploy_clients import Partner, order
-from tests.chaos.deploy_stand import STUCK_SECONDS, WALLETS, Stand, own_stand
+from tests.chaos.deploy_service import STUCK_SECONDS, WALLETS, DeployService, run_deploy_service
 from tests.nodes.faulty_node import BROADCAST
 from tests.processes.waiting import wait_for
 
@@ -17,35 +17,35 @@ GWEI = 10**9
 
 
 @pytest.fixture(scope="module")
-def service(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[Stand]:
-    with own_stand(django_db_blocker, tmp_path_factory.mktemp("healing") / "chains.toml") as running:
+def service(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[DeployService]:
+    with run_deploy_service(django_db_blocker, tmp_path_factory.mktemp("healing") / "chains.toml") as running:
         yield running
 
 
 @pytest.fixture
-def partner(service: Stand) -> Partner:
+def partner(service: DeployService) -> Partner:
     service.forget()
     return service.partner()
 
 
-def rpc(service: Stand, method: str, *params: Any) -> Any:
+def rpc(service: DeployService, method: str, *params: Any) -> Any:
     return node_client.connect(service.node.rpc_url).manager.request_blocking(method, list(params))
 
 
-def use_outside(service: Stand, wallet: str) -> None:
-    """Somebody else who has the wallet's key sends with it."""
-    node_client.wait(
-        service.node.rpc_url, node_client.send(service.node.rpc_url, sender=wallet, to=wallet, data="0x01")
+def use_outside(service: DeployService, wallet: str) -> None:
+    """Send an unrelated transaction with the wallet's key."""
+    node_client.wait_for_receipt(
+        service.node.rpc_url, node_client.send_transaction(service.node.rpc_url, sender=wallet, to=wallet, data="0x01")
     )
 
 
-def select(service: Stand, statement: str, *values: Any) -> list[Any]:
+def select(service: DeployService, statement: str, *values: Any) -> list[Any]:
     with psycopg.connect(service.database_url) as connection:
         return [row[0] for row in connection.execute(statement, values)]
 
 
-def versions_of(service: Stand, request_key: str) -> list[int]:
-    """What the versions of the order's newest attempt offer for a gas, oldest first."""
+def versions_of(service: DeployService, request_key: str) -> list[int]:
+    """Return the offers for a gas of the versions of the deployment's newest attempt, oldest first."""
     return select(
         service,
         "SELECT max_fee FROM tokens_signedtransaction WHERE attempt_id = (SELECT max(a.id) FROM tokens_deployattempt a"
@@ -54,7 +54,7 @@ def versions_of(service: Stand, request_key: str) -> list[int]:
     )
 
 
-def status_of(service: Stand, request_key: str) -> str:
+def status_of(service: DeployService, request_key: str) -> str:
     (status,) = select(service, "SELECT status FROM tokens_deployment WHERE request_key = %s", request_key)
     return str(status)
 
@@ -73,21 +73,21 @@ def test_a_repeated_order_is_answered_as_the_first_whose_token_came_while_it_was
 
 
 @pytest.mark.django_db
-def test_an_order_comes_through_though_somebody_else_has_used_the_next_nonces(service, partner):
+def test_an_order_comes_through_though_another_sender_has_used_the_next_nonces(service, partner):
     for wallet in WALLETS:
         use_outside(service, wallet)
     body = order("After others")
-    partner.insist(body)
+    partner.request_until_final(body)
     partner.wait(body["token"]["requestKey"])
     assert service.judge() == []
 
 
 @pytest.mark.django_db
-def test_an_order_gets_another_nonce_where_somebody_else_was_quicker_with_its_own(service, partner):
+def test_an_order_gets_another_nonce_where_another_sender_was_quicker_with_its_own(service, partner):
     body = order("Overtaken")
     request_key = body["token"]["requestKey"]
     with service.node.gate(BROADCAST) as gate, ThreadPoolExecutor(1) as pool:
-        pool.submit(partner.insist, body).result()
+        pool.submit(partner.request_until_final, body).result()
         gate.wait()
         for wallet in WALLETS:
             use_outside(service, wallet)
@@ -102,9 +102,9 @@ def test_a_transaction_that_offers_too_little_is_replaced_by_one_with_the_same_n
     request_key = body["token"]["requestKey"]
     rpc(service, "evm_setAutomine", False)
     try:
-        partner.insist(body)
+        partner.request_until_final(body)
         wait_for(lambda: versions_of(service, request_key), seconds=15)
-        # Blocks ask for more than it offers, and for less than is allowed.
+        # Blocks require more than it offers, and less than is allowed.
         base_fee = 2 * versions_of(service, request_key)[0]
         assert base_fee < 40 * GWEI
 
@@ -125,14 +125,14 @@ def test_a_transaction_that_offers_too_little_is_replaced_by_one_with_the_same_n
 
 
 @pytest.mark.django_db
-def test_a_launch_that_the_chain_takes_back_is_launched_again_at_the_same_address(service, partner):
+def test_a_launch_that_the_chain_drops_is_launched_again_at_the_same_address(service, partner):
     body = order("Taken back")
     request_key = body["token"]["requestKey"]
-    expected = partner.insist(body).body["expectedAddress"]
+    expected = partner.request_until_final(body).body["expectedAddress"]
     partner.wait(request_key)
     block = "SELECT block_hash FROM tokens_token WHERE contract_address = %s"
     before = select(service, block, expected)
-    # The node forgets the transactions of the blocks, which others may not.
+    # The node drops the transactions of the blocks, which others may keep.
     rpc(service, "anvil_reorg", 1, [])
     rpc(service, "anvil_mine", "0x1")
 

@@ -1,4 +1,4 @@
-"""GET /api/tokens/deploy/status/{requestKey}"""
+"""Tests of `GET /api/tokens/deploy/status/{requestKey}`."""
 
 from datetime import UTC, datetime
 from urllib.parse import quote
@@ -22,8 +22,8 @@ NOT_FOUND = {"success": False, "error": "Deployment not found", "message": "Depl
 
 
 @pytest.fixture
-def ask(client, deploy_key):
-    """Asks for the status of a key, and returns the answer."""
+def fetch(client, deploy_key):
+    """Request the status of a key, and return the response."""
     return lambda request_key, **parameters: client.get(
         PATH + quote(request_key, safe=""), parameters, headers=deploy_key
     )
@@ -31,44 +31,44 @@ def ask(client, deploy_key):
 
 @pytest.fixture
 def order(deploy_key):
-    """Stores an order of the partner who asks."""
+    """Store a deployment of the partner that sends the requests."""
     partner = PartnerKey.objects.get()
     return lambda **columns: DeploymentFactory(partner_key=partner, request_key=KEY, **columns)
 
 
 @pytest.mark.parametrize("request_key", [KEY[1:], KEY + "0", "x", "é" * 32, KEY[1:] + " ", "a/b", "%00"])
-def test_it_finds_nothing_by_what_is_no_key(ask, order, request_key):
+def test_it_finds_nothing_by_what_is_no_key(fetch, order, request_key):
     order()
-    answer = ask(request_key)
+    answer = fetch(request_key)
     assert (answer.status_code, answer.json()) == (404, NOT_FOUND)
 
 
-def test_it_finds_no_key_that_was_not_used(ask):
-    answer = ask(KEY)
+def test_it_finds_no_key_that_was_not_used(fetch):
+    answer = fetch(KEY)
     assert (answer.status_code, answer.json()) == (404, NOT_FOUND)
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-def test_another_partners_order_is_not_found_either(ask, client, order):
+def test_another_partners_order_is_not_found_either(fetch, client, order):
     order()
     DeploymentFactory(request_key=KEY[::-1])
     # An operator's.
     DeploymentFactory(request_key="o" * 32, partner_key=None)
-    assert ask(KEY[::-1]).json() == ask("o" * 32).json() == NOT_FOUND
-    stranger = {"x-api-key": credentials.issue("Stranger", scopes=[Scope.DEPLOY])}
+    assert fetch(KEY[::-1]).json() == fetch("o" * 32).json() == NOT_FOUND
+    stranger = {"x-api-key": credentials.issue_key("Stranger", scopes=[Scope.DEPLOY])}
     answer = client.get(PATH + KEY, headers=stranger)
     assert (answer.status_code, answer.json()) == (404, NOT_FOUND)
 
 
-def test_it_takes_get_alone(client, deploy_key):
+def test_it_takes_get_only(client, deploy_key):
     answer = client.post(PATH + KEY, headers=deploy_key)
     assert (answer.status_code, answer.json()["success"]) == (405, False)
 
 
-def test_an_order_that_waits_has_nothing_to_tell(ask, order):
+def test_a_queued_deployment_has_no_details(fetch, order):
     order(expected_address=ADDRESS)
     Deployment.objects.update(updated_at=datetime(2026, 2, 7, 12, 0, 0, 123_456, tzinfo=UTC))
-    answer = ask(KEY)
+    answer = fetch(KEY)
     assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "private, no-store")
     assert answer.json() == {
         "requestKey": KEY,
@@ -85,18 +85,18 @@ def test_an_order_that_waits_has_nothing_to_tell(ask, order):
     ("status", "address"),
     [("enqueued", None), ("submitted", None), ("mined", ADDRESS), ("indexed", ADDRESS), ("failed", None)],
 )
-def test_it_tells_the_address_while_the_token_is_in_a_block(ask, order, status, address):
+def test_it_returns_the_address_while_the_token_is_in_a_block(fetch, order, status, address):
     order(status=status, expected_address=ADDRESS, tx_hash=HASH, attempts=2, error="Words")
-    answer = ask(KEY).json()
-    told = {"status": status, "address": address, "txHash": HASH, "attempts": 2, "error": "Words"}
-    assert answer | told == answer
+    answer = fetch(KEY).json()
+    expected = {"status": status, "address": address, "txHash": HASH, "attempts": 2, "error": "Words"}
+    assert answer | expected == answer
 
 
-def test_a_presale_has_no_address_before_its_launch(ask, order):
+def test_a_presale_has_no_address_before_its_launch(fetch, order):
     order(status="mined", expected_address="", presale_id=3)
-    assert ask(KEY).json()["address"] is None
+    assert fetch(KEY).json()["address"] is None
     Deployment.objects.update(status="indexed", token=TokenFactory(contract_address=OTHER))
-    assert ask(KEY).json()["address"] == OTHER
+    assert fetch(KEY).json()["address"] == OTHER
 
 
 # The last looks like an address that is meant without its slash.
@@ -105,7 +105,7 @@ STRANGE_KEYS = ["a/b?c#d%2F&=;\"'<>\\^`{|}~!0123456", "../../../../../../../../.
 
 @pytest.mark.parametrize("request_key", STRANGE_KEYS)
 @pytest.mark.parametrize("ending", ["", "/"])
-def test_the_address_that_orders_are_told_leads_here(client, deploy_key, settings, order, request_key, ending):
+def test_the_status_url_of_deployments_leads_here(client, deploy_key, settings, order, request_key, ending):
     settings.SITE_URL = "http://testserver"
     stored = order()
     Deployment.objects.update(request_key=request_key)
@@ -114,7 +114,7 @@ def test_the_address_that_orders_are_told_leads_here(client, deploy_key, setting
     assert (answer.status_code, answer.json().get("requestKey")) == (200, request_key)
 
 
-def test_it_counts_as_reading_does_and_not_as_an_order(ask, order, settings):
+def test_it_counts_as_reading_does_and_not_as_an_order(fetch, order, settings):
     settings.RATE_LIMIT_DEPLOY, settings.RATE_LIMIT_KEYED = 1, 7
     order()
-    assert [ask(KEY).headers["RateLimit-Limit"] for _ in range(2)] == ["7", "7"]
+    assert [fetch(KEY).headers["RateLimit-Limit"] for _ in range(2)] == ["7", "7"]

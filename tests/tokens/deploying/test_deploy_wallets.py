@@ -1,4 +1,4 @@
-"""The wallets that send deployments: whose keys there are, what they own, and whom a simulation comes from."""
+"""Tests of the wallets that send deployments: their keys, their balances, and the sender of a simulation."""
 
 import json
 import logging
@@ -13,10 +13,10 @@ from config.environment.secret import Secret
 from development.devchain.anvil import CHAIN_ID
 from tests.nodes.remote_signer import remote_signer
 from tests.rows.factories import DeployAttemptFactory, DeployWalletFactory
-from tokens import tasks
+from tokens.chains.errors import NodeUnavailableError, SignerRejectedError
 from tokens.chains.evm.transactions.signing import UnsignedTransaction
-from tokens.chains.types import NodeUnavailable, SignerRefused
-from tokens.deploying.sending.wallets import NoWallet, note_wallets, noted_chains, senders_for
+from tokens.deploying import tasks
+from tokens.deploying.sending.wallets import NoWalletError, chains_with_wallets, refresh_wallets, simulation_senders
 from tokens.installation.installed_signers import installed_signer
 from tokens.models import DeployWallet
 
@@ -30,7 +30,7 @@ LOW = "balance: less than 0.05 of the native coin is left"
 
 @pytest.fixture
 def signed_by(settings, forget_chains):
-    """Has the development chain's deployments signed by these private keys."""
+    """Return a function that sets the private keys of the development chain's deployments."""
 
     def change(*keys):
         settings.DEPLOYER_KEYS = {CHAIN_ID: tuple(map(Secret, keys))} if keys else {}
@@ -50,34 +50,34 @@ def rows():
     }
 
 
-def test_nobody_sends_where_no_signer_is_set(launchpad):
-    with pytest.raises(NoWallet, match=f"^no wallet can send on chain {CHAIN_ID}$"):
-        senders_for(CHAIN_ID)
+def test_no_wallet_sends_where_no_signer_is_set(launchpad):
+    with pytest.raises(NoWalletError, match=f"^no wallet can send on chain {CHAIN_ID}$"):
+        simulation_senders(CHAIN_ID)
     assert rows() == {}
 
 
-def test_nobody_sends_from_a_wallet_that_is_switched_off_or_without_a_key(launchpad, signed_by):
+def test_a_wallet_that_is_paused_or_without_a_key_does_not_send(launchpad, signed_by):
     signed_by(KEY, OTHER_KEY)
-    note_wallets(CHAIN_ID)
+    refresh_wallets(CHAIN_ID)
     DeployWallet.objects.filter(address=ADDRESS).update(enabled=False)
     DeployWallet.objects.filter(address=OTHER).update(signable=False)
-    with pytest.raises(NoWallet):
-        senders_for(CHAIN_ID)
+    with pytest.raises(NoWalletError):
+        simulation_senders(CHAIN_ID)
 
 
 def test_rows_are_there_though_no_node_answers(launchpad, settings, signed_by, unused_port):
     settings.RPC_URLS = {CHAIN_ID: (f"http://127.0.0.1:{unused_port}",)}
     settings.RPC_PATIENCE_SECONDS = 0.1
     signed_by(KEY)
-    with pytest.raises(NodeUnavailable):
-        note_wallets(CHAIN_ID)
+    with pytest.raises(NodeUnavailableError):
+        refresh_wallets(CHAIN_ID)
     assert rows() == {ADDRESS: (True, None, "")}
-    assert senders_for(CHAIN_ID)[0] == ADDRESS
+    assert simulation_senders(CHAIN_ID)[0] == ADDRESS
 
 
 def test_the_first_need_notes_the_wallets(launchpad, signed_by):
     signed_by(KEY)
-    assert senders_for(CHAIN_ID)[0] == ADDRESS
+    assert simulation_senders(CHAIN_ID)[0] == ADDRESS
     assert rows().keys() == {ADDRESS}
 
 
@@ -85,23 +85,23 @@ def test_a_simulation_comes_from_the_richest(launchpad, signed_by):
     signed_by(KEY, OTHER_KEY)
     fund(launchpad, ADDRESS, 2 * COIN)
     fund(launchpad, OTHER, 3 * COIN)
-    assert senders_for(CHAIN_ID)[0] == OTHER
+    assert simulation_senders(CHAIN_ID)[0] == OTHER
     fund(launchpad, ADDRESS, 4 * COIN)
-    assert note_wallets(CHAIN_ID) == 2
-    assert senders_for(CHAIN_ID)[0] == ADDRESS
+    assert refresh_wallets(CHAIN_ID) == 2
+    assert simulation_senders(CHAIN_ID)[0] == ADDRESS
 
 
-def test_a_balance_that_is_low_is_told_once_until_it_is_higher(launchpad, signed_by, caplog):
+def test_a_balance_that_is_low_is_alerted_once_until_it_is_higher(launchpad, signed_by, caplog):
     signed_by(KEY)
     fund(launchpad, ADDRESS, COIN // 20 - 1)
     with caplog.at_level(logging.INFO):
-        note_wallets(CHAIN_ID)
+        refresh_wallets(CHAIN_ID)
         fund(launchpad, ADDRESS, COIN // 100)
-        note_wallets(CHAIN_ID)
+        refresh_wallets(CHAIN_ID)
     assert rows() == {ADDRESS: (True, Decimal(COIN // 100), LOW)}
     assert [record.getMessage() for record in caplog.records] == [f"chain {CHAIN_ID}, wallet {ADDRESS}: {LOW}"]
     fund(launchpad, ADDRESS, COIN // 20)
-    note_wallets(CHAIN_ID)
+    refresh_wallets(CHAIN_ID)
     assert rows() == {ADDRESS: (True, Decimal(COIN // 20), "")}
 
 
@@ -109,31 +109,31 @@ def test_a_wallet_whose_key_is_gone_is_kept_and_sends_no_more(launchpad, signed_
     signed_by(KEY, OTHER_KEY)
     fund(launchpad, ADDRESS, 0)
     fund(launchpad, OTHER, COIN)
-    note_wallets(CHAIN_ID)
+    refresh_wallets(CHAIN_ID)
     signed_by(OTHER_KEY)
-    note_wallets(CHAIN_ID)
+    refresh_wallets(CHAIN_ID)
     assert rows() == {ADDRESS: (False, Decimal(0), ""), OTHER: (True, Decimal(COIN), "")}
-    assert senders_for(CHAIN_ID)[0] == OTHER
+    assert simulation_senders(CHAIN_ID)[0] == OTHER
     signed_by()
-    assert noted_chains() == {CHAIN_ID}
-    note_wallets(CHAIN_ID)
-    with pytest.raises(NoWallet):
-        senders_for(CHAIN_ID)
+    assert chains_with_wallets() == {CHAIN_ID}
+    refresh_wallets(CHAIN_ID)
+    with pytest.raises(NoWalletError):
+        simulation_senders(CHAIN_ID)
     signed_by(KEY)
-    assert senders_for(CHAIN_ID)[0] == ADDRESS
+    assert simulation_senders(CHAIN_ID)[0] == ADDRESS
 
 
-def test_noting_leaves_alone_what_operators_and_senders_wrote(launchpad, signed_by):
+def test_recording_keeps_what_operators_and_senders_wrote(launchpad, signed_by):
     signed_by(KEY)
-    note_wallets(CHAIN_ID)
+    refresh_wallets(CHAIN_ID)
     DeployWallet.objects.update(enabled=False, next_nonce=7, trouble="fees: too high")
     fund(launchpad, ADDRESS, COIN)
-    note_wallets(CHAIN_ID)
+    refresh_wallets(CHAIN_ID)
     wallet = DeployWallet.objects.get()
     assert (wallet.enabled, wallet.next_nonce, wallet.trouble) == (False, 7, "fees: too high")
 
 
-def test_a_key_file_that_does_not_open_is_left_out_and_said(settings, signed_by, tmp_path, caplog):
+def test_a_key_file_that_does_not_open_is_skipped_and_reported(settings, signed_by, tmp_path, caplog):
     wrong, right = tmp_path / "s3cret-wrong.json", tmp_path / "right.json"
     wrong.write_text(json.dumps(Account.encrypt(KEY, "another", kdf="pbkdf2", iterations=2)))
     right.write_text(json.dumps(Account.encrypt(OTHER_KEY, "s3cret", kdf="scrypt", iterations=2)))
@@ -145,7 +145,7 @@ def test_a_key_file_that_does_not_open_is_left_out_and_said(settings, signed_by,
         f"DEPLOYER_KEYSTORES_{CHAIN_ID}, file 1: the keystore of {ADDRESS} does not open with the password",
         f"DEPLOYER_KEYSTORES_{CHAIN_ID}, file 3: the file can't be read: No such file or directory",
     ]
-    # Not again: each try takes seconds.
+    # Not again: each attempt takes seconds.
     assert installed_signer(CHAIN_ID).addresses == {OTHER}
     assert len(caplog.records) == 2
 
@@ -166,7 +166,7 @@ def test_a_key_file_that_is_damaged_is_left_out(settings, signed_by, tmp_path, c
     assert "does not open with the password" in caplog.text
 
 
-def test_a_key_file_that_holds_another_key_than_it_says_is_left_out(settings, signed_by, tmp_path, caplog):
+def test_a_key_file_that_holds_another_key_than_it_states_is_skipped(settings, signed_by, tmp_path, caplog):
     file = tmp_path / "keystore.json"
     file.write_text(json.dumps(Account.encrypt(KEY, "s3cret", kdf="pbkdf2", iterations=2) | {"address": OTHER[2:]}))
     settings.DEPLOYER_KEYSTORES = {CHAIN_ID: (file,)}
@@ -188,7 +188,7 @@ def test_keys_key_files_and_a_remote_signer_sign_what_the_chain_takes(launchpad,
         settings.DEPLOYER_REMOTE = {CHAIN_ID: (signer.addresses[0].lower(),)}
         settings.DEPLOYER_SIGNER_URL = signer.url
         signed_by(keys[0])
-        assert note_wallets(CHAIN_ID) == 3
+        assert refresh_wallets(CHAIN_ID) == 3
         for key in keys:
             address = Account.from_key(key).address
             fund(launchpad, address, COIN)
@@ -205,7 +205,7 @@ def test_keys_key_files_and_a_remote_signer_sign_what_the_chain_takes(launchpad,
             signed = installed_signer(CHAIN_ID).sign(tx, address=address)
             assert launchpad.rpc("eth_sendRawTransaction", "0x" + signed.raw.hex()) == signed.tx_hash
             assert launchpad.web3.eth.get_transaction(signed.tx_hash)["from"] == address
-    with pytest.raises(SignerRefused):
+    with pytest.raises(SignerRejectedError):
         installed_signer(CHAIN_ID).sign(tx, address=OTHER)
 
 
@@ -218,17 +218,17 @@ def test_the_task_notes_each_chain(launchpad, signed_by, queue):
     assert rows().keys() == {ADDRESS}
 
 
-def test_the_task_says_what_stands_in_the_way(signed_by, caplog):
+def test_the_task_reports_the_obstacle(signed_by, caplog):
     signed_by(KEY)
     tasks.note_wallets_of_chain(CHAIN_ID)
     assert caplog.messages == [
-        f"can't note the deploy wallets of chain {CHAIN_ID}: chain {CHAIN_ID} is not in the registry"
+        f"can't refresh the deploy wallets of chain {CHAIN_ID}: chain {CHAIN_ID} is not in the registry"
     ]
 
 
-def test_the_command_says_that_there_is_no_wallet(capsys):
+def test_the_command_reports_that_there_is_no_wallet(capsys):
     call_command("deploy_wallets")
-    assert capsys.readouterr().out == "No wallet was noted yet: set DEPLOYER_KEYS_<chainId> or one of its like.\n"
+    assert capsys.readouterr().out == "No wallet is stored yet: set DEPLOYER_KEYS_<chainId> or another signer.\n"
 
 
 def test_the_command_shows_what_operators_ask_about_a_wallet_and_no_key(launchpad, signed_by, capsys):
@@ -244,14 +244,14 @@ def test_the_command_shows_what_operators_ask_about_a_wallet_and_no_key(launchpa
     call_command("deploy_wallets")
     first, second = capsys.readouterr().out.splitlines()
     assert first == (
-        f"chain 1  {OTHER}  balance unknown  next nonce 7  in flight 1  switched off  nobody has its key  fees: high"
+        f"chain 1  {OTHER}  balance unknown  next nonce 7  in flight 1  disabled  no signer has its key  fees: high"
     )
     assert second.startswith(f"chain {CHAIN_ID}  {ADDRESS}  ")
 
 
-def test_the_command_says_what_stands_in_the_way(signed_by, capsys):
+def test_the_command_reports_the_obstacle(signed_by, capsys):
     signed_by(KEY)
     call_command("deploy_wallets", note=True)
-    said = capsys.readouterr()
-    assert said.err == f"chain {CHAIN_ID}: chain {CHAIN_ID} is not in the registry\n"
-    assert said.out == f"chain {CHAIN_ID}  {ADDRESS}  balance unknown  next nonce 0  in flight 0\n"
+    output = capsys.readouterr()
+    assert output.err == f"chain {CHAIN_ID}: chain {CHAIN_ID} is not in the registry\n"
+    assert output.out == f"chain {CHAIN_ID}  {ADDRESS}  balance unknown  next nonce 0  in flight 0\n"

@@ -1,4 +1,4 @@
-"""The bodies in the guide for partners are ones that are taken."""
+"""Tests of the guide for partners: the bodies in it are accepted."""
 
 import json
 import re
@@ -24,10 +24,10 @@ def test_it_shows_three_bodies_and_one_answer():
 def test_a_body_of_the_guide_becomes_a_call(body, settings, forget_chains):
     settings.RPC_URLS = {8453: ("http://127.0.0.1:9",)}
     forget_chains()
-    order, chain = launch_request.read(body), installed_chain(8453)
+    order, chain = launch_request.parse_launch_request(body), installed_chain(8453)
     tree = build_tree(order.airdrop.entries) if order.airdrop else None
 
-    config = launch_request.build(order, chain=chain, tree=tree)
+    config = launch_request.build_launch_config(order, chain=chain, tree=tree)
 
     assert config.name == body["token"]["name"]
     make = start_presale_call if config.presale else deploy_call

@@ -1,4 +1,4 @@
-"""What the body of a deployment must keep, and what is launched by one that does."""
+"""Tests of tokens/deploying/launch_request.py: the rules of a body, and the launch of a valid one."""
 
 import copy
 import json
@@ -9,15 +9,14 @@ from eth_utils.address import to_checksum_address
 from hypothesis import HealthCheck, example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from rest_framework.exceptions import ValidationError
 
-from config.api.error_handling import error_body
-from config.api.parsing import parse_json
+from config.api.parsing import parse_json_body
 from tests.rows.changed_bodies import ABSENT, with_value
 from tokens.chains.launching.launch_config import TOKEN_SUPPLY, OwnBuy, PresaleTerms, Reward, StaticFee, VaultShare
 from tokens.chains.launching.merkle import build_tree
 from tokens.chains.registry.chains import Position
 from tokens.deploying import launch_request
+from tokens.deploying.launch_request import LaunchRequestError
 from tokens.installation.installed_chains import installed_chain
 
 ADMIN = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
@@ -26,7 +25,7 @@ THIRD = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65"
 WETH = "0x4200000000000000000000000000000000000006"
 USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 ZERO = "0x" + "0" * 40
-# No node listens there: reading an order asks none.
+# Without a listener there: parsing a request queries no node.
 NOWHERE = ("http://127.0.0.1:1",)
 BILLION = str(10**27)
 
@@ -51,7 +50,7 @@ FULL = {
 
 @pytest.fixture(autouse=True)
 def chains(settings, forget_chains):
-    """Base, Ethereum without a dynamic hook, Arbitrum without presales, and a chain without a v4 factory."""
+    """Install Base, Ethereum without a dynamic hook, Arbitrum without presales, and a chain without a v4 factory."""
     settings.RPC_URLS = {8453: NOWHERE, 1: NOWHERE, 42161: NOWHERE, 2741: NOWHERE}
     settings.DEPLOY_MAX_DEV_BUY_ETH = Decimal(1)
     forget_chains()
@@ -62,18 +61,19 @@ def body(**parts):
 
 
 def refusals(order):
-    """Field -> message of each detail in the answer to a body."""
-    with pytest.raises(ValidationError) as caught:
-        launch_request.read(order)
-    details = error_body(caught.value)["details"]
-    return {detail["field"]: detail["message"] for detail in details}
+    """Return field -> broken rule of a body."""
+    with pytest.raises(LaunchRequestError) as caught:
+        launch_request.parse_launch_request(order)
+    return {field or "body": message for field, message in caught.value.problems}
 
 
 def base_launch(order):
-    return launch_request.build(launch_request.read(order), chain=installed_chain(8453), tree=None)
+    return launch_request.build_launch_config(
+        launch_request.parse_launch_request(order), chain=installed_chain(8453), tree=None
+    )
 
 
-# A change to a body that keeps all rules; the one field that is named; part of what is said.
+# A change to a body that keeps all rules; the one field in the error; part of the message.
 MINT = "So11111111111111111111111111111111111111112"
 REFUSED = [
     ("token", ABSENT, "token", "name, symbol, tokenAdmin and requestKey are keys of this object"),
@@ -299,7 +299,7 @@ def test_it_names_the_field_the_rule_and_the_unit(path, value, field, words):
 
 
 def test_the_body_that_those_are_changes_of_is_taken():
-    assert launch_request.read(copy.deepcopy(FULL)).airdrop.bps == 200
+    assert launch_request.parse_launch_request(copy.deepcopy(FULL)).airdrop.bps == 200
 
 
 @pytest.mark.parametrize("nothing", [None, [], "body", 5, True])
@@ -307,13 +307,13 @@ def test_it_refuses_what_is_no_object(nothing):
     assert refusals(nothing) == {"body": "must be a JSON object"}
 
 
-def test_a_flat_body_of_old_is_told_where_its_keys_belong():
+def test_a_flat_body_of_old_is_refused_with_where_its_keys_belong():
     found = refusals({"name": "Plain", "symbol": "PLN", "image": "", "requestorAddress": ADMIN})
     assert next(iter(found)) == "token"
     assert "name, symbol, tokenAdmin and requestKey are keys of this object" in found["token"]
 
 
-def test_all_broken_rules_are_told_at_once():
+def test_all_broken_rules_are_reported_at_once():
     found = refusals(
         {
             "token": TOKEN | {"name": "", "tokenAdmin": ZERO},
@@ -338,20 +338,20 @@ def test_all_broken_rules_are_told_at_once():
     }
 
 
-def test_the_first_twenty_bad_entries_are_told_and_how_many_more_there_are():
+def test_the_first_twenty_bad_entries_are_reported_and_how_many_more_there_are():
     entries = [{"account": f"0x{number:040x}", "amount": "0"} for number in range(1, 1_001)]
     found = refusals(body(airdrop={"entries": entries, "lockupDuration": 1}))
     assert list(found)[:20] == [f"airdrop.entries[{index}].amount" for index in range(20)]
     assert list(found.items())[20:] == [("airdrop.entries", "breaks rules in 980 more places")]
 
 
-def test_a_long_allowlist_is_told_in_part():
+def test_a_long_allowlist_is_reported_in_part():
     found = refusals(body(presale=PRESALE | {"allowlist": ["0x1"] * 30}))
     assert list(found)[:20] == [f"presale.allowlist[{index}]" for index in range(20)]
     assert list(found.items())[20:] == [("presale.allowlist", "breaks rules in 10 more places")]
 
 
-def test_unknown_keys_without_end_are_told_in_part():
+def test_unknown_keys_without_end_are_reported_in_part():
     found = refusals(body(**{f"key{number}": 1 for number in range(500)}))
     assert len(found) == 21
     assert found["body"] == "breaks rules in 480 more places"
@@ -381,11 +381,11 @@ def test_a_dev_buy_needs_the_wrapped_native_coin_as_the_pair(pair, named):
     if named:
         assert list(refusals(order)) == named
     else:
-        assert launch_request.read(order).own_buy == OwnBuy(wei=10**17, recipient=ADMIN)
+        assert launch_request.parse_launch_request(order).own_buy == OwnBuy(wei=10**17, recipient=ADMIN)
 
 
 def test_it_refuses_a_dev_buy_in_a_presale():
-    assert "nobody would pay for it" in refusals(body(devBuy=DEV_BUY, presale=PRESALE))["devBuy"]
+    assert "has no payer for it" in refusals(body(devBuy=DEV_BUY, presale=PRESALE))["devBuy"]
 
 
 def test_no_dev_buy_is_paid_where_the_setting_is_nothing(settings):
@@ -394,7 +394,7 @@ def test_no_dev_buy_is_paid_where_the_setting_is_nothing(settings):
 
 
 def test_what_is_left_out_has_the_contracts_defaults():
-    order = launch_request.read(body())
+    order = launch_request.parse_launch_request(body())
     assert (order.chain_id, order.request_key, order.dry_run) == (8453, "k" * 32, False)
     assert (order.name, order.symbol, order.admin, order.image) == ("Plain", "PLN", ADMIN, "")
     assert order.rewards == (Reward(admin=ADMIN, recipient=ADMIN, bps=10_000, currency="Both"),)
@@ -407,11 +407,11 @@ def test_null_is_as_good_as_absent():
     nulls = dict.fromkeys(["rewards", "pool", "fees", "vault", "airdrop", "presale", "devBuy", "context", "chainId"])
     given_null = body(**nulls, dryRun=None)
     given_null["token"] |= dict.fromkeys(["image", "description", "socialMediaUrls", "auditUrls"])
-    assert launch_request.read(given_null) == launch_request.read(body())
+    assert launch_request.parse_launch_request(given_null) == launch_request.parse_launch_request(body())
 
 
 def test_recipients_that_are_left_out_are_the_tokens_admin():
-    order = launch_request.read(body(vault=VAULT, presale=PRESALE | {"presaleSupplyBps": 100}))
+    order = launch_request.parse_launch_request(body(vault=VAULT, presale=PRESALE | {"presaleSupplyBps": 100}))
     assert order.vault == VaultShare(admin=ADMIN, bps=1_000, lockup=30 * 86_400, vesting=0)
     assert order.presale == PresaleTerms(
         bps=100,
@@ -426,7 +426,7 @@ def test_recipients_that_are_left_out_are_the_tokens_admin():
 
 
 def test_a_vault_of_nothing_is_none():
-    assert launch_request.read(body(vault=VAULT | {"percentage": 0})).vault is None
+    assert launch_request.parse_launch_request(body(vault=VAULT | {"percentage": 0})).vault is None
 
 
 @pytest.mark.parametrize(
@@ -454,7 +454,7 @@ def test_a_vault_of_nothing_is_none():
     ],
 )
 def test_it_reads_each_unit_as_the_contracts_count(part, attribute, expected):
-    taken = getattr(launch_request.read(body(**part)), attribute)
+    taken = getattr(launch_request.parse_launch_request(body(**part)), attribute)
     assert {name: getattr(taken, name) for name in expected} == expected
 
 
@@ -472,20 +472,20 @@ def test_it_reads_each_unit_as_the_contracts_count(part, attribute, expected):
 def test_the_share_of_an_airdrop_is_rounded_up_to_hold_every_entry(amounts, wei, bps):
     accounts = [THIRD, OTHER]
     entries = [{"account": account, "amount": amount} for account, amount in zip(accounts, amounts, strict=False)]
-    airdrop = launch_request.read(body(airdrop={"entries": entries, "lockupDuration": 1})).airdrop
+    airdrop = launch_request.parse_launch_request(body(airdrop={"entries": entries, "lockupDuration": 1})).airdrop
     assert (airdrop.total, airdrop.bps) == (wei, bps)
 
 
-def test_it_takes_as_many_entries_as_the_contract_says():
+def test_it_takes_as_many_entries_as_the_contract_allows():
     entries = [{"account": f"0x{number:040X}", "amount": str(10**23)} for number in range(1, 100_001)]
-    airdrop = launch_request.read(body(airdrop={"entries": entries, "lockupDuration": 1})).airdrop
+    airdrop = launch_request.parse_launch_request(body(airdrop={"entries": entries, "lockupDuration": 1})).airdrop
     assert len(airdrop.entries) == 100_000
     assert airdrop.entries[0xFB68] == (to_checksum_address(f"0x{0xFB69:040x}"), 10**23)
 
 
 @pytest.mark.parametrize("flag", [True, 1, "true", "1", "True"])
-def test_a_dry_run_is_said_as_everywhere(flag):
-    assert launch_request.read(body(dryRun=flag)).dry_run is True
+def test_a_dry_run_is_a_flag_as_everywhere(flag):
+    assert launch_request.parse_launch_request(body(dryRun=flag)).dry_run is True
 
 
 @pytest.mark.parametrize(
@@ -521,7 +521,9 @@ def test_context_goes_on_chain_in_the_sdks_order(context, text):
 
 
 def test_texts_are_kept_as_they_are():
-    order = launch_request.read({"token": TOKEN | {"name": "  Ünï\n", "image": "IPFS://Qm", "symbol": '"'}})
+    order = launch_request.parse_launch_request(
+        {"token": TOKEN | {"name": "  Ünï\n", "image": "IPFS://Qm", "symbol": '"'}}
+    )
     assert (order.name, order.image, order.symbol) == ("  Ünï\n", "IPFS://Qm", '"')
 
 
@@ -558,7 +560,7 @@ DECIMALS = "0x313ce567"
 
 @pytest.fixture
 def unlisted(settings, node, forget_chains):
-    """Makes a token that the registry doesn't have answer so many decimals; None is no answer."""
+    """Create a token that the registry doesn't have, with so many decimals; None is no response."""
     settings.RPC_URLS = {8453: (node.url,)}
     forget_chains()
 
@@ -570,44 +572,44 @@ def unlisted(settings, node, forget_chains):
     return answer
 
 
-def test_the_chain_is_asked_for_the_decimals_of_an_unlisted_pair(unlisted):
+def test_the_chain_is_queried_for_the_decimals_of_an_unlisted_pair(unlisted):
     assert base_launch(body(pool=unlisted(6))).tick == -424_400
 
 
 @pytest.mark.parametrize(
     ("decimals", "field", "words"),
     [
-        (None, "pool.pairedToken", "must be an ERC-20 token on Base that tells its decimals"),
+        (None, "pool.pairedToken", "must be an ERC-20 token on Base with a `decimals()` function"),
         (255, "pool.initialMarketCap", "a price that Uniswap has, in units of the paired token"),
     ],
 )
 def test_an_unlisted_pair_without_a_price_is_refused(unlisted, decimals, field, words):
-    order = launch_request.read(body(pool=unlisted(decimals)))
-    with pytest.raises(ValidationError) as caught:
-        launch_request.build(order, chain=installed_chain(8453), tree=None)
-    ((refused, message),) = ((detail["field"], detail["message"]) for detail in error_body(caught.value)["details"])
+    order = launch_request.parse_launch_request(body(pool=unlisted(decimals)))
+    with pytest.raises(LaunchRequestError) as caught:
+        launch_request.build_launch_config(order, chain=installed_chain(8453), tree=None)
+    ((refused, message),) = caught.value.problems
     assert refused == field
     assert words in message
 
 
 def test_an_airdrop_is_launched_with_the_root_of_its_tree():
-    order = launch_request.read(body(airdrop=AIRDROP | {"vestingDuration": 2}))
+    order = launch_request.parse_launch_request(body(airdrop=AIRDROP | {"vestingDuration": 2}))
     tree = build_tree(order.airdrop.entries)
-    share = launch_request.build(order, chain=installed_chain(8453), tree=tree).airdrop
+    share = launch_request.build_launch_config(order, chain=installed_chain(8453), tree=tree).airdrop
     assert (share.admin, share.bps, share.merkle_root) == (ADMIN, 200, tree.root)
     assert (share.lockup, share.vesting) == (86_400, 2 * 86_400)
 
 
 @pytest.mark.parametrize("airdrop", [AIRDROP, None])
 def test_a_tree_goes_with_an_airdrop_and_with_nothing_else(airdrop):
-    order = launch_request.read(body(airdrop=airdrop))
+    order = launch_request.parse_launch_request(body(airdrop=airdrop))
     tree = None if airdrop else build_tree([(THIRD, 1)])
-    with pytest.raises(ValueError, match="the tree is that of the airdrop"):
-        launch_request.build(order, chain=installed_chain(8453), tree=tree)
+    with pytest.raises(ValueError, match="an airdrop needs its tree"):
+        launch_request.build_launch_config(order, chain=installed_chain(8453), tree=tree)
 
 
 def test_the_normalised_configuration_has_every_default():
-    assert launch_request.normalised(launch_request.read(body())) == {
+    assert launch_request.to_json(launch_request.parse_launch_request(body())) == {
         "token": TOKEN | {"image": "", "description": None, "socialMediaUrls": None, "auditUrls": None},
         "rewards": [{"admin": ADMIN, "recipient": ADMIN, "allocation": 100, "rewardsToken": "Both"}],
         "pool": {"type": "standard", "pairedToken": WETH, "initialMarketCap": 10},
@@ -651,17 +653,17 @@ def test_the_normalised_configuration_has_the_bodys_keys_and_units():
         "context": {"interface": "bot", "platform": "farcaster", "messageId": "0x1", "id": "5"},
         "chainId": 8453,
     }
-    order = launch_request.read(copy.deepcopy(parts))
-    shown = launch_request.normalised(order)
+    order = launch_request.parse_launch_request(copy.deepcopy(parts))
+    shown = launch_request.to_json(order)
     assert shown == parts | {"airdrop": None, "devBuy": None}
     again = {name: part for name, part in json.loads(json.dumps(shown)).items() if part is not None}
-    assert launch_request.read(again) == order
+    assert launch_request.parse_launch_request(again) == order
 
 
 def test_the_normalised_configuration_sums_an_airdrop_up():
-    order = launch_request.read(body(airdrop=AIRDROP, devBuy=DEV_BUY))
+    order = launch_request.parse_launch_request(body(airdrop=AIRDROP, devBuy=DEV_BUY))
     tree = build_tree(order.airdrop.entries)
-    shown = launch_request.normalised(order, tree=tree)
+    shown = launch_request.to_json(order, tree=tree)
     assert shown["devBuy"] == {"ethAmount": 0.1, "recipient": ADMIN}
     assert shown["airdrop"] == {
         "count": 2,
@@ -673,7 +675,7 @@ def test_the_normalised_configuration_sums_an_airdrop_up():
 
 
 def _paths(value, way=()):
-    """The path of every value within a body."""
+    """Yield the path of every value within a body."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, inner in items:
         yield ".".join(map(str, (*way, step)))
@@ -721,11 +723,10 @@ def test_any_value_in_any_place_is_taken_or_refused_by_name(path, value):
 
 def _take_or_refuse(value):
     try:
-        order = launch_request.read(value)
-    except ValidationError as refused:
-        details = error_body(refused)["details"]
-        assert details
-        assert all(detail["field"] and detail["message"] for detail in details)
+        order = launch_request.parse_launch_request(value)
+    except LaunchRequestError as refused:
+        assert refused.problems
+        assert all(message for _, message in refused.problems)
     else:
-        # What is stored and shown of it is JSON as the service takes it.
-        assert parse_json(json.dumps(launch_request.normalised(order)).encode())
+        # The stored and shown form of it is JSON as the service accepts it.
+        assert parse_json_body(json.dumps(launch_request.to_json(order)).encode())

@@ -1,4 +1,4 @@
-"""Orders with a presale: tried, started, and followed to their launch or their failure."""
+"""Deployments with a presale: dry run, start, and the sale up to launch or failure."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -13,45 +13,44 @@ from web3.types import RPCEndpoint
 from config.environment.secret import Secret
 from development.devchain import anvil, node_client
 from development.devchain.anvil import CHAIN_ID, DEPLOYER, DEPLOYER_KEY
-from development.devchain.deploy_contracts import Deployment, prepare
+from development.devchain.deploy_contracts import DevelopmentContracts, deploy_contracts
 from tests.nodes.devchain_launches import UNKNOWN_HASH
 from tests.nodes.devchain_tests import OTHER, SENDER
 from tests.rows import launch_requests as orders
 from tests.rows.factories import DeploymentFactory
 from tokens import models
+from tokens.chains.errors import LaunchOptionUnavailableError, NodeUnavailableError, WouldRevertError
 from tokens.chains.launching.launch_config import LaunchConfig, PresaleTerms, Reward, StaticFee, VaultShare
 from tokens.chains.protocols import Chain
 from tokens.chains.registry.chains import Position
-from tokens.chains.types import NodeUnavailable, NotOffered, WouldRevert
 from tokens.deploying.sending import presales, wallets
-from tokens.deploying.sending.submit import Hindered, submit
-from tokens.deploying.sending.watch import confirm, watch
+from tokens.deploying.sending.submit import SubmissionDeferredError, submit_deployment
+from tokens.deploying.sending.watch import confirm_chain, watch_chain
 from tokens.indexing.index_requests import index_transaction
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_signers import installed_signer
-from tokens.models import Token
+from tokens.models import DeploymentStatus, Token
 
-# Account 6 of the node, whom the presale contract does not know.
+# Account 6 of the node, which is not on the presale contract's allow-list.
 STRANGER = "0x976EA74026E726554dB657fA54763abd0C3a0aa9"
 STRANGER_KEY = "92db14e403b83dfe3df233f83dfa3a0d7096f21ca9b0d6d6b8d88b2b4ec1564e"
 DAY = 86_400
 HOUR = 3_600
 ETHER = 10**18
-Status = models.Deployment.Status
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
-def moving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Deployment, Path]]:
-    """Contracts on a node whose clock these tests may move, and the registry file."""
+def moving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[DevelopmentContracts, Path]]:
+    """Return contracts on a node whose clock these tests may move, and the registry file."""
     path = tmp_path_factory.mktemp("presales") / "chains.toml"
-    with anvil.start() as url:
-        yield prepare(url, chains_file=path), path
+    with anvil.run_anvil() as url:
+        yield deploy_contracts(url, chains_file=path), path
 
 
 @pytest.fixture
-def contracts(moving, settings, forget_chains) -> Deployment:
+def contracts(moving, settings, forget_chains) -> DevelopmentContracts:
     deployment, path = moving
     settings.CHAINS_FILES, settings.RPC_URLS = (str(path),), {CHAIN_ID: (deployment.rpc_url,)}
     forget_chains()
@@ -96,32 +95,34 @@ def launch(chain: Chain, **changes) -> LaunchConfig:
     )
 
 
-def start(chain: Chain, contracts: Deployment, *, max_goal: int = TERMS.max_goal) -> tuple[models.Deployment, str]:
-    """An order whose presale is started by a wallet of ours, as whoever watches it leaves it; and the transaction."""
+def start(
+    chain: Chain, contracts: DevelopmentContracts, *, max_goal: int = TERMS.max_goal
+) -> tuple[models.Deployment, str]:
+    """Store a deployment whose presale a wallet of ours started, as the watcher does; return both."""
     config = launch(chain, presale=replace(TERMS, max_goal=max_goal))
     salt = "0x" + token_hex(32)
-    call, gas = presales.rehearse(chain, config, salt=salt, senders=[DEPLOYER])
-    sent = node_client.send(
+    call, gas = presales.simulate_presale(chain, config, salt=salt, senders=[DEPLOYER])
+    sent = node_client.send_transaction(
         contracts.rpc_url, sender=DEPLOYER, to=call.to, data=call.data, value=call.value, gas=gas * 2
     )
-    node_client.wait(contracts.rpc_url, sent)
+    node_client.wait_for_receipt(contracts.rpc_url, sent)
     order = DeploymentFactory(
         chain_id=CHAIN_ID,
         config={"presale": {"presaleDuration": HOUR}},
         salt=salt,
         to_address=call.to,
         expected_address="",
-        status=Status.MINED,
+        status=DeploymentStatus.MINED,
         tx_hash=sent.to_0x_hex(),
     )
-    order.presale_id = presales.note_started(chain, order, tx_hash=order.tx_hash)
+    order.presale_id = presales.read_started_presale(chain, order, tx_hash=order.tx_hash)
     order.save()
     return order, sent.to_0x_hex()
 
 
 @pytest.fixture
-def ask(client, deploy_key, contracts, settings) -> Iterator[Callable[..., dict[str, Any]]]:
-    """Asks the API with a partner's key, a body by POST, while the deployer's wallet is ours; the answer, parsed."""
+def fetch(client, deploy_key, contracts, settings) -> Iterator[Callable[..., dict[str, Any]]]:
+    """Send a request with a partner's key, a body by POST, with the deployer's wallet as ours; return its JSON."""
     settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(DEPLOYER_KEY),)}
     settings.DEPLOYER_KEYSTORES, settings.DEPLOYER_REMOTE = {}, {}
     installed_signer.cache_clear()
@@ -148,23 +149,23 @@ SALE = {
 }
 
 
-def let_pass(contracts: Deployment, seconds: int) -> None:
+def let_pass(contracts: DevelopmentContracts, seconds: int) -> None:
     web3 = node_client.connect(contracts.rpc_url)
     web3.provider.make_request(RPCEndpoint("evm_increaseTime"), [seconds])
     web3.provider.make_request(RPCEndpoint("evm_mine"), [])
 
 
-def buy(contracts: Deployment, order: models.Deployment, *, value: int) -> None:
-    presale = node_client.contract(contracts.rpc_url, "Presale", contracts.presale)
+def buy(contracts: DevelopmentContracts, order: models.Deployment, *, value: int) -> None:
+    presale = node_client.bind_contract(contracts.rpc_url, "Presale", contracts.presale)
     node_client.transact(
         contracts.rpc_url, presale.functions.buyIntoPresale(int(order.presale_id)), sender=OTHER, value=value
     )
 
 
-def end(contracts: Deployment, order: models.Deployment) -> str:
-    """Have a buyer end the sale, a day after it; the transaction."""
+def end(contracts: DevelopmentContracts, order: models.Deployment) -> str:
+    """Have a buyer end the sale, a day after it; return the transaction."""
     let_pass(contracts, HOUR + DAY)
-    presale = node_client.contract(contracts.rpc_url, "Presale", contracts.presale)
+    presale = node_client.bind_contract(contracts.rpc_url, "Presale", contracts.presale)
     call = presale.functions.endPresale(int(order.presale_id), HexBytes(token_hex(32)))
     return node_client.transact(contracts.rpc_url, call, sender=OTHER)["transactionHash"].to_0x_hex()
 
@@ -174,32 +175,34 @@ def state(order: models.Deployment) -> tuple:
     return order.status, order.error, order.expected_address, order.final_at is not None
 
 
-# Trying
+# Dry run
 
 
-def test_a_wallet_that_may_start_none_is_told_so(chain):
-    with pytest.raises(NotOffered, match="does not let us start presales") as caught:
-        presales.rehearse(chain, launch(chain), salt="0x" + token_hex(32), senders=[STRANGER])
+def test_a_wallet_that_may_start_none_is_refused(chain):
+    with pytest.raises(LaunchOptionUnavailableError, match="does not allow this service to start presales") as caught:
+        presales.simulate_presale(chain, launch(chain), salt="0x" + token_hex(32), senders=[STRANGER])
     assert caught.value.field == "presale"
 
 
 def test_a_launch_that_would_fail_after_the_sale_is_refused_before_it(chain):
     short = VaultShare(admin=SENDER, bps=1_000, lockup=7 * DAY - 1, vesting=0)
-    with pytest.raises(WouldRevert) as caught:
-        presales.rehearse(chain, launch(chain, vault=short), salt="0x" + token_hex(32), senders=[DEPLOYER])
+    with pytest.raises(WouldRevertError) as caught:
+        presales.simulate_presale(chain, launch(chain, vault=short), salt="0x" + token_hex(32), senders=[DEPLOYER])
     assert caught.value.reason == "VaultLockupDurationTooShort()"
 
 
 def test_terms_that_the_contract_does_not_take_are_refused_in_its_words(chain):
     short = launch(chain, presale=replace(TERMS, lockup=7 * DAY - 1))
-    with pytest.raises(WouldRevert) as caught:
-        presales.rehearse(chain, short, salt="0x" + token_hex(32), senders=[DEPLOYER])
+    with pytest.raises(WouldRevertError) as caught:
+        presales.simulate_presale(chain, short, salt="0x" + token_hex(32), senders=[DEPLOYER])
     assert caught.value.reason == "LockupDurationTooShort()"
 
 
 def test_a_call_that_would_start_it_comes_with_its_gas(chain, contracts):
     listed = replace(TERMS, allowlist=(OTHER, STRANGER))
-    call, gas = presales.rehearse(chain, launch(chain, presale=listed), salt="0x" + token_hex(32), senders=[DEPLOYER])
+    call, gas = presales.simulate_presale(
+        chain, launch(chain, presale=listed), salt="0x" + token_hex(32), senders=[DEPLOYER]
+    )
     assert (call.to, call.value) == (contracts.presale, 0)
     assert 500_000 < gas < 5_000_000
 
@@ -207,132 +210,132 @@ def test_a_call_that_would_start_it_comes_with_its_gas(chain, contracts):
 # The whole way
 
 
-def test_an_order_goes_from_its_body_to_the_token_that_a_buyer_launched(ask, chain, contracts):
+def test_an_order_goes_from_its_body_to_the_token_that_a_buyer_launched(fetch, chain, contracts):
     body = orders.order(presale=SALE)
-    accepted = ask("/api/tokens/deploy", body)
+    accepted = fetch("/api/tokens/deploy", body)
     assert (accepted["success"], accepted["expectedAddress"]) == (True, None), accepted
     path = f"/api/tokens/deploy/status/{accepted['requestKey']}"
     row = models.Deployment.objects.get()
 
-    assert submit(row.pk)
-    watch(CHAIN_ID)
-    told = ask(path)
-    assert (told["status"], told["address"], told["error"]) == ("mined", None, None)
+    assert submit_deployment(row.pk)
+    watch_chain(CHAIN_ID)
+    shown = fetch(path)
+    assert (shown["status"], shown["address"], shown["error"]) == ("mined", None, None)
     row.refresh_from_db()
     sold = chain.read_presale(int(row.presale_id), contract=contracts.presale)
     assert (sold.min_goal, sold.raised, sold.salt) == (ETHER, 0, row.salt)
 
     buy(contracts, row, value=2 * ETHER)
     (address,) = index_transaction(chain_id=CHAIN_ID, tx_hash=end(contracts, row))
-    confirm(CHAIN_ID)
-    assert (ask(path)["status"], ask(path)["address"]) == ("indexed", address)
-    # An order has one answer for ever.
-    assert ask("/api/tokens/deploy", body) == accepted
+    confirm_chain(CHAIN_ID)
+    assert (fetch(path)["status"], fetch(path)["address"]) == ("indexed", address)
+    # A request has one response for ever.
+    assert fetch("/api/tokens/deploy", body) == accepted
     assert models.DeployAttempt.objects.count() == 1
 
 
-def test_whichever_wallet_may_start_presales_does(ask, contracts, settings):
-    # The contract knows one of the two; both are as rich.
+def test_whichever_wallet_may_start_presales_does(fetch, contracts, settings):
+    # One of the two is on the contract's allow-list; both are as rich.
     settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY), Secret(DEPLOYER_KEY))}
     installed_signer.cache_clear()
-    wallets.note_wallets(CHAIN_ID)
+    wallets.refresh_wallets(CHAIN_ID)
     models.DeployWallet.objects.filter(address=STRANGER).update(balance=10**24)
-    accepted = ask("/api/tokens/deploy", orders.order(presale=SALE))
+    accepted = fetch("/api/tokens/deploy", orders.order(presale=SALE))
     assert accepted["success"], accepted
 
-    assert submit(models.Deployment.objects.get().pk)
+    assert submit_deployment(models.Deployment.objects.get().pk)
     assert models.DeployAttempt.objects.get().wallet.address == DEPLOYER
-    watch(CHAIN_ID)
-    assert ask(f"/api/tokens/deploy/status/{accepted['requestKey']}")["status"] == "mined"
+    watch_chain(CHAIN_ID)
+    assert fetch(f"/api/tokens/deploy/status/{accepted['requestKey']}")["status"] == "mined"
 
 
-def test_an_order_waits_while_the_only_wallet_that_may_start_presales_is_switched_off(ask, contracts, settings):
+def test_an_order_waits_while_the_only_wallet_that_may_start_presales_is_switched_off(fetch, contracts, settings):
     settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY), Secret(DEPLOYER_KEY))}
     installed_signer.cache_clear()
-    wallets.note_wallets(CHAIN_ID)
-    accepted = ask("/api/tokens/deploy", orders.order(presale=SALE))
+    wallets.refresh_wallets(CHAIN_ID)
+    accepted = fetch("/api/tokens/deploy", orders.order(presale=SALE))
     able = models.DeployWallet.objects.filter(address=DEPLOYER)
     able.update(enabled=False)
-    with pytest.raises(Hindered):
-        submit(models.Deployment.objects.get().pk)
-    assert ask(f"/api/tokens/deploy/status/{accepted['requestKey']}")["status"] == "enqueued"
+    with pytest.raises(SubmissionDeferredError):
+        submit_deployment(models.Deployment.objects.get().pk)
+    assert fetch(f"/api/tokens/deploy/status/{accepted['requestKey']}")["status"] == "enqueued"
     able.update(enabled=True)
-    assert submit(models.Deployment.objects.get().pk)
+    assert submit_deployment(models.Deployment.objects.get().pk)
 
 
-def test_an_order_is_refused_where_no_wallet_may_start_presales(ask, settings):
+def test_an_order_is_refused_where_no_wallet_may_start_presales(fetch, settings):
     settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY),)}
     installed_signer.cache_clear()
-    refused = ask("/api/tokens/deploy", orders.order(presale=SALE))
+    refused = fetch("/api/tokens/deploy", orders.order(presale=SALE))
     assert (refused["success"], refused["details"][0]["field"]) == (False, "presale")
     assert not models.Deployment.objects.exists()
 
 
-def test_a_start_that_was_dropped_is_started_again_once(ask, contracts):
-    accepted = ask("/api/tokens/deploy", orders.order(presale=SALE))
+def test_a_start_that_was_dropped_is_started_again_once(fetch, contracts):
+    accepted = fetch("/api/tokens/deploy", orders.order(presale=SALE))
     row = models.Deployment.objects.get()
     web3 = node_client.connect(contracts.rpc_url)
     mark = web3.provider.make_request(RPCEndpoint("evm_snapshot"), [])["result"]
-    assert submit(row.pk)
-    watch(CHAIN_ID)
+    assert submit_deployment(row.pk)
+    watch_chain(CHAIN_ID)
     row.refresh_from_db()
     started = int(row.presale_id)
 
     web3.provider.make_request(RPCEndpoint("evm_revert"), [mark])
     web3.provider.make_request(RPCEndpoint("evm_increaseTime"), [60])
     web3.provider.make_request(RPCEndpoint("evm_mine"), [])
-    confirm(CHAIN_ID)
+    confirm_chain(CHAIN_ID)
     row.refresh_from_db()
     assert (row.status, row.presale_id) == ("submitted", None)
-    # The bytes that were signed are handed to the node again.
+    # The bytes that were signed are sent to the node again.
     models.SignedTransaction.objects.update(sent_at=None)
-    watch(CHAIN_ID)
-    watch(CHAIN_ID)
+    watch_chain(CHAIN_ID)
+    watch_chain(CHAIN_ID)
     row.refresh_from_db()
     assert (row.status, row.presale_id, row.attempts) == ("mined", started, 1)
-    assert ask(f"/api/tokens/deploy/status/{accepted['requestKey']}")["status"] == "mined"
+    assert fetch(f"/api/tokens/deploy/status/{accepted['requestKey']}")["status"] == "mined"
 
 
-def test_of_several_wallets_one_that_may_start_it_signs(ask, contracts, settings):
-    ask("/api/tokens/deploy", orders.order(presale=SALE))
+def test_of_several_wallets_one_that_may_start_it_signs(fetch, contracts, settings):
+    fetch("/api/tokens/deploy", orders.order(presale=SALE))
     row = models.Deployment.objects.get()
     settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY), Secret(DEPLOYER_KEY))}
     installed_signer.cache_clear()
-    wallets.note_wallets(CHAIN_ID)
+    wallets.refresh_wallets(CHAIN_ID)
     # The stranger would be the first choice.
     models.DeployWallet.objects.filter(address=DEPLOYER).update(trouble="fees: high")
-    assert submit(row.pk)
+    assert submit_deployment(row.pk)
     assert models.DeployAttempt.objects.get().wallet.address == DEPLOYER
 
 
-def test_a_presale_that_no_wallet_may_start_any_more_fails_without_gas(ask, contracts, settings):
-    ask("/api/tokens/deploy", orders.order(presale=SALE))
+def test_a_presale_that_no_wallet_may_start_any_more_fails_without_gas(fetch, contracts, settings):
+    fetch("/api/tokens/deploy", orders.order(presale=SALE))
     row = models.Deployment.objects.get()
     settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY),)}
     installed_signer.cache_clear()
-    wallets.note_wallets(CHAIN_ID)
-    assert not submit(row.pk)
+    wallets.refresh_wallets(CHAIN_ID)
+    assert not submit_deployment(row.pk)
     row.refresh_from_db()
     assert (row.status, row.error) == ("failed", "Unauthorized()")
     assert not models.DeployAttempt.objects.exists()
 
 
-def test_a_start_that_seemed_lost_is_found_though_its_sale_has_ended(ask, contracts):
-    ask("/api/tokens/deploy", orders.order(presale=SALE))
+def test_a_start_that_seemed_lost_is_found_though_its_sale_has_ended(fetch, contracts):
+    fetch("/api/tokens/deploy", orders.order(presale=SALE))
     row = models.Deployment.objects.get()
-    assert submit(row.pk)
-    watch(CHAIN_ID)
+    assert submit_deployment(row.pk)
+    watch_chain(CHAIN_ID)
     row.refresh_from_db()
     started = row.presale_id
     assert started is not None
     buy(contracts, row, value=ETHER)
     end(contracts, row)
-    # All nodes were behind when they were asked, and then the block of that moment was final.
+    # All nodes were behind when they were queried, and then the block of that moment was final.
     models.DeployAttempt.objects.update(state="lost", final_at=row.created_at)
     models.Deployment.objects.update(status="submitted", presale_id=None)
 
-    assert confirm(CHAIN_ID) == []
-    watch(CHAIN_ID)
+    assert confirm_chain(CHAIN_ID) == []
+    watch_chain(CHAIN_ID)
     row.refresh_from_db()
     assert (row.status, row.presale_id, row.attempts) == ("mined", started, 1)
 
@@ -344,25 +347,25 @@ def test_a_sale_is_known_by_its_receipt_and_by_its_salt(chain, contracts):
     orders = [start(chain, contracts)[0] for _ in range(3)]
     ids = [int(order.presale_id) for order in orders]
     assert ids == list(range(ids[0], ids[0] + 3))
-    assert [presales.find_started(chain, order) for order in orders] == ids
+    assert [presales.find_started_presale(chain, order) for order in orders] == ids
 
 
 def test_nothing_was_started_by_other_transactions_and_salts(chain, contracts):
     order, _ = start(chain, contracts)
-    assert presales.note_started(chain, order, tx_hash=UNKNOWN_HASH) is None
+    assert presales.read_started_presale(chain, order, tx_hash=UNKNOWN_HASH) is None
     buy(contracts, order, value=1)
     bought = node_client.connect(contracts.rpc_url).eth.get_block("latest")["transactions"][0].to_0x_hex()
-    assert presales.note_started(chain, order, tx_hash=bought) is None
+    assert presales.read_started_presale(chain, order, tx_hash=bought) is None
     order.salt = "0x" + token_hex(32)
-    assert presales.find_started(chain, order) is None
+    assert presales.find_started_presale(chain, order) is None
     order.to_address = contracts.factory
-    assert presales.note_started(chain, order, tx_hash=order.tx_hash) is None
+    assert presales.read_started_presale(chain, order, tx_hash=order.tx_hash) is None
 
 
-def test_a_contract_that_holds_no_sales_is_asked_without_harm(chain, contracts):
+def test_a_contract_that_holds_no_sales_is_called_without_harm(chain, contracts):
     # The factory has none of these functions.
     assert chain.read_presale(1, contract=contracts.factory) is None
-    with pytest.raises(NodeUnavailable, match="does not tell of its sales"):
+    with pytest.raises(NodeUnavailableError, match="does not report its sales"):
         chain.find_presale("0x" + "00" * 32, contract=contracts.factory)
     assert chain.read_head() > 0
 
@@ -373,7 +376,7 @@ def test_a_contract_that_holds_no_sales_is_asked_without_harm(chain, contracts):
 def test_a_sale_that_runs_leaves_its_order_mined(chain, contracts):
     order, _ = start(chain, contracts)
     buy(contracts, order, value=ETHER)
-    assert presales.settle(chain) == 0
+    assert presales.settle_presales(chain) == 0
     assert state(order) == ("mined", "", "", False)
 
 
@@ -382,7 +385,7 @@ def test_an_order_is_indexed_with_the_token_that_a_buyer_launched(chain, contrac
     other, _ = start(chain, contracts)
     buy(contracts, order, value=2 * ETHER)
     launched = end(contracts, order)
-    assert presales.settle(chain) == 1
+    assert presales.settle_presales(chain) == 1
     assert state(order) == ("mined", "", "", False)
     assert state(other)[0] == "failed"
 
@@ -391,34 +394,34 @@ def test_an_order_is_indexed_with_the_token_that_a_buyer_launched(chain, contrac
     (read,) = chain.read_range(block, block).transactions
     assert [launch.presale_id for launch in read.launches] == [int(order.presale_id)]
     (address,) = index_transaction(chain_id=CHAIN_ID, tx_hash=launched)
-    assert presales.settle(chain) == 1
+    assert presales.settle_presales(chain) == 1
     assert state(order) == ("indexed", "", address, False)
     assert order.token == Token.objects.get(contract_address=address)
     assert (order.token.presale_id, order.token.admin) == (str(order.presale_id), SENDER)
 
-    # It is left alone once its block is too deep to be dropped.
-    assert presales.settle(chain) == 0
+    # It is not watched once its block is too deep to be dropped.
+    assert presales.settle_presales(chain) == 0
     node_client.connect(contracts.rpc_url).provider.make_request(RPCEndpoint("anvil_mine"), ["0x5"])
-    assert presales.settle(chain) == 1
+    assert presales.settle_presales(chain) == 1
     assert state(order) == ("indexed", "", address, True)
-    assert presales.settle(chain) == 0
+    assert presales.settle_presales(chain) == 0
 
 
 def test_a_launch_that_was_dropped_takes_its_order_back(chain, contracts):
     order, _ = start(chain, contracts)
     buy(contracts, order, value=2 * ETHER)
     (address,) = index_transaction(chain_id=CHAIN_ID, tx_hash=end(contracts, order))
-    presales.settle(chain)
+    presales.settle_presales(chain)
     assert state(order)[0] == "indexed"
 
     # As a reorganisation leaves it.
     Token.objects.filter(contract_address=address).update(unindexed=True)
-    assert presales.settle(chain) == 1
+    assert presales.settle_presales(chain) == 1
     assert state(order) == ("mined", "", "", False)
     assert order.token is None
 
     Token.objects.filter(contract_address=address).update(unindexed=False)
-    assert presales.settle(chain) == 1
+    assert presales.settle_presales(chain) == 1
     assert state(order) == ("indexed", "", address, False)
 
 
@@ -427,9 +430,9 @@ def test_a_token_of_another_sender_with_the_same_id_is_none_of_it(chain, contrac
     buy(contracts, order, value=2 * ETHER)
     (address,) = index_transaction(chain_id=CHAIN_ID, tx_hash=end(contracts, order))
     Token.objects.filter(contract_address=address).update(msg_sender=STRANGER)
-    assert presales.settle(chain) == 0
+    assert presales.settle_presales(chain) == 0
     Token.objects.filter(contract_address=address).update(msg_sender=contracts.presale, chain_id=8453)
-    assert presales.settle(chain) == 0
+    assert presales.settle_presales(chain) == 0
     assert state(order)[0] == "mined"
 
 
@@ -438,47 +441,47 @@ def test_an_order_fails_with_a_sale_that_ended_below_its_goal(chain, contracts):
     buy(contracts, order, value=ETHER - 1)
     let_pass(contracts, HOUR)
 
-    assert presales.settle(chain) == 1
+    assert presales.settle_presales(chain) == 1
     assert state(order) == ("failed", "the presale has failed: it ended below its minEthGoal", "", False)
-    assert presales.settle(chain) == 0
+    assert presales.settle_presales(chain) == 0
     let_pass(contracts, 3 * DAY + 1)
-    assert presales.settle(chain) == 1
+    assert presales.settle_presales(chain) == 1
     assert state(order)[3]
 
 
-def test_an_order_fails_with_a_sale_whose_token_nobody_launched(chain, contracts):
+def test_an_order_fails_with_a_sale_whose_token_was_not_launched(chain, contracts):
     order, _ = start(chain, contracts)
     buy(contracts, order, value=2 * ETHER)
     let_pass(contracts, HOUR + 3 * DAY)
-    assert presales.settle(chain) == 0
+    assert presales.settle_presales(chain) == 0
     let_pass(contracts, 1)
 
-    assert presales.settle(chain) == 1
-    assert state(order) == ("failed", "the presale has failed: nobody launched its token in time", "", True)
+    assert presales.settle_presales(chain) == 1
+    assert state(order) == ("failed", "the presale has failed: its token was not launched in time", "", True)
 
 
-def test_a_failure_that_was_dropped_is_taken_back(chain, contracts):
+def test_a_failure_that_was_dropped_is_undone(chain, contracts):
     order, _ = start(chain, contracts)
     buy(contracts, order, value=ETHER)
-    # As a reorganisation leaves it: another block holds what was bought.
-    models.Deployment.objects.filter(pk=order.pk).update(status=Status.FAILED, error="below")
+    # As a reorganisation leaves it: another block holds the purchase.
+    models.Deployment.objects.filter(pk=order.pk).update(status=DeploymentStatus.FAILED, error="below")
     let_pass(contracts, HOUR)
 
-    assert presales.settle(chain) == 1
+    assert presales.settle_presales(chain) == 1
     assert state(order) == ("mined", "", "", False)
 
 
-def test_a_sale_that_the_node_does_not_know_says_nothing(chain, contracts):
+def test_a_sale_that_is_unknown_to_the_node_changes_nothing(chain, contracts):
     order, _ = start(chain, contracts)
     models.Deployment.objects.filter(pk=order.pk).update(presale_id=10**6)
     let_pass(contracts, HOUR)
-    assert presales.settle(chain) == 0
+    assert presales.settle_presales(chain) == 0
     assert state(order)[0] == "mined"
 
 
-def test_the_chain_is_not_asked_while_there_is_no_sale(contracts, settings, forget_chains):
-    # Nobody listens there.
+def test_the_chain_is_not_queried_while_there_is_no_sale(contracts, settings, forget_chains):
+    # No server listens there.
     settings.RPC_URLS = {CHAIN_ID: ("http://127.0.0.1:9",)}
     forget_chains()
-    DeploymentFactory(chain_id=CHAIN_ID, status=Status.MINED)
-    assert presales.settle(installed_chain(CHAIN_ID)) == 0
+    DeploymentFactory(chain_id=CHAIN_ID, status=DeploymentStatus.MINED)
+    assert presales.settle_presales(installed_chain(CHAIN_ID)) == 0

@@ -1,4 +1,4 @@
-"""What no block takes pays more, what nobody wants becomes empty, and gaps are filled: with nonces that are taken."""
+"""Replacement of stuck transactions: fee bumps, cancellations, and filled nonce gaps."""
 
 from decimal import Decimal
 
@@ -8,8 +8,8 @@ from development.devchain.anvil import CHAIN_ID
 from tests.nodes.remote_signer import remote_signer
 from tests.rows.deploying import WALLET, attempts, long_ago, row, unsent, versions, wallet
 from tokens.chains.transaction_types import FeeQuote
-from tokens.deploying.sending.gas import Fees, FeesTooHigh, first_fees, raised_fees
-from tokens.deploying.sending.submit import submit
+from tokens.deploying.sending.gas import FeeCapExceededError, GasFees, bumped_fees, initial_fees
+from tokens.deploying.sending.submit import submit_deployment
 from tokens.installation.installed_signers import installed_signer
 from tokens.models import DeployAttempt, Deployment, DeploySwitch, DeployWallet, SignedTransaction
 
@@ -35,15 +35,15 @@ def capped(settings):
     ],
 )
 def test_a_new_transaction_offers_twice_the_base_fee_up_to_the_cap(capped, base, tip, offered):
-    fees = first_fees(1, FeeQuote(base_fee=base, priority_fee=tip))
+    fees = initial_fees(1, FeeQuote(base_fee=base, priority_fee=tip))
     assert (fees.max_fee, fees.priority_fee) == offered
 
 
 def test_nothing_is_offered_where_the_base_fee_is_above_the_cap(capped):
-    with pytest.raises(FeesTooHigh, match="cap of 10 gwei"):
-        first_fees(1, FeeQuote(base_fee=10 * GWEI + 1, priority_fee=0))
+    with pytest.raises(FeeCapExceededError, match="cap of 10 gwei"):
+        initial_fees(1, FeeQuote(base_fee=10 * GWEI + 1, priority_fee=0))
     capped.DEPLOY_MAX_FEES_GWEI = {1: Decimal(11)}
-    assert first_fees(1, FeeQuote(base_fee=10 * GWEI + 1, priority_fee=0)).max_fee == 11 * GWEI
+    assert initial_fees(1, FeeQuote(base_fee=10 * GWEI + 1, priority_fee=0)).max_fee == 11 * GWEI
 
 
 @pytest.mark.parametrize(
@@ -61,19 +61,19 @@ def test_nothing_is_offered_where_the_base_fee_is_above_the_cap(capped):
     ],
 )
 def test_a_replacement_pays_an_eighth_more_of_both(capped, before, quote, offered):
-    over, now = Fees(max_fee=before[0], priority_fee=before[1]), FeeQuote(base_fee=quote[0], priority_fee=quote[1])
-    fees = raised_fees(1, now, over=over)
+    over, now = GasFees(max_fee=before[0], priority_fee=before[1]), FeeQuote(base_fee=quote[0], priority_fee=quote[1])
+    fees = bumped_fees(1, now, over=over)
     assert (fees.max_fee, fees.priority_fee) == offered
     assert fees.max_fee * 8 >= over.max_fee * 9 and fees.priority_fee * 8 >= over.priority_fee * 9
 
 
 def test_a_replacement_above_the_cap_is_none(capped):
-    with pytest.raises(FeesTooHigh):
-        raised_fees(1, FeeQuote(base_fee=0, priority_fee=0), over=Fees(max_fee=9 * GWEI, priority_fee=1))
+    with pytest.raises(FeeCapExceededError):
+        bumped_fees(1, FeeQuote(base_fee=0, priority_fee=0), over=GasFees(max_fee=9 * GWEI, priority_fee=1))
 
 
 def stick(ground, order):
-    """Have a block come that does not take what was sent long ago."""
+    """Have a block come without the transaction that was sent long ago."""
     base = versions(order)[-1].max_fee * 3 // 2
     long_ago(*versions(order), seconds=16)
     ground.set_base_fee(base)
@@ -141,7 +141,7 @@ def test_nothing_is_replaced_while_the_chain_makes_no_blocks(ground, settings):
     assert len(versions(order)) == 2
 
 
-def test_who_has_just_come_to_the_head_of_the_line_has_time(ground):
+def test_a_transaction_new_at_the_head_of_the_queue_has_time(ground):
     first, second = ground.submitted(), ground.submitted()
     long_ago(*versions(second))
     ground.drop_all()
@@ -152,7 +152,7 @@ def test_who_has_just_come_to_the_head_of_the_line_has_time(ground):
     assert (row(first).status, len(versions(second))) == ("indexed", 1)
 
 
-def test_who_is_not_at_the_head_is_not_replaced(ground):
+def test_a_transaction_behind_the_head_is_not_replaced(ground):
     _, second = ground.submitted(), ground.submitted()
     long_ago(*versions(second))
     ground.set_base_fee(10**11)
@@ -172,7 +172,7 @@ def test_those_behind_one_that_is_stuck_are_replaced_with_it_where_they_offer_to
     assert [row(order).status for order in orders[:2]] == ["indexed", "indexed"]
 
 
-def test_a_signer_that_is_away_is_asked_once_for_a_line(ground, settings):
+def test_a_signer_that_is_away_is_called_once_for_a_nonce_queue(ground, settings):
     orders = [ground.submitted() for _ in range(3)]
     Deployment.objects.update(status="failed")
     with remote_signer() as there:
@@ -181,11 +181,11 @@ def test_a_signer_that_is_away_is_asked_once_for_a_line(ground, settings):
         there.status = 503
         installed_signer.cache_clear()
         ground.watch()
-        assert len(there.asked) == 1
+        assert len(there.received) == 1
     assert [len(versions(order)) for order in orders] == [1, 1, 1]
 
 
-def test_what_a_wallet_can_pay_for_is_sent_where_its_replacement_is_too_dear(ground):
+def test_what_a_wallet_can_pay_for_is_sent_where_its_replacement_is_too_expensive(ground):
     order = ground.submitted()
     (first,) = versions(order)
     ground.rpc("anvil_setBalance", WALLET, hex(order.gas * first.max_fee))
@@ -228,7 +228,7 @@ def test_a_signer_that_is_away_holds_up_no_sending(ground, settings):
     assert wallet().trouble.startswith("signer: ")
 
 
-def test_a_transaction_of_somebody_else_with_the_nonce_is_outbid_once_it_is_stuck(ground):
+def test_a_transaction_of_another_sender_with_the_nonce_is_outbid_once_it_is_stuck(ground):
     ground.send_outside(0, gas_price=30 * GWEI)
     order = ground.submitted()
     assert "underpriced" in versions(order)[0].answer and "nonce 0" in wallet().trouble
@@ -242,9 +242,9 @@ def test_a_transaction_of_somebody_else_with_the_nonce_is_outbid_once_it_is_stuc
 def test_what_nodes_refuse_for_good_fails_and_its_nonce_is_filled(ground):
     # More gas than any block holds.
     order, later = ground.order(gas=2**40), ground.order()
-    assert submit(order.pk)
-    assert row(order).status == "failed" and "refuse the transaction" in row(order).error
-    assert submit(later.pk)
+    assert submit_deployment(order.pk)
+    assert row(order).status == "failed" and "reject the transaction" in row(order).error
+    assert submit_deployment(later.pk)
     ground.watch()
     deploy, empty = versions(order)
     assert (deploy.purpose, empty.purpose) == ("deploy", "cancel")
@@ -256,7 +256,7 @@ def test_what_nodes_refuse_for_good_fails_and_its_nonce_is_filled(ground):
 
 def test_a_gap_is_filled(ground):
     order = ground.submitted()
-    # As if nobody had ever heard of what was before it.
+    # As if no node had ever received the transactions before it.
     DeployAttempt.objects.update(nonce=2)
     SignedTransaction.objects.all().delete()
     ground.drop_all()

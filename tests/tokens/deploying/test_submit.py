@@ -1,4 +1,4 @@
-"""What becomes of an order that waits: signed once, with a nonce that nobody else has, and stored before it is sent."""
+"""Submission of a queued deployment: signed once, with a nonce of its own, and stored before it is sent."""
 
 import logging
 from collections import Counter
@@ -6,20 +6,26 @@ from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import pytest
-from django.conf import settings
 from django.db import connection, transaction
 from eth_account import Account
 from eth_account.typed_transactions import TypedTransaction
 from hexbytes import HexBytes
 
 from development.devchain.anvil import CHAIN_ID
-from development.devchain.launch_transactions import LaunchConfig, OwnBuy
+from development.devchain.launch_transactions import DevLaunchConfig, LaunchPurchase
 from tests.nodes.remote_signer import refusal, remote_signer
 from tests.processes.waiting import wait_for
 from tests.rows.deploying import KEYS, SECOND, THIRD, WALLET, attempts, long_ago, row, secret_of, versions, wallet
-from tokens import tasks
-from tokens.deploying.sending.state_transitions import NotRetryable, retry
-from tokens.deploying.sending.submit import BATCH, Hindered, chains_with_waiting, submit, submit_waiting
+from tokens.deploying import tasks
+from tokens.deploying.sending.state_transitions import NotRetryableError, retry_failed
+from tokens.deploying.sending.submit import (
+    BATCH,
+    SubmissionDeferredError,
+    chains_with_unsent,
+    submit_deployment,
+    submit_unsent,
+)
+from tokens.indexing.tasks import enqueue_index_request
 from tokens.installation.installed_signers import installed_signer
 from tokens.models import Deployment, DeploySwitch, DeployWallet, SignedTransaction
 
@@ -30,7 +36,7 @@ ETHER = 10**18
 
 @pytest.fixture
 def signer(ground, settings):
-    """The wallets' keys are with a remote signer."""
+    """Use a remote signer for the wallets' keys."""
     with remote_signer(*KEYS.values()) as there:
         settings.DEPLOYER_KEYS, settings.DEPLOYER_REMOTE = {}, {CHAIN_ID: (WALLET,)}
         settings.DEPLOYER_SIGNER_URL = there.url
@@ -39,8 +45,8 @@ def signer(ground, settings):
 
 
 def refused_with(order, words):
-    with pytest.raises(Hindered) as caught:
-        submit(order.pk)
+    with pytest.raises(SubmissionDeferredError) as caught:
+        submit_deployment(order.pk)
     assert str(caught.value) == words
     assert (row(order).status, row(order).error, row(order).attempts) == ("enqueued", words, 0)
     assert not attempts() and not SignedTransaction.objects.exists()
@@ -74,24 +80,24 @@ def test_it_signs_nothing_above_the_cap_and_goes_on_by_itself(ground, settings):
     assert wallet().trouble == "fees: the chain wants more for a gas than the cap of 0.001 gwei"
     settings.DEPLOY_MAX_FEES_GWEI = {}
     long_ago(row(order))
-    assert submit_waiting(CHAIN_ID) == 1
+    assert submit_unsent(CHAIN_ID) == 1
     assert (row(order).status, row(order).error, wallet().trouble) == ("submitted", "", "")
 
 
-def test_a_wallet_that_can_not_pay_is_left_alone_until_it_can(ground):
-    dear = LaunchConfig(own_buy=OwnBuy(recipient=WALLET, value=ETHER))
-    order, another, cheap = ground.order(config=dear), ground.order(config=dear), ground.order()
+def test_a_wallet_that_can_not_pay_is_not_used_until_it_can(ground):
+    expensive = DevLaunchConfig(own_buy=LaunchPurchase(recipient=WALLET, value=ETHER))
+    order, another, cheap = ground.order(config=expensive), ground.order(config=expensive), ground.order()
     ground.rpc("anvil_setBalance", WALLET, hex(ETHER))
     error = refused_with(order, "waiting: the service can't pay for it on this chain now")
     # A smaller one may be sent.
     assert not error.chain_wide
     assert wallet().trouble.startswith("sending: it lacks ")
     ground.rpc("anvil_setBalance", WALLET, hex(2 * ETHER))
-    assert submit(order.pk)
+    assert submit_deployment(order.pk)
     # A second one is too much: the first is not mined, and will cost what it may.
-    with pytest.raises(Hindered, match="pay"):
-        submit(another.pk)
-    assert submit(cheap.pk)
+    with pytest.raises(SubmissionDeferredError, match="pay"):
+        submit_deployment(another.pk)
+    assert submit_deployment(cheap.pk)
 
 
 def test_a_signer_that_is_away_leaves_nothing_behind(ground, signer, settings):
@@ -101,22 +107,22 @@ def test_a_signer_that_is_away_leaves_nothing_behind(ground, signer, settings):
     assert wallet().next_nonce == 0
     assert wallet().trouble.startswith("signer: the signer is not available") and signer.url not in wallet().trouble
     signer.status = 200
-    assert submit(order.pk)
+    assert submit_deployment(order.pk)
     assert wallet().trouble == ""
 
 
-def test_a_signer_that_refuses_one_wallet_is_asked_for_another(ground, signer, settings, use_wallets):
+def test_a_signer_that_refuses_one_wallet_is_called_for_another(ground, signer, settings, use_wallets):
     settings.DEPLOYER_REMOTE = {CHAIN_ID: (WALLET, SECOND)}
     installed_signer.cache_clear()
     DeployWallet.objects.create(chain_id=CHAIN_ID, address=SECOND, signable=True)
-    signer.change = lambda asked, answer: refusal("not today") if asked["from"] == WALLET else answer
-    # Every eighth order goes to a wallet in trouble.
+    signer.change = lambda requested, answer: refusal("not today") if requested["from"] == WALLET else answer
+    # Every eighth deployment goes to a wallet in trouble.
     ground.submitted(id=1)
     ground.submitted(id=2)
     assert attempts() == [(SECOND, 0, "open"), (SECOND, 1, "open")]
     assert "not today" in wallet().trouble
-    # Who is in trouble is asked last.
-    assert Counter(asked["from"] for asked in signer.asked) == {WALLET: 1, SECOND: 2}
+    # A wallet in trouble is tried last.
+    assert Counter(requested["from"] for requested in signer.received) == {WALLET: 1, SECOND: 2}
 
 
 def test_a_wallet_in_trouble_gets_a_chance_now_and_then(ground, use_wallets):
@@ -144,10 +150,10 @@ def test_it_stores_exactly_what_the_node_gets(ground, caplog):
     assert KEYS[WALLET] not in caplog.text and raw.hex() not in caplog.text
 
 
-def test_an_order_that_does_not_wait_is_left_alone(ground):
+def test_a_deployment_that_is_not_queued_is_not_submitted(ground):
     order = ground.submitted()
-    assert not submit(order.pk)
-    assert not submit(0)
+    assert not submit_deployment(order.pk)
+    assert not submit_deployment(0)
     assert len(versions(order)) == 1
 
 
@@ -168,7 +174,7 @@ def test_a_nonce_comes_from_the_rows_where_the_wallet_s_is_older(ground):
 def test_what_waited_for_long_is_simulated_before_it_is_signed(ground):
     order = ground.doomed()
     long_ago(order)
-    assert not submit(order.pk)
+    assert not submit_deployment(order.pk)
     assert (row(order).status, attempts()) == ("failed", [])
     assert row(order).error
 
@@ -178,7 +184,7 @@ def test_what_is_there_already_is_not_launched_again(ground):
     node_sent = ground.launch_outside(order, sender=WALLET)
     ground.mine()
     long_ago(order)
-    assert not submit(order.pk)
+    assert not submit_deployment(order.pk)
     assert (row(order).status, row(order).tx_hash, attempts()) == ("mined", "", [])
     ground.watch()
     ground.confirm()
@@ -191,89 +197,89 @@ def test_what_a_stranger_launched_at_the_address_is_not_ours(ground):
     node_sent = ground.launch_outside(order, sender=THIRD)
     ground.mine()
     long_ago(order)
-    submit(order.pk)
+    submit_deployment(order.pk)
     ground.confirm()
     assert row(order).status == "failed"
-    assert row(order).error == f"somebody else launched at its address, with {node_sent}"
+    assert row(order).error == f"another account launched at its address, with {node_sent}"
 
 
 def test_the_sweeper_leaves_fresh_orders_to_their_messages(ground):
     order = ground.order()
-    assert submit_waiting(CHAIN_ID) == 0
+    assert submit_unsent(CHAIN_ID) == 0
     long_ago(order)
-    assert chains_with_waiting() == [CHAIN_ID]
-    assert submit_waiting(CHAIN_ID) == 1
-    assert chains_with_waiting() == []
+    assert chains_with_unsent() == [CHAIN_ID]
+    assert submit_unsent(CHAIN_ID) == 1
+    assert chains_with_unsent() == []
 
 
-def test_the_sweeper_passes_over_an_order_that_is_too_dear(ground):
-    dear = ground.order(config=LaunchConfig(own_buy=OwnBuy(recipient=WALLET, value=ETHER)))
+def test_the_sweeper_passes_over_a_deployment_that_is_too_expensive(ground):
+    expensive = ground.order(config=DevLaunchConfig(own_buy=LaunchPurchase(recipient=WALLET, value=ETHER)))
     cheap = ground.order()
     ground.rpc("anvil_setBalance", WALLET, hex(ETHER))
-    Deployment.objects.update(updated_at=row(dear).updated_at.replace(year=2020))
-    assert submit_waiting(CHAIN_ID) == 1
-    assert (row(dear).status, row(cheap).status) == ("enqueued", "submitted")
+    Deployment.objects.update(updated_at=row(expensive).updated_at.replace(year=2020))
+    assert submit_unsent(CHAIN_ID) == 1
+    assert (row(expensive).status, row(cheap).status) == ("enqueued", "submitted")
 
 
 def test_the_sweeper_comes_to_what_can_be_paid_for_however_much_can_not(ground):
-    dear = LaunchConfig(own_buy=OwnBuy(recipient=WALLET, value=ETHER))
-    first, last = ground.order(config=dear), ground.order()
+    expensive = DevLaunchConfig(own_buy=LaunchPurchase(recipient=WALLET, value=ETHER))
+    first, last = ground.order(config=expensive), ground.order()
     many = [Deployment(**copied(first, request_key=f"{number:032}")) for number in range(BATCH)]
     Deployment.objects.bulk_create(many)
     Deployment.objects.filter(pk=last.pk).update(id=many[-1].pk + 1)
     ground.rpc("anvil_setBalance", WALLET, hex(ETHER))
     Deployment.objects.update(updated_at=first.updated_at.replace(year=2020))
-    assert submit_waiting(CHAIN_ID) == 1
+    assert submit_unsent(CHAIN_ID) == 1
     assert attempts() == [(WALLET, 0, "open")]
 
 
 def copied(order, **changes):
-    """The values of an order's columns, for another row."""
+    """Return the values of a deployment's columns, for another row."""
     names = [field.attname for field in order._meta.concrete_fields if not field.primary_key]
     return {name: getattr(order, name) for name in names} | changes
 
 
 def test_the_sweeper_passes_over_an_order_that_the_signer_refuses(ground, signer):
-    signer.change = lambda asked, answer: refusal("too much") if int(asked["value"], 16) else answer
-    dear = ground.order(config=LaunchConfig(own_buy=OwnBuy(recipient=WALLET, value=ETHER)))
+    signer.change = lambda requested, answer: refusal("too much") if int(requested["value"], 16) else answer
+    expensive = ground.order(config=DevLaunchConfig(own_buy=LaunchPurchase(recipient=WALLET, value=ETHER)))
     cheap = ground.order()
-    long_ago(dear, cheap)
-    assert submit_waiting(CHAIN_ID) == 1
-    assert (row(dear).status, row(cheap).status) == ("enqueued", "submitted")
+    long_ago(expensive, cheap)
+    assert submit_unsent(CHAIN_ID) == 1
+    assert (row(expensive).status, row(cheap).status) == ("enqueued", "submitted")
 
 
 def test_what_waited_for_long_is_tried_by_a_wallet_that_has_its_value(ground, use_wallets):
     use_wallets([WALLET, SECOND])
-    order = ground.order(config=LaunchConfig(own_buy=OwnBuy(recipient=WALLET, value=ETHER)))
+    order = ground.order(config=DevLaunchConfig(own_buy=LaunchPurchase(recipient=WALLET, value=ETHER)))
     ground.rpc("anvil_setBalance", WALLET, hex(ETHER // 2))
     long_ago(order)
-    assert submit(order.pk)
+    assert submit_deployment(order.pk)
     assert attempts() == [(SECOND, 0, "open")]
 
 
 def test_a_failed_order_is_tried_again_under_its_key(ground):
     order = ground.order(status="failed", error="out of luck", tx_hash="0x01")
-    retry(order.pk)
+    retry_failed(order.pk)
     assert (row(order).status, row(order).error, row(order).tx_hash) == ("enqueued", "", "")
-    assert submit(order.pk)
-    with pytest.raises(NotRetryable):
-        retry(order.pk)
+    assert submit_deployment(order.pk)
+    with pytest.raises(NotRetryableError):
+        retry_failed(order.pk)
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"), [({"presale_id": 1}, "held"), ({"status": "submitted"}, "failed"), ({}, None)]
+    ("changes", "words"), [({"presale_id": 1}, "took place"), ({"status": "submitted"}, "failed"), ({}, None)]
 )
 def test_a_presale_is_not_started_twice(ground, changes, words):
     order = ground.submitted()
     Deployment.objects.update(status="failed", config={"presale": {"presaleDuration": 60}})
     Deployment.objects.update(**changes)
-    with pytest.raises(NotRetryable, match=words or "twice"):
-        retry(order.pk)
+    with pytest.raises(NotRetryableError, match=words or "twice"):
+        retry_failed(order.pk)
 
 
 def test_no_backlog_holds_up_another_queue(queue):
     for number in range(5):
-        tasks.enqueue(CHAIN_ID, f"0x{number}")
+        enqueue_index_request(CHAIN_ID, f"0x{number}")
         tasks.enqueue_deployment(number)
     tasks.watch_chain.apply_async((CHAIN_ID,))
     taken = []
@@ -285,16 +291,12 @@ def test_no_backlog_holds_up_another_queue(queue):
     assert set(taken) == {f"tokens.tasks.{name}" for name in ("index_transaction", "submit_deployment", "watch_chain")}
 
 
-def test_every_task_with_a_queue_of_its_own_is_there():
-    assert set(settings.CELERY_TASK_ROUTES) <= set(tasks.app.tasks)
-
-
 def at_once(number, ids):
-    """Submit these orders in so many threads."""
+    """Submit these deployments in so many threads."""
 
     def work(deployment_id):
         try:
-            return submit(deployment_id)
+            return submit_deployment(deployment_id)
         finally:
             connection.close()
 
@@ -337,7 +339,7 @@ def test_a_wallet_that_waits_for_its_signer_holds_up_no_other(ground, signer, se
         DeployWallet.objects.create(chain_id=CHAIN_ID, address=SECOND, signable=True)
         settings.DEPLOYER_KEYS = {CHAIN_ID: (secret_of(SECOND),)}
         installed_signer.cache_clear()
-        assert submit(second.pk)
+        assert submit_deployment(second.pk)
         signer.release()
         assert slow.result() == [True]
     assert sorted(attempts()) == sorted([(WALLET, 0, "open"), (SECOND, 0, "open")])

@@ -1,16 +1,17 @@
-"""What is in flight, until its token is listed and its block final: mined, reverted, lost, dropped, found again."""
+"""Deployments in flight, until the token is listed and the block final: mined, reverted, lost, dropped, found again."""
 
 import pytest
 
-from config.postgresql.advisory_locks import HeldElsewhere, held
+from config.postgresql.advisory_locks import LockHeldError, session_lock
 from development.devchain.anvil import CHAIN_ID
 from tests.nodes.relay import relay
 from tests.rows.deploying import SECOND, WALLET, attempts, long_ago, row, unsent, versions
-from tokens import tasks
+from tokens.deploying import tasks
 from tokens.deploying.sending import watch
-from tokens.deploying.sending.submit import submit
+from tokens.deploying.sending.submit import submit_deployment
 from tokens.indexing import unwinding
-from tokens.indexing.chain_lock import Purpose, key
+from tokens.indexing.chain_lock import ChainLockPurpose, chain_lock_key
+from tokens.indexing.tasks import index_transaction
 from tokens.models import DeployAttempt, Deployment, IndexRequest, Token
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +27,7 @@ def decided(order):
 
 def test_it_takes_turns(ground):
     ground.submitted()
-    with held(key(Purpose.DEPLOYING, CHAIN_ID)), pytest.raises(HeldElsewhere):
+    with session_lock(chain_lock_key(ChainLockPurpose.DEPLOYING, CHAIN_ID)), pytest.raises(LockHeldError):
         ground.watch()
 
 
@@ -53,15 +54,15 @@ def test_what_is_mined_is_listed_at_once_and_then_final(ground):
     ground.mine(30)
     ground.confirm()
     assert row(order).final_at and attempt().final_at
-    assert (watch.chains_in_flight(), watch.chains_unsettled()) == ([], [])
+    assert (watch.chains_in_flight(), watch.chains_with_unsettled()) == ([], [])
 
 
 def test_a_token_that_the_follower_listed_first_is_taken_as_it_is(ground):
     order = ground.submitted()
     ground.mine()
-    tasks.index_transaction(CHAIN_ID, order.tx_hash)
+    index_transaction(CHAIN_ID, order.tx_hash)
     IndexRequest.objects.create(chain_id=CHAIN_ID, tx_hash=order.tx_hash, due_at=order.created_at)
-    tasks.index_transaction(CHAIN_ID, order.tx_hash)
+    index_transaction(CHAIN_ID, order.tx_hash)
     IndexRequest.objects.all().delete()
     ground.watch()
     assert (row(order).status, IndexRequest.objects.count()) == ("indexed", 0)
@@ -97,7 +98,7 @@ def test_what_nodes_forgot_is_sent_again_after_some_seconds(ground):
 
 def test_a_reverted_one_fails_with_its_reason_and_what_it_cost(ground):
     order = ground.doomed()
-    submit(order.pk)
+    submit_deployment(order.pk)
     ground.mine()
     ground.watch()
     failed = attempt()
@@ -113,7 +114,7 @@ def test_a_reverted_one_fails_with_its_reason_and_what_it_cost(ground):
 def test_a_reverted_one_whose_token_is_there_by_an_earlier_version_is_indexed(ground):
     order = ground.submitted()
     ground.drop_all()
-    # As if an older backup had been played back: the wallet sent it already, and no row knows.
+    # As if an older backup had been restored: the wallet sent it already, and no row has it.
     launched = ground.launch_outside(order, sender=SECOND)
     ground.mine()
     unsent(*versions(order))
@@ -127,7 +128,7 @@ def test_a_reverted_one_whose_token_is_there_by_an_earlier_version_is_indexed(gr
     assert Token.objects.get().tx_hash == launched
 
 
-def test_a_nonce_that_somebody_else_used_is_replaced_by_a_new_one(ground):
+def test_a_nonce_that_another_sender_used_is_replaced_by_a_new_one(ground):
     order = ground.submitted()
     ground.drop_all()
     ground.send_outside(0)
@@ -138,7 +139,7 @@ def test_a_nonce_that_somebody_else_used_is_replaced_by_a_new_one(ground):
     long_ago(attempt(), seconds=11)
     assert ground.watch() == [order.pk]
     assert (row(order).status, row(order).error, decided(order)) == ("enqueued", "", {(0, "lost")})
-    assert submit(order.pk)
+    assert submit_deployment(order.pk)
     ground.mine()
     ground.watch()
     assert (row(order).status, row(order).attempts) == ("indexed", 2)
@@ -160,16 +161,16 @@ def test_what_was_missing_is_forgotten_where_the_nonce_is_free_again(ground):
     assert (attempt().state, attempt().missing_since) == ("open", None)
 
 
-def without_receipts(asked, answer):
-    """What a node says that has not come to the block yet."""
-    calls, answers = (asked, answer) if isinstance(asked, list) else ([asked], [answer])
-    for call, said in zip(calls, answers, strict=True):
+def without_receipts(requested, answer):
+    """Return the responses of a node that has not reached the block yet."""
+    calls, answers = (requested, answer) if isinstance(requested, list) else ([requested], [answer])
+    for call, response in zip(calls, answers, strict=True):
         if call["method"] == "eth_getTransactionReceipt":
-            said["result"] = None
+            response["result"] = None
     return answer
 
 
-def test_a_receipt_is_asked_of_every_node_before_a_nonce_counts_as_lost(ground, settings, forget_chains):
+def test_a_receipt_is_requested_from_every_node_before_a_nonce_counts_as_lost(ground, settings, forget_chains):
     order = ground.submitted()
     ground.mine()
     (url,) = settings.RPC_URLS[CHAIN_ID]
@@ -186,10 +187,10 @@ def test_a_receipt_is_asked_of_every_node_before_a_nonce_counts_as_lost(ground, 
 def test_one_that_seemed_lost_and_was_mined_is_found_before_a_second_is_signed(ground):
     order = ground.submitted()
     ground.mine()
-    # All nodes were behind when they were asked.
+    # All nodes were behind when they were queried.
     DeployAttempt.objects.update(state="lost", block_number=1, block_hash=ground.block_hash(1))
     Deployment.objects.update(status="enqueued", tx_hash="")
-    assert not submit(order.pk)
+    assert not submit_deployment(order.pk)
     ground.confirm()
     assert (row(order).status, row(order).tx_hash) == ("indexed", versions(order)[0].tx_hash)
     assert len(versions(order)) == 1
@@ -207,7 +208,7 @@ def test_a_reorg_puts_it_back_and_sends_the_same_bytes(ground, again, hidden):
     ground.confirm()
     assert (row(order).status, row(order).token, attempt().state) == ("submitted", None, "open")
     if hidden:
-        # As the follower does, or whoever confirms.
+        # As the follower or the confirming task does.
         unwinding.unwind_transactions(CHAIN_ID, [order.tx_hash], block_hash=dropped)
     unsent(version)
     ground.watch()
@@ -222,7 +223,7 @@ def test_a_reorg_puts_it_back_and_sends_the_same_bytes(ground, again, hidden):
 
 def test_a_reorg_takes_a_failure_back(ground):
     order = ground.doomed()
-    submit(order.pk)
+    submit_deployment(order.pk)
     ground.mine()
     ground.watch()
     ground.reorg(1)
@@ -235,31 +236,31 @@ def test_a_token_that_was_there_without_any_attempt_and_is_gone_is_launched(grou
     ground.launch_outside(order, sender=WALLET)
     ground.mine()
     long_ago(order)
-    assert not submit(order.pk)
+    assert not submit_deployment(order.pk)
     assert (row(order).status, attempts()) == ("mined", [])
     ground.reorg(1)
     assert ground.confirm() == [order.pk]
     assert row(order).status == "enqueued"
 
 
-def test_a_node_that_is_behind_is_not_asked_whether_its_token_is_there(ground, settings, forget_chains):
+def test_a_node_that_is_behind_is_not_queried_whether_its_token_is_there(ground, settings, forget_chains):
     order = ground.submitted()
     ground.mine(3)
     number = int(ground.rpc("eth_blockNumber"), 16)
     DeployAttempt.objects.update(state="lost", block_number=number, block_hash=ground.block_hash(number))
     Deployment.objects.update(status="enqueued")
 
-    def behind(asked, answer):
-        calls, answers = (asked, answer) if isinstance(asked, list) else ([asked], [answer])
-        said = {"eth_getCode": "0x", "eth_blockNumber": hex(number - 1)}
-        for call, told in zip(calls, answers, strict=True):
-            told["result"] = said.get(call["method"], told.get("result"))
+    def behind(requested, answer):
+        calls, answers = (requested, answer) if isinstance(requested, list) else ([requested], [answer])
+        results = {"eth_getCode": "0x", "eth_blockNumber": hex(number - 1)}
+        for call, response in zip(calls, answers, strict=True):
+            response["result"] = results.get(call["method"], response.get("result"))
         return answer
 
     with relay(ground.contracts.rpc_url, change=behind) as late:
         settings.RPC_URLS, settings.RPC_ATTEMPTS = {CHAIN_ID: (late, ground.contracts.rpc_url)}, 1
         forget_chains()
-        assert not submit(order.pk)
+        assert not submit_deployment(order.pk)
     assert (row(order).status, attempts()) == ("mined", [(WALLET, 0, "lost")])
 
 
@@ -290,7 +291,7 @@ def test_a_lost_one_that_comes_back_beside_a_new_one_is_emptied(ground):
     ground.watch()
     long_ago(attempt())
     ground.watch()
-    submit(order.pk)
+    submit_deployment(order.pk)
     ground.reorg(1)
     ground.confirm()
     assert decided(order) == {(0, "open"), (1, "open")}
@@ -307,7 +308,7 @@ def test_a_lost_one_that_comes_back_beside_a_new_one_is_emptied(ground):
 def test_a_lost_one_whose_nonce_is_free_is_in_flight_again_though_its_block_is_there(ground):
     order = ground.submitted()
     ground.submitted()
-    # As told by a node that was behind: the block is older than the foreign transaction.
+    # As returned by a node that was behind: the block is older than the foreign transaction.
     DeployAttempt.objects.filter(deployment=order).update(state="lost", block_number=1, block_hash=ground.block_hash(1))
     Deployment.objects.filter(pk=order.pk).update(status="enqueued", tx_hash="")
     ground.watch()
@@ -338,7 +339,7 @@ def test_what_is_dropped_beyond_finality_is_sent_again_where_others_wait_for_it(
 
 def test_a_crash_between_a_revert_and_what_follows_is_made_up_for(ground):
     order = ground.doomed()
-    submit(order.pk)
+    submit_deployment(order.pk)
     ground.mine()
     ground.watch()
     Deployment.objects.update(status="submitted", error="")
@@ -352,7 +353,7 @@ def test_the_watcher_s_task_goes_on_where_it_can_not(ground, settings, forget_ch
     forget_chains()
     tasks.watch_chain(CHAIN_ID)
     tasks.confirm_deployed(CHAIN_ID)
-    assert f"can't look after deployments on chain {CHAIN_ID}" in caplog.text
+    assert f"can't watch deployments on chain {CHAIN_ID}" in caplog.text
     assert f"can't confirm deployments on chain {CHAIN_ID}" in caplog.text
 
 

@@ -1,4 +1,4 @@
-"""GET /api/get-claim-info"""
+"""GET /api/get-claim-info."""
 
 import pytest
 
@@ -35,8 +35,8 @@ BUILT = {
 
 
 @pytest.fixture
-def ask(client, read_key):
-    """Sends the parameters with a key and returns the answer."""
+def fetch(client, read_key):
+    """Send the parameters with a key and return the response."""
     return lambda **parameters: client.get(PATH, parameters, headers=read_key)
 
 
@@ -50,13 +50,13 @@ def body(facts):
 
 
 @pytest.mark.parametrize("parameters", [{}, {"address": ""}])
-def test_it_requires_an_address(ask, parameters):
-    assert_refused(ask(**parameters), 400, "address is required")
+def test_it_requires_an_address(fetch, parameters):
+    assert_refused(fetch(**parameters), 400, "address is required")
 
 
 @pytest.mark.parametrize("address", ["0x12", ADDRESS[:-1], "0x" + "ab" * 32, "me.eth", ADDRESS + "\0"])
-def test_it_refuses_what_is_no_evm_address(ask, address):
-    answer = ask(address=address)
+def test_it_refuses_what_is_no_evm_address(fetch, address):
+    answer = fetch(address=address)
     assert answer.status_code == 400
     assert [detail["field"] for detail in answer.json()["details"]] == ["address"]
     if "\0" not in address:
@@ -70,62 +70,62 @@ def test_it_refuses_what_is_no_evm_address(ask, address):
         ({"address": ADDRESS, "chainId": 101}, "chainId", f"must be an EVM chain, since {LACKING}"),
     ],
 )
-def test_it_says_why_it_has_nothing_of_solana(ask, parameters, field, rule):
+def test_it_explains_why_it_has_nothing_of_solana(fetch, parameters, field, rule):
     SolanaTokenFactory(contract_address=MINT)
-    answer = ask(**parameters)
+    answer = fetch(**parameters)
     assert_refused(answer, 400, f"{field} {rule}")
     assert answer.json()["details"] == [{"field": field, "message": rule}]
 
 
 @pytest.mark.parametrize("chain_id", ["0", "-1", "base", str(2**63)])
-def test_it_refuses_a_bad_chain(ask, chain_id):
-    answer = ask(address=ADDRESS, chainId=chain_id)
+def test_it_refuses_a_bad_chain(fetch, chain_id):
+    answer = fetch(address=ADDRESS, chainId=chain_id)
     assert answer.status_code == 400
     assert [detail["field"] for detail in answer.json()["details"]] == ["chainId"]
 
 
 @pytest.mark.parametrize("label", V4_LAUNCHES)
-def test_it_refuses_a_v4_token(ask, label):
-    answer = ask(address=index_launch(mined(label)).contract_address)
+def test_it_refuses_a_v4_token(fetch, label):
+    answer = fetch(address=index_launch(mined(label)).contract_address)
     assert_refused(answer, 400, f"address {V4_RULE}")
     assert answer.json()["details"] == [{"field": "address", "message": V4_RULE}]
 
 
-def test_it_refuses_a_token_of_a_generation_that_the_registry_has_lost_unless_it_has_an_nft(ask):
+def test_it_refuses_a_token_of_a_generation_that_the_registry_has_lost_unless_it_has_an_nft(fetch):
     token = TokenFactory(contract_address=ADDRESS, generation="lost", locker_address=LOCKER)
-    assert_refused(ask(address=ADDRESS), 400, f"address {V4_RULE}")
+    assert_refused(fetch(address=ADDRESS), 400, f"address {V4_RULE}")
     token.position_id = "9"
     token.save()
-    assert ask(address=ADDRESS).json() == body((LOCKER, "9", ADDRESS, "lost"))
+    assert fetch(address=ADDRESS).json() == body((LOCKER, "9", ADDRESS, "lost"))
 
 
 @pytest.mark.parametrize("parameters", [{}, {"chainId": 8453}, {"chainId": 2**63 - 1}])
-def test_it_does_not_find_unknown_or_dropped_tokens(ask, parameters):
+def test_it_does_not_find_unknown_or_dropped_tokens(fetch, parameters):
     TokenFactory(contract_address=ADDRESS, generation="v2", position_id="1", unindexed=True)
-    assert_refused(ask(address=ADDRESS, **parameters), 404, "Token not found")
+    assert_refused(fetch(address=ADDRESS, **parameters), 404, "Token not found")
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_it_takes_get_alone(client, read_key, method):
+def test_it_takes_only_get(client, read_key, method):
     answer = getattr(client, method)(PATH, headers=read_key)
     assert (answer.status_code, set(answer.json())) == (405, {"error"})
 
 
 @pytest.mark.parametrize("label", GOLDEN)
 @pytest.mark.parametrize("spell", [str, str.lower])
-def test_it_tells_of_a_recorded_launch(ask, label, spell):
+def test_it_returns_a_recorded_launch(fetch, label, spell):
     token = index_launch(mined(label))
-    answer = ask(address=spell(token.contract_address), partner="x")
+    answer = fetch(address=spell(token.contract_address), partner="x")
     assert (answer.status_code, answer.json()) == (200, body(GOLDEN[label]))
     assert answer.headers["Cache-Control"] == "private, no-store"
     assert answer.headers["X-Ignored-Params"] == "partner"
 
 
 @pytest.mark.parametrize("generation", BUILT)
-def test_it_tells_of_a_built_launch(ask, generation):
+def test_it_returns_a_built_launch(fetch, generation):
     launch, facts = BUILT[generation]
     index_launch(launch())
-    assert ask(address=TOKEN).json() == body(facts)
+    assert fetch(address=TOKEN).json() == body(facts)
 
 
 def test_it_answers_with_a_trailing_slash(client, read_key):
@@ -133,17 +133,17 @@ def test_it_answers_with_a_trailing_slash(client, read_key):
     assert client.get(PATH + "/", {"address": ADDRESS}, headers=read_key).status_code == 200
 
 
-def test_of_several_chains_the_registrys_first_counts(ask):
+def test_of_several_chains_the_registrys_first_counts(fetch):
     for chain_id, position_id in ((424_242, "3"), (2741, "2"), (8453, "1")):
         TokenFactory(contract_address=ADDRESS, chain_id=chain_id, generation="v3.1", position_id=position_id)
-    assert ask(address=ADDRESS).json()["lpNftId"] == "1"
-    assert ask(address=ADDRESS, chainId=2741).json()["lpNftId"] == "2"
-    assert ask(address=ADDRESS, chainId=424_242).json()["lpNftId"] == "3"
+    assert fetch(address=ADDRESS).json()["lpNftId"] == "1"
+    assert fetch(address=ADDRESS, chainId=2741).json()["lpNftId"] == "2"
+    assert fetch(address=ADDRESS, chainId=424_242).json()["lpNftId"] == "3"
 
 
-def test_it_asks_the_database_for_key_and_token(ask, django_assert_num_queries):
+def test_it_queries_the_database_for_key_and_token(fetch, django_assert_num_queries):
     TokenFactory(contract_address=ADDRESS, generation="v2", position_id="1")
-    # The first use of a key is written down.
-    ask(address=ADDRESS)
+    # The first use of a key is stored.
+    fetch(address=ADDRESS)
     with django_assert_num_queries(2):
-        assert ask(address=ADDRESS).status_code == 200
+        assert fetch(address=ADDRESS).status_code == 200

@@ -1,4 +1,4 @@
-"""GET /api/get-claimed-fees/{tokenAddress}/{feeRecipient}"""
+"""GET /api/get-claimed-fees/{tokenAddress}/{feeRecipient}."""
 
 from datetime import UTC, datetime
 
@@ -24,8 +24,8 @@ def path(currency=WETH, recipient=OWNER):
 
 
 @pytest.fixture
-def ask(client, read_key):
-    """Asks with a key, by default for OWNER's WETH."""
+def fetch(client, read_key):
+    """Send a request with a key, by default for OWNER's WETH, and return the response."""
     return lambda *place, **parameters: client.get(path(*place), parameters, headers=read_key)
 
 
@@ -34,7 +34,7 @@ def claims(count, **changes):
 
 
 @pytest.mark.parametrize("method", ["post", "put", "delete"])
-def test_it_takes_get_alone(client, read_key, method):
+def test_it_takes_only_get(client, read_key, method):
     assert getattr(client, method)(path(), headers=read_key).status_code == 405
 
 
@@ -42,8 +42,8 @@ def test_it_takes_get_alone(client, read_key, method):
     "text", ["x", "0x12", MINT[1:], "0x" + "ab" * 32, "0x" + "g" * 40, TOKEN + "%00", "0x" + "１" * 40]
 )
 @pytest.mark.parametrize("field", ["tokenAddress", "feeRecipient"])
-def test_it_refuses_what_is_no_address_by_name(ask, field, text):
-    answer = ask(*((text, OWNER) if field == "tokenAddress" else (WETH, text)))
+def test_it_refuses_what_is_no_address_by_name(fetch, field, text):
+    answer = fetch(*((text, OWNER) if field == "tokenAddress" else (WETH, text)))
     assert answer.status_code == 400
     assert answer.json() == {
         "error": f"{field} {RULES[field]}",
@@ -66,20 +66,20 @@ def test_it_refuses_what_is_no_address_by_name(ask, field, text):
         ((WETH, OWNER), {"chainId": 101}, "tokenAddress", "must be base58 of 32 bytes: chain 101 is Solana"),
     ],
 )
-def test_it_refuses_what_another_kind_of_chain_has(ask, place, parameters, field, rule):
-    answer = ask(*place, **parameters)
+def test_it_refuses_what_another_kind_of_chain_has(fetch, place, parameters, field, rule):
+    answer = fetch(*place, **parameters)
     assert (answer.status_code, answer.json()["details"]) == (400, [{"field": field, "message": rule}])
 
 
 @pytest.mark.parametrize("parameters", [{}, {"chainId": 101}])
-def test_a_mint_is_of_solana_and_found_in_its_own_case_alone(ask, parameters):
+def test_a_mint_is_of_solana_and_found_only_in_its_own_case(fetch, parameters):
     signature = "5" * 88
     event = TokenEventFactory(chain_id=101, tx_hash=signature, block_hash="")
     FeeClaimFactory(event=event, currency=MINT, recipient=CREATOR, amount=7)
-    found = ask(MINT, CREATOR, **parameters).json()
+    found = fetch(MINT, CREATOR, **parameters).json()
     assert (found["tokenAddress"], found["feeRecipient"], found["chainId"]) == (MINT, CREATOR, 101)
     assert (found["totalClaimed"], found["txHashes"]) == ("7", [signature])
-    assert ask(MINT, CREATOR[:-1] + "n", **parameters).json()["claimCount"] == 0
+    assert fetch(MINT, CREATOR[:-1] + "n", **parameters).json()["claimCount"] == 0
 
 
 @pytest.mark.parametrize(
@@ -99,19 +99,19 @@ def test_a_mint_is_of_solana_and_found_in_its_own_case_alone(ask, parameters):
         ("chainId", str(2**63)),
     ],
 )
-def test_it_refuses_a_bad_parameter_by_name(ask, parameter, text):
-    answer = ask(**{parameter: text})
+def test_it_refuses_a_bad_parameter_by_name(fetch, parameter, text):
+    answer = fetch(**{parameter: text})
     assert answer.status_code == 400
     assert [detail["field"] for detail in answer.json()["details"]] == [parameter]
 
 
-def test_it_names_parameters_that_it_does_not_know(ask):
-    assert ask(cursor="x", page=2).headers["X-Ignored-Params"] == "cursor,page"
+def test_it_names_unknown_parameters(fetch):
+    assert fetch(cursor="x", page=2).headers["X-Ignored-Params"] == "cursor,page"
 
 
 @pytest.mark.parametrize("chain", [{}, {"chainId": 8453}, {"chainId": 999}])
-def test_without_claims_it_answers_with_zeros(ask, chain):
-    answer = ask(**chain)
+def test_without_claims_it_answers_with_zeros(fetch, chain):
+    answer = fetch(**chain)
     assert answer.status_code == 200
     assert answer.json() == {
         "tokenAddress": WETH,
@@ -125,9 +125,9 @@ def test_without_claims_it_answers_with_zeros(ask, chain):
     assert answer.headers["Cache-Control"] == "private, max-age=60"
 
 
-def test_it_tells_claims_newest_first_page_by_page(ask):
+def test_it_lists_claims_newest_first_page_by_page(fetch):
     hashes = [claim.event.tx_hash for claim in claims(5, amount=10**18 + 1)][::-1]
-    pages = [ask(limit=2, offset=offset).json() for offset in (0, 2, 4, 6)]
+    pages = [fetch(limit=2, offset=offset).json() for offset in (0, 2, 4, 6)]
     assert [page["txHashes"] for page in pages] == [hashes[:2], hashes[2:4], hashes[4:], []]
     assert [page["pagination"] for page in pages] == [
         {"limit": 2, "offset": offset, "hasMore": more}
@@ -136,30 +136,30 @@ def test_it_tells_claims_newest_first_page_by_page(ask):
     assert {(page["totalClaimed"], page["claimCount"]) for page in pages} == {(str(5 * (10**18 + 1)), 5)}
 
 
-def test_a_page_that_ends_with_the_last_claim_has_no_more(ask):
+def test_a_page_that_ends_with_the_last_claim_has_no_more(fetch):
     claims(2)
-    assert [ask(limit=limit).json()["pagination"]["hasMore"] for limit in (1, 2, 3)] == [True, False, False]
+    assert [fetch(limit=limit).json()["pagination"]["hasMore"] for limit in (1, 2, 3)] == [True, False, False]
 
 
-def test_claims_of_one_block_keep_their_order(ask):
+def test_claims_of_one_block_keep_their_order(fetch):
     at = datetime(2026, 3, 1, tzinfo=UTC)
     hashes = [claim.event.tx_hash for claim in claims(4, event__at=at)][::-1]
-    assert [ask(limit=1, offset=offset).json()["txHashes"] for offset in range(4)] == [[one] for one in hashes]
+    assert [fetch(limit=1, offset=offset).json()["txHashes"] for offset in range(4)] == [[one] for one in hashes]
 
 
-def test_a_transaction_with_two_claims_stands_twice(ask):
+def test_a_transaction_with_two_claims_is_listed_twice(fetch):
     first = TokenEventFactory()
     second = TokenEventFactory(tx_hash=first.tx_hash, log_index=3)
     for event in (first, second):
         claims(1, event=event)
-    found = ask().json()
+    found = fetch().json()
     assert (found["claimCount"], found["txHashes"]) == (2, [first.tx_hash] * 2)
 
 
 @pytest.mark.parametrize("spell", [str.lower, lambda text: "0x" + text[2:].upper(), lambda text: "0X" + text[2:]])
-def test_it_takes_addresses_in_any_case(ask, spell):
+def test_it_takes_addresses_in_any_case(fetch, spell):
     claims(1, amount=7)
-    found = ask(spell(WETH), spell(OWNER)).json()
+    found = fetch(spell(WETH), spell(OWNER)).json()
     assert (found["tokenAddress"], found["feeRecipient"], found["totalClaimed"]) == (WETH, OWNER, "7")
 
 
@@ -168,23 +168,23 @@ def test_a_trailing_slash_makes_no_difference(client, read_key):
     assert client.get(path() + "/", headers=read_key).json()["totalClaimed"] == "7"
 
 
-def test_others_claims_do_not_count(ask):
+def test_others_claims_do_not_count(fetch):
     claims(1, amount=5)
     FeeClaimFactory(amount=1)
     claims(1, currency=TOKEN)
     claims(1, event__chain_id=1)
-    assert ask().json()["totalClaimed"] == "5"
-    assert ask(chainId=1).json()["claimCount"] == 1
+    assert fetch().json()["totalClaimed"] == "5"
+    assert fetch(chainId=1).json()["claimCount"] == 1
 
 
-def test_sums_are_exact_beyond_all_integers(ask):
+def test_sums_are_exact_beyond_all_integers(fetch):
     claims(3, amount=2**256 - 1)
-    assert ask().json()["totalClaimed"] == str(3 * (2**256 - 1))
+    assert fetch().json()["totalClaimed"] == str(3 * (2**256 - 1))
 
 
 @pytest.fixture
 def recorded(node, settings, forget_chains):
-    """Has transactions of the recorded chain indexed."""
+    """Index transactions of the recorded chain."""
     settings.RPC_URLS = {8453: (node.url,)}
     settings.RPC_ATTEMPTS = 1
     forget_chains()
@@ -201,40 +201,40 @@ def claimed(label, name):
     return log["args"]
 
 
-def test_it_adds_up_what_the_recorded_fee_locker_paid(ask, recorded):
+def test_it_adds_up_what_the_recorded_fee_locker_paid(fetch, recorded):
     recorded("claim-weth-plain", "claim-token-plain")
     for label in ("claim-weth-plain", "claim-token-plain"):
         paid = claimed(label, "ClaimTokens")
-        found = ask(paid["token"], paid["feeOwner"]).json()
+        found = fetch(paid["token"], paid["feeOwner"]).json()
         assert (found["totalClaimed"], found["txHashes"]) == (paid["amountClaimed"], [decoded(label)["hash"]])
 
 
-def test_it_adds_up_what_the_recorded_older_lockers_paid(ask, recorded):
+def test_it_adds_up_what_the_recorded_older_lockers_paid(fetch, recorded):
     recorded("legacy-v0-deploy", "legacy-v2-deploy", "legacy-v31-deploy")
     recorded("legacy-v0-claim", "legacy-v2-claim", "legacy-v31-claim")
     for label, name in (("legacy-v0-claim", "ClaimedFees"), ("legacy-v2-claim", "ClaimedRewards")):
         paid = claimed(label, name)
-        assert ask(paid["token0"], paid["claimer"]).json()["totalClaimed"] == paid["amount0"]
+        assert fetch(paid["token0"], paid["claimer"]).json()["totalClaimed"] == paid["amount0"]
     shares = claimed("legacy-v31-claim", "ClaimedRewards")
     for role in ("interface", "team"):
-        found = ask(shares["token1"], shares[f"{role}Recipient"]).json()
+        found = fetch(shares["token1"], shares[f"{role}Recipient"]).json()
         assert found["totalClaimed"] == shares[f"{role}Reward1"]
     # The same account claimed from the v2 token and is the creator of the v3.1 token, and was paid WETH by both.
     both = int(shares["creatorReward0"]) + int(claimed("legacy-v2-claim", "ClaimedRewards")["amount1"])
-    assert ask(WETH, shares["creatorRecipient"]).json()["totalClaimed"] == str(both)
+    assert fetch(WETH, shares["creatorRecipient"]).json()["totalClaimed"] == str(both)
 
 
-def test_a_dropped_claim_is_gone(ask, recorded):
+def test_a_dropped_claim_is_gone(fetch, recorded):
     recorded("claim-weth-plain")
-    index_requests.unwind(index_requests.IndexRequest.objects.get())
-    assert ask().json()["claimCount"] == 0
+    index_requests.unwind_request(index_requests.IndexRequest.objects.get())
+    assert fetch().json()["claimCount"] == 0
 
 
-def test_any_number_of_claims_costs_the_same_queries(ask, django_assert_num_queries):
-    # The key's first use of the day is noted.
-    ask()
+def test_any_number_of_claims_costs_the_same_queries(fetch, django_assert_num_queries):
+    # The key's first use of the day is stored.
+    fetch()
     for _ in range(2):
         claims(20)
         # The key, and two for the claims.
         with django_assert_num_queries(3):
-            ask()
+            fetch()

@@ -1,4 +1,4 @@
-"""GET /api/get-lp-info/{address}"""
+"""GET /api/get-lp-info/{address}."""
 
 import json
 
@@ -45,8 +45,8 @@ BUILT = {
 
 
 @pytest.fixture
-def ask(client, read_key):
-    """Asks for a token with a key and returns the answer."""
+def fetch(client, read_key):
+    """Request a token with a key and return the response."""
     return lambda address, **parameters: client.get(PATH + address, parameters, headers=read_key)
 
 
@@ -70,8 +70,8 @@ def body(pool, facts):
 
 
 @pytest.mark.parametrize("address", ["0x12", ADDRESS[:-1], ADDRESS + "0", "0x" + "ab" * 32, "me.eth", "%00"])
-def test_it_refuses_what_is_no_evm_address(ask, address):
-    answer = ask(address)
+def test_it_refuses_what_is_no_evm_address(fetch, address):
+    answer = fetch(address)
     assert_refused(answer, 400, f"address {ADDRESS_RULE}")
     assert answer.json()["details"] == [{"field": "address", "message": ADDRESS_RULE}]
 
@@ -83,16 +83,16 @@ def test_it_refuses_what_is_no_evm_address(ask, address):
         (ADDRESS, {"chainId": 101}, "chainId", f"must be an EVM chain, since {LACKING}"),
     ],
 )
-def test_it_says_why_it_has_nothing_of_solana(ask, address, parameters, field, rule):
+def test_it_explains_why_it_has_nothing_of_solana(fetch, address, parameters, field, rule):
     SolanaTokenFactory(contract_address=MINT)
-    answer = ask(address, **parameters)
+    answer = fetch(address, **parameters)
     assert_refused(answer, 400, f"{field} {rule}")
     assert answer.json()["details"] == [{"field": field, "message": rule}]
 
 
 @pytest.mark.parametrize("chain_id", ["0", "-1", "base", str(2**63)])
-def test_it_refuses_a_bad_chain(ask, chain_id):
-    answer = ask(ADDRESS, chainId=chain_id)
+def test_it_refuses_a_bad_chain(fetch, chain_id):
+    answer = fetch(ADDRESS, chainId=chain_id)
     assert answer.status_code == 400
     assert [detail["field"] for detail in answer.json()["details"]] == ["chainId"]
 
@@ -100,26 +100,26 @@ def test_it_refuses_a_bad_chain(ask, chain_id):
 @pytest.mark.parametrize(
     ("address", "symbol"), [(WETH, "WETH"), (WETH.lower(), "WETH"), (CLANKER, "CLANKER"), (ETHEREUM_USDC, "USDC")]
 )
-def test_it_refuses_a_quote_token(ask, address, symbol):
+def test_it_refuses_a_quote_token(fetch, address, symbol):
     TokenFactory(contract_address=CLANKER)
     rule = f"must be a launched token; {symbol} is a quote token"
-    answer = ask(address)
+    answer = fetch(address)
     assert_refused(answer, 400, f"address {rule}")
     assert answer.json()["details"] == [{"field": "address", "message": rule}]
 
 
-def test_a_quote_token_of_another_chain_is_none_of_the_chain_that_is_asked_for(ask):
-    assert_refused(ask(ETHEREUM_USDC, chainId=8453), 404, "Token not found")
+def test_a_quote_token_of_another_chain_is_none_of_the_requested_chain(fetch):
+    assert_refused(fetch(ETHEREUM_USDC, chainId=8453), 404, "Token not found")
     TokenFactory(contract_address=ETHEREUM_USDC, chain_id=8453)
-    assert ask(ETHEREUM_USDC, chainId=8453).status_code == 200
-    assert ask(ETHEREUM_USDC, chainId=1).status_code == 400
+    assert fetch(ETHEREUM_USDC, chainId=8453).status_code == 200
+    assert fetch(ETHEREUM_USDC, chainId=1).status_code == 400
 
 
 @pytest.mark.parametrize("parameters", [{}, {"chainId": 8453}, {"chainId": 2**63 - 1}])
-def test_it_never_caches_that_there_is_no_token(ask, parameters):
+def test_it_never_caches_that_there_is_no_token(fetch, parameters):
     TokenFactory(contract_address=ADDRESS, unindexed=True)
     TokenFactory(contract_address=ADDRESS, chain_id=1, unindexed=True)
-    assert_refused(ask(ADDRESS, **parameters), 404, "Token not found")
+    assert_refused(fetch(ADDRESS, **parameters), 404, "Token not found")
 
 
 @pytest.mark.parametrize("path", [PATH, PATH[:-1], PATH + ADDRESS + "/more"])
@@ -129,15 +129,15 @@ def test_without_an_address_there_is_no_endpoint(client, read_key, path):
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_it_takes_get_alone(client, read_key, method):
+def test_it_takes_only_get(client, read_key, method):
     answer = getattr(client, method)(PATH + ADDRESS, headers=read_key)
     assert (answer.status_code, set(answer.json())) == (405, {"error"})
 
 
 @pytest.mark.parametrize("label", RECORDED_LAUNCHES)
-def test_it_tells_of_a_recorded_launch(ask, label):
+def test_it_returns_a_recorded_launch(fetch, label):
     token = index_launch(mined(label))
-    answer = ask(token.contract_address)
+    answer = fetch(token.contract_address)
     assert answer.status_code == 200
     record = json.loads((DATA / "records" / f"{label}.json").read_text(encoding="utf-8"))
     assert answer.json() == body(record["pool_address"], GOLDEN[label])
@@ -145,26 +145,26 @@ def test_it_tells_of_a_recorded_launch(ask, label):
 
 
 @pytest.mark.parametrize("label", V4_LAUNCHES)
-def test_what_v4_deposits_is_what_its_locker_got(ask, label):
+def test_what_v4_deposits_is_what_its_locker_got(fetch, label):
     (reward,) = (log["args"] for log in decoded(label)["decodedLogs"] if log["event"] == "TokenRewardAdded")
     token = index_launch(mined(label))
-    assert ask(token.contract_address).json()["amountDepositedIntoLP"] == reward["poolSupply"]
+    assert fetch(token.contract_address).json()["amountDepositedIntoLP"] == reward["poolSupply"]
 
 
 @pytest.mark.parametrize("label", ["legacy-v0-deploy", "legacy-v2-deploy", "legacy-v31-deploy"])
-def test_what_is_deposited_is_what_the_position_got_but_for_rounding(ask, label):
+def test_what_is_deposited_is_what_the_position_got_but_for_rounding(fetch, label):
     moved = [log["args"] for log in decoded(label)["decodedLogs"] if log["event"] == "IncreaseLiquidity"]
     token = index_launch(mined(label))
-    deposited = int(ask(token.contract_address).json()["amountDepositedIntoLP"])
+    deposited = int(fetch(token.contract_address).json()["amountDepositedIntoLP"])
     (got,) = (max(int(args["amount0"]), int(args["amount1"])) for args in moved)
     assert 0 <= deposited - got < 10**6
 
 
 @pytest.mark.parametrize("generation", BUILT)
-def test_it_tells_of_a_built_launch(ask, generation):
+def test_it_returns_a_built_launch(fetch, generation):
     launch, facts = BUILT[generation]
     index_launch(launch())
-    assert ask(TOKEN).json() == body(POOL, facts)
+    assert fetch(TOKEN).json() == body(POOL, facts)
 
 
 @pytest.mark.parametrize(
@@ -173,64 +173,64 @@ def test_it_tells_of_a_built_launch(ask, generation):
         (30 * 10**27, None, "70"),
         (30 * 10**27, 25 * 10**26, "67.5"),
         (90 * 10**27, None, "10"),
-        # Never 100 where it is not all.
+        # Never 100 where a part is missing.
         (1, None, "99.9999"),
         (None, 10**29 // 3, "66.6666"),
         (10**29, None, "0"),
     ],
 )
-def test_vault_and_airdrop_are_not_deposited(ask, vault, airdrop, percent):
+def test_vault_and_airdrop_are_not_deposited(fetch, vault, airdrop, percent):
     extensions = dict.fromkeys(("fees", "vault", "airdrop", "devBuy", "sniperTax", "positions"))
     for part, amount in (("vault", vault), ("airdrop", airdrop)):
         extensions[part] = amount and {"amount": str(amount), "lockup": LOCKUP}
     TokenFactory(contract_address=ADDRESS, extensions=extensions)
-    answer = ask(ADDRESS).json()
+    answer = fetch(ADDRESS).json()
     deposited = SUPPLY - (vault or 0) - (airdrop or 0)
     assert (answer["amountDepositedIntoLP"], answer["percentLocked"]) == (str(deposited), percent)
 
 
-def test_what_other_extensions_got_is_not_deposited(ask):
+def test_what_other_extensions_got_is_not_deposited(fetch):
     presale = "0xeeBbC567C3D612f50a67820f39CDD30dcCF7E6b8"
     index_launch(v4_launch(extensions=(presale,), extensions_supply=SUPPLY // 2))
-    answer = ask(TOKEN).json()
+    answer = fetch(TOKEN).json()
     assert (answer["amountDepositedIntoLP"], answer["percentLocked"]) == (str(SUPPLY // 2), "50")
 
 
-def test_what_a_presale_left_is_not_known_where_the_launch_was_not_kept(ask):
+def test_what_a_presale_left_is_not_known_where_the_launch_was_not_stored(fetch):
     TokenFactory(contract_address=ADDRESS, presale_id="3")
-    answer = ask(ADDRESS).json()
+    answer = fetch(ADDRESS).json()
     assert (answer["amountDepositedIntoLP"], answer["percentLocked"]) == (None, None)
     assert answer["totalSupply"] == str(SUPPLY)
 
 
 @pytest.mark.parametrize(("supply", "amount"), [(None, None), (0, "0")])
-def test_nothing_of_no_supply_has_no_percentage(ask, supply, amount):
+def test_nothing_of_no_supply_has_no_percentage(fetch, supply, amount):
     TokenFactory(contract_address=ADDRESS, supply=supply, pool_address="", locker_address="")
-    answer = ask(ADDRESS).json()
+    answer = fetch(ADDRESS).json()
     assert (answer["amountDepositedIntoLP"], answer["totalSupply"], answer["percentLocked"]) == (amount, amount, None)
     assert (answer["poolAddress"], answer["lockerAddress"]) == (None, None)
 
 
 @pytest.mark.parametrize("spell", [str, str.lower, lambda text: "0X" + text[2:].upper()])
 @pytest.mark.parametrize("end", ["", "/"])
-def test_it_finds_a_token_in_any_case(ask, spell, end):
+def test_it_finds_a_token_in_any_case(fetch, spell, end):
     TokenFactory(contract_address=ADDRESS, name="Found", blocked=True)
-    answer = ask(spell(ADDRESS) + end, partner="x")
+    answer = fetch(spell(ADDRESS) + end, partner="x")
     assert answer.json()["token_name"] == "Found"
     assert answer.headers["X-Ignored-Params"] == "partner"
 
 
-def test_of_several_chains_the_registrys_first_counts(ask):
+def test_of_several_chains_the_registrys_first_counts(fetch):
     for chain_id, name in ((424_242, "Elsewhere"), (1, "Ethereum"), (8453, "Base")):
         TokenFactory(contract_address=ADDRESS, chain_id=chain_id, name=name)
-    assert ask(ADDRESS).json()["token_name"] == "Base"
-    assert ask(ADDRESS, chainId=1).json()["token_name"] == "Ethereum"
-    assert ask(ADDRESS, chainId=424_242).json()["token_name"] == "Elsewhere"
+    assert fetch(ADDRESS).json()["token_name"] == "Base"
+    assert fetch(ADDRESS, chainId=1).json()["token_name"] == "Ethereum"
+    assert fetch(ADDRESS, chainId=424_242).json()["token_name"] == "Elsewhere"
 
 
-def test_it_asks_the_database_for_key_and_token(ask, django_assert_num_queries):
+def test_it_queries_the_database_for_key_and_token(fetch, django_assert_num_queries):
     TokenFactory(contract_address=ADDRESS)
-    # The first use of a key is written down.
-    ask(ADDRESS)
+    # The first use of a key is stored.
+    fetch(ADDRESS)
     with django_assert_num_queries(2):
-        assert ask(ADDRESS).status_code == 200
+        assert fetch(ADDRESS).status_code == 200

@@ -1,18 +1,18 @@
-"""GET /api/get-uncollected-fees/{address}"""
+"""GET /api/get-uncollected-fees/{address}."""
 
 from contextlib import ExitStack
 
 import pytest
 from django.utils import timezone
 
-from config.api.concurrency_limits import SEATS, seat
+from config.concurrency_limits import SLOTS, node_slot
 from tests.config.api.test_described_answers import check, close_objects
 from tests.nodes.launch_builder import DEPLOYER, SENDER, STRANGER, WETH, call, v1_launch
 from tests.nodes.locker_responses import answer, collects, decimals, position, team_percent
 from tests.nodes.recorded_node import Reply
 from tests.nodes.recordings import base, mined
 from tests.rows.factories import TokenFactory
-from tokens.chains.registry.chains import load
+from tokens.chains.registry.chains import load_registry
 from tokens.indexing.launch_rows import token_columns
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import Token
@@ -27,8 +27,8 @@ HEAD = 209
 
 
 @pytest.fixture
-def ask(client, read_key, node, settings, forget_chains):
-    """Asks the service, which has the recorded chain's node, with a key."""
+def fetch(client, read_key, node, settings, forget_chains):
+    """Send a request to the service, which has the recorded chain's node, with a key."""
     settings.RPC_URLS = {8453: (node.url,)}
     settings.RPC_ATTEMPTS = 1
     forget_chains()
@@ -36,12 +36,12 @@ def ask(client, read_key, node, settings, forget_chains):
 
 
 @pytest.fixture
-def index(ask, node):
-    """Makes the row of a launch."""
+def index(fetch, node):
+    """Return a function that indexes a launch."""
 
     def index(launch):
         (read,) = installed_chain(8453).read_transaction(node.hold(launch)).launches
-        columns = token_columns(read, chain=base(), presets=load().presets.values())
+        columns = token_columns(read, chain=base(), presets=load_registry().presets.values())
         return Token.objects.create(**columns, last_indexed=timezone.now())
 
     return index
@@ -49,15 +49,15 @@ def index(ask, node):
 
 @pytest.fixture
 def description(client):
-    """The service's own description, in which objects have the keys that it names and no others."""
+    """Return the OpenAPI schema, in which objects have exactly the declared keys."""
     document = client.get("/api/openapi.json").json()
     close_objects(document["components"]["schemas"])
     return document
 
 
-def names(node, locker, accessor, who):
-    """Have a locker name somebody."""
-    answer(node, locker, call(accessor), ["address"], who)
+def names(node, locker, accessor, account):
+    """Have a locker return this account."""
+    answer(node, locker, call(accessor), ["address"], account)
 
 
 def weth(harvested, pending):
@@ -70,8 +70,8 @@ def own(token, harvested, pending):
 
 
 @pytest.mark.parametrize("address", ["0x12", "nonsense", MINT[:-1], "0x" + "ab" * 32, ADDRESS[:-1] + "g"])
-def test_it_refuses_what_is_no_address(ask, address):
-    answer = ask(address)
+def test_it_refuses_what_is_no_address(fetch, address):
+    answer = fetch(address)
     details = [{"field": "address", "message": ADDRESS_RULE}]
     assert (answer.status_code, answer.json()) == (400, {"error": f"address {ADDRESS_RULE}", "details": details})
 
@@ -86,54 +86,54 @@ def test_it_refuses_what_is_no_address(ask, address):
         ({"chainId": str(2**63)}, "chainId"),
     ],
 )
-def test_it_refuses_a_bad_parameter_by_name(ask, parameters, field):
-    answer = ask(ADDRESS, **parameters)
+def test_it_refuses_a_bad_parameter_by_name(fetch, parameters, field):
+    answer = fetch(ADDRESS, **parameters)
     assert answer.status_code == 400
     assert [detail["field"] for detail in answer.json()["details"]] == [field]
 
 
 @pytest.mark.parametrize("changes", [{"unindexed": True}, {"contract_address": STRANGER}, {"chain_id": 10143}])
-def test_it_knows_no_other_token(ask, node, changes):
+def test_it_finds_no_other_token(fetch, node, changes):
     TokenFactory(**{"contract_address": ADDRESS} | changes)
-    answer = ask(ADDRESS, chainId=8453)
+    answer = fetch(ADDRESS, chainId=8453)
     assert (answer.status_code, answer.json()) == (404, {"error": "Token not found"})
     assert answer.headers["Cache-Control"] == "no-store"
     assert node.calls == []
 
 
-def test_it_takes_get_alone(client, read_key):
+def test_it_takes_only_get(client, read_key):
     assert client.post(f"{PATH}/{ADDRESS}", headers=read_key).status_code == 405
 
 
-def test_it_is_refused_at_once_while_as_many_wait_for_nodes_as_may(ask, index, node):
+def test_it_is_refused_at_once_while_as_many_wait_for_nodes_as_may(fetch, index, node):
     token = index(mined("deploy-token1"))
-    with ExitStack() as taken:
-        for _ in range(SEATS):
-            taken.enter_context(seat())
-        asked = len(node.calls)
-        answer = ask(token.contract_address)
-        assert (answer.status_code, answer.json()) == (503, {"error": "Too many calls wait for the chain"})
+    with ExitStack() as slots:
+        for _ in range(SLOTS):
+            slots.enter_context(node_slot())
+        calls_before = len(node.calls)
+        answer = fetch(token.contract_address)
+        assert (answer.status_code, answer.json()) == (503, {"error": "Too many concurrent calls to the chain"})
         assert (answer.headers["Retry-After"], answer.headers["Cache-Control"]) == ("1", "no-store")
-        assert len(node.calls) == asked
-    # Whatever happened to who had one, seats are free again.
-    assert ask(token.contract_address).json().get("error") != "Too many calls wait for the chain"
+        assert len(node.calls) == calls_before
+    # All slots are released again.
+    assert fetch(token.contract_address).json().get("error") != "Too many concurrent calls to the chain"
 
 
-def test_it_says_when_no_node_answers(ask, index, node):
+def test_it_reports_when_no_node_answers(fetch, index, node):
     token = index(mined("deploy-token1"))
     node.behave = lambda body: Reply(b"", status=503)
-    answer = ask(token.contract_address)
+    answer = fetch(token.contract_address)
     assert (answer.status_code, answer.json()) == (503, {"error": "Upstream is not available"})
     assert answer.headers["Retry-After"] == "5"
 
 
-def test_it_says_when_it_has_no_node_of_the_chain(ask):
+def test_it_reports_when_it_has_no_node_of_the_chain(fetch):
     token = TokenFactory(chain_id=1)
-    answer = ask(token.contract_address)
+    answer = fetch(token.contract_address)
     assert (answer.status_code, answer.json()) == (503, {"error": "The chain is not available"})
 
 
-def test_it_says_when_the_registry_lacks_a_contract(ask, node, settings, forget_chains, tmp_path):
+def test_it_reports_when_the_registry_lacks_a_contract(fetch, node, settings, forget_chains, tmp_path):
     chains = tmp_path / "chains.toml"
     chains.write_text('[chains.999]\nname = "Bare"\nnative = "ETH"\nfinality_depth = 1\n')
     settings.CHAINS_FILES = (str(chains),)
@@ -145,7 +145,7 @@ def test_it_says_when_the_registry_lacks_a_contract(ask, node, settings, forget_
         ({"generation": "v2", "position_id": "2"}, "v3_position_manager"),
     ):
         token = TokenFactory(chain_id=999, **changes)
-        answer = ask(token.contract_address)
+        answer = fetch(token.contract_address)
         text = f"Fees can't be read on chain 999: its {key} is not in the registry"
         assert (answer.status_code, answer.json()) == (503, {"error": text})
 
@@ -154,16 +154,16 @@ def test_it_says_when_the_registry_lacks_a_contract(ask, node, settings, forget_
     "changes",
     [{"locker_address": ""}, {"locker_address": STRANGER}, {"paired_token": STRANGER}, {"generation": "v2"}],
 )
-def test_what_the_chain_can_not_have_said_is_an_error_of_the_upstream(ask, index, changes):
+def test_what_the_chain_can_not_have_returned_is_an_error_of_the_upstream(fetch, index, changes):
     token = index(mined("deploy-token1"))
     Token.objects.update(**changes)
-    answer = ask(token.contract_address)
+    answer = fetch(token.contract_address)
     assert (answer.status_code, answer.json()) == (502, {"error": "Upstream answered with an error"})
 
 
-def test_it_tells_both_layers_together_and_per_recipient(ask, index, description):
+def test_it_returns_both_layers_together_and_per_recipient(fetch, index, description):
     token = index(mined("deploy-token1"))
-    answer = ask(token.contract_address.lower(), chainId=8453, page=1)
+    answer = fetch(token.contract_address.lower(), chainId=8453, page=1)
     fees = [weth("0", "1663339986693280"), own(token, "23835600093206530008051746", "0")]
     assert answer.status_code == 200
     assert answer.json() == {
@@ -179,9 +179,9 @@ def test_it_tells_both_layers_together_and_per_recipient(ask, index, description
     check(description, f"{PATH}/{{address}}", answer.json())
 
 
-def test_what_nobody_can_simulate_is_null_and_said_so(ask, index, description):
+def test_what_no_node_can_simulate_is_null_and_marked(fetch, index, description):
     token = index(mined("deploy-multi-recipients"))
-    answer = ask(token.contract_address).json()
+    answer = fetch(token.contract_address).json()
     assert answer["conversion"] == "unknown"
     assert answer["fees"] == [own(token, "0", None), weth("0", None)]
     assert [each["fees"] for each in answer["recipients"]] == [
@@ -192,28 +192,28 @@ def test_what_nobody_can_simulate_is_null_and_said_so(ask, index, description):
     check(description, f"{PATH}/{{address}}", answer)
 
 
-def test_it_tells_of_one_recipient_alone(ask, index):
+def test_it_returns_only_one_recipient(fetch, index):
     token = index(mined("deploy-multi-recipients"))
     recipient = "0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc"
-    answer = ask(token.contract_address, recipient=recipient.lower()).json()
+    answer = fetch(token.contract_address, recipient=recipient.lower()).json()
     fees = [own(token, "0", None), weth("0", "0")]
     assert (answer["fees"], answer["recipients"]) == (fees, [{"recipient": recipient, "fees": fees}])
 
 
 @pytest.mark.parametrize("label", ["legacy-v0-deploy", "legacy-v2-deploy"])
-def test_an_earlier_token_has_nothing_harvested(ask, index, description, label):
+def test_an_earlier_token_has_nothing_harvested(fetch, index, description, label):
     token = index(mined(label))
-    answer = ask(token.contract_address).json()
+    answer = fetch(token.contract_address).json()
     fees = [own(token, "0", "0"), weth("0", "999999999999999")]
     assert answer["fees"] == fees
-    # The recorded answers leave out what these lockers say of their recipients.
+    # The recorded responses lack the recipients of these lockers.
     assert answer["recipients"] == [{"recipient": None, "fees": fees}]
     check(description, f"{PATH}/{{address}}", answer)
 
 
-def test_the_split_of_v31_is_the_launchs(ask, index):
+def test_the_split_of_v31_is_the_launchs(fetch, index):
     token = index(mined("legacy-v31-deploy"))
-    answer = ask(token.contract_address).json()
+    answer = fetch(token.contract_address).json()
     assert answer["fees"] == [weth("0", "999999999999999"), own(token, "0", "0")]
     assert [(each["recipient"], each["fees"][0]["pending"]) for each in answer["recipients"]] == [
         (None, "199999999999999"),
@@ -222,7 +222,7 @@ def test_the_split_of_v31_is_the_launchs(ask, index):
     ]
 
 
-def test_who_is_no_recipient_has_nothing(ask, index, node):
+def test_an_account_that_is_no_recipient_has_nothing(fetch, index, node):
     token = index(v1_launch())
     position(node, 42, owner=token.locker_address, currencies=(token.contract_address, WETH))
     decimals(node, token.contract_address, 18)
@@ -230,32 +230,32 @@ def test_who_is_no_recipient_has_nothing(ask, index, node):
     team_percent(node, token.locker_address, 0, accessor="_fee")
     names(node, token.locker_address, "owner()", SENDER)
     names(node, token.locker_address, "_feeRecipient()", DEPLOYER)
-    assert [each["pending"] for each in ask(token.contract_address, recipient=SENDER).json()["fees"]] == ["3", "5"]
-    assert [each["pending"] for each in ask(token.contract_address, recipient=STRANGER).json()["fees"]] == ["0", "0"]
+    assert [each["pending"] for each in fetch(token.contract_address, recipient=SENDER).json()["fees"]] == ["3", "5"]
+    assert [each["pending"] for each in fetch(token.contract_address, recipient=STRANGER).json()["fees"]] == ["0", "0"]
 
 
-def test_who_may_be_the_one_that_nobody_names_has_what_is_unknown(ask, index):
-    # The team's part, of which the recorded answers don't tell whose it is.
+def test_a_possible_unnamed_recipient_has_what_is_unknown(fetch, index):
+    # The team's part, whose recipient is missing in the recorded responses.
     token = index(mined("legacy-v31-deploy"))
-    assert ask(token.contract_address, recipient=STRANGER).json()["fees"] == [weth("0", None), own(token, "0", "0")]
+    assert fetch(token.contract_address, recipient=STRANGER).json()["fees"] == [weth("0", None), own(token, "0", "0")]
 
 
-def test_the_registrys_order_decides_between_chains(ask, index):
+def test_the_registrys_order_decides_between_chains(fetch, index):
     token = index(mined("deploy-token1"))
     TokenFactory(contract_address=token.contract_address, chain_id=1)
-    assert ask(token.contract_address).json()["chainId"] == 8453
-    assert ask(token.contract_address, chainId=1).status_code == 503
+    assert fetch(token.contract_address).json()["chainId"] == 8453
+    assert fetch(token.contract_address, chainId=1).status_code == 503
 
 
-def test_a_blocked_tokens_fees_are_told(ask, index):
+def test_a_blocked_tokens_fees_are_returned(fetch, index):
     token = index(mined("deploy-token1"))
     Token.objects.update(blocked=True)
-    assert ask(token.contract_address).status_code == 200
+    assert fetch(token.contract_address).status_code == 200
 
 
-def test_it_reads_the_token_once(ask, index, django_assert_max_num_queries):
+def test_it_reads_the_token_once(fetch, index, django_assert_max_num_queries):
     token = index(mined("deploy-token1"))
-    ask(token.contract_address)
+    fetch(token.contract_address)
     # The key, its use, and the token.
     with django_assert_max_num_queries(4):
-        assert ask(token.contract_address).status_code == 200
+        assert fetch(token.contract_address).status_code == 200

@@ -1,29 +1,29 @@
-"""Uncollected fees against what a collection on the development chain then really pays, to the wei."""
+"""GET /api/get-uncollected-fees/{address}: fees against the payout of a collection on the development chain."""
 
 import os
 
 import pytest
 
 from development.devchain import node_client
-from development.devchain.launch_transactions import LaunchConfig, Recipient
+from development.devchain.launch_transactions import DevLaunchConfig, Recipient
 from tests.development.devchain.test_devchain_changes import STRANGER, accrue, available
 from tests.nodes.devchain_tests import OTHER, SENDER, events_of, launch_token
-from tokens.chains.token_fees import total
+from tokens.chains.token_fees import sum_shares
 from tokens.installation.installed_chains import installed_chain
 
-# Nobody's: no other test stores fees for them.
+# Unused elsewhere: no other test stores fees for them.
 FIRST, SECOND, THIRD = ("0x" + digit * 40 for digit in "123")
 POSITIONS = ((-230_400, -214_000, 1_000), (-214_000, -155_000, 5_000), (-155_000, -120_000, 4_000))
 
 
 @pytest.fixture
 def launch(launchpad):
-    """Launches a token whose fees go to these; gives a function that reads what waits, for an owner if named."""
+    """Return a function that launches a token for recipients, and returns it with a function that reads its fees."""
 
     def launch(*recipients, positions=()):
         deployment = launchpad.deployment
         shares = tuple(Recipient(admin=SENDER, recipient=who, bps=bps, wants=wants) for who, bps, wants in recipients)
-        config = LaunchConfig(salt=os.urandom(32), recipients=shares, positions=positions)
+        config = DevLaunchConfig(salt=os.urandom(32), recipients=shares, positions=positions)
         token = launch_token(deployment, config)
         chain = installed_chain(launchpad.chain_id)
 
@@ -37,10 +37,10 @@ def launch(launchpad):
 
 @pytest.fixture
 def collect(deployment):
-    """Really collects a token's fees; gives the events' arguments by name."""
+    """Return a function that collects a token's fees on chain and returns the decoded events."""
 
     def collect(token):
-        locker = node_client.contract(deployment.rpc_url, "Locker", deployment.locker)
+        locker = node_client.bind_contract(deployment.rpc_url, "Locker", deployment.locker)
         receipt = node_client.transact(deployment.rpc_url, locker.functions.collectRewards(token), sender=STRANGER)
         return events_of(deployment, receipt)
 
@@ -48,7 +48,7 @@ def collect(deployment):
 
 
 def by_owner(fees):
-    """(owner, currency) -> what is pending there."""
+    """Return (owner, currency) -> the pending amount."""
     return {
         (share.recipient, currency.address): amount
         for share in fees.shares
@@ -65,7 +65,7 @@ def harvest(fees):
 
 
 def paid(events):
-    """(owner, currency) -> what the fee locker was given for them."""
+    """Return (owner, currency) -> the amount that the fee locker received for them."""
     found = {}
     for name, values in events:
         if name == "StoreTokens":
@@ -113,17 +113,17 @@ def test_dust_is_divided_as_the_locker_divides_it(launch, collect, deployment, p
     token, read = launch((FIRST, 3_333, "Both"), (SECOND, 6_667, "Both"))
     accrue(deployment, token, paired=pair_fees, launched=token_fees)
     before = read()
-    assert total(before.shares).pending in [(pair_fees, token_fees), (token_fees, pair_fees)]
+    assert sum_shares(before.shares).pending in [(pair_fees, token_fees), (token_fees, pair_fees)]
     assert paid(collect(token)) == without_zeros(by_owner(before))
 
 
-def test_growth_since_the_last_collection_counts_alone(launch, collect, deployment):
+def test_only_growth_since_the_last_collection_counts(launch, collect, deployment):
     token, read = launch((FIRST, 10_000, "Both"))
     for amount in (10**15, 3):
         accrue(deployment, token, paired=amount, launched=0)
-        assert total(read().shares).pending in [(amount, 0), (0, amount)]
+        assert sum_shares(read().shares).pending in [(amount, 0), (0, amount)]
         collect(token)
-    assert total(read().shares).pending == (0, 0)
+    assert sum_shares(read().shares).pending == (0, 0)
 
 
 def test_only_a_currency_that_has_fees_is_swapped(launch, collect, deployment):
@@ -134,11 +134,11 @@ def test_only_a_currency_that_has_fees_is_swapped(launch, collect, deployment):
     assert paid(collect(token)) == without_zeros(by_owner(before))
 
 
-def test_whose_the_fees_are_is_said_by_the_chain_now(launch, collect, deployment):
+def test_the_recipients_of_the_fees_are_the_chains_present_ones(launch, collect, deployment):
     token, read = launch((FIRST, 4_000, "Both"), (SECOND, 6_000, "Both"))
     accrue(deployment, token, paired=10_000, launched=0)
     collect(token)
-    locker = node_client.contract(deployment.rpc_url, "Locker", deployment.locker).functions
+    locker = node_client.bind_contract(deployment.rpc_url, "Locker", deployment.locker).functions
     node_client.transact(deployment.rpc_url, locker.updateRewardRecipient(token, 0, OTHER), sender=SENDER)
     node_client.transact(deployment.rpc_url, locker.updateFeePreference(token, 1, 2), sender=SENDER)
     accrue(deployment, token, paired=20_000, launched=0)
@@ -147,7 +147,7 @@ def test_whose_the_fees_are_is_said_by_the_chain_now(launch, collect, deployment
 
     assert [share.recipient for share in fees.shares] == [OTHER, SECOND, FIRST]
     assert fees.conversion == "simulated"
-    # He gets no more, and what he has not claimed is still his.
+    # The owner gets no more, and the unclaimed amount stays.
     weth = deployment.wrapped_native
     assert fees.shares[-1].pending == (0, 0)
     assert harvest(fees)[FIRST, weth] == available(deployment, FIRST, weth) >= 4_000
@@ -155,7 +155,7 @@ def test_whose_the_fees_are_is_said_by_the_chain_now(launch, collect, deployment
 
 
 @pytest.mark.django_db
-def test_the_endpoint_tells_it_of_an_indexed_token(client, read_key, index_key, launchpad, collect, deployment):
+def test_the_endpoint_returns_it_of_an_indexed_token(client, read_key, index_key, launchpad, collect, deployment):
     recipients = (
         Recipient(admin=SENDER, recipient=FIRST, bps=2_500, wants="Paired"),
         Recipient(admin=SENDER, recipient=SECOND, bps=7_500),
@@ -168,13 +168,13 @@ def test_the_endpoint_tells_it_of_an_indexed_token(client, read_key, index_key, 
     answer = client.get(f"/api/get-uncollected-fees/{token}", headers=read_key).json()
     second = client.get(f"/api/get-uncollected-fees/{token}", {"recipient": SECOND}, headers=read_key).json()
 
-    told = {
+    pending_by_owner = {
         (each["recipient"], waiting["currency"]): int(waiting["pending"])
         for each in answer["recipients"]
         for waiting in each["fees"]
     }
     events = collect(token)
-    assert paid(events) == without_zeros(told)
+    assert paid(events) == without_zeros(pending_by_owner)
     assert answer["conversion"] == "simulated"
     sums = {waiting["currency"]: int(waiting["pending"]) for waiting in answer["fees"]}
     assert sums == {

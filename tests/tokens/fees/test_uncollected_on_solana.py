@@ -21,7 +21,7 @@ PATH = "/api/get-uncollected-fees"
 OTHER_MINT = "2KW2XRd9kwqet15Aha2oK3tYvd3nWbTFH1MBiRAv1BE1"
 HEX_RULE = "must be a 20-byte hex address on a chain other than Solana"
 BASE58_RULE = "must be base58 of 32 bytes: chain 101 is Solana"
-# Where the accounts have what the tests change.
+# The offsets of the fields that the tests change.
 POOLS_PARTNER_FEES, POOLS_IS_MIGRATED, POOLS_CREATOR_FEES = 264, 305, 352
 CONFIGS_QUOTE_MINT, CONFIGS_FEE_CLAIMER = 8, 40
 
@@ -34,20 +34,20 @@ def node(installed_solana_node, settings, forget_chains):
 
 
 @pytest.fixture
-def ask(client, read_key, node):
+def fetch(client, read_key, node):
     return lambda address, **parameters: client.get(f"{PATH}/{address}", parameters, headers=read_key)
 
 
 @pytest.fixture
 def token(node):
-    """The recorded launch."""
+    """Add the recorded launch."""
     index_transaction(chain_id=101, tx_hash=LAUNCH)
     return Token.objects.get()
 
 
 @pytest.fixture
 def change(node):
-    """Has the node tell other bytes of an account, from one place on."""
+    """Return a function that changes bytes of an account from an offset on."""
 
     def change(address, place, content):
         account = node.accounts[address]
@@ -83,33 +83,33 @@ def sol(pending):
         (STRANGER, {"recipient": CREATOR}, "recipient", HEX_RULE),
     ],
 )
-def test_it_refuses_what_is_of_another_kind_of_chain(ask, node, address, parameters, field, rule):
-    answer = ask(address, **parameters)
+def test_it_refuses_what_is_of_another_kind_of_chain(fetch, node, address, parameters, field, rule):
+    answer = fetch(address, **parameters)
     details = [{"field": field, "message": rule}]
     assert (answer.status_code, answer.json()) == (400, {"error": f"{field} {rule}", "details": details})
     assert node.calls == []
 
 
 @pytest.mark.parametrize("parameters", [{}, {"chainId": 101}])
-def test_a_mint_in_another_case_is_another_mint(ask, token, node, parameters):
-    told = len(node.calls)
-    answer = ask(other_case(MINT), **parameters)
+def test_a_mint_in_another_case_is_another_mint(fetch, token, node, parameters):
+    calls_before = len(node.calls)
+    answer = fetch(other_case(MINT), **parameters)
     assert (answer.status_code, answer.json()) == (404, {"error": "Token not found"})
-    assert len(node.calls) == told
+    assert len(node.calls) == calls_before
 
 
-def test_it_says_when_no_node_answers(ask, token, node):
+def test_it_reports_when_no_node_answers(fetch, token, node):
     node.behave(Mode.FAIL)
-    answer = ask(MINT)
+    answer = fetch(MINT)
     assert (answer.status_code, answer.json()) == (503, {"error": "Upstream is not available"})
     assert answer.headers["Retry-After"] == "5"
 
 
-def test_it_says_when_it_has_no_node_of_solana(ask, settings, forget_chains):
+def test_it_reports_when_it_has_no_node_of_solana(fetch, settings, forget_chains):
     settings.RPC_URLS = {}
     forget_chains()
     token = SolanaTokenFactory()
-    answer = ask(token.contract_address)
+    answer = fetch(token.contract_address)
     assert (answer.status_code, answer.json()) == (503, {"error": "The chain is not available"})
 
 
@@ -127,17 +127,17 @@ def test_it_says_when_it_has_no_node_of_solana(ask, settings, forget_chains):
         {"paired_token": OTHER_MINT},
     ],
 )
-def test_what_the_chain_can_not_have_said_is_an_error_of_the_upstream(ask, token, changes):
+def test_what_the_chain_can_not_have_returned_is_an_error_of_the_upstream(fetch, token, changes):
     Token.objects.update(**changes)
-    answer = ask(Token.objects.get().contract_address)
+    answer = fetch(Token.objects.get().contract_address)
     assert (answer.status_code, answer.json()) == (502, {"error": "Upstream answered with an error"})
 
 
-def test_it_tells_what_waits_after_the_creators_claim(ask, token, client):
-    answer = ask(MINT, page=1)
+def test_it_returns_what_is_pending_after_the_creators_claim(fetch, token, client):
+    answer = fetch(MINT, page=1)
     document = client.get("/api/openapi.json").json()
     close_objects(document["components"]["schemas"])
-    # Of the 8,000,000 lamports that the recorded swap left to both, the creator has claimed his half.
+    # Of the 8,000,000 lamports that the recorded swap left to both, the creator has claimed half.
     assert (answer.status_code, answer.json()) == (
         200,
         {
@@ -158,40 +158,40 @@ def test_it_tells_what_waits_after_the_creators_claim(ask, token, client):
 
 
 @pytest.mark.parametrize(("recipient", "lamports"), [(PARTNER, "4000000"), (CREATOR, "0"), (OTHER_MINT, "0")])
-def test_it_tells_of_one_recipient_alone(ask, token, recipient, lamports):
-    answer = ask(MINT, chainId=101, recipient=recipient).json()
+def test_it_returns_only_one_recipient(fetch, token, recipient, lamports):
+    answer = fetch(MINT, chainId=101, recipient=recipient).json()
     fees = [lsol("0"), sol(lamports)]
     assert (answer["fees"], answer["recipients"]) == (fees, [{"recipient": recipient, "fees": fees}])
 
 
-def test_who_is_both_the_creator_and_the_launchpad_has_both_parts(ask, token, change):
+def test_an_account_that_is_both_the_creator_and_the_launchpad_has_both_parts(fetch, token, change):
     change(POOL, POOLS_CREATOR_FEES, amounts(5, 6))
     change(CONFIG, CONFIGS_FEE_CLAIMER, key(CREATOR))
     fees = [lsol("5"), sol("4000006")]
-    answer = ask(MINT).json()
+    answer = fetch(MINT).json()
     assert (answer["fees"], answer["recipients"]) == (fees, [{"recipient": CREATOR, "fees": fees}])
 
 
-def test_amounts_are_told_to_the_smallest_unit(ask, token, change):
+def test_amounts_are_returned_to_the_smallest_unit(fetch, token, change):
     change(POOL, POOLS_CREATOR_FEES, amounts(2**64 - 1, 1))
     change(POOL, POOLS_PARTNER_FEES, amounts(2**64 - 1, 0))
-    answer = ask(MINT).json()
+    answer = fetch(MINT).json()
     assert answer["fees"] == [lsol(str(2**65 - 2)), sol("1")]
 
 
-def test_a_pool_that_has_graduated_keeps_what_nobody_claimed(ask, token, change):
+def test_a_pool_that_has_graduated_keeps_what_was_not_claimed(fetch, token, change):
     change(POOL, POOLS_IS_MIGRATED, b"\1")
-    assert ask(MINT).json()["fees"] == [lsol("0"), sol("4000000")]
+    assert fetch(MINT).json()["fees"] == [lsol("0"), sol("4000000")]
 
 
-def test_a_quote_mint_that_the_registry_lacks_tells_of_itself(ask, token, change):
+def test_a_quote_mint_that_the_registry_lacks_describes_itself(fetch, token, change):
     change(CONFIG, CONFIGS_QUOTE_MINT, key(OTHER_MINT))
     Token.objects.update(paired_token=OTHER_MINT)
-    fees = ask(MINT).json()["fees"]
-    told = {"currency": OTHER_MINT, "symbol": "SOLT", "decimals": 6, "harvested": "0", "pending": "4000000"}
-    assert fees == [lsol("0"), told]
+    fees = fetch(MINT).json()["fees"]
+    calls_before = {"currency": OTHER_MINT, "symbol": "SOLT", "decimals": 6, "harvested": "0", "pending": "4000000"}
+    assert fees == [lsol("0"), calls_before]
 
 
-def test_the_amounts_are_as_of_the_slot_at_which_the_node_looked(ask, token, node):
+def test_the_amounts_are_as_of_the_slot_at_which_the_node_looked(fetch, token, node):
     node.slot = 5000
-    assert ask(MINT).json()["blockNumber"] == 5000
+    assert fetch(MINT).json()["blockNumber"] == 5000

@@ -1,4 +1,4 @@
-"""`manage.py backfill`: a run of past blocks becomes rows, once, whatever its nodes do."""
+"""Tests of `manage.py backfill`: a range of past blocks becomes rows, once, with any faults of its nodes."""
 
 import logging
 import threading
@@ -39,10 +39,10 @@ def node(chain, settings, forget_chains, tmp_path):
 
 
 def backfill(first: int, last: int, *more: str) -> str:
-    """What the command says."""
-    said = StringIO()
-    call_command("backfill", f"--chain={CHAIN}", f"--from={first}", f"--to={last}", *more, stdout=said)
-    return said.getvalue()
+    """Run the command and return its output."""
+    output = StringIO()
+    call_command("backfill", f"--chain={CHAIN}", f"--from={first}", f"--to={last}", *more, stdout=output)
+    return output.getvalue()
 
 
 def refusal(*arguments: object) -> str:
@@ -62,7 +62,7 @@ def test_a_block_below_zero_is_refused(node):
 
 def test_a_block_that_is_not_final_is_refused(node, chain):
     newest = final(chain)
-    expected = f"--to: block {newest + 1} is not final yet, the newest that is one is {newest}"
+    expected = f"--to: block {newest + 1} is not final yet, the newest final block is {newest}"
     assert refusal(0, newest + 1) == expected
 
 
@@ -72,18 +72,18 @@ def test_a_chain_without_nodes_is_refused(node, settings, forget_chains):
     assert refusal(0, 5) == f"--chain: RPC_URLS_{CHAIN} is not set"
 
 
-def test_nodes_out_of_reach_are_told_of_without_their_url(node, settings, forget_chains, unused_port):
+def test_nodes_out_of_reach_are_reported_without_their_url(node, settings, forget_chains, unused_port):
     settings.RPC_URLS = {CHAIN: (f"http://127.0.0.1:{unused_port}/secret",)}
     settings.RPC_PATIENCE_SECONDS = 0.2
     forget_chains()
-    said = refusal(0, 5)
-    assert "out of reach" in said and "secret" not in said
+    output = refusal(0, 5)
+    assert "out of reach" in output and "secret" not in output
 
 
 def test_blocks_that_another_process_reads_are_left_to_it(node):
-    run = coverage.open_run(installed_chain(CHAIN).info, first=0, last=40)
+    run = coverage.open_run_coverage(installed_chain(CHAIN).info, first=0, last=40)
     with (
-        advisory_locks.held(chain_lock.key(chain_lock.Purpose.BACKFILLING, run.pk)),
+        advisory_locks.session_lock(chain_lock.chain_lock_key(chain_lock.ChainLockPurpose.BACKFILLING, run.pk)),
         pytest.raises(CommandError, match="^another process reads the same blocks$"),
     ):
         backfill(0, 40)
@@ -93,18 +93,18 @@ def test_blocks_that_another_process_reads_are_left_to_it(node):
 
 
 def test_all_launches_and_events_of_a_run_become_rows(node, chain):
-    said = backfill(0, final(chain))
+    output = backfill(0, final(chain))
     assert wrong_rows(chain, to=final(chain)) == []
-    assert said.startswith(f"launches: {launched()}, ") and launched() > 50
+    assert output.startswith(f"launches: {launched()}, ") and launched() > 50
     row = Coverage.objects.get()
     assert (row.first_block, row.last_block, row.followed_to) == (0, final(chain), final(chain))
 
 
 def test_a_run_that_is_read_is_not_read_again(node, chain):
     backfill(0, 60)
-    asked = node.asked["eth_getLogs"]
+    requested = node.received["eth_getLogs"]
     assert backfill(0, 60).startswith("launches: 0, ")
-    assert node.asked["eth_getLogs"] == asked
+    assert node.received["eth_getLogs"] == requested
 
 
 def test_what_happened_to_its_tokens_since_is_read_too(node, chain):
@@ -125,8 +125,8 @@ def test_what_happened_to_its_tokens_since_is_read_too(node, chain):
 
 
 def test_a_check_of_an_honest_chain_finds_nothing(node, chain):
-    said = backfill(0, final(chain), "--verify")
-    assert said.endswith("repaired: 0 missing, 0 invented\n")
+    output = backfill(0, final(chain), "--verify")
+    assert output.endswith("repaired: 0 missing, 0 invented\n")
     assert Coverage.objects.get().verified_to == final(chain)
     assert not CoverageAlarm.objects.exists()
     assert wrong_rows(chain, to=final(chain)) == []
@@ -140,13 +140,13 @@ def test_every_row_is_right_whatever_the_node_does(node, chain, settings, forget
     assert wrong_rows(chain, to=final(chain)) == []
 
 
-def test_a_range_that_no_node_tells_is_tried_until_one_does(node, chain, settings, forget_chains, caplog):
+def test_a_range_that_no_node_returns_is_tried_until_one_does(node, chain, settings, forget_chains, caplog):
     settings.RPC_PATIENCE_SECONDS = 0.1
     forget_chains()
     answered = threading.Event()
 
     def heal() -> None:
-        wait_for(lambda: any("tried again" in record.message for record in caplog.records), seconds=30)
+        wait_for(lambda: any("retrying in" in record.message for record in caplog.records), seconds=30)
         node.faults = Faults()
         answered.set()
 
@@ -159,7 +159,7 @@ def test_a_range_that_no_node_tells_is_tried_until_one_does(node, chain, setting
     assert wrong_rows(chain, to=final(chain)) == []
 
 
-def test_progress_is_told_in_one_line_of_names_and_values(node, chain, caplog):
+def test_progress_is_logged_in_one_line_of_names_and_values(node, chain, caplog):
     with caplog.at_level(logging.INFO, logger="tokens.following.progress_display"):
         backfill(0, 30)
     (line, *_) = [record.message for record in caplog.records if record.name == "tokens.following.progress_display"]

@@ -1,4 +1,4 @@
-"""A backfill that is killed at any instant goes on where it was, without a gap and without a double."""
+"""Tests of killed backfills: the next run resumes where it was, without a gap and without a duplicate."""
 
 import os
 import random
@@ -24,7 +24,7 @@ KILLED = 3
 
 @contextmanager
 def backfill(chain: SimulatedChain, environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """The command's process, which is killed at the end where it still runs."""
+    """Start the command as a process, which is killed at the end where it still runs."""
     words = ["backfill", f"--chain={chain.chain_id}", "--from=0", f"--to={final(chain)}"]
     process = subprocess.Popen(
         [sys.executable, "manage.py", *words],
@@ -42,7 +42,7 @@ def backfill(chain: SimulatedChain, environment: dict[str, str]) -> Iterator[sub
 
 
 def done_to() -> int:
-    """How far the run is; -1 before it begins."""
+    """Return the run's progress; -1 before it begins."""
     return Coverage.objects.values_list("followed_to", flat=True).first() or -1
 
 
@@ -55,7 +55,7 @@ def chain():
 
 def test_no_launch_is_lost_or_doubled_by_kills_at_random(chain, settings, forget_chains, tmp_path, service_environment):
     rng = random.Random(3)  # noqa: S311 - the same each time
-    # Each answer takes a while, so that a process is always in the midst of something.
+    # Each response takes a while, so that a process always has something in progress.
     with serve(chain, faults=Faults(hangs=1.0, hang_seconds=0.03)) as node:
         install(chain, node.url, settings=settings, forget=forget_chains, place=tmp_path)
         environment = service_environment | {
@@ -72,7 +72,7 @@ def test_no_launch_is_lost_or_doubled_by_kills_at_random(chain, settings, forget
                 process.kill()
                 process.wait()
             at = done_to()
-            # What is noted is written, and nothing else is.
+            # Everything up to the progress is written, and nothing else is.
             assert wrong_rows(chain, to=at) == []
             ids |= set(Token.objects.values_list("pk", flat=True))
         assert at < final(chain)
@@ -84,7 +84,7 @@ def test_no_launch_is_lost_or_doubled_by_kills_at_random(chain, settings, forget
     assert done_to() == final(chain)
 
 
-def test_a_backfill_that_is_told_to_end_does_so_after_the_range_in_work(
+def test_a_backfill_that_is_signalled_ends_after_the_range_in_work(
     chain, settings, forget_chains, tmp_path, service_environment
 ):
     with serve(chain, faults=Faults(hangs=1.0, hang_seconds=0.03)) as node:

@@ -1,11 +1,11 @@
-"""Rows of progress: where reading begins, how it is noted, and who notices whom."""
+"""Rows of progress (tokens/following/coverage.py): their start, their updates, and the detection of other followers."""
 
 import pytest
 
 from tests.nodes.recordings import base
-from tokens.chains.registry.chains import load
+from tokens.chains.registry.chains import load_registry
 from tokens.following import coverage
-from tokens.following.coverage import Overtaken
+from tokens.following.coverage import ProgressConflictError
 from tokens.models import Coverage
 
 pytestmark = pytest.mark.django_db
@@ -15,48 +15,48 @@ CHAIN = 8453
 
 @pytest.fixture
 def extended(tmp_path):
-    """The chain with a factory more."""
+    """Return the chain with one factory more."""
     file = tmp_path / "chains.toml"
     file.write_text(
         "[chains.8453]\ncontracts = "
         '[{ role = "factory", generation = "v4", address = "0x1111111111111111111111111111111111111111" }]\n'
     )
-    return load(file).chain(CHAIN)
+    return load_registry(file).chain(CHAIN)
 
 
 def followed(first: int = 100, to: int = 149, **columns) -> Coverage:
-    """A live row that has read up to a block."""
-    (row,) = coverage.open_live(base(), final=first - 1)
+    """Create a live row that has read up to a block."""
+    (row,) = coverage.open_live_coverage(base(), final=first - 1)
     Coverage.objects.filter(pk=row.pk).update(followed_to=to, **columns)
     row.refresh_from_db()
     return row
 
 
-def test_progress_that_somebody_else_moved_is_not_moved():
+def test_progress_that_another_process_advanced_is_not_changed():
     row = followed()
     Coverage.objects.update(followed_to=160)
-    with pytest.raises(Overtaken):
-        coverage.advance(row, to=150)
+    with pytest.raises(ProgressConflictError):
+        coverage.advance_followed(row, to=150)
     assert Coverage.objects.get().followed_to == 160
 
 
 def test_progress_of_a_row_that_is_gone_is_not_moved():
     row = followed()
     Coverage.objects.all().delete()
-    with pytest.raises(Overtaken):
+    with pytest.raises(ProgressConflictError):
         coverage.advance_verified(row, to=120)
 
 
 def test_what_is_not_followed_any_more_does_not_count_as_checked():
     row = followed(to=149)
     Coverage.objects.update(followed_to=130)
-    with pytest.raises(Overtaken):
+    with pytest.raises(ProgressConflictError):
         coverage.advance_verified(row, to=140)
 
 
 def test_progress_moves_in_the_row_and_in_memory():
     row = followed()
-    coverage.advance(row, to=160)
+    coverage.advance_followed(row, to=160)
     coverage.advance_verified(row, to=155)
     assert (row.followed_to, row.verified_to) == (160, 155)
     row.refresh_from_db()
@@ -65,49 +65,49 @@ def test_progress_moves_in_the_row_and_in_memory():
 
 def test_a_chain_is_followed_from_behind_the_block_that_was_final_first(settings):
     settings.FOLLOW_FROM = {}
-    (row,) = coverage.open_live(base(), final=99)
+    (row,) = coverage.open_live_coverage(base(), final=99)
     assert (row.first_block, row.last_block, row.followed_to, row.verified_to) == (100, None, 99, 99)
     assert row.addresses == sorted(base().emitters)
-    assert coverage.open_live(base(), final=500) == [row]
+    assert coverage.open_live_coverage(base(), final=500) == [row]
 
 
 def test_a_young_chain_is_followed_from_its_first_block(settings):
     settings.FOLLOW_FROM = {}
-    (row,) = coverage.open_live(base(), final=-3)
+    (row,) = coverage.open_live_coverage(base(), final=-3)
     assert (row.first_block, row.followed_to) == (0, -1)
 
 
 def test_a_chain_is_followed_from_the_block_that_the_setting_names(settings):
     settings.FOLLOW_FROM = {CHAIN: 40}
-    (row,) = coverage.open_live(base(), final=99)
+    (row,) = coverage.open_live_coverage(base(), final=99)
     assert (row.first_block, row.followed_to) == (40, 39)
 
 
 def test_a_contract_more_has_all_blocks_read_once_more(extended):
-    """The new factory's tokens may have events of the vault that was there before, which nobody believed then."""
+    """Check that the new factory's tokens may have events of the older vault, which were not trusted before."""
     old = followed(first=100, to=149)
-    rows = coverage.open_live(extended, final=500)
+    rows = coverage.open_live_coverage(extended, final=500)
     assert [row.pk for row in rows][:1] == [old.pk]
     new = rows[1]
     assert (new.first_block, new.followed_to, new.last_block) == (100, 99, None)
     assert set(new.addresses) == extended.emitters
-    assert coverage.open_live(extended, final=600) == rows
+    assert coverage.open_live_coverage(extended, final=600) == rows
 
 
 def test_the_older_row_goes_when_the_newer_one_has_read_and_checked_as_much(extended):
     followed(first=100, to=149, verified_to=120)
-    _, new = coverage.open_live(extended, final=500)
-    coverage.advance(new, to=149)
+    _, new = coverage.open_live_coverage(extended, final=500)
+    coverage.advance_followed(new, to=149)
     coverage.advance_verified(new, to=119)
-    assert len(coverage.open_live(extended, final=500)) == 2
+    assert len(coverage.open_live_coverage(extended, final=500)) == 2
     coverage.advance_verified(new, to=120)
-    assert coverage.open_live(extended, final=500) == [new]
+    assert coverage.open_live_coverage(extended, final=500) == [new]
     assert Coverage.objects.get() == new
 
 
 def test_a_contract_less_changes_nothing(extended):
-    (row,) = coverage.open_live(extended, final=99)
-    assert coverage.open_live(base(), final=99) == [row]
+    (row,) = coverage.open_live_coverage(extended, final=99)
+    assert coverage.open_live_coverage(base(), final=99) == [row]
 
 
 def test_the_head_moves_the_rows_that_have_read_all_before_it():
@@ -118,7 +118,7 @@ def test_the_head_moves_the_rows_that_have_read_all_before_it():
 
 
 def test_the_head_moves_no_row_that_is_still_on_its_way():
-    row, run = followed(to=148), coverage.open_run(base(), first=100, last=200)
+    row, run = followed(to=148), coverage.open_run_coverage(base(), first=100, last=200)
     Coverage.objects.filter(pk=run.pk).update(followed_to=149)
     coverage.advance_joined(CHAIN, first=150, last=152)
     coverage.advance_joined(1, first=149, last=152)
@@ -138,30 +138,30 @@ def test_a_row_that_begins_above_the_head_is_met_by_it():
 
 
 def test_a_run_is_found_again_by_its_blocks():
-    run = coverage.open_run(base(), first=10, last=20)
+    run = coverage.open_run_coverage(base(), first=10, last=20)
     assert (run.first_block, run.last_block, run.followed_to, run.verified_to) == (10, 20, 9, 9)
-    coverage.advance(run, to=15)
-    again = coverage.open_run(base(), first=10, last=20)
+    coverage.advance_followed(run, to=15)
+    again = coverage.open_run_coverage(base(), first=10, last=20)
     assert (again.pk, again.followed_to) == (run.pk, 15)
-    assert coverage.open_run(base(), first=10, last=21).pk != run.pk
+    assert coverage.open_run_coverage(base(), first=10, last=21).pk != run.pk
 
 
 def test_what_happened_since_is_read_without_launches_up_to_where_others_go_on():
-    run = coverage.open_run(base(), first=10, last=20)
+    run = coverage.open_run_coverage(base(), first=10, last=20)
     factories = {address.lower() for address in base().addresses("factory")}
-    later = coverage.open_later(run, base(), final=90)
+    later = coverage.open_later_coverage(run, base(), final=90)
     assert (later.first_block, later.last_block) == (21, 90)
     assert set(later.addresses) == base().emitters - factories
-    assert coverage.open_later(run, base(), final=300).pk == later.pk
+    assert coverage.open_later_coverage(run, base(), final=300).pk == later.pk
 
 
 @pytest.mark.parametrize(("to", "last"), [(149, 149), (450, 400)])
 def test_what_is_followed_already_is_read_again_as_far_as_it_is_final(to, last):
     followed(first=100, to=to)
-    run = coverage.open_run(base(), first=10, last=20)
-    assert coverage.open_later(run, base(), final=400).last_block == last
+    run = coverage.open_run_coverage(base(), first=10, last=20)
+    assert coverage.open_later_coverage(run, base(), final=400).last_block == last
 
 
 def test_nothing_is_read_again_behind_a_run_that_ends_at_the_head():
-    run = coverage.open_run(base(), first=10, last=20)
-    assert coverage.open_later(run, base(), final=20) is None
+    run = coverage.open_run_coverage(base(), first=10, last=20)
+    assert coverage.open_later_coverage(run, base(), final=20) is None

@@ -1,4 +1,4 @@
-"""The process that follows chains: what it refuses, what it follows, who takes over, and how it ends."""
+"""Tests of `manage.py follow`: its refusals, its chains, its standby, and its shutdown."""
 
 import os
 import signal
@@ -20,27 +20,27 @@ from development.servers.processes import die_with_parent
 from tests.nodes.followed import listed
 from tests.nodes.recordings import recorded_chain
 from tests.processes.waiting import wait_for as wait_some_seconds
-from tokens.following.follower import follow
+from tokens.following.follower import follow_chains
 from tokens.indexing import index_requests
 from tokens.models import ChainHead, Coverage, FeeClaim, IndexRequest, LaunchFacts, Token, TokenEvent
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# Longer than any test waits: who goes by it alone fails.
+# Longer than any test waits: a test that depends only on it fails.
 NEVER = 600.0
 BASE = 8453
 
 
 def wait_for(condition):
-    """As `tests.processes.waiting` does, with patience for a machine that has much else to do."""
+    """Wait as `tests.processes.waiting` does, with a timeout for a busy machine."""
     return wait_some_seconds(condition, seconds=60)
 
 
 @contextmanager
 def following(*chain_ids):
-    """Follow chains in threads of this process while the block runs."""
+    """Follow chains in threads of this process during the block."""
     stop = threading.Event()
-    thread = threading.Thread(target=follow, args=(chain_ids or (CHAIN_ID,),), kwargs={"stop": stop})
+    thread = threading.Thread(target=follow_chains, args=(chain_ids or (CHAIN_ID,),), kwargs={"stop": stop})
     thread.start()
     try:
         yield
@@ -51,7 +51,7 @@ def following(*chain_ids):
 
 @contextmanager
 def process(environment, *words):
-    """`manage.py follow` as a process of its own; killed at the end."""
+    """Start `manage.py follow` as a process of its own; killed at the end."""
     running = subprocess.Popen(
         [sys.executable, "manage.py", "follow", *words],
         cwd=BASE_DIR,
@@ -73,18 +73,18 @@ def _look_often(settings):
 
 
 def end(running, number):
-    """Tell a process to end, as it should; returns what it has logged."""
+    """Send a process SIGTERM; return its log."""
     running.send_signal(number)
-    told = time.monotonic()
-    _, said = running.communicate(timeout=30)
-    print(f"ended after {time.monotonic() - told:.2f} s")
+    signalled = time.monotonic()
+    _, log = running.communicate(timeout=30)
+    print(f"ended after {time.monotonic() - signalled:.2f} s")
     assert running.returncode == 0
-    assert "Traceback" not in said
-    return said
+    assert "Traceback" not in log
+    return log
 
 
 def follower():
-    """The process that follows, by its id; None before it has begun."""
+    """Return the id of the leading process; None before it has begun."""
     row = ChainHead.objects.filter(pk=CHAIN_ID).first()
     return int(row.follower.rpartition(":")[2]) if row else None
 
@@ -121,7 +121,7 @@ def test_it_refuses_a_database_without_its_tables(launchpad):
         connection.close()
 
 
-def test_launches_are_followed_and_nobody_asks_for_them(own_launchpad):
+def test_launches_are_followed_without_requests(own_launchpad):
     with following():
         wait_for(lambda: is_followed(own_launchpad))
         launched = {own_launchpad.launch() for _ in range(3)}
@@ -163,7 +163,7 @@ def test_a_shorter_branch_is_followed_soon(own_launchpad):
         wait_for(lambda: dropped not in listed() and is_followed(own_launchpad))
 
 
-def test_a_node_tells_of_new_blocks_where_it_has_a_websocket(own_launchpad, settings):
+def test_a_node_notifies_of_new_blocks_where_it_has_a_websocket(own_launchpad, settings):
     settings.RPC_WS_URLS = {CHAIN_ID: own_launchpad.deployment.rpc_url.replace("http", "ws")}
     settings.FOLLOW_POLL_SECONDS = NEVER
     with following():
@@ -174,7 +174,7 @@ def test_a_node_tells_of_new_blocks_where_it_has_a_websocket(own_launchpad, sett
 
 
 class Line:
-    """A TCP connection to a node that can be cut, and refuses everybody from then on."""
+    """A TCP connection to a node that can be cut, and refuses all clients from then on."""
 
     def __init__(self, port):
         self._target = port
@@ -208,7 +208,7 @@ class Line:
                 sink.sendall(data)
 
 
-def test_nodes_are_asked_when_the_websocket_is_lost(own_launchpad, settings):
+def test_nodes_are_polled_when_the_websocket_is_lost(own_launchpad, settings):
     line = Line(int(own_launchpad.deployment.rpc_url.rpartition(":")[2]))
     settings.RPC_WS_URLS = {CHAIN_ID: line.url}
     with following():
@@ -218,14 +218,14 @@ def test_nodes_are_asked_when_the_websocket_is_lost(own_launchpad, settings):
         wait_for(lambda: launched in listed())
 
 
-def test_nodes_are_asked_where_there_is_nobody_at_the_websocket(own_launchpad, settings, unused_port):
+def test_nodes_are_polled_where_the_websocket_has_no_server(own_launchpad, settings, unused_port):
     settings.RPC_WS_URLS = {CHAIN_ID: f"ws://127.0.0.1:{unused_port}"}
     with following():
         launched = own_launchpad.launch()
         wait_for(lambda: launched in listed())
 
 
-def test_it_says_that_no_node_answers_and_goes_on_when_one_does(own_launchpad, settings, node, forget_chains):
+def test_it_reports_that_no_node_responds_and_goes_on_when_one_does(own_launchpad, settings, node, forget_chains):
     settings.RPC_URLS, settings.RPC_ATTEMPTS, settings.RPC_PATIENCE_SECONDS = {BASE: (node.url,)}, 1, 0.5
     forget_chains()
     with following(BASE):
@@ -238,7 +238,7 @@ def test_it_says_that_no_node_answers_and_goes_on_when_one_does(own_launchpad, s
 
 
 def rows(model, *but):
-    """All rows without what differs between two databases."""
+    """Return all rows without the values that differ between two databases."""
     names = [field.attname for field in model._meta.concrete_fields if field.attname not in but]
     return sorted(model.objects.values_list(*names), key=repr)
 
@@ -271,7 +271,7 @@ def test_the_recorded_chain_is_followed_to_the_rows_that_indexing_each_hash_give
         model.objects.all().delete()
     for block in recorded_chain()["blocks"]:
         for transaction in block["transactions"]:
-            with suppress(index_requests.LaunchNotFound):
+            with suppress(index_requests.LaunchNotFoundError):
                 index_requests.index_transaction(chain_id=BASE, tx_hash=transaction["hash"])
     assert followed == everything()
     assert len(followed[0]) == 10
@@ -301,7 +301,7 @@ def test_a_second_process_stands_by_and_takes_over_from_a_killed_one(own_launchp
     with process(service_environment) as first:
         wait_for(lambda: is_followed(own_launchpad))
         with process(service_environment) as second:
-            wait_for(lambda: "stands by" in second.stderr.readline())
+            wait_for(lambda: "standby" in second.stderr.readline())
             launched = own_launchpad.launch()
             wait_for(lambda: launched in listed())
             assert follower() == first.pid
@@ -314,7 +314,7 @@ def test_a_second_process_stands_by_and_takes_over_from_a_killed_one(own_launchp
             end(second, signal.SIGINT)
 
 
-def test_it_ends_when_it_is_told_to(own_launchpad, service_environment):
+def test_it_ends_on_a_signal(own_launchpad, service_environment):
     with process(service_environment, "--chain", str(CHAIN_ID)) as running:
         launched = own_launchpad.launch()
         wait_for(lambda: launched in listed())
@@ -327,7 +327,7 @@ def test_it_ends_although_a_node_does_not_answer(own_launchpad, service_environm
         with process(service_environment | {f"RPC_URLS_{CHAIN_ID}": url, "RPC_TIMEOUT_SECONDS": "30"}) as running:
             silent.accept()
             running.send_signal(signal.SIGTERM)
-            told = time.monotonic()
+            signalled = time.monotonic()
             running.wait(timeout=30)
-            print(f"ended after {time.monotonic() - told:.2f} s")
+            print(f"ended after {time.monotonic() - signalled:.2f} s")
     assert running.returncode == 0

@@ -1,21 +1,21 @@
-"""The newest blocks of a chain, written as they come."""
+"""The head of a chain (tokens/following/head.py): its newest blocks, written as they come."""
 
 import os
 
 import pytest
 
 from development.devchain import node_client
-from development.devchain.anvil import CHAIN_ID, start
-from development.devchain.launch_transactions import LaunchConfig
+from development.devchain.anvil import CHAIN_ID, run_anvil
+from development.devchain.launch_transactions import DevLaunchConfig
 from tests.nodes.devchain_launches import SENDER
 from tests.nodes.devchain_tests import OTHER
 from tests.nodes.followed import Followed, listed
 from tests.nodes.relay import relay
-from tokens.chains.types import BlockGone
+from tokens.chains.errors import BlockNotCanonicalError
 from tokens.following import head as head_module
 from tokens.following import reorgs
-from tokens.following.coverage import open_live
-from tokens.following.reorg_window import WindowMoved
+from tokens.following.coverage import open_live_coverage
+from tokens.following.reorg_window import WindowChangedError
 from tokens.indexing import index_requests
 from tokens.models import ChainHead, Coverage, FollowedBlock, IndexRequest, Token
 
@@ -26,7 +26,7 @@ DEPTH = 5
 
 @pytest.fixture
 def followed(launchpad):
-    """The head of a chain whose blocks of before are final, at its newest."""
+    """Return the head of a chain whose earlier blocks are final, at its newest."""
     launchpad.mine(DEPTH + 1)
     followed = Followed(CHAIN_ID)
     followed.catch_up()
@@ -39,7 +39,7 @@ def number_of(launchpad):
 
 @pytest.fixture
 def relayed(launchpad, settings, forget_chains):
-    """Puts a relay before the node, with answers as a function changes them; returns the head that asks it."""
+    """Put a relay before the node, with responses as a function changes them; return the head that queries it."""
     opened = []
 
     launchpad.mine(DEPTH + 1)
@@ -57,12 +57,12 @@ def relayed(launchpad, settings, forget_chains):
 
 
 def changing(method, change):
-    """A relay's function that changes the results of one method: `change` takes the parameters and the result."""
+    """Return a relay function that changes the results of one method: `change` takes the parameters and the result."""
 
-    def answer(asked, answered):
-        if not isinstance(asked, list):
-            return answer([asked], [answered])[0]
-        calls = {call["id"]: call for call in asked}
+    def answer(requested, answered):
+        if not isinstance(requested, list):
+            return answer([requested], [answered])[0]
+        calls = {call["id"]: call for call in requested}
         return [
             entry | {"result": change(calls[entry["id"]]["params"], entry["result"])}
             if calls[entry["id"]]["method"] == method and "result" in entry
@@ -84,7 +84,7 @@ def test_it_begins_with_the_blocks_that_are_not_final(launchpad):
 
 
 def test_it_begins_at_the_first_block_of_a_young_chain(settings, forget_chains, chains_file, deployment):
-    with start() as url:
+    with run_anvil() as url:
         settings.CHAINS_FILES, settings.RPC_URLS = (str(chains_file),), {CHAIN_ID: (url,)}
         forget_chains()
         followed = Followed(CHAIN_ID)
@@ -93,7 +93,7 @@ def test_it_begins_at_the_first_block_of_a_young_chain(settings, forget_chains, 
         assert (followed.row().head, followed.row().final, followed.row().followed) == (0, 0, 0)
 
 
-def test_launches_appear_without_anybody_who_asks_for_them(launchpad, followed):
+def test_launches_appear_without_a_request(launchpad, followed):
     launched = [launchpad.launch() for _ in range(3)]
     followed.catch_up()
     assert set(listed()) == set(launched)
@@ -107,15 +107,15 @@ def test_a_block_that_follows_ours_is_one_step(launchpad, followed):
 
 
 def test_events_of_its_tokens_are_followed(launchpad, followed):
-    launchpad.launch(LaunchConfig(name="Followed"))
+    launchpad.launch(DevLaunchConfig(name="Followed"))
     followed.catch_up()
-    token = node_client.contract(launchpad.deployment.rpc_url, "Token", Token.objects.get().contract_address)
+    token = node_client.bind_contract(launchpad.deployment.rpc_url, "Token", Token.objects.get().contract_address)
     node_client.transact(launchpad.deployment.rpc_url, token.functions.updateAdmin(OTHER), sender=SENDER)
     followed.catch_up()
     assert Token.objects.get().admin == OTHER
 
 
-def test_it_says_where_the_chain_is(launchpad, followed):
+def test_it_reports_where_the_chain_is(launchpad, followed):
     launchpad.mine(3)
     followed.catch_up()
     newest, row = followed.newest(), followed.row()
@@ -155,10 +155,10 @@ def test_it_goes_on_where_the_process_before_ended(launchpad, followed):
 
 
 def test_a_long_gap_is_left_to_history(launchpad, followed):
-    (row,) = open_live(followed.head.chain.info, final=followed.row().final)
+    (row,) = open_live_coverage(followed.head.chain.info, final=followed.row().final)
     Coverage.objects.filter(pk=row.pk).update(followed_to=followed.row().followed)
     left = launchpad.launch()
-    launchpad.mine(head_module.LONGEST_GAP + DEPTH)
+    launchpad.mine(head_module.MAX_GAP_BLOCKS + DEPTH)
     last = launchpad.launch()
     before = followed.row().followed
     followed.restart()
@@ -172,7 +172,7 @@ def test_a_long_gap_is_left_to_history(launchpad, followed):
 
 
 def test_what_is_read_moves_the_rows_that_have_read_all_before(launchpad, followed):
-    (row,) = open_live(followed.head.chain.info, final=followed.row().final)
+    (row,) = open_live_coverage(followed.head.chain.info, final=followed.row().final)
     launchpad.mine()
     followed.catch_up()
     row.refresh_from_db()
@@ -196,12 +196,12 @@ def test_a_head_that_goes_backwards_changes_nothing(launchpad, followed):
     launchpad.mine(2)
     followed.catch_up()
     before, tokens = followed.window(), listed()
-    with pytest.raises(BlockGone, match="2 blocks behind"):
+    with pytest.raises(BlockNotCanonicalError, match="2 blocks behind"):
         followed.head.advance(behind)
     assert (followed.window(), listed()) == (before, tokens)
 
 
-def test_a_node_that_lags_behind_what_was_told_is_waited_for(launchpad, relayed):
+def test_a_node_that_lags_behind_a_notification_is_waited_for(launchpad, relayed):
     lacking = set()
     hide = changing("eth_getBlockByNumber", lambda params, block: None if params[0] in lacking else block)
     followed = relayed(hide)
@@ -210,7 +210,7 @@ def test_a_node_that_lags_behind_what_was_told_is_waited_for(launchpad, relayed)
     launched = launchpad.launch()
     launchpad.mine(2)
     newest = followed.newest()
-    with pytest.raises(BlockGone):
+    with pytest.raises(BlockNotCanonicalError):
         followed.head.advance(newest)
     assert not listed()
     lacking.clear()
@@ -218,13 +218,13 @@ def test_a_node_that_lags_behind_what_was_told_is_waited_for(launchpad, relayed)
     assert list(listed()) == [launched]
 
 
-def test_a_block_that_nobody_else_has_is_not_written(launchpad, followed):
+def test_a_block_that_no_other_node_has_is_not_written(launchpad, followed):
     newest = followed.newest()
     made_up = type(newest)(
         number=newest.number + 1, hash="0x" + "ab" * 32, parent_hash=newest.hash, time=newest.time, logs_bloom=0
     )
     before = followed.window()
-    with pytest.raises(BlockGone):
+    with pytest.raises(BlockNotCanonicalError):
         followed.head.advance(made_up)
     assert followed.window() == before
 
@@ -240,7 +240,7 @@ def test_blocks_that_dont_build_on_each_other_are_not_written(launchpad, relayed
     strange.add(hex(number_of(launchpad) + 1))
     launchpad.mine(3)
     before = followed.window()
-    with pytest.raises(BlockGone):
+    with pytest.raises(BlockNotCanonicalError):
         followed.catch_up()
     assert followed.window() == before
 
@@ -251,13 +251,13 @@ def test_a_block_whose_logs_are_left_out_is_read_again(launchpad, relayed, caplo
     launched = launchpad.launch()
     followed.catch_up()
     assert list(listed()) == [launched]
-    assert "a node had left its logs out" in caplog.text
+    assert "a node had omitted its logs" in caplog.text
 
 
 def test_a_block_whose_logs_are_left_out_is_read_of_another_node(launchpad, relayed):
-    def silent(asked, answered):
+    def silent(requested, answered):
         return changing("eth_getBlockReceipts", lambda params, receipts: [])(
-            asked, changing("eth_getLogs", lambda params, logs: [])(asked, answered)
+            requested, changing("eth_getLogs", lambda params, logs: [])(requested, answered)
         )
 
     followed = relayed(silent, beside=[launchpad.deployment.rpc_url])
@@ -267,13 +267,13 @@ def test_a_block_whose_logs_are_left_out_is_read_of_another_node(launchpad, rela
     assert list(listed()) == [launched]
 
 
-def test_nothing_is_written_where_somebody_else_has_moved_the_window(launchpad, followed):
+def test_nothing_is_written_where_another_process_has_moved_the_window(launchpad, followed):
     other = Followed(CHAIN_ID)
     launchpad.mine()
     other.catch_up()
     launchpad.launch()
     before = followed.window()
-    with pytest.raises(WindowMoved):
+    with pytest.raises(WindowChangedError):
         followed.catch_up()
     assert not listed() and followed.window() == before
     followed.head.reload()
@@ -285,11 +285,11 @@ def test_two_that_begin_at_once_notice_each_other(launchpad):
     launchpad.mine()
     first, second = Followed(CHAIN_ID), Followed(CHAIN_ID)
     first.catch_up()
-    with pytest.raises(WindowMoved):
+    with pytest.raises(WindowChangedError):
         second.catch_up()
 
 
-def test_what_was_indexed_by_hash_from_a_block_that_the_chain_dropped_is_taken_back(own_launchpad):
+def test_what_was_indexed_by_hash_from_a_block_that_the_chain_dropped_is_unwound(own_launchpad):
     followed = Followed(CHAIN_ID)
     followed.catch_up()
     mark = own_launchpad.snapshot()

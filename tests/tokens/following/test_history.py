@@ -1,4 +1,4 @@
-"""The past of a chain, written in order while several ranges are read, until it meets the head."""
+"""The backfill of a followed chain (tokens/following/history.py): written in order, up to the head."""
 
 import threading
 from collections.abc import Iterator
@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from tests.nodes.followed import Followed
-from tests.nodes.following_chain import final, install, launched, watch, wrong_rows
+from tests.nodes.following_chain import control, final, install, launched, wrong_rows
 from tests.nodes.relay import relay
 from tests.processes.waiting import wait_for
 from tests.simulator import SimulatedChain, Traffic, serve
 from tokens.chains.types import TransactionFacts
 from tokens.following import coverage, history
-from tokens.following.coverage import Overtaken
-from tokens.following.history import Step, join, parts, read_history
+from tokens.following.coverage import ProgressConflictError
+from tokens.following.history import HistoryStep, join_head, read_history, split_between_blocks
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import Coverage, FollowedBlock, Token
 
@@ -41,35 +41,35 @@ def node(chain, settings, forget_chains, tmp_path):
 
 
 def live(chain: SimulatedChain) -> Coverage:
-    (row,) = coverage.open_live(installed_chain(CHAIN).info, final=final(chain))
+    (row,) = coverage.open_live_coverage(installed_chain(CHAIN).info, final=final(chain))
     return row
 
 
-def reading(row: Coverage, *, to: int, **watched: Any) -> Iterator[Step]:
-    watching = replace(watch(), **watched)
-    return read_history(row, chain=installed_chain(CHAIN), target=lambda: to, watch=watching)
+def reading(row: Coverage, *, to: int, **watched: Any) -> Iterator[HistoryStep]:
+    watching = replace(control(), **watched)
+    return read_history(row, chain=installed_chain(CHAIN), target=lambda: to, control=watching)
 
 
-def read(row: Coverage, *, to: int) -> list[Step]:
+def read(row: Coverage, *, to: int) -> list[HistoryStep]:
     return list(reading(row, to=to))
 
 
 def meet(row: Coverage) -> bool:
-    return join(row, chain=installed_chain(CHAIN), stop=watch().stop)
+    return join_head(row, chain=installed_chain(CHAIN), stop=control().stop)
 
 
 def of_block(number: int, count: int) -> list[TransactionFacts]:
-    """So many transactions of a block, which hold nothing."""
+    """Return so many transactions of a block, which hold nothing."""
     place = {"block_number": number, "block_hash": "0x01", "block_time": 1}
     return [TransactionFacts(tx_hash=f"0x{n}", launches=(), event_logs=(), **place) for n in range(count)]
 
 
-def test_what_was_asked_for_before_the_chain_was_taken_back_is_not_written(chain, node):
+def test_what_was_fetched_before_the_reorg_is_not_written(chain, node):
     row, target = live(chain), [final(chain)]
-    steps = read_history(row, chain=installed_chain(CHAIN), target=lambda: target[0], watch=watch())
+    steps = read_history(row, chain=installed_chain(CHAIN), target=lambda: target[0], control=control())
     # The next ranges are being read by then.
     target[0] = next(steps).to
-    with pytest.raises(Overtaken):
+    with pytest.raises(ProgressConflictError):
         next(steps)
     row.refresh_from_db()
     assert row.followed_to == target[0]
@@ -77,28 +77,28 @@ def test_what_was_asked_for_before_the_chain_was_taken_back_is_not_written(chain
 
 
 def test_what_is_too_much_for_one_write_is_cut_between_blocks():
-    most = history.WRITTEN_AT_ONCE
+    most = history.MAX_WRITTEN_TRANSACTIONS
     found = [*of_block(3, most - 1), *of_block(7, 2), *of_block(8, most + 5), *of_block(11, 1)]
-    cut = [(to, len(part), {facts.block_number for facts in part}) for to, part in parts(found, last=20)]
+    cut = [(to, len(part), {facts.block_number for facts in part}) for to, part in split_between_blocks(found, last=20)]
     assert cut == [(6, most - 1, {3}), (7, 2, {7}), (10, most + 5, {8}), (20, 1, {11})]
 
 
 def test_blocks_without_anything_are_one_write():
-    assert list(parts([], last=20)) == [(20, [])]
+    assert list(split_between_blocks([], last=20)) == [(20, [])]
 
 
-def test_nothing_behind_a_range_that_is_not_told_yet_is_written(chain, node, settings, forget_chains):
-    asked: list[int] = []
+def test_nothing_behind_a_range_that_is_not_fetched_yet_is_written(chain, node, settings, forget_chains):
+    requested: list[int] = []
     opened, reached = threading.Event(), [-1]
 
     def hold_up(body: Any) -> None:
         first = next((int(call["params"][0]["fromBlock"], 16) for call in body if call["method"] == "eth_getLogs"), -1)
-        asked.append(first)
+        requested.append(first)
         if 20 <= first < 30:
             opened.wait()
 
     def open_when_others_are_read() -> None:
-        wait_for(lambda: sum(first >= 30 for first in asked) >= 2 and reached[-1] == 19)
+        wait_for(lambda: sum(first >= 30 for first in requested) >= 2 and reached[-1] == 19)
         reached.append(-2)
         opened.set()
 
@@ -111,7 +111,7 @@ def test_nothing_behind_a_range_that_is_not_told_yet_is_written(chain, node, set
         for step in reading(live(chain), to=80):
             reached.append(step.to)
         opener.join()
-    # The opener's mark stands right behind 19: nothing else was written before it.
+    # The opener's mark is right after 19: nothing else was written before it.
     assert reached[reached.index(-2) - 1] == 19 and reached[reached.index(-2) + 1] >= 29
     assert wrong_rows(chain, to=80) == []
 
@@ -121,25 +121,25 @@ def test_only_so_many_ranges_are_read_before_they_can_be_written(chain, node, se
     forget_chains()
     steps = reading(live(chain), to=final(chain))
     next(steps)
-    # Of 24 ranges: three are asked for at first, all of which may be written, and as many again; each by two filters.
-    assert node.asked["eth_getLogs"] <= 2 * 6
+    # Of 24 ranges: three are fetched at first, all of which may be written, and as many again; each by two filters.
+    assert node.received["eth_getLogs"] <= 2 * 6
     steps.close()
 
 
-def test_a_row_that_somebody_else_moves_is_left_to_him(chain, node):
+def test_a_row_that_another_process_advances_is_left_to_it(chain, node):
     row = live(chain)
     steps = reading(row, to=final(chain))
     next(steps)
     before = launched()
     Coverage.objects.update(followed_to=row.followed_to + 3)
-    with pytest.raises(Overtaken):
+    with pytest.raises(ProgressConflictError):
         next(steps)
     assert launched() == before
 
 
-def test_it_stops_when_it_is_told_to(chain, node):
-    watching = watch()
-    steps = read_history(live(chain), chain=installed_chain(CHAIN), target=lambda: final(chain), watch=watching)
+def test_it_stops_on_a_signal(chain, node):
+    watching = control()
+    steps = read_history(live(chain), chain=installed_chain(CHAIN), target=lambda: final(chain), control=watching)
     to = next(steps).to
     watching.stop.set()
     assert [step.to for step in steps] == []
@@ -149,7 +149,7 @@ def test_it_stops_when_it_is_told_to(chain, node):
 def test_it_goes_on_to_what_has_become_final_meanwhile(chain, node):
     row, target = live(chain), [30]
     reached = []
-    for step in read_history(row, chain=installed_chain(CHAIN), target=lambda: target[0], watch=watch()):
+    for step in read_history(row, chain=installed_chain(CHAIN), target=lambda: target[0], control=control()):
         reached.append(step.to)
         target[0] = final(chain)
     assert reached[-1] == row.followed_to == final(chain)
@@ -158,7 +158,7 @@ def test_it_goes_on_to_what_has_become_final_meanwhile(chain, node):
 def test_it_joins_the_head_and_reads_the_window_with_the_tokens_known(chain, node):
     followed = Followed(CHAIN)
     followed.catch_up()
-    # The head has written its window, and believed no event of a token of before.
+    # The head has written its reorg window, and trusted no event of an earlier token.
     assert any(line.startswith("event") and "is missing" in line for line in wrong_rows(chain, to=chain.head.number))
     row = live(chain)
     read(row, to=final(chain))
@@ -204,7 +204,7 @@ def test_it_does_not_join_before_it_has_read_what_is_final(chain, node):
 
 
 def test_it_writes_nothing_of_a_window_that_the_node_has_left(chain, node):
-    """The head has not seen the new branch yet, and will take the old one back."""
+    """Check a head that has not seen the new branch yet, and will unwind the old one."""
     followed, row = Followed(CHAIN), live(chain)
     followed.catch_up()
     read(row, to=final(chain))

@@ -1,11 +1,11 @@
-"""Python works otherwise while blocks are read, and only then."""
+"""Settings of the interpreter that apply while blocks are read, and only then."""
 
 import gc
 import sys
 
 import pytest
 
-from tokens.following.prefetch import set_for_reading
+from tokens.following.prefetch import tuned_for_reading
 
 
 @pytest.fixture
@@ -17,20 +17,20 @@ def thresholds():
 
 
 def test_it_searches_seldom_and_not_among_what_was_there(thresholds):
-    with set_for_reading():
+    with tuned_for_reading():
         assert gc.get_threshold()[0] > 10 * thresholds[0]
         assert gc.get_freeze_count() > 0
 
 
 def test_threads_take_turns_more_often():
     before = sys.getswitchinterval()
-    with set_for_reading():
+    with tuned_for_reading():
         assert sys.getswitchinterval() < before / 5
     assert sys.getswitchinterval() == before
 
 
 def test_it_goes_back_to_what_was_set_even_after_an_error(thresholds):
-    with pytest.raises(ValueError), set_for_reading():
+    with pytest.raises(ValueError), tuned_for_reading():
         raise ValueError
     assert gc.get_threshold() == thresholds
     assert gc.get_freeze_count() == 0

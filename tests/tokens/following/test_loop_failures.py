@@ -1,72 +1,72 @@
-"""What goes wrong while a chain is followed: shown in its row, said once."""
+"""Failures of a follower's loops: shown in the chain's row, logged once."""
 
 import pytest
 
 from tests.rows.factories import ChainHeadFactory
-from tokens.chains.types import NodeUnavailable
-from tokens.following.leader_loops import Troubles
+from tokens.chains.errors import NodeUnavailableError
+from tokens.following.leader_loops import LoopFailures
 from tokens.models import ChainHead
 
-# What is shown is written by a connection that was looked after first, which ends a test's transaction.
+# The row is written by a connection that is checked first, which ends a test's transaction.
 pytestmark = pytest.mark.django_db(transaction=True)
 
 CHAIN = 8453
 
 
 @pytest.fixture
-def troubles():
-    """Those of a chain, none of which is over soon."""
+def failures():
+    """Return the failures of a chain, none of which is over soon."""
     ChainHeadFactory(chain_id=CHAIN, trouble="of a process before")
-    return Troubles(CHAIN, grace=0.0)
+    return LoopFailures(CHAIN, grace=0.0)
 
 
-def note(troubles, error, part="head"):
-    return troubles.note(part, error, longest_pause=1.0)
+def record(failures, error, part="head"):
+    return failures.record(part, error, max_delay=1.0)
 
 
 def shown():
     return ChainHead.objects.get(pk=CHAIN).trouble
 
 
-def test_pauses_grow_up_to_the_longest_and_begin_anew_when_it_goes_well(troubles):
-    pauses = [note(troubles, NodeUnavailable("away")) for _ in range(8)]
-    assert pauses == sorted(pauses) and pauses[0] < pauses[3] < pauses[-1] == 1.0
-    troubles.clear("head")
-    assert note(troubles, NodeUnavailable("away")) == pauses[0]
+def test_pauses_grow_up_to_the_longest_and_begin_anew_when_it_goes_well(failures):
+    delays = [record(failures, NodeUnavailableError("away")) for _ in range(8)]
+    assert delays == sorted(delays) and delays[0] < delays[3] < delays[-1] == 1.0
+    failures.clear("head")
+    assert record(failures, NodeUnavailableError("away")) == delays[0]
 
 
-def test_a_reason_is_shown_until_it_goes_well(troubles):
-    note(troubles, NodeUnavailable("no node answers"))
+def test_a_reason_is_shown_until_it_goes_well(failures):
+    record(failures, NodeUnavailableError("no node answers"))
     assert shown() == "head: no node answers"
-    note(troubles, NodeUnavailable("too many results"), part="history")
+    record(failures, NodeUnavailableError("too many results"), part="history")
     assert shown() == "head: no node answers; history: too many results"
-    troubles.clear("head")
+    failures.clear("head")
     assert shown() == "history: too many results"
-    troubles.clear("history")
+    failures.clear("history")
     assert shown() == ""
 
 
-def test_what_a_process_before_has_left_is_gone_when_it_goes_well(troubles):
-    troubles.clear("head")
+def test_what_a_process_before_has_left_is_gone_when_it_goes_well(failures):
+    failures.clear("head")
     assert shown() == ""
 
 
-def test_a_reason_is_said_once_whatever_its_numbers(troubles, caplog):
+def test_a_reason_is_logged_once_for_any_numbers(failures, caplog):
     for behind in range(5):
-        note(troubles, NodeUnavailable(f"{behind} blocks behind"))
-    note(troubles, NodeUnavailable("gone"))
+        record(failures, NodeUnavailableError(f"{behind} blocks behind"))
+    record(failures, NodeUnavailableError("gone"))
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
 
 
-def test_what_is_over_soon_is_not_worth_a_word(caplog):
+def test_what_is_over_soon_is_not_logged(caplog):
     ChainHeadFactory(chain_id=CHAIN)
-    troubles = Troubles(CHAIN, grace=3_600.0)
-    note(troubles, NodeUnavailable("a block behind"))
+    failures = LoopFailures(CHAIN, grace=3_600.0)
+    record(failures, NodeUnavailableError("a block behind"))
     assert (shown(), caplog.records) == ("", [])
 
 
-def test_of_what_nobody_expected_the_kind_is_shown_and_the_log_tells_all(troubles, caplog):
-    note(troubles, ValueError("https://node.example/key"))
+def test_of_unexpected_errors_the_type_is_shown_and_the_log_has_all(failures, caplog):
+    record(failures, ValueError("https://node.example/key"))
     assert shown() == "head: ValueError"
-    (record,) = caplog.records
-    assert record.levelname == "ERROR" and record.exc_info
+    (entry,) = caplog.records
+    assert entry.levelname == "ERROR" and entry.exc_info

@@ -1,4 +1,4 @@
-"""`GET /readyz?chain=`: whether one chain is followed as it should be."""
+"""Tests of `GET /readyz?chain=`: whether one chain is followed as it should be."""
 
 from datetime import timedelta
 
@@ -47,7 +47,7 @@ def test_a_chain_that_is_halted_is_not_ready():
     ChainHeadFactory(halted="deeper than finality")
     status, body = ready(chain="8453")
     assert (status, body["status"], body["chain"]["halted"]) == (503, "failed", True)
-    # What stopped it is for operators.
+    # The reason is for operators.
     assert "finality" not in str(body)
 
 
@@ -67,10 +67,10 @@ def test_a_chain_whose_nodes_are_silent_is_not_ready(settings):
     assert ready(chain="8453")[0] == 503
 
 
-def test_a_followed_chain_is_ready_and_tells_how_far():
+def test_a_followed_chain_is_ready_and_reports_how_far():
     ChainHeadFactory(head=1000, final=900)
     CoverageFactory(first_block=1, followed_to=1000, verified_to=880)
-    # Another chain's trouble is its own.
+    # Another chain's failure does not count.
     ChainHeadFactory(chain_id=1, halted="deeper than finality")
     chain = {"chainId": 8453, "head": 1000, "final": 900, "followed": 1000, "verified": 880}
     lag = {"lagBlocks": 0, "lagSeconds": 0.0, "halted": False}
@@ -84,7 +84,7 @@ def test_without_the_parameter_no_chain_counts():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_chain_is_null_where_the_database_can_not_tell():
+def test_the_chain_is_null_where_the_database_fails():
     ChainHeadFactory()
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE tokens_chainhead RENAME TO set_aside")

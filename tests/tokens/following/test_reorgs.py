@@ -1,4 +1,4 @@
-"""Blocks that the chain drops are taken back, and what came in their place is written; no deeper than finality."""
+"""Reorgs of followed chains: orphaned blocks are unwound, and their replacements written; no deeper than finality."""
 
 import dataclasses
 import io
@@ -11,19 +11,19 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from development.devchain import node_client as node
-from development.devchain.anvil import CHAIN_ID, start
-from development.devchain.deploy_contracts import prepare
+from development.devchain.anvil import CHAIN_ID, run_anvil
+from development.devchain.deploy_contracts import deploy_contracts
 from tests.nodes.devchain_launches import SENDER, Launchpad
 from tests.nodes.devchain_tests import OTHER
 from tests.nodes.followed import Followed, listed
 from tests.nodes.relay import relay
 from tests.processes.waiting import wait_for as wait_some_seconds
 from tokens.following import reorgs
-from tokens.following.coverage import open_live, open_run
-from tokens.following.halts import Halted
-from tokens.following.head import HEAD, OtherBranch, follow_head
-from tokens.following.leader_loops import Term
-from tokens.following.reorgs import have_voted
+from tokens.following.coverage import open_live_coverage, open_run_coverage
+from tokens.following.halts import ChainHaltedError
+from tokens.following.head import HEAD, CompetingBranchError, follow_head
+from tokens.following.leader_loops import LeaderSession
+from tokens.following.reorgs import check_votes
 from tokens.indexing import index_requests
 from tokens.models import Coverage, IndexRequest, Token, TokenEvent
 
@@ -34,9 +34,9 @@ DEPTH = 5
 
 @pytest.fixture(scope="module")
 def own_node(chains_file):
-    """A node of this module alone: each test takes back blocks of its own only."""
-    with start() as url:
-        yield prepare(url, chains_file=chains_file)
+    """Run a node of this module only: each test drops blocks of its own only."""
+    with run_anvil() as url:
+        yield deploy_contracts(url, chains_file=chains_file)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def own_launchpad(own_node, chains_file, settings, forget_chains):
 
 @pytest.fixture
 def followed(own_launchpad):
-    """The head of a chain whose blocks of before are final, at its newest."""
+    """Return the head of a chain whose earlier blocks are final, at its newest."""
     own_launchpad.mine(DEPTH + 1)
     followed = Followed(CHAIN_ID)
     followed.catch_up()
@@ -57,19 +57,19 @@ def followed(own_launchpad):
 
 
 def wait_for(condition):
-    """As `tests.processes.waiting` does, with patience for a machine that has much else to do."""
+    """Wait as `tests.processes.waiting` does, with a timeout for a busy machine."""
     return wait_some_seconds(condition, seconds=60)
 
 
 @contextmanager
 def looping():
-    """The head's loop, as a thread while the block runs; gives its turn."""
-    term = Term(CHAIN_ID)
-    loop = term.start(HEAD, follow_head)
+    """Run the head's loop as a thread during the block; yield its turn."""
+    session = LeaderSession(CHAIN_ID)
+    loop = session.start(HEAD, follow_head)
     try:
-        yield term
+        yield session
     finally:
-        term.ended.set()
+        session.ended.set()
         loop.join()
 
 
@@ -83,7 +83,7 @@ def signed(launchpad, tx_hash):
 
 
 def assert_is_the_chains(launchpad, followed):
-    """The window is what the node has, up to its newest block."""
+    """Assert that the reorg window has the node's blocks, up to its newest."""
     for number, block_hash in followed.window().items():
         assert launchpad.web3.eth.get_block(number)["hash"].to_0x_hex() == block_hash
     assert followed.row().followed == launchpad.web3.eth.block_number
@@ -128,7 +128,7 @@ def test_a_token_that_is_on_both_branches_is_never_gone(own_launchpad, followed)
     before = listed()
     own_launchpad.revert(mark)
     send_again(own_launchpad, again)
-    # Both branches in one step: in between it is hidden for nobody.
+    # Both branches in one step: it is never hidden in between.
     assert followed.catch_up() == 1
     assert listed() == before
     assert_is_the_chains(own_launchpad, followed)
@@ -137,7 +137,7 @@ def test_a_token_that_is_on_both_branches_is_never_gone(own_launchpad, followed)
 def test_what_a_dropped_block_changed_is_folded_back(own_launchpad, followed):
     own_launchpad.launch()
     followed.catch_up()
-    token = node.contract(own_launchpad.deployment.rpc_url, "Token", Token.objects.get().contract_address)
+    token = node.bind_contract(own_launchpad.deployment.rpc_url, "Token", Token.objects.get().contract_address)
     mark = own_launchpad.snapshot()
     node.transact(own_launchpad.deployment.rpc_url, token.functions.updateAdmin(OTHER), sender=SENDER)
     followed.catch_up()
@@ -160,7 +160,7 @@ def test_requests_of_a_dropped_block_are_pending_again(own_launchpad, followed):
 
 
 def test_coverage_goes_back_with_the_blocks_and_forth_with_the_branch(own_launchpad, followed):
-    (row,) = open_live(followed.head.chain.info, final=followed.row().final)
+    (row,) = open_live_coverage(followed.head.chain.info, final=followed.row().final)
     Coverage.objects.filter(pk=row.pk).update(followed_to=followed.row().followed)
     mark = own_launchpad.snapshot()
     own_launchpad.mine(3)
@@ -199,7 +199,7 @@ def test_a_long_branch_is_read_in_pieces(own_launchpad, followed):
     assert_is_the_chains(own_launchpad, followed)
 
 
-def test_a_reorganisation_while_nobody_followed_is_found_at_the_start(own_launchpad, followed):
+def test_a_reorganisation_without_a_follower_is_found_at_the_start(own_launchpad, followed):
     mark = own_launchpad.snapshot()
     dropped = own_launchpad.launch()
     followed.catch_up()
@@ -229,26 +229,26 @@ def test_a_branch_that_is_no_longer_is_followed_once_no_node_has_ours(own_launch
     own_launchpad.mine(2)
     followed.catch_up()
     own_launchpad.revert(mark)
-    followed.head.patience = 3_600.0
-    with pytest.raises(OtherBranch):
+    followed.head.unconfirmed_timeout = 3_600.0
+    with pytest.raises(CompetingBranchError):
         followed.catch_up()
     assert dropped in listed()
-    followed.head.patience = 0.0
+    followed.head.unconfirmed_timeout = 0.0
     followed.catch_up()
     assert dropped not in listed()
     assert_is_the_chains(own_launchpad, followed)
 
 
 class Fork:
-    """A node that has the blocks from a number on as another branch with the same contents, whose hashes differ."""
+    """A node that has the blocks from a number on as another branch with the same contents and other hashes."""
 
     def __init__(self, launchpad, first):
         self._launchpad, self._first = launchpad, first
 
     @contextmanager
     def serve(self):
-        """Its URL."""
-        with relay(self._launchpad.deployment.rpc_url, before=self._ask, change=self._answer) as url:
+        """Serve the node and yield its URL."""
+        with relay(self._launchpad.deployment.rpc_url, before=self._fetch, change=self._answer) as url:
             yield url
 
     def _hashes(self):
@@ -257,14 +257,14 @@ class Fork:
             block_hash = eth.get_block(number)["hash"].to_0x_hex()
             yield block_hash, "0xffff" + block_hash[6:]
 
-    def _ask(self, asked):
-        for call in asked if isinstance(asked, list) else [asked]:
+    def _fetch(self, requested):
+        for call in requested if isinstance(requested, list) else [requested]:
             text = json.dumps(call["params"])
             for real, other in self._hashes():
                 text = text.replace(other, real)
             call["params"] = json.loads(text)
 
-    def _answer(self, asked, answered):
+    def _answer(self, requested, answered):
         text = json.dumps(answered)
         for real, other in self._hashes():
             text = text.replace(real, other)
@@ -273,7 +273,7 @@ class Fork:
 
 @pytest.fixture
 def nodes(own_launchpad, own_node, settings, forget_chains):
-    """Installs several nodes, each the launchpad's or one on a wrong fork from a block on."""
+    """Install several nodes, each the launchpad's or one on a wrong fork from a block on."""
     with ExitStack() as opened:
 
         def install(*forks):
@@ -289,9 +289,9 @@ def test_one_node_on_a_wrong_fork_is_not_followed(own_launchpad, followed, nodes
     nodes(newest - 1, None, None)
     followed.restart()
     launched = own_launchpad.launch()
-    with pytest.raises(OtherBranch):
+    with pytest.raises(CompetingBranchError):
         followed.catch_up()
-    # The next try asks the others first.
+    # The next attempt queries the others first.
     followed.catch_up()
     assert list(listed()) == [launched]
     assert_is_the_chains(own_launchpad, followed)
@@ -301,11 +301,11 @@ def test_a_branch_that_is_no_longer_is_followed_where_most_nodes_have_it(own_lau
     newest = own_launchpad.web3.eth.block_number
     nodes(newest + 1, None, None)
     followed.restart()
-    followed.head.patience = 3_600.0
+    followed.head.unconfirmed_timeout = 3_600.0
     own_launchpad.mine(2)
     followed.catch_up()
     assert followed.window()[newest + 2].startswith("0xffff")
-    followed.head.ask_others()
+    followed.head.switch_nodes()
     followed.catch_up()
     assert_is_the_chains(own_launchpad, followed)
 
@@ -316,15 +316,15 @@ def test_a_node_that_goes_astray_at_the_head_is_left_for_the_others(own_launchpa
     nodes(newest + 1, None, None)
     followed.restart()
     launched = own_launchpad.launch()
-    with looping() as term:
+    with looping() as session:
         wait_for(lambda: launched in listed())
         assert followed.window()[newest + 1].startswith("0xffff")
-        have_voted(term)
+        check_votes(session)
         own_launchpad.mine()
         right = own_launchpad.web3.eth.get_block(newest + 1)["hash"].to_0x_hex()
         wait_for(lambda: followed.window()[newest + 1] == right)
-        have_voted(term)
-        assert not term.outvoted.is_set()
+        check_votes(session)
+        assert not session.outvoted.is_set()
     assert list(listed()) == [launched]
 
 
@@ -345,10 +345,10 @@ def test_a_node_that_has_stopped_and_answers_all_the_same_is_left_for_another(
             return answer | {"result": None}
         return answer
 
-    def change(asked, answered):
-        if not isinstance(asked, list):
-            return stopped(asked, answered)
-        calls = {call["id"]: call for call in asked}
+    def change(requested, answered):
+        if not isinstance(requested, list):
+            return stopped(requested, answered)
+        calls = {call["id"]: call for call in requested}
         return [stopped(calls[answer["id"]], answer) for answer in answered]
 
     with relay(url, change=change) as first:
@@ -356,31 +356,31 @@ def test_a_node_that_has_stopped_and_answers_all_the_same_is_left_for_another(
         forget_chains()
         launched = own_launchpad.launch()
         own_launchpad.mine()
-        with looping() as term:
+        with looping() as session:
             wait_for(lambda: followed.row().trouble == "")
-            behind = have_voted(term)
-            assert not term.outvoted.is_set()
-            have_voted(term, behind=behind)
+            behind = check_votes(session)
+            assert not session.outvoted.is_set()
+            check_votes(session, behind=behind)
             wait_for(lambda: launched in listed())
-        assert have_voted(term) is None
+        assert check_votes(session) is None
 
 
 def test_of_two_nodes_the_first_one_is_followed(own_launchpad, followed, nodes):
     newest = own_launchpad.web3.eth.block_number
     nodes(None, newest - 1)
     followed.restart()
-    # It names the other node's block as the newest.
-    told = followed.head.otherwise.read_newest()
+    # Its newest block is the other node's.
+    newest_header = followed.head.alternate.read_newest_header()
     own_launchpad.mine(2)
-    ahead = dataclasses.replace(followed.head.otherwise.read_newest(), parent_hash=told.hash)
+    ahead = dataclasses.replace(followed.head.alternate.read_newest_header(), parent_hash=newest_header.hash)
     before = followed.window()
-    followed.head.chain, followed.head.otherwise = followed.head.otherwise, followed.head.chain
-    with pytest.raises(OtherBranch):
+    followed.head.chain, followed.head.alternate = followed.head.alternate, followed.head.chain
+    with pytest.raises(CompetingBranchError):
         followed.head.advance(ahead)
     assert followed.window() == before
 
 
-def test_most_nodes_are_followed_whichever_is_asked_first(own_launchpad, followed, nodes):
+def test_most_nodes_are_followed_whichever_is_queried_first(own_launchpad, followed, nodes):
     launched = own_launchpad.launch()
     followed.catch_up()
     newest = own_launchpad.web3.eth.block_number
@@ -394,7 +394,7 @@ def test_most_nodes_are_followed_whichever_is_asked_first(own_launchpad, followe
 
 
 def drop_what_is_final(launchpad, followed):
-    """Let the chain have other blocks than ours, deeper than finality."""
+    """Have the chain replace our blocks, deeper than finality."""
     mark = launchpad.snapshot()
     launched = launchpad.launch()
     launchpad.mine(2 * DEPTH)
@@ -406,7 +406,7 @@ def drop_what_is_final(launchpad, followed):
 
 def halt(launchpad, followed):
     launched = drop_what_is_final(launchpad, followed)
-    with pytest.raises(Halted):
+    with pytest.raises(ChainHaltedError):
         followed.catch_up()
     return launched
 
@@ -415,11 +415,11 @@ def test_it_halts_where_what_is_final_was_dropped(own_launchpad, followed):
     launched = drop_what_is_final(own_launchpad, followed)
     before = followed.window()
     anchor, theirs = min(before), own_launchpad.web3.eth.get_block(min(before))["hash"].to_0x_hex()
-    followed.head.patience = 3_600.0
-    with pytest.raises(OtherBranch):
+    followed.head.unconfirmed_timeout = 3_600.0
+    with pytest.raises(CompetingBranchError):
         followed.catch_up()
-    followed.head.patience = 0.0
-    with pytest.raises(Halted):
+    followed.head.unconfirmed_timeout = 0.0
+    with pytest.raises(ChainHaltedError):
         followed.catch_up()
     reason = followed.row().halted
     for part in (str(anchor), before[anchor], theirs, str(max(before)), before[max(before)]):
@@ -443,7 +443,7 @@ def rewind(to, chain_id=CHAIN_ID, *options):
 
 def test_an_operator_lets_a_halted_chain_go_on(own_launchpad, followed):
     launched = halt(own_launchpad, followed)
-    (row,) = open_live(followed.head.chain.info, final=followed.row().final)
+    (row,) = open_live_coverage(followed.head.chain.info, final=followed.row().final)
     Coverage.objects.filter(pk=row.pk).update(first_block=0, followed_to=followed.row().followed)
     block = Token.objects.get().block_number
     with pytest.raises(CommandError, match=f"has another block {block} now"):
@@ -458,12 +458,12 @@ def test_an_operator_lets_a_halted_chain_go_on(own_launchpad, followed):
 
 def test_rewind_names_the_runs_that_are_to_be_read_again(own_launchpad, followed, capsys):
     for first, last in ((0, 3), (2, 7)):
-        row = open_run(followed.head.chain.info, first=first, last=last)
+        row = open_run_coverage(followed.head.chain.info, first=first, last=last)
         Coverage.objects.filter(pk=row.pk).update(followed_to=last)
     rewind(5)
-    said = capsys.readouterr().out
-    assert f"manage.py backfill --chain {CHAIN_ID} --from 2 --to 7" in said
-    assert "--from 0" not in said
+    output = capsys.readouterr().out
+    assert f"manage.py backfill --chain {CHAIN_ID} --from 2 --to 7" in output
+    assert "--from 0" not in output
     assert Coverage.objects.get(last_block=7).followed_to == 5
 
 
@@ -488,7 +488,7 @@ def test_rewind_refuses_chains_that_were_never_followed(own_launchpad):
 
 
 @pytest.mark.parametrize(("answer", "changes"), [("y\n", True), ("\n", False), ("no\n", False)])
-def test_rewind_asks_before_it_does_anything(own_launchpad, followed, answer, changes, monkeypatch):
+def test_rewind_confirms_before_it_does_anything(own_launchpad, followed, answer, changes, monkeypatch):
     newest = own_launchpad.web3.eth.block_number
     monkeypatch.setattr("sys.stdin", io.StringIO(answer))
     if changes:
@@ -517,10 +517,10 @@ def test_a_follower_at_work_goes_on_after_a_rewind_on_a_chain_that_has_lost_its_
     followed.catch_up()
     own_launchpad.rpc("evm_revert", snapshot)
     with looping():
-        # Whoever is shorter may only lag, which is no reason to halt.
+        # The shorter node may only lag, which is no reason to halt.
         wait_for(lambda: "lacks the blocks" in followed.row().trouble)
         rewind(block)
-        # History asks for nothing that nobody has any more.
+        # The backfill fetches nothing that no node has any more.
         assert followed.row().final <= block
         launched = own_launchpad.launch()
         wait_for(lambda: launched in listed())

@@ -1,21 +1,21 @@
-"""Solana's accounts are followed: each transaction is read, whatever nodes and processes do, and most of them once."""
+"""Following of Solana's accounts: each transaction is read despite faults and kills, and most of them once."""
 
 import random
 
 import pytest
 
-from tests.nodes.solana_changed import TroubledNode, key, mint
+from tests.nodes.solana_changed import FaultySolanaNode, key, mint
 from tests.nodes.solana_recorded import CONFIG, MINT, allow_list
-from tests.processes.process_nursery import nursery
+from tests.processes.fork_server import fork_server
 from tests.processes.waiting import wait_for
-from tokens.chains.types import LaunchNotFound
-from tokens.following.coverage import Overtaken
-from tokens.following.leader_loops import Term
+from tokens.chains.errors import LaunchNotFoundError
+from tokens.following.coverage import ProgressConflictError
+from tokens.following.leader_loops import LeaderSession
 from tokens.following.solana import followed_accounts
-from tokens.following.solana.account_listing import list_page
-from tokens.following.solana.account_loop import Rounds
+from tokens.following.solana.account_listing import list_signature_page
+from tokens.following.solana.account_loop import AccountRounds
 from tokens.following.solana.followed_accounts import OVERLAP_SLOTS
-from tokens.following.solana.signature_reading import read_some
+from tokens.following.solana.signature_reading import read_listed
 from tokens.indexing import index_requests
 from tokens.installation.installed_chains import installed_solana
 from tokens.models import ChainHead, FollowedAccount, IndexRequest, ListedSignature, Token
@@ -29,8 +29,8 @@ KILLS = 12
 
 
 @pytest.fixture
-def node(troubled_solana):
-    return troubled_solana
+def node(faulty_solana):
+    return faulty_solana
 
 
 @pytest.fixture(autouse=True)
@@ -42,25 +42,25 @@ def _few_at_once(settings):
 def take_rounds(most=200):
     """Follow, each round by a follower that has just started, until nothing is left to be done at once."""
     for _ in range(most):
-        term = Term(SOLANA)
-        if not Rounds(installed_solana()).take(term):
+        session = LeaderSession(SOLANA)
+        if not AccountRounds(installed_solana()).run_once(session):
             return
     raise AssertionError("there is always more to be done")
 
 
 def one_round():
-    Rounds(installed_solana()).take(Term(SOLANA))
+    AccountRounds(installed_solana()).run_once(LeaderSession(SOLANA))
 
 
 def take_rounds_in_trouble():
-    """As long as a round changes something."""
+    """Repeat rounds as long as one changes something."""
     before = None
     while before != (before := list(ListedSignature.objects.values_list("pk", "read").order_by("pk"))):
         one_round()
 
 
 def allow(file, *configs):
-    """Writes a registry file that allows these configs; returns it."""
+    """Write a registry file that allows these configs; return it."""
     contracts = [f'{{ role = "launch_config", generation = "solana", address = "{config}" }}' for config in configs]
     file.write_text(f"[chains.solana]\ncontracts = [{', '.join(contracts)}]\n")
     return file
@@ -127,7 +127,7 @@ def test_the_oldest_is_read_first(node, settings):
     assert [name for name in node.read() if name in listed] == listed
 
 
-def test_what_was_undone_is_not_asked_for(node):
+def test_what_was_undone_is_not_fetched(node):
     failed = node.swap("failed", failed=True)
     take_rounds()
     assert failed not in node.read()
@@ -137,7 +137,7 @@ def test_what_was_undone_is_not_asked_for(node):
     assert launched() == wanted
 
 
-def test_an_account_that_nobody_has_named_is_complete(node, settings, tmp_path, forget_chains):
+def test_an_account_that_is_unused_is_complete(node, settings, tmp_path, forget_chains):
     settings.CHAINS_FILES = (str(allow_list(tmp_path / "chains.toml", address=key("unused"))),)
     forget_chains()
     take_rounds()
@@ -153,7 +153,7 @@ def test_a_transaction_that_no_node_gives_yet_is_waited_for(node):
     late = list(node.transactions)[-6]
     node.missing.add(late)
     take_rounds_in_trouble()
-    # What is older was not kept waiting by it, whatever was asked for together with it.
+    # Older transactions were not delayed by it, whatever was requested together with it.
     assert launched() == {MINT, *mints[:6]}
     assert ListedSignature.objects.get(signature=late).read is False
     assert ChainHead.objects.get(pk=SOLANA).followed < node.slot
@@ -162,11 +162,11 @@ def test_a_transaction_that_no_node_gives_yet_is_waited_for(node):
     assert launched() == wanted
 
 
-def test_a_node_that_has_not_come_to_the_newest_slot_is_not_asked_for_a_list(node, settings, forget_chains):
+def test_a_node_that_has_not_come_to_the_newest_slot_is_not_queried_for_a_list(node, settings, forget_chains):
     take_rounds()
     wanted = {MINT, node.launch("new")}
-    with TroubledNode() as behind:
-        # It lacks the launch. The first one tells the newest slot, and then fails.
+    with FaultySolanaNode() as behind:
+        # It lacks the launch. The first one returns the newest slot, and then fails.
         settings.RPC_URLS = {SOLANA: (node.url, behind.url)}
         forget_chains()
         node.refused["getSignaturesForAddress"] = {"code": -32005, "message": "Node is unhealthy"}
@@ -184,7 +184,7 @@ def test_a_node_that_lacks_where_a_list_is_to_go_on_is_not_at_its_end(node):
     wanted = {MINT} | {node.launch(f"launch {number}") for number in range(9)}
     one_round()
     assert not account().listed
-    # As another node would answer that has only what is newest.
+    # As another node would respond that has only the newest transactions.
     cut = account().listed_before
     node.unlisted.add(cut)
     one_round()
@@ -195,7 +195,7 @@ def test_a_node_that_lacks_where_a_list_is_to_go_on_is_not_at_its_end(node):
     assert launched() == wanted
 
 
-def test_a_node_that_has_forgotten_what_was_read_is_not_believed(node):
+def test_a_node_that_has_forgotten_what_was_read_is_not_trusted(node):
     take_rounds()
     wanted = {MINT} | {node.launch(f"launch {number}", slot=5000 + number) for number in range(4)}
     node.kept_from = 5002
@@ -210,15 +210,15 @@ def test_a_node_that_has_forgotten_what_was_read_is_not_believed(node):
 
 @pytest.fixture
 def other(node, settings, forget_chains):
-    """A second node, which is asked where the first one fails, and for second opinions."""
-    with TroubledNode() as other:
+    """Run a second node, which is queried where the first one fails, and for second opinions."""
+    with FaultySolanaNode() as other:
         settings.RPC_URLS = {SOLANA: (node.url, other.url)}
         forget_chains()
         yield other
 
 
 def shared(node, other, *, launches):
-    """What both nodes have: a past of so many launches."""
+    """Give both nodes a past of so many launches."""
     made = {node.launch(f"launch {number}", slot=2000 + number) for number in range(launches)}
     other.transactions, other.slot, other.accounts = node.transactions, node.slot, node.accounts
     return {MINT, *made}
@@ -234,7 +234,7 @@ def test_a_first_list_does_not_end_where_one_of_the_nodes_has_forgotten_the_past
     assert launched() == wanted
 
 
-def test_a_first_list_does_not_end_where_a_node_is_not_heard(node, other):
+def test_a_first_list_does_not_end_where_a_node_does_not_respond(node, other):
     wanted = shared(node, other, launches=7)
     node.kept_from = 2005
     other.refused["getSignaturesForAddress"] = {"code": -32005, "message": "Node is unhealthy"}
@@ -303,8 +303,8 @@ def test_what_can_not_be_decoded_and_holds_nothing_ends_when_it_is_tried_again(n
     # The next version of the service reads it.
     for form in node.transactions[broken].values():
         form["version"] = "legacy"
-    index_requests.reopen([IndexRequest.objects.get()])
-    with pytest.raises(LaunchNotFound):
+    index_requests.reopen_requests([IndexRequest.objects.get()])
+    with pytest.raises(LaunchNotFoundError):
         index_requests.index_transaction(chain_id=SOLANA, tx_hash=broken, scheduled=True)
     assert IndexRequest.objects.get().status == "failed"
 
@@ -415,40 +415,40 @@ def test_whatever_goes_wrong_in_between_nothing_is_lost(node, seed):
     assert launched() == wanted
 
 
-def test_who_was_overtaken_writes_nothing(node):
+def test_an_overtaken_follower_writes_nothing(node):
     one = node.launch("one")
     take_rounds()
     node.launch("two")
     stale = account()
     chain = installed_solana()
-    list_page(stale, chain=chain, head=node.slot)
+    list_signature_page(stale, chain=chain, head=node.slot)
     ahead = account()
-    assert followed_accounts.unread(ahead).count() == 1
-    # The other one reads it while this one's answers are on their way, and lists anew.
-    read_some(ahead, chain=chain)
-    followed_accounts.complete(ahead)
-    with pytest.raises(Overtaken):
-        read_some(stale, chain=chain)
-    with pytest.raises(Overtaken):
-        followed_accounts.complete(stale)
+    assert followed_accounts.unread_signatures(ahead).count() == 1
+    # The other one reads it while this one's responses are on their way, and lists anew.
+    read_listed(ahead, chain=chain)
+    followed_accounts.complete_listing(ahead)
+    with pytest.raises(ProgressConflictError):
+        read_listed(stale, chain=chain)
+    with pytest.raises(ProgressConflictError):
+        followed_accounts.complete_listing(stale)
     assert account().complete_to == node.slot
     assert launched() == {MINT, one, mint("two")}
 
 
-def test_two_who_list_at_once_notice_each_other(node):
+def test_two_followers_that_list_at_once_notice_each_other(node):
     take_rounds()
     first, second = account(), account()
     chain = installed_solana()
     node.launch("new")
-    list_page(first, chain=chain, head=node.slot)
-    with pytest.raises(Overtaken):
-        list_page(second, chain=chain, head=node.slot)
+    list_signature_page(first, chain=chain, head=node.slot)
+    with pytest.raises(ProgressConflictError):
+        list_signature_page(second, chain=chain, head=node.slot)
     take_rounds()
     assert launched() == {MINT, mint("new")}
 
 
 def progress():
-    """What changes with every transaction of the database that a follower ends."""
+    """Return a value that changes with every transaction of the database that a follower ends."""
     rows = list(FollowedAccount.objects.values_list("listed_to", "listed", "complete_to"))
     return rows, list(ListedSignature.objects.values_list("pk", "read").order_by("pk")), Token.objects.count()
 
@@ -458,18 +458,18 @@ def test_a_follower_that_is_killed_again_and_again_loses_nothing(node, solana_fi
     wanted = {MINT}
     quick = {"FOLLOW_POLL_SECONDS": 0.05, "RPC_BATCH_SIZE": 4}
     environment = service_environment | {"CHAINS_FILE": str(solana_file), "LOG_LEVEL": "WARNING"}
-    with nursery(environment, of="tests.processes.forked_follower") as young:
+    with fork_server(environment, of="tests.processes.forked_follower") as processes:
         for number in range(KILLS):
             wanted |= {node.launch(f"launch {number} {place}", slot=2000 + number) for place in range(5)}
             before = progress()
-            follower = young.follow(SOLANA, settings=quick)
+            follower = processes.follow(SOLANA, settings=quick)
             wait_for(lambda before=before: progress() != before, seconds=60)
             follower.kill()
-        follower = young.follow(SOLANA, settings=quick)
+        follower = processes.follow(SOLANA, settings=quick)
         wait_for(lambda: is_complete(node), seconds=60)
         follower.kill()
     assert launched() == wanted
-    # By nobody's own count: every transaction that the node has of the config was asked for.
+    # Counted by the node: every transaction that it has of the config was requested.
     assert {name for name, forms in node.transactions.items() if names(forms, CONFIG)} <= set(node.read())
 
 

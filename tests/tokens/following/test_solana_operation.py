@@ -1,4 +1,4 @@
-"""Solana in operation: who leads it, whether it is ready, what commands refuse, and what checks say."""
+"""Solana in operation: leader election, readiness, refusals of commands, and system checks."""
 
 import threading
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from django.utils import timezone
 from tests.nodes.solana_recorded import CLAIM, LAUNCH, MINT
 from tests.processes.waiting import wait_for
 from tests.rows.factories import ChainHeadFactory
-from tokens.following.follower import follow
+from tokens.following.follower import follow_chains
 from tokens.models import ChainHead, Token
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,15 +24,15 @@ SOLANA = 101
 
 
 @pytest.fixture
-def node(troubled_solana, settings):
+def node(faulty_solana, settings):
     settings.FOLLOW_POLL_SECONDS = 0.1
-    return troubled_solana
+    return faulty_solana
 
 
 @contextmanager
 def following():
     stop = threading.Event()
-    thread = threading.Thread(target=follow, args=((SOLANA,),), kwargs={"stop": stop})
+    thread = threading.Thread(target=follow_chains, args=((SOLANA,),), kwargs={"stop": stop})
     thread.start()
     try:
         yield
@@ -52,7 +52,7 @@ def ready():
 
 @pytest.mark.parametrize("words", [["rewind", "--to", "5", "--yes"], ["backfill", "--from", "1", "--to", "5"]])
 def test_commands_of_evm_chains_refuse_it(node, words):
-    with pytest.raises(CommandError, match="chain 101 is Solana, and this is of EVM chains alone"):
+    with pytest.raises(CommandError, match="chain 101 is Solana; only EVM chains are supported here"):
         call_command(*words, "--chain", str(SOLANA))
 
 
@@ -97,7 +97,7 @@ def test_it_is_ready_until_what_comes_next_has_waited_for_long(settings, seconds
     assert ready()[0] == status
 
 
-def test_the_metrics_tell_of_it(node):
+def test_the_metrics_report_it(node):
     with following():
         wait_for(lambda: is_read(node))
     text = Client().get("/metrics").content.decode()
@@ -118,8 +118,8 @@ def test_a_node_without_an_account_to_follow_is_warned_of(settings, forget_chain
 
 
 def test_transactions_are_indexed_by_hand(node):
-    said = StringIO()
-    call_command("index_transactions", "--chain", str(SOLANA), LAUNCH, CLAIM, stdout=said)
-    assert said.getvalue() == f"{LAUNCH} {MINT}\n{CLAIM} {MINT}\n"
+    output = StringIO()
+    call_command("index_transactions", "--chain", str(SOLANA), LAUNCH, CLAIM, stdout=output)
+    assert output.getvalue() == f"{LAUNCH} {MINT}\n{CLAIM} {MINT}\n"
     with pytest.raises(CommandError, match="HASH must be a base58 signature of 64 bytes"):
         call_command("index_transactions", "--chain", str(SOLANA), "0x" + "ab" * 32)

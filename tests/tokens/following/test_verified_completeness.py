@@ -1,4 +1,4 @@
-"""Nodes that leave out or make up logs: the rows are right in the end, and alarms name where they were not."""
+"""Nodes that leave out or make up logs: the rows are right in the end, and alarms name the affected ranges."""
 
 import logging
 import random
@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from eth_utils.crypto import keccak
 
-from tests.nodes.following_chain import final, install, launched, watch, wrong_rows
+from tests.nodes.following_chain import control, final, install, launched, wrong_rows
 from tests.simulator import Faults, SimulatedChain, Traffic, serve
 from tests.simulator.addresses import FACTORY
 from tests.simulator.bloom import bloom
@@ -15,8 +15,8 @@ from tests.simulator.chain import Block
 from tests.simulator.transactions import TransactionMaker
 from tokens.following import coverage
 from tokens.following.history import read_history
-from tokens.following.verification import Checked, verify
-from tokens.installation.installed_chains import installed_chain, installed_chain_otherwise
+from tokens.following.verification import VerifiedRun, verify_coverage
+from tokens.installation.installed_chains import installed_chain, installed_chain_second_node_first
 from tokens.models import Coverage, CoverageAlarm, LaunchFacts, Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
@@ -44,7 +44,7 @@ def node(chain, settings, forget_chains, tmp_path):
 
 @pytest.fixture
 def honest(chain, node, settings, forget_chains):
-    """A second node, which leaves nothing out."""
+    """Run a second node, which leaves nothing out."""
     with serve(chain, seed=2) as running:
         settings.RPC_URLS = {CHAIN: (node.url, running.url)}
         forget_chains()
@@ -52,18 +52,18 @@ def honest(chain, node, settings, forget_chains):
 
 
 def read(chain: SimulatedChain, *, first: int = 0) -> Coverage:
-    """The chain's final blocks as the first node tells them."""
+    """Read the chain's final blocks as the first node returns them."""
     installed = installed_chain(CHAIN)
-    run = coverage.open_run(installed.info, first=first, last=final(chain))
-    for _ in read_history(run, chain=installed, target=lambda: final(chain), watch=watch()):
+    run = coverage.open_run_coverage(installed.info, first=first, last=final(chain))
+    for _ in read_history(run, chain=installed, target=lambda: final(chain), control=control()):
         pass
     return run
 
 
-def check(run: Coverage) -> list[Checked]:
+def check(run: Coverage) -> list[VerifiedRun]:
     to = run.last_block or 0
-    chain, otherwise = installed_chain(CHAIN), installed_chain_otherwise(CHAIN)
-    return list(verify(run, chain=chain, otherwise=otherwise, target=lambda: to, watch=watch()))
+    chain, alternate = installed_chain(CHAIN), installed_chain_second_node_first(CHAIN)
+    return list(verify_coverage(run, chain=chain, alternate=alternate, target=lambda: to, control=control()))
 
 
 def all_launches(chain: SimulatedChain) -> int:
@@ -71,33 +71,33 @@ def all_launches(chain: SimulatedChain) -> int:
 
 
 def test_rows_of_a_forgetful_node_lack_launches_until_they_are_checked(chain, node):
-    """Without which the tests below would prove nothing."""
+    """Check the faults without which the tests below would prove nothing."""
     node.faults = FORGETFUL
     read(chain)
     assert launched() < all_launches(chain)
 
 
-def test_a_run_is_not_checked_while_no_node_tells_it(chain, node, settings, forget_chains):
+def test_a_run_is_not_checked_while_no_node_returns_it(chain, node, settings, forget_chains):
     settings.RPC_PATIENCE_SECONDS = 0.1
     forget_chains()
     run = read(chain)
     node.faults = Faults(lacking=frozenset({"eth_getBlockByNumber"}))
-    watching = watch()
+    watching = control()
 
-    def note(_error: Exception) -> float:
+    def record(_error: Exception) -> float:
         watching.stop.set()
         return 0.0
 
-    stopped = replace(watching, note=note)
+    stopped = replace(watching, record=record)
     installed = installed_chain(CHAIN)
-    assert not list(verify(run, chain=installed, otherwise=installed, target=lambda: 50, watch=stopped))
+    assert not list(verify_coverage(run, chain=installed, alternate=installed, target=lambda: 50, control=stopped))
     run.refresh_from_db()
     assert run.verified_to == -1
 
 
-@pytest.mark.parametrize("how", ["logs", "bloom", "receipts"])
-def test_an_honest_chain_raises_no_alarm_and_costs_no_write(chain, honest, settings, how):
-    settings.FOLLOW_VERIFY = how
+@pytest.mark.parametrize("method", ["logs", "bloom", "receipts"])
+def test_an_honest_chain_raises_no_alarm_and_costs_no_write(chain, honest, settings, method):
+    settings.FOLLOW_VERIFY = method
     run = read(chain)
     written = dict(Token.objects.values_list("pk", "last_indexed"))
     checked = check(run)
@@ -109,9 +109,9 @@ def test_an_honest_chain_raises_no_alarm_and_costs_no_write(chain, honest, setti
     assert wrong_rows(chain, to=final(chain)) == []
 
 
-@pytest.mark.parametrize("how", ["bloom", "receipts"])
-def test_what_the_only_node_leaves_out_for_good_is_found_by_filters_and_receipts(chain, node, settings, how, caplog):
-    settings.FOLLOW_VERIFY, node.faults = how, FORGETFUL
+@pytest.mark.parametrize("method", ["bloom", "receipts"])
+def test_what_the_only_node_leaves_out_for_good_is_found_by_filters_and_receipts(chain, node, settings, method, caplog):
+    settings.FOLLOW_VERIFY, node.faults = method, FORGETFUL
     run = read(chain)
     lacking = wrong_rows(chain, to=final(chain))
     checked = check(run)
@@ -120,21 +120,21 @@ def test_what_the_only_node_leaves_out_for_good_is_found_by_filters_and_receipts
     # Claims are parts of events.
     rows = [line for line in lacking if " is missing" in line and not line.startswith("claim")]
     assert sum(step.missing for step in checked) == len(rows) > 0
-    assert_alarms_tell(chain, caplog, lacking)
+    assert_alarms_name(chain, caplog, lacking)
 
 
-def test_what_one_node_leaves_out_another_one_tells(chain, node, honest, settings, caplog):
+def test_what_one_node_leaves_out_another_one_returns(chain, node, honest, settings, caplog):
     settings.FOLLOW_VERIFY, node.faults = "logs", FORGETFUL
     run = read(chain)
     lacking = wrong_rows(chain, to=final(chain))
     check(run)
     assert wrong_rows(chain, to=final(chain)) == []
     assert launched() == all_launches(chain)
-    assert_alarms_tell(chain, caplog, lacking)
+    assert_alarms_name(chain, caplog, lacking)
 
 
-def assert_alarms_tell(chain: SimulatedChain, caplog: pytest.LogCaptureFixture, lacking: list[str]) -> None:
-    """Each thing that lacked is in an alarm's range, and the log names chain and range as an error."""
+def assert_alarms_name(chain: SimulatedChain, caplog: pytest.LogCaptureFixture, lacking: list[str]) -> None:
+    """Assert that each missing log is in an alarm's range, and that an error in the log names chain and range."""
     alarms = list(CoverageAlarm.objects.all())
     truth = chain.truth(blocks=chain.blocks[: final(chain) + 1])
     for token in truth.tokens.values():
@@ -155,7 +155,7 @@ def test_a_node_without_block_receipts_is_checked_by_its_transactions(chain, nod
 
 
 def made_up(chain: SimulatedChain) -> tuple[list[Block], int]:
-    """The chain as a node tells it that makes up a launch and events, where there is nothing; and how many."""
+    """Return the chain as from a node that makes up a launch and events in empty blocks; and how many."""
     maker, blocks = TransactionMaker(random.Random(5)), list(chain.blocks)  # noqa: S311 - the same each time
     launch, event = [block.number for block in blocks[20 : final(chain)] if not block.transactions][:2]
     alive = [token for block in blocks[:20] for entry in block.transactions for _, token in entry.launches]
@@ -168,9 +168,9 @@ def made_up(chain: SimulatedChain) -> tuple[list[Block], int]:
     return blocks, sum(len(entry.launches) + len(entry.happenings) for entry in invented.values())
 
 
-@pytest.mark.parametrize("how", ["logs", "bloom", "receipts"])
-def test_what_a_node_made_up_is_taken_back_with_an_alarm(chain, node, honest, settings, how):
-    settings.FOLLOW_VERIFY = how
+@pytest.mark.parametrize("method", ["logs", "bloom", "receipts"])
+def test_what_a_node_made_up_is_undone_with_an_alarm(chain, node, honest, settings, method):
+    settings.FOLLOW_VERIFY = method
     node.pinned, count = made_up(chain)
     run = read(chain)
     assert launched() == all_launches(chain) + 1
@@ -181,7 +181,7 @@ def test_what_a_node_made_up_is_taken_back_with_an_alarm(chain, node, honest, se
     assert sum(alarm.missing for alarm in CoverageAlarm.objects.all()) == 0
 
 
-def test_what_the_only_node_made_up_once_is_taken_back(chain, node, settings):
+def test_what_the_only_node_made_up_once_is_undone(chain, node, settings):
     node.pinned, count = made_up(chain)
     run = read(chain)
     node.pinned = None
@@ -190,7 +190,7 @@ def test_what_the_only_node_made_up_once_is_taken_back(chain, node, settings):
 
 
 def test_rows_that_another_node_merely_leaves_out_stay(chain, node, honest, settings):
-    """The second opinion is the poorer one here."""
+    """Check a second opinion that is the poorer one."""
     settings.FOLLOW_VERIFY, honest.faults = "logs", Faults(omitted_for_good=0.2)
     run = read(chain)
     checked = check(run)
@@ -199,8 +199,8 @@ def test_rows_that_another_node_merely_leaves_out_stay(chain, node, honest, sett
     assert wrong_rows(chain, to=final(chain)) == []
 
 
-def test_a_node_on_another_branch_has_no_say(chain, node, honest, settings):
-    """Its blocks differ from some place on, also where they are final to us."""
+def test_a_node_on_another_branch_is_not_counted(chain, node, honest, settings):
+    """Check a second node whose blocks differ from some number on, also where they are final to us."""
     honest.pinned = other_branch(chain, after=40)
     run = read(chain)
     assert sum(step.invented + step.missing for step in check(run)) == 0
@@ -208,7 +208,7 @@ def test_a_node_on_another_branch_has_no_say(chain, node, honest, settings):
 
 
 def other_branch(chain: SimulatedChain, *, after: int) -> list[Block]:
-    """The chain with other blocks behind this one, none of which holds anything."""
+    """Return the chain with other blocks after this one, none of which holds anything."""
     blocks = list(chain.blocks[: after + 1])
     for block in chain.blocks[after + 1 :]:
         digest = keccak(text=f"other {block.number}").hex()
@@ -217,26 +217,28 @@ def other_branch(chain: SimulatedChain, *, after: int) -> list[Block]:
 
 
 def test_an_empty_filter_is_no_proof_that_rows_are_made_up(chain, node, honest):
-    """Some chains leave their filters empty: what another node leaves out may be there all the same."""
+    """Check chains that leave their filters empty: logs that another node leaves out may be there all the same."""
     run = read(chain)
     before = set(TokenEvent.objects.values_list("pk", flat=True)), launched()
     # By which a simulated node chooses blocks, too: it leaves out all logs.
     node.pinned = honest.pinned = [replace(block, logs_bloom=0) for block in chain.blocks]
-    watching = watch()
+    watching = control()
 
-    def note(_error: Exception) -> float:
+    def record(_error: Exception) -> float:
         watching.stop.set()
         return 0.0
 
-    installed, otherwise = installed_chain(CHAIN), installed_chain_otherwise(CHAIN)
-    stopped = replace(watching, note=note)
-    steps = list(verify(run, chain=installed, otherwise=otherwise, target=lambda: final(chain), watch=stopped))
+    installed, alternate = installed_chain(CHAIN), installed_chain_second_node_first(CHAIN)
+    stopped = replace(watching, record=record)
+    steps = list(
+        verify_coverage(run, chain=installed, alternate=alternate, target=lambda: final(chain), control=stopped)
+    )
     assert sum(step.invented for step in steps) == 0
     assert (set(TokenEvent.objects.values_list("pk", flat=True)), launched()) == before
     assert not CoverageAlarm.objects.exists()
 
 
-def test_rows_that_say_otherwise_than_the_chain_are_written_again_without_an_alarm(chain, node):
+def test_rows_that_differ_from_the_chain_are_written_again_without_an_alarm(chain, node):
     run = read(chain)
     token = Token.objects.filter(generation="v4").first()
     event = TokenEvent.objects.filter(token__isnull=False, kind="image_updated").first()
@@ -251,30 +253,32 @@ def test_rows_that_say_otherwise_than_the_chain_are_written_again_without_an_ala
 
 
 def test_an_event_of_a_factory_that_the_registry_gained_later_is_written_without_an_alarm(chain, node):
-    """Its tokens lie within the run: when the run was read, nobody looked for them."""
+    """Check tokens launched within the run: when the run was read, their events were not looked up."""
     installed = installed_chain(CHAIN)
     addresses = sorted(installed.info.emitters - {FACTORY.lower()})
     run = Coverage.objects.create(
         chain_id=CHAIN, addresses=addresses, address_set="", first_block=0, followed_to=-1, verified_to=-1
     )
-    half = coverage.open_run(installed.info, first=0, last=final(chain) // 2)
+    half = coverage.open_run_coverage(installed.info, first=0, last=final(chain) // 2)
     for row, last in ((run, final(chain)), (half, final(chain) // 2)):
-        for _ in read_history(row, chain=installed, target=lambda last=last: last, watch=watch()):
+        for _ in read_history(row, chain=installed, target=lambda last=last: last, control=control()):
             pass
     events = TokenEvent.objects.count()
-    otherwise = installed_chain_otherwise(CHAIN)
-    steps = list(verify(run, chain=installed, otherwise=otherwise, target=lambda: final(chain), watch=watch()))
+    alternate = installed_chain_second_node_first(CHAIN)
+    steps = list(
+        verify_coverage(run, chain=installed, alternate=alternate, target=lambda: final(chain), control=control())
+    )
     assert TokenEvent.objects.count() > events
     assert sum(step.missing for step in steps) == 0
     assert not CoverageAlarm.objects.exists()
 
 
 def test_an_event_of_a_token_that_became_known_later_is_written_without_an_alarm(chain, node):
-    """Its launch lies before the run: when the run was read, nobody believed the event."""
+    """Check a launch before the run: when the run was read, the event was not trusted."""
     half = final(chain) // 2
     late = read(chain, first=half)
-    early = coverage.open_run(installed_chain(CHAIN).info, first=0, last=half - 1)
-    for _ in read_history(early, chain=installed_chain(CHAIN), target=lambda: half - 1, watch=watch()):
+    early = coverage.open_run_coverage(installed_chain(CHAIN).info, first=0, last=half - 1)
+    for _ in read_history(early, chain=installed_chain(CHAIN), target=lambda: half - 1, control=control()):
         pass
     assert any("event" in line and "is missing" in line for line in wrong_rows(chain, to=final(chain)))
     assert sum(step.missing for step in check(late)) == 0

@@ -1,4 +1,4 @@
-"""Who indexes single transactions shares a chain; who follows it owns it."""
+"""Tests of tokens/indexing/chain_lock.py: shared for single transactions, exclusive for following."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -7,11 +7,11 @@ import pytest
 from django.db import connection, transaction
 
 from development.devchain.anvil import CHAIN_ID
-from development.devchain.launch_transactions import LaunchConfig
+from development.devchain.launch_transactions import DevLaunchConfig
 from tests.processes.waiting import wait_for
 from tokens.indexing import chain_lock, index_requests, unwinding
-from tokens.indexing.chain_lock import Purpose
-from tokens.indexing.writing import write
+from tokens.indexing.chain_lock import ChainLockPurpose
+from tokens.indexing.writing import write_transactions
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import IndexRequest, Token
 
@@ -19,14 +19,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def waiting():
-    """How many connections wait for an advisory lock."""
+    """Return how many connections wait for an advisory lock."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
         return cursor.fetchone()[0]
 
 
 def hold(take, chain_id, taken, done):
-    """Take a lock in a transaction of this thread, and keep it until `done`."""
+    """Acquire a lock in a transaction of this thread, and keep it until `done`."""
     try:
         with transaction.atomic():
             take(chain_id)
@@ -37,7 +37,7 @@ def hold(take, chain_id, taken, done):
 
 
 def together(first, second, *, chain_ids=(1, 1)):
-    """Whether a second one gets its lock while the first one holds his; both have had it in the end."""
+    """Return whether a second thread gets its lock while the first one holds its own; both have had it in the end."""
     with ThreadPoolExecutor(2) as pool:
         events = [threading.Event() for _ in range(4)]
         one = pool.submit(hold, first, chain_ids[0], events[0], events[1])
@@ -53,7 +53,7 @@ def together(first, second, *, chain_ids=(1, 1)):
     return at_once
 
 
-@pytest.mark.parametrize("take", [chain_lock.share, chain_lock.own])
+@pytest.mark.parametrize("take", [chain_lock.lock_shared, chain_lock.lock_exclusive])
 def test_a_lock_outside_of_a_transaction_is_refused(take):
     with pytest.raises(RuntimeError, match="transaction"):
         take(1)
@@ -61,30 +61,30 @@ def test_a_lock_outside_of_a_transaction_is_refused(take):
 
 def test_each_chain_and_purpose_has_a_key_of_its_own():
     ids = [0, 1, 2, 8453, 2**31, 2**62, -1]
-    keys = {chain_lock.key(purpose, chain_id) for purpose in Purpose for chain_id in ids}
-    assert len(keys) == len(Purpose) * len(ids)
+    keys = {chain_lock.chain_lock_key(purpose, chain_id) for purpose in ChainLockPurpose for chain_id in ids}
+    assert len(keys) == len(ChainLockPurpose) * len(ids)
     assert all(-(2**63) <= key < 2**63 for key in keys)
 
 
 @pytest.mark.parametrize(
     ("first", "second", "at_once"),
     [
-        (chain_lock.share, chain_lock.share, True),
-        (chain_lock.share, chain_lock.own, False),
-        (chain_lock.own, chain_lock.share, False),
-        (chain_lock.own, chain_lock.own, False),
+        (chain_lock.lock_shared, chain_lock.lock_shared, True),
+        (chain_lock.lock_shared, chain_lock.lock_exclusive, False),
+        (chain_lock.lock_exclusive, chain_lock.lock_shared, False),
+        (chain_lock.lock_exclusive, chain_lock.lock_exclusive, False),
     ],
 )
-def test_an_owner_is_alone_with_his_chain(first, second, at_once):
+def test_an_owner_has_exclusive_access_to_its_chain(first, second, at_once):
     assert together(first, second) is at_once
 
 
-def test_the_owner_of_another_chain_is_nobodys_business():
-    assert together(chain_lock.own, chain_lock.own, chain_ids=(1, 2))
+def test_the_owner_of_another_chain_blocks_nothing():
+    assert together(chain_lock.lock_exclusive, chain_lock.lock_exclusive, chain_ids=(1, 2))
 
 
 def test_workers_and_a_follower_of_the_same_transactions_neither_block_for_ever_nor_lose_a_row(launchpad):
-    hashes = [launchpad.launch_batch(LaunchConfig(name="a"), LaunchConfig(name="b")) for _ in range(4)]
+    hashes = [launchpad.launch_batch(DevLaunchConfig(name="a"), DevLaunchConfig(name="b")) for _ in range(4)]
     chain = installed_chain(CHAIN_ID)
     facts = [chain.read_transaction(tx_hash) for tx_hash in hashes]
     barrier = threading.Barrier(5)
@@ -102,9 +102,9 @@ def test_workers_and_a_follower_of_the_same_transactions_neither_block_for_ever_
         try:
             for _ in range(10):
                 with transaction.atomic():
-                    chain_lock.own(CHAIN_ID)
+                    chain_lock.lock_exclusive(CHAIN_ID)
                     unwinding.unwind_blocks(CHAIN_ID, above=facts[0].block_number - 1)
-                    write(facts, chain=chain.info)
+                    write_transactions(facts, chain=chain.info)
         finally:
             connection.close()
 

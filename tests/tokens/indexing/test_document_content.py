@@ -1,4 +1,4 @@
-"""What is taken from documents that describe tokens, and where these are: anybody writes them."""
+"""Contents and locations of documents that describe tokens, which are untrusted."""
 
 import base64
 import json
@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.api.rendering import render_json
-from config.http.json_client import Permanent
-from tokens.indexing.documents.document_content import read_document
-from tokens.indexing.documents.document_locations import inline_document, is_inline, locate
+from config.http.errors import PermanentError
+from tokens.indexing.documents.document_content import parse_document
+from tokens.indexing.documents.document_locations import document_url, inline_document, is_inline
 from tokens.indexing.metadata import MAX_LINKS, MAX_TEXT, social_links
 
 CID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"
@@ -40,22 +40,22 @@ KEYS = [
 
 
 def read(value):
-    return read_document(json.dumps(value).encode())
+    return parse_document(json.dumps(value).encode())
 
 
 @pytest.mark.parametrize("content", [b"", b"<html>", b"{", b"{'a': 1}", b"[" * 100_000, b"\xff\xfe{}", b'{"a": NaN}'])
 def test_what_is_no_json_is_no_document(content):
-    with pytest.raises(Permanent, match="a document that is not JSON"):
-        read_document(content)
+    with pytest.raises(PermanentError, match="a document that is not JSON"):
+        parse_document(content)
 
 
 @pytest.mark.parametrize("value", [None, 1, "text", [], [{}]])
 def test_what_is_no_object_is_no_document(value):
-    with pytest.raises(Permanent, match="a document that is no JSON object"):
+    with pytest.raises(PermanentError, match="a document that is no JSON object"):
         read(value)
 
 
-def test_it_takes_what_metaplex_documents_say():
+def test_it_takes_the_fields_of_metaplex_documents():
     document = {
         "name": "Never taken",
         "symbol": "NEVER",
@@ -103,7 +103,7 @@ def test_files_that_are_no_pictures_are_left_out(files):
     assert read({"properties": {"files": files}}) == NOTHING
 
 
-def test_a_picture_among_the_files_stands_in_for_one_that_is_missing():
+def test_a_picture_among_the_files_replaces_a_missing_one():
     files = [{"uri": "https://a.example/v.mp4", "type": "video/mp4"}, {"uri": "ar://abc", "type": "image/gif"}]
     assert read({"image": "javascript:alert(1)", "properties": {"files": files}})["img_url"] == "ar://abc"
 
@@ -141,18 +141,18 @@ def test_texts_are_cut_and_lose_what_postgresql_refuses():
     content = (
         b'{"description": "a\\u0000b\\ud800c' + b"d" * 20_000 + b'", "twitter": "https://x.com/\\ud83d\\ude00\\u0000"}'
     )
-    said = read_document(content)
-    assert said["description"] == "ab\ufffdc" + "d" * (MAX_TEXT - 4)
-    assert said["socialMediaUrls"] == [{"platform": "twitter", "url": "https://x.com/\U0001f600"}]
+    parsed = parse_document(content)
+    assert parsed["description"] == "ab\ufffdc" + "d" * (MAX_TEXT - 4)
+    assert parsed["socialMediaUrls"] == [{"platform": "twitter", "url": "https://x.com/\U0001f600"}]
 
 
 @given(st.dictionaries(st.sampled_from(KEYS), anything))
 def test_whatever_a_document_holds_every_answer_can_carry(value):
-    said = read(value)
-    assert set(said) == set(NOTHING)
-    assert len(said["description"]) <= MAX_TEXT and len(said["socialMediaUrls"]) <= MAX_LINKS
-    assert "\0" not in render_json(said).decode()
-    assert len(social_links(said)) == len(said["socialMediaUrls"])
+    parsed = read(value)
+    assert set(parsed) == set(NOTHING)
+    assert len(parsed["description"]) <= MAX_TEXT and len(parsed["socialMediaUrls"]) <= MAX_LINKS
+    assert "\0" not in render_json(parsed).decode()
+    assert len(social_links(parsed)) == len(parsed["socialMediaUrls"])
 
 
 @pytest.mark.parametrize(
@@ -167,8 +167,8 @@ def test_whatever_a_document_holds_every_answer_can_carry(value):
         ("ar://" + "a-_" * 14 + "b", "https://arweave.example/" + "a-_" * 14 + "b"),
     ],
 )
-def test_a_document_is_where_its_uri_says(uri, url):
-    assert locate(uri, **GATEWAYS) == url
+def test_a_document_is_at_its_uri(uri, url):
+    assert document_url(uri, **GATEWAYS) == url
 
 
 @pytest.mark.parametrize(
@@ -183,25 +183,25 @@ def test_a_document_is_where_its_uri_says(uri, url):
     ],
 )
 def test_other_uris_name_no_document(uri):
-    with pytest.raises(Permanent, match="a URI that is not"):
-        locate(uri, **GATEWAYS)
+    with pytest.raises(PermanentError, match="a URI that is not"):
+        document_url(uri, **GATEWAYS)
 
 
 @pytest.mark.parametrize("path", ["..", "a/../../b", ".", "%2e%2e/x", "..\\x", "a/%2E%2E%2Fx", "a%5c..%5cx"])
 def test_no_uri_leads_out_of_the_gateways_directory(path):
-    with pytest.raises(Permanent, match="in its path"):
-        locate(f"ipfs://{CID}/{path}", **GATEWAYS)
+    with pytest.raises(PermanentError, match="in its path"):
+        document_url(f"ipfs://{CID}/{path}", **GATEWAYS)
 
 
 @pytest.mark.parametrize(
     ("uri", "setting"), [(f"ipfs://{CID}", "IPFS_GATEWAY_URL"), ("ar://" + "a" * 43, "ARWEAVE_GATEWAY_URL")]
 )
-def test_without_a_gateway_it_says_so(uri, setting):
-    with pytest.raises(Permanent, match=f"{setting} is off"):
-        locate(uri, ipfs="", arweave="")
+def test_without_a_gateway_it_reports_it(uri, setting):
+    with pytest.raises(PermanentError, match=f"{setting} is off"):
+        document_url(uri, ipfs="", arweave="")
 
 
-def test_a_document_may_stand_in_its_uri():
+def test_a_document_may_be_inside_its_uri():
     packed = base64.b64encode(b'{"a": 1}').decode()
     for uri in (f"data:application/json;base64,{packed}", f"DATA:text/json;charset=utf-8;BASE64,{packed}"):
         assert is_inline(uri) and inline_document(uri) == b'{"a": 1}'
@@ -212,10 +212,10 @@ def test_a_document_may_stand_in_its_uri():
     "uri", ["data:text/html,x", "data:", "data:application/json;base64", "data:,x", "data:image/png,x"]
 )
 def test_a_uri_of_something_else_is_no_document(uri):
-    with pytest.raises(Permanent, match="not of JSON"):
+    with pytest.raises(PermanentError, match="not of JSON"):
         inline_document(uri)
 
 
 def test_a_uri_whose_base64_is_wrong_is_no_document():
-    with pytest.raises(Permanent, match="base64"):
+    with pytest.raises(PermanentError, match="base64"):
         inline_document("data:application/json;base64,@@@")

@@ -15,20 +15,20 @@ from django.db.models import F
 from django.utils import timezone
 
 from config.environment.variables import BASE_DIR
-from config.postgresql.advisory_locks import HeldElsewhere
+from config.postgresql.advisory_locks import LockHeldError
 from tests.nodes.document_host import DocumentHost, Page, document_host, json_page, redirect
 from tests.processes.database_gates import database_gate
 from tests.processes.waiting import wait_for
 from tests.rows.factories import TokenDocumentFactory, TokenFactory
 from tests.rows.written_facts import drawn_launches, launch_facts_of, write_all
 from tests.tokens.indexing.test_worker_kill import celery
-from tokens import tasks
+from tokens.indexing import tasks
 from tokens.indexing.documents import fetching
 from tokens.models import Token, TokenDocument
 
 pytestmark = pytest.mark.django_db
 
-SAID = {
+DOCUMENT = {
     "name": "Other",
     "symbol": "OTHER",
     "description": "A coffee.",
@@ -48,7 +48,7 @@ def host(settings) -> Iterator[DocumentHost]:
 
 
 def launched(uri: str, *, image: str | None = None, metadata: str | None = None) -> TokenDocument:
-    """The document of a token whose launch names it, and says little else, as Solana's do."""
+    """Return the document of a token whose launch names it, and contains little else, as Solana's do."""
     (launch,) = drawn_launches(1)
     write_all(launch_facts_of([replace(launch, uri=uri, image=image, metadata=metadata)]))
     return TokenDocument.objects.get(token__contract_address=launch.token)
@@ -63,16 +63,16 @@ def pause_of(document: TokenDocument) -> float:
     return (document.due_at - timezone.now()).total_seconds()
 
 
-def test_without_documents_nothing_is_asked_for():
-    assert fetching.fetch_due() == 0
+def test_without_documents_nothing_is_fetched():
+    assert fetching.fetch_due_documents() == 0
 
 
-def test_nothing_is_asked_for_where_an_operator_says_so(host, settings):
+def test_nothing_is_fetched_where_an_operator_disables_it(host, settings):
     settings.FETCH_DOCUMENTS = False
-    document = TokenDocumentFactory(uri=host.put("/a", json_page(SAID)))
-    assert fetching.fetch_due() == 0
+    document = TokenDocumentFactory(uri=host.put("/a", json_page(DOCUMENT)))
+    assert fetching.fetch_due_documents() == 0
     document.refresh_from_db()
-    assert (document.status, document.attempts, host.asked) == ("pending", 0, [])
+    assert (document.status, document.attempts, host.received) == ("pending", 0, [])
 
 
 @pytest.mark.parametrize(
@@ -81,38 +81,38 @@ def test_nothing_is_asked_for_where_an_operator_says_so(host, settings):
         (Page(body=b"<html>"), "a document that is not JSON"),
         (json_page([1]), "a document that is no JSON object"),
         (Page(status=410), "HTTP status 410"),
-        (Page(body=b" " * 300_000), "an answer of more than 262144 bytes"),
+        (Page(body=b" " * 300_000), "a response of more than 262144 bytes"),
         (redirect("http://169.254.169.254/latest/meta-data"), "a host without a public address, or another port"),
         (redirect("file:///etc/passwd"), "a URL that is not http"),
     ],
 )
 def test_what_no_later_try_mends_is_given_up_with_the_reason(host, page, reason):
     document = TokenDocumentFactory(uri=host.put("/a", page))
-    assert fetching.fetch_due() == 1
+    assert fetching.fetch_due_documents() == 1
     document.refresh_from_db()
     assert (document.status, document.content, document.fetched_at) == ("failed", {}, None)
     assert document.last_error.startswith(reason)
-    assert fetching.fetch_due() == 0
+    assert fetching.fetch_due_documents() == 0
 
 
 @pytest.mark.parametrize("uri", ["http://127.0.0.2:80/", "http://localhost/", "ipns://x", "", "x", "http://10.0.0.1/"])
 def test_a_uri_of_nothing_public_is_given_up(host, settings, uri):
     settings.OUTBOUND_ALLOWED_NETWORKS = ()
     document = TokenDocumentFactory(uri=uri)
-    fetching.fetch_due()
+    fetching.fetch_due_documents()
     document.refresh_from_db()
     assert document.status == "failed"
 
 
 @pytest.mark.parametrize("status", [404, 408, 425, 429, 500, 502, 503])
-def test_what_may_come_later_is_asked_for_again(host, status):
-    document = TokenDocumentFactory(uri=host.put("/a", Page(status=status), json_page(SAID)))
-    fetching.fetch_due()
-    assert 5 < pause_of(document) <= fetching.FIRST_PAUSE_SECONDS
+def test_what_may_come_later_is_fetched_again(host, status):
+    document = TokenDocumentFactory(uri=host.put("/a", Page(status=status), json_page(DOCUMENT)))
+    fetching.fetch_due_documents()
+    assert 5 < pause_of(document) <= fetching.FIRST_RETRY_DELAY_SECONDS
     assert (document.status, document.attempts) == ("pending", 1)
     assert document.last_error == f"HTTP status {status}"
     make_due()
-    fetching.fetch_due()
+    fetching.fetch_due_documents()
     document.refresh_from_db()
     assert (document.status, document.attempts, document.last_error) == ("fetched", 2, "")
     assert document.content == CONTENT
@@ -122,24 +122,24 @@ def test_pauses_triple_until_it_is_given_up(host, settings):
     settings.DOCUMENT_ATTEMPTS = 4
     document = TokenDocumentFactory(uri=host.put("/a", Page(status=500)))
     for seconds in (15, 45, 135):
-        fetching.fetch_due()
+        fetching.fetch_due_documents()
         assert seconds - 10 < pause_of(document) <= seconds
         make_due()
-    fetching.fetch_due()
+    fetching.fetch_due_documents()
     document.refresh_from_db()
     assert (document.status, document.attempts, document.last_error) == ("failed", 4, "HTTP status 500")
 
 
-def test_no_pause_is_longer_than_a_day_and_a_host_may_ask_for_one(host):
+def test_no_retry_delay_is_longer_than_a_day_and_a_host_may_set_one(host):
     TokenDocumentFactory(uri=host.put("/a", Page(status=500)), attempts=10)
     asks = TokenDocumentFactory(uri=host.put("/b", Page(status=429, headers={"retry-after": "3600"})))
-    fetching.fetch_due()
+    fetching.fetch_due_documents()
     assert 86_000 < pause_of(TokenDocument.objects.get(attempts=11)) <= 86_400
     assert 3_500 < pause_of(asks) <= 3_600
 
 
 def test_it_becomes_the_tokens_description_image_and_links(host):
-    document = launched(host.put("/a", json_page(SAID)))
+    document = launched(host.put("/a", json_page(DOCUMENT)))
     before = document.token
     assert tasks.fetch_documents() is None
     token, document = Token.objects.get(), TokenDocument.objects.get()
@@ -150,26 +150,26 @@ def test_it_becomes_the_tokens_description_image_and_links(host):
 
 
 def test_answers_have_it_with_its_links(host, client):
-    launched(host.put("/a", json_page(SAID)))
-    fetching.fetch_due()
+    launched(host.put("/a", json_page(DOCUMENT)))
+    fetching.fetch_due_documents()
     (record,) = client.get("/api/tokens").json()["data"]
     assert (record["description"], record["img_url"]) == ("A coffee.", "ipfs://picture")
     assert record["socialLinks"] == [{"name": "twitter", "link": "https://x.com/qahwa"}]
 
 
-def test_what_the_chain_says_counts_more(host):
-    uri = host.put("/a", json_page(SAID))
+def test_on_chain_values_override_the_document(host):
+    uri = host.put("/a", json_page(DOCUMENT))
     launched(uri, image="https://chain.example/a.png", metadata='{"description": "The chain\'s."}')
-    fetching.fetch_due()
+    fetching.fetch_due_documents()
     token = Token.objects.get()
     assert (token.description, token.img_url) == ("The chain's.", "https://chain.example/a.png")
     assert token.metadata["socialMediaUrls"] == LINKS
 
 
 def test_writing_a_launch_again_keeps_it(host):
-    uri = host.put("/a", json_page(SAID))
+    uri = host.put("/a", json_page(DOCUMENT))
     launched(uri)
-    fetching.fetch_due()
+    fetching.fetch_due_documents()
     assert launched(uri).status == "fetched"
     assert launched(f"{uri}?new").content == CONTENT
     token = Token.objects.get()
@@ -179,17 +179,17 @@ def test_writing_a_launch_again_keeps_it(host):
 
 def test_documents_on_ipfs_come_from_the_gateway(host, settings):
     settings.IPFS_GATEWAY_URL = f"{host.url}/ipfs"
-    host.put(f"/ipfs/{CID}/meta%20data.json", json_page(SAID))
+    host.put(f"/ipfs/{CID}/meta%20data.json", json_page(DOCUMENT))
     document = launched(f"ipfs://{CID}/meta data.json")
-    fetching.fetch_due()
+    fetching.fetch_due_documents()
     document.refresh_from_db()
     assert document.content == CONTENT
 
 
-def test_without_a_gateway_a_document_on_ipfs_says_so(settings):
+def test_without_a_gateway_a_document_on_ipfs_reports_it(settings):
     settings.IPFS_GATEWAY_URL = ""
     document = TokenDocumentFactory(uri=f"ipfs://{CID}")
-    fetching.fetch_due()
+    fetching.fetch_due_documents()
     document.refresh_from_db()
     assert (document.status, document.last_error) == (
         "failed",
@@ -199,14 +199,14 @@ def test_without_a_gateway_a_document_on_ipfs_says_so(settings):
 
 def test_a_document_in_its_uri_needs_no_host():
     document = TokenDocumentFactory(uri='data:application/json,{"description": "Here."}')
-    fetching.fetch_due()
+    fetching.fetch_due_documents()
     document.refresh_from_db()
     assert document.content["description"] == "Here."
 
 
 def test_texts_that_postgresql_refuses_are_kept_without_what_it_refuses(host):
     document = launched(host.put("/a", Page(body=b'{"description": "a\\u0000\\ud800", "image": "https://a/\\u0000"}')))
-    fetching.fetch_due()
+    fetching.fetch_due_documents()
     document.refresh_from_db()
     assert (document.content["description"], document.content["img_url"]) == ("a\ufffd", "https://a/")
     assert Token.objects.get().description == "a\ufffd"
@@ -218,7 +218,7 @@ def test_a_host_is_one_host_however_it_is_written():
         ["https://a.example", "https://A.EXAMPLE:443", "HTTP://a.example:80", "https://a.example."]
     ):
         TokenDocumentFactory.create_batch(2, uri=f"{place}/{n}")
-    assert len(fetching.claim(now)) == fetching.OF_ONE_HOST
+    assert len(fetching.claim_documents(now)) == fetching.MAX_PER_HOST
 
 
 def test_one_host_has_a_few_places_and_new_documents_come_first():
@@ -227,95 +227,97 @@ def test_one_host_has_a_few_places_and_new_documents_come_first():
     on_ipfs = [TokenDocumentFactory(uri=f"ipfs://{CID}/{n}") for n in range(6)]
     tried = [TokenDocumentFactory(uri=f"https://tried.example/{n}", attempts=1) for n in range(3)]
     others = [TokenDocumentFactory(uri=f"https://{n}.example/") for n in range(7)]
-    claimed = {document.token_id for document in fetching.claim(now)}
-    assert len(claimed) == fetching.BATCH
-    assert len(claimed & {document.pk for document in old}) == fetching.OF_ONE_HOST
-    assert len(claimed & {document.pk for document in on_ipfs}) == fetching.OF_ONE_HOST
+    claimed = {document.token_id for document in fetching.claim_documents(now)}
+    assert len(claimed) == fetching.BATCH_SIZE
+    assert len(claimed & {document.pk for document in old}) == fetching.MAX_PER_HOST
+    assert len(claimed & {document.pk for document in on_ipfs}) == fetching.MAX_PER_HOST
     assert claimed >= {document.pk for document in others}
     assert len(claimed & {document.pk for document in tried}) == 1
 
 
-def test_a_claimed_document_is_nobody_elses_for_a_lease():
+def test_a_claimed_document_is_no_other_workers_for_a_lease():
     TokenDocumentFactory()
     now = timezone.now()
-    (claimed,) = fetching.claim(now)
+    (claimed,) = fetching.claim_documents(now)
     assert claimed.attempts == 1
-    assert fetching.claim(now + timedelta(seconds=fetching.LEASE_SECONDS - 1)) == []
-    (again,) = fetching.claim(now + timedelta(seconds=fetching.LEASE_SECONDS))
+    assert fetching.claim_documents(now + timedelta(seconds=fetching.LEASE_SECONDS - 1)) == []
+    (again,) = fetching.claim_documents(now + timedelta(seconds=fetching.LEASE_SECONDS))
     assert again.attempts == 2
 
 
-def test_who_comes_after_his_lease_stores_nothing():
+def test_a_worker_whose_lease_expired_stores_nothing():
     TokenDocumentFactory()
     now = timezone.now()
-    (late,) = fetching.claim(now)
-    fetching.claim(now + timedelta(seconds=fetching.LEASE_SECONDS))
-    fetching.store(late, fetching.Outcome(content=CONTENT))
-    fetching.store(late, fetching.fetch("x"))
+    (late,) = fetching.claim_documents(now)
+    fetching.claim_documents(now + timedelta(seconds=fetching.LEASE_SECONDS))
+    fetching.store_outcome(late, fetching.FetchOutcome(content=CONTENT))
+    fetching.store_outcome(late, fetching.fetch_document("x"))
     document = TokenDocument.objects.get()
     assert (document.status, document.content, document.last_error) == ("pending", {}, "")
 
 
 def test_a_document_whose_uri_changed_meanwhile_is_fetched_anew():
     TokenDocumentFactory()
-    (late,) = fetching.claim(timezone.now())
+    (late,) = fetching.claim_documents(timezone.now())
     TokenDocument.objects.update(uri="https://other.example/")
-    fetching.store(late, fetching.Outcome(content=CONTENT))
+    fetching.store_outcome(late, fetching.FetchOutcome(content=CONTENT))
     assert TokenDocument.objects.get().content == {}
 
 
 def test_what_ends_its_workers_is_given_up(settings):
     document = TokenDocumentFactory(attempts=settings.DOCUMENT_ATTEMPTS)
-    assert fetching.claim(timezone.now()) == []
+    assert fetching.claim_documents(timezone.now()) == []
     document.refresh_from_db()
     assert (document.status, document.last_error) == (
         "failed",
-        "its worker ended without a result; the log says why",
+        "its worker ended without a result; see the log",
     )
 
 
 def test_slow_hosts_wait_beside_each_other(host, settings):
     settings.DOCUMENT_TIMEOUT_SECONDS = 0.3
     host.opened.clear()
-    for n in range(fetching.OF_ONE_HOST):
+    for n in range(fetching.MAX_PER_HOST):
         TokenDocumentFactory(uri=f"{host.url}/{n}")
-    round_of_all = fetching.fetch_due()
-    assert round_of_all == fetching.OF_ONE_HOST
-    assert len(host.asked) == fetching.OF_ONE_HOST
-    assert set(TokenDocument.objects.values_list("last_error", flat=True)) == {"an answer that takes too long"}
+    round_of_all = fetching.fetch_due_documents()
+    assert round_of_all == fetching.MAX_PER_HOST
+    assert len(host.received) == fetching.MAX_PER_HOST
+    assert set(TokenDocument.objects.values_list("last_error", flat=True)) == {"a response that takes too long"}
 
 
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_at_once_fetch_a_document_once(host):
     host.opened.clear()
-    document = launched(host.put("/a", json_page(SAID)))
+    document = launched(host.put("/a", json_page(DOCUMENT)))
     counts: list[int] = []
 
     def work() -> None:
-        counts.append(fetching.fetch_due())
+        counts.append(fetching.fetch_due_documents())
         connection.close()
 
     first = threading.Thread(target=work)
     first.start()
-    wait_for(lambda: host.asked)
-    assert fetching.claim(timezone.now()) == []
+    wait_for(lambda: host.received)
+    assert fetching.claim_documents(timezone.now()) == []
     TokenDocumentFactory()
-    with pytest.raises(HeldElsewhere):
-        fetching.fetch_due()
+    with pytest.raises(LockHeldError):
+        fetching.fetch_due_documents()
     tasks.fetch_documents()
     TokenDocument.objects.exclude(pk=document.pk).delete()
     host.opened.set()
     first.join()
     close_old_connections()
-    assert (counts, host.asked) == ([1], ["/a"])
+    assert (counts, host.received) == ([1], ["/a"])
     document.refresh_from_db()
     assert document.content == CONTENT
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_that_is_killed_before_it_stores_loses_nothing(host, service_environment):
-    document = launched(host.put("/a", json_page(SAID)))
-    program = "import django; django.setup(); from tokens import documents; documents.fetch_due()"
+    document = launched(host.put("/a", json_page(DOCUMENT)))
+    program = (
+        "import django; django.setup(); from tokens.indexing.documents import fetching; fetching.fetch_due_documents()"
+    )
     environment = service_environment | {
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "OUTBOUND_ALLOWED_NETWORKS": "127.0.0.1",
@@ -333,20 +335,20 @@ def test_a_worker_that_is_killed_before_it_stores_loses_nothing(host, service_en
     assert (document.status, document.content, document.attempts) == ("pending", {}, 1)
     assert Token.objects.get().description == ""
     make_due()
-    assert fetching.fetch_due() == 1
-    assert host.asked == ["/a", "/a"]
+    assert fetching.fetch_due_documents() == 1
+    assert host.received == ["/a", "/a"]
     assert Token.objects.get().description == "A coffee."
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_of_its_queue_fetches_what_beat_asks_for(host, service_environment, tmp_path):
-    document = launched(host.put("/a", json_page(SAID)))
+def test_a_worker_of_its_queue_fetches_what_beat_enqueues(host, service_environment, tmp_path):
+    document = launched(host.put("/a", json_page(DOCUMENT)))
     environment = service_environment | {"OUTBOUND_ALLOWED_NETWORKS": "127.0.0.1"}
     beat = ["beat", "--scheduler", "celery.beat:Scheduler", "--pidfile=", "--schedule", str(tmp_path / "schedule")]
     of_documents = ["worker", "--queues", "documents", "--concurrency", "1", "--loglevel", "warning"]
     with celery(*beat, environment=environment), celery(*of_documents, environment=environment):
         wait_for(lambda: TokenDocument.objects.filter(status="fetched").exists(), seconds=60)
-    assert (Token.objects.get(pk=document.pk).description, host.asked) == ("A coffee.", ["/a"])
+    assert (Token.objects.get(pk=document.pk).description, host.received) == ("A coffee.", ["/a"])
 
 
 def test_its_task_waits_in_a_queue_of_its_own():
@@ -354,15 +356,15 @@ def test_its_task_waits_in_a_queue_of_its_own():
     assert "documents" in [queue.name for queue in django_settings.CELERY_TASK_QUEUES]
 
 
-def test_fetching_again_starts_anew_and_keeps_what_was_said(host):
-    document = launched(host.put("/a", json_page(SAID), Page(status=410), json_page({"description": "New."})))
-    fetching.fetch_due()
-    assert fetching.reopen([document]) == 1
-    fetching.fetch_due()
+def test_fetching_again_starts_anew_and_keeps_the_former_content(host):
+    document = launched(host.put("/a", json_page(DOCUMENT), Page(status=410), json_page({"description": "New."})))
+    fetching.fetch_due_documents()
+    assert fetching.reopen_documents([document]) == 1
+    fetching.fetch_due_documents()
     document.refresh_from_db()
     assert (document.status, Token.objects.get().description) == ("failed", "A coffee.")
-    fetching.reopen([document])
-    fetching.fetch_due()
+    fetching.reopen_documents([document])
+    fetching.fetch_due_documents()
     document.refresh_from_db()
     token = Token.objects.get()
     assert (document.status, document.attempts) == ("fetched", 1)
@@ -370,8 +372,8 @@ def test_fetching_again_starts_anew_and_keeps_what_was_said(host):
 
 
 def test_a_document_of_a_token_whose_launch_is_not_kept_is_kept_by_itself(host):
-    document = TokenDocumentFactory(token=TokenFactory(), uri=host.put("/a", json_page(SAID)))
-    fetching.fetch_due()
+    document = TokenDocumentFactory(token=TokenFactory(), uri=host.put("/a", json_page(DOCUMENT)))
+    fetching.fetch_due_documents()
     document.refresh_from_db()
     assert (document.status, document.token.description) == ("fetched", "")
     assert TokenDocument.objects.filter(fetched_at__gte=F("due_at") - timedelta(days=1)).exists()

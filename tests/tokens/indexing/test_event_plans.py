@@ -1,4 +1,4 @@
-"""Events and claims are found by their indexes, on tables of some size."""
+"""Query plans of events and claims: they use their indexes, on tables of some size."""
 
 import pytest
 from django.db import connection
@@ -10,8 +10,8 @@ from tests.rows.many_tokens import drop_tokens, make_tokens, multiply, plans, se
 from tokens.chains.evm.generations import event_decoding as chain_events
 from tokens.chains.types import EventLog, TransactionFacts
 from tokens.fees.claimed import read_claimed_fees
-from tokens.indexing.event_rows import bring_up_to_date
-from tokens.indexing.event_sources import believe
+from tokens.indexing.event_rows import refresh_token_state
+from tokens.indexing.event_sources import filter_trusted
 from tokens.models import Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +40,7 @@ FACTS = '{"admin": "", "image": "", "metadata": "", "fee_recipients": [], "airdr
 
 @pytest.fixture(scope="module")
 def rows(django_db_setup, django_db_blocker):
-    """Tokens with their launches, events and claims; gone after this module."""
+    """Create tokens with their launches, events and claims; gone after this module."""
     with django_db_blocker.unblock():
         make_tokens(TOKENS, {"market_cap": "NULL"})
         with connection.cursor() as cursor:
@@ -55,7 +55,7 @@ def rows(django_db_setup, django_db_blocker):
         drop_tokens()
 
 
-def test_claims_are_added_up_from_the_index_alone(rows):
+def test_claims_are_added_up_only_from_the_index(rows):
     recipient = "0x" + f"{7:040x}"
     total, page = plans(
         lambda: read_claimed_fees(chain_id=8453, currency=WETH, recipient=recipient, limit=50, offset=100),
@@ -68,7 +68,7 @@ def test_claims_are_added_up_from_the_index_alone(rows):
 
 def test_the_changes_of_a_token_are_found_among_all_its_events(rows):
     token = Token.objects.order_by("pk").first()
-    (plan,) = plans(lambda: bring_up_to_date([token.pk]), "tokens_tokenevent")
+    (plan,) = plans(lambda: refresh_token_state([token.pk]), "tokens_tokenevent")
     assert "token_event_changes" in plan
     assert "Seq Scan" not in plan
 
@@ -92,11 +92,11 @@ def test_whose_events_they_are_is_looked_up_in_two_indexes(rows):
     image = event(STRANGER, "UpdateImage(string)", "x")
     claim = event(STRANGER, claimed, SENDER, ZERO, ZERO, 1, 1, 1, 1, indexed=(0, 1, 2))
     logs = [EventLog(emitter=STRANGER, log_index=index, raw=log) for index, log in enumerate((image, claim))]
-    assert [chain_events.source_of(log).value for log in logs] == ["itself", "its_locker"]
+    assert [chain_events.event_source(log).value for log in logs] == ["itself", "its_locker"]
     held = TransactionFacts(
         tx_hash="0x01", block_number=1, block_hash="0x02", block_time=0, launches=(), event_logs=tuple(logs)
     )
-    (plan,) = plans(lambda: believe([held], chain=base()))
+    (plan,) = plans(lambda: filter_trusted([held], chain=base()))
     assert "token_by_address" in plan or "token_once_per_chain" in plan
     assert "token_by_locker" in plan
     assert "Seq Scan" not in plan

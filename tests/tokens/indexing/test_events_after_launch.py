@@ -1,4 +1,4 @@
-"""From the hash of a transaction to what it changed, on the recorded chain, and back."""
+"""Events after launch: from the hash of a transaction to what it changed, on the recorded chain, and back."""
 
 from collections import defaultdict
 
@@ -12,7 +12,7 @@ from tests.nodes.launch_builder import DEPLOYER, FACTORY_V4, LOCKER_V4, SENDER, 
 from tests.nodes.recordings import EVENT_TRANSACTIONS, RECORDED_LAUNCHES, decoded, mined
 from tests.rows.factories import TokenFactory
 from tokens.catalogue.records import read_records
-from tokens.chains.types import LaunchNotFound
+from tokens.chains.errors import LaunchNotFoundError
 from tokens.indexing import event_rows, index_requests
 from tokens.models import FeeClaim, IndexRequest, Token, TokenEvent
 
@@ -33,7 +33,7 @@ V31_CLAIM = (
 
 @pytest.fixture(autouse=True)
 def base_chain(node, settings, forget_chains):
-    """The service with the recorded chain's node."""
+    """Install the service with the recorded chain's node."""
     settings.RPC_URLS = {CHAIN_ID: (node.url,)}
     settings.RPC_ATTEMPTS = 1
     forget_chains()
@@ -45,7 +45,7 @@ def index(label):
 
 
 def launched(label):
-    """The token of a launch that is indexed."""
+    """Return the token of a launch that is indexed."""
     return Token.objects.get(contract_address=index(label)[0])
 
 
@@ -58,7 +58,7 @@ def record_of(token):
 
 
 def everything():
-    """All that indexing writes, but for the time of it."""
+    """Return all that indexing writes, but for the time of it."""
     tokens = [
         {name: value for name, value in row.items() if name != "last_indexed"}
         for row in Token.objects.order_by("id").values()
@@ -92,12 +92,12 @@ def test_it_keeps_each_recorded_event_once(label, launch):
     request = request_of(kept.tx_hash)
     assert (request.status, request.block_hash) == ("indexed", kept.block_hash)
     if label not in RECORDED_LAUNCHES:
-        index_requests.unwind(request)
+        index_requests.unwind_request(request)
         assert everything() == before
         assert request_of(kept.tx_hash).status == "pending"
 
 
-def test_claims_add_up_to_the_wei_to_what_the_chain_says():
+def test_claims_add_up_to_the_wei_to_the_amounts_on_chain():
     for label in RECORDED_LAUNCHES:
         index(label)
     expected = defaultdict(int)
@@ -130,7 +130,7 @@ def test_claims_add_up_to_the_wei_to_what_the_chain_says():
 def test_the_older_lockers_pay_what_left_them_for_the_claimer(launch, claim):
     index(launch)
     index(claim)
-    # Every transfer out of the locker to the claimer, as the currencies' own contracts tell it.
+    # Every transfer out of the locker to the claimer, as the currencies' own contracts log it.
     (claimed,) = (log for log in decoded(claim)["decodedLogs"] if "claimer" in log["args"])
     moved = {
         (log["args"]["to"], log["address"]): int(log["args"]["value"])
@@ -150,7 +150,7 @@ def test_admin_image_and_verification_follow_the_chain():
     record = record_of(token)
     assert (record["admin"], record["img_url"]) == ("0x976EA74026E726554dB657fA54763abd0C3a0aa9", "ipfs://new-image")
     assert record["tags"]["verified"]
-    # The operators' own tag is another matter.
+    # The operators' own tag is independent.
     token.refresh_from_db()
     assert (token.verified, token.verified_on_chain) == (False, True)
 
@@ -195,7 +195,7 @@ def test_what_no_transaction_was_recorded_of_is_followed_too(node):
     assert TokenEvent.objects.filter(token=token).count() == 5
 
 
-def test_a_share_that_the_launch_did_not_tell_of_changes_nothing(node):
+def test_a_share_that_is_not_in_the_launch_changes_nothing(node):
     token = launched("deploy-plain")
     update = "RewardRecipientUpdated(address,uint256,address,address)"
     index_logs(node, event(LOCKER_V4, update, token.contract_address, 2**255, ZERO, SENDER, indexed=(0, 1)))
@@ -242,7 +242,7 @@ def test_it_makes_no_difference_in_which_order_changes_are_indexed(node):
     index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=node.hold(earlier))
     token.refresh_from_db()
     assert token.img_url == "ipfs://new-image"
-    index_requests.unwind(request_of(decoded("token-update-image")["hash"]))
+    index_requests.unwind_request(request_of(decoded("token-update-image")["hash"]))
     token.refresh_from_db()
     assert token.img_url == "ipfs://older"
 
@@ -259,7 +259,7 @@ def test_an_operators_tags_survive_every_event():
     token = launched("deploy-plain")
     Token.objects.update(verified=True, champagne=True, blocked=True)
     index("token-verify")
-    index_requests.unwind(request_of(decoded("token-verify")["hash"]))
+    index_requests.unwind_request(request_of(decoded("token-verify")["hash"]))
     token.refresh_from_db()
     assert (token.verified, token.champagne, token.blocked, token.verified_on_chain) == (True, True, True, False)
 
@@ -306,12 +306,12 @@ def test_half_an_answer_takes_nothing_back(node):
     empty = mined("token-update-image")
     empty.logs.clear()
     node.hold(empty)
-    with pytest.raises(index_requests.Postponed):
+    with pytest.raises(index_requests.IndexingPostponedError):
         index("token-update-image")
     assert (TokenEvent.objects.count(), Token.objects.get().img_url) == (1, "ipfs://new-image")
 
 
-def test_an_event_whose_transaction_now_fails_is_taken_back(node):
+def test_an_event_whose_transaction_now_fails_is_undone(node):
     launched("deploy-plain")
     index("token-update-image")
     failed = mined("token-update-image")
@@ -320,7 +320,7 @@ def test_an_event_whose_transaction_now_fails_is_taken_back(node):
     for part in (failed.transaction, failed.receipt, failed.block):
         part["hash" if part is failed.block else "blockHash"] = "0x" + "ee" * 32
     node.hold(failed)
-    with pytest.raises(LaunchNotFound):
+    with pytest.raises(LaunchNotFoundError):
         index("token-update-image")
     assert request_of(failed.hash).status == "orphaned"
     assert not TokenEvent.objects.exists()
@@ -330,12 +330,12 @@ def test_an_event_whose_transaction_now_fails_is_taken_back(node):
 @pytest.mark.parametrize(
     "label", [label for label, launch in EVENT_TRANSACTIONS.items() if launch and label not in RECORDED_LAUNCHES]
 )
-def test_what_concerns_a_token_that_nobody_launched_here_is_refused_until_its_launch_is_indexed(label):
+def test_what_concerns_a_token_that_was_not_launched_here_is_refused_until_its_launch_is_indexed(label):
     if label == "claim-token-plain":
-        # A claim in a currency counts, whose token it ever is.
+        # A claim in a currency counts, for any token.
         assert index(label) == ()
         return
-    with pytest.raises(LaunchNotFound):
+    with pytest.raises(LaunchNotFoundError):
         index(label)
     assert request_of(decoded(label)["hash"]).status == "failed"
     index(EVENT_TRANSACTIONS[label])
@@ -346,13 +346,13 @@ def test_what_concerns_a_token_that_nobody_launched_here_is_refused_until_its_la
 def test_a_row_without_a_launch_vouches_for_nothing():
     TokenFactory(contract_address="0x72e27903809b8351B0F4BE9Db3F5079A7403c73B", locker_address=LOCKER_V4)
     for label in ("token-update-image", "collect-plain"):
-        with pytest.raises(LaunchNotFound):
+        with pytest.raises(LaunchNotFoundError):
             index(label)
 
 
 def test_a_token_that_a_reorg_hides_still_vouches():
     token = launched("deploy-plain")
-    index_requests.unwind(request_of(token.tx_hash))
+    index_requests.unwind_request(request_of(token.tx_hash))
     assert index("token-update-image") == (token.contract_address,)
     index("deploy-plain")
     token.refresh_from_db()
@@ -360,7 +360,7 @@ def test_a_token_that_a_reorg_hides_still_vouches():
 
 
 def spoofs(token):
-    """Look-alikes of every kind by contracts that are not vouched for, well formed and not."""
+    """Return look-alikes of every kind by contracts that are not trusted, well formed and not."""
     address, paired = token.contract_address, token.paired_token
     return [
         event(STRANGER, "UpdateAdmin(address,address)", ZERO, STRANGER, indexed=(0, 1)),
@@ -386,10 +386,10 @@ def spoofs(token):
 
 
 @pytest.mark.parametrize("launch", ["deploy-plain", "legacy-v31-deploy", "legacy-v2-deploy", "legacy-v0-deploy"])
-def test_nobody_else_can_emit_them(node, launch):
+def test_no_other_contract_can_emit_them(node, launch):
     token = launched(launch)
     before = everything()
-    with pytest.raises(LaunchNotFound):
+    with pytest.raises(LaunchNotFoundError):
         index_logs(node, *spoofs(token))
     assert everything() == before
 
@@ -400,8 +400,8 @@ def test_a_spoof_beside_an_event_is_left_out(node):
     assert TokenEvent.objects.get().arguments == {"image": "ipfs://true"}
 
 
-def test_a_locker_speaks_for_the_tokens_whose_launch_named_it_alone(node):
-    """The lockers of two generations, each of another one's token, position and currencies."""
+def test_a_locker_is_trusted_only_for_tokens_whose_launch_named_it(node):
+    """Check the lockers of two generations, each of another one's token, position and currencies."""
     v2, v31, v4 = launched("legacy-v2-deploy"), launched("legacy-v31-deploy"), launched("deploy-plain")
     pair = (v2.contract_address, v2.paired_token)
     foreign = [
@@ -414,11 +414,11 @@ def test_a_locker_speaks_for_the_tokens_whose_launch_named_it_alone(node):
         event(v31.locker_address, V31_CLAIM, int(v31.position_id) + 1, SENDER, SENDER, SENDER, *pair,
               9, 9, 9, 9, 9, 9, indexed=(0, 1, 2)),
     ]  # fmt: skip
-    with pytest.raises(LaunchNotFound):
+    with pytest.raises(LaunchNotFoundError):
         index_logs(node, *foreign)
 
 
-def test_a_locker_without_a_fee_is_told_by_its_own_token(node):
+def test_a_locker_without_a_fee_is_found_by_its_own_token(node):
     token = launched("legacy-v0-deploy")
     claim = event(token.locker_address, "ClaimedFees" + LEGACY_CLAIM, SENDER, ZERO, ZERO, 5, 7, 5, 7, indexed=(0, 1, 2))
     assert index_logs(node, claim) == (token.contract_address,)
@@ -428,12 +428,12 @@ def test_a_locker_without_a_fee_is_told_by_its_own_token(node):
     }
 
 
-def test_a_shared_locker_that_names_no_currencies_tells_nothing(node):
+def test_a_shared_locker_that_names_no_currencies_changes_nothing(node):
     token = launched("legacy-v2-deploy")
     claim = event(
         token.locker_address, "ClaimedRewards" + LEGACY_CLAIM, SENDER, ZERO, ZERO, 5, 7, 5, 7, indexed=(0, 1, 2)
     )
-    with pytest.raises(LaunchNotFound):
+    with pytest.raises(LaunchNotFoundError):
         index_logs(node, claim)
     # Nor does it where another event of the transaction names one of its tokens.
     pair = (token.contract_address, WETH)
@@ -452,14 +452,14 @@ def test_a_shared_locker_that_names_no_currencies_tells_nothing(node):
         ("legacy-v0-deploy", "locker", "ClaimedFees" + LEGACY_CLAIM),
     ],
 )
-def test_a_malformed_event_of_who_is_vouched_for_is_left_out_and_told(node, caplog, launch, emitter, signature):
+def test_a_malformed_event_of_a_trusted_emitter_is_skipped_and_reported(node, caplog, launch, emitter, signature):
     token = launched(launch)
     emitter = token.locker_address if emitter == "locker" else emitter or token.contract_address
     broken = {"address": emitter.lower(), "topics": ["0x" + keccak(text=signature).hex()], "data": "0x12"}
     index_logs(node, broken, event(token.contract_address, "UpdateImage(string)", "ipfs://fine"))
     assert TokenEvent.objects.get().arguments == {"image": "ipfs://fine"}
-    (told,) = [record for record in caplog.records if record.levelname == "ERROR"]
-    assert f"an event of {emitter} is left out" in told.getMessage()
+    (logged,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert f"skipped a malformed event of {emitter}" in logged.getMessage()
 
 
 def test_of_many_changes_of_one_kind_the_last_counts_and_is_all_that_is_read(node):
@@ -521,5 +521,5 @@ def test_tokens_of_before_are_the_base_of_what_happens_later(node):
         changed = [row | {"admin": STRANGER} if row["id"] == token.pk else row for row in before]
         index_logs(node, update)
         assert everything()[0] == changed
-        index_requests.unwind(request_of("0x" + "ab" * 32))
+        index_requests.unwind_request(request_of("0x" + "ab" * 32))
         assert everything()[0] == before

@@ -1,4 +1,4 @@
-"""What happens to a launched token on a real node: indexed, folded, and taken back with its block."""
+"""Events of a launched token on a real node: indexed, folded, and unwound with their block."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +8,7 @@ from django.db import connection
 
 from development.devchain import node_client
 from development.devchain.anvil import CHAIN_ID
-from development.devchain.launch_transactions import LaunchConfig, Recipient
+from development.devchain.launch_transactions import DevLaunchConfig, Recipient
 from tests.development.devchain.test_devchain_changes import accrue
 from tests.nodes.devchain_launches import SENDER
 from tests.nodes.devchain_tests import OTHER
@@ -26,17 +26,17 @@ def index(tx_hash):
 
 
 def launch(launchpad, **config):
-    (address,) = index(launchpad.launch(LaunchConfig(**config)))
+    (address,) = index(launchpad.launch(DevLaunchConfig(**config)))
     return address
 
 
 def transact(launchpad, call, *, sender=SENDER):
-    """The hash of a mined call."""
+    """Return the hash of a mined call."""
     return node_client.transact(launchpad.deployment.rpc_url, call, sender=sender)["transactionHash"].to_0x_hex()
 
 
 def contract(launchpad, name, address):
-    return node_client.contract(launchpad.deployment.rpc_url, name, address).functions
+    return node_client.bind_contract(launchpad.deployment.rpc_url, name, address).functions
 
 
 def columns():
@@ -135,7 +135,7 @@ def test_writers_of_one_token_lose_none_of_its_changes(launchpad):
             for round in range(6):
                 index(tx_hash)
                 if round % 2:
-                    index_requests.unwind(IndexRequest.objects.get(tx_hash=tx_hash))
+                    index_requests.unwind_request(IndexRequest.objects.get(tx_hash=tx_hash))
             index(tx_hash)
         finally:
             connection.close()

@@ -1,4 +1,4 @@
-"""manage.py index_transactions"""
+"""Tests of `manage.py index_transactions`."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def run(capsys, *words):
-    """What it writes: to standard output, to standard error, and its last words if it fails."""
+    """Return its standard output, its standard error, and its error message if it fails."""
     failure = None
     try:
         call_command("index_transactions", *words)
@@ -36,14 +36,14 @@ def test_it_refuses_a_chain_that_is_not_installed_and_keeps_no_request(launchpad
     assert not IndexRequest.objects.exists()
 
 
-def test_it_says_of_each_transaction_how_it_went(launchpad, capsys, queue):
+def test_it_prints_of_each_transaction_how_it_went(launchpad, capsys, queue):
     launched, empty = launchpad.launch(), launchpad.transfer()
     out, err, failure = run(capsys, launched, empty, UNKNOWN_HASH, "--chain", str(CHAIN_ID))
     assert out == f"{launched} {Token.objects.get().contract_address}\n"
     first, second = err.splitlines()[-2:]
     assert first == f"{empty} the transaction holds no launch by a known factory"
-    assert second.startswith(f"{UNKNOWN_HASH} chain {CHAIN_ID} does not know the transaction")
-    assert second.endswith("; tried again in 1 s")
+    assert second.startswith(f"{UNKNOWN_HASH} chain {CHAIN_ID} has no such transaction")
+    assert second.endswith("; retried in 1 s")
     assert failure == "2 of 3 transactions were not indexed."
     assert [message.args for message in queue()] == [[CHAIN_ID, UNKNOWN_HASH]]
 

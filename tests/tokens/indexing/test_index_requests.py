@@ -1,4 +1,4 @@
-"""From a transaction's hash to listed tokens and back, on a real node whose blocks are taken back."""
+"""Tests of tokens/indexing/index_requests.py: from a hash to listed tokens and back, on a node with reorgs."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -9,13 +9,13 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from development.devchain.anvil import CHAIN_ID
-from development.devchain.launch_transactions import LaunchConfig
+from development.devchain.launch_transactions import DevLaunchConfig
 from tests.nodes.devchain_launches import UNKNOWN_HASH
 from tests.nodes.relay import relay
 from tests.rows.factories import IndexRequestFactory, TokenFactory
-from tokens.chains.types import LaunchNotFound, LogUndecodable, NodeUnavailable, TransactionNotFound
+from tokens.chains.errors import LaunchNotFoundError, LogDecodingError, NodeUnavailableError, TransactionNotFoundError
 from tokens.indexing import index_requests
-from tokens.installation.installed_chains import UnsupportedChain
+from tokens.installation.installed_chains import UnsupportedChainError
 from tokens.models import FollowedBlock, IndexRequest, Token
 
 pytestmark = pytest.mark.django_db
@@ -36,20 +36,20 @@ def status_of(tx_hash):
 
 
 def try_until_given_up(tx_hash):
-    """The pauses between a request's own tries."""
+    """Return the retry delays between a request's own attempts."""
     pauses = []
     while status_of(tx_hash) == "pending":
-        with pytest.raises(index_requests.Postponed) as postponed:
+        with pytest.raises(index_requests.IndexingPostponedError) as postponed:
             index(tx_hash, scheduled=True)
         pauses.append(postponed.value.retry_after)
     return pauses
 
 
 def ahead_by(blocks):
-    """Makes a node speak of blocks that it can't show, as behind a balancer whose members differ."""
+    """Make a node return blocks of its head that it can't show, as behind a balancer whose members differ."""
 
-    def change(asked, answer):
-        if isinstance(asked, dict) and asked["method"] == "eth_blockNumber":
+    def change(requested, answer):
+        if isinstance(requested, dict) and requested["method"] == "eth_blockNumber":
             return answer | {"result": hex(int(answer["result"], 16) + blocks)}
         return answer
 
@@ -65,7 +65,7 @@ def take_node_away(settings, forget_chains):
 @pytest.mark.parametrize(("kind", "reason"), [("transfer", "no launch by a known factory"), ("reverted", "reverted")])
 def test_it_keeps_a_permanent_failure_in_sight(launchpad, kind, reason):
     tx_hash = getattr(launchpad, kind)()
-    with pytest.raises(LaunchNotFound):
+    with pytest.raises(LaunchNotFoundError):
         index(tx_hash)
     request = request_of(tx_hash)
     assert (request.status, request.attempts) == ("failed", 1)
@@ -74,7 +74,7 @@ def test_it_keeps_a_permanent_failure_in_sight(launchpad, kind, reason):
 
 
 def test_it_fails_on_a_chain_without_a_node(launchpad):
-    with pytest.raises(UnsupportedChain):
+    with pytest.raises(UnsupportedChainError):
         index_requests.index_transaction(chain_id=8453, tx_hash=UNKNOWN_HASH)
     assert IndexRequest.objects.get().status == "failed"
 
@@ -85,21 +85,21 @@ def test_it_gives_up_on_an_unknown_transaction_after_the_last_attempt(launchpad,
     assert try_until_given_up(UNKNOWN_HASH) == [1, 2, 4, None]
     request = request_of(UNKNOWN_HASH)
     assert (request.status, request.attempts) == ("failed", 4)
-    assert "does not know the transaction" in request.last_error
+    assert "has no such transaction" in request.last_error
 
 
 def test_it_never_pauses_for_longer_than_the_limit(launchpad, settings):
     settings.INDEX_MAX_ATTEMPTS = 100
     IndexRequestFactory(chain_id=CHAIN_ID, tx_hash=UNKNOWN_HASH, attempts=60)
-    with pytest.raises(index_requests.Postponed) as postponed:
+    with pytest.raises(index_requests.IndexingPostponedError) as postponed:
         index(UNKNOWN_HASH, scheduled=True)
-    assert postponed.value.retry_after == index_requests.LONGEST_PAUSE_SECONDS
+    assert postponed.value.retry_after == index_requests.MAX_RETRY_DELAY_SECONDS
 
 
-def test_a_caller_who_asks_in_between_uses_up_no_attempt(launchpad):
-    with pytest.raises(index_requests.Postponed) as first:
+def test_a_request_in_between_uses_up_no_attempt(launchpad):
+    with pytest.raises(index_requests.IndexingPostponedError) as first:
         index(UNKNOWN_HASH)
-    with pytest.raises(index_requests.Postponed) as second:
+    with pytest.raises(index_requests.IndexingPostponedError) as second:
         index(UNKNOWN_HASH)
     assert (first.value.retry_after, second.value.retry_after) == (1, None)
     assert request_of(UNKNOWN_HASH).attempts == 1
@@ -110,10 +110,10 @@ def test_an_outage_gives_nothing_up(launchpad, settings, forget_chains):
     IndexRequestFactory(chain_id=CHAIN_ID, tx_hash=UNKNOWN_HASH)
     take_node_away(settings, forget_chains)
     for _ in range(3):
-        with pytest.raises(index_requests.Postponed) as postponed:
+        with pytest.raises(index_requests.IndexingPostponedError) as postponed:
             index(UNKNOWN_HASH, scheduled=True)
-        assert isinstance(postponed.value.reason, NodeUnavailable)
-        assert postponed.value.retry_after == index_requests.OUTAGE_PAUSE_SECONDS
+        assert isinstance(postponed.value.reason, NodeUnavailableError)
+        assert postponed.value.retry_after == index_requests.OUTAGE_RETRY_DELAY_SECONDS
     request = request_of(UNKNOWN_HASH)
     assert (request.status, request.attempts) == ("pending", 0)
     assert "out of reach" in request.last_error
@@ -124,7 +124,7 @@ def test_an_outage_leaves_what_is_indexed(launchpad, settings, forget_chains):
     tx_hash = launchpad.launch()
     index(tx_hash)
     take_node_away(settings, forget_chains)
-    with pytest.raises(index_requests.Postponed) as postponed:
+    with pytest.raises(index_requests.IndexingPostponedError) as postponed:
         index(tx_hash)
     assert postponed.value.retry_after is None
     assert status_of(tx_hash) == "indexed"
@@ -132,7 +132,7 @@ def test_an_outage_leaves_what_is_indexed(launchpad, settings, forget_chains):
 
 
 def test_it_lists_a_launch(launchpad):
-    tx_hash = launchpad.launch(LaunchConfig(name="Higher ↑", symbol="HIGHER"))
+    tx_hash = launchpad.launch(DevLaunchConfig(name="Higher ↑", symbol="HIGHER"))
     (address,) = index(tx_hash)
     token = Token.objects.listed().get()
     request = request_of(tx_hash)
@@ -144,7 +144,7 @@ def test_it_lists_a_launch(launchpad):
 
 
 def test_it_takes_all_launches_of_a_transaction_in_log_order(launchpad):
-    configs = [LaunchConfig(name=name) for name in ("First", "Second", "Third")]
+    configs = [DevLaunchConfig(name=name) for name in ("First", "Second", "Third")]
     addresses = index(launchpad.launch_batch(*configs))
     names = dict(Token.objects.values_list("contract_address", "name"))
     assert [names[address] for address in addresses] == ["First", "Second", "Third"]
@@ -179,7 +179,7 @@ HOSTILE_CONTEXTS = [
 
 @pytest.mark.parametrize("text", HOSTILE_CONTEXTS)
 def test_it_takes_whatever_a_launcher_writes(launchpad, client, text):
-    config = LaunchConfig(name="a\0b", symbol="\0", image="\0", metadata=text, context=text)
+    config = DevLaunchConfig(name="a\0b", symbol="\0", image="\0", metadata=text, context=text)
     (address,) = index(launchpad.launch(config))
     answer = client.get("/api/tokens")
     assert answer.status_code == 200
@@ -188,7 +188,7 @@ def test_it_takes_whatever_a_launcher_writes(launchpad, client, text):
 
 
 def test_it_takes_a_name_of_any_length_that_operators_then_verify(launchpad):
-    index(launchpad.launch(LaunchConfig(name="".join(chr(0x4E00 + n) for n in range(1_500)))))
+    index(launchpad.launch(DevLaunchConfig(name="".join(chr(0x4E00 + n) for n in range(1_500)))))
     assert Token.objects.update(verified=True) == 1
 
 
@@ -205,7 +205,7 @@ def test_it_confirms_at_the_chains_finality_and_not_before(own_launchpad):
 
 
 def test_it_does_not_confirm_an_unsupported_chain(launchpad):
-    with pytest.raises(UnsupportedChain):
+    with pytest.raises(UnsupportedChainError):
         index_requests.confirm_indexed(8453)
 
 
@@ -225,7 +225,7 @@ def test_a_launch_that_comes_back_in_another_block_keeps_its_id_and_tags(own_lau
     assert (request.status, request.attempts) == ("pending", 0)
     assert "reorg" in request.last_error
     assert not Token.objects.on_chain().exists()
-    assert index_requests.claim_due(timezone.now()) == [(CHAIN_ID, first)]
+    assert index_requests.claim_due_requests(timezone.now()) == [(CHAIN_ID, first)]
 
     index(first, scheduled=True)
     after = Token.objects.listed().get()
@@ -265,21 +265,21 @@ def test_a_node_that_lacks_the_height_settles_nothing(own_launchpad, settings, f
 
 
 def without_logs(kept):
-    """Makes a node leave logs out of its receipts: all but the first ones."""
+    """Make a node leave logs out of its receipts: all but the first ones."""
 
-    def change(asked, answer):
-        asked, answer = (asked, answer) if isinstance(asked, list) else ([asked], [answer])
+    def change(requested, answer):
+        requested, answer = (requested, answer) if isinstance(requested, list) else ([requested], [answer])
         for one in answer:
             if isinstance(one.get("result"), dict) and "logs" in one["result"]:
                 one["result"]["logs"] = one["result"]["logs"][:kept]
-        return answer if len(asked) > 1 else answer[0]
+        return answer if len(requested) > 1 else answer[0]
 
     return change
 
 
 @pytest.mark.parametrize("share", [0, 0.6])
 def test_a_node_that_leaves_logs_out_hides_nothing_that_its_block_holds(launchpad, settings, forget_chains, share):
-    tx_hash = launchpad.launch_batch(LaunchConfig(), LaunchConfig())
+    tx_hash = launchpad.launch_batch(DevLaunchConfig(), DevLaunchConfig())
     assert len(index(tx_hash)) == 2
     logs = launchpad.web3.eth.get_transaction_receipt(tx_hash)["logs"]
     with relay(launchpad.deployment.rpc_url, change=without_logs(int(len(logs) * share))) as url:
@@ -288,7 +288,7 @@ def test_a_node_that_leaves_logs_out_hides_nothing_that_its_block_holds(launchpa
         if share:
             assert len(index(tx_hash)) == 1
         else:
-            with pytest.raises(index_requests.Postponed):
+            with pytest.raises(index_requests.IndexingPostponedError):
                 index(tx_hash)
     assert Token.objects.on_chain().count() == 2
     assert status_of(tx_hash) == "indexed"
@@ -297,12 +297,12 @@ def test_a_node_that_leaves_logs_out_hides_nothing_that_its_block_holds(launchpa
 def test_a_node_that_leaves_all_logs_out_hides_nothing_that_the_follower_has_found(launchpad, settings, forget_chains):
     tx_hash = launchpad.launch()
     index(tx_hash)
-    # Nobody has asked for it yet.
+    # Not requested yet.
     IndexRequest.objects.all().delete()
     with relay(launchpad.deployment.rpc_url, change=without_logs(0)) as url:
         settings.RPC_URLS = {CHAIN_ID: (url,)}
         forget_chains()
-        with pytest.raises(index_requests.Postponed, match="half an answer"):
+        with pytest.raises(index_requests.IndexingPostponedError, match="incomplete response"):
             index(tx_hash)
     assert Token.objects.on_chain().count() == 1
     assert status_of(tx_hash) == "pending"
@@ -322,7 +322,7 @@ def test_a_launch_whose_transaction_now_fails_is_orphaned_and_hidden(launchpad):
     tx_hash = launchpad.transfer()
     IndexRequestFactory(chain_id=CHAIN_ID, tx_hash=tx_hash, status="indexed", block_number=1, block_hash="0xold")
     TokenFactory(chain_id=CHAIN_ID, tx_hash=tx_hash, block_number=1, block_hash="0xold")
-    with pytest.raises(LaunchNotFound):
+    with pytest.raises(LaunchNotFoundError):
         index(tx_hash)
     assert status_of(tx_hash) == "orphaned"
     assert not Token.objects.on_chain().exists()
@@ -342,7 +342,7 @@ def test_a_confirmation_that_comes_late_leaves_what_was_indexed_again(own_launch
     index(tx_hash)
     stale = request_of(tx_hash)
     IndexRequest.objects.update(block_hash="0xnewer")
-    index_requests.unwind(stale)
+    index_requests.unwind_request(stale)
     assert status_of(tx_hash) == "indexed"
     assert Token.objects.listed().exists()
 
@@ -353,9 +353,9 @@ def test_a_block_that_the_follower_has_seen_dropped_is_not_written(launchpad):
     there = FollowedBlock.objects.create(
         chain_id=CHAIN_ID, number=number, hash="0xanother", parent_hash="0x", at=timezone.now()
     )
-    with pytest.raises(index_requests.Postponed) as postponed:
+    with pytest.raises(index_requests.IndexingPostponedError) as postponed:
         index(tx_hash)
-    assert isinstance(postponed.value.reason, NodeUnavailable)
+    assert isinstance(postponed.value.reason, NodeUnavailableError)
     assert "dropped" in request_of(tx_hash).last_error
     assert not Token.objects.exists()
     # Once the follower has come to that branch, too.
@@ -369,7 +369,7 @@ def test_a_failure_that_comes_late_leaves_what_was_indexed_meanwhile(launchpad):
     # Another process finds the launch while this one waits for its node.
     IndexRequest.objects.update(status="indexed", block_number=1, block_hash="0xnewer")
     token = TokenFactory(chain_id=CHAIN_ID, tx_hash=tx_hash)
-    for error in (LaunchNotFound("reverted"), LogUndecodable("odd"), UnsupportedChain("no node")):
+    for error in (LaunchNotFoundError("reverted"), LogDecodingError("odd"), UnsupportedChainError("no node")):
         index_requests._fail(request, error)
     token.refresh_from_db()
     assert (status_of(tx_hash), token.unindexed) == ("indexed", False)
@@ -380,7 +380,7 @@ def test_a_postponement_that_comes_late_leaves_what_was_indexed_meanwhile(launch
     IndexRequest.objects.update(status="indexed", block_number=1, block_hash="0xnewer")
     for limit in (12, 1):
         settings.INDEX_MAX_ATTEMPTS = limit
-        postponed = index_requests._postpone(request, TransactionNotFound("unknown"), scheduled=True)
+        postponed = index_requests._postpone(request, TransactionNotFoundError("unknown"), scheduled=True)
         assert postponed.retry_after is None
     assert status_of(UNKNOWN_HASH) == "indexed"
 
@@ -389,7 +389,7 @@ def test_of_two_tries_at_once_one_goes_on(launchpad):
     first = IndexRequestFactory(chain_id=CHAIN_ID, tx_hash=UNKNOWN_HASH)
     second = request_of(UNKNOWN_HASH)
     pauses = [
-        index_requests._postpone(request, TransactionNotFound("unknown"), scheduled=True).retry_after
+        index_requests._postpone(request, TransactionNotFoundError("unknown"), scheduled=True).retry_after
         for request in (first, second)
     ]
     assert pauses == [1, None]
@@ -398,7 +398,7 @@ def test_of_two_tries_at_once_one_goes_on(launchpad):
 
 @pytest.mark.django_db(transaction=True)
 def test_writers_of_one_transaction_take_turns(launchpad):
-    tx_hash = launchpad.launch_batch(*[LaunchConfig(name=str(number)) for number in range(3)])
+    tx_hash = launchpad.launch_batch(*[DevLaunchConfig(name=str(number)) for number in range(3)])
     barrier = threading.Barrier(6)
 
     def work(number):
@@ -407,7 +407,7 @@ def test_writers_of_one_transaction_take_turns(launchpad):
             for _ in range(5):
                 index(tx_hash)
                 if number % 2:
-                    index_requests.unwind(request_of(tx_hash))
+                    index_requests.unwind_request(request_of(tx_hash))
         finally:
             connection.close()
 
@@ -422,16 +422,16 @@ def test_a_claim_lasts_for_a_lease(settings):
     settings.INDEX_LEASE_SECONDS = 30
     now = timezone.now()
     request = IndexRequestFactory(due_at=now)
-    assert index_requests.claim_due(now - timedelta(seconds=1)) == []
-    assert index_requests.claim_due(now) == [(request.chain_id, request.tx_hash)]
-    assert index_requests.claim_due(now + timedelta(seconds=29)) == []
-    assert index_requests.claim_due(now + timedelta(seconds=30)) == [(request.chain_id, request.tx_hash)]
+    assert index_requests.claim_due_requests(now - timedelta(seconds=1)) == []
+    assert index_requests.claim_due_requests(now) == [(request.chain_id, request.tx_hash)]
+    assert index_requests.claim_due_requests(now + timedelta(seconds=29)) == []
+    assert index_requests.claim_due_requests(now + timedelta(seconds=30)) == [(request.chain_id, request.tx_hash)]
 
 
 @pytest.mark.parametrize("status", ["indexed", "confirmed", "failed", "orphaned"])
 def test_only_pending_requests_are_claimed(status):
     IndexRequestFactory(status=status)
-    assert index_requests.claim_due(timezone.now()) == []
+    assert index_requests.claim_due_requests(timezone.now()) == []
 
 
 @pytest.mark.django_db(transaction=True)
@@ -443,7 +443,7 @@ def test_a_claimer_passes_over_what_another_is_claiming():
             # Without SKIP LOCKED it would wait for this test, which waits for it.
             with connection.cursor() as cursor:
                 cursor.execute("SET lock_timeout = '5s'")
-            return index_requests.claim_due(timezone.now())
+            return index_requests.claim_due_requests(timezone.now())
         finally:
             connection.close()
 
@@ -463,7 +463,7 @@ def test_claimers_at_once_share_the_requests_out(settings):
         barrier.wait()
         try:
             claimed = []
-            while found := index_requests.claim_due(timezone.now()):
+            while found := index_requests.claim_due_requests(timezone.now()):
                 claimed += found
             return claimed
         finally:
@@ -471,12 +471,12 @@ def test_claimers_at_once_share_the_requests_out(settings):
 
     with ThreadPoolExecutor(4) as pool:
         claimed = [key for part in pool.map(claim, range(4)) for key in part]
-    # A claimer that finds all rows locked stops early; who holds them has them.
+    # A claimer that finds all rows locked stops early; the holder of the locks has them.
     assert len(claimed) == len(set(claimed)) == 1_200
 
 
 @pytest.mark.parametrize("status", ["failed", "orphaned"])
-def test_asking_again_starts_a_request_anew(launchpad, status):
+def test_requesting_again_starts_a_request_anew(launchpad, status):
     tx_hash = launchpad.launch()
     IndexRequestFactory(chain_id=CHAIN_ID, tx_hash=tx_hash, status=status, attempts=12, last_error="old")
     index(tx_hash)
@@ -486,7 +486,7 @@ def test_asking_again_starts_a_request_anew(launchpad, status):
 
 def test_a_reopened_request_starts_its_attempts_anew():
     request = IndexRequestFactory(status="failed", attempts=12, last_error="gone")
-    assert index_requests.reopen([request]) == [(request.chain_id, request.tx_hash)]
+    assert index_requests.reopen_requests([request]) == [(request.chain_id, request.tx_hash)]
     request.refresh_from_db()
     assert (request.status, request.attempts, request.last_error) == ("pending", 0, "")
     assert request.due_at > timezone.now()
@@ -499,13 +499,13 @@ def test_a_reopened_request_that_finds_nothing_new_is_indexed_as_before(launchpa
         chain_id=CHAIN_ID, tx_hash=UNKNOWN_HASH, status="confirmed", block_number=1, block_hash="0xold"
     )
     TokenFactory(chain_id=CHAIN_ID, tx_hash=UNKNOWN_HASH)
-    index_requests.reopen([request])
+    index_requests.reopen_requests([request])
     request.refresh_from_db()
     if reason == "unknown":
-        with pytest.raises(index_requests.Postponed):
+        with pytest.raises(index_requests.IndexingPostponedError):
             index(UNKNOWN_HASH, scheduled=True)
     else:
-        index_requests._fail(request, LogUndecodable("odd"))
+        index_requests._fail(request, LogDecodingError("odd"))
     assert status_of(UNKNOWN_HASH) == "indexed"
     assert request_of(UNKNOWN_HASH).last_error
     assert Token.objects.listed().exists()

@@ -3,17 +3,14 @@
 from datetime import timedelta
 
 import pytest
-from celery import current_app
-from django.conf import settings as django_settings
 from django.utils import timezone
 from redis.exceptions import RedisError
 
-from config.redis.connection import redis
+from config.redis.connection import redis_client
 from development.devchain.anvil import CHAIN_ID
 from tests.nodes.devchain_launches import UNKNOWN_HASH
 from tests.rows.factories import IndexRequestFactory
-from tokens import tasks
-from tokens.indexing import index_requests
+from tokens.indexing import index_requests, tasks
 from tokens.models import IndexRequest, Token
 
 pytestmark = pytest.mark.django_db
@@ -21,19 +18,6 @@ pytestmark = pytest.mark.django_db
 
 def status():
     return IndexRequest.objects.get().status
-
-
-def test_every_scheduled_task_is_there():
-    scheduled = {entry["task"] for entry in django_settings.CELERY_BEAT_SCHEDULE.values()}
-    # As a worker does when it starts.
-    tasks.app.loader.import_default_modules()
-    assert scheduled <= set(tasks.app.tasks)
-
-
-def test_the_tasks_belong_to_the_configured_application():
-    assert tasks.index_transaction.app.conf.broker_url == django_settings.CELERY_BROKER_URL
-    assert tasks.app.conf.task_acks_late
-    assert current_app.main == "launchboard"
 
 
 @pytest.mark.parametrize("done", ["indexed", "confirmed", "failed", "orphaned"])
@@ -82,9 +66,9 @@ def test_a_permanent_failure_gets_no_further_message(launchpad, queue):
 def test_nothing_is_sent_to_a_broker_that_has_just_failed(queue, settings, unused_port):
     settings.REDIS_URL = f"redis://127.0.0.1:{unused_port}/0"
     with pytest.raises(RedisError):
-        redis().ping()
-    # Whoever waits for the answer of a request is spared this one; the sweeper finds the row.
-    tasks.enqueue(CHAIN_ID, UNKNOWN_HASH)
+        redis_client().ping()
+    # A caller that waits for the response of a request is spared this one; the sweeper finds the row.
+    tasks.enqueue_index_request(CHAIN_ID, UNKNOWN_HASH)
     assert queue() == []
 
 
@@ -127,8 +111,8 @@ def test_a_chain_that_is_away_leaves_the_others_to_be_confirmed(own_launchpad, s
 def test_a_request_that_ends_its_worker_each_time_is_given_up_and_stays_visible(launchpad, queue):
     tx_hash = launchpad.launch()
     IndexRequestFactory(chain_id=CHAIN_ID, tx_hash=tx_hash, status="pending")
-    for _ in range(index_requests.MAX_UNFINISHED):
-        assert index_requests.begin(chain_id=CHAIN_ID, tx_hash=tx_hash)
+    for _ in range(index_requests.MAX_CRASHED_ATTEMPTS):
+        assert index_requests.begin_attempt(chain_id=CHAIN_ID, tx_hash=tx_hash)
     tasks.index_transaction(CHAIN_ID, tx_hash)
     request = IndexRequest.objects.get()
     assert (request.status, Token.objects.count(), queue()) == ("failed", 0, [])
@@ -138,7 +122,7 @@ def test_a_request_that_ends_its_worker_each_time_is_given_up_and_stays_visible(
 def test_a_result_forgets_the_tries_that_ended_without_one(launchpad):
     tx_hash = launchpad.launch()
     IndexRequestFactory(
-        chain_id=CHAIN_ID, tx_hash=tx_hash, status="pending", unfinished=index_requests.MAX_UNFINISHED - 1
+        chain_id=CHAIN_ID, tx_hash=tx_hash, status="pending", unfinished=index_requests.MAX_CRASHED_ATTEMPTS - 1
     )
     tasks.index_transaction(CHAIN_ID, tx_hash)
     assert (status(), IndexRequest.objects.get().unfinished) == ("indexed", 0)
@@ -146,5 +130,5 @@ def test_a_result_forgets_the_tries_that_ended_without_one(launchpad):
 
 def test_a_worker_that_begins_renews_the_lease(launchpad):
     request = IndexRequestFactory(chain_id=CHAIN_ID, status="pending", due_at=timezone.now())
-    assert index_requests.begin(chain_id=CHAIN_ID, tx_hash=request.tx_hash)
-    assert index_requests.claim_due(timezone.now()) == []
+    assert index_requests.begin_attempt(chain_id=CHAIN_ID, tx_hash=request.tx_hash)
+    assert index_requests.claim_due_requests(timezone.now()) == []

@@ -1,4 +1,4 @@
-"""POST /api/tokens/index"""
+"""Tests of `POST /api/tokens/index`."""
 
 import json
 import threading
@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 
 from development.devchain.anvil import CHAIN_ID
-from development.devchain.launch_transactions import LaunchConfig
+from development.devchain.launch_transactions import DevLaunchConfig
 from tests.nodes.devchain_launches import UNKNOWN_HASH
 from tests.nodes.recordings import decoded
 from tests.nodes.solana_recorded import LAUNCH, MINT, SPL_MINT
@@ -25,7 +25,7 @@ FAILED = {"error": "Failed to index transaction"}
 
 @pytest.fixture
 def post(client, index_key):
-    """Sends a JSON body with a key and returns the answer."""
+    """Send a JSON body with a key and return the response."""
     return lambda body, path=PATH: client.post(
         path, json.dumps(body), content_type="application/json", headers=index_key
     )
@@ -40,7 +40,7 @@ def test_it_refuses_an_unknown_key(client):
     assert (answer.status_code, answer.json()) == (401, {"error": "Unauthorized"})
 
 
-def test_it_takes_post_alone(client, index_key):
+def test_it_takes_post_only(client, index_key):
     answer = client.get(PATH, headers=index_key)
     assert (answer.status_code, set(answer.json())) == (405, {"error"})
 
@@ -140,7 +140,7 @@ def test_it_refuses_what_is_no_launch_on_solana(installed_solana_node, post, que
     answer = post({"txHash": signature, "chainId": 101})
     assert (answer.status_code, answer.json()) == (400, FAILED)
     assert not Token.objects.exists()
-    # A plain mint never becomes a launch; what no node knows may come.
+    # A plain mint never becomes a launch; a transaction that is unknown to all nodes may come.
     assert IndexRequest.objects.get().status == ("failed" if signature == SPL_MINT else "pending")
 
 
@@ -203,7 +203,9 @@ def test_it_indexes_a_launch_at_once(launchpad, post, client, queue, settings, p
 
 def test_it_names_all_tokens_of_a_transaction(launchpad, post):
     names = ["First", "Second"]
-    answer = post({"txHash": launchpad.launch_batch(*[LaunchConfig(name=name) for name in names]), "chainId": CHAIN_ID})
+    answer = post(
+        {"txHash": launchpad.launch_batch(*[DevLaunchConfig(name=name) for name in names]), "chainId": CHAIN_ID}
+    )
     body = answer.json()
     found = dict(Token.objects.values_list("contract_address", "name"))
     assert [found[address] for address in body["addresses"]] == names
@@ -236,7 +238,7 @@ def test_indexing_again_refreshes_and_keeps_id_and_tags(launchpad, post):
 
 @pytest.fixture
 def recorded(node, settings, forget_chains, post):
-    """Posts a transaction of the recorded chain, and returns the answer."""
+    """Post a transaction of the recorded chain, and return the response."""
     settings.RPC_URLS = {8453: (node.url,)}
     settings.RPC_ATTEMPTS = 1
     settings.SITE_URL = "https://launchboard.example"

@@ -1,4 +1,4 @@
-"""What launchers write into metadata and context: any text, made into something that every answer can carry."""
+"""Tests of tokens/indexing/metadata.py: launchers' metadata and context, any text, made safe for every response."""
 
 import json
 
@@ -39,7 +39,7 @@ NOTHING = {"interface": None, "platform": None, "messageId": None, "id": None}
         '{"id": "' + "x" * MAX_JSON_TEXT + '"}',
     ],
 )
-def test_a_context_that_is_no_plain_object_says_nothing(text):
+def test_a_context_that_is_no_plain_object_is_ignored(text):
     assert parse_context(text) == NOTHING
 
 
@@ -56,7 +56,7 @@ def test_a_context_loses_what_no_answer_can_carry():
     assert parse_context(text) == NOTHING | found
 
 
-# Texts on both sides of what the fast parser is trusted with.
+# Texts on both sides of the fast parser's limits.
 plain_json = st.recursive(
     st.none()
     | st.booleans()
@@ -72,7 +72,7 @@ plain_json = st.recursive(
 @given(st.dictionaries(st.text(max_size=4), plain_json, max_size=4), st.booleans())
 def test_a_context_reads_the_same_by_either_parser(value, is_escaped):
     text = json.dumps(value, ensure_ascii=is_escaped)
-    # An escape anywhere, here of a key that says nothing, leaves a text to the careful parser.
+    # An escape anywhere, here in a key of no meaning, leaves a text to the careful parser.
     careful = text[:-1] + (", " if value else "") + r'"odd\u0020key": 0}'
     found = parse_context(careful)
     found.pop("odd key", None)
@@ -144,7 +144,7 @@ def test_names_that_differ_have_different_copy_keys(other):
 
 
 def test_of_thousands_of_marks_in_a_name_the_first_thirty_make_its_copy_key():
-    """Whoever puts all of them in order takes the square of the time."""
+    """Check many marks: sorting all of them takes quadratic time."""
     assert copy_key("Higher" + "\u0345\u0300" * 20_000, "UP") == copy_key("Higher" + "\u0345\u0300" * 15, "UP")
 
 

@@ -1,4 +1,4 @@
-"""POST /api/tokens/save-deployed-token/from-ui: whom it takes at his word, which is nobody."""
+"""Tests of `POST /api/tokens/save-deployed-token/from-ui`, which trusts no field that a user sends."""
 
 import json
 import threading
@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Person
-from config.redis.connection import redis
+from config.redis.connection import redis_client
 from config.redis.rate_limits import PREFIX
 from tests.nodes.devchain_launches import UNKNOWN_HASH
 from tests.nodes.recordings import decoded
@@ -20,8 +20,7 @@ from tests.nodes.solana_recorded import LAUNCH as RECORDED_LAUNCH
 from tests.nodes.solana_recorded import MINT as RECORDED_MINT
 from tests.rows.factories import IndexRequestFactory, PersonFactory, SavedTokenFactory, TokenFactory
 from tests.rows.user_tokens import APP_ID, as_user, bearer
-from tokens import tasks
-from tokens.indexing import index_requests, saved_tokens
+from tokens.indexing import index_requests, saved_tokens, tasks
 from tokens.models import IndexRequest, SavedToken, Token
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +37,7 @@ MINT, SIGNATURE = "So11111111111111111111111111111111111111112", "5" * 88
 
 @pytest.fixture(autouse=True)
 def chain(node, settings, forget_chains):
-    """The service with the recorded chain alone, as Base."""
+    """Install the service with only the recorded chain, as Base."""
     settings.RPC_URLS = {8453: (node.url,)}
     settings.RPC_ATTEMPTS = 1
     forget_chains()
@@ -50,7 +49,7 @@ def me(issuer):
     return as_user(issuer, FID)
 
 
-def said(**changes):
+def save_body(**changes):
     return {"address": FALSE, "tx_hash": LAUNCH, "chain_id": 8453} | changes
 
 
@@ -59,8 +58,8 @@ def save(client, body, headers=None):
 
 
 def index_due(*, seconds=5.5):
-    """Have workers do what the sweeper finds in so many seconds."""
-    for chain_id, tx_hash in index_requests.claim_due(timezone.now() + timedelta(seconds=seconds)):
+    """Run the worker's tasks that the sweeper finds due in so many seconds."""
+    for chain_id, tx_hash in index_requests.claim_due_requests(timezone.now() + timedelta(seconds=seconds)):
         tasks.index_transaction(chain_id, tx_hash)
 
 
@@ -69,7 +68,7 @@ def state():
 
 
 def launched():
-    """The address that the recorded launch really has."""
+    """Return the address that the recorded launch really has."""
     index_requests.index_transaction(chain_id=8453, tx_hash=LAUNCH)
     address = Token.objects.get().contract_address
     Token.objects.all().delete()
@@ -82,14 +81,14 @@ def listed(client, **query):
 
 
 @pytest.mark.parametrize("header", ["Bearer nonsense", "Bearer", "nonsense", "Basic eDp5"])
-def test_it_refuses_a_bad_token_and_takes_nobody_for_nobody(client, issuer, header):
-    answer = save(client, said(), {"Authorization": header})
+def test_it_refuses_a_bad_token_and_does_not_treat_it_as_anonymous(client, issuer, header):
+    answer = save(client, save_body(), {"Authorization": header})
     assert (answer.status_code, answer.json()) == (401, {"error": "Unauthorized"})
     assert answer.headers["WWW-Authenticate"] == 'Bearer realm="users"'
     assert not IndexRequest.objects.exists()
 
 
-def test_it_takes_post_alone(client):
+def test_it_takes_post_only(client):
     answer = client.get(PATH)
     assert (answer.status_code, set(answer.json())) == (405, {"error"})
 
@@ -113,7 +112,7 @@ def test_it_takes_post_alone(client):
     ],
 )
 def test_it_names_what_it_refuses_and_by_which_rule(client, me, signed_in, changes, field, rule):
-    answer = save(client, said(**changes), me if signed_in else None)
+    answer = save(client, save_body(**changes), me if signed_in else None)
     assert (answer.status_code, answer.json()["error"]) == (400, f"{field} {rule}")
     assert [detail["field"] for detail in answer.json()["details"]] == [field]
     assert not IndexRequest.objects.exists() and not SavedToken.objects.exists()
@@ -131,7 +130,7 @@ def test_it_names_what_it_refuses_and_by_which_rule(client, me, signed_in, chang
 def test_it_refuses_what_another_kind_of_chain_has(client, me, settings, forget_chains, changes, field, rule):
     settings.RPC_URLS = settings.RPC_URLS | {101: ("http://127.0.0.1:9",)}
     forget_chains()
-    answer = save(client, said(**changes), me)
+    answer = save(client, save_body(**changes), me)
     assert answer.status_code == 400
     assert answer.json()["details"] == [{"field": field, "message": rule}]
     assert not IndexRequest.objects.exists() and not SavedToken.objects.exists()
@@ -139,14 +138,14 @@ def test_it_refuses_what_another_kind_of_chain_has(client, me, settings, forget_
 
 @pytest.mark.parametrize(("address", "expected"), [(RECORDED_MINT, "confirmed"), (MINT, "refuted")])
 def test_the_chain_decides_on_solana_too(installed_solana_node, client, me, address, expected):
-    assert save(client, said(address=address, tx_hash=RECORDED_LAUNCH, chain_id=101), me).status_code == 200
+    assert save(client, save_body(address=address, tx_hash=RECORDED_LAUNCH, chain_id=101), me).status_code == 200
     index_due()
     assert state() == expected
     assert listed(client) == [RECORDED_MINT]
 
 
 def test_it_takes_a_mint_and_its_signature_as_they_are(client, me, settings, forget_chains):
-    body = said(address=MINT, tx_hash=SIGNATURE, chain_id=101)
+    body = save_body(address=MINT, tx_hash=SIGNATURE, chain_id=101)
     assert save(client, body, me).json()["error"] == "chain_id must be a chain that this service reads"
     settings.RPC_URLS = settings.RPC_URLS | {101: ("http://127.0.0.1:9",)}
     forget_chains()
@@ -157,26 +156,26 @@ def test_it_takes_a_mint_and_its_signature_as_they_are(client, me, settings, for
     assert (request.tx_hash, request.chain_id) == (SIGNATURE, 101)
 
 
-def test_it_asks_for_all_three(client):
+def test_it_requires_all_three(client):
     answer = save(client, {})
     assert {detail["field"] for detail in answer.json()["details"]} == {"address", "tx_hash", "chain_id"}
 
 
-@pytest.mark.parametrize("body", [[], "text", 5, [said()]])
+@pytest.mark.parametrize("body", [[], "text", 5, [save_body()]])
 def test_it_refuses_what_is_no_object(client, body):
     answer = save(client, body)
     assert (answer.status_code, answer.json()["error"]) == (400, "must be a JSON object")
 
 
 def test_it_refuses_other_media_types_long_bodies_and_what_is_no_json(client):
-    assert client.post(PATH, said()).status_code == 415
-    assert save(client, said(more="x" * 2**20)).status_code == 413
+    assert client.post(PATH, save_body()).status_code == 415
+    assert save(client, save_body(more="x" * 2**20)).status_code == 413
     answer = client.post(PATH, "{", content_type="application/json")
     assert (answer.status_code, answer.json()) == (400, {"error": "Malformed JSON"})
 
 
-def test_a_strangers_word_is_only_queued(client, queue):
-    answer = save(client, said())
+def test_a_strangers_request_is_only_queued(client, queue):
+    answer = save(client, save_body())
     assert (answer.status_code, answer.json()) == (200, {"success": True, "tokenAddress": FALSE_SHOWN})
     request = IndexRequest.objects.get()
     assert (request.chain_id, request.tx_hash, request.status, request.from_page) == (8453, LAUNCH, "pending", True)
@@ -185,8 +184,8 @@ def test_a_strangers_word_is_only_queued(client, queue):
     assert queue() == []
 
 
-def test_a_users_word_is_saved_as_his_at_once(client, me):
-    answer = save(client, said(), me)
+def test_a_users_request_is_saved_at_once(client, me):
+    answer = save(client, save_body(), me)
     assert (answer.status_code, answer.json()) == (200, {"success": True, "tokenAddress": FALSE_SHOWN})
     saved = SavedToken.objects.with_state().get()
     assert (saved.person.fid, saved.chain_id, saved.tx_hash) == (FID, 8453, LAUNCH)
@@ -209,33 +208,33 @@ def test_it_takes_other_spellings(client, me, body):
 
 def test_the_same_again_is_one_row_and_another_address_or_user_another(client, me, issuer):
     for _ in range(2):
-        assert save(client, said(), me).json() == {"success": True, "tokenAddress": FALSE_SHOWN}
+        assert save(client, save_body(), me).json() == {"success": True, "tokenAddress": FALSE_SHOWN}
     assert SavedToken.objects.count() == 1
-    save(client, said(address="0x" + "12" * 20), me)
-    save(client, said(), as_user(issuer, FID + 1))
+    save(client, save_body(address="0x" + "12" * 20), me)
+    save(client, save_body(), as_user(issuer, FID + 1))
     assert (SavedToken.objects.count(), IndexRequest.objects.count()) == (3, 1)
 
 
 def test_a_user_who_proves_to_be_another_has_saved_it_already(client, issuer):
     subject = "did:privy:saver"
-    save(client, said(), bearer(issuer.privy(subject, app_id=APP_ID)))
-    save(client, said(address="0x" + "12" * 20), as_user(issuer, FID))
+    save(client, save_body(), bearer(issuer.privy(subject, app_id=APP_ID)))
+    save(client, save_body(address="0x" + "12" * 20), as_user(issuer, FID))
     identity = bearer(issuer.privy(subject, app_id=APP_ID, fid=FID))
-    assert save(client, said(), identity).status_code == 200
+    assert save(client, save_body(), identity).status_code == 200
     assert SavedToken.objects.count() == 2
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("signed_in", [False, True])
 def test_clients_at_once_make_one_row(me, client, signed_in):
-    # Made before, since the first calls of a user race for his own row.
-    save(client, said(tx_hash=UNKNOWN_HASH), me)
+    # Created before, since the first calls of a user race for the user's own row.
+    save(client, save_body(tx_hash=UNKNOWN_HASH), me)
     barrier = threading.Barrier(8)
 
     def post(_):
         barrier.wait()
         try:
-            return save(Client(), said(), me if signed_in else None)
+            return save(Client(), save_body(), me if signed_in else None)
         finally:
             connection.close()
 
@@ -248,13 +247,13 @@ def test_clients_at_once_make_one_row(me, client, signed_in):
 
 def test_it_is_looked_for_five_seconds_later(client):
     before = timezone.now()
-    save(client, said())
-    assert index_requests.claim_due(before + timedelta(seconds=4.9)) == []
-    assert index_requests.claim_due(timezone.now() + timedelta(seconds=5)) == [(8453, LAUNCH)]
+    save(client, save_body())
+    assert index_requests.claim_due_requests(before + timedelta(seconds=4.9)) == []
+    assert index_requests.claim_due_requests(timezone.now() + timedelta(seconds=5)) == [(8453, LAUNCH)]
 
 
 def test_the_sweeper_enqueues_it(client, queue):
-    save(client, said())
+    save(client, save_body())
     IndexRequest.objects.update(due_at=timezone.now())
     tasks.sweep_index_requests()
     (message,) = queue()
@@ -263,7 +262,7 @@ def test_the_sweeper_enqueues_it(client, queue):
 
 def test_the_chain_confirms_what_is_true(client, me):
     address = launched()
-    save(client, said(address=address.lower()), me)
+    save(client, save_body(address=address.lower()), me)
     assert (state(), listed(client)) == ("unindexed", [])
     index_due()
     assert (state(), listed(client)) == ("confirmed", [address])
@@ -272,7 +271,7 @@ def test_the_chain_confirms_what_is_true(client, me):
 @pytest.mark.parametrize("signed_in", [False, True])
 def test_the_chain_wins_over_what_is_false(client, read_key, me, signed_in):
     address = launched()
-    save(client, said(), me if signed_in else None)
+    save(client, save_body(), me if signed_in else None)
     for _ in range(2):
         for query in ({"q": FALSE}, {"q": FALSE_SHOWN}, {"chainId": 8453, "fid": FID}):
             assert listed(client, **query) == []
@@ -287,10 +286,10 @@ def test_the_chain_wins_over_what_is_false(client, read_key, me, signed_in):
         assert SavedToken.objects.with_findings().get().launched == [address]
 
 
-def test_nobody_becomes_the_requestor_of_a_launch_by_saving_it(client, me):
+def test_saving_a_launch_does_not_change_its_requestor(client, me):
     index_requests.index_transaction(chain_id=8453, tx_hash=LAUNCH)
     before = Token.objects.values("requestor_fid", "requestor_address", "msg_sender").get()
-    save(client, said(address=Token.objects.get().contract_address), me)
+    save(client, save_body(address=Token.objects.get().contract_address), me)
     index_due()
     index_requests.index_transaction(chain_id=8453, tx_hash=LAUNCH)
     assert Token.objects.values("requestor_fid", "requestor_address", "msg_sender").get() == before
@@ -298,9 +297,9 @@ def test_nobody_becomes_the_requestor_of_a_launch_by_saving_it(client, me):
 
 
 def test_a_reorg_leaves_it_unindexed_until_the_launch_comes_again(client, me):
-    save(client, said(address=launched()), me)
+    save(client, save_body(address=launched()), me)
     index_due()
-    index_requests.unwind(IndexRequest.objects.get())
+    index_requests.unwind_request(IndexRequest.objects.get())
     assert (state(), listed(client)) == ("unindexed", [])
     index_due()
     assert state() == "confirmed"
@@ -309,7 +308,7 @@ def test_a_reorg_leaves_it_unindexed_until_the_launch_comes_again(client, me):
 @pytest.mark.parametrize("tx_hash", [UNKNOWN_HASH, decoded("token-update-image")["hash"]])
 def test_what_was_never_mined_or_holds_no_launch_stays_visible_as_failed(client, me, settings, tx_hash):
     settings.INDEX_MAX_ATTEMPTS = 2
-    save(client, said(tx_hash=tx_hash), me)
+    save(client, save_body(tx_hash=tx_hash), me)
     assert state() == "unindexed"
     for _ in range(2):
         index_due(seconds=200)
@@ -320,10 +319,10 @@ def test_what_was_never_mined_or_holds_no_launch_stays_visible_as_failed(client,
     assert request.last_error
 
 
-def test_what_is_known_already_is_asked_of_no_node(client, me, chain):
+def test_what_is_stored_already_is_requested_from_no_node(client, me, chain):
     token = TokenFactory(chain_id=8453, tx_hash=LAUNCH)
-    save(client, said(address=token.contract_address), me)
-    save(client, said(), me)
+    save(client, save_body(address=token.contract_address), me)
+    save(client, save_body(), me)
     assert not IndexRequest.objects.exists()
     states = {saved.contract_address: saved.state for saved in SavedToken.objects.with_state()}
     assert states == {token.contract_address: "confirmed", FALSE_SHOWN: "refuted"}
@@ -333,7 +332,7 @@ def test_what_is_known_already_is_asked_of_no_node(client, me, chain):
 @pytest.mark.parametrize("status", ["failed", "orphaned"])
 def test_what_failed_before_starts_anew(client, status):
     IndexRequestFactory(chain_id=8453, tx_hash=LAUNCH, status=status, attempts=12, last_error="unknown")
-    save(client, said())
+    save(client, save_body())
     request = IndexRequest.objects.get()
     assert (request.status, request.attempts, request.from_page) == ("pending", 0, False)
     index_due()
@@ -344,12 +343,12 @@ def test_what_is_being_looked_for_keeps_its_schedule(client):
     later = timezone.now() + timedelta(minutes=5)
     IndexRequestFactory(chain_id=8453, tx_hash=LAUNCH, attempts=9, due_at=later)
     before = IndexRequest.objects.values().get()
-    save(client, said())
+    save(client, save_body())
     assert IndexRequest.objects.values().get() == before
 
 
-def test_what_a_partner_asks_for_too_is_no_strangers_word_any_more(client, index_key):
-    save(client, said(tx_hash=UNKNOWN_HASH))
+def test_what_a_partner_requests_too_is_no_longer_a_strangers(client, index_key):
+    save(client, save_body(tx_hash=UNKNOWN_HASH))
     body = {"txHash": UNKNOWN_HASH, "chainId": 8453}
     client.post("/api/tokens/index", body, content_type="application/json", headers=index_key)
     assert IndexRequest.objects.get().from_page is False
@@ -357,51 +356,51 @@ def test_what_a_partner_asks_for_too_is_no_strangers_word_any_more(client, index
 
 @pytest.fixture
 def limited(settings):
-    """Two calls an hour of each user, one of a stranger, of which none was made yet."""
+    """Limit each user to two calls an hour, and a stranger to one, with none counted yet."""
     settings.RATE_LIMIT_SAVE_TOKEN, settings.RATE_LIMIT_SAVE_TOKEN_ANONYMOUS = 2, 1
-    for key in redis().scan_iter(f"{PREFIX}limit:RATE_LIMIT_SAVE_TOKEN*"):
-        redis().delete(key)
+    for key in redis_client().scan_iter(f"{PREFIX}limit:RATE_LIMIT_SAVE_TOKEN*"):
+        redis_client().delete(key)
 
 
 def test_strangers_and_users_are_limited_each_by_their_own(client, me, issuer, limited):
-    assert [save(client, said()).status_code for _ in range(2)] == [200, 429]
-    answers = [save(client, said(), me) for _ in range(3)]
+    assert [save(client, save_body()).status_code for _ in range(2)] == [200, 429]
+    answers = [save(client, save_body(), me) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert answers[2].json() == {"error": "Too many requests. Please try again later."}
     assert answers[2].headers["RateLimit-Limit"] == "2"
     assert 3_500 < int(answers[2].headers["Retry-After"]) <= 3_600
-    assert save(client, said(), as_user(issuer, FID + 1)).status_code == 200
+    assert save(client, save_body(), as_user(issuer, FID + 1)).status_code == 200
 
 
-def test_strangers_have_to_wait_while_nobody_can_count_them(client, me, limited, settings, unused_port):
+def test_strangers_have_to_wait_while_they_cannot_be_counted(client, me, limited, settings, unused_port):
     settings.REDIS_URL = f"redis://127.0.0.1:{unused_port}/0"
-    answer = save(client, said())
+    answer = save(client, save_body())
     assert (answer.status_code, answer.json()) == (503, {"error": "Service is temporarily unavailable"})
     assert not IndexRequest.objects.exists()
-    assert save(client, said(), me).status_code == 200
+    assert save(client, save_body(), me).status_code == 200
 
 
 def test_a_user_has_so_many_and_no_more(client, me):
-    save(client, said(), me)
+    save(client, save_body(), me)
     person = Person.objects.get()
     made = [
         SavedToken(person=person, chain_id=8453, tx_hash=f"0x{number:064x}", contract_address=FALSE_SHOWN)
         for number in range(saved_tokens.MAX_SAVED - 1)
     ]
     SavedToken.objects.bulk_create(made)
-    answer = save(client, said(tx_hash=UNKNOWN_HASH), me)
+    answer = save(client, save_body(tx_hash=UNKNOWN_HASH), me)
     assert (answer.status_code, answer.json()) == (409, {"error": "1000 tokens are saved, which is the most"})
     assert not IndexRequest.objects.filter(tx_hash=UNKNOWN_HASH).exists()
-    assert save(client, said(), me).status_code == 200
+    assert save(client, save_body(), me).status_code == 200
 
 
 def test_what_the_chain_has_not_confirmed_is_pruned_when_it_is_old(settings):
     settings.SAVED_TOKEN_DAYS = 3
-    old, young = (timezone.now() - timedelta(days=days) for days in (3.1, 2.9))
+    old, processes = (timezone.now() - timedelta(days=days) for days in (3.1, 2.9))
     token = TokenFactory(chain_id=8453)
     true = SavedTokenFactory(tx_hash=token.tx_hash, contract_address=token.contract_address, created_at=old)
     SavedTokenFactory(tx_hash=token.tx_hash, created_at=old)
-    fresh = SavedTokenFactory(created_at=young)
+    fresh = SavedTokenFactory(created_at=processes)
     requests = [
         IndexRequestFactory(status=status, from_page=from_page)
         for status, from_page in (("failed", True), ("failed", False), ("pending", True), ("indexed", True))
@@ -413,7 +412,7 @@ def test_what_the_chain_has_not_confirmed_is_pruned_when_it_is_old(settings):
     assert set(IndexRequest.objects.all()) == {*requests[1:], recent}
 
 
-def test_operators_see_whose_it_is_and_what_the_chain_says(operator):
+def test_operators_see_whose_it_is_and_what_is_on_chain(operator):
     page = reverse("admin:tokens_savedtoken_changelist")
     token = TokenFactory(chain_id=8453)
     rows = {
@@ -447,14 +446,14 @@ def test_no_operator_writes_one(operator):
     assert SavedToken.objects.get().contract_address == row.contract_address
 
 
-def test_what_strangers_ask_for_alarms_no_operator(operator):
+def test_requests_of_strangers_alert_no_operator(operator):
     IndexRequestFactory(status="failed", from_page=True)
     panels = operator.get(reverse("admin:index")).context["panels"]
     figures = next(panel.figures for panel in panels if panel.title == "Index requests")
     assert not any(figure.is_alarming for figure in figures)
 
 
-def test_its_description_says_that_the_token_is_optional(client):
+def test_its_description_marks_the_token_as_optional(client):
     described = client.get("/api/openapi.json").json()["paths"][PATH]["post"]
     assert described["security"] == [{"userToken": []}, {}]
     assert {"200", "400", "401", "409", "413", "415", "429", "503"} <= set(described["responses"])

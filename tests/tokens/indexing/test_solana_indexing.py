@@ -1,4 +1,4 @@
-"""Transactions of Solana become rows: by signature, as a launch that is final, with its document and its claims."""
+"""Indexing of Solana's transactions: by signature, as a launch that is final, with its document and its claims."""
 
 import dataclasses
 
@@ -9,10 +9,9 @@ from tests.nodes.solana_changed import mint
 from tests.nodes.solana_recorded import CLAIM, CONFIG, CREATE_CONFIG, CREATOR, LAUNCH, MINT, POOL, PROGRAM, WRAPPED_SOL
 from tests.rows.factories import TokenFactory
 from tests.rows.written_facts import recorded_facts, write_all
-from tokens import tasks
-from tokens.chains.types import LaunchNotFound
-from tokens.indexing import chain_lock, index_requests
-from tokens.indexing.writing import write
+from tokens.chains.errors import LaunchNotFoundError
+from tokens.indexing import chain_lock, index_requests, tasks
+from tokens.indexing.writing import write_transactions
 from tokens.installation.installed_chains import registry
 from tokens.models import FeeClaim, IndexRequest, LaunchFacts, Token, TokenDocument, TokenEvent
 
@@ -22,10 +21,10 @@ SOLANA = 101
 
 
 @pytest.fixture
-def node(troubled_solana, settings, forget_chains):
+def node(faulty_solana, settings, forget_chains):
     settings.RPC_ATTEMPTS, settings.RPC_PATIENCE_SECONDS = 1, 5.0
     forget_chains()
-    return troubled_solana
+    return faulty_solana
 
 
 def index(signature):
@@ -37,15 +36,15 @@ def request():
 
 
 def test_a_transaction_that_launched_nothing_is_refused(node):
-    with pytest.raises(LaunchNotFound):
+    with pytest.raises(LaunchNotFoundError):
         index(CREATE_CONFIG)
     assert request().status == "failed"
     assert not Token.objects.exists()
 
 
-def test_a_transaction_that_no_node_knows_yet_is_looked_for_again(node):
+def test_a_transaction_that_no_node_has_yet_is_retried(node):
     node.missing.add(LAUNCH)
-    with pytest.raises(index_requests.Postponed):
+    with pytest.raises(index_requests.IndexingPostponedError):
         index(LAUNCH)
     assert request().status == "pending"
     node.missing.clear()
@@ -75,29 +74,29 @@ def test_a_launch_that_is_indexed_again_is_refreshed(node):
     assert (request().status, TokenDocument.objects.count()) == ("confirmed", 1)
 
 
-def test_what_was_indexed_stays_where_a_node_knows_nothing_of_it(node):
+def test_what_was_indexed_stays_where_a_node_does_not_have_it(node):
     index(LAUNCH)
     node.transactions[LAUNCH] = node.transactions[CREATE_CONFIG] | {}
     for form in ("json", "jsonParsed"):
         node.transactions[LAUNCH][form] = node.transactions[CREATE_CONFIG][form]
-    with pytest.raises(index_requests.Postponed):
+    with pytest.raises(index_requests.IndexingPostponedError):
         index(LAUNCH)
     assert Token.objects.on_chain().exists()
     node.missing.add(LAUNCH)
-    with pytest.raises(index_requests.Postponed):
+    with pytest.raises(index_requests.IndexingPostponedError):
         index(LAUNCH)
     assert Token.objects.on_chain().exists()
     assert request().status == "confirmed"
 
 
-def test_confirming_is_of_evm_chains_alone(node, settings):
+def test_confirming_is_of_evm_chains_only(node, settings):
     index(LAUNCH)
     tasks.confirm_index_requests()
     tasks.confirm_chain(SOLANA)
     assert request().status == "confirmed"
 
 
-def test_a_launch_asks_for_its_document_once(node):
+def test_a_launch_requests_its_document_once(node):
     index(LAUNCH)
     document = TokenDocument.objects.get()
     assert (document.token.contract_address, document.status, document.attempts) == (MINT, "pending", 0)
@@ -112,7 +111,7 @@ def test_a_launch_asks_for_its_document_once(node):
     assert (document.status, document.attempts, document.content) == ("pending", 0, {"description": "x"})
 
 
-def test_launches_of_other_chains_ask_for_none_and_keep_the_shape_of_their_facts():
+def test_launches_of_other_chains_request_none_and_keep_the_shape_of_their_facts():
     write_all(recorded_facts())
     assert not TokenDocument.objects.exists()
     assert not {"uri", "decimals"} & set(LaunchFacts.objects.first().facts)
@@ -135,31 +134,31 @@ def test_a_claim_is_an_event_of_its_pools_token(node):
     assert (TokenEvent.objects.count(), FeeClaim.objects.count()) == (1, 1)
 
 
-def test_a_claim_of_an_unknown_pool_is_nobodys(node):
-    with pytest.raises(LaunchNotFound):
+def test_a_claim_of_an_unknown_pool_has_no_token(node):
+    with pytest.raises(LaunchNotFoundError):
         index(CLAIM)
     assert not TokenEvent.objects.exists()
 
 
-def test_a_claim_that_another_program_tells_of_is_not_believed(node):
+def test_a_claim_that_another_program_logs_is_not_trusted(node):
     index(LAUNCH)
     facts = index_requests.installed_launch_chain(SOLANA).read_transaction(CLAIM)
     (claim,) = facts.pool_claims
     made_up = dataclasses.replace(claim, program=CONFIG)
     with transaction.atomic():
-        chain_lock.own(SOLANA)
-        written = write([dataclasses.replace(facts, pool_claims=(made_up,))], chain=registry().solana)
+        chain_lock.lock_exclusive(SOLANA)
+        written = write_transactions([dataclasses.replace(facts, pool_claims=(made_up,))], chain=registry().solana)
     assert written.events == 0
 
 
 def test_a_pool_of_another_chain_is_another_one(node):
     TokenFactory(pool_address=POOL)
-    with pytest.raises(LaunchNotFound):
+    with pytest.raises(LaunchNotFoundError):
         index(CLAIM)
 
 
 @pytest.mark.parametrize(("currency", "total"), [(WRAPPED_SOL, 4_000_000 * 2), (MINT, 0)])
-def test_the_claimed_fees_are_told(node, client, read_key, currency, total):
+def test_the_claimed_fees_are_returned(node, client, read_key, currency, total):
     index(LAUNCH)
     index(CLAIM)
     of_other = node.launch("other")

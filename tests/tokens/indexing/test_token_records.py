@@ -1,6 +1,6 @@
-"""Whole token records of recorded launches, from the node to the JSON that endpoints answer.
+"""Whole token records of recorded launches, from the node to the JSON of endpoints.
 
-The golden records in `data/records` were checked by hand against what another decoder read from the same transactions.
+The golden records in `data/records` were checked by hand against another decoder's reading of the same transactions.
 """
 
 import json
@@ -14,14 +14,14 @@ from tests.nodes.recorded_node import Node
 from tests.nodes.recordings import DATA, RECORDED_LAUNCHES, base, decoded
 from tokens.catalogue.records import read_records
 from tokens.chains.evm.evm_chain import EvmChain
-from tokens.chains.registry.chains import load
+from tokens.chains.registry.chains import load_registry
 from tokens.chains.rpc.client import RpcClient
 from tokens.indexing.launch_rows import token_columns
 from tokens.models import Token
 
 pytestmark = pytest.mark.django_db
 
-# What the row says about itself and not about the launch.
+# Fields of the row itself and not of the launch.
 OWN_KEYS = ("id", "created_at", "last_indexed")
 
 
@@ -30,10 +30,10 @@ BUILT = {"built-v1": v1_launch, "built-v3": v3_launch}
 
 
 def read_record(node: Node, tx_hash: str):
-    """The record of a transaction's only launch, by way of the database, as the API renders it."""
+    """Return the record of a transaction's only launch, by way of the database, as the API renders it."""
     chain = EvmChain(info=base(), rpc=RpcClient(chain_id=8453, urls=(node.url,)))
     (launch,) = chain.read_transaction(tx_hash).launches
-    columns = token_columns(launch, chain=base(), presets=load().presets.values())
+    columns = token_columns(launch, chain=base(), presets=load_registry().presets.values())
     Token.objects.create(**columns, last_indexed=timezone.now())
     record = json.loads(render_json(read_records(Token.objects.all())[0]))
     return {key: value for key, value in record.items() if key not in OWN_KEYS}

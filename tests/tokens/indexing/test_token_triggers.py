@@ -1,4 +1,4 @@
-"""What the database does by itself: short grams, and the market and search entry of every token."""
+"""Triggers of the database: short grams, and the market and search entry of every token."""
 
 import io
 import json
@@ -21,7 +21,7 @@ texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 
 
 def grams(text):
-    """Every character of a text and every pair of neighbours, in plain Python."""
+    """Return every character of a text and every pair of neighbours, in plain Python."""
     return [*text, *(text[place : place + 2] for place in range(len(text) - 1))]
 
 
@@ -48,14 +48,14 @@ AS_IN_TOKEN = ("deployed_at", "chain_id", "msg_sender", "requestor_fid", "champa
 
 
 def has_rows(*addresses):
-    """Whether each of the tokens has its market and its search entry, and these say what the token does."""
+    """Return whether each of the tokens has its market and its search entry, with the token's values."""
     tokens = list(Token.objects.filter(contract_address__in=addresses))
     assert len(tokens) == len(addresses)
     assert Market.objects.filter(pk__in=tokens).count() == len(addresses)
     assert SearchEntry.objects.count() == Market.objects.count() == Token.objects.count()
     for token in tokens:
         entry = SearchEntry.objects.get(pk=token.pk)
-        # PostgreSQL knows some lower case letters that Python doesn't, and the other way round.
+        # PostgreSQL has some lower case letters that Python doesn't, and the other way round.
         text = read("SELECT lower(%s) || chr(10) || lower(%s)", token.name, token.symbol)
         shown = not (token.blocked or token.unindexed)
         assert (entry.text, entry.is_listed, entry.pair) == (text, shown, read("SELECT lower(%s)", token.pair))
@@ -189,7 +189,7 @@ def test_a_market_is_kept_when_its_token_changes():
 
 @pytest.fixture
 def migrated_back(transactional_db):
-    """The tokens as they were before search and markets; at the end all migrations are there again."""
+    """Migrate the tokens back to before search and markets; at the end all migrations are applied again."""
     yield lambda: migrate("tokens", "0001")
     migrate()
 
@@ -219,7 +219,7 @@ def test_the_tables_come_and_go_with_their_migration(migrated_back):
     assert ("tokens", "0002_search_and_market") in MigrationRecorder(connection).applied_migrations()
 
 
-def test_no_search_entry_stands_alone():
+def test_no_search_entry_exists_without_a_token():
     violation = pytest.raises(psycopg.errors.ForeignKeyViolation)
     with violation, transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")

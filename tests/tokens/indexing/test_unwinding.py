@@ -1,4 +1,4 @@
-"""Exactly what dropped blocks held is taken back, whatever it was, and comes again with the same ids."""
+"""Tests of tokens/indexing/unwinding.py: only rows of orphaned blocks are undone, and return with the same ids."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -12,7 +12,7 @@ from tests.nodes.recordings import mined
 from tests.rows.factories import IndexRequestFactory, TokenEventFactory, TokenFactory
 from tests.rows.written_facts import all_rows, drawn_launches, forget_all, launch_facts_of, recorded_facts, write_all
 from tokens.indexing import chain_lock
-from tokens.indexing.unwinding import Unwound, unwind_blocks, unwind_rivals, unwind_transactions
+from tokens.indexing.unwinding import UnwindCounts, unwind_blocks, unwind_competing_blocks, unwind_transactions
 from tokens.models import Coverage, FeeClaim, FollowedBlock, IndexRequest, Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
@@ -26,12 +26,12 @@ CUTS = sorted({0, *(FACTS[len(FACTS) * share // 4].block_number for share in (1,
 
 def undo(above):
     with transaction.atomic():
-        chain_lock.own(CHAIN_ID)
+        chain_lock.lock_exclusive(CHAIN_ID)
         return unwind_blocks(CHAIN_ID, above=above)
 
 
 def cover(**columns):
-    """A row of coverage from block 10 on."""
+    """Create a row of coverage from block 10 on."""
     plain = {"chain_id": CHAIN_ID, "addresses": [], "address_set": "a", "first_block": 10, "verified_to": 9}
     return Coverage.objects.create(**plain | columns)
 
@@ -44,7 +44,7 @@ def follow(chain_id, *numbers):
 
 
 def rows_on_chain():
-    """All rows, but for those of hidden tokens."""
+    """Return all rows, but for those of hidden tokens."""
     rows = all_rows()
     hidden = {row["contract_address"] for row in rows["Token"] if row["unindexed"]}
     return {
@@ -53,10 +53,10 @@ def rows_on_chain():
     }
 
 
-def test_nothing_is_taken_back_where_nothing_is_above():
+def test_nothing_is_unwound_where_nothing_is_above():
     write_all(FACTS)
     before = all_rows(ids=True)
-    assert undo(FACTS[-1].block_number) == Unwound()
+    assert undo(FACTS[-1].block_number) == UnwindCounts()
     assert all_rows(ids=True) == before
 
 
@@ -117,7 +117,7 @@ def test_other_chains_stay():
     request = IndexRequestFactory(chain_id=OTHER_CHAIN, status="indexed", block_number=5, block_hash="0x5")
     follow(OTHER_CHAIN, 5)
     coverage = cover(chain_id=OTHER_CHAIN, followed_to=50)
-    assert undo(0) == Unwound()
+    assert undo(0) == UnwindCounts()
     for row in (token, request, coverage):
         row.refresh_from_db()
     assert (token.unindexed, request.status, coverage.followed_to) == (False, "indexed", 50)
@@ -186,7 +186,7 @@ def test_a_bounded_run_of_blocks_keeps_its_progress():
     assert row.followed_to == 30
 
 
-def test_single_transactions_are_taken_back_alone():
+def test_single_transactions_are_unwound_by_themselves():
     write_all(FACTS)
     ids = all_rows(ids=True)
     gone = mined("token-update-image").read()
@@ -194,8 +194,8 @@ def test_single_transactions_are_taken_back_alone():
         chain_id=CHAIN_ID, tx_hash=gone.tx_hash, status="confirmed", block_number=1, block_hash=gone.block_hash
     )
     with transaction.atomic():
-        chain_lock.own(CHAIN_ID)
-        assert unwind_transactions(CHAIN_ID, [gone.tx_hash, "0x404"]) == Unwound(events=1, requests=1)
+        chain_lock.lock_exclusive(CHAIN_ID)
+        assert unwind_transactions(CHAIN_ID, [gone.tx_hash, "0x404"]) == UnwindCounts(events=1, requests=1)
     request.refresh_from_db()
     assert request.status == "pending"
     (launch,) = mined("deploy-plain").decode()
@@ -204,16 +204,16 @@ def test_single_transactions_are_taken_back_alone():
     assert not Token.objects.filter(unindexed=True).exists()
 
 
-def test_what_rival_blocks_held_is_taken_back_and_nothing_else():
+def test_what_rival_blocks_held_is_unwound_and_nothing_else():
     number = 50
     ours, rival, higher = (
         TokenFactory(block_number=place, block_hash=block) for place, block in ((50, "0xa"), (50, "0xb"), (51, "0xb"))
     )
     TokenEventFactory(block_number=number, block_hash="0xb", token=ours)
     with transaction.atomic():
-        chain_lock.own(CHAIN_ID)
-        assert unwind_rivals(CHAIN_ID, blocks={}) == Unwound()
-        assert unwind_rivals(CHAIN_ID, blocks={number: "0xa"}) == Unwound(tokens=1, events=1)
+        chain_lock.lock_exclusive(CHAIN_ID)
+        assert unwind_competing_blocks(CHAIN_ID, blocks={}) == UnwindCounts()
+        assert unwind_competing_blocks(CHAIN_ID, blocks={number: "0xa"}) == UnwindCounts(tokens=1, events=1)
     assert set(Token.objects.on_chain()) == {ours, higher}
     rival.refresh_from_db()
     assert rival.unindexed

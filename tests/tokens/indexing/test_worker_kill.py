@@ -1,4 +1,4 @@
-"""Workers that are killed at any instant lose no transaction: the rows remember, and the sweeper enqueues again."""
+"""Workers that are killed at any instant lose no transaction: the rows are stored, and the sweeper enqueues again."""
 
 import os
 import signal
@@ -19,20 +19,20 @@ from config.celery import app as celery_app
 from config.environment.variables import BASE_DIR
 from development.devchain import node_client
 from development.devchain.anvil import CHAIN_ID
-from development.devchain.launch_transactions import LaunchConfig, deployment_config
+from development.devchain.launch_transactions import DevLaunchConfig, deployment_config
 from development.servers.processes import die_with_parent
 from tests.nodes.devchain_launches import SENDER, Launchpad
 from tests.nodes.relay import relay
 from tests.processes.waiting import wait_for
 from tests.rows.factories import IndexRequestFactory
-from tokens import tasks
+from tokens.indexing import tasks
 from tokens.models import IndexRequest, Token
 
 LAUNCHES, PASSED, WORKERS = 200, 100, 2
 
 
 class Gate:
-    """Lets the first transactions through and holds up whoever asks for another one, until it is opened."""
+    """A gate that lets the first transactions through and blocks requests for another one, until it is opened."""
 
     def __init__(self) -> None:
         self.counted: set[str] = set()
@@ -47,8 +47,8 @@ class Gate:
     def open(self) -> None:
         self._opened.set()
 
-    def pass_through(self, asked: Any) -> None:
-        calls = asked if isinstance(asked, list) else [asked]
+    def pass_through(self, requested: Any) -> None:
+        calls = requested if isinstance(requested, list) else [requested]
         hashes = {call["params"][0] for call in calls if call["method"] == "eth_getTransactionByHash"}
         with self._lock:
             self.seen |= hashes & self.counted
@@ -60,7 +60,7 @@ class Gate:
 
 @contextmanager
 def celery(*words: str, environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """A Celery process, the first of a group of its own; the whole group is killed at the end."""
+    """Start a Celery process, the first of a group of its own; the whole group is killed at the end."""
     process = subprocess.Popen(
         [sys.executable, "-m", "celery", "-A", "config.celery", *words],
         cwd=BASE_DIR,
@@ -86,9 +86,9 @@ def worker(environment: dict[str, str]) -> Any:
 
 
 def sign_launch(launchpad: Launchpad) -> tuple[str, str]:
-    """(hash, signed transaction) of a launch that nobody has sent yet."""
-    deployment, config = launchpad.deployment, LaunchConfig(name="Late", salt=b"\7" * 32)
-    factory = node_client.contract(deployment.rpc_url, "Factory", deployment.factory)
+    """Return (hash, signed transaction) of a launch that was not sent yet."""
+    deployment, config = launchpad.deployment, DevLaunchConfig(name="Late", salt=b"\7" * 32)
+    factory = node_client.bind_contract(deployment.rpc_url, "Factory", deployment.factory)
     call = {
         "from": SENDER,
         "to": deployment.factory,
@@ -127,11 +127,11 @@ def test_no_transaction_is_lost_or_doubled_when_all_workers_are_killed(own_launc
     gate = Gate()
     gate.count(launched)
     with relay(own_launchpad.deployment.rpc_url, before=gate.pass_through) as url:
-        # Whom the gate holds up must not try again, so that those who wait are different workers.
-        patience = {"RPC_TIMEOUT_SECONDS": "120", "INDEX_LEASE_SECONDS": "2"}
-        environment = service_environment | patience | {f"RPC_URLS_{CHAIN_ID}": url}
+        # A process that the gate blocks must not retry, so that the waiting ones are different workers.
+        timeouts = {"RPC_TIMEOUT_SECONDS": "120", "INDEX_LEASE_SECONDS": "2"}
+        environment = service_environment | timeouts | {f"RPC_URLS_{CHAIN_ID}": url}
         with worker(environment) as killed:
-            # Both workers are in the midst of a transaction.
+            # Both workers have a transaction in progress.
             wait_for(lambda: gate.waiting >= WORKERS, seconds=120)
             kill(killed)
         assert count("indexed") == Token.objects.count() == PASSED

@@ -1,4 +1,4 @@
-"""Thousands of transactions become the same rows as one after the other, by a handful of statements."""
+"""Tests of tokens/indexing/writing.py: batches write the same rows as single transactions, in few statements."""
 
 import time
 from dataclasses import replace
@@ -10,21 +10,21 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import SocialProfile
-from config.postgresql.bulk_load import commit_lazily
+from config.postgresql.bulk_load import commit_asynchronously
 from tests.nodes.launch_builder import STRANGER, event
 from tests.nodes.recordings import base, decoded, mined
 from tests.rows.factories import TokenFactory
 from tests.rows.written_facts import all_rows, drawn_launches, forget_all, launch_facts_of, recorded_facts, write_all
-from tokens.chains.registry.chains import load
+from tokens.chains.registry.chains import load_registry
 from tokens.chains.types import EventLog
 from tokens.indexing.fact_json import launch_facts
-from tokens.indexing.launch_rows import launch_key, make_lines, token_columns
-from tokens.indexing.writing import write
+from tokens.indexing.launch_rows import launch_key, make_launch_lines, token_columns
+from tokens.indexing.writing import write_transactions
 from tokens.models import LaunchFacts, Market, MarketPoint, SearchEntry, Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
 
-# What COPY, JSON or an array could stumble over.
+# Values that break a careless COPY, JSON or array.
 HOSTILE = ["a\tb", "line\nbreak\r\n", "back\\slash \\N \\.", r"\N", r"\.", "{}", '"quoted", {1,2}', "🐶‮", "NULL", " "]
 
 
@@ -48,7 +48,7 @@ def hostile_launches():
 
 
 def moved(facts, *, block=7, **changes):
-    """The same transaction in another block."""
+    """Return the same transaction in another block."""
     where = {"block_hash": f"0x{block:064x}", "block_number": facts.block_number + 1}
     where |= {"block_time": changes.pop("block_time", facts.block_time)}
     launches = tuple(replace(launch, **where, **changes) for launch in facts.launches)
@@ -60,7 +60,7 @@ def test_nothing_is_written_of_nothing():
     assert (written.launches, written.events, written.addresses) == (0, 0, {})
 
 
-def test_a_transaction_that_is_nobodys_is_absent():
+def test_a_transaction_without_a_token_is_absent():
     log = EventLog(emitter=STRANGER, log_index=0, raw=event(STRANGER, "UpdateImage(string)", "x"))
     facts = replace(mined("token-update-image").read(), event_logs=(log,))
     written = write_all([facts])
@@ -68,7 +68,7 @@ def test_a_transaction_that_is_nobodys_is_absent():
     assert not TokenEvent.objects.exists()
 
 
-def test_only_the_transaction_that_says_so_is_committed_lazily(transactional_db):
+def test_only_the_transaction_that_sets_it_is_committed_lazily(transactional_db):
     def waits():
         with connection.cursor() as cursor:
             cursor.execute("SHOW synchronous_commit")
@@ -77,7 +77,7 @@ def test_only_the_transaction_that_says_so_is_committed_lazily(transactional_db)
     with connection.cursor() as cursor:
         cursor.execute("SET synchronous_commit TO on")
     with transaction.atomic():
-        commit_lazily()
+        commit_asynchronously()
         assert waits() == "off"
     assert waits() == "on"
 
@@ -85,7 +85,7 @@ def test_only_the_transaction_that_says_so_is_committed_lazily(transactional_db)
 def test_a_broken_transaction_leaves_nothing():
     before = all_rows()
     with pytest.raises(RuntimeError), transaction.atomic():
-        write(recorded_facts(), chain=base())
+        write_transactions(recorded_facts(), chain=base())
         assert Token.objects.exists()
         raise RuntimeError
     assert all_rows() == before
@@ -93,7 +93,7 @@ def test_a_broken_transaction_leaves_nothing():
 
 @pytest.mark.parametrize("launches", [drawn_launches(150), hostile_launches()], ids=["drawn", "hostile"])
 def test_the_rows_are_those_that_the_orm_would_write(launches):
-    presets = load().presets.values()
+    presets = load_registry().presets.values()
     for launch in launches:
         columns = token_columns(launch, chain=base(), presets=presets)
         token = Token.objects.create(**columns, last_indexed=timezone.now())
@@ -181,13 +181,13 @@ def test_of_a_token_that_is_launched_twice_the_later_launch_counts():
     assert set(written.addresses) == {first.tx_hash, second.tx_hash}
 
 
-def test_of_an_event_that_is_told_twice_one_is_kept():
+def test_of_an_event_that_is_reported_twice_one_is_kept():
     launch, change = mined("deploy-plain").read(), mined("token-update-image").read()
     written = write_all([launch, change, change])
     assert written.events == TokenEvent.objects.filter(tx_hash=change.tx_hash).count() == 1
 
 
-def test_what_another_block_held_is_taken_back():
+def test_what_another_block_held_is_unwound():
     launch, image = mined("deploy-plain").read(), mined("token-update-image").read()
     write_all([launch, image])
     gone = TokenFactory(tx_hash=launch.tx_hash)
@@ -230,7 +230,7 @@ def test_statements_do_not_grow_with_the_transactions():
 
 
 def priced(token):
-    """Gives a token market data, with a point of its history, that are due in a week."""
+    """Give a token market data, with a point of its history, that are due in a week."""
     later = timezone.now() + timedelta(days=7)
     Market.objects.filter(pk=token.pk).update(
         price_usd=5.0, market_cap=9.0, updated_at=timezone.now(), due_at=later, priority=3, misses=2, by_address=True
@@ -275,10 +275,10 @@ def test_claims_that_were_kept_before_their_token_was_known_become_its_own():
 
 def test_a_launch_is_written_from_the_line_that_was_made_ahead_of_it():
     recorded = recorded_facts()
-    lines = make_lines(recorded, chain=base())
+    lines = make_launch_lines(recorded, chain=base())
     assert lines.keys() == {launch_key(launch) for facts in recorded for launch in facts.launches}
     with transaction.atomic():
-        write(recorded, chain=base(), lines=lines)
+        write_transactions(recorded, chain=base(), lines=lines)
     ahead = all_rows()
     forget_all()
     write_all(recorded)
@@ -288,5 +288,5 @@ def test_a_launch_is_written_from_the_line_that_was_made_ahead_of_it():
 def test_a_line_of_another_block_is_not_taken():
     facts = mined("deploy-plain").read()
     with transaction.atomic():
-        write([moved(facts)], chain=base(), lines=make_lines([facts], chain=base()))
+        write_transactions([moved(facts)], chain=base(), lines=make_launch_lines([facts], chain=base()))
     assert Token.objects.get().block_hash == moved(facts).block_hash

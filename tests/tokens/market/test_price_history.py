@@ -1,4 +1,4 @@
-"""tokens/market/price_history.py: what tokens were worth before."""
+"""Tests of tokens/market/price_history.py: former prices of tokens."""
 
 from datetime import timedelta
 
@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.rows.factories import TokenFactory
-from tokens import tasks
-from tokens.market import price_history
+from tokens.market import price_history, tasks
 from tokens.market.provider_responses import PERCENT, PRICE
 from tokens.models import MarketPoint
 
@@ -86,5 +85,5 @@ def test_old_points_are_deleted_some_at_a_time(settings):
     assert MarketPoint.objects.count() == kept
     assert len(captured) == 3
     settings.MARKET_HISTORY_DAYS = 3
-    assert price_history.prune() == kept
-    assert price_history.prune() == 0
+    assert price_history.prune_price_history() == kept
+    assert price_history.prune_price_history() == 0

@@ -1,4 +1,4 @@
-"""tokens/market/provider_rate_limit.py: no more calls than the provider allows, by threads and by processes."""
+"""Tests of tokens/market/provider_rate_limit.py: the rate limit across threads and processes."""
 
 import json
 import subprocess
@@ -9,8 +9,8 @@ import time
 import pytest
 
 from config.environment.variables import BASE_DIR
-from config.http.json_client import NoAnswer, RateLimited, StatusRefused
-from config.redis.connection import redis
+from config.http.errors import HTTPStatusError, NoResponseError, RateLimitedError
+from config.redis.connection import redis_client
 from tests.processes.waiting import wait_for
 from tokens.market import provider_rate_limit
 
@@ -19,28 +19,28 @@ CALLS = 25
 TURNS = f"""
 import django, json, time
 django.setup()
-from tokens import market_pace
+from tokens.market import provider_rate_limit
 print("ready", flush=True)
 input()
 times = []
 while len(times) < {CALLS}:
     try:
-        with market_pace.turn(patience=0.05):
+        with provider_rate_limit.call_slot(timeout=0.05):
             times.append(time.time())
-    except market_pace.NotNow as refused:
+    except provider_rate_limit.NoCallSlotError as refused:
         time.sleep(min(refused.retry_after, 0.05))
 print(json.dumps(times))
 """
 
 
 def next_turn_in():
-    """Seconds until the next turn."""
-    seconds, micro = redis().time()
-    return int(redis().get(provider_rate_limit.NEXT_TURN_KEY)) / 1000 - (seconds + micro / 1e6)
+    """Return the seconds until the next turn."""
+    seconds, micro = redis_client().time()
+    return int(redis_client().get(provider_rate_limit.NEXT_SLOT_KEY)) / 1000 - (seconds + micro / 1e6)
 
 
 def take(seconds):
-    with provider_rate_limit.turn(patience=seconds):
+    with provider_rate_limit.call_slot(timeout=seconds):
         pass
 
 
@@ -48,53 +48,53 @@ def test_a_turn_that_is_too_far_away_is_refused_and_not_taken(market, settings):
     settings.MARKET_CALLS_PER_MINUTE = 1
     take(0)
     for _ in range(3):
-        with pytest.raises(provider_rate_limit.NotNow) as refused:
+        with pytest.raises(provider_rate_limit.NoCallSlotError) as refused:
             take(60)
         assert 60 < refused.value.retry_after <= 61.2
     assert next_turn_in() < 61.2
 
 
-def test_nobody_takes_a_turn_while_all_pause(market):
-    with pytest.raises(RateLimited), provider_rate_limit.turn(patience=0):
-        raise RateLimited(429, retry_after=60)
-    assert 50 < provider_rate_limit.waiting_time() <= 60
-    with pytest.raises(provider_rate_limit.NotNow) as refused:
+def test_no_caller_takes_a_turn_during_a_back_off(market):
+    with pytest.raises(RateLimitedError), provider_rate_limit.call_slot(timeout=0):
+        raise RateLimitedError(429, retry_after=60)
+    assert 50 < provider_rate_limit.seconds_until_slot() <= 60
+    with pytest.raises(provider_rate_limit.NoCallSlotError) as refused:
         take(30)
     assert 50 < refused.value.retry_after <= 60
 
 
 def test_of_two_pauses_the_longer_one_holds(market):
     def fail(error):
-        with pytest.raises(type(error)), provider_rate_limit.turn(patience=1):
+        with pytest.raises(type(error)), provider_rate_limit.call_slot(timeout=1):
             raise error
 
     for errors in (
-        [RateLimited(429, retry_after=90), NoAnswer("x")],
-        [NoAnswer("x"), RateLimited(429, retry_after=90)],
+        [RateLimitedError(429, retry_after=90), NoResponseError("x")],
+        [NoResponseError("x"), RateLimitedError(429, retry_after=90)],
     ):
-        redis().delete(provider_rate_limit.PAUSE_KEY)
+        redis_client().delete(provider_rate_limit.BACKOFF_KEY)
         # Both began before either failed.
-        with pytest.raises(type(errors[1])), provider_rate_limit.turn(patience=1):
+        with pytest.raises(type(errors[1])), provider_rate_limit.call_slot(timeout=1):
             fail(errors[0])
             raise errors[1]
-        assert 80 < redis().ttl(provider_rate_limit.PAUSE_KEY) <= 90
+        assert 80 < redis_client().ttl(provider_rate_limit.BACKOFF_KEY) <= 90
 
 
 def test_a_refusal_of_one_call_pauses_nothing_and_one_of_the_key_does(market):
     for status, paused in [(400, False), (422, False), (403, True)]:
-        with pytest.raises(StatusRefused), provider_rate_limit.turn(patience=1):
-            raise StatusRefused(status, None)
-        assert (provider_rate_limit.waiting_time() > 60) is paused
+        with pytest.raises(HTTPStatusError), provider_rate_limit.call_slot(timeout=1):
+            raise HTTPStatusError(status, None)
+        assert (provider_rate_limit.seconds_until_slot() > 60) is paused
 
 
-def test_somebody_who_waits_gets_the_next_turn_before_those_who_take_what_is_there(market, settings):
+def test_a_waiting_caller_gets_the_next_turn_before_those_that_do_not_wait(market, settings):
     settings.MARKET_CALLS_PER_MINUTE = 30
     take(0)
     waiting = threading.Thread(target=take, args=(5.0,))
     waiting.start()
-    # His turn is taken ahead of time, so that the next one is two turns away.
+    # The turn is reserved ahead of time, so that the next one is two turns away.
     wait_for(lambda: next_turn_in() > 2.1)
-    with pytest.raises(provider_rate_limit.NotNow):
+    with pytest.raises(provider_rate_limit.NoCallSlotError):
         take(2.0)
     waiting.join()
 
@@ -121,7 +121,7 @@ def test_two_processes_together_stay_within_the_limit(market, settings, service_
         process.stdin.flush()
     times = [turn for process in processes for turn in json.loads(process.communicate(timeout=60)[0])]
     assert len(times) == 2 * CALLS
-    # From the start to the last turn so many pauses have passed.
+    # From the start to the last turn so many intervals have passed.
     assert max(times) - started > (2 * CALLS - 1) * 0.1
 
 
@@ -133,33 +133,33 @@ def test_the_limit_leaves_room_for_calls_that_arrive_late(settings, market):
     assert 30 * (next_turn_in() + time.monotonic() - started) > 60.5
 
 
-# Those who get half of the turns.
+# Callers that get half of the turns.
 
 
-def take_of_half(*, patience=0.0):
-    """Take a turn for which nobody else is in the way."""
-    redis().delete(provider_rate_limit.NEXT_TURN_KEY)
-    with provider_rate_limit.turn(patience=patience, of_half=True):
+def take_of_half(*, timeout=0.0):
+    """Take a turn without contention."""
+    redis_client().delete(provider_rate_limit.NEXT_SLOT_KEY)
+    with provider_rate_limit.call_slot(timeout=timeout, half_rate=True):
         pass
 
 
 def count_of_half():
-    """How many turns there are before the half is used up."""
+    """Return how many turns there are before the half is used up."""
     taken = 0
     while True:
         try:
             take_of_half()
-        except provider_rate_limit.NotNow:
+        except provider_rate_limit.NoCallSlotError:
             return taken
         taken += 1
 
 
-def test_who_gets_half_of_the_turns_waits_for_two_and_leaves_others_theirs(market, settings):
+def test_a_caller_with_half_of_the_turns_waits_for_two_and_leaves_others_theirs(market, settings):
     settings.MARKET_CALLS_PER_MINUTE = 5
     take_of_half()
     for _ in range(3):
-        with pytest.raises(provider_rate_limit.NotNow) as refused:
-            take_of_half(patience=60)
+        with pytest.raises(provider_rate_limit.NoCallSlotError) as refused:
+            take_of_half(timeout=60)
         # Two turns, but for the ten seconds that were saved.
         assert (refused.value.paused, 0 < refused.value.retry_after <= 2 * 12.24 - 10) == (False, True)
     take(0)
@@ -174,18 +174,21 @@ def test_a_turn_that_was_refused_is_none_of_the_half(market, settings):
     settings.MARKET_CALLS_PER_MINUTE = 14
     take(0)
     for _ in range(10):
-        with pytest.raises(provider_rate_limit.NotNow) as refused, provider_rate_limit.turn(patience=0, of_half=True):
+        with (
+            pytest.raises(provider_rate_limit.NoCallSlotError) as refused,
+            provider_rate_limit.call_slot(timeout=0, half_rate=True),
+        ):
             pass
         assert 0 < refused.value.retry_after <= 4.38
     assert count_of_half() == 2
 
 
-def test_a_pause_says_that_it_is_one(market):
-    redis().set(provider_rate_limit.PAUSE_KEY, 1, ex=60)
-    for of_half in (False, True):
+def test_a_back_off_is_reported_as_one(market):
+    redis_client().set(provider_rate_limit.BACKOFF_KEY, 1, ex=60)
+    for half_rate in (False, True):
         with (
-            pytest.raises(provider_rate_limit.NotNow) as refused,
-            provider_rate_limit.turn(patience=0, of_half=of_half),
+            pytest.raises(provider_rate_limit.NoCallSlotError) as refused,
+            provider_rate_limit.call_slot(timeout=0, half_rate=half_rate),
         ):
             pass
         assert refused.value.paused

@@ -1,28 +1,30 @@
-"""tokens/market/provider_responses.py and market_quotes.py: what is believed of the provider's answers, and what is not."""
+"""Tests of tokens/market/provider_responses.py and quotes.py: validation of the provider's responses."""
 
 import math
 from contextlib import suppress
+from dataclasses import fields
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.http.json_client import Retryable
+from config.http.errors import RetryableError
 from development.standins import market_server as sample
 from tokens.market.provider_responses import (
     AMOUNT,
     CHANGE_PERIODS,
     COUNT,
-    LONGEST_NAME,
+    MAX_NAME_LENGTH,
     PERCENT,
     PERIODS,
     PRICE,
-    UnknownShape,
-    read_number,
-    read_pools,
-    read_tokens,
+    UnexpectedShapeError,
+    parse_number,
+    parse_pools,
+    parse_tokens,
 )
-from tokens.market.quotes import Quote, quote_in_pool, quote_of_token
+from tokens.market.quotes import Quote, quote_from_pool, quote_from_token
+from tokens.models.market import QUOTE_COLUMNS
 
 POOL, TOKEN, WETH = "0x" + "a1" * 32, "0x" + "b2" * 20, sample.WRAPPED_NATIVE
 NOW = 1_760_000_000.0
@@ -30,18 +32,18 @@ SUPPLY = 10.0**11
 
 
 def pool(**attributes):
-    """A documented pool with other attributes; those of an object are given whole."""
+    """Return a documented pool with other attributes; objects among them are replaced as a whole."""
     found = sample.pool("base", POOL, NOW, tokens=(TOKEN, WETH))
     found["attributes"].update(attributes)
     return found
 
 
 def read_one(entry):
-    return read_pools({"data": [entry]})[0]
+    return parse_pools({"data": [entry]})[0]
 
 
 def quote(token=TOKEN, supply=SUPPLY, **attributes):
-    return quote_in_pool(read_one(pool(**attributes)), token=token, supply=supply)
+    return quote_from_pool(read_one(pool(**attributes)), token=token, supply=supply)
 
 
 # Refusals.
@@ -49,20 +51,20 @@ def quote(token=TOKEN, supply=SUPPLY, **attributes):
 
 @pytest.mark.parametrize("answer", [None, [], 7, "x", {}, {"data": {}}, {"data": None}, {"errors": []}])
 def test_it_refuses_an_answer_of_another_shape(answer):
-    for read in (read_pools, read_tokens):
-        with pytest.raises(UnknownShape) as refused:
+    for read in (parse_pools, parse_tokens):
+        with pytest.raises(UnexpectedShapeError) as refused:
             read(answer)
-        # The provider stumbled; the next answer may be right.
-        assert isinstance(refused.value, Retryable)
+        # The provider failed; the next response may be right.
+        assert isinstance(refused.value, RetryableError)
 
 
 @pytest.mark.parametrize(
     "entry", [None, 7, [], {}, {"attributes": []}, {"attributes": {}}, {"attributes": {"address": "0x12"}}]
 )
 def test_it_leaves_out_what_has_no_address_and_keeps_its_neighbours(entry):
-    assert [found.address for found in read_pools({"data": [entry, pool()]})] == [POOL]
+    assert [found.address for found in parse_pools({"data": [entry, pool()]})] == [POOL]
     token = sample.token("base", TOKEN, NOW, pool_address=POOL)
-    assert [found.address for found in read_tokens({"data": [entry, token]})] == [TOKEN]
+    assert [found.address for found in parse_tokens({"data": [entry, token]})] == [TOKEN]
 
 
 @pytest.mark.parametrize(
@@ -110,10 +112,10 @@ def test_a_token_that_is_not_in_the_pool_gets_nothing_from_it():
     nothing = (None, {}, {"base_token": None}, {"base_token": {"data": []}}, {"base_token": {"data": {}}})
     for relationships in (*nothing, pool_id):
         entry = {**pool(), "relationships": relationships}
-        assert quote_in_pool(read_one(entry), token=TOKEN, supply=SUPPLY) is None
+        assert quote_from_pool(read_one(entry), token=TOKEN, supply=SUPPLY) is None
 
 
-# What is kept.
+# Stored values.
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,7 @@ def test_the_documented_answer_is_read_in_full():
 
 
 @pytest.mark.parametrize("unsaid", [None, "0.0", "0"])
-def test_the_market_cap_is_that_of_all_tokens_where_the_provider_knows_no_other(unsaid):
+def test_the_market_cap_is_that_of_all_tokens_where_the_provider_has_no_other(unsaid):
     assert quote(market_cap_usd="7", fdv_usd="9").market_cap == 7.0
     assert quote(market_cap_usd=unsaid, fdv_usd="9").market_cap == 9.0
     assert quote(market_cap_usd=unsaid, fdv_usd=unsaid, base_token_price_usd="0.001").market_cap == 10**8
@@ -156,7 +158,7 @@ def test_a_token_that_others_are_priced_in_gets_its_own_price_and_no_changes_of_
 def test_names_keep_what_can_be_seen():
     found = read_one(pool(name="A\0B\n\x1b[31m 犬 \u202e/ WETH" + "x" * 1000))
     assert found.name.startswith("AB[31m 犬 / WETH")
-    assert len(found.name) == LONGEST_NAME
+    assert len(found.name) == MAX_NAME_LENGTH
     assert read_one(pool(name=None)).name == read_one(pool(name=7)).name == ""
 
 
@@ -172,8 +174,8 @@ def test_a_time_without_zone_is_utc():
 
 def test_a_pool_is_there_once_and_of_the_network_that_is_meant():
     pools = [pool(), pool(), {**pool(address="0x" + "d4" * 20), "id": "eth_0xd4"}]
-    assert [found.address for found in read_pools({"data": pools}, network="base")] == [POOL]
-    assert len(read_pools({"data": pools})) == 2
+    assert [found.address for found in parse_pools({"data": pools}, network="base")] == [POOL]
+    assert len(parse_pools({"data": pools})) == 2
 
 
 # Tokens by their addresses.
@@ -182,27 +184,27 @@ def test_a_pool_is_there_once_and_of_the_network_that_is_meant():
 def token_answer(included, **attributes):
     entry = sample.token("base", TOKEN, NOW, pool_address=POOL)
     entry["attributes"].update(attributes)
-    return read_tokens({"data": [entry], "included": included})[0]
+    return parse_tokens({"data": [entry], "included": included})[0]
 
 
 def test_a_token_has_its_own_numbers_and_the_trades_of_its_first_pool():
     answer = token_answer([pool()], price_usd="2", market_cap_usd=None, fdv_usd="9", total_reserve_in_usd="11")
-    known = quote_of_token(answer, paired_token=WETH, supply=SUPPLY)
+    known = quote_from_token(answer, paired_token=WETH, supply=SUPPLY)
     assert (known.price_usd, known.market_cap, known.liquidity_usd) == (2.0, 9.0, 11.0)
     assert known.quote_price_usd == sample.NATIVE_USD
     assert known.price_change_24h == float(pool()["attributes"]["price_change_percentage"]["h24"])
-    other = quote_of_token(answer, paired_token="0x" + "c3" * 20, supply=SUPPLY)
+    other = quote_from_token(answer, paired_token="0x" + "c3" * 20, supply=SUPPLY)
     assert other.quote_price_usd is None
 
 
 @pytest.mark.parametrize("included", [None, [], 7, [None], [{"id": "base_" + POOL}], [{"id": "other"}]])
 def test_a_token_without_pools_has_a_price_at_least(included):
-    known = quote_of_token(token_answer(included, price_usd="2"), paired_token=WETH, supply=SUPPLY)
+    known = quote_from_token(token_answer(included, price_usd="2"), paired_token=WETH, supply=SUPPLY)
     assert (known.price_usd, known.quote_price_usd, known.tx_count_24h) == (2.0, None, None)
 
 
 def test_a_token_without_a_price_that_makes_sense_is_refused():
-    assert quote_of_token(token_answer([pool()], price_usd="1e30"), paired_token=WETH, supply=SUPPLY) is None
+    assert quote_from_token(token_answer([pool()], price_usd="1e30"), paired_token=WETH, supply=SUPPLY) is None
 
 
 # Properties.
@@ -261,17 +263,17 @@ def assert_sane(known: Quote) -> None:
 
 @given(answer=anything)
 def test_no_answer_breaks_the_reading(answer):
-    for read in (read_pools, read_tokens):
-        with suppress(UnknownShape):
+    for read in (parse_pools, parse_tokens):
+        with suppress(UnexpectedShapeError):
             assert isinstance(read(answer), tuple)
 
 
 @given(entries=st.lists(pools | anything, max_size=4), supply=st.none() | st.floats(0, 2.0**256))
 def test_nothing_out_of_bounds_comes_of_any_pool(entries, supply):
-    for found in read_pools({"data": entries}):
+    for found in parse_pools({"data": entries}):
         assert "\0" not in found.name
         for token in (TOKEN, WETH):
-            if known := quote_in_pool(found, token=token, supply=supply):
+            if known := quote_from_pool(found, token=token, supply=supply):
                 assert_sane(known)
 
 
@@ -282,13 +284,17 @@ def test_nothing_out_of_bounds_comes_of_any_token(attributes, pool):
         "relationships": {"top_pools": {"data": [{"id": "p"}, {"id": "q"}]}},
     }
     answer = {"data": [entry], "included": [{**pool, "id": "p"}]}
-    for found in read_tokens(answer):
-        if known := quote_of_token(found, paired_token=WETH, supply=SUPPLY):
+    for found in parse_tokens(answer):
+        if known := quote_from_token(found, paired_token=WETH, supply=SUPPLY):
             assert_sane(known)
 
 
 @given(value=scalars)
 def test_what_is_taken_for_a_number_is_one_within_bounds(value):
     for bounds in (PRICE, AMOUNT, PERCENT, COUNT):
-        digits = read_number(value, bounds)
+        digits = parse_number(value, bounds)
         assert digits is None or bounds.lowest <= float(digits) < bounds.highest
+
+
+def test_a_quote_has_the_market_columns_that_are_reset_with_the_pool():
+    assert tuple(field.name for field in fields(Quote)) == QUOTE_COLUMNS

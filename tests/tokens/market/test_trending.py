@@ -1,4 +1,4 @@
-"""GET /api/tokens/trending, against a real HTTP stand-in for the market-data provider."""
+"""Tests of `GET /api/tokens/trending`, against a real HTTP stand-in for the market-data provider."""
 
 import json
 import subprocess
@@ -15,16 +15,15 @@ from hypothesis import strategies as st
 
 from config.environment.variables import BASE_DIR
 from config.redis import single_flight
-from config.redis.connection import PREFIX, redis
+from config.redis.connection import PREFIX, redis_client
 from development.standins import market_server as sample
 from development.standins.http_server import Mode
 from tests.processes.waiting import wait_for
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
 from tokens.catalogue import viewed_tokens
-from tokens.market import price_refresh as markets
-from tokens.market import provider_rate_limit, trending
-from tokens.market.provider_responses import CHANGE_PERIODS, PERIODS, read_pools
-from tokens.market.trending_sorts import CATEGORY_ORDERS, DEFAULT_ORDER, ORDERS, reorder
+from tokens.market import price_refresh, provider_rate_limit, trending
+from tokens.market.provider_responses import CHANGE_PERIODS, PERIODS, parse_pools
+from tokens.market.trending_sorts import CATEGORY_SORTS, DEFAULT_TRENDING_SORT, TRENDING_SORTS, sort_pools
 from tokens.models import Token
 
 pytestmark = pytest.mark.django_db
@@ -35,16 +34,16 @@ POOL_KEYS = {
     "name", "address", "base_token_price_usd", "quote_token_price_usd", "pool_created_at", "fdv_usd", "market_cap_usd",
     "reserve_in_usd", "price_change_percentage", "volume_usd", "transactions",
 }  # fmt: skip
-KEY = f"{PREFIX}shared:trending:{trending.SHAPE}:8453:{DEFAULT_ORDER}:1"
+KEY = f"{PREFIX}shared:trending:{trending.CACHE_VERSION}:8453:{DEFAULT_TRENDING_SORT}:1"
 
 
 @pytest.fixture(autouse=True)
-def nobody_viewed_anything():
-    redis().delete(viewed_tokens.VIEWED_KEY)
+def no_views():
+    redis_client().delete(viewed_tokens.VIEWED_KEY)
 
 
 def launch(market, count=1, **columns):
-    """Tokens whose pools are trending."""
+    """Create tokens whose pools are trending."""
     tokens = TokenFactory.create_batch(count, **columns)
     for token in tokens:
         show(market, token.pool_address, base=token.contract_address)
@@ -54,21 +53,21 @@ def launch(market, count=1, **columns):
 def show(market, pool, **tokens):
     """Have the stand-in list a pool."""
     market.learn(pool, **tokens)
-    market.answer(asked_for(pool))
+    market.answer(request_for(pool))
 
 
-def asked_for(pool, *, network="base"):
-    return sample.Asked(method="GET", path=f"/networks/{network}/pools/multi/{pool}", query={}, headers={})
+def request_for(pool, *, network="base"):
+    return sample.ReceivedRequest(method="GET", path=f"/networks/{network}/pools/multi/{pool}", query={}, headers={})
 
 
 def grow_stale():
-    """Let the fresh time pass, and a pause after a failure."""
-    redis().pexpire(KEY, (86_400 - 301) * 1000)
+    """Let the fresh time pass, and the back-off after a failure."""
+    redis_client().pexpire(KEY, (86_400 - 301) * 1000)
     forget_failure()
 
 
 def forget_failure():
-    redis().delete(f"{KEY}:failure", provider_rate_limit.PAUSE_KEY)
+    redis_client().delete(f"{KEY}:failure", provider_rate_limit.BACKOFF_KEY)
 
 
 # Refusals.
@@ -94,30 +93,30 @@ def test_it_refuses_and_names_the_parameter(client, market, query, named):
     assert (answer.status_code, answer.headers["Cache-Control"]) == (400, "no-store")
     assert answer.json()["error"].startswith(named)
     assert [detail["field"] for detail in answer.json()["details"]] == [named]
-    assert not market.asked
+    assert not market.received
 
 
-def test_it_says_that_market_data_is_turned_off(client, market, settings):
+def test_it_reports_that_market_data_is_turned_off(client, market, settings):
     settings.MARKET_DATA = False
     assert client.get(PATH).status_code == 503
-    assert not market.asked
+    assert not market.received
 
 
 @pytest.mark.parametrize(
     "mode",
     [Mode.FAIL, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.WRONG_KEY, Mode.HUGE, Mode.RATE_LIMIT, Mode.STALL],
 )
-def test_without_an_answer_it_says_so_and_leaves_the_provider_alone_for_a_while(client, market, settings, mode):
+def test_without_a_response_it_reports_it_and_starts_a_back_off(client, market, settings, mode):
     launch(market)
-    patience, settings.MARKET_TIMEOUT_SECONDS = settings.MARKET_TIMEOUT_SECONDS, 0.3
+    default_timeout, settings.MARKET_TIMEOUT_SECONDS = settings.MARKET_TIMEOUT_SECONDS, 0.3
     market.behave(mode, seconds=3)
     for _ in range(3):
         answer = client.get(PATH)
         assert (answer.status_code, answer.headers["Cache-Control"]) == (502, "no-store")
         assert 28 <= int(answer.headers["Retry-After"]) <= 30
         assert set(answer.json()) == {"error"}
-    assert len(market.asked) == 1
-    settings.MARKET_TIMEOUT_SECONDS = patience
+    assert len(market.received) == 1
+    settings.MARKET_TIMEOUT_SECONDS = default_timeout
     market.behave(Mode.OK)
     assert client.get(PATH).status_code == 502
     forget_failure()
@@ -129,13 +128,13 @@ def test_a_provider_that_is_not_there_is_down(client, market, settings):
     assert client.get(PATH).status_code == 502
 
 
-def test_while_all_leave_the_provider_alone_so_does_it_and_no_longer(client, market):
-    redis().set(provider_rate_limit.PAUSE_KEY, 1, ex=600)
+def test_it_sends_nothing_during_the_back_off_and_no_longer(client, market):
+    redis_client().set(provider_rate_limit.BACKOFF_KEY, 1, ex=600)
     answer = client.get(PATH)
     assert answer.status_code == 502
     assert 590 < int(answer.headers["Retry-After"]) <= 600
-    assert not market.asked
-    redis().delete(provider_rate_limit.PAUSE_KEY)
+    assert not market.received
+    redis_client().delete(provider_rate_limit.BACKOFF_KEY)
     assert client.get(PATH).status_code == 200
 
 
@@ -143,8 +142,8 @@ def test_while_all_leave_the_provider_alone_so_does_it_and_no_longer(client, mar
 
 
 def end_wait_for_turn():
-    """As the time until the next turn, but not that until the next of those whom anybody may cause."""
-    redis().delete(provider_rate_limit.NEXT_TURN_KEY)
+    """Advance by the time until the next turn, but not until the next one of anonymous callers."""
+    redis_client().delete(provider_rate_limit.NEXT_SLOT_KEY)
 
 
 def test_many_cold_pages_leave_the_refresh_its_turns(client, market, settings):
@@ -159,52 +158,52 @@ def test_many_cold_pages_leave_the_refresh_its_turns(client, market, settings):
         # Two turns of twelve seconds, less the ten that were saved.
         assert 1 <= int(answer.headers["Retry-After"]) <= 15
         assert set(answer.json()) == {"error"}
-    assert len(market.asked) == 1
-    assert markets.refresh_due() == 3
-    assert len(market.asked) == 2
+    assert len(market.received) == 1
+    assert price_refresh.refresh_due_markets() == 3
+    assert len(market.received) == 2
 
 
-def test_a_page_is_asked_for_as_soon_as_there_is_a_turn(client, market, settings):
+def test_a_page_is_requested_as_soon_as_there_is_a_turn(client, market, settings):
     settings.MARKET_CALLS_PER_MINUTE = 1
     client.get(PATH)
     assert client.get(PATH + "?page=2").status_code == 503
-    redis().delete(provider_rate_limit.NEXT_TURN_KEY, provider_rate_limit.NEXT_OF_HALF_KEY)
+    redis_client().delete(provider_rate_limit.NEXT_SLOT_KEY, provider_rate_limit.NEXT_HALF_RATE_SLOT_KEY)
     assert client.get(PATH + "?page=2").status_code == 200
 
 
-def test_the_last_answer_stands_in_until_there_is_a_turn(client, market, settings):
+def test_the_last_response_is_served_until_there_is_a_turn(client, market, settings):
     settings.MARKET_CALLS_PER_MINUTE = 1
     launch(market)
     good = client.get(PATH)
-    redis().pexpire(KEY, (86_400 - 301) * 1000)
+    redis_client().pexpire(KEY, (86_400 - 301) * 1000)
     for _ in range(3):
         answer = client.get(PATH)
         assert (answer.status_code, answer.content) == (200, good.content)
         assert answer.headers["Warning"] == '110 - "Response is Stale"'
-    assert len(market.asked) == 1
-    redis().delete(provider_rate_limit.NEXT_TURN_KEY, provider_rate_limit.NEXT_OF_HALF_KEY)
+    assert len(market.received) == 1
+    redis_client().delete(provider_rate_limit.NEXT_SLOT_KEY, provider_rate_limit.NEXT_HALF_RATE_SLOT_KEY)
     assert "Warning" not in client.get(PATH).headers
 
 
-# A failing provider, with an answer kept.
+# A failing provider, with a cached response.
 
 
 @pytest.mark.parametrize("mode", [Mode.FAIL, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.RATE_LIMIT, Mode.STALL])
-def test_the_last_good_answer_stands_in(client, market, settings, mode):
+def test_the_last_good_response_is_served_when_stale(client, market, settings, mode):
     launch(market, 2)
     good = client.get(PATH)
     assert "Warning" not in good.headers
     grow_stale()
-    # Only now: a good answer may take longer than that on a busy machine.
-    patience, settings.MARKET_TIMEOUT_SECONDS = settings.MARKET_TIMEOUT_SECONDS, 0.3
+    # Only now: a good response may take longer than that on a busy machine.
+    default_timeout, settings.MARKET_TIMEOUT_SECONDS = settings.MARKET_TIMEOUT_SECONDS, 0.3
     market.behave(mode, seconds=3)
     for _ in range(3):
         answer = client.get(PATH)
         assert (answer.status_code, answer.content) == (200, good.content)
         assert answer.headers["Warning"] == '110 - "Response is Stale"'
         assert answer.headers["Cache-Control"] == "public, s-maxage=30"
-    assert len(market.asked) == 2
-    settings.MARKET_TIMEOUT_SECONDS = patience
+    assert len(market.received) == 2
+    settings.MARKET_TIMEOUT_SECONDS = default_timeout
     market.behave(Mode.OK)
     forget_failure()
     assert "Warning" not in client.get(PATH).headers
@@ -212,12 +211,12 @@ def test_the_last_good_answer_stands_in(client, market, settings, mode):
 
 def test_an_answer_that_another_release_has_kept_is_not_read(client, market):
     launch(market)
-    redis().set(f"{PREFIX}shared:trending:8453:{DEFAULT_ORDER}:1", '[{"address": "0x1"}]', ex=86_400)
+    redis_client().set(f"{PREFIX}shared:trending:8453:{DEFAULT_TRENDING_SORT}:1", '[{"address": "0x1"}]', ex=86_400)
     assert client.get(PATH).status_code == 200
-    (kept,) = json.loads(redis().get(KEY))
+    (kept,) = json.loads(redis_client().get(KEY))
     spans = [set(kept[name]) for name in ("price_change_percentage", "volume_usd", "transactions")]
-    # Who changes this counts the version up.
-    assert (trending.SHAPE, set(kept), spans, set(kept["transactions"]["h24"])) == (
+    # A change of this needs a higher version.
+    assert (trending.CACHE_VERSION, set(kept), spans, set(kept["transactions"]["h24"])) == (
         1,
         POOL_KEYS | {"base_token", "quote_token"},
         [{"m5", "h1", "h6", "h24"}, *[{"m5", "m15", "m30", "h1", "h6", "h24"}] * 2],
@@ -225,12 +224,12 @@ def test_an_answer_that_another_release_has_kept_is_not_read(client, market):
     )
 
 
-def test_it_stands_in_for_a_day(client, market):
+def test_it_is_served_when_stale_for_a_day(client, market):
     client.get(PATH)
-    assert 86_300 < redis().ttl(KEY) <= 86_400
+    assert 86_300 < redis_client().ttl(KEY) <= 86_400
 
 
-# Answers.
+# Responses.
 
 
 def test_a_page_has_the_pools_in_order_with_our_tokens(client, market):
@@ -262,7 +261,7 @@ def test_pools_of_solana_are_named_as_they_are_and_known_letter_by_letter(client
     Token.objects.filter(pk=stranger.pk).delete()
     for pool, base in ((token.pool_address, token.contract_address), (stranger.pool_address, WRAPPED_SOL)):
         market.learn(pool, base=base)
-        market.answer(asked_for(pool, network="solana"))
+        market.answer(request_for(pool, network="solana"))
     found = client.get(PATH, {"chainId": 101}).json()
     assert set(found["trending"]) == set(found["tokens"]) == {token.pool_address, stranger.pool_address}
     assert found["tokens"][token.pool_address]["contract_address"] == token.contract_address
@@ -285,7 +284,7 @@ def test_a_pool_is_described_by_the_providers_own_digits(client, market):
 def test_nonsense_is_null_and_spoils_nothing_else(client, market):
     tokens = launch(market, 3)
 
-    def spoil(asked, body):
+    def spoil(requested, body):
         first, second = body["data"][:2]
         first["attributes"] |= {"base_token_price_usd": "1e30", "name": "A\0B", "transactions": None, "fdv_usd": [5]}
         second["attributes"]["address"] = None
@@ -325,7 +324,7 @@ def test_addresses_are_matched_in_any_case(client, market):
 
 def test_there_may_be_nothing(client, market):
     assert client.get(PATH).json() == {"trending": [], "tokens": {}}
-    market.refuse = lambda asked: 404
+    market.refuse = lambda requested: 404
     assert client.get(PATH + "?page=2").json() == {"trending": [], "tokens": {}}
 
 
@@ -342,16 +341,19 @@ def test_the_tokens_count_as_viewed(client, market):
 
     def viewed():
         client.get(PATH)
-        return redis().zscore(viewed_tokens.VIEWED_KEY, str(token.pk))
+        return redis_client().zscore(viewed_tokens.VIEWED_KEY, str(token.pk))
 
     assert wait_for(viewed)
 
 
-# What the provider is asked.
+# Requests to the provider.
 
 
-def asked_paths(market):
-    return [(asked.path, asked.query.get("sort") or asked.query.get("duration")) for asked in market.asked]
+def requested_paths(market):
+    return [
+        (requested.path, requested.query.get("sort") or requested.query.get("duration"))
+        for requested in market.received
+    ]
 
 
 @pytest.mark.parametrize(
@@ -367,41 +369,47 @@ def asked_paths(market):
         ("fdv_usd_desc", "trending_pools", "24h"),
     ],
 )
-def test_the_free_tier_is_asked_for_the_nearest_it_has(client, market, order, path, by):
+def test_the_free_tier_is_queried_for_the_nearest_it_has(client, market, order, path, by):
     assert client.get(f"{PATH}?order={order}&page=3").status_code == 200
-    assert asked_paths(market) == [(f"/networks/base/{path}", by)]
-    assert market.asked[0].query["page"] == "3"
-    assert "x-cg-pro-api-key" not in market.asked[0].headers
+    assert requested_paths(market) == [(f"/networks/base/{path}", by)]
+    assert market.received[0].query["page"] == "3"
+    assert "x-cg-pro-api-key" not in market.received[0].headers
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", TRENDING_SORTS)
 def test_the_keyed_tier_sorts_by_every_order(client, market, settings, order):
     settings.MARKET_API_KEY = "secret"
     launch(market, 3)
     assert len(client.get(f"{PATH}?order={order}").json()["trending"]) == 3
-    asked = market.asked[0]
-    assert (asked.path, asked.query["networks"], asked.query["sort"]) == ("/pools/megafilter", "base", order)
-    assert asked.headers["x-cg-pro-api-key"] == "secret"
+    requested = market.received[0]
+    assert (requested.path, requested.query["networks"], requested.query["sort"]) == (
+        "/pools/megafilter",
+        "base",
+        order,
+    )
+    assert requested.headers["x-cg-pro-api-key"] == "secret"
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_a_category_is_asked_where_there_is_one_for_the_pools_of_the_chain(client, market, settings, order):
+@pytest.mark.parametrize("order", TRENDING_SORTS)
+def test_a_category_is_requested_where_there_is_one_for_the_pools_of_the_chain(client, market, settings, order):
     settings.MARKET_API_KEY, settings.MARKET_CATEGORY = "secret", "launchpad"
     launch(market, 2)
     market.learn("0x" + "99" * 20, base="0x" + "98" * 20)
-    market.answer(sample.Asked(method="GET", path="/networks/eth/pools/multi/0x" + "99" * 20, query={}, headers={}))
+    market.answer(
+        sample.ReceivedRequest(method="GET", path="/networks/eth/pools/multi/0x" + "99" * 20, query={}, headers={})
+    )
     assert len(client.get(f"{PATH}?order={order}").json()["trending"]) == 2
-    asked = market.asked[0]
-    assert asked.path == "/categories/launchpad/pools"
-    assert asked.query["sort"] in CATEGORY_ORDERS
-    assert (asked.query["sort"] == order) is (order in CATEGORY_ORDERS)
+    requested = market.received[0]
+    assert requested.path == "/categories/launchpad/pools"
+    assert requested.query["sort"] in CATEGORY_SORTS
+    assert (requested.query["sort"] == order) is (order in CATEGORY_SORTS)
 
 
 def test_other_chains_have_lists_of_their_own(client, market):
     client.get(PATH)
-    client.get(PATH + "?chainId=8453&page=1&order=" + DEFAULT_ORDER)
+    client.get(PATH + "?chainId=8453&page=1&order=" + DEFAULT_TRENDING_SORT)
     client.get(PATH + "?chainId=1")
-    assert [path.split("/")[2] for path, _ in asked_paths(market)] == ["base", "eth"]
+    assert [path.split("/")[2] for path, _ in requested_paths(market)] == ["base", "eth"]
 
 
 @pytest.mark.parametrize(
@@ -419,7 +427,7 @@ def test_without_chain_it_is_the_first_with_a_market_and_one_with_a_node_before_
 ):
     settings.RPC_URLS = dict.fromkeys(nodes, ("http://127.0.0.1:9",))
     assert client.get(PATH).status_code == 200
-    assert [path.split("/")[2] for path, _ in asked_paths(market)] == [network]
+    assert [path.split("/")[2] for path, _ in requested_paths(market)] == [network]
 
 
 def test_a_registry_whose_first_chain_has_no_market_has_a_default_all_the_same(
@@ -430,13 +438,13 @@ def test_a_registry_whose_first_chain_has_no_market_has_a_default_all_the_same(
     settings.CHAINS_FILES, settings.RPC_URLS = (str(mine),), {84532: (), 31337: ()}
     forget_chains()
     client.get(PATH)
-    assert [path.split("/")[2] for path, _ in asked_paths(market)] == ["mine"]
+    assert [path.split("/")[2] for path, _ in requested_paths(market)] == ["mine"]
 
 
 values = st.none() | st.floats(-100, 1e6).map(lambda number: f"{number:.2f}")
 
 
-@given(order=st.sampled_from(ORDERS), numbers=st.lists(values, max_size=8))
+@given(order=st.sampled_from(TRENDING_SORTS), numbers=st.lists(values, max_size=8))
 def test_our_own_sorting_puts_what_is_unknown_last(order, numbers):
     entries = [
         sample.pool("base", f"0x{i:040x}", 1.8e9, tokens=(f"0x{i:040x}", sample.WRAPPED_NATIVE)) for i in range(8)
@@ -451,8 +459,8 @@ def test_our_own_sorting_puts_what_is_unknown_last(order, numbers):
             "transactions": {"h24": {"buys": count, "sells": 0}},
             "pool_created_at": None if number is None else f"2026-01-01T00:00:{count % 60:02d}",
         }
-    pools = read_pools({"data": entries[: len(numbers)]})
-    ordered = reorder(pools, order=order)
+    pools = parse_pools({"data": entries[: len(numbers)]})
+    ordered = sort_pools(pools, sort=order)
     assert sorted(pool.address for pool in ordered) == sorted(pool.address for pool in pools)
     if order.endswith("_trending"):
         assert ordered == pools
@@ -481,7 +489,7 @@ def key_of(pool, order):
 # Many callers at once.
 
 CALLERS = 12
-ASK = f"""
+FETCH = f"""
 import django, json, sys, threading
 django.setup()
 from django.test import Client
@@ -518,7 +526,7 @@ def test_many_callers_cost_one_call(market):
     # Long enough for all to come while it lasts.
     market.behave(Mode.STALL, seconds=1)
     answers = call_together(CALLERS)
-    assert len(market.asked) == 1
+    assert len(market.received) == 1
     assert {answer.status_code for answer in answers} == {200}
     assert len({answer.content for answer in answers}) == 1
 
@@ -528,7 +536,7 @@ def test_many_callers_cost_one_call(market):
 def test_many_callers_of_a_failing_provider_cost_one_call(market, mode):
     market.behave(mode)
     assert {answer.status_code for answer in call_together(CALLERS)} == {502}
-    assert len(market.asked) == 1
+    assert len(market.received) == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -542,7 +550,7 @@ def test_callers_in_two_processes_cost_one_call(market, service_environment):
     market.behave(Mode.STALL, seconds=1)
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", ASK], cwd=BASE_DIR, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [sys.executable, "-c", FETCH], cwd=BASE_DIR, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             text=True,
         )
         for _ in range(2)
@@ -556,27 +564,27 @@ def test_callers_in_two_processes_cost_one_call(market, service_environment):
     assert len(answers) == 2 * CALLERS
     assert {status for status, _ in answers} == {200}
     assert len({content for _, content in answers}) == 1
-    assert len(market.asked) == 1
+    assert len(market.received) == 1
 
 
 @pytest.mark.django_db(transaction=True)
-def test_while_one_asks_anew_the_others_get_the_last_answer_at_once(market):
+def test_while_one_fetches_the_others_get_the_last_response_at_once(market):
     launch(market, 3)
     good = call_together(1)[0]
     grow_stale()
     market.behave(Mode.STALL, seconds=60)
     leader = threading.Thread(target=call, args=([],))
     leader.start()
-    wait_for(lambda: len(market.asked) == 2)
+    wait_for(lambda: len(market.received) == 2)
     assert all(answer.content == good.content and "Warning" in answer.headers for answer in call_together(3))
-    assert len(market.asked) == 2
+    assert len(market.received) == 2
     market.closed.set()
     leader.join()
 
 
-def test_who_dies_while_he_asks_is_followed_by_another_one(client, market):
+def test_a_leader_that_dies_while_fetching_is_replaced(client, market):
     launch(market)
-    lock = redis().lock(f"{KEY}:lock", timeout=1)
+    lock = redis_client().lock(f"{KEY}:lock", timeout=1)
     assert lock.acquire()
     assert client.get(PATH).status_code == 200
 
@@ -584,20 +592,20 @@ def test_who_dies_while_he_asks_is_followed_by_another_one(client, market):
 # Without Redis.
 
 
-def test_without_redis_it_answers_and_each_process_asks_once(client, market, settings):
-    single_flight._own.clear()
+def test_without_redis_it_responds_and_each_process_fetches_once(client, market, settings):
+    single_flight._process_entries.clear()
     launch(market)
     settings.REDIS_URL = "redis://127.0.0.1:9/0"
     good = client.get(PATH)
     assert (good.status_code, len(good.json()["trending"])) == (200, 1)
     assert client.get(PATH).content == good.content
-    assert len(market.asked) == 1
-    own = single_flight._own[KEY.removeprefix(f"{PREFIX}shared:")]
-    own.asked_at = time.monotonic() - 301
+    assert len(market.received) == 1
+    own = single_flight._process_entries[KEY.removeprefix(f"{PREFIX}shared:")]
+    own.fetched_at = time.monotonic() - 301
     market.behave(Mode.FAIL)
     for _ in range(2):
         assert client.get(PATH).headers["Warning"] == '110 - "Response is Stale"'
-    assert len(market.asked) == 2
-    own.asked_at = None
+    assert len(market.received) == 2
+    own.fetched_at = None
     assert client.get(PATH).status_code == 502
-    assert len(market.asked) == 2
+    assert len(market.received) == 2

@@ -1,0 +1,1 @@
+"""ABI decoding and encoding of contracts, and of their reverts."""

@@ -1,7 +1,7 @@
-"""Events and functions of the ABIs in `abis/*.json`: topic0 and selectors, decoding, encoding.
+"""Events and functions of the ABIs in `json/`: topic0 and selectors, decoding, encoding.
 
-Strings are read as bytes and cleaned here, because a token's name may hold anything: invalid UTF-8 becomes U+FFFD, and
-NUL, which PostgreSQL refuses, is dropped.
+Strings are decoded as bytes and cleaned here, because a token's name may hold anything: invalid UTF-8 becomes U+FFFD,
+and NUL, which PostgreSQL rejects, is dropped.
 """
 
 import json
@@ -20,10 +20,9 @@ from eth_utils.abi import (
     function_abi_to_4byte_selector,
 )
 
-from tokens.chains.abi.layouts import Layout, checksum, clean_text, make_layout
-from tokens.chains.types import LogUndecodable
-
-__all__ = ["Abi", "Event", "Function", "Log", "Values", "checksum", "clean_text", "decode_words", "load"]
+from tokens.chains.abi.layouts import AbiLayout, clean_text, compile_layout
+from tokens.chains.addresses import checksum_address
+from tokens.chains.errors import LogDecodingError
 
 Log = Mapping[str, Any]
 Convert = Callable[[Any], Any]
@@ -32,10 +31,10 @@ _DIRECTORY = Path(__file__).parent / "json"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Values:
-    """The inputs or outputs of a function: how to decode them and turn each into plain Python.
+class AbiParameters:
+    """The inputs or outputs of a function: ABI types, and a conversion of each value to plain Python.
 
-    An event's, which are many more, have a `Layout` of their own.
+    Events, which are far more frequent, use a compiled `AbiLayout`.
     """
 
     names: tuple[str, ...]
@@ -43,7 +42,7 @@ class Values:
     converts: tuple[Convert, ...]
 
     def decode(self, data: bytes) -> dict[str, Any]:
-        """Name -> value; bytes behind the last value are ignored. Raises eth_abi's DecodingError."""
+        """Decode to name -> value; bytes after the last value are ignored. Raises eth_abi's DecodingError."""
         if not self.types:
             return {}
         values = eth_abi.decode(self.types, data, strict=False)
@@ -51,82 +50,82 @@ class Values:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Event:
+class AbiEvent:
     """An event of an ABI; `topic0` is 0x-prefixed lower-case hex."""
 
     signature: str
     topic0: str
-    indexed: Layout
-    data: Layout
+    indexed: AbiLayout
+    data: AbiLayout
 
     def decode(self, log: Log) -> dict[str, Any]:
-        """Argument name -> value: EIP-55 addresses, hex hashes, cleaned text, ints. Raises LogUndecodable."""
+        """Decode to argument name -> value: EIP-55 addresses, hex hashes, clean text, ints. Raises LogDecodingError."""
         topics = log["topics"]
         if len(topics) != len(self.indexed.names) + 1:
-            raise LogUndecodable(f"{self.signature}: {len(topics)} topics in log {log.get('logIndex')}")
+            raise LogDecodingError(f"{self.signature}: {len(topics)} topics in log {log.get('logIndex')}")
         try:
             values = self.indexed.decode(b"".join([bytes.fromhex(topic[2:]) for topic in topics[1:]]))
             return values | self.data.decode(bytes.fromhex(log["data"][2:]))
         except ValueError as error:
-            raise LogUndecodable(f"{self.signature}: log {log.get('logIndex')} can't be decoded") from error
+            raise LogDecodingError(f"{self.signature}: log {log.get('logIndex')} can't be decoded") from error
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Function:
+class AbiFunction:
     """A function of an ABI; `selector` is 0x-prefixed lower-case hex of four bytes."""
 
     signature: str
     selector: str
-    inputs: Values
-    outputs: Values
+    inputs: AbiParameters
+    outputs: AbiParameters
 
     def encode(self, *arguments: Any) -> str:
-        """Calldata, as 0x-prefixed hex."""
+        """Return the calldata as 0x-prefixed hex."""
         return self.selector + eth_abi.encode(self.inputs.types, arguments).hex()
 
     def decode_input(self, calldata: str) -> dict[str, Any] | None:
-        """Argument name -> value, or None where the calldata is of another function or malformed.
+        """Decode to argument name -> value, or return None for calldata of another function or malformed calldata.
 
-        A suffix behind the arguments, such as a builder code, is ignored.
+        A suffix after the arguments, such as a builder code, is ignored.
         """
         if calldata[:10].lower() != self.selector:
             return None
         return _decode_hex(self.inputs, calldata[10:])
 
     def decode_output(self, answer: str) -> dict[str, Any] | None:
-        """Result name -> value, or None where the answer is empty or malformed, as of an address without code."""
+        """Decode to result name -> value, or return None for empty or malformed data, as of an address without code."""
         return _decode_hex(self.outputs, answer[2:])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Abi:
-    """The events and functions of one file of `abis/`; overloads share a name."""
+    """The events and functions of one file of `json/`; overloads share a name."""
 
-    events: Mapping[str, tuple[Event, ...]]
-    functions: Mapping[str, tuple[Function, ...]]
+    events: Mapping[str, tuple[AbiEvent, ...]]
+    functions: Mapping[str, tuple[AbiFunction, ...]]
 
-    def event(self, name: str) -> Event:
-        """The only event of that name."""
+    def event(self, name: str) -> AbiEvent:
+        """Return the only event of that name."""
         (event,) = self.events[name]
         return event
 
-    def function(self, name: str) -> Function:
-        """The only function of that name."""
+    def function(self, name: str) -> AbiFunction:
+        """Return the only function of that name."""
         (function,) = self.functions[name]
         return function
 
-    def deploys(self) -> Iterator[Function]:
-        """Every way of launching a token that the ABI knows."""
+    def deploy_functions(self) -> Iterator[AbiFunction]:
+        """Yield every launch function of the ABI."""
         for name, overloads in self.functions.items():
             if name.startswith("deployToken"):
                 yield from overloads
 
 
 @cache
-def load(name: str) -> Abi:
-    """The ABI in `abis/<name>.json`."""
-    events: dict[str, tuple[Event, ...]] = {}
-    functions: dict[str, tuple[Function, ...]] = {}
+def load_abi(name: str) -> Abi:
+    """Load the ABI in `json/<name>.json`."""
+    events: dict[str, tuple[AbiEvent, ...]] = {}
+    functions: dict[str, tuple[AbiFunction, ...]] = {}
     for item in json.loads((_DIRECTORY / f"{name}.json").read_text(encoding="utf-8")):
         if item["type"] == "event":
             events[item["name"]] = (*events.get(item["name"], ()), _event(item))
@@ -135,17 +134,17 @@ def load(name: str) -> Abi:
     return Abi(events=events, functions=functions)
 
 
-def _event(item: Any) -> Event:
-    return Event(
+def _event(item: Any) -> AbiEvent:
+    return AbiEvent(
         signature=abi_to_signature(item),
         topic0="0x" + event_abi_to_log_topic(item).hex(),
-        indexed=make_layout([field for field in item["inputs"] if field["indexed"]]),
-        data=make_layout([field for field in item["inputs"] if not field["indexed"]]),
+        indexed=compile_layout([field for field in item["inputs"] if field["indexed"]]),
+        data=compile_layout([field for field in item["inputs"] if not field["indexed"]]),
     )
 
 
-def _function(item: Any) -> Function:
-    return Function(
+def _function(item: Any) -> AbiFunction:
+    return AbiFunction(
         signature=abi_to_signature(item),
         selector="0x" + function_abi_to_4byte_selector(item).hex(),
         inputs=_values(item["inputs"]),
@@ -153,10 +152,10 @@ def _function(item: Any) -> Function:
     )
 
 
-def _values(fields: list[Any]) -> Values:
-    return Values(
+def _values(fields: list[Any]) -> AbiParameters:
+    return AbiParameters(
         names=tuple(field["name"] for field in fields),
-        # `bytes` has the layout of `string` and leaves the text's encoding to us.
+        # `bytes` has the layout of `string` without decoding its text.
         types=tuple(collapse_if_tuple(field).replace("string", "bytes") for field in fields),
         converts=tuple(_converter(field) for field in fields),
     )
@@ -174,7 +173,7 @@ def _converter(field: Any) -> Convert:
             name: convert(value) for name, convert, value in zip(names, converts, values, strict=True)
         }
     if kind == "address":
-        return checksum
+        return checksum_address
     if kind == "string":
         return clean_text
     if kind.startswith("bytes"):
@@ -183,14 +182,14 @@ def _converter(field: Any) -> Convert:
 
 
 def decode_words(types: tuple[str, ...], data: str) -> tuple[Any, ...] | None:
-    """Bare ABI values from 0x-prefixed hex, or None where it holds something else. Static types only."""
+    """Decode bare ABI values of static types from 0x-prefixed hex; None where the data is malformed."""
     try:
         return tuple(eth_abi.decode(types, bytes.fromhex(data[2:])))
     except (DecodingError, ValueError, OverflowError):
         return None
 
 
-def _decode_hex(values: Values, text: str) -> dict[str, Any] | None:
+def _decode_hex(values: AbiParameters, text: str) -> dict[str, Any] | None:
     try:
         return values.decode(bytes.fromhex(text))
     except (DecodingError, ValueError, OverflowError):

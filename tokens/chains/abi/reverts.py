@@ -1,8 +1,8 @@
-"""Why a call was undone: what a contract returns with a revert, in words. Pure.
+"""Decoding of a contract's revert data to text. Pure.
 
-`errors.json` lists the errors of the launchpad's contracts of all generations and of those that they call, each
-with where it is declared: the ABIs of the npm package clanker-sdk 4.2.18, the interfaces of the public repository
-v4-contracts, Uniswap v4 with its router and Permit2, OpenZeppelin's, and our development contracts.
+`revert_errors.json` lists the errors of the launchpad's contracts of all generations and of the contracts that they
+call, each with where it is declared: the ABIs of the npm package clanker-sdk 4.2.18, the interfaces of the public
+repository v4-contracts, Uniswap v4 with its router and Permit2, OpenZeppelin's, and our development contracts.
 """
 
 import json
@@ -15,15 +15,16 @@ from eth_abi.exceptions import DecodingError
 from eth_abi.grammar import TupleType, parse
 from eth_utils.crypto import keccak
 
-from tokens.chains.abi.layouts import checksum, clean_text
+from tokens.chains.abi.layouts import clean_text
+from tokens.chains.addresses import checksum_address
 
 _FILE = Path(__file__).parent / "revert_errors.json"
 
 # Solidity's own two.
 _TEXT = "Error(string)"
 _PANIC = "Panic(uint256)"
-# What another contract returned, within the error of the one that called it: the place of that among the arguments, of
-# which the first tells where it was. Of Uniswap v4's pools around their hooks (ERC-7751), and of its router.
+# Errors that wrap another contract's return data: the index of that data among the arguments, of which the first is the
+# reverting contract or command. Uniswap v4's pools around their hooks (ERC-7751), and its router.
 _NESTING = {"WrappedError(address,bytes4,bytes,bytes)": 2, "ExecutionFailed(uint256,bytes)": 1}
 
 # Source: docs.soliditylang.org, "Panic via assert and Error via require".
@@ -39,16 +40,16 @@ _PANICS = {
     0x41: "too much memory",
     0x51: "a call of an unset function",
 }
-# Contracts may return what they like: one error within another, and texts of any length.
+# Limits, because contracts may return anything: nested errors, and texts of any length.
 _DEEPEST = 4
 _LONGEST_TEXT = 300
 _LONGEST_HEX = 64
 
 
-def read_revert(data: str) -> str | None:
-    """What a reverted call returned, such as `WrongTick(-230401)`; None where it is nothing, or no hex.
+def describe_revert(data: str) -> str | None:
+    """Decode revert data to text such as `WrongTick(-230401)`; None for empty data or no hex.
 
-    An error that is not known is told by its first four bytes.
+    An unknown error is shown by its selector.
     """
     try:
         raw = bytes.fromhex(data.removeprefix("0x"))
@@ -59,7 +60,7 @@ def read_revert(data: str) -> str | None:
 
 @cache
 def known_errors() -> dict[bytes, str]:
-    """Selector -> signature of the error; a test tells where two would share one."""
+    """Return selector -> signature of each listed error; a test proves that no two share a selector."""
     items = json.loads(_FILE.read_text(encoding="utf-8"))
     return {keccak(item["signature"].encode())[:4]: item["signature"] for item in items}
 
@@ -87,7 +88,7 @@ def _describe(raw: bytes, *, depth: int) -> str:
 
 
 def _kinds(inputs: str) -> list[str]:
-    # The grammar knows no empty tuple.
+    # The grammar has no empty tuple.
     arguments = parse(inputs) if inputs != "()" else None
     return [part.to_type_str() for part in arguments.components] if isinstance(arguments, TupleType) else []
 
@@ -96,7 +97,7 @@ def _value(kind: str, value: Any) -> str:
     if kind == "string":
         return f'"{_text(value)}"'
     if kind == "address":
-        return checksum(value)
+        return checksum_address(value)
     if isinstance(value, bytes):
         text = value.hex()
         return f"0x{text}" if len(text) <= _LONGEST_HEX else f"0x{text[:_LONGEST_HEX]}..."
@@ -104,6 +105,6 @@ def _value(kind: str, value: Any) -> str:
 
 
 def _text(raw: bytes) -> str:
-    """A contract's text as one line."""
+    """Return a contract's text as one line."""
     line = " ".join("".join(char if char.isprintable() else " " for char in clean_text(raw)).split())
     return line if len(line) <= _LONGEST_TEXT else f"{line[:_LONGEST_TEXT]}..."

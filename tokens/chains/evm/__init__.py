@@ -1,0 +1,1 @@
+"""EVM chains: blocks, contract calls, logs, generations of launches, and transactions."""

@@ -1,87 +1,91 @@
-"""Questions to contracts: `eth_call` at the newest block or one by its number, several in one request."""
+"""Calls of contract views at a block, several in one request, and simulation of a transaction's logs.
+
+Views are called by `eth_call`; `eth_simulateV1` is used where a node offers it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tokens.chains.abi.codec import Function
-from tokens.chains.rpc.client import Call, RpcClient
-from tokens.chains.types import NodeUnavailable
+from tokens.chains.abi.codec import AbiFunction
+from tokens.chains.errors import NodeUnavailableError
+from tokens.chains.rpc.client import RpcClient
+from tokens.chains.rpc.responses import Call
 
-# Result name -> value; None where the contract has no such answer: it reverted, or gave back nothing or something else.
-Answer = dict[str, Any] | None
+# Result name -> value; None where the contract reverted, or returned nothing or malformed data.
+ViewResult = dict[str, Any] | None
 
-# Plenty for a view. Anybody's contract may be asked: without a limit it could keep the node busy.
+# Gas limit, ample for a view: without one, an arbitrary contract could keep the node busy.
 _GAS = hex(5_000_000)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Question:
-    """A function of a contract with its arguments; `sender` is who seems to call, the zero address where None."""
+class ViewCall:
+    """A call of a contract's view; `sender` is the apparent caller, the zero address where None."""
 
     contract: str
-    function: Function
+    function: AbiFunction
     arguments: tuple[Any, ...] = ()
     sender: str | None = None
 
     @property
     def transaction(self) -> dict[str, str]:
-        """It as a transaction, for JSON-RPC."""
+        """The call as a transaction object of JSON-RPC."""
         transaction = {"to": self.contract, "data": self.function.encode(*self.arguments), "gas": _GAS}
         if self.sender:
             transaction["from"] = self.sender
         return transaction
 
     def call(self, block: str) -> Call:
-        """The JSON-RPC call."""
+        """Return the JSON-RPC call."""
         return "eth_call", (self.transaction, block)
 
 
-def ask(rpc: RpcClient, questions: Sequence[Question], *, block: int | None = None) -> list[Answer]:
-    """The answers in the order of the questions, as of the end of a block, the newest where None.
+def call_views(rpc: RpcClient, views: Sequence[ViewCall], *, block: int | None = None) -> list[ViewResult]:
+    """Return the results in the order of the calls, as of the end of a block, the newest where None.
 
-    Raises NodeUnavailable, also where nodes refuse for any other reason than the contract's own failure.
+    Raises NodeUnavailableError, also where nodes reject for any other reason than the contract's own failure.
     """
     at = "latest" if block is None else hex(block)
-    return _decode(questions, rpc.execute([question.call(at) for question in questions]))
+    return _decode(views, rpc.execute([view.call(at) for view in views]))
 
 
-def ask_back_then(rpc: RpcClient, asked: Sequence[tuple[Question, int]]) -> list[Answer]:
-    """The answers in the order of the questions, each as of the end of a block that may be long ago.
+def call_views_at_blocks(rpc: RpcClient, views_at: Sequence[tuple[ViewCall, int]]) -> list[ViewResult]:
+    """Return the results in order, each as of the end of a block that may be long past.
 
-    Where no node gives that state, as of the newest block. Raises NodeUnavailable.
+    Where no node keeps that state, as of the newest block. Raises NodeUnavailableError.
     """
     results: dict[int, Any] = {}
-    # From the newest block to the oldest: where a block's state is forgotten, that of older ones is.
-    places = sorted(range(len(asked)), key=lambda place: -asked[place][1])
-    _ask_kept(rpc, asked, places, results)
+    # From the newest block to the oldest: where a block's state is pruned, that of older ones is.
+    places = sorted(range(len(views_at)), key=lambda place: -views_at[place][1])
+    _call_historical(rpc, views_at, places, results)
     forgotten = [place for place in places if place not in results]
-    # In each request with the newest block, because a node that is behind knows nothing of a contract of today.
+    # Each request also reads the newest block, because a lagging node may lack a recent contract.
     size = max(1, rpc.batch_size - 1)
     for part in (forgotten[start : start + size] for start in range(0, len(forgotten), size)):
-        *answers, head = rpc.execute([*(asked[place][0].call("latest") for place in part), ("eth_blockNumber", ())])
-        newest = asked[part[0]][1]
+        *answers, head = rpc.execute([*(views_at[place][0].call("latest") for place in part), ("eth_blockNumber", ())])
+        newest = views_at[part[0]][1]
         if not _is_at(head, newest):
-            raise NodeUnavailable(f"the node is behind block {newest}")
+            raise NodeUnavailableError(f"the node is behind block {newest}")
         results |= zip(part, answers, strict=True)
-    return _decode([question for question, _ in asked], [results[place] for place in range(len(asked))])
+    return _decode([view for view, _ in views_at], [results[place] for place in range(len(views_at))])
 
 
-def _ask_kept(
-    rpc: RpcClient, asked: Sequence[tuple[Question, int]], places: Sequence[int], results: dict[int, Any]
+def _call_historical(
+    rpc: RpcClient, views_at: Sequence[tuple[ViewCall, int]], places: Sequence[int], results: dict[int, Any]
 ) -> None:
     """Fill in the results at these places, from the newest block on, as far back as nodes keep the state."""
     try:
-        answers = rpc.execute_where_kept([asked[place][0].call(hex(asked[place][1])) for place in places])
-    except NodeUnavailable:
-        blocks = sorted({asked[place][1] for place in places})
+        answers = rpc.execute_historical([views_at[place][0].call(hex(views_at[place][1])) for place in places])
+    except NodeUnavailableError:
+        blocks = sorted({views_at[place][1] for place in places})
         if len(blocks) == 1:
             return
         middle = blocks[len(blocks) // 2]
-        newer = [place for place in places if asked[place][1] >= middle]
-        _ask_kept(rpc, asked, newer, results)
+        newer = [place for place in places if views_at[place][1] >= middle]
+        _call_historical(rpc, views_at, newer, results)
         if all(place in results for place in newer):
-            _ask_kept(rpc, asked, places[len(newer) :], results)
+            _call_historical(rpc, views_at, places[len(newer) :], results)
     else:
         results |= zip(places, answers, strict=True)
 
@@ -93,32 +97,32 @@ def _is_at(head: Any, block: int) -> bool:
         return False
 
 
-def _decode(questions: Sequence[Question], answers: Sequence[Any]) -> list[Answer]:
+def _decode(views: Sequence[ViewCall], answers: Sequence[Any]) -> list[ViewResult]:
     return [
-        question.function.decode_output(answer) if isinstance(answer, str) else None
-        for question, answer in zip(questions, answers, strict=True)
+        view.function.decode_output(answer) if isinstance(answer, str) else None
+        for view, answer in zip(views, answers, strict=True)
     ]
 
 
-def ask_groups(rpc: RpcClient, *groups: Sequence[Question], block: int | None = None) -> list[list[Answer]]:
-    """Ask everything in one request, and give the answers in the groups of their questions. Raises NodeUnavailable."""
-    answers = iter(ask(rpc, [question for group in groups for question in group], block=block))
+def call_view_groups(rpc: RpcClient, *groups: Sequence[ViewCall], block: int | None = None) -> list[list[ViewResult]]:
+    """Call all views in one request, and return the results by group. Raises NodeUnavailableError."""
+    answers = iter(call_views(rpc, [view for group in groups for view in group], block=block))
     return [[next(answers) for _ in group] for group in groups]
 
 
 # What a transaction would do on top of a block: `eth_simulateV1`, where a node offers it.
-def simulate_logs(rpc: RpcClient, question: Question, *, block: int) -> list[Any] | None:
-    """The logs of the transaction in the block after this one, as the node tells them.
+def simulate_logs(rpc: RpcClient, view: ViewCall, *, block: int) -> list[Any] | None:
+    """Return the logs of the transaction if it were mined in the block after this one.
 
-    None where no node simulates, or where the transaction would be reverted. Source:
-    github.com/ethereum/execution-apis, `eth_simulateV1`.
+    None where no node simulates, or where the transaction would revert. Source: github.com/ethereum/execution-apis,
+    `eth_simulateV1`.
     """
-    simulation = {"blockStateCalls": [{"calls": [question.transaction]}]}
+    simulation = {"blockStateCalls": [{"calls": [view.transaction]}]}
     try:
-        answer = rpc.call_where_offered("eth_simulateV1", simulation, hex(block))
+        answer = rpc.call_optional("eth_simulateV1", simulation, hex(block))
         (simulated,) = answer
         (outcome,) = simulated["calls"]
         logs = outcome["logs"] if outcome["status"] == "0x1" else None
-    except (NodeUnavailable, KeyError, TypeError, ValueError):
+    except (NodeUnavailableError, KeyError, TypeError, ValueError):
         return None
     return logs if isinstance(logs, list) else None

@@ -1,49 +1,57 @@
-"""Headers of blocks, from nodes of which none is trusted: each is checked before anybody sees it."""
+"""Block headers from untrusted nodes, validated field by field."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from config.http.json_client import Retryable
+from config.http.errors import RetryableError
+from tokens.chains.errors import BlockNotCanonicalError
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.rpc.quantities import YEAR_10000, Malformed, read_bloom, read_hash, read_number, read_object
-from tokens.chains.rpc.responses import Call, refuse_failures
-from tokens.chains.types import BlockGone, BlockHeader
+from tokens.chains.rpc.quantities import (
+    YEAR_10000,
+    MalformedResponseError,
+    parse_bloom,
+    parse_hash,
+    parse_object,
+    parse_quantity,
+)
+from tokens.chains.rpc.responses import Call, require_results
+from tokens.chains.types import BlockHeader
 
 
 def read_header(block: object, *, number: int | None = None) -> BlockHeader:
-    """The header in a JSON-RPC block; `number` is the one asked for. Raises Malformed."""
-    told = read_object(block, of="a block")
+    """Parse the header of a JSON-RPC block, which must have this number. Raises MalformedResponseError."""
+    told = parse_object(block, of="a block")
     header = BlockHeader(
-        number=read_number(told.get("number")),
-        hash=read_hash(told.get("hash")),
-        parent_hash=read_hash(told.get("parentHash")),
-        time=read_number(told.get("timestamp"), below=YEAR_10000),
-        logs_bloom=read_bloom(told.get("logsBloom")),
+        number=parse_quantity(told.get("number")),
+        hash=parse_hash(told.get("hash")),
+        parent_hash=parse_hash(told.get("parentHash")),
+        time=parse_quantity(told.get("timestamp"), below=YEAR_10000),
+        logs_bloom=parse_bloom(told.get("logsBloom")),
     )
     if number is not None and header.number != number:
-        raise Malformed("another block than the one asked for")
+        raise MalformedResponseError("another block than the requested one")
     return header
 
 
 def block_call(number: int) -> Call:
-    """The call for a block by its number, without its transactions."""
+    """Return the call for a block by its number, without its transactions."""
     return ("eth_getBlockByNumber", (hex(number), False))
 
 
-def read_newest(rpc: RpcClient) -> BlockHeader:
-    """The newest block of the first node that answers. Raises NodeUnavailable."""
+def read_newest_header(rpc: RpcClient) -> BlockHeader:
+    """Implement `Chain.read_newest_header`."""
 
-    def read(blocks: list[Any]) -> BlockHeader:
-        refuse_failures(blocks)
+    def parse(blocks: list[Any]) -> BlockHeader:
+        require_results(blocks)
         return read_header(blocks[0])
 
-    return rpc.ask([("eth_getBlockByNumber", ("latest", False))], read=read)
+    return rpc.query([("eth_getBlockByNumber", ("latest", False))], parse=parse)
 
 
 def read_headers(rpc: RpcClient, numbers: Collection[int]) -> dict[int, BlockHeader]:
-    """Block number -> the block on the chain as it is now, without those that the node lacks. Raises NodeUnavailable.
+    """Implement `Chain.read_headers`.
 
-    All that fit into one HTTP request are of one node; more may be of several.
+    Blocks of one HTTP request come from one node; more blocks may come from several.
     """
     wanted = sorted(set(numbers))
     found: dict[int, BlockHeader] = {}
@@ -53,16 +61,19 @@ def read_headers(rpc: RpcClient, numbers: Collection[int]) -> dict[int, BlockHea
 
 
 def _read_part(rpc: RpcClient, numbers: Sequence[int]) -> dict[int, BlockHeader]:
-    def read(blocks: list[Any]) -> dict[int, BlockHeader]:
-        refuse_failures(blocks)
+    def parse(blocks: list[Any]) -> dict[int, BlockHeader]:
+        require_results(blocks)
         told = zip(numbers, blocks, strict=True)
         return {number: read_header(block, number=number) for number, block in told if block is not None}
 
-    return rpc.ask([block_call(number) for number in numbers], read=read)
+    return rpc.query([block_call(number) for number in numbers], parse=parse)
 
 
 def read_times(rpc: RpcClient, hashes: Mapping[int, str]) -> dict[str, int]:
-    """Block hash -> Unix seconds, of blocks by number that must have these hashes. Raises NodeUnavailable."""
+    """Return block hash -> Unix seconds of blocks by number, which must have these hashes.
+
+    Raises NodeUnavailableError.
+    """
     wanted = sorted(hashes)
     found: dict[str, int] = {}
     for start in range(0, len(wanted), rpc.batch_size):
@@ -71,47 +82,50 @@ def read_times(rpc: RpcClient, hashes: Mapping[int, str]) -> dict[str, int]:
 
 
 def _read_times_of_part(rpc: RpcClient, numbers: Sequence[int], hashes: Mapping[int, str]) -> dict[str, int]:
-    def read(blocks: list[Any]) -> dict[str, int]:
-        refuse_failures(blocks)
+    def parse(blocks: list[Any]) -> dict[str, int]:
+        require_results(blocks)
         found = {}
         for number, block in zip(numbers, blocks, strict=True):
             header = read_header(block, number=number)
             if header.hash != hashes[number]:
-                raise Retryable("a block with another hash than its logs have")
+                raise RetryableError("a block with another hash than its logs have")
             found[header.hash] = header.time
         return found
 
-    return rpc.ask([block_call(number) for number in numbers], read=read)
+    return rpc.query([block_call(number) for number in numbers], parse=parse)
 
 
 def require_on_chain(rpc: RpcClient, headers: Sequence[BlockHeader]) -> None:
-    """Raises BlockGone where the chain has another block, or none, in the place of one of these; NodeUnavailable."""
+    """Raise BlockNotCanonicalError if the chain has another block, or none, in the place of one of these.
+
+    Raises NodeUnavailableError.
+    """
     canonical = read_headers(rpc, [header.number for header in headers])
     for header in headers:
         found = canonical.get(header.number)
         if found is None or found.hash != header.hash:
             other = "no block" if found is None else "another block"
-            raise BlockGone(f"chain {rpc.chain_id} has {other} at number {header.number}")
+            raise BlockNotCanonicalError(f"chain {rpc.chain_id} has {other} at number {header.number}")
 
 
-def read_highest(rpc: RpcClient) -> int | None:
-    """As `Chain.read_highest`."""
+def read_highest_head(rpc: RpcClient) -> int | None:
+    """Implement `Chain.read_highest_head`."""
     told = []
-    for answers in rpc.ask_every([("eth_blockNumber", ())]):
+    for results in rpc.call_all([("eth_blockNumber", ())]):
         try:
-            told.append(read_number(answers and answers[0]))
-        except Malformed:
+            told.append(parse_quantity(results and results[0]))
+        except MalformedResponseError:
             continue
     return max(told, default=None)
 
 
 def count_nodes_with(rpc: RpcClient, header: BlockHeader) -> tuple[int, int]:
-    """As `Chain.count_nodes_with`."""
+    """Implement `Chain.count_nodes_with`."""
     have, differ = 0, 0
-    for answers in rpc.ask_every([block_call(header.number)]):
+    for results in rpc.call_all([block_call(header.number)]):
         try:
-            found = read_header(answers and answers[0], number=header.number)
-        except Malformed:
+            found = read_header(results and results[0], number=header.number)
+        except MalformedResponseError:
             continue
         have += found.hash == header.hash
         differ += found.hash != header.hash

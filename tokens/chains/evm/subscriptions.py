@@ -1,4 +1,4 @@
-"""New blocks as a node tells of them by itself, over a WebSocket: `eth_subscribe` with `newHeads`.
+"""New-head notifications over a WebSocket: `eth_subscribe` with `newHeads`.
 
 https://geth.ethereum.org/docs/interacting-with-geth/rpc/pubsub
 """
@@ -14,66 +14,66 @@ import orjson
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
-from config.http.json_client import Retryable
+from config.http.errors import RetryableError
 from tokens.chains.evm.headers import read_header
 from tokens.chains.rpc.endpoint import Endpoint
-from tokens.chains.rpc.quantities import Malformed, read_object
+from tokens.chains.rpc.quantities import MalformedResponseError, parse_object
 from tokens.chains.types import BlockHeader
 
 # Its debug lines hold the paths of URLs, where providers put keys.
 logging.getLogger("websockets").setLevel(logging.INFO)
 
-# Seconds between two pings, and seconds that the node has to answer one.
+# Ping interval, and timeout of each ping, in seconds.
 _PING_SECONDS = 10.0
 
 
-class SubscriptionLost(Retryable):
-    """The node does not tell of new blocks, or no longer; its text holds no part of the URL."""
+class SubscriptionLostError(RetryableError):
+    """The subscription to new heads failed or ended; its text holds no part of the URL."""
 
 
-class Subscription:
-    """A connection on which a node tells of its new blocks. For one thread."""
+class HeadSubscription:
+    """A connection on which a node sends its new heads. For one thread."""
 
     def __init__(self, connection: ClientConnection, endpoint: Endpoint, *, timeout: float) -> None:
         self._connection, self._endpoint, self._timeout = connection, endpoint, timeout
         self._ids = itertools.count(1)
         self._name: object = None
-        # What was told since it was last asked for; None is a head that can't be read.
-        self._told: list[BlockHeader | None] = []
+        # Heads received since the last read; None is a malformed head.
+        self._heads: list[BlockHeader | None] = []
 
-    def begin(self, *, chain_id: int) -> None:
-        """Subscribe, once the node has named this chain. Raises SubscriptionLost."""
-        if self._ask("eth_chainId") != hex(chain_id):
+    def subscribe(self, *, chain_id: int) -> None:
+        """Subscribe after verifying the node's chain id. Raises SubscriptionLostError."""
+        if self._call("eth_chainId") != hex(chain_id):
             raise self._lost("it is a node of another chain")
-        self._name = self._ask("eth_subscribe", "newHeads")
+        self._name = self._call("eth_subscribe", "newHeads")
         if not isinstance(self._name, str):
             raise self._lost("a subscription without a name")
 
-    def wait(self, *, seconds: float) -> BlockHeader | None:
-        """The newest of the blocks that the node told of since the last time; None after so many seconds without one.
+    def next_header(self, *, timeout: float) -> BlockHeader | None:
+        """Return the newest head received since the last call; None after `timeout` seconds without one.
 
-        Blocks in between are left to the caller, who finds them by their parents. Seconds without a block are normal on
-        quiet chains; a connection that hangs is noticed by its pings. Raises SubscriptionLost.
+        The caller finds skipped blocks by their parents. Seconds without a block are normal on quiet chains; a
+        connection that hangs is noticed by its pings. Raises SubscriptionLostError.
         """
-        deadline = time.monotonic() + seconds
-        while not self._told and (message := self._receive(until=deadline)) is not None:
-            self._take(message)
-        # What has arrived in the meantime is newer.
+        deadline = time.monotonic() + timeout
+        while not self._heads and (message := self._receive(until=deadline)) is not None:
+            self._handle(message)
+        # Heads that arrived in the meantime are newer.
         while (message := self._receive(until=0.0)) is not None:
-            self._take(message)
-        if not self._told:
+            self._handle(message)
+        if not self._heads:
             return None
-        newest, self._told = self._told[-1], []
+        newest, self._heads = self._heads[-1], []
         return newest or self._read_newest()
 
     def _read_newest(self) -> BlockHeader:
-        """The newest block, by a question on the same connection: some nodes leave out parts of what they tell."""
+        """Query the newest block on the same connection: some nodes omit fields in notifications."""
         try:
-            return read_header(self._ask("eth_getBlockByNumber", "latest", False))
-        except Malformed as error:
+            return read_header(self._call("eth_getBlockByNumber", "latest", False))
+        except MalformedResponseError as error:
             raise self._lost(str(error)) from None
 
-    def _ask(self, method: str, *params: Any) -> Any:
+    def _call(self, method: str, *params: Any) -> Any:
         number = next(self._ids)
         request = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         try:
@@ -83,48 +83,48 @@ class Subscription:
         deadline = time.monotonic() + self._timeout
         while (message := self._receive(until=deadline)) is not None:
             if message.get("id") != number:
-                self._take(message)
+                self._handle(message)
             elif message.get("error") is None and "result" in message:
                 return message["result"]
             else:
                 raise self._lost(f"it refused: {message.get('error')}")
-        raise self._lost("an answer that takes too long")
+        raise self._lost("a response that takes too long")
 
     def _receive(self, *, until: float) -> dict[str, Any] | None:
-        """The next message; None where there is none until then."""
+        """Return the next message; None where there is none until the deadline."""
         try:
             text = self._connection.recv(timeout=max(0.0, until - time.monotonic()))
-            return read_object(orjson.loads(text), of="a message")
+            return parse_object(orjson.loads(text), of="a message")
         except TimeoutError:
             return None
         except (OSError, WebSocketException) as error:
             raise self._lost(f"the connection ended ({type(error).__name__})") from None
-        except (orjson.JSONDecodeError, Malformed):
+        except (orjson.JSONDecodeError, MalformedResponseError):
             raise self._lost("a message that is not JSON-RPC") from None
 
-    def _take(self, message: dict[str, Any]) -> None:
-        """Note what a message tells of new blocks; others are about nothing that was asked."""
+    def _handle(self, message: dict[str, Any]) -> None:
+        """Store the head of a notification; ignore all other messages."""
         params = message.get("params")
         if not isinstance(params, dict) or self._name is None or params.get("subscription") != self._name:
             return
         try:
-            self._told.append(read_header(params.get("result")))
-        except Malformed:
-            self._told.append(None)
+            self._heads.append(read_header(params.get("result")))
+        except MalformedResponseError:
+            self._heads.append(None)
 
-    def _lost(self, reason: str) -> SubscriptionLost:
-        return SubscriptionLost(f"no new blocks are told: {self._endpoint.censor(reason)}")
+    def _lost(self, reason: str) -> SubscriptionLostError:
+        return SubscriptionLostError(f"the head subscription failed: {self._endpoint.redact(reason)}")
 
 
 @contextmanager
-def subscribe(
+def subscribe_new_heads(
     url: str, *, chain_id: int, timeout: float = 10.0, ping_seconds: float = _PING_SECONDS
-) -> Iterator[Subscription]:
-    """A subscription to the new blocks of a chain while the block runs.
+) -> Iterator[HeadSubscription]:
+    """Subscribe to the new heads of a chain for the duration of the `with` block.
 
-    `url` is a WebSocket's. `timeout` is in seconds, for the connection and for each answer; a connection on which the
-    node leaves a ping of every `ping_seconds` unanswered for as long is lost. Whoever wants it back subscribes anew.
-    Raises SubscriptionLost, also where the node is one of another chain.
+    `url` is a WebSocket's. `timeout` is in seconds, for the connection and for each response. A connection is lost if a
+    ping, sent every `ping_seconds`, is not acknowledged within the same time; the caller subscribes again. Raises
+    SubscriptionLostError, also where the node is one of another chain.
     """
     endpoint = Endpoint(url=url, number=1)
     try:
@@ -138,8 +138,8 @@ def subscribe(
         )
     except (OSError, WebSocketException, ValueError) as error:
         # `from None`: the cause's text holds the URL, and a traceback would print it.
-        raise SubscriptionLost(f"no new blocks are told: no connection ({type(error).__name__})") from None
+        raise SubscriptionLostError(f"the head subscription failed: no connection ({type(error).__name__})") from None
     with connection:
-        subscription = Subscription(connection, endpoint, timeout=timeout)
-        subscription.begin(chain_id=chain_id)
+        subscription = HeadSubscription(connection, endpoint, timeout=timeout)
+        subscription.subscribe(chain_id=chain_id)
         yield subscription

@@ -1,7 +1,7 @@
-"""From what is to be launched to the call that does it: the factory's `deployToken`, or a presale that comes before.
+"""Encoding of a launch: the factory's `deployToken`, or the presale contract's `startPresale`.
 
-The contracts and the layouts of their data are the registry's `deploy` entries. Encodings are those of the launchpad's
-SDK, release 4.2.18, byte for byte.
+The contracts and the layouts of their data are the registry's `deploy` entries. The encoding equals that of the
+launchpad's SDK, release 4.2.18, byte for byte.
 """
 
 from typing import Any
@@ -9,27 +9,30 @@ from typing import Any
 import eth_abi
 
 from tokens.chains.abi import codec
-from tokens.chains.launching.launch_config import ContractCall, LaunchConfig, PresaleTerms, StaticFee
+from tokens.chains.errors import LaunchOptionUnavailableError
+from tokens.chains.launching.launch_config import LaunchConfig, PresaleTerms, StaticFee
 from tokens.chains.launching.launch_ticks import TICK_SPACING
 from tokens.chains.launching.merkle import build_tree
 from tokens.chains.registry.chains import ChainInfo, Contract
-from tokens.chains.types import NotOffered, fee_preference
+from tokens.chains.transaction_types import ContractCall
+from tokens.chains.types import fee_preference
 
 # The first fee, the last fee (parts per million), and the seconds between: the SDK's default.
 SNIPER_FEES = (666_777, 41_673, 15)
 
 _ZERO_ADDRESS = "0x" + "00" * 20
 _NO_POOL = (_ZERO_ADDRESS, _ZERO_ADDRESS, 0, 0, _ZERO_ADDRESS)
-_DEPLOY = codec.load("v4").function("deployToken")
-_START_PRESALE = codec.load("presale").function("startPresale")
+_DEPLOY = codec.load_abi("v4").function("deployToken")
+_START_PRESALE = codec.load_abi("presale").function("startPresale")
 
 _Extension = tuple[str, int, int, bytes]
 
 
 def deploy_call(info: ChainInfo, config: LaunchConfig, *, salt: str) -> ContractCall:
-    """The factory's `deployToken` of a launch without a presale; `salt` is 32 bytes in 0x-prefixed hex.
+    """Encode the factory's `deployToken` of a launch without a presale; `salt` is 32 bytes in 0x-prefixed hex.
 
-    Who sends it makes no difference to the token's address. Raises NotOffered where the chain lacks a contract.
+    The sender does not affect the token's address. Raises LaunchOptionUnavailableError where the chain lacks a
+    contract.
     """
     if config.presale:
         raise ValueError("a launch after a presale is the presale contract's to send")
@@ -39,9 +42,10 @@ def deploy_call(info: ChainInfo, config: LaunchConfig, *, salt: str) -> Contract
 
 
 def start_presale_call(info: ChainInfo, config: LaunchConfig, *, salt: str) -> ContractCall:
-    """The presale contract's `startPresale`, which answers with the presale's id; it is admins' alone.
+    """Encode the presale contract's `startPresale`, which returns the presale's id; only admins may call it.
 
-    Whoever ends the presale chooses another salt, so that this one decides nothing. Raises NotOffered as `deploy_call`.
+    The caller that ends the presale chooses another salt, so this one decides nothing. Raises
+    LaunchOptionUnavailableError as `deploy_call`.
     """
     terms, presale = _presale(info, config)
     # The contract itself writes the presale's id into the data of its extension.
@@ -62,10 +66,10 @@ def start_presale_call(info: ChainInfo, config: LaunchConfig, *, salt: str) -> C
 
 
 def presale_probe_call(info: ChainInfo, config: LaunchConfig, *, salt: str) -> ContractCall:
-    """A launch that the presale contract did not ask for: where it alone objects, by the error
-    `NotExpectingTokenDeployment()`, everything else about the configuration is right. To be simulated, never sent.
+    """Encode a launch that the presale contract did not request. To be simulated, never sent.
 
-    Source: the comment of the presale contract's `startPresale`. Raises NotOffered as `deploy_call`.
+    If the only error is the presale contract's `NotExpectingTokenDeployment()`, the rest of the configuration is valid.
+    Source: the comment of the presale contract's `startPresale`. Raises LaunchOptionUnavailableError as `deploy_call`.
     """
     terms, presale = _presale(info, config)
     extensions = [*_extensions(info, config), (presale.address, 0, terms.bps, eth_abi.encode(["uint256"], [0]))]
@@ -76,7 +80,7 @@ def presale_probe_call(info: ChainInfo, config: LaunchConfig, *, salt: str) -> C
 def _contract(info: ChainInfo, role: str, *, field: str, what: str) -> Contract:
     contract = info.deploying(role)
     if contract is None:
-        raise NotOffered(field, f"{what} not offered on chain {info.chain_id}")
+        raise LaunchOptionUnavailableError(field, f"{what} not offered on chain {info.chain_id}")
     return contract
 
 
@@ -85,7 +89,7 @@ def _factory(info: ChainInfo) -> Contract:
 
 
 def _deployment(info: ChainInfo, config: LaunchConfig, *, salt: str, extensions: list[_Extension]) -> tuple[Any, ...]:
-    """The struct DeploymentConfig, in the order of its fields."""
+    """Return the struct DeploymentConfig, in the order of its fields."""
     token = (
         config.admin,
         config.name.encode(),
@@ -102,7 +106,7 @@ def _deployment(info: ChainInfo, config: LaunchConfig, *, salt: str, extensions:
 
 
 def _hook(info: ChainInfo, config: LaunchConfig) -> tuple[str, bytes]:
-    """The hook of this kind of fees, and poolData."""
+    """Return the hook for this kind of fees, and poolData."""
     fees = config.fees
     if isinstance(fees, StaticFee):
         hook = _contract(info, "static_hook", field="fees.type", what="static fees are")
@@ -135,7 +139,7 @@ def _locker(info: ChainInfo, config: LaunchConfig) -> tuple[Any, ...]:
     else:
         for index, reward in enumerate(config.rewards):
             if reward.currency != "Both":
-                raise NotOffered(
+                raise LaunchOptionUnavailableError(
                     f"rewards[{index}].rewardsToken", f"a choice of currency is not offered on chain {info.chain_id}"
                 )
     return (
@@ -157,7 +161,7 @@ def _mev_module(info: ChainInfo) -> tuple[str, bytes]:
 
 
 def _extensions(info: ChainInfo, config: LaunchConfig) -> list[_Extension]:
-    """(contract, wei, bps of the supply, data) of each, in the SDK's order; a presale's would come last."""
+    """Return (contract, wei, bps of the supply, data) of each extension, in the SDK's order; a presale's comes last."""
     extensions = list[_Extension]()
     if vault := config.vault:
         data = eth_abi.encode(["address", "uint256", "uint256"], [vault.admin, vault.lockup, vault.vesting])
@@ -173,9 +177,11 @@ def _extensions(info: ChainInfo, config: LaunchConfig) -> list[_Extension]:
     if buy := config.own_buy:
         contract = _contract(info, "dev_buy", field="devBuy", what="a dev buy is")
         if info.wrapped_native is None or config.paired_token.lower() != info.wrapped_native.lower():
-            # It would have to be told in which pool the paired token is bought first.
-            raise NotOffered("devBuy", "a dev buy is offered only where the paired token is the wrapped native coin")
-        # The tokens come from the launch's own pool, in the same transaction: no price can have moved before.
+            # The data would need the pool in which the paired token is bought first.
+            raise LaunchOptionUnavailableError(
+                "devBuy", "a dev buy is offered only where the paired token is the wrapped native coin"
+            )
+        # The tokens come from the launch's own pool, in the same transaction: the price cannot have changed before.
         data = eth_abi.encode(
             ["(address,address,uint24,int24,address)", "uint128", "address"], [_NO_POOL, 0, buy.recipient]
         )
@@ -188,12 +194,14 @@ def _presale(info: ChainInfo, config: LaunchConfig) -> tuple[PresaleTerms, Contr
         raise ValueError("a launch without a presale")
     presale = _contract(info, "presale", field="presale", what="a presale is")
     if config.own_buy:
-        raise NotOffered("devBuy", "a dev buy is not offered with a presale, whose launch carries no coins")
+        raise LaunchOptionUnavailableError(
+            "devBuy", "a dev buy is not offered with a presale, whose launch carries no coins"
+        )
     return config.presale, presale
 
 
 def _allowlist(info: ChainInfo, terms: PresaleTerms) -> tuple[str, bytes]:
-    """The contract that knows who may buy, and its data: a Merkle root of (buyer, the most that he may pay in wei)."""
+    """Return the allow-list contract and its data: a Merkle root of (buyer, maximum payment in wei)."""
     if not terms.allowlist:
         return _ZERO_ADDRESS, b""
     contract = _contract(info, "presale_allowlist", field="presale.allowlist", what="an allowlist of a presale is")

@@ -1,4 +1,4 @@
-"""What is to be launched, in the units of the contracts: what `launch_calls` encodes.
+"""A launch of generation v4 in the units of the contracts: the input of `launch_calls`.
 
 Addresses are EIP-55, amounts wei, durations seconds, shares bps (10,000 are all), fees parts per million. Ticks are as
 if the launched token were token0. Source: the structs of the v4 factory and its extensions.
@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from tokens.chains.registry.chains import Position
 from tokens.chains.types import FeeCurrency
 
-# Every token of v4 has this many wei, and 18 decimals.
+# Supply in wei of every v4 token, which has 18 decimals.
 TOKEN_SUPPLY = 10**29
 ALL_BPS = 10_000
-# The factory gives at most this share of the supply to all extensions together.
+# Maximum share of the supply that the factory gives to all extensions together.
 MAX_EXTENSION_BPS = 9_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reward:
-    """Who gets a share of the liquidity fees, in which currency, and who may change that."""
+    """A share of the liquidity fees: recipient, currency, and the admin that may change both."""
 
     admin: str
     recipient: str
@@ -28,7 +28,7 @@ class Reward:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StaticFee:
-    """Fees of the static hook, by the currency that is paid in."""
+    """Fees of the static hook, by the currency paid in."""
 
     clanker: int
     paired: int
@@ -49,7 +49,7 @@ class DynamicFee:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VaultShare:
-    """The part of the supply that the vault holds for its admin."""
+    """The part of the supply held by the vault for its admin."""
 
     admin: str
     bps: int
@@ -59,7 +59,7 @@ class VaultShare:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AirdropShare:
-    """The part of the supply that the entries of a Merkle tree may claim."""
+    """The part of the supply claimable by the entries of a Merkle tree."""
 
     admin: str
     bps: int
@@ -70,7 +70,7 @@ class AirdropShare:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OwnBuy:
-    """A purchase within the launch, paid in the native coin by whoever sends it."""
+    """A purchase within the launch, paid in the native coin by the sender of the transaction."""
 
     wei: int
     recipient: str
@@ -78,7 +78,7 @@ class OwnBuy:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PresaleTerms:
-    """The sale that comes before the launch; goals are in wei of the native coin."""
+    """The sale before the launch; goals are in wei of the native coin."""
 
     bps: int
     min_goal: int
@@ -87,13 +87,13 @@ class PresaleTerms:
     recipient: str
     lockup: int
     vesting: int
-    # Who may buy; empty is anybody.
+    # Allow-list of buyers; empty allows all.
     allowlist: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LaunchConfig:
-    """One launch of generation v4. `metadata` and `context` are the very texts that go on chain."""
+    """One launch of generation v4. `metadata` and `context` are the exact texts written on chain."""
 
     chain_id: int
     name: str
@@ -111,12 +111,3 @@ class LaunchConfig:
     airdrop: AirdropShare | None = None
     own_buy: OwnBuy | None = None
     presale: PresaleTerms | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ContractCall:
-    """A call to a contract: `data` is 0x-prefixed hex, `value` wei of the native coin."""
-
-    to: str
-    data: str
-    value: int

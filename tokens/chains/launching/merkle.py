@@ -1,8 +1,8 @@
-"""The Merkle tree of an airdrop, as claims prove their entry by it. Pure.
+"""The Merkle tree of an airdrop, and the proofs that its claims carry. Pure.
 
 It is OpenZeppelin's StandardMerkleTree of ["address", "uint256"], byte for byte: a leaf is the double keccak-256 of the
-ABI-encoded pair, leaves are sorted by their hash, and two siblings are hashed in the order of their bytes.
-Source: https://github.com/OpenZeppelin/merkle-tree, and `claim` of the airdrop contract.
+ABI-encoded pair, leaves are sorted by their hash, and two siblings are hashed in the order of their bytes. Source:
+https://github.com/OpenZeppelin/merkle-tree, and `claim` of the airdrop contract.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ _ADDRESS_PADDING = bytes(_WORD_BYTES - 20)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MerkleTree:
-    """A whole tree: `root` is 0x-prefixed hex, `positions` tells for each entry, as they came, where its leaf is.
+    """A whole tree: `root` is 0x-prefixed hex, `positions` the place of each entry's leaf, in the order of the entries.
 
-    `nodes` are the tree's hashes as one heap, 32 bytes each: first the root, and those below position p at 2p + 1 and
-    2p + 2. Of n entries there are 2n - 1 nodes.
+    `nodes` are the tree's hashes as one heap, 32 bytes each: first the root, and the children of position p at 2p + 1
+    and 2p + 2. Of n entries there are 2n - 1 nodes.
     """
 
     root: str
@@ -30,10 +30,10 @@ class MerkleTree:
 
 
 def build_tree(entries: Sequence[tuple[str, int]]) -> MerkleTree:
-    """The tree of (hex address in any case, amount in wei) pairs; their order does not matter to the root.
+    """Build the tree of (hex address in any case, amount in wei) pairs; their order does not affect the root.
 
-    Raises ValueError where there are none, OverflowError on an amount that is no uint256. Duplicates get a leaf each:
-    to refuse them is the caller's.
+    Raises ValueError without entries, OverflowError on an amount that is no uint256. Duplicates get a leaf each: the
+    caller rejects them.
     """
     if not entries:
         raise ValueError("a Merkle tree needs an entry")
@@ -51,13 +51,13 @@ def build_tree(entries: Sequence[tuple[str, int]]) -> MerkleTree:
 
 
 def proof_positions(position: int) -> tuple[int, ...]:
-    """Where the nodes are that prove the leaf at this position, in the order that `claim` takes them: from the leaf up.
+    """Return the positions of the nodes that prove the leaf at this position, from the leaf up, as `claim` takes them.
 
-    The root has none: the only entry of a tree is proved by nothing.
+    The root has none: the proof of a tree's only entry is empty.
     """
     siblings = []
     while position > 0:
-        # Those on the left have odd positions.
+        # Left siblings have odd positions.
         siblings.append(position + 1 if position % 2 else position - 1)
         position = (position - 1) // 2
     return tuple(siblings)
@@ -69,5 +69,5 @@ def _leaf(account: str, amount: int) -> bytes:
 
 
 def _keccak(data: bytes) -> bytes:
-    # Without what eth-utils checks around each call: a large tree has some hundred thousand of them.
+    # Without the checks of eth-utils around each call: a large tree has some hundred thousand of them.
     return keccak.new(data=data, digest_bits=256).digest()

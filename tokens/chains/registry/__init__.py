@@ -1,0 +1,1 @@
+"""Registry of chains, generations, contracts and presets."""

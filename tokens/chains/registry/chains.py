@@ -1,10 +1,10 @@
-"""The chain registry: every chain, generation, contract, quote token and position preset that the service knows.
+"""Chain registry: chains, generations, contracts, quote tokens and position presets that the service supports.
 
-The data is `registry.toml` beside this module; an operator's own TOML files are merged over it, so that a chain, a
-factory or an address is added without touching code. docs/chains.md says how, registry_rules.py holds the rules.
+The data is `table.toml` beside this module. An operator's own TOML files are merged over it, so that a chain, a factory
+or an address is added without a code change. docs/chains.md describes the files, entry_rules.py their rules.
 
 Logs carry addresses in lower case, so every mapping here is keyed by `addresses.address_key` (hex in LOWER CASE, base58
-as it is), and the values hold the form to show. The same address is another contract on another chain: never look one
+unchanged), and the values hold the form to show. The same address is another contract on another chain: never look one
 up without its chain.
 """
 
@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tokens.chains.registry.entry_rules import EMITTING_ROLES, SOLANA
-from tokens.chains.registry.toml_files import Mistake, RegistryError, RegistryFile, read_files
+from tokens.chains.registry.toml_files import RegistryError, RegistryFile, RegistryMistake, read_registry_files
 
 # No public standard gives Solana a number; no EVM chain of the built-in file has this one.
 DEFAULT_SOLANA_CHAIN_ID = 101
@@ -34,13 +34,13 @@ __all__ = [
     "QuoteToken",
     "Registry",
     "RegistryError",
-    "UnknownChain",
-    "load",
+    "UnknownChainError",
+    "load_registry",
 ]
 
 
-class UnknownChain(LookupError):
-    """No chain of this id is in the registry; asking again gives the same answer."""
+class UnknownChainError(LookupError):
+    """No chain with this id in the registry; a retry gives the same result."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class Generation:
     name: str
     # The label that the API shows as a token's `type`.
     type: str
-    # Which layout decodes its launches, one of registry_rules.EVENTS or, on Solana, of registry_rules.PROGRAMS.
+    # The layout of its launches, one of entry_rules.EVENTS or, on Solana, of entry_rules.PROGRAMS.
     event: str
 
 
@@ -59,8 +59,8 @@ class Generation:
 class Contract:
     """A contract of a launchpad; `generation` is None where several generations share it.
 
-    `deploy` is None unless our own launches use the contract in its role: then it is the layout of the data that it
-    takes, one of registry_rules.DEPLOY_LAYOUTS.
+    `deploy` is set where our own launches use the contract in its role: the layout of its data, one of
+    entry_rules.DEPLOY_LAYOUTS.
     """
 
     chain_id: int
@@ -104,18 +104,18 @@ class Preset:
 # Compared by identity: one registry is loaded at start-up, and a chain of it can be the key of a cached function.
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChainInfo:
-    """What is known of a chain. `contracts`, `quote_tokens` and `known_deployers` are keyed by `address_key`."""
+    """A chain's entry in the registry. `contracts`, `quote_tokens` and `known_deployers` are keyed by `address_key`."""
 
     chain_id: int
     is_solana: bool
     name: str
     # Symbol of the coin that pays for gas.
     native: str
-    # Blocks on top of a block before it counts as confirmed; the file gives each chain's reason. 0 on Solana, of which
-    # only what is final is read.
+    # Blocks on top of a block before it counts as confirmed; table.toml gives each chain's reason. 0 on Solana, where
+    # only finalized slots are read.
     finality_depth: int
     explorer: str | None
-    # What the market-data provider calls the chain; None where it has no data of it.
+    # The market-data provider's name of the chain; None where the provider has no data for it.
     market_network: str | None
     wrapped_native: str | None
     v3_factory: str | None
@@ -123,7 +123,7 @@ class ChainInfo:
     v4_pool_manager: str | None
     v4_position_manager: str | None
     v4_state_view: str | None
-    # Solana: by which its nodes are told from those of its test networks.
+    # Solana: distinguishes mainnet nodes from those of its test networks.
     genesis_hash: str | None
     known_deployers: frozenset[str]
     quote_tokens: Mapping[str, QuoteToken]
@@ -142,25 +142,25 @@ class ChainInfo:
 
     @cached_property
     def emitters(self) -> frozenset[str]:
-        """Lower-case addresses of the contracts that emit what a launch is read from, or events after it."""
+        """Lower-case addresses of the contracts that emit launches and events after launch."""
         return frozenset(key for key, contract in self.contracts.items() if contract.role in EMITTING_ROLES)
 
     def factory_generation(self, address_lower: str) -> Generation | None:
-        """The generation of the factory at this lower-case address; None where it is no factory of this chain."""
+        """Return the generation of the factory at this lower-case address; None if it is no factory of this chain."""
         return self.factories.get(address_lower)
 
     def role(self, address_lower: str) -> str | None:
-        """The role of the contract at this lower-case address; None where the registry does not know it."""
+        """Return the role of the contract at this lower-case address; None if it is not in the registry."""
         contract = self.contracts.get(address_lower)
         return contract.role if contract else None
 
     def deploying(self, role: str) -> Contract | None:
-        """The contract that our own launches use in this role; None where the registry names none."""
+        """Return the contract that our own launches use in this role; None if the registry names none."""
         found = (contract for contract in self.contracts.values() if contract.role == role and contract.deploy)
         return next(found, None)
 
     def addresses(self, role: str, generation: str | None = None) -> tuple[str, ...]:
-        """EIP-55 addresses of the contracts in a role, all or those of one generation's name, in the file's order."""
+        """Return the EIP-55 addresses of a role, of all generations or of one by name, in the file's order."""
         return tuple(
             contract.address
             for contract in self.contracts.values()
@@ -179,34 +179,34 @@ class Registry:
 
     @property
     def default_chain(self) -> ChainInfo:
-        """The first chain of the registry: meant where a caller names none."""
+        """The first chain of the registry: the default where a request names none."""
         return next(iter(self.chains.values()))
 
     @property
     def solana(self) -> ChainInfo:
-        """Solana, which the built-in file describes."""
+        """Solana's entry, which the built-in file contains."""
         return next(chain for chain in self.chains.values() if chain.is_solana)
 
     def chain(self, chain_id: int) -> ChainInfo:
-        """The chain of this id. Raises UnknownChain."""
+        """Return the chain of this id. Raises UnknownChainError."""
         try:
             return self.chains[chain_id]
         except KeyError as error:
-            raise UnknownChain(f"chain {chain_id} is not in the registry") from error
+            raise UnknownChainError(f"chain {chain_id} is not in the registry") from error
 
 
-def load(*files: Path, solana_chain_id: int = DEFAULT_SOLANA_CHAIN_ID) -> Registry:
-    """The built-in registry with the operator's files merged over it, in the order given; Solana has the id given.
+def load_registry(*files: Path, solana_chain_id: int = DEFAULT_SOLANA_CHAIN_ID) -> Registry:
+    """Load the built-in registry with the operator's files merged over it, in the order given.
 
     A chain's scalars replace the earlier ones. Its entries of `contracts` and `quote_tokens` are added, or replace the
     entry with the same address; its `known_deployers` are added. A generation or preset of the same name is replaced.
-    What is new is appended. A contract that is marked for launches takes its role over from an earlier file's.
-    Raises RegistryError, which lists every mistake of every file.
+    New entries are appended. A contract marked for launches takes its role over from an earlier file's. Solana gets the
+    given id. Raises RegistryError, which lists every mistake of every file.
     """
-    merged = _merge(read_files(BUILT_IN_FILE, *files))
+    merged = _merge(read_registry_files(BUILT_IN_FILE, *files))
     if str(solana_chain_id) in merged.chains:
         rule = f"{solana_chain_id} is the id of another chain in the registry"
-        raise RegistryError([Mistake(file="settings", place="SOLANA_CHAIN_ID", rule=rule)])
+        raise RegistryError([RegistryMistake(file="settings", place="SOLANA_CHAIN_ID", rule=rule)])
     generations = {name: Generation(name=name, **fields) for name, fields in merged.generations.items()}
     presets = {name: _build_preset(name, fields) for name, fields in merged.presets.items()}
     chains = {
@@ -237,7 +237,7 @@ def _merge_chain(chain: dict[str, Any], fields: dict[str, Any]) -> None:
         if entry["role"] in launching:
             entry.pop("deploy", None)
     for key, value in fields.items():
-        # Lists of entries arrive keyed by lower-case address, so that adding and replacing are the same step.
+        # Lists of entries are keyed by lower-case address here, so that adding and replacing are the same step.
         if isinstance(value, dict):
             chain.setdefault(key, {}).update(value)
         else:

@@ -1,22 +1,20 @@
-"""The rule that each value of a registry file keeps: a function that returns the value to store, or raises Broken."""
+"""Rules of single registry values: functions that return the value to store, or raise InvalidEntryError."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from eth_utils.address import to_checksum_address
+from tokens.chains.addresses import checksum_address, is_solana_address
 
-from tokens.chains.base58 import is_account
-
-# Every token keeps the name of its generation.
+# Every token stores the name of its generation.
 LONGEST_GENERATION_NAME = 32
 
-# Layouts of TokenCreated that the decoder knows; v1 is shared by the generations v1 and v2.
+# Layouts of TokenCreated that the decoder supports; v1 is shared by the generations v1 and v2.
 EVENTS = ("v0", "v1", "v3", "v3_1", "v4")
 # Solana's programs that make launches, by the layout of their instructions: Meteora's Dynamic Bonding Curve.
 PROGRAMS = ("dbc",)
-# What a file calls Solana, whose id nothing public defines: it is a setting.
+# Key of Solana in a file; its numeric id is a setting, because no public standard defines one.
 SOLANA = "solana"
 
 ROLES = (
@@ -36,7 +34,7 @@ ROLES = (
     "pool_extension_allowlist",
 )
 
-# The roles whose contracts emit what a launch is read from, or events after it.
+# Roles of contracts that emit launches or events after launch.
 EMITTING_ROLES = frozenset(
     {
         "factory",
@@ -52,18 +50,18 @@ EMITTING_ROLES = frozenset(
     }
 )
 
-# On Solana: who makes the pools, and by which account or signer the launchpad's own are told.
+# Solana: the program that creates pools, and the account or signer that identifies the launchpad's own pools.
 SOLANA_ROLES = ("launch_program", "launch_config", "launch_creator")
 
-# Role -> the layouts of data that the launching side knows for it; `deploy` of a contract is one of its role's.
+# Role -> layouts of data that launches support for it; a contract's `deploy` is one of its role's.
 DEPLOY_LAYOUTS: Mapping[str, tuple[str, ...]] = {
     "factory": ("v4",),
-    # The enumeration of fee currencies is encoded for the newer locker; the older one ignores its data.
+    # The newer locker takes the encoded fee preferences; the older one ignores its data.
     "locker": ("preferences", "plain"),
-    # The fees alone up to v4.0; from v4.1 on wrapped together with a pool extension, of which we have none.
+    # Only the fees up to v4.0; from v4.1 on wrapped together with a pool extension, of which we have none.
     "static_hook": ("bare", "wrapped"),
     "dynamic_hook": ("bare", "wrapped"),
-    # No data for an auction of v4.0 or a delay by blocks; for fees that descend the first, the last and the seconds.
+    # No data for an auction of v4.0 or a delay by blocks; for descending fees the first, the last and the seconds.
     "mev_module": ("none", "descending"),
     "vault": ("v4",),
     "airdrop": ("v4",),
@@ -81,54 +79,58 @@ ALL_BPS = 10_000
 Rule = Callable[[Any], Any]
 
 
-class Broken(Exception):
-    """A value breaks its rule; the text says what was expected."""
+class InvalidEntryError(Exception):
+    """A value that breaks its rule; the text states what was expected."""
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise Broken("expected a text that is not empty")
+        raise InvalidEntryError("expected a text that is not empty")
     return value
 
 
 def _url(value: object) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"https?://[^\s/]+(/\S*)?", value):
-        raise Broken("expected an address that starts with https:// or http://")
+        raise InvalidEntryError("expected an address that starts with https:// or http://")
     return value.rstrip("/")
 
 
 def _network(value: object) -> str:
-    # It becomes a part of the provider's addresses.
+    # It becomes part of the provider's URLs.
     if not isinstance(value, str) or not re.fullmatch(r"[a-z0-9_-]{1,64}", value):
-        raise Broken("expected the provider's id of the network: small letters, digits, - and _")
+        raise InvalidEntryError("expected the provider's id of the network: small letters, digits, - and _")
     return value
 
 
 def evm_address(value: object) -> str:
-    """The EIP-55 form of an address written in that form or all in lower case."""
+    """Return the EIP-55 form of an address written in that form or all in lower case."""
     if not isinstance(value, str) or not re.fullmatch(r"0x[0-9a-fA-F]{40}", value):
-        raise Broken("expected 0x and 40 hexadecimal digits, in quotes")
+        raise InvalidEntryError("expected 0x and 40 hexadecimal digits, in quotes")
     if int(value, 16) == 0:
-        raise Broken("the zero address is no contract: leave the entry out")
-    checksummed: str = to_checksum_address(value)
-    # The right form isn't shown on purpose: with a mistyped digit it would be a wrong address that looks checked.
+        raise InvalidEntryError("the zero address is no contract: leave the entry out")
+    checksummed = checksum_address(value)
+    # The correct form isn't shown on purpose: with a mistyped digit it would be a wrong address that looks verified.
     if value not in (checksummed, value.lower()):
-        raise Broken("the EIP-55 checksum is wrong: copy it anew from its source (all lower case is accepted)")
+        raise InvalidEntryError(
+            "the EIP-55 checksum is wrong: copy it anew from its source (all lower case is accepted)"
+        )
     return checksummed
 
 
-def account(value: object) -> str:
-    """A key of Solana as it is written."""
-    if not isinstance(value, str) or not is_account(value):
-        raise Broken("expected base58 of 32 bytes, in quotes, with its capital and small letters as they are")
+def solana_address(value: object) -> str:
+    """Return a base58 Solana address unchanged."""
+    if not isinstance(value, str) or not is_solana_address(value):
+        raise InvalidEntryError(
+            "expected base58 of 32 bytes, in quotes, with its capital and small letters as they are"
+        )
     return value
 
 
 def _whole(minimum: int, maximum: int) -> Rule:
     def check(value: object) -> int:
-        # A bool is an int to Python, yet `true` is no depth.
+        # In Python a bool is an int, yet `true` is no depth.
         if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
-            raise Broken(f"expected a whole number from {minimum} to {maximum}")
+            raise InvalidEntryError(f"expected a whole number from {minimum} to {maximum}")
         return value
 
     return check
@@ -137,19 +139,19 @@ def _whole(minimum: int, maximum: int) -> Rule:
 def _choice(kind: str, choices: Collection[str]) -> Rule:
     def check(value: object) -> str:
         if not isinstance(value, str) or value not in choices:
-            raise Broken(f"unknown {kind}: expected one of {', '.join(sorted(choices))}")
+            raise InvalidEntryError(f"unknown {kind}: expected one of {', '.join(sorted(choices))}")
         return value
 
     return check
 
 
-tick = _whole(-MAX_TICK, MAX_TICK)
+tick_rule = _whole(-MAX_TICK, MAX_TICK)
 
 GENERATION: Mapping[str, Rule] = {"type": _text, "event": _choice("event", (*EVENTS, *PROGRAMS))}
-POSITION: Mapping[str, Rule] = {"tick_lower": tick, "tick_upper": tick, "bps": _whole(1, ALL_BPS)}
-# No token of note has more decimals than 36, and prices in 256 bits leave no room for them.
+POSITION: Mapping[str, Rule] = {"tick_lower": tick_rule, "tick_upper": tick_rule, "bps": _whole(1, ALL_BPS)}
+# No token of note has more decimals than 36: prices in 256 bits leave no room for more.
 QUOTE_TOKEN: Mapping[str, Rule] = {"symbol": _text, "address": evm_address, "decimals": _whole(0, 36)}
-QUOTE_TOKEN_OPTIONAL: Mapping[str, Rule] = {"tick": tick}
+QUOTE_TOKEN_OPTIONAL: Mapping[str, Rule] = {"tick": tick_rule}
 CHAIN: Mapping[str, Rule] = {"name": _text, "native": _text, "finality_depth": _whole(1, 10_000_000)}
 CHAIN_OPTIONAL: Mapping[str, Rule] = {
     "explorer": _url,
@@ -163,20 +165,20 @@ CHAIN_OPTIONAL: Mapping[str, Rule] = {
 }
 CONTRACT: Mapping[str, Rule] = {"role": _choice("role", ROLES), "address": evm_address}
 
-# What is read of Solana is final, so that there is no depth to tell.
-SOLANA_CHAIN: Mapping[str, Rule] = {"name": _text, "native": _text, "genesis_hash": account}
+# Only finalized slots of Solana are read, so it has no finality depth.
+SOLANA_CHAIN: Mapping[str, Rule] = {"name": _text, "native": _text, "genesis_hash": solana_address}
 SOLANA_CHAIN_OPTIONAL: Mapping[str, Rule] = {
     "explorer": _url,
     "market_network": _network,
-    "wrapped_native": account,
+    "wrapped_native": solana_address,
 }
-SOLANA_CONTRACT: Mapping[str, Rule] = {"role": _choice("role", SOLANA_ROLES), "address": account}
-SOLANA_QUOTE_TOKEN: Mapping[str, Rule] = {"symbol": _text, "address": account, "decimals": _whole(0, 36)}
+SOLANA_CONTRACT: Mapping[str, Rule] = {"role": _choice("role", SOLANA_ROLES), "address": solana_address}
+SOLANA_QUOTE_TOKEN: Mapping[str, Rule] = {"symbol": _text, "address": solana_address, "decimals": _whole(0, 36)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChainRules:
-    """What a chain of one kind may hold in a file, and how its addresses are written."""
+    """The keys that a chain of one kind may have in a file, and the format of its addresses."""
 
     required: Mapping[str, Rule]
     optional: Mapping[str, Rule]
@@ -184,7 +186,7 @@ class ChainRules:
     quote_token: Mapping[str, Rule]
     quote_token_optional: Mapping[str, Rule]
     address: Rule
-    # The roles whose contracts belong to a generation.
+    # Roles of contracts that belong to a generation.
     generation_roles: tuple[str, ...]
     # The layouts of the generations that it may have.
     events: tuple[str, ...]
@@ -206,22 +208,22 @@ SOLANA_RULES = ChainRules(
     contract=SOLANA_CONTRACT,
     quote_token=SOLANA_QUOTE_TOKEN,
     quote_token_optional={},
-    address=account,
+    address=solana_address,
     generation_roles=SOLANA_ROLES,
     events=PROGRAMS,
 )
 
 
 def contract_optional(generations: Mapping[str, object], kind: ChainRules) -> Mapping[str, Rule]:
-    """What a contract of a chain of this kind may have besides, where these generations exist; name -> their event.
+    """Return the rules of a contract's optional keys; `generations` maps each existing generation to its event.
 
-    A generation with an event that nobody knows is none of its kind's mistakes.
+    A generation with an unknown event is not a mistake of this chain's kind.
     """
     known = [name for name, event in generations.items() if event in kind.events or event not in (*EVENTS, *PROGRAMS)]
     layouts = {layout for known in DEPLOY_LAYOUTS.values() for layout in known}
     return {"generation": _choice("generation", known), "note": _text, "deploy": _choice("layout", layouts)}
 
 
-def rules_of(chain_key: str) -> ChainRules:
-    """The rules of the chain that has this key in a file."""
+def chain_rules(chain_key: str) -> ChainRules:
+    """Return the rules of the chain with this key in a file."""
     return SOLANA_RULES if chain_key == SOLANA else EVM_RULES

@@ -1,6 +1,6 @@
-"""Reading registry files: every mistake of every file is collected before they are refused together.
+"""Parsing and validation of registry files; every mistake of every file is collected before they are rejected together.
 
-An operator so mends a file in one go. The rules of single values are in registry_rules.py.
+An operator can so fix a file in one pass. The rules of single values are in entry_rules.py.
 """
 
 import re
@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from tokens.chains.addresses import address_key
-from tokens.chains.registry import entry_rules as rules
-from tokens.chains.registry.entry_rules import SOLANA, Broken, ChainRules, Rule
+from tokens.chains.registry import entry_rules
+from tokens.chains.registry.entry_rules import SOLANA, ChainRules, InvalidEntryError, Rule
 
 _TABLES = ("chains", "generations", "presets")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mistake:
-    """One broken rule: the file, the place such as `chains.8453.contracts[3].address` (counted from 0), the rule."""
+class RegistryMistake:
+    """A broken rule: the file, the place such as `chains.8453.contracts[3].address` (counted from 0), the rule."""
 
     file: str
     place: str
@@ -30,16 +30,16 @@ class Mistake:
 
 
 class RegistryError(ValueError):
-    """Registry files that can't be used; `mistakes` lists all of them, in the order of the files."""
+    """Unusable registry files; `mistakes` lists all mistakes in the order of the files."""
 
-    def __init__(self, mistakes: Collection[Mistake]) -> None:
+    def __init__(self, mistakes: Collection[RegistryMistake]) -> None:
         self.mistakes = tuple(mistakes)
         super().__init__("\n".join(str(mistake) for mistake in self.mistakes))
 
 
 @dataclass(frozen=True, kw_only=True)
 class RegistryFile:
-    """The checked content of a file, with only those keys that stand in it.
+    """The validated content of a file, with only the keys that it contains.
 
     `contracts`, `quote_tokens` and `known_deployers` of a chain are keyed by `address_key`; every address in a value
     has the form in which it is shown. The key of a chain is its id in digits, or `solana`.
@@ -50,12 +50,12 @@ class RegistryFile:
     presets: dict[str, dict[str, Any]]
 
 
-def read_files(*paths: Path) -> list[RegistryFile]:
-    """The content of the files. Raises RegistryError with the mistakes of all of them.
+def read_registry_files(*paths: Path) -> list[RegistryFile]:
+    """Parse the files. Raises RegistryError with the mistakes of all of them.
 
     A chain may be incomplete where an earlier file has it, and a contract may name a generation of any of the files.
     """
-    mistakes: list[Mistake] = []
+    mistakes: list[RegistryMistake] = []
     documents = [(path, _parse(path, mistakes)) for path in paths]
     generations = {name: event for _, document in documents for name, event in _events(document)}
     files, known_chains = [], set[str]()
@@ -68,15 +68,15 @@ def read_files(*paths: Path) -> list[RegistryFile]:
     return files
 
 
-def _parse(path: Path, mistakes: list[Mistake]) -> dict[str, Any]:
+def _parse(path: Path, mistakes: list[RegistryMistake]) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        mistakes.append(Mistake(file=str(path), place="", rule=f"can't be read: {error.strerror}"))
+        mistakes.append(RegistryMistake(file=str(path), place="", rule=f"can't be read: {error.strerror}"))
     except UnicodeDecodeError:
-        mistakes.append(Mistake(file=str(path), place="", rule="can't be read: it is not UTF-8"))
+        mistakes.append(RegistryMistake(file=str(path), place="", rule="can't be read: it is not UTF-8"))
     except tomllib.TOMLDecodeError as error:
-        mistakes.append(Mistake(file=str(path), place="", rule=f"is not TOML: {error}"))
+        mistakes.append(RegistryMistake(file=str(path), place="", rule=f"is not TOML: {error}"))
     return {}
 
 
@@ -86,17 +86,22 @@ def _keys(document: Mapping[str, Any], table: str) -> Collection[str]:
 
 
 def _events(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """Each generation's name and event, which may still be a mistake."""
+    """Yield each generation's name and event, which may still be invalid."""
     for name in _keys(document, "generations"):
         fields = document["generations"][name]
         yield name, fields.get("event") if isinstance(fields, dict) else None
 
 
 class _Reader:
-    """Checks one parsed file, notes its mistakes, and keeps what is right."""
+    """Validator of one parsed file: records its mistakes and keeps the valid entries."""
 
     def __init__(
-        self, path: Path, mistakes: list[Mistake], *, generations: Mapping[str, object], known_chains: Collection[str]
+        self,
+        path: Path,
+        mistakes: list[RegistryMistake],
+        *,
+        generations: Mapping[str, object],
+        known_chains: Collection[str],
     ) -> None:
         self._file = str(path)
         self._mistakes = mistakes
@@ -109,20 +114,20 @@ class _Reader:
                 self._refuse(key, f"unknown table: expected one of {', '.join(_TABLES)}")
         return RegistryFile(
             generations={
-                name: self._fields(fields, place, rules.GENERATION, {})
+                name: self._fields(fields, place, entry_rules.GENERATION, {})
                 for name, fields, place in self._tables(document, "generations")
                 if self._is_generation_name(name, place)
             },
             presets={name: self._preset(fields, place) for name, fields, place in self._tables(document, "presets")},
             chains={
-                key: self._chain(fields, place, kind=rules.rules_of(key), new=key not in self._known_chains)
+                key: self._chain(fields, place, kind=entry_rules.chain_rules(key), new=key not in self._known_chains)
                 for key, fields, place in self._tables(document, "chains")
                 if self._is_chain_id(key, place)
             },
         )
 
     def _refuse(self, place: str, rule: str) -> None:
-        self._mistakes.append(Mistake(file=self._file, place=place, rule=rule))
+        self._mistakes.append(RegistryMistake(file=self._file, place=place, rule=rule))
 
     def _tables(self, document: dict[str, Any], name: str) -> list[tuple[str, dict[str, Any], str]]:
         table = document.get(name, {})
@@ -138,9 +143,9 @@ class _Reader:
         return found
 
     def _is_generation_name(self, name: str, place: str) -> bool:
-        if 0 < len(name) <= rules.LONGEST_GENERATION_NAME:
+        if 0 < len(name) <= entry_rules.LONGEST_GENERATION_NAME:
             return True
-        self._refuse(place, f"expected a name of at most {rules.LONGEST_GENERATION_NAME} characters")
+        self._refuse(place, f"expected a name of at most {entry_rules.LONGEST_GENERATION_NAME} characters")
         return False
 
     def _is_chain_id(self, key: str, place: str) -> bool:
@@ -165,7 +170,7 @@ class _Reader:
         return chain
 
     def _contracts(self, value: Any, place: str, kind: ChainRules) -> dict[str, dict[str, Any]]:
-        entries = self._entries(value, place, kind.contract, rules.contract_optional(self._generations, kind))
+        entries = self._entries(value, place, kind.contract, entry_rules.contract_optional(self._generations, kind))
         if isinstance(value, list):
             for index, given in enumerate(value):
                 if isinstance(given, dict) and given.get("role") in kind.generation_roles and "generation" not in given:
@@ -179,7 +184,7 @@ class _Reader:
             role = entry.get("role")
             if "deploy" not in entry or role is None:
                 continue
-            layouts = rules.DEPLOY_LAYOUTS.get(role, ())
+            layouts = entry_rules.DEPLOY_LAYOUTS.get(role, ())
             if entry["deploy"] not in layouts:
                 expected = f"expected one of {', '.join(layouts)}" if layouts else "this role takes no part in launches"
                 self._refuse(f"{place}.deploy", f"unknown layout of a {role}: {expected}")
@@ -197,18 +202,18 @@ class _Reader:
     def _preset(self, fields: dict[str, Any], place: str) -> dict[str, Any]:
         scalars = dict(fields)
         listed = scalars.pop("positions", [])
-        preset = self._fields(scalars, place, {"starting_tick": rules.tick}, {})
-        entries = self._entries(listed, f"{place}.positions", rules.POSITION, {})
-        # Rules over several values mean nothing where one of these is already refused.
-        if "starting_tick" in preset and all(len(entry) == len(rules.POSITION) for _, entry in entries):
+        preset = self._fields(scalars, place, {"starting_tick": entry_rules.tick_rule}, {})
+        entries = self._entries(listed, f"{place}.positions", entry_rules.POSITION, {})
+        # Rules over several values apply only where each value is valid.
+        if "starting_tick" in preset and all(len(entry) == len(entry_rules.POSITION) for _, entry in entries):
             self._check_positions(entries, preset["starting_tick"], f"{place}.positions")
         return {**preset, "positions": [entry for _, entry in entries]}
 
     def _check_positions(self, entries: list[tuple[str, dict[str, Any]]], start: int, place: str) -> None:
-        if not 1 <= len(entries) <= rules.MAX_POSITIONS:
-            self._refuse(place, f"expected 1 to {rules.MAX_POSITIONS} positions")
-        elif sum(entry["bps"] for _, entry in entries) != rules.ALL_BPS:
-            self._refuse(place, f"the bps of all positions must add up to {rules.ALL_BPS}")
+        if not 1 <= len(entries) <= entry_rules.MAX_POSITIONS:
+            self._refuse(place, f"expected 1 to {entry_rules.MAX_POSITIONS} positions")
+        elif sum(entry["bps"] for _, entry in entries) != entry_rules.ALL_BPS:
+            self._refuse(place, f"the bps of all positions must add up to {entry_rules.ALL_BPS}")
         elif all(entry["tick_lower"] != start for _, entry in entries):
             self._refuse(place, "one position must begin at the starting tick")
         for entry_place, entry in entries:
@@ -218,7 +223,7 @@ class _Reader:
     def _entries(
         self, value: Any, place: str, required: Mapping[str, Rule], optional: Mapping[str, Rule]
     ) -> list[tuple[str, dict[str, Any]]]:
-        """The entries of a list with their places; a second one with the same address is refused."""
+        """Return the entries of a list with their places; a second one with the same address is rejected."""
         if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
             self._refuse(place, "expected a list of entries, each between { and }")
             return []
@@ -240,7 +245,7 @@ class _Reader:
     def _fields(
         self, fields: dict[str, Any], place: str, required: Mapping[str, Rule], optional: Mapping[str, Rule]
     ) -> dict[str, Any]:
-        """The values that keep their rules; what is unknown, missing or wrong is noted."""
+        """Return the valid values; unknown, missing and invalid keys are recorded as mistakes."""
         known = {**required, **optional}
         for key in required:
             if key not in fields:
@@ -256,9 +261,9 @@ class _Reader:
         return checked
 
     def _value(self, rule: Rule, value: Any, place: str) -> Any:
-        """What the rule makes of the value, None where it is refused."""
+        """Return the rule's result for the value, None where it is rejected."""
         try:
             return rule(value)
-        except Broken as broken:
+        except InvalidEntryError as broken:
             self._refuse(place, str(broken))
             return None

@@ -1,0 +1,1 @@
+"""JSON-RPC to a chain's nodes: client, endpoints, batches and responses."""

@@ -1,4 +1,4 @@
-"""One node asked over HTTP: calls in batches as large as it takes, and each result in its place."""
+"""JSON-RPC requests to one node over HTTP, in batches as large as the node accepts."""
 
 import itertools
 import logging
@@ -7,100 +7,102 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from config.http import json_client
+from config.http.errors import HTTPStatusError, PermanentError, RateLimitedError, RetryableError
 from tokens.chains.rpc.endpoint import Endpoint
 from tokens.chains.rpc.responses import (
-    BatchRefused,
+    BatchRejectedError,
     Call,
-    CallFailed,
-    Refusal,
+    CallFailure,
+    RejectionKind,
+    is_call_rejection,
     is_hex,
-    read_batch,
-    read_single,
-    refuses_call,
+    parse_batch_response,
+    parse_response,
 )
 
 logger = logging.getLogger(__name__)
 
-# Of requests; no two calls that are on their way together share one.
+# Request ids; no two calls in flight at once share one.
 _ids = itertools.count(1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Identity:
-    """What a node of the right chain answers to a call without parameters."""
+class ChainIdentity:
+    """A call without parameters, and the result that identifies a node of the right chain."""
 
     method: str
     answer: str
 
 
-def exchange(
-    endpoint: Endpoint, calls: Sequence[Call], *, chain_id: int, identity: Identity, timeout: float
+def send_calls(
+    endpoint: Endpoint, calls: Sequence[Call], *, chain_id: int, identity: ChainIdentity, timeout: float
 ) -> list[Any]:
-    """The results of calls by one node, which must be one of this chain; a refused call is a CallFailed.
+    """Return one node's results of the calls after verifying its chain; a rejected call is a CallFailure.
 
-    `timeout` is in seconds, for each request. Raises Retryable, Permanent; texts may still hold parts of the URL.
+    `timeout` is in seconds per request. Raises RetryableError, PermanentError; their texts may still hold parts of the
+    URL.
     """
     if not endpoint.verified:
         if _post_single(endpoint, (identity.method, ()), timeout=timeout) != identity.answer:
-            raise json_client.Permanent("it is a node of another chain")
+            raise PermanentError("it is a node of another chain")
         endpoint.verified = True
     return _post(endpoint, calls, chain_id=chain_id, timeout=timeout)
 
 
 def _post(endpoint: Endpoint, calls: Sequence[Call], *, chain_id: int, timeout: float) -> list[Any]:
-    """The results of calls in batches as large as the node takes, or one by one."""
+    """Return the results in batches as large as the node accepts, or one by one."""
     if len(calls) == 1:
         return [_post_single(endpoint, calls[0], timeout=timeout)]
-    if len(calls) > endpoint.most_calls:
-        size = endpoint.most_calls
+    if len(calls) > endpoint.max_batch_size:
+        size = endpoint.max_batch_size
         parts = [calls[start : start + size] for start in range(0, len(calls), size)]
         return [result for part in parts for result in _post_part(endpoint, part, chain_id=chain_id, timeout=timeout)]
     try:
         return _post_batch(endpoint, calls, timeout=timeout)
-    except BatchRefused as refused:
+    except BatchRejectedError as refused:
         half = (len(calls) + 1) // 2
         halves = (calls[:half], calls[half:])
         results = [
             result for part in halves for result in _post_part(endpoint, part, chain_id=chain_id, timeout=timeout)
         ]
-        # Else it was about the range, and not about the batch.
-        if not any(isinstance(result, CallFailed) and result.kind is Refusal.RANGE for result in results):
-            endpoint.most_calls = min(endpoint.most_calls, half)
-            refusal = f"takes no {len(calls)} calls at once: {endpoint.censor(str(refused))}"
+        # Otherwise the rejection concerned the range of logs, not the batch size.
+        if not any(isinstance(result, CallFailure) and result.kind is RejectionKind.RANGE for result in results):
+            endpoint.max_batch_size = min(endpoint.max_batch_size, half)
+            refusal = f"takes no {len(calls)} calls at once: {endpoint.redact(str(refused))}"
             logger.warning("chain %s, node %s %s", chain_id, endpoint.number, refusal)
         return results
 
 
 def _post_part(endpoint: Endpoint, calls: Sequence[Call], *, chain_id: int, timeout: float) -> list[Any]:
-    """As `_post`, and once more where it failed: with it, the answers to all other parts would be lost."""
+    """Post as `_post`, with one retry: a failure would lose the results of all other parts."""
     try:
         return _post(endpoint, calls, chain_id=chain_id, timeout=timeout)
-    except json_client.RateLimited:
+    except RateLimitedError:
         raise
-    except json_client.Retryable:
+    except RetryableError:
         return _post(endpoint, calls, chain_id=chain_id, timeout=timeout)
 
 
 def _post_batch(endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
     requests = [_request(call) for call in calls]
     try:
-        answer = json_client.post_json(endpoint.url, requests, timeout=timeout, max_bytes=endpoint.most_bytes)
-    except json_client.StatusRefused as refused:
-        raise BatchRefused(str(refused)) from refused
-    results = read_batch({request["id"]: request["method"] for request in requests}, answer)
-    return [_censor(endpoint, result) for result in results]
+        answer = json_client.post_json(endpoint.url, requests, timeout=timeout, max_bytes=endpoint.max_response_bytes)
+    except HTTPStatusError as refused:
+        raise BatchRejectedError(str(refused)) from refused
+    results = parse_batch_response({request["id"]: request["method"] for request in requests}, answer)
+    return [_redact(endpoint, result) for result in results]
 
 
 def _post_single(endpoint: Endpoint, call: Call, *, timeout: float) -> Any:
     request = _request(call)
     try:
-        answer = json_client.post_json(endpoint.url, request, timeout=timeout, max_bytes=endpoint.most_bytes)
-    except json_client.StatusRefused as refused:
-        # Some providers send the refusal of a call with a status of its own, mostly 400.
-        if not refuses_call(refused.answer, method=request["method"]):
+        answer = json_client.post_json(endpoint.url, request, timeout=timeout, max_bytes=endpoint.max_response_bytes)
+    except HTTPStatusError as refused:
+        # Some providers return the rejection of a call with an HTTP error status, mostly 400.
+        if not is_call_rejection(refused.answer, method=request["method"]):
             raise
         answer = refused.answer
-    return _censor(endpoint, read_single(request["id"], answer, method=request["method"]))
+    return _redact(endpoint, parse_response(request["id"], answer, method=request["method"]))
 
 
 def _request(call: Call) -> dict[str, Any]:
@@ -108,9 +110,9 @@ def _request(call: Call) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": next(_ids), "method": method, "params": list(params)}
 
 
-def _censor(endpoint: Endpoint, result: Any) -> Any:
-    if not isinstance(result, CallFailed):
+def _redact(endpoint: Endpoint, result: Any) -> Any:
+    if not isinstance(result, CallFailure):
         return result
-    # Hex is what a contract returned, and may be long; anything else is the node's words.
-    data = result.data if is_hex(result.data) else endpoint.censor(result.data)
-    return replace(result, message=endpoint.censor(result.message), data=data)
+    # Hex is a contract's return data, and may be long; anything else is the node's own text.
+    data = result.data if is_hex(result.data) else endpoint.redact(result.data)
+    return replace(result, message=endpoint.redact(result.message), data=data)

@@ -1,7 +1,7 @@
-"""How many blocks a range of logs may have: a size that adapts to what nodes take, and the reading of their refusals.
+"""Size of block ranges for `eth_getLogs`, which adapts to the limits that nodes report in their errors.
 
-Pure. Every provider limits `eth_getLogs` in a way of its own, by blocks, by logs, by bytes or by time, and says so in
-words of its own. The texts that `read_refusal` knows are those that providers sent; its tests list them.
+Pure. Every provider limits `eth_getLogs` differently, by blocks, logs, bytes or time, with an error text of its own.
+`parse_range_limit` recognises texts that providers have sent; its tests list them.
 """
 
 import re
@@ -10,18 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# An answer of fewer logs leaves room for a longer range, one of more is heavy for both sides.
+# Fewer logs leave room for a longer range; more are heavy for both sides.
 FEW_LOGS = 3_000
 MANY_LOGS = 10_000
-# After so many ranges in a row that were taken, the size that was refused last is tried again.
+# After this many accepted ranges in a row, the size that was rejected last is tried again.
 _FORGIVING = 64
 
-# Refusals that speak of ranges or limits, and that no shorter range will cure: rates, and blocks that are not there.
+# Errors that mention ranges or limits but that no shorter range cures: rate limits and missing blocks.
 _OTHERWISE = re.compile(
     r"rate.?limit|too many requests|requests? (?:count|limit|quota)|per second|/second|/sec\b|compute units|"
     r"invalid block range|beyond current head|extends beyond|no backend is currently healthy"
 )
-# What is too much, in the providers' words.
+# Providers' texts for a range that is too long or holds too much.
 _TOO_MUCH = re.compile(
     r"range (?:is )?(?:too|bigger|larger|greater|exceed|limit)|max(?:imum)? (?:block )?range|"
     r"limited to .*(?:range|blocks?)\b|block range|ranges over|requested range|range \d+ .*(?:bigger|exceeds)|"
@@ -32,16 +32,16 @@ _TOO_MUCH = re.compile(
     r"response (?:size|is too|too)|entity too large|"
     r"query time(?:d )?-?out|timeout (?:limit )?exceeded|deadline exceeded|request timed? ?out|timeout ="
 )
-# QuickNode's and Ankr's codes for it.
+# QuickNode's and Ankr's error codes for it.
 _CODES = frozenset({-32614, -32062})
 
 _NUMBER = r"(\d[\d,.]*k?)"
-# The range itself that would be taken: Alchemy, Infura and zkSync in hex; geth and reth in decimals.
+# A suggested range: Alchemy, Infura and zkSync in hex; geth and reth in decimals.
 _RANGES = (
     (re.compile(r"\[\s*(0x[0-9a-f]{1,16})\s*,\s*(0x[0-9a-f]{1,16})\s*\]"), 16),
     (re.compile(r"with the range (\d{1,18})\s*-\s*(\d{1,18})"), 10),
 )
-# How many blocks would be taken.
+# A maximum number of blocks.
 _COUNTS = tuple(
     re.compile(pattern)
     for pattern in (
@@ -62,19 +62,19 @@ _COUNTS = tuple(
         rf"blocks distance: {_NUMBER}",
     )
 )
-# No text is searched beyond this.
+# Characters of an error text that are searched.
 _LONGEST_TEXT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class RangeRefusal:
-    """A range of logs was too long, or held too much; `blocks` is what the node would take, None where it is unsaid."""
+class RangeLimit:
+    """A node's limit on a range of logs; `blocks` is the length it would accept, None where unspecified."""
 
     blocks: int | None
 
 
-def read_refusal(error: Mapping[str, Any]) -> RangeRefusal | None:
-    """What a JSON-RPC error about `eth_getLogs` says of the range; None where it is about something else."""
+def parse_range_limit(error: Mapping[str, Any]) -> RangeLimit | None:
+    """Return the range limit in a JSON-RPC error of `eth_getLogs`; None where the error has another cause."""
     data = error.get("data")
     text = f"{error.get('message')} {data if isinstance(data, str | dict) else ''}"[:_LONGEST_TEXT].lower()
     if _OTHERWISE.search(text):
@@ -82,7 +82,7 @@ def read_refusal(error: Mapping[str, Any]) -> RangeRefusal | None:
     code = error.get("code")
     if not _TOO_MUCH.search(text) and not (type(code) is int and code in _CODES):
         return None
-    return RangeRefusal(_read_suggestion(text, data))
+    return RangeLimit(_read_suggestion(text, data))
 
 
 def _read_suggestion(text: str, data: object) -> int | None:
@@ -100,35 +100,35 @@ def _read_suggestion(text: str, data: object) -> int | None:
 
 
 class RangeSize:
-    """How many blocks the next range has, from 1 to the longest. Shared by the threads that read one chain."""
+    """The length of the next block range, from 1 to the maximum. Shared by the threads that read one chain."""
 
     def __init__(self, blocks: int, *, longest: int) -> None:
         self._longest = longest
         self._blocks = min(blocks, longest)
-        # The length that was refused last, and how many ranges in a row were taken since.
+        # The length rejected last, and how many ranges in a row were accepted since.
         self._refused: int | None = None
         self._taken = 0
         self._lock = threading.Lock()
 
     @property
     def blocks(self) -> int:
-        """The length to ask for."""
+        """Return the length of the next range."""
         return self._blocks
 
     def shrink(self, refused: int, *, suggested: int | None = None) -> None:
-        """A range of this length was refused: halve it, or go to what the node suggests.
+        """Halve the length after a rejected range, or take the node's suggestion.
 
-        Of several threads that were refused at one length, the first one halves and the others change nothing.
+        Of several threads rejected at one length, the first one halves and the others change nothing.
         """
         shorter = suggested if suggested is not None and suggested < refused else refused // 2
         with self._lock:
             self._blocks = max(1, min(self._blocks, shorter))
-            # A limit that the node names is there for good; what lies between is not tried.
+            # A limit that the node names is fixed; lengths between it and the rejected one are not tried.
             self._refused = min(refused, shorter + 1) if shorter == suggested else refused
             self._taken = 0
 
-    def note_taken(self, taken: int, *, logs: int) -> None:
-        """A range of this length was answered with so many logs: the next one is longer by half where they are few."""
+    def record_range(self, taken: int, *, logs: int) -> None:
+        """Record an accepted range and its number of logs: few logs lengthen the next range by half, many halve it."""
         with self._lock:
             self._taken += 1
             if self._taken >= _FORGIVING:

@@ -1,4 +1,4 @@
-"""JSON-RPC to the nodes of one chain: batches, retries with jitter, failover, and a circuit breaker per URL."""
+"""JSON-RPC client for the nodes of one chain: batches, retries with jitter, failover, and a circuit breaker per URL."""
 
 import logging
 import random
@@ -8,263 +8,283 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from config.http import json_client
-from tokens.chains.rpc.batch import Identity, exchange
+from config.http.errors import (
+    HTTPStatusError,
+    PermanentError,
+    RateLimitedError,
+    ResponseTimeoutError,
+    ResponseTooLargeError,
+    RetryableError,
+)
+from tokens.chains.errors import NodeRejectedError, NodeUnavailableError, RequestTooLargeError
+from tokens.chains.rpc.batch import ChainIdentity, send_calls
 from tokens.chains.rpc.endpoint import Endpoint
-from tokens.chains.rpc.responses import Behind, Call, CallFailed, read_any, read_executed, read_unrefused, refuse_lacks
-from tokens.chains.types import AskedTooMuch, NodeRefused, NodeUnavailable
-
-__all__ = ["Call", "CallFailed", "RpcClient"]
+from tokens.chains.rpc.responses import (
+    Call,
+    CallFailure,
+    NodeBehindError,
+    accept_any,
+    accept_executions,
+    accept_results,
+    require_method_offered,
+)
 
 logger = logging.getLogger(__name__)
 
 Found = TypeVar("Found")
-# What to make of the results of one node. Raises Retryable where another node is to be asked, or the same again.
-Read = Callable[[list[Any]], Found]
+# Parses the results of one node. Raises RetryableError where another node, or the same one later, must be queried.
+Parse = Callable[[list[Any]], Found]
 
-# No node is left alone for longer than this, whatever it asks for; the circuit breaker goes on from there.
+# Limit of a node's own Retry-After, in seconds; after that its circuit breaker decides.
 _LONGEST_REST = 60.0
-# The status of an answer, or a question, that would be too large.
+# HTTP status of a response or request that is too large.
 _TOO_LARGE = 413
 
 
 @dataclass
 class RpcClient:
-    """The nodes of one chain, asked in order of preference.
+    """The nodes of one chain, queried in order of preference.
 
-    A URL is first asked for its `identity`, which on EVM is the chain's id, and left out while it names another chain.
-    Errors name a node by its place in the setting, never by its URL, which may carry a key.
+    The first request to a URL verifies its `identity`, on EVM the chain id; a URL of another chain is skipped. Errors
+    name a node by its position in the setting, never by its URL, which may carry a key.
     """
 
     chain_id: int
     urls: tuple[str, ...]
-    # The place of each in the setting, where they are asked in another order than the setting's; else 1, 2, ...
+    # The position of each URL in the setting, if the order of preference differs; else 1, 2, ...
     places: tuple[int, ...] = ()
-    identity: Identity | None = None
-    # Seconds, as `config.http.json_client.post_json` takes them.
+    identity: ChainIdentity | None = None
+    # Seconds per request, as in `config.http.json_client.post_json`.
     timeout: float = 10.0
-    # The most calls in one HTTP request.
+    # Maximum calls in one HTTP request.
     batch_size: int = 50
-    # The most bytes of one answer.
-    answer_bytes: int = json_client.MAX_ANSWER_BYTES
-    # Rounds over the URLs. Between two of them comes a pause with full jitter, whose limit doubles from the first
-    # to the longest; both are in seconds.
+    # Maximum bytes of one response.
+    max_response_bytes: int = json_client.MAX_RESPONSE_BYTES
+    # Rounds over the URLs. The delay between rounds has full jitter; its limit doubles from `initial_backoff` to
+    # `max_backoff`, both in seconds.
     attempts: int = 4
-    # Seconds that all tries of one call may take together: somebody waits for the answer.
-    patience: float = 12.0
-    first_pause: float = 0.2
-    longest_pause: float = 3.0
-    # How many failures in a row open a URL's circuit, and for how many seconds it is then left out.
+    # Deadline in seconds for all attempts of one call, because a caller waits for the result.
+    total_timeout: float = 12.0
+    initial_backoff: float = 0.2
+    max_backoff: float = 3.0
+    # This many failures in a row open a URL's circuit, for this many seconds.
     breaker_failures: int = 3
     breaker_seconds: float = 30.0
-    # While every circuit is open, each URL is asked at most once in so many seconds, so that recovery is noticed and
-    # callers don't queue up behind nodes that hang.
+    # While every circuit is open, one probe per URL passes in this many seconds: recovery is noticed, and callers don't
+    # queue behind nodes that hang.
     probe_seconds: float = 3.0
-    # Seconds that one node may take where all are handed something, one after the other.
-    handing_seconds: float = 4.0
-    # For how many seconds a URL is not asked for a method that it does not offer.
-    lacking_seconds: float = 600.0
+    # Timeout in seconds per node for a broadcast, which goes to all nodes in turn.
+    broadcast_timeout: float = 4.0
+    # A method that a URL does not offer is not requested there again for this many seconds.
+    method_retry_seconds: float = 600.0
     _endpoints: tuple[Endpoint, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         places = self.places or range(1, len(self.urls) + 1)
         self._endpoints = tuple(
-            Endpoint(url=url, number=place, most_bytes=self.answer_bytes)
+            Endpoint(url=url, number=place, max_response_bytes=self.max_response_bytes)
             for url, place in zip(self.urls, places, strict=True)
         )
 
     def call(self, method: str, *params: Any) -> Any:
-        """The result of one call.
+        """Return the result of one call.
 
-        Raises NodeRefused where the node understood and refused, NodeUnavailable where no node gave an answer.
+        Raises NodeRejectedError for a permanent rejection, NodeUnavailableError where no node responds.
         """
         (result,) = self.batch([(method, params)])
-        if isinstance(result, CallFailed):
-            raise NodeRefused(result.message)
+        if isinstance(result, CallFailure):
+            raise NodeRejectedError(result.message)
         return result
 
-    def call_where_offered(self, method: str, *params: Any) -> Any:
-        """The result of one call to a method that many nodes lack.
+    def call_optional(self, method: str, *params: Any) -> Any:
+        """Return the result of one call to a method that many nodes do not offer.
 
-        Each healthy node is asked once at most, and nothing is held against it. Raises NodeUnavailable where none
-        gives a result.
+        Queries each healthy node at most once and counts no failure. Raises NodeUnavailableError where none returns a
+        result.
         """
-        return self.ask_where_offered(method, [(method, params)], read=read_unrefused)[0]
+        return self.query_optional(method, [(method, params)], parse=accept_results)[0]
 
     def batch(self, calls: Sequence[Call]) -> list[Any]:
-        """The results in the order of the calls; a call that the node refused gives a CallFailed.
+        """Return the results in the order of the calls; a rejected call yields a CallFailure.
 
-        All calls that fit into one HTTP request are answered by one node. Raises NodeUnavailable.
+        All calls of one HTTP request are served by one node. Raises NodeUnavailableError.
         """
-        return self._in_parts(calls, lambda part: self._ask_any(part, read_any))
+        return self._in_batches(calls, lambda part: self._query_any(part, accept_any))
 
-    def require(self, calls: Sequence[Call]) -> list[Any]:
-        """As `batch`, for calls that any node of the chain should answer: who refuses one counts as out of order."""
-        return self._in_parts(calls, lambda part: self._ask_any(part, read_unrefused))
+    def batch_required(self, calls: Sequence[Call]) -> list[Any]:
+        """Return results as `batch`, for calls that every node must serve: a rejection counts as the node's failure."""
+        return self._in_batches(calls, lambda part: self._query_any(part, accept_results))
 
     def execute(self, calls: Sequence[Call]) -> list[Any]:
-        """As `batch`, for `eth_call`: hex, or a CallFailed where the contract's execution failed, and nowhere else.
+        """Return results of `eth_call` as `batch`: hex, or a CallFailure only where the contract's execution failed.
 
-        A node that says anything else counts as out of order: callers take a CallFailed for a fact about the contract.
+        Any other response counts as the node's failure, because callers treat a CallFailure as a fact about the
+        contract.
         """
-        return self._in_parts(calls, lambda part: self._ask_any(part, read_executed))
+        return self._in_batches(calls, lambda part: self._query_any(part, accept_executions))
 
-    def execute_where_kept(self, calls: Sequence[Call]) -> list[Any]:
-        """As `execute`, on the state of a block that many nodes have dropped.
+    def execute_historical(self, calls: Sequence[Call]) -> list[Any]:
+        """Return results as `execute`, on the state of a block that many nodes have pruned.
 
-        Each healthy node is asked once at most, and nothing is held against it. Raises NodeUnavailable.
+        Queries each healthy node at most once and counts no failure. Raises NodeUnavailableError.
         """
-        return self._in_parts(calls, lambda part: self._ask_each(part, read_executed))
+        return self._in_batches(calls, lambda part: self._query_each(part, accept_executions))
 
-    def ask(self, calls: Sequence[Call], *, read: Read[Found], divisible: bool = False) -> Found:
-        """What `read` makes of the results of all calls, by one node in one request; a refused one is a CallFailed.
+    def query(self, calls: Sequence[Call], *, parse: Parse[Found], splittable: bool = False) -> Found:
+        """Return what `parse` makes of the results of all calls, from one node in one request.
 
-        Where `read` raises Retryable, the node counts as out of order. Raises NodeUnavailable; AskedTooMuch where
-        answers did not come in time, or were too large. A caller who will then ask for less says that the question is
-        `divisible`: it is held against a node only where another one answers it.
+        A rejected call is a CallFailure. A RetryableError from `parse` counts as the node's failure. Raises
+        NodeUnavailableError; RequestTooLargeError where responses timed out or were too large. With `splittable`, where
+        the caller retries with a smaller request, that counts against a node only if another node serves the request.
         """
-        return self._ask_any(calls, read, divisible=divisible)
+        return self._query_any(calls, parse, splittable=splittable)
 
-    def ask_once(self, calls: Sequence[Call], *, read: Read[Found]) -> Found:
-        """As `ask`, for what many nodes may lack: each healthy node is asked once, and nothing is held against it."""
-        return self._ask_each(calls, read)
+    def query_once(self, calls: Sequence[Call], *, parse: Parse[Found]) -> Found:
+        """Query as `query`, for data that many nodes lack: each healthy node once, and no failure is counted."""
+        return self._query_each(calls, parse)
 
-    def ask_where_offered(self, method: str, calls: Sequence[Call], *, read: Read[Found]) -> Found:
-        """As `ask_once`, for calls to a method that many nodes do not offer; who lacks it is left out for a time."""
+    def query_optional(self, method: str, calls: Sequence[Call], *, parse: Parse[Found]) -> Found:
+        """Query as `query_once`, for a method that many nodes do not offer; a node without it is skipped for a time."""
 
-        def read_offered(results: list[Any]) -> Found:
-            refuse_lacks(results)
-            return read(results)
+        def parse_offered(results: list[Any]) -> Found:
+            require_method_offered(results)
+            return parse(results)
 
-        return self._ask_each(calls, read_offered, method=method)
+        return self._query_each(calls, parse_offered, method=method)
 
-    def ask_every(self, calls: Sequence[Call]) -> list[list[Any] | None]:
-        """The results of the calls by each node, in the setting's order; None where a node gives no answer.
+    def call_all(self, calls: Sequence[Call]) -> list[list[Any] | None]:
+        """Return each node's results in the setting's order; None where a node does not respond.
 
-        Each is asked once, whatever its circuit, and nothing is held against it; but one that let us wait is left out
-        here for `breaker_seconds`, because callers have others to hear.
+        Calls every node once, even with an open circuit, and counts no failure. A slow node is skipped here for
+        `breaker_seconds`, because the caller waits for all nodes in turn.
         """
         return [
-            None if endpoint.lets_wait() else self._hear(endpoint, calls, timeout=self.timeout)
+            None if endpoint.is_slow() else self._call_endpoint(endpoint, calls, timeout=self.timeout)
             for endpoint in self._endpoints
         ]
 
-    def hand_out(self, calls: Sequence[Call]) -> list[list[Any] | None]:
-        """As `ask_every`, with what as many nodes as possible should get, and one of them must.
+    def broadcast(self, calls: Sequence[Call]) -> list[list[Any] | None]:
+        """Call all nodes as `call_all`, for calls that should reach as many nodes as possible, and at least one.
 
-        None of them may take longer than `handing_seconds`, and where no other gives an answer, those that lately let
-        us wait are asked, too.
+        Each node has `broadcast_timeout`. Slow nodes are called only where no other one responds.
         """
-        timeout = min(self.timeout, self.handing_seconds)
-        late = [endpoint.lets_wait() for endpoint in self._endpoints]
+        timeout = min(self.timeout, self.broadcast_timeout)
+        slow = [endpoint.is_slow() for endpoint in self._endpoints]
         found = [
-            None if waits else self._hear(endpoint, calls, timeout=timeout)
-            for endpoint, waits in zip(self._endpoints, late, strict=True)
+            None if waits else self._call_endpoint(endpoint, calls, timeout=timeout)
+            for endpoint, waits in zip(self._endpoints, slow, strict=True)
         ]
         if any(results is not None for results in found):
             return found
         return [
-            self._hear(endpoint, calls, timeout=timeout) if waits else None
-            for endpoint, waits in zip(self._endpoints, late, strict=True)
+            self._call_endpoint(endpoint, calls, timeout=timeout) if waits else None
+            for endpoint, waits in zip(self._endpoints, slow, strict=True)
         ]
 
-    def _hear(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any] | None:
+    def _call_endpoint(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any] | None:
         begun = time.monotonic()
         try:
-            return self._ask(endpoint, calls, timeout=timeout)
-        except (json_client.Retryable, json_client.Permanent) as error:
-            reason = endpoint.censor(str(error))
+            return self._send(endpoint, calls, timeout=timeout)
+        except (RetryableError, PermanentError) as error:
+            reason = endpoint.redact(str(error))
             logger.warning("chain %s, node %s: %s", self.chain_id, endpoint.number, reason)
             if time.monotonic() - begun >= timeout / 2:
-                endpoint.note_wait(seconds=self.breaker_seconds)
+                endpoint.mark_slow(seconds=self.breaker_seconds)
             return None
 
-    def _in_parts(self, calls: Sequence[Call], ask: Callable[[Sequence[Call]], list[Any]]) -> list[Any]:
+    def _in_batches(self, calls: Sequence[Call], ask: Callable[[Sequence[Call]], list[Any]]) -> list[Any]:
         results: list[Any] = []
         for start in range(0, len(calls), self.batch_size):
             results += ask(calls[start : start + self.batch_size])
         return results
 
-    def _ask_any(self, calls: Sequence[Call], read: Read[Found], *, divisible: bool = False) -> Found:
+    def _query_any(self, calls: Sequence[Call], parse: Parse[Found], *, splittable: bool = False) -> Found:
         reason, too_much = "every node failed lately" if self.urls else "no RPC URL is set", False
-        give_up_at = time.monotonic() + self.patience
+        deadline = time.monotonic() + self.total_timeout
         refused: set[int] = set()
-        overtaxed: list[tuple[Endpoint, Exception]] = []
+        overloaded: list[tuple[Endpoint, Exception]] = []
         for attempt in range(self.attempts):
-            if attempt and (len(refused) == len(self._endpoints) or not self._pause(attempt, until=give_up_at)):
+            if attempt and (
+                len(refused) == len(self._endpoints) or not self._wait_before_retry(attempt, until=deadline)
+            ):
                 break
-            for endpoint in self._askable():
-                seconds = give_up_at - time.monotonic()
+            for endpoint in self._available_endpoints():
+                seconds = deadline - time.monotonic()
                 if seconds <= 0 or endpoint.number in refused:
                     continue
                 try:
-                    found = read(self._ask(endpoint, calls, timeout=min(self.timeout, seconds)))
-                except (json_client.Retryable, json_client.Permanent) as error:
-                    spared = divisible and _is_too_much(error)
-                    if spared or isinstance(error, json_client.Permanent):
-                        # It would say the same again; another node may not.
+                    found = parse(self._send(endpoint, calls, timeout=min(self.timeout, seconds)))
+                except (RetryableError, PermanentError) as error:
+                    exempt = splittable and _is_too_much(error)
+                    if exempt or isinstance(error, PermanentError):
+                        # A retry at the same node would fail again; another node may succeed.
                         refused.add(endpoint.number)
-                    if spared:
-                        overtaxed.append((endpoint, error))
-                    elif not isinstance(error, Behind):
-                        self._note_failure(endpoint, error)
+                    if exempt:
+                        overloaded.append((endpoint, error))
+                    elif not isinstance(error, NodeBehindError):
+                        self._record_failure(endpoint, error)
                     too_much = too_much or _is_too_much(error)
-                    reason = f"node {endpoint.number}: {endpoint.censor(str(error))}"
+                    reason = f"node {endpoint.number}: {endpoint.redact(str(error))}"
                     logger.warning("chain %s, %s", self.chain_id, reason)
                 else:
-                    endpoint.note_success()
-                    for slow, trouble in overtaxed:
-                        self._note_failure(slow, trouble)
+                    endpoint.record_success()
+                    for slow, trouble in overloaded:
+                        self._record_failure(slow, trouble)
                     return found
-        raise (AskedTooMuch if too_much else NodeUnavailable)(f"chain {self.chain_id} is out of reach ({reason})")
+        raise (RequestTooLargeError if too_much else NodeUnavailableError)(
+            f"chain {self.chain_id} is out of reach ({reason})"
+        )
 
-    def _pause(self, attempt: int, *, until: float) -> bool:
-        """Wait before another round; False where all nodes asked to be left alone for longer than the caller waits."""
-        limit = min(self.longest_pause, self.first_pause * 2 ** (attempt - 1))
+    def _wait_before_retry(self, attempt: int, *, until: float) -> bool:
+        """Sleep before another round; return False if all nodes are backing off beyond the deadline."""
+        limit = min(self.max_backoff, self.initial_backoff * 2 ** (attempt - 1))
         seconds = random.uniform(0, limit)  # noqa: S311
         now = time.monotonic()
-        rest = min((endpoint.rests_until for endpoint in self._endpoints), default=now) - now
+        rest = min((endpoint.backoff_until for endpoint in self._endpoints), default=now) - now
         if rest > 0 and now + rest >= until:
             return False
         time.sleep(max(seconds, rest))
         return True
 
-    def _note_failure(self, endpoint: Endpoint, error: Exception) -> None:
-        if isinstance(error, json_client.RateLimited) and error.retry_after:
-            # It is well, and says when to come back; coming earlier makes providers lock callers out.
-            endpoint.note_rest(min(error.retry_after, _LONGEST_REST))
+    def _record_failure(self, endpoint: Endpoint, error: Exception) -> None:
+        if isinstance(error, RateLimitedError) and error.retry_after:
+            # The node is healthy and rate-limits; providers lock out clients that retry earlier.
+            endpoint.back_off(min(error.retry_after, _LONGEST_REST))
         else:
-            endpoint.note_failure(limit=self.breaker_failures, seconds=self.breaker_seconds)
+            endpoint.record_failure(limit=self.breaker_failures, seconds=self.breaker_seconds)
 
-    def _ask_each(self, calls: Sequence[Call], read: Read[Found], *, method: str | None = None) -> Found:
-        """One round over the healthy nodes, for what they may lack; with `method`, who lacks it is left out later."""
+    def _query_each(self, calls: Sequence[Call], parse: Parse[Found], *, method: str | None = None) -> Found:
+        """Query each healthy node once; with `method`, skip nodes that do not offer it."""
         reason, too_much = "every node failed or refused lately", False
-        give_up_at = time.monotonic() + self.patience
+        deadline = time.monotonic() + self.total_timeout
         for endpoint in self._endpoints:
-            seconds = give_up_at - time.monotonic()
-            if seconds <= 0 or endpoint.is_left_out() or (method and endpoint.lacks(method)):
+            seconds = deadline - time.monotonic()
+            if seconds <= 0 or endpoint.is_unavailable() or (method and endpoint.is_unsupported(method)):
                 continue
             try:
-                return read(self._ask(endpoint, calls, timeout=min(self.timeout, seconds)))
-            except (json_client.Retryable, json_client.Permanent) as error:
-                if method and isinstance(error, json_client.Permanent):
-                    endpoint.note_lack(method, seconds=self.lacking_seconds)
+                return parse(self._send(endpoint, calls, timeout=min(self.timeout, seconds)))
+            except (RetryableError, PermanentError) as error:
+                if method and isinstance(error, PermanentError):
+                    endpoint.mark_unsupported(method, seconds=self.method_retry_seconds)
                 too_much = too_much or _is_too_much(error)
-                reason = f"node {endpoint.number}: {endpoint.censor(str(error))}"
-        raise (AskedTooMuch if too_much else NodeUnavailable)(f"no node of chain {self.chain_id} has it ({reason})")
+                reason = f"node {endpoint.number}: {endpoint.redact(str(error))}"
+        raise (RequestTooLargeError if too_much else NodeUnavailableError)(
+            f"no node of chain {self.chain_id} has it ({reason})"
+        )
 
-    def _askable(self) -> list[Endpoint]:
-        """Healthy nodes in the setting's order; while there is none, those whose turn for a probe it is."""
-        awake = [endpoint for endpoint in self._endpoints if not endpoint.rests()]
-        healthy = [endpoint for endpoint in awake if not endpoint.is_open()]
-        return healthy or [endpoint for endpoint in awake if endpoint.claim_probe(every=self.probe_seconds)]
+    def _available_endpoints(self) -> list[Endpoint]:
+        """Return the healthy nodes in the setting's order, or, if there is none, those due for a probe."""
+        not_backing_off = [endpoint for endpoint in self._endpoints if not endpoint.is_backing_off()]
+        healthy = [endpoint for endpoint in not_backing_off if not endpoint.is_open()]
+        return healthy or [endpoint for endpoint in not_backing_off if endpoint.claim_probe(every=self.probe_seconds)]
 
-    def _ask(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
-        identity = self.identity or Identity(method="eth_chainId", answer=hex(self.chain_id))
-        return exchange(endpoint, calls, chain_id=self.chain_id, identity=identity, timeout=timeout)
+    def _send(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
+        identity = self.identity or ChainIdentity(method="eth_chainId", answer=hex(self.chain_id))
+        return send_calls(endpoint, calls, chain_id=self.chain_id, identity=identity, timeout=timeout)
 
 
 def _is_too_much(error: Exception) -> bool:
-    """Whether asking for less may help where a node gave this error."""
-    if isinstance(error, json_client.StatusRefused):
+    """Return whether a smaller request may succeed after this error."""
+    if isinstance(error, HTTPStatusError):
         return error.status == _TOO_LARGE
-    return isinstance(error, json_client.TimedOut | json_client.AnswerTooLarge)
+    return isinstance(error, ResponseTimeoutError | ResponseTooLargeError)

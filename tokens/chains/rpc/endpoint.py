@@ -1,13 +1,13 @@
-"""One URL of a chain's nodes, and how it did lately."""
+"""One RPC URL with its circuit breaker, back-off and observed limits."""
 
 import sys
 import time
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
 
-from config.http.json_client import MAX_ANSWER_BYTES
+from config.http.json_client import MAX_RESPONSE_BYTES
 
-# Shorter parts of a URL, such as `v2` or `eth`, are no keys, and would censor ordinary words.
+# Shorter parts of a URL, such as `v2` or `eth`, are no keys; redacting them would garble ordinary words.
 _SHORTEST_KEY = 5
 
 _LONGEST_TEXT = 200
@@ -15,84 +15,84 @@ _LONGEST_TEXT = 200
 
 @dataclass
 class Endpoint:
-    """A URL and its circuit breaker. Shared by the threads of a process; a lost update costs one more try."""
+    """One RPC URL and its circuit breaker. Threads of a process share it; a lost update costs one more attempt."""
 
     url: str
-    # Its place in the setting, from 1.
+    # Its position in the setting, from 1.
     number: int
     failures: int = 0
-    closed_after: float = 0.0
-    # Whether it named our chain.
+    open_until: float = 0.0
+    # Whether it has returned the chain's identity.
     verified: bool = False
-    # The most calls that it was found to take in one request.
-    most_calls: int = sys.maxsize
-    # The most bytes of an answer that are read.
-    most_bytes: int = MAX_ANSWER_BYTES
-    # When the open circuit lets the next probe through.
+    # Maximum calls that it accepts in one request, as found so far.
+    max_batch_size: int = sys.maxsize
+    # Maximum bytes read of one response.
+    max_response_bytes: int = MAX_RESPONSE_BYTES
+    # When the open circuit passes the next probe.
     probe_after: float = 0.0
-    # Until when it asked to be left alone.
-    rests_until: float = 0.0
-    # Until when it is left out where all nodes are asked one after the other.
-    heard_after: float = 0.0
-    # Method -> when it may be asked for again.
-    _lacks: dict[str, float] = field(default_factory=dict)
+    # End of the back-off that the node requested.
+    backoff_until: float = 0.0
+    # Until then it is skipped by calls to all nodes.
+    slow_until: float = 0.0
+    # Method -> when it may be requested again.
+    _unsupported_until: dict[str, float] = field(default_factory=dict)
 
     def is_open(self) -> bool:
-        """Whether the circuit is open, so that the URL is left out."""
-        return time.monotonic() < self.closed_after
+        """Return whether the circuit is open, so that the URL is skipped."""
+        return time.monotonic() < self.open_until
 
-    def rests(self) -> bool:
-        """Whether it asked to be left alone, and the time is not over."""
-        return time.monotonic() < self.rests_until
+    def is_backing_off(self) -> bool:
+        """Return whether the back-off that the node requested is still running."""
+        return time.monotonic() < self.backoff_until
 
-    def is_left_out(self) -> bool:
-        """Whether it is not to be asked now: its circuit is open, or it rests."""
-        return self.is_open() or self.rests()
+    def is_unavailable(self) -> bool:
+        """Return whether to skip it now: the circuit is open, or it is backing off."""
+        return self.is_open() or self.is_backing_off()
 
     def claim_probe(self, *, every: float) -> bool:
-        """Whether the caller may ask although the circuit is open: one may, each so many seconds."""
+        """Return whether the caller may probe the open circuit: one caller may every `every` seconds."""
         now = time.monotonic()
         if now < self.probe_after:
             return False
         self.probe_after = now + every
         return True
 
-    def note_rest(self, seconds: float) -> None:
-        """It asked to be left alone for so many seconds."""
-        self.rests_until = time.monotonic() + seconds
+    def back_off(self, seconds: float) -> None:
+        """Skip the URL for the number of seconds that the node requested."""
+        self.backoff_until = time.monotonic() + seconds
 
-    def lets_wait(self) -> bool:
-        """Whether it lately kept everybody waiting for the answers of all nodes."""
-        return time.monotonic() < self.heard_after
+    def is_slow(self) -> bool:
+        """Return whether it is excluded from calls to all nodes after a slow response."""
+        return time.monotonic() < self.slow_until
 
-    def note_wait(self, *, seconds: float) -> None:
-        """It kept everybody waiting: not to be asked for so many seconds where all are."""
-        self.heard_after = time.monotonic() + seconds
+    def mark_slow(self, *, seconds: float) -> None:
+        """Exclude it from calls to all nodes for this many seconds."""
+        self.slow_until = time.monotonic() + seconds
 
-    def lacks(self, method: str) -> bool:
-        """Whether it said lately that it does not offer a method."""
-        return time.monotonic() < self._lacks.get(method, 0.0)
+    def is_unsupported(self, method: str) -> bool:
+        """Return whether the node lately reported that it does not offer the method."""
+        return time.monotonic() < self._unsupported_until.get(method, 0.0)
 
-    def note_lack(self, method: str, *, seconds: float) -> None:
-        """Remember for so many seconds that it does not offer a method."""
-        self._lacks[method] = time.monotonic() + seconds
+    def mark_unsupported(self, method: str, *, seconds: float) -> None:
+        """Skip the URL for this method for this many seconds."""
+        self._unsupported_until[method] = time.monotonic() + seconds
 
-    def note_failure(self, *, limit: int, seconds: float) -> None:
-        """Count a failure; the limit's and each after it open the circuit for so many seconds.
+    def record_failure(self, *, limit: int, seconds: float) -> None:
+        """Count a failure; from `limit` failures in a row on, each opens the circuit for this many seconds.
 
-        Whoever answers after it may be somebody else, and is asked for the chain's id again.
+        The chain's identity is verified again afterwards, because another node may serve the URL then.
         """
         self.failures += 1
         self.verified = False
         if self.failures >= limit:
-            self.closed_after = time.monotonic() + seconds
+            self.open_until = time.monotonic() + seconds
 
-    def note_success(self) -> None:
-        """Close the circuit and forget the failures."""
-        self.failures, self.closed_after, self.probe_after = 0, 0.0, 0.0
+    def record_success(self) -> None:
+        """Close the circuit and reset the failures."""
+        self.failures, self.open_until, self.probe_after = 0, 0.0, 0.0
 
-    def censor(self, text: str) -> str:
-        """A node's own words as one short line for logs and the database, without any part of the URL.
+    def redact(self, text: str) -> str:
+        """Return a node's message as one short line for logs and the database, without any part of the URL.
 
         Providers repeat the path or the key in their errors.
         """
@@ -114,5 +114,5 @@ class Endpoint:
             *parts.path.split("/"),
             *(value for _, value in parse_qsl(parts.query)),
         }
-        # The longest first, so that a part of a part leaves no rest.
+        # Longest first, so that replacing a part of a longer part leaves no remainder.
         return sorted((part for part in found if len(part) >= _SHORTEST_KEY), key=len, reverse=True)

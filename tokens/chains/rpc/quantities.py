@@ -1,9 +1,9 @@
-"""Numbers and bytes as JSON-RPC writes them, read strictly: what is not well formed is no answer. Pure."""
+"""Strict parsers of JSON-RPC values: quantities, hashes, bytes, lists and objects. Pure."""
 
 import re
 from functools import lru_cache
 
-from config.http.json_client import Retryable
+from config.http.errors import RetryableError
 
 # The calendar's end, in Unix seconds.
 YEAR_10000 = 253_402_300_800
@@ -15,88 +15,88 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _BLOOM = re.compile(r"0x[0-9a-fA-F]{512}")
 
 
-class Malformed(Retryable):
-    """An answer has something else in the place of what belongs there; another node's may be whole."""
+class MalformedResponseError(RetryableError):
+    """A response with a value of the wrong shape; another node's may be well-formed."""
 
 
-def read_number(text: object, *, below: int = 2**63) -> int:
-    """A quantity: hex without leading zeros. Raises Malformed."""
+def parse_quantity(text: object, *, below: int = 2**63) -> int:
+    """Parse a quantity: hex without leading zeros. Raises MalformedResponseError."""
     number = _number_of(text) if isinstance(text, str) else None
     if number is None:
-        raise Malformed("something else in the place of a number")
+        raise MalformedResponseError("something else in the place of a number")
     if number >= below:
-        raise Malformed("a number out of range")
+        raise MalformedResponseError("a number out of range")
     return number
 
 
 @lru_cache(maxsize=16_384)
 def _number_of(text: str) -> int | None:
-    """None of what is no quantity. The logs of a block repeat the same few numbers."""
+    """Parse hex; None for a malformed quantity. Cached, because the logs of a block repeat the same few numbers."""
     return int(text, 16) if _NUMBER.fullmatch(text) else None
 
 
-def read_amount(text: object) -> int:
-    """A quantity of up to 256 bits, such as a balance in wei. Raises Malformed."""
+def parse_amount(text: object) -> int:
+    """Parse a quantity of up to 256 bits, such as a balance in wei. Raises MalformedResponseError."""
     if not isinstance(text, str) or not _AMOUNT.fullmatch(text):
-        raise Malformed("something else in the place of an amount")
+        raise MalformedResponseError("something else in the place of an amount")
     return int(text, 16)
 
 
-def read_whole(value: object, *, below: int = 2**63) -> int:
-    """A number from 0 that counts something, as Solana's nodes write it. Raises Malformed."""
-    # Python takes a bool for 0 or 1.
+def parse_integer(value: object, *, below: int = 2**63) -> int:
+    """Validate a non-negative integer, as Solana's nodes return it. Raises MalformedResponseError."""
+    # In Python a bool is an int.
     if type(value) is not int or not 0 <= value < below:
-        raise Malformed("something else in the place of a number")
+        raise MalformedResponseError("something else in the place of a number")
     return value
 
 
-def read_hash(text: object) -> str:
-    """32 bytes in lower case. Raises Malformed."""
+def parse_hash(text: object) -> str:
+    """Validate 32 bytes of lower-case hex. Raises MalformedResponseError."""
     if not isinstance(text, str) or not _HASH.fullmatch(text):
-        raise Malformed("something else in the place of a hash")
+        raise MalformedResponseError("something else in the place of a hash")
     return text
 
 
-def read_address(text: object) -> str:
-    """20 bytes, as they are written. Raises Malformed."""
+def parse_log_address(text: object) -> str:
+    """Validate 20 bytes of hex; the case is kept. Raises MalformedResponseError."""
     if not isinstance(text, str) or not _is_address(text):
-        raise Malformed("something else in the place of an address")
+        raise MalformedResponseError("something else in the place of an address")
     return text
 
 
 @lru_cache(maxsize=16_384)
 def _is_address(text: str) -> bool:
-    """Most logs are of the same few contracts."""
+    """Return whether it is an address. Cached, because most logs are of the same few contracts."""
     return bool(_ADDRESS.fullmatch(text))
 
 
-def read_bloom(text: object) -> int:
-    """The 2048 bits of a bloom filter. Raises Malformed."""
+def parse_bloom(text: object) -> int:
+    """Parse the 2048 bits of a bloom filter. Raises MalformedResponseError."""
     if not isinstance(text, str) or not _BLOOM.fullmatch(text):
-        raise Malformed("something else in the place of a bloom filter")
+        raise MalformedResponseError("something else in the place of a bloom filter")
     return int(text, 16)
 
 
-def read_data(text: object) -> str:
-    """Bytes of any number, as they are written. Raises Malformed."""
+def parse_data(text: object) -> str:
+    """Validate hex bytes of any length; the case is kept. Raises MalformedResponseError."""
     try:
         # Lengths are compared because `fromhex` skips spaces; a regular expression is ten times slower on long texts.
         if isinstance(text, str) and text[:2] == "0x" and 2 * len(bytes.fromhex(text[2:])) + 2 == len(text):
             return text
     except ValueError:
         pass
-    raise Malformed("something else in the place of bytes")
+    raise MalformedResponseError("something else in the place of bytes")
 
 
-def read_list(value: object, *, of: str) -> list[object]:
-    """A list; `of` names what it should hold. Raises Malformed."""
+def parse_list(value: object, *, of: str) -> list[object]:
+    """Validate a list; `of` names its expected content in the error. Raises MalformedResponseError."""
     if not isinstance(value, list):
-        raise Malformed(f"something else in the place of {of}")
+        raise MalformedResponseError(f"something else in the place of {of}")
     return value
 
 
-def read_object(value: object, *, of: str) -> dict[str, object]:
-    """An object; `of` names what it should be. Raises Malformed."""
+def parse_object(value: object, *, of: str) -> dict[str, object]:
+    """Validate an object; `of` names it in the error. Raises MalformedResponseError."""
     if not isinstance(value, dict):
-        raise Malformed(f"something else in the place of {of}")
+        raise MalformedResponseError(f"something else in the place of {of}")
     return value

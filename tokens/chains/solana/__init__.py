@@ -1,0 +1,1 @@
+"""Solana: transactions, accounts, and pools of Meteora's Dynamic Bonding Curve."""

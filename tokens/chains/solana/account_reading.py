@@ -1,12 +1,12 @@
-"""Accounts of Solana as the nodes tell of them."""
+"""Account reads of Solana (`getMultipleAccounts`)."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from config.http.json_client import Retryable
+from config.http.errors import RetryableError
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.rpc.quantities import read_whole
-from tokens.chains.rpc.responses import refuse_failures, refuse_lacks
+from tokens.chains.rpc.quantities import parse_integer
+from tokens.chains.rpc.responses import require_method_offered, require_results
 from tokens.chains.solana.transaction_reading import FINALIZED
 
 Found = TypeVar("Found")
@@ -15,9 +15,9 @@ Found = TypeVar("Found")
 def read_accounts(
     rpc: RpcClient, addresses: Sequence[str], *, read: Callable[[list[Any]], Found], slot: int = 0
 ) -> Found:
-    """What `read` makes of up to 100 accounts, each an object of JSON-RPC or None, by one node at one moment.
+    """Fetch up to 100 accounts in one call and return `read(accounts)`; each account is a JSON-RPC object or None.
 
-    As `read_accounts_at`. Raises NodeUnavailable.
+    As `read_accounts_at`. Raises NodeUnavailableError.
     """
     return read_accounts_at(rpc, addresses, read=read, slot=slot)[1]
 
@@ -25,23 +25,23 @@ def read_accounts(
 def read_accounts_at(
     rpc: RpcClient, addresses: Sequence[str], *, read: Callable[[list[Any]], Found], slot: int = 0
 ) -> tuple[int, Found]:
-    """The slot at which the node looked, and what `read` makes of the accounts.
+    """Fetch accounts in one call and return the slot at which the node read them, and `read(accounts)`.
 
-    Nodes that have not come to `slot` are passed over, and where `read` raises Malformed, the node counts as out
-    of order. Raises NodeUnavailable.
+    Nodes that have not reached `slot` are skipped. If `read` raises MalformedResponseError, the node counts as faulty.
+    Raises NodeUnavailableError.
     """
     options = {**FINALIZED, "encoding": "base64", "minContextSlot": slot}
 
     def read_results(results: list[Any]) -> tuple[int, Found]:
-        refuse_lacks(results)
-        refuse_failures(results)
+        require_method_offered(results)
+        require_results(results)
         try:
-            (answer,) = results
-            accounts, seen = list(answer["value"]), read_whole(answer["context"]["slot"])
+            (result,) = results
+            accounts, seen = list(result["value"]), parse_integer(result["context"]["slot"])
             if len(accounts) != len(addresses) or seen < slot:
-                raise Retryable("accounts of another time, or not all of them")
+                raise RetryableError("accounts of an older slot, or not all of them")
             return seen, read(accounts)
         except (KeyError, TypeError) as error:
-            raise Retryable(f"half an answer ({error!r:.100})") from error
+            raise RetryableError(f"incomplete response ({error!r:.100})") from error
 
-    return rpc.ask([("getMultipleAccounts", (list(addresses), options))], read=read_results)
+    return rpc.query([("getMultipleAccounts", (list(addresses), options))], parse=read_results)

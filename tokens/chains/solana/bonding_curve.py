@@ -1,8 +1,8 @@
-"""Meteora's Dynamic Bonding Curve: which pools its instructions made, and which fees they paid out. Pure.
+"""Pool launches and fee claims of Meteora's Dynamic Bonding Curve, decoded from its instructions. Pure.
 
-Instructions and events are named by the first eight bytes of a hash of their name, as Anchor has it. What an
-instruction did, the program tells by calling itself, under an authority that it alone can sign for; so an event is
-known from one that another program made up. Each instruction is read with its event, and both must agree.
+Instructions and events are named by the first eight bytes of a hash of their name, as in Anchor. The program emits an
+event by calling itself under an authority that only it can sign for, which distinguishes it from an event that another
+program made up. Each instruction is decoded together with its event, and both must agree.
 
 Source: https://github.com/MeteoraAg/dynamic-bonding-curve (instructions and events of the program).
 """
@@ -16,35 +16,38 @@ from typing import Literal
 
 from solders.pubkey import Pubkey
 
+from tokens.chains.errors import LogDecodingError
 from tokens.chains.solana.borsh import BorshError, BorshReader
 from tokens.chains.solana.transaction_forms import Instruction
-from tokens.chains.types import LogUndecodable
 
-# Anchor's mark of an instruction by which a program calls itself to tell of an event.
-_EVENT_MARK = bytes.fromhex("e445a52e51cb9a1d")
-_MARK_SIZE = 8
-
-
-def _mark(kind: Literal["global", "event"], name: str) -> bytes:
-    return hashlib.sha256(f"{kind}:{name}".encode()).digest()[:_MARK_SIZE]
+# Anchor's discriminator of an instruction by which a program calls itself to emit an event.
+_EVENT_DISCRIMINATOR = bytes.fromhex("e445a52e51cb9a1d")
+_DISCRIMINATOR_SIZE = 8
 
 
-# An instruction that makes a pool -> which of its accounts pays; the accounts before are the same in all.
+def _discriminator(kind: Literal["global", "event"], name: str) -> bytes:
+    return hashlib.sha256(f"{kind}:{name}".encode()).digest()[:_DISCRIMINATOR_SIZE]
+
+
+# An instruction that creates a pool -> the index of its payer account; the accounts before are the same in all.
 _LAUNCHES = {
-    _mark("global", "initialize_virtual_pool_with_spl_token"): 10,
-    _mark("global", "initialize_virtual_pool_with_spl_token2"): 11,
-    _mark("global", "initialize_virtual_pool_with_token2022"): 8,
-    _mark("global", "initialize_virtual_pool_with_token2022_2"): 9,
-    _mark("global", "initialize_virtual_pool_with_token2022_transfer_hook"): 9,
+    _discriminator("global", "initialize_virtual_pool_with_spl_token"): 10,
+    _discriminator("global", "initialize_virtual_pool_with_spl_token2"): 11,
+    _discriminator("global", "initialize_virtual_pool_with_token2022"): 8,
+    _discriminator("global", "initialize_virtual_pool_with_token2022_2"): 9,
+    _discriminator("global", "initialize_virtual_pool_with_token2022_transfer_hook"): 9,
 }
 _CONFIG, _CREATOR, _BASE_MINT, _QUOTE_MINT, _POOL = 0, 2, 3, 4, 5
 # {pool: Pubkey, config: Pubkey, creator: Pubkey, base_mint: Pubkey, pool_type: u8, activation_point: u64}
-_LAUNCH_EVENTS = {_mark("event", "EvtInitializePool"), _mark("event", "EvtInitializePoolWithTransferHook")}
+_LAUNCH_EVENTS = {
+    _discriminator("event", "EvtInitializePool"),
+    _discriminator("event", "EvtInitializePoolWithTransferHook"),
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _ClaimLayout:
-    """Where an instruction that pays out fees has its accounts, and by which events it tells of it."""
+    """Account indexes of an instruction that pays out fees, and the events that it emits."""
 
     paid_to: Literal["creator", "partner"]
     pool: int
@@ -62,7 +65,10 @@ _OF_CREATOR = _ClaimLayout(
     quote_mint=7,
     claimer=8,
     events=frozenset(
-        {_mark("event", "EvtClaimCreatorTradingFee"), _mark("event", "EvtClaimCreatorTradingFeeWithTransferHook")}
+        {
+            _discriminator("event", "EvtClaimCreatorTradingFee"),
+            _discriminator("event", "EvtClaimCreatorTradingFeeWithTransferHook"),
+        }
     ),
 )
 _OF_PARTNER = _ClaimLayout(
@@ -71,19 +77,21 @@ _OF_PARTNER = _ClaimLayout(
     base_mint=7,
     quote_mint=8,
     claimer=9,
-    events=frozenset({_mark("event", "EvtClaimTradingFee"), _mark("event", "EvtClaimTradingFeeWithTransferHook")}),
+    events=frozenset(
+        {_discriminator("event", "EvtClaimTradingFee"), _discriminator("event", "EvtClaimTradingFeeWithTransferHook")}
+    ),
 )
 _CLAIMS = {
-    _mark("global", "claim_creator_trading_fee"): _OF_CREATOR,
-    _mark("global", "claim_creator_trading_fee2"): _OF_CREATOR,
-    _mark("global", "claim_trading_fee"): _OF_PARTNER,
-    _mark("global", "claim_trading_fee2"): _OF_PARTNER,
+    _discriminator("global", "claim_creator_trading_fee"): _OF_CREATOR,
+    _discriminator("global", "claim_creator_trading_fee2"): _OF_CREATOR,
+    _discriminator("global", "claim_trading_fee"): _OF_PARTNER,
+    _discriminator("global", "claim_trading_fee2"): _OF_PARTNER,
 }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MadePool:
-    """A pool that an instruction made, with the mint whose supply it sells."""
+class CreatedPool:
+    """A pool that an instruction created, with the mint that it sells."""
 
     index: int
     pool: str
@@ -97,7 +105,7 @@ class MadePool:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PaidFees:
+class ClaimedPoolFees:
     """Fees that an instruction paid out of a pool, in smallest units of its two mints."""
 
     index: int
@@ -112,90 +120,94 @@ class PaidFees:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Step:
-    """An instruction of the program, with the events that it told of."""
+    """An instruction of the program, with the events that it emitted."""
 
     instruction: Instruction
-    mark: bytes
-    # Without the mark of events: each begins with the mark of its own name.
+    discriminator: bytes
+    # Without the discriminator of self-calls: each begins with the discriminator of its own name.
     events: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Launchpad:
-    """By what a launchpad's own pools are told from all others."""
+    """The accounts that identify a launchpad's own pools."""
 
     configs: frozenset[str]
-    # Those who create pools, or pay for them. The program makes no pool unless both have signed, which an account of a
-    # launchpad's own program does without being a signer of the transaction.
+    # Creators of pools, or their payers. The program requires both to sign, and an account of a launchpad's own program
+    # can do so without being a signer of the transaction.
     creators: frozenset[str]
 
 
-def read_pools(instructions: Sequence[Instruction], *, program: str, launchpad: Launchpad) -> list[MadePool]:
-    """The pools of the launchpad that a transaction made.
+def read_pools(instructions: Sequence[Instruction], *, program: str, launchpad: Launchpad) -> list[CreatedPool]:
+    """Return the pools of the launchpad that a transaction created.
 
-    Raises LogUndecodable where one of them has another layout than known, or its event is missing or contradicts it.
+    Raises LogDecodingError if one of them has an unknown layout, or its event is missing or contradicts it.
     """
     made = []
     for step in _steps(instructions, program=program):
-        if step.mark in _LAUNCHES:
+        if step.discriminator in _LAUNCHES:
             pool = _read_pool(step, launchpad)
             if pool is not None:
                 made.append(pool)
         elif any(_is_launch_of(event, launchpad) for event in step.events):
-            raise LogUndecodable("the program tells of a pool that no known instruction made")
+            raise LogDecodingError("the program emits an event of a pool that no known instruction created")
     return made
 
 
-def read_claims(instructions: Sequence[Instruction], *, program: str) -> list[PaidFees]:
-    """The fees that a transaction had pools pay out. Raises LogUndecodable, as `read_pools` does."""
+def read_claims(instructions: Sequence[Instruction], *, program: str) -> list[ClaimedPoolFees]:
+    """Return the fees that a transaction claimed from pools. Raises LogDecodingError, as `read_pools` does."""
     return [
-        _read_claim(step, _CLAIMS[step.mark]) for step in _steps(instructions, program=program) if step.mark in _CLAIMS
+        _read_claim(step, _CLAIMS[step.discriminator])
+        for step in _steps(instructions, program=program)
+        if step.discriminator in _CLAIMS
     ]
 
 
 def _steps(instructions: Sequence[Instruction], *, program: str) -> Iterator[_Step]:
-    """The program's instructions, each with the events that came before the next one.
+    """Return the program's instructions, each with the events that precede the next one.
 
-    They are its own: a program can't be entered again while it runs, but by itself.
+    The events are its own: a running program can't be re-entered, except by itself.
     """
     authority = event_authority(program)
     ours = [instruction for instruction in instructions if instruction.program == program]
     starts = [number for number, instruction in enumerate(ours) if not _is_event(instruction, authority)]
     for start, end in pairwise([*starts, len(ours)]):
         events = tuple(
-            caused.data[_MARK_SIZE:] for caused in ours[start + 1 : end] if caused.outer == ours[start].outer
+            caused.data[_DISCRIMINATOR_SIZE:] for caused in ours[start + 1 : end] if caused.outer == ours[start].outer
         )
-        yield _Step(instruction=ours[start], mark=ours[start].data[:_MARK_SIZE], events=events)
+        yield _Step(instruction=ours[start], discriminator=ours[start].data[:_DISCRIMINATOR_SIZE], events=events)
 
 
 def _is_event(instruction: Instruction, authority: str) -> bool:
-    return instruction.data.startswith(_EVENT_MARK) and instruction.accounts == (authority,)
+    return instruction.data.startswith(_EVENT_DISCRIMINATOR) and instruction.accounts == (authority,)
 
 
 @lru_cache(maxsize=16)
 def event_authority(program: str) -> str:
-    """The account under whose signature a program calls itself to tell of an event."""
+    """Return the account that signs when a program calls itself to emit an event."""
     return str(Pubkey.find_program_address([b"__event_authority"], Pubkey.from_string(program))[0])
 
 
-def _read_pool(step: _Step, launchpad: Launchpad) -> MadePool | None:
-    payer = _LAUNCHES[step.mark]
+def _read_pool(step: _Step, launchpad: Launchpad) -> CreatedPool | None:
+    payer = _LAUNCHES[step.discriminator]
     accounts = step.instruction.accounts
     if len(accounts) <= payer:
-        raise LogUndecodable("an instruction that makes a pool has too few accounts")
+        raise LogDecodingError("an instruction that creates a pool has too few accounts")
     made_by = {accounts[_CREATOR], accounts[payer]}
     if accounts[_CONFIG] not in launchpad.configs and launchpad.creators.isdisjoint(made_by):
         return None
-    reader = BorshReader(step.instruction.data[_MARK_SIZE:])
+    reader = BorshReader(step.instruction.data[_DISCRIMINATOR_SIZE:])
     try:
-        # What comes after them the program ignores, too.
-        name, symbol, uri = reader.text(), reader.text(), reader.text()
-        told = [_read_launch_event(event) for event in step.events if event[:_MARK_SIZE] in _LAUNCH_EVENTS]
+        # The program, too, ignores any bytes after them.
+        name, symbol, uri = reader.read_text(), reader.read_text(), reader.read_text()
+        decoded = [_read_launch_event(event) for event in step.events if event[:_DISCRIMINATOR_SIZE] in _LAUNCH_EVENTS]
     except BorshError as error:
-        raise LogUndecodable(f"an instruction that makes a pool, or its event, can't be decoded: {error}") from error
-    if told != [tuple(accounts[number] for number in (_POOL, _CONFIG, _CREATOR, _BASE_MINT))]:
-        raise LogUndecodable("an instruction that makes a pool does not have one event that says the same")
-    return MadePool(
+        raise LogDecodingError(
+            f"an instruction that creates a pool, or its event, can't be decoded: {error}"
+        ) from error
+    if decoded != [tuple(accounts[number] for number in (_POOL, _CONFIG, _CREATOR, _BASE_MINT))]:
+        raise LogDecodingError("an instruction that creates a pool does not have exactly one matching event")
+    return CreatedPool(
         index=step.instruction.index,
         pool=accounts[_POOL],
         config=accounts[_CONFIG],
@@ -209,36 +221,36 @@ def _read_pool(step: _Step, launchpad: Launchpad) -> MadePool | None:
 
 
 def _read_launch_event(event: bytes) -> tuple[str, str, str, str]:
-    """Pool, config, creator and base mint. Raises BorshError."""
-    reader = BorshReader(event[_MARK_SIZE:])
-    keys = (reader.key(), reader.key(), reader.key(), reader.key())
-    reader.take(1 + 8)
-    reader.end()
+    """Return pool, config, creator and base mint. Raises BorshError."""
+    reader = BorshReader(event[_DISCRIMINATOR_SIZE:])
+    keys = (reader.read_key(), reader.read_key(), reader.read_key(), reader.read_key())
+    reader.read_bytes(1 + 8)
+    reader.expect_end()
     return keys
 
 
 def _is_launch_of(event: bytes, launchpad: Launchpad) -> bool:
-    if event[:_MARK_SIZE] not in _LAUNCH_EVENTS:
+    if event[:_DISCRIMINATOR_SIZE] not in _LAUNCH_EVENTS:
         return False
     try:
         _, config, creator, _ = _read_launch_event(event)
     except BorshError as error:
-        raise LogUndecodable(f"the program tells of a pool, and that can't be decoded: {error}") from error
+        raise LogDecodingError(f"the event of a new pool can't be decoded: {error}") from error
     return config in launchpad.configs or creator in launchpad.creators
 
 
-def _read_claim(step: _Step, layout: _ClaimLayout) -> PaidFees:
+def _read_claim(step: _Step, layout: _ClaimLayout) -> ClaimedPoolFees:
     accounts = step.instruction.accounts
     if len(accounts) <= layout.claimer:
-        raise LogUndecodable("an instruction that pays out fees has too few accounts")
+        raise LogDecodingError("an instruction that pays out fees has too few accounts")
     try:
-        told = [_read_claim_event(event) for event in step.events if event[:_MARK_SIZE] in layout.events]
+        decoded = [_read_claim_event(event) for event in step.events if event[:_DISCRIMINATOR_SIZE] in layout.events]
     except BorshError as error:
-        raise LogUndecodable(f"the event of fees that were paid out can't be decoded: {error}") from error
-    if len(told) != 1 or told[0][0] != accounts[layout.pool]:
-        raise LogUndecodable("an instruction that pays out fees does not have one event of its pool")
-    _, base_amount, quote_amount = told[0]
-    return PaidFees(
+        raise LogDecodingError(f"the event of a fee claim can't be decoded: {error}") from error
+    if len(decoded) != 1 or decoded[0][0] != accounts[layout.pool]:
+        raise LogDecodingError("an instruction that pays out fees does not have exactly one event of its pool")
+    _, base_amount, quote_amount = decoded[0]
+    return ClaimedPoolFees(
         index=step.instruction.index,
         paid_to=layout.paid_to,
         pool=accounts[layout.pool],
@@ -251,8 +263,8 @@ def _read_claim(step: _Step, layout: _ClaimLayout) -> PaidFees:
 
 
 def _read_claim_event(event: bytes) -> tuple[str, int, int]:
-    """Pool, and the amounts of its base and quote mints. Raises BorshError."""
-    reader = BorshReader(event[_MARK_SIZE:])
-    told = reader.key(), reader.number(8), reader.number(8)
-    reader.end()
-    return told
+    """Return the pool, and the amounts of its base and quote mints. Raises BorshError."""
+    reader = BorshReader(event[_DISCRIMINATOR_SIZE:])
+    decoded = reader.read_key(), reader.read_integer(8), reader.read_integer(8)
+    reader.expect_end()
+    return decoded

@@ -1,6 +1,6 @@
-"""What trading fees wait in a pool of Meteora's Dynamic Bonding Curve, and for whom.
+"""Unclaimed and claimed trading fees of pools of Meteora's Dynamic Bonding Curve.
 
-Layouts, of fields without gaps after the eight bytes that name the account:
+Account layouts: the fields follow the eight-byte discriminator without gaps.
 https://github.com/MeteoraAg/dynamic-bonding-curve (state/virtual_pool.rs, state/config.rs).
 """
 
@@ -10,36 +10,36 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from tokens.chains.errors import FeesUnavailableError
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.solana.account_reading import read_accounts, read_accounts_at
 from tokens.chains.solana.borsh import BorshReader
-from tokens.chains.solana.launch_decoding import KnownMint
-from tokens.chains.solana.mints import read_known
+from tokens.chains.solana.launch_decoding import MintInfo
+from tokens.chains.solana.mints import fetch_mints
 from tokens.chains.solana.token_accounts import read_account
 from tokens.chains.token_fees import Currency, FeeShare, TokenFees
-from tokens.chains.types import FeesUnreadable
 
 Found = TypeVar("Found")
 
-# Before the keys of a pool: what its account is, and how its price moved.
+# Bytes before the keys of a pool: the discriminator, and the state of the volatility tracker.
 _POOL_BEFORE_KEYS = 8 + 64
-# Between the amounts that wait for the partner, and the sums of all trading fees: the price, the time of the start,
-# eight flags, and the sums of the protocol's own fees. Then, before what waits for the creator, the time of the end.
+# Bytes between the partner's unclaimed amounts and the totals of trading fees: the price, the activation time, eight
+# flags, and the totals of the protocol's own fees. Then, before the creator's unclaimed amounts, the time of the end.
 _POOL_BEFORE_SUMS = 16 + 8 + 8 + 16
 _POOL_BEFORE_CREATOR = 8
 
 
-_MARK_SIZE = 8
+_DISCRIMINATOR_SIZE = 8
 
 
-def _account_mark(name: str) -> bytes:
-    return hashlib.sha256(f"account:{name}".encode()).digest()[:_MARK_SIZE]
+def _account_discriminator(name: str) -> bytes:
+    return hashlib.sha256(f"account:{name}".encode()).digest()[:_DISCRIMINATOR_SIZE]
 
 
-# Mark -> bytes of the account. Those of mints with a transfer hook begin alike, and the config names the hook besides.
-_POOLS = {_account_mark("VirtualPool"): 424, _account_mark("TransferHookPool"): 424}
-_CONFIGS = {_account_mark("PoolConfig"): 1_048, _account_mark("ConfigWithTransferHook"): 1_128}
+# Discriminator -> account size in bytes. Those of mints with a transfer hook start alike; their config names the hook.
+_POOLS = {_account_discriminator("VirtualPool"): 424, _account_discriminator("TransferHookPool"): 424}
+_CONFIGS = {_account_discriminator("PoolConfig"): 1_048, _account_discriminator("ConfigWithTransferHook"): 1_128}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,7 +50,7 @@ class _PoolState:
     # Base and quote.
     partner_fees: tuple[int, int]
     creator_fees: tuple[int, int]
-    # What both of them have ever earned.
+    # The total that both have ever earned.
     trading_fees: tuple[int, int]
 
 
@@ -61,35 +61,35 @@ class _ConfigState:
 
 
 def read_pool_fees(rpc: RpcClient, chain: ChainInfo, pool: str) -> TokenFees:
-    """As `SolanaChain.read_pool_fees`."""
+    """Return unclaimed fees as `SolanaChain.read_pool_fees` does."""
     programs = chain.addresses("launch_program")
     slot, state = _read_one(rpc, pool, lambda account: _read_pool(account, programs))
-    # What a config and a mint are told of here, no later transaction changes.
+    # The fields of a config and a mint that are used here are immutable.
     _, config = _read_one(rpc, state.config, lambda account: _read_config(account, programs))
     owed = {state.creator: state.creator_fees}
-    # Launchpads may launch tokens of their own.
+    # A launchpad may launch tokens of its own.
     waits = owed.get(config.fee_claimer, (0, 0))
     owed[config.fee_claimer] = (waits[0] + state.partner_fees[0], waits[1] + state.partner_fees[1])
     return TokenFees(
         block_number=slot,
         currencies=_read_currencies(rpc, chain, (state.base_mint, config.quote_mint)),
         shares=tuple(
-            # A claim pays out of the pool at once: nothing waits anywhere else.
-            FeeShare(recipient=who, harvested=(0, 0), pending=amounts)
-            for who, amounts in owed.items()
+            # A claim pays out of the pool at once: nothing is held elsewhere.
+            FeeShare(recipient=recipient, harvested=(0, 0), pending=amounts)
+            for recipient, amounts in owed.items()
         ),
         conversion="none",
     )
 
 
-def read_claimed(rpc: RpcClient, chain: ChainInfo, pools: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """As `SolanaChain.read_claimed`."""
+def read_claimed_fees(rpc: RpcClient, chain: ChainInfo, pools: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return claimed fees as `SolanaChain.read_claimed_fees` does."""
     programs = chain.addresses("launch_program")
 
     def read(accounts: list[Any]) -> dict[str, tuple[int, int]]:
         found = {}
         for pool, account in zip(pools, accounts, strict=True):
-            with suppress(FeesUnreadable):
+            with suppress(FeesUnavailableError):
                 found[pool] = _claimed(_read_pool(account, programs))
         return found
 
@@ -97,7 +97,7 @@ def read_claimed(rpc: RpcClient, chain: ChainInfo, pools: Sequence[str]) -> dict
 
 
 def _claimed(state: _PoolState) -> tuple[int, int]:
-    """What was earned and waits no longer."""
+    """Return the fees that were earned and are no longer in the pool."""
     base, quote = (
         earned - partner - creator
         for earned, partner, creator in zip(state.trading_fees, state.partner_fees, state.creator_fees, strict=True)
@@ -106,46 +106,46 @@ def _claimed(state: _PoolState) -> tuple[int, int]:
 
 
 def _read_currencies(rpc: RpcClient, chain: ChainInfo, mints: Sequence[str]) -> tuple[Currency, ...]:
-    """What the mints are: by the registry, else by their own word. Raises NodeUnavailable, FeesUnreadable."""
-    known = read_known(rpc, set(mints) - chain.quote_tokens.keys())
+    """Describe the mints by the registry, else by their accounts. Raises NodeUnavailableError, FeesUnavailableError."""
+    mint_info = fetch_mints(rpc, set(mints) - chain.quote_tokens.keys())
     return tuple(
         Currency(address=mint, symbol=quote.symbol, decimals=quote.decimals)
         if (quote := chain.quote_tokens.get(mint))
-        else _currency(mint, known[mint])
+        else _currency(mint, mint_info[mint])
         for mint in mints
     )
 
 
-def _currency(mint: str, known: KnownMint) -> Currency:
-    if known.state is None:
-        raise FeesUnreadable("a mint of the pool is gone")
-    symbol = known.description.symbol if known.description else None
-    return Currency(address=mint, symbol=symbol or None, decimals=known.state.decimals)
+def _currency(mint: str, mint_info: MintInfo) -> Currency:
+    if mint_info.state is None:
+        raise FeesUnavailableError("a mint of the pool no longer exists")
+    symbol = mint_info.description.symbol if mint_info.description else None
+    return Currency(address=mint, symbol=symbol or None, decimals=mint_info.state.decimals)
 
 
 def _read_one(rpc: RpcClient, address: str, read: Callable[[Any], Found]) -> tuple[int, Found]:
-    """The slot at which a node looked, and what `read` makes of the account. Raises NodeUnavailable."""
+    """Fetch an account and return the slot of the read, and `read(account)`. Raises NodeUnavailableError."""
 
     def read_whole(accounts: list[Any]) -> Any:
         read_account(accounts[0])
         return accounts[0]
 
-    # That an account is something else is no fault of the node's, so it isn't asked about in there.
+    # An account of another kind is no fault of the node, so it is rejected only after the call.
     slot, account = read_accounts_at(rpc, [address], read=read_whole)
     return slot, read(account)
 
 
 def _read_pool(account: Any, programs: tuple[str, ...]) -> _PoolState:
     reader = _reader(account, programs, sizes=_POOLS, kind="pool")
-    reader.take(_POOL_BEFORE_KEYS)
-    config, creator, base_mint = reader.key(), reader.key(), reader.key()
+    reader.read_bytes(_POOL_BEFORE_KEYS)
+    config, creator, base_mint = reader.read_key(), reader.read_key(), reader.read_key()
     # Two vaults; the reserves and the protocol's fees, of both mints.
-    reader.take(2 * 32 + 4 * 8)
-    partner_fees = reader.number(8), reader.number(8)
-    reader.take(_POOL_BEFORE_SUMS)
-    trading_fees = reader.number(8), reader.number(8)
-    reader.take(_POOL_BEFORE_CREATOR)
-    creator_fees = reader.number(8), reader.number(8)
+    reader.read_bytes(2 * 32 + 4 * 8)
+    partner_fees = reader.read_integer(8), reader.read_integer(8)
+    reader.read_bytes(_POOL_BEFORE_SUMS)
+    trading_fees = reader.read_integer(8), reader.read_integer(8)
+    reader.read_bytes(_POOL_BEFORE_CREATOR)
+    creator_fees = reader.read_integer(8), reader.read_integer(8)
     return _PoolState(
         config=config,
         creator=creator,
@@ -158,17 +158,17 @@ def _read_pool(account: Any, programs: tuple[str, ...]) -> _PoolState:
 
 def _read_config(account: Any, programs: tuple[str, ...]) -> _ConfigState:
     reader = _reader(account, programs, sizes=_CONFIGS, kind="config")
-    reader.take(8)
-    return _ConfigState(quote_mint=reader.key(), fee_claimer=reader.key())
+    reader.read_bytes(8)
+    return _ConfigState(quote_mint=reader.read_key(), fee_claimer=reader.read_key())
 
 
 def _reader(account: Any, programs: tuple[str, ...], *, sizes: Mapping[bytes, int], kind: str) -> BorshReader:
-    """The bytes of an account of this kind. Raises FeesUnreadable."""
+    """Return a reader for the bytes of an account of this kind. Raises FeesUnavailableError."""
     owner, data = read_account(account)
     if owner is None:
-        raise FeesUnreadable(f"there is no {kind} at this address")
+        raise FeesUnavailableError(f"there is no {kind} at this address")
     if owner not in programs:
-        raise FeesUnreadable(f"the account is of another program, and no {kind}")
-    if sizes.get(data[:_MARK_SIZE]) != len(data):
-        raise FeesUnreadable(f"the account is no {kind}, or one of an unknown layout")
+        raise FeesUnavailableError(f"the account at this address belongs to another program and is no {kind}")
+    if sizes.get(data[:_DISCRIMINATOR_SIZE]) != len(data):
+        raise FeesUnavailableError(f"the account is no {kind}, or one of an unknown layout")
     return BorshReader(data)

@@ -1,4 +1,4 @@
-"""Borsh, the encoding of Solana's programs: fixed numbers in little endian, texts after their length. Pure.
+"""Reader for Borsh, the encoding of Solana's programs: little-endian integers, length-prefixed strings. Pure.
 
 Source: https://borsh.io
 """
@@ -7,41 +7,41 @@ from solders.pubkey import Pubkey
 
 
 class BorshError(ValueError):
-    """The bytes are not of the layout that they are read by."""
+    """Raised for bytes that do not match the expected layout."""
 
 
 class BorshReader:
-    """Takes values from bytes, from the front. Every method raises BorshError where the bytes have no such value."""
+    """A sequential reader of values from bytes. Every method raises BorshError if the bytes have no such value."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._at = 0
 
-    def take(self, count: int) -> bytes:
-        """The next so many bytes."""
-        taken = self._data[self._at : self._at + count]
-        if len(taken) != count:
+    def read_bytes(self, count: int) -> bytes:
+        """Return the next `count` bytes."""
+        chunk = self._data[self._at : self._at + count]
+        if len(chunk) != count:
             raise BorshError(f"{count} bytes at {self._at} go beyond the end at {len(self._data)}")
         self._at += count
-        return taken
+        return chunk
 
-    def number(self, size: int) -> int:
-        """An unsigned number of so many bytes."""
-        return int.from_bytes(self.take(size), "little")
+    def read_integer(self, size: int) -> int:
+        """Return an unsigned integer of `size` bytes."""
+        return int.from_bytes(self.read_bytes(size), "little")
 
-    def key(self) -> str:
-        """A public key, as base58."""
-        return str(Pubkey.from_bytes(self.take(Pubkey.LENGTH)))
+    def read_key(self) -> str:
+        """Return a public key, as base58."""
+        return str(Pubkey.from_bytes(self.read_bytes(Pubkey.LENGTH)))
 
-    def text(self) -> str:
-        """A text after its length in four bytes; the program itself refuses what is no UTF-8."""
-        raw = self.take(self.number(4))
+    def read_text(self) -> str:
+        """Return a string after its four-byte length; the program itself rejects invalid UTF-8."""
+        raw = self.read_bytes(self.read_integer(4))
         try:
             return raw.decode()
         except UnicodeDecodeError as error:
-            raise BorshError("a text that is no UTF-8") from error
+            raise BorshError("invalid UTF-8") from error
 
-    def end(self) -> None:
-        """Refuses what is left over."""
+    def expect_end(self) -> None:
+        """Raise BorshError if any bytes are left."""
         if self._at != len(self._data):
             raise BorshError(f"{len(self._data) - self._at} bytes too many")

@@ -1,49 +1,50 @@
-"""What a transaction of Solana holds for us, out of the transaction and the accounts of its mints. Pure."""
+"""Launches and fee claims of a transaction, decoded from its instructions and the accounts of its mints. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tokens.chains.abi.layouts import clean_text
+from tokens.chains.errors import LaunchNotFoundError, LogDecodingError
 from tokens.chains.registry.chains import ChainInfo, Contract
 from tokens.chains.solana import bonding_curve
-from tokens.chains.solana.token_accounts import Description, MintState, read_minted
+from tokens.chains.solana.token_accounts import MintDescription, MintState, read_created_mint
 from tokens.chains.solana.transaction_forms import SolanaTransaction
-from tokens.chains.types import Launch, LaunchNotFound, LogUndecodable, Pool, PoolClaim, TransactionFacts
+from tokens.chains.types import Launch, Pool, PoolClaim, TransactionFacts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MadeLaunch:
-    """A pool of ours, by the program that made it."""
+class DecodedLaunch:
+    """A pool of the launchpad, with the program that created it."""
 
     program: Contract
-    pool: bonding_curve.MadePool
+    pool: bonding_curve.CreatedPool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Decoded:
-    """A transaction with what it holds for us, at least one of either; in the order of its instructions."""
+class DecodedTransaction:
+    """A transaction with its launches and claims, at least one of either; in instruction order."""
 
     transaction: SolanaTransaction
-    launches: tuple[MadeLaunch, ...]
+    launches: tuple[DecodedLaunch, ...]
     claims: tuple[PoolClaim, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class KnownMint:
-    """What the nodes tell of a mint now; None where its account, or its description, is gone."""
+class MintInfo:
+    """The current state of a mint; None if its account, or its description, no longer exists."""
 
     state: MintState | None
-    description: Description | None
+    description: MintDescription | None
 
 
-def decode(chain: ChainInfo, transaction: SolanaTransaction) -> Decoded:
-    """The launches and claims of a transaction, by the programs of the registry.
+def decode_launches(chain: ChainInfo, transaction: SolanaTransaction) -> DecodedTransaction:
+    """Decode the launches and claims of a transaction, by the programs of the registry.
 
-    A launch is ours where the registry names its config (`launch_config`), or who created it or paid for it
-    (`launch_creator`). Raises LaunchNotFound, LogUndecodable.
+    A launch counts if the registry lists its config (`launch_config`), or its creator or payer (`launch_creator`).
+    Raises LaunchNotFoundError, LogDecodingError.
     """
     if transaction.failed:
-        raise LaunchNotFound("the transaction was undone")
+        raise LaunchNotFoundError("the transaction failed")
     launchpad = bonding_curve.Launchpad(
         configs=frozenset(chain.addresses("launch_config")),
         creators=frozenset(chain.addresses("launch_creator")),
@@ -52,22 +53,24 @@ def decode(chain: ChainInfo, transaction: SolanaTransaction) -> Decoded:
     for contract in chain.contracts.values():
         if contract.role == "launch_program":
             made = bonding_curve.read_pools(transaction.instructions, program=contract.address, launchpad=launchpad)
-            launches += [MadeLaunch(program=contract, pool=pool) for pool in made]
+            launches += [DecodedLaunch(program=contract, pool=pool) for pool in made]
             paid = bonding_curve.read_claims(transaction.instructions, program=contract.address)
             claims += [_claim(contract, fees) for fees in paid]
     if not launches and not claims:
-        raise LaunchNotFound("the transaction holds neither a launch of a known config or creator nor a claim of fees")
-    return Decoded(
+        raise LaunchNotFoundError(
+            "the transaction holds neither a launch of a known config or creator nor a claim of fees"
+        )
+    return DecodedTransaction(
         transaction=transaction,
         launches=tuple(sorted(launches, key=lambda launch: launch.pool.index)),
         claims=tuple(sorted(claims, key=lambda claim: claim.log_index)),
     )
 
 
-def facts_of(chain: ChainInfo, decoded: Decoded, *, mints: Mapping[str, KnownMint]) -> TransactionFacts:
-    """What the transaction holds, with what is known of its launches' mints and of those that they are sold for.
+def build_facts(chain: ChainInfo, decoded: DecodedTransaction, *, mints: Mapping[str, MintInfo]) -> TransactionFacts:
+    """Build the facts of a transaction from its launches and claims, and the mints of its launches and quotes.
 
-    Raises LogUndecodable.
+    Raises LogDecodingError.
     """
     transaction = decoded.transaction
     return TransactionFacts(
@@ -82,7 +85,7 @@ def facts_of(chain: ChainInfo, decoded: Decoded, *, mints: Mapping[str, KnownMin
     )
 
 
-def _claim(contract: Contract, fees: bonding_curve.PaidFees) -> PoolClaim:
+def _claim(contract: Contract, fees: bonding_curve.ClaimedPoolFees) -> PoolClaim:
     return PoolClaim(
         program=contract.address,
         pool=fees.pool,
@@ -94,15 +97,15 @@ def _claim(contract: Contract, fees: bonding_curve.PaidFees) -> PoolClaim:
 
 
 def _launch(
-    chain: ChainInfo, transaction: SolanaTransaction, made: MadeLaunch, *, mints: Mapping[str, KnownMint]
+    chain: ChainInfo, transaction: SolanaTransaction, made: DecodedLaunch, *, mints: Mapping[str, MintInfo]
 ) -> Launch:
     pool, generation = made.pool, made.program.generation
-    known = mints[pool.base_mint]
-    description = known.description or _described(pool)
-    # The mint may be gone, and the transaction that made it is not.
-    state = known.state or read_minted(transaction.instructions, mint=pool.base_mint)
+    info = mints[pool.base_mint]
+    description = info.description or _described(pool)
+    # The mint may be closed by now; the transaction that created it still has its decimals and supply.
+    state = info.state or read_created_mint(transaction.instructions, mint=pool.base_mint)
     if state is None or generation is None:
-        raise LogUndecodable("nothing tells of the mint of a launch")
+        raise LogDecodingError("the decimals and supply of a launch's mint are unknown")
     return Launch(
         chain_id=chain.chain_id,
         generation=generation.name,
@@ -125,16 +128,16 @@ def _launch(
     )
 
 
-def _described(pool: bonding_curve.MadePool) -> Description:
-    """What the launch itself says; the accounts may have been changed by those who may since."""
+def _described(pool: bonding_curve.CreatedPool) -> MintDescription:
+    """Return the description in the launch itself; the mint's accounts may have been updated since."""
     name, symbol, uri = (clean_text(text.encode()) for text in (pool.name, pool.symbol, pool.uri))
-    return Description(name=name, symbol=symbol, uri=uri)
+    return MintDescription(name=name, symbol=symbol, uri=uri)
 
 
-def _pool(chain: ChainInfo, pool: bonding_curve.MadePool, *, mints: Mapping[str, KnownMint]) -> Pool:
-    quote, known = chain.quote_tokens.get(pool.quote_mint), mints.get(pool.quote_mint)
-    symbol = known.description.symbol if known and known.description else None
-    decimals = known.state.decimals if known and known.state else None
+def _pool(chain: ChainInfo, pool: bonding_curve.CreatedPool, *, mints: Mapping[str, MintInfo]) -> Pool:
+    quote, info = chain.quote_tokens.get(pool.quote_mint), mints.get(pool.quote_mint)
+    symbol = info.description.symbol if info and info.description else None
+    decimals = info.state.decimals if info and info.state else None
     return Pool(
         address=pool.pool,
         paired_token=pool.quote_mint,

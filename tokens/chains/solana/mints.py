@@ -1,4 +1,4 @@
-"""What the nodes tell of the mints of launches, and of those that launches are sold for."""
+"""Mint accounts of launches and of their quote currencies, fetched from nodes."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -6,43 +6,43 @@ from typing import Any
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.solana.account_reading import read_accounts
-from tokens.chains.solana.launch_decoding import Decoded, KnownMint
+from tokens.chains.solana.launch_decoding import DecodedTransaction, MintInfo
 from tokens.chains.solana.token_accounts import metadata_address, read_metadata, read_mint
 
-# Nodes take 100 accounts in one call, and a mint has two.
-_MOST_MINTS = 50
+# Nodes accept 100 accounts per call, and a mint has two.
+_MAX_MINTS = 50
 
 
-def read_mints(rpc: RpcClient, chain: ChainInfo, decoded: Sequence[Decoded]) -> dict[str, KnownMint]:
-    """Mint -> what it is, for each that was launched, and each that the registry doesn't know and a launch is sold for.
+def fetch_launch_mints(rpc: RpcClient, chain: ChainInfo, decoded: Sequence[DecodedTransaction]) -> dict[str, MintInfo]:
+    """Fetch each launched mint, and each quote mint that the registry lacks; return mint -> state.
 
-    Nodes that have not come to the newest of the transactions are passed over. Raises NodeUnavailable.
+    Nodes that have not reached the newest of the transactions are skipped. Raises NodeUnavailableError.
     """
     pools = [made.pool for entry in decoded for made in entry.launches]
     mints = {pool.base_mint for pool in pools} | {pool.quote_mint for pool in pools} - chain.quote_tokens.keys()
-    return read_known(rpc, mints, slot=max((entry.transaction.slot for entry in decoded), default=0))
+    return fetch_mints(rpc, mints, slot=max((entry.transaction.slot for entry in decoded), default=0))
 
 
-def read_known(rpc: RpcClient, mints: Collection[str], *, slot: int = 0) -> dict[str, KnownMint]:
-    """Mint -> what it is at that slot or later. Raises NodeUnavailable."""
-    wanted = sorted(mints)
-    found: dict[str, KnownMint] = {}
-    for start in range(0, len(wanted), _MOST_MINTS):
-        found |= _read_part(rpc, wanted[start : start + _MOST_MINTS], slot=slot)
+def fetch_mints(rpc: RpcClient, mints: Collection[str], *, slot: int = 0) -> dict[str, MintInfo]:
+    """Fetch mints at this slot or later; return mint -> state. Raises NodeUnavailableError."""
+    ordered = sorted(mints)
+    found: dict[str, MintInfo] = {}
+    for start in range(0, len(ordered), _MAX_MINTS):
+        found |= _read_part(rpc, ordered[start : start + _MAX_MINTS], slot=slot)
     return found
 
 
-def _read_part(rpc: RpcClient, mints: Collection[str], *, slot: int) -> dict[str, KnownMint]:
+def _read_part(rpc: RpcClient, mints: Collection[str], *, slot: int) -> dict[str, MintInfo]:
     addresses = [address for mint in mints for address in (mint, metadata_address(mint))]
 
-    def read(accounts: list[Any]) -> dict[str, KnownMint]:
+    def read(accounts: list[Any]) -> dict[str, MintInfo]:
         pairs = zip(accounts[::2], accounts[1::2], strict=True)
         return {mint: _known(mint, own, metadata) for mint, (own, metadata) in zip(mints, pairs, strict=True)}
 
     return read_accounts(rpc, addresses, read=read, slot=slot)
 
 
-def _known(mint: str, own: Any, metadata: Any) -> KnownMint:
+def _known(mint: str, own: Any, metadata: Any) -> MintInfo:
     state, described = read_mint(own, mint=mint), read_metadata(metadata, mint=mint)
     within = state.description if state else None
-    return KnownMint(state=state, description=within or described)
+    return MintInfo(state=state, description=within or described)

@@ -1,106 +1,106 @@
-"""The newest finalised slot of Solana, and the transactions that name an account.
+"""The newest finalised slot of Solana, and lists of the transactions that name an account.
 
-Shapes: https://solana.com/docs/rpc/http/getsignaturesforaddress
+Schema: https://solana.com/docs/rpc/http/getsignaturesforaddress
 """
 
 import logging
 from dataclasses import dataclass
 from typing import Any
 
-from config.http.json_client import Permanent, Retryable
-from tokens.chains.base58 import is_signature
-from tokens.chains.rpc.client import Call, RpcClient
-from tokens.chains.rpc.quantities import read_list, read_object, read_whole
-from tokens.chains.rpc.responses import refuse_failures, refuse_lacks
+from config.http.errors import PermanentError, RetryableError
+from tokens.chains.addresses import is_solana_signature
+from tokens.chains.rpc.client import RpcClient
+from tokens.chains.rpc.quantities import parse_integer, parse_list, parse_object
+from tokens.chains.rpc.responses import Call, require_method_offered, require_results
 from tokens.chains.solana.transaction_reading import FINALIZED
 
 logger = logging.getLogger(__name__)
 
-# The most that nodes tell of at once.
-MOST_LISTED = 1_000
+# The page size limit of nodes.
+MAX_LISTED = 1_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SignatureInfo:
-    """A transaction that names an account, as a listing tells of it."""
+    """A transaction that names an account, as listed by a node."""
 
     signature: str
     slot: int
-    # Unix seconds; None where the node does not know.
+    # Unix seconds; None if the node does not have it.
     block_time: int | None
-    # Whether it was undone: it holds nothing then.
+    # A failed transaction has no effects.
     failed: bool
 
 
 def read_head(rpc: RpcClient) -> int:
-    """As `SolanaChain.read_head`."""
+    """Return the newest slot as `SolanaChain.read_head` does."""
 
-    def read(results: list[Any]) -> int:
-        refuse_failures(results)
-        return read_whole(results[0])
+    def parse(results: list[Any]) -> int:
+        require_results(results)
+        return parse_integer(results[0])
 
-    return rpc.ask([("getSlot", (FINALIZED,))], read=read)
+    return rpc.query([("getSlot", (FINALIZED,))], parse=parse)
 
 
 def list_signatures(
-    rpc: RpcClient, account: str, *, before: str | None, min_slot: int, most: int = MOST_LISTED
+    rpc: RpcClient, account: str, *, before: str | None, min_slot: int, limit: int = MAX_LISTED
 ) -> list[SignatureInfo]:
-    """As `SolanaChain.list_signatures`."""
+    """List signatures as `SolanaChain.list_signatures` does."""
 
-    def read(results: list[Any]) -> list[SignatureInfo]:
+    def parse(results: list[Any]) -> list[SignatureInfo]:
         return _read_answer(results, before=before)
 
-    return rpc.ask([_call(account, before=before, min_slot=min_slot, most=most)], read=read)
+    return rpc.query([_call(account, before=before, min_slot=min_slot, limit=limit)], parse=parse)
 
 
-def list_by_every_node(
+def list_signatures_by_node(
     rpc: RpcClient, account: str, *, before: str | None, min_slot: int
 ) -> list[list[SignatureInfo] | None]:
-    """As `SolanaChain.list_by_every_node`."""
-    call = _call(account, before=before, min_slot=min_slot, most=MOST_LISTED)
+    """List signatures as `SolanaChain.list_signatures_by_node` does."""
+    call = _call(account, before=before, min_slot=min_slot, limit=MAX_LISTED)
     pages: list[list[SignatureInfo] | None] = []
-    for results in rpc.ask_every([call]):
+    for results in rpc.call_all([call]):
         try:
             pages.append(None if results is None else _read_answer(results, before=before))
-        except (Retryable, Permanent) as error:
+        except (RetryableError, PermanentError) as error:
             logger.warning("chain %s: a node can't list %s: %s", rpc.chain_id, account, error)
             pages.append(None)
     return pages
 
 
-def _call(account: str, *, before: str | None, min_slot: int, most: int) -> Call:
-    options: dict[str, Any] = {**FINALIZED, "limit": most, "minContextSlot": min_slot}
+def _call(account: str, *, before: str | None, min_slot: int, limit: int) -> Call:
+    options: dict[str, Any] = {**FINALIZED, "limit": limit, "minContextSlot": min_slot}
     if before is not None:
         options["before"] = before
     return "getSignaturesForAddress", (account, options)
 
 
 def _read_answer(results: list[Any], *, before: str | None) -> list[SignatureInfo]:
-    refuse_lacks(results)
-    refuse_failures(results)
+    require_method_offered(results)
+    require_results(results)
     return _read_list(results[0], before=before)
 
 
-def _read_list(answer: Any, *, before: str | None) -> list[SignatureInfo]:
-    """Raises Retryable where it is no such list: half an answer would be a gap that nobody sees."""
-    entries = read_list(answer, of="a listing")
+def _read_list(result: Any, *, before: str | None) -> list[SignatureInfo]:
+    """Parse a list of signatures. Raises Retryable if it is invalid: a partial list would be an unnoticed gap."""
+    entries = parse_list(result, of="a listing")
     try:
-        listed = [_read_entry(read_object(entry, of="a transaction")) for entry in entries]
+        listed = [_read_entry(parse_object(entry, of="a transaction")) for entry in entries]
     except (KeyError, TypeError) as error:
-        raise Retryable(f"half a listing ({error!r:.100})") from error
+        raise RetryableError(f"incomplete listing ({error!r:.100})") from error
     slots = [entry.slot for entry in listed]
     signatures = {entry.signature for entry in listed}
     if slots != sorted(slots, reverse=True) or len(signatures) != len(listed) or before in signatures:
-        raise Retryable("a listing that is out of order")
+        raise RetryableError("listing out of order")
     return listed
 
 
 def _read_entry(entry: dict[str, Any]) -> SignatureInfo:
-    if not is_signature(entry["signature"]):
-        raise TypeError("a signature that is none")
+    if not is_solana_signature(entry["signature"]):
+        raise TypeError("invalid signature")
     return SignatureInfo(
         signature=entry["signature"],
-        slot=read_whole(entry["slot"]),
-        block_time=None if entry.get("blockTime") is None else read_whole(entry["blockTime"]),
+        slot=parse_integer(entry["slot"]),
+        block_time=None if entry.get("blockTime") is None else parse_integer(entry["blockTime"]),
         failed=entry["err"] is not None,
     )

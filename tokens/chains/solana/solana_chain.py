@@ -4,82 +4,83 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from tokens.chains.errors import LaunchNotFoundError, LogDecodingError
 from tokens.chains.registry.chains import ChainInfo
-from tokens.chains.rpc.batch import Identity
+from tokens.chains.rpc.batch import ChainIdentity
 from tokens.chains.rpc.block_ranges import RangeSize
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.solana.bonding_curve_fees import read_claimed, read_pool_fees
-from tokens.chains.solana.launch_decoding import decode, facts_of
-from tokens.chains.solana.mints import read_mints
+from tokens.chains.solana.bonding_curve_fees import read_claimed_fees, read_pool_fees
+from tokens.chains.solana.launch_decoding import build_facts, decode_launches
+from tokens.chains.solana.mints import fetch_launch_mints
 from tokens.chains.solana.signature_lists import (
-    MOST_LISTED,
+    MAX_LISTED,
     SignatureInfo,
-    list_by_every_node,
     list_signatures,
+    list_signatures_by_node,
     read_head,
 )
 from tokens.chains.solana.transaction_forms import SolanaTransaction
-from tokens.chains.solana.transaction_reading import read_ledger
+from tokens.chains.solana.transaction_reading import fetch_transactions
 from tokens.chains.token_fees import TokenFees
-from tokens.chains.types import BlockHeader, LaunchNotFound, LogUndecodable, TransactionFacts
+from tokens.chains.types import BlockHeader, TransactionFacts
 
-__all__ = ["ANSWER_BYTES", "MOST_LISTED", "SignatureInfo", "SolanaChain", "genesis_of"]
+__all__ = ["MAX_RESPONSE_BYTES", "MAX_LISTED", "SignatureInfo", "SolanaChain", "network_identity"]
 
-# No answer is read beyond this. One transaction has no more than 3 MiB in both forms: 64 instructions, each of 10 KiB
-# and 255 accounts.
-ANSWER_BYTES = 16 * 1024 * 1024
-# More transactions than any request has room for.
-_PORTION = 1_000
+# Maximum size of a node's response. One transaction takes at most 3 MiB in both encodings: 64 instructions, each of
+# 10 KiB and 255 accounts.
+MAX_RESPONSE_BYTES = 16 * 1024 * 1024
+# Above the number of transactions that fit into any batch.
+_MAX_BATCH = 1_000
 
 
-def genesis_of(info: ChainInfo) -> Identity:
-    """By what a node of this network is told from those of the others."""
-    return Identity(method="getGenesisHash", answer=info.genesis_hash or "")
+def network_identity(info: ChainInfo) -> ChainIdentity:
+    """Return the call that identifies a node's network."""
+    return ChainIdentity(method="getGenesisHash", answer=info.genesis_hash or "")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SolanaChain:
-    """Solana with its nodes; all that is read is finalised."""
+    """Client of Solana; every read is finalised."""
 
     info: ChainInfo
     rpc: RpcClient
-    # How many transactions are asked for at once.
-    portion: RangeSize = field(default_factory=lambda: RangeSize(_PORTION, longest=_PORTION))
+    # The number of transactions per batch.
+    range_size: RangeSize = field(default_factory=lambda: RangeSize(_MAX_BATCH, longest=_MAX_BATCH))
 
     def read_transaction(self, signature: str) -> TransactionFacts:
-        """The launches and claims of one transaction.
+        """Fetch and decode the launches and claims of one transaction.
 
-        Raises TransactionNotFound, LaunchNotFound, LogUndecodable, NodeUnavailable.
+        Raises TransactionNotFoundError, LaunchNotFoundError, LogDecodingError, NodeUnavailableError.
         """
-        (decoded,) = (decode(self.info, transaction) for transaction in self._read([signature]))
-        return facts_of(self.info, decoded, mints=read_mints(self.rpc, self.info, [decoded]))
+        (decoded,) = (decode_launches(self.info, transaction) for transaction in self._read([signature]))
+        return build_facts(self.info, decoded, mints=fetch_launch_mints(self.rpc, self.info, [decoded]))
 
     def read_transactions(self, signatures: Sequence[str]) -> dict[str, TransactionFacts]:
-        """Signature -> what its transaction holds, without those that hold nothing for us.
+        """Return signature -> facts, without the transactions that contain neither launches nor claims.
 
-        Raises TransactionNotFound where the nodes lack one of them, LogUndecodable where one can't be decoded, and
-        NodeUnavailable.
+        Raises TransactionNotFoundError if the nodes lack one of them, LogDecodingError if one can't be decoded, and
+        NodeUnavailableError.
         """
         found = {}
         for transaction in self._read(list(dict.fromkeys(signatures))):
-            with suppress(LaunchNotFound):
-                found[transaction.signature] = decode(self.info, transaction)
-        mints = read_mints(self.rpc, self.info, list(found.values()))
-        return {signature: facts_of(self.info, decoded, mints=mints) for signature, decoded in found.items()}
+            with suppress(LaunchNotFoundError):
+                found[transaction.signature] = decode_launches(self.info, transaction)
+        mints = fetch_launch_mints(self.rpc, self.info, list(found.values()))
+        return {signature: build_facts(self.info, decoded, mints=mints) for signature, decoded in found.items()}
 
     def _read(self, signatures: Sequence[str]) -> Iterator[SolanaTransaction]:
-        """The transactions, in order, a portion at a time. Raises as `read_transactions`."""
-        for _, transaction in read_ledger(self.rpc, signatures, portion=self.portion):
+        """Fetch the transactions in order, in batches. Raises as `read_transactions`."""
+        for _, transaction in fetch_transactions(self.rpc, signatures, range_size=self.range_size):
             if transaction is None:
-                raise LogUndecodable("the transaction is of a version that is not known")
+                raise LogDecodingError("the transaction's version is not supported")
             yield transaction
 
     def read_head(self) -> int:
-        """The newest finalised slot. Raises NodeUnavailable."""
+        """Return the newest finalised slot. Raises NodeUnavailableError."""
         return read_head(self.rpc)
 
     def read_headers(self, numbers: Collection[int]) -> dict[int, BlockHeader]:
-        """None: what is finalised needs no second look at its block."""
+        """Return nothing: a finalised block needs no second check."""
         return {}
 
     def list_signatures(
@@ -88,35 +89,34 @@ class SolanaChain:
         *,
         before: str | None = None,
         min_slot: int = 0,
-        most: int = MOST_LISTED,
+        limit: int = MAX_LISTED,
     ) -> list[SignatureInfo]:
-        """Up to `most` finalised transactions that name an account, newest first.
+        """Return up to `limit` finalised transactions that name an account, newest first.
 
-        They are older than `before`, where that is given; nodes that have not come to `min_slot` are passed over.
-        Raises NodeUnavailable.
+        With `before`, only older ones. Nodes that have not reached `min_slot` are skipped. Raises NodeUnavailableError.
         """
-        return list_signatures(self.rpc, account, before=before, min_slot=min_slot, most=most)
+        return list_signatures(self.rpc, account, before=before, min_slot=min_slot, limit=limit)
 
-    def list_by_every_node(
+    def list_signatures_by_node(
         self, account: str, *, before: str | None = None, min_slot: int = 0
     ) -> list[list[SignatureInfo] | None]:
-        """As `list_signatures`, by each node in the setting's order; None where one gives no such list.
+        """List signatures by each node, in the order of the setting; None for a node without a valid list.
 
         Raises nothing.
         """
-        return list_by_every_node(self.rpc, account, before=before, min_slot=min_slot)
+        return list_signatures_by_node(self.rpc, account, before=before, min_slot=min_slot)
 
     def read_pool_fees(self, pool: str) -> TokenFees:
-        """What trading fees wait in a pool for its creator, and for whom its config lets claim the launchpad's part.
+        """Return a pool's unclaimed trading fees, of its creator and of its config's fee claimer (the launchpad).
 
-        A pool that has graduated keeps what was not claimed of its curve's fees, and earns none. Raises
-        NodeUnavailable, FeesUnreadable.
+        A graduated pool keeps the unclaimed fees of its curve and earns no more. Raises NodeUnavailableError,
+        FeesUnavailableError.
         """
         return read_pool_fees(self.rpc, self.info, pool)
 
-    def read_claimed(self, pools: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Pool -> what its creator and the launchpad have ever claimed together, of the base mint and of the quote.
+    def read_claimed_fees(self, pools: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Return pool -> the fees ever claimed by creator and launchpad together, of base mint and quote mint.
 
-        In smallest units, of up to 100 pools; one without an account that tells is left out. Raises NodeUnavailable.
+        In smallest units, for up to 100 pools; a pool without a valid account is omitted. Raises NodeUnavailableError.
         """
-        return read_claimed(self.rpc, self.info, pools)
+        return read_claimed_fees(self.rpc, self.info, pools)

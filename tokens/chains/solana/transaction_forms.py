@@ -1,71 +1,72 @@
-"""A transaction of Solana as two encodings of JSON-RPC tell of it, which must agree. Pure.
+"""Transactions of Solana, parsed from two encodings of JSON-RPC, which must agree. Pure.
 
-Shapes: https://solana.com/docs/rpc/http/gettransaction and https://solana.com/docs/rpc/json-structures
+Schemas: https://solana.com/docs/rpc/http/gettransaction and https://solana.com/docs/rpc/json-structures
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tokens.chains import base58
-from tokens.chains.rpc.quantities import YEAR_10000, Malformed, read_whole
-from tokens.chains.types import LogUndecodable
+from tokens.chains import addresses
+from tokens.chains.errors import LogDecodingError
+from tokens.chains.rpc.quantities import YEAR_10000, MalformedResponseError, parse_integer
 
 Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Instruction:
-    """What one program was asked to do.
+    """An instruction to one program.
 
     `index` counts all instructions of the transaction from 0, inner ones after the outer one that caused them; `outer`
-    counts the outer ones alone.
+    counts only the outer ones.
     """
 
     index: int
     outer: int
     program: str
     accounts: tuple[str, ...]
-    # Base58. Only what concerns us is decoded: anybody can fill the instructions of others with what takes long.
+    # Base58. Decoded on demand: instructions of other programs may contain data that is slow to decode.
     text: str
 
     @property
     def data(self) -> bytes:
-        """What the program was handed. Raises LogUndecodable for more than any transaction has room for."""
+        """Return the instruction's data. Raises LogDecodingError for more than fits into any transaction."""
         try:
-            return base58.decode(self.text)
+            return addresses.decode_base58(self.text)
         except ValueError as error:
-            raise LogUndecodable(f"an instruction of {self.program}: {error}") from error
+            raise LogDecodingError(f"an instruction of {self.program}: {error}") from error
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SolanaTransaction:
-    """A transaction that is in the ledger, with what its programs did."""
+    """A transaction in the ledger, with the instructions that its programs executed."""
 
     signature: str
     slot: int
-    # Unix seconds; None where the node does not know.
+    # Unix seconds; None if the node does not have it.
     block_time: int | None
-    # Whether it was undone.
+    # A failed transaction has no effects.
     failed: bool
     # In the order of the message; the first one pays the fee.
     signers: tuple[str, ...]
     instructions: tuple[Instruction, ...]
 
 
-def read_forms(signature: str, *, raw: Any, parsed: Any) -> SolanaTransaction:
-    """The transaction of this signature out of the encodings `json` and `jsonParsed`.
+def parse_transaction(signature: str, *, raw: Any, parsed: Any) -> SolanaTransaction:
+    """Parse the transaction of this signature from the encodings `json` and `jsonParsed`.
 
-    `json` is what is read: accounts by number, with those that lookup tables add, and bytes. `jsonParsed` must name the
-    same accounts, and the same instructions as far as it leaves them unparsed. Raises Malformed.
+    The result comes from `json`: accounts by index, including those of lookup tables, and bytes. `jsonParsed` must
+    contain the same accounts, and the same instructions as far as it leaves them unparsed.
+    Raises MalformedResponseError.
     """
     try:
         read = _read_raw(raw)
         _compare(read, raw, parsed)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise Malformed(f"half a transaction, or two ({error!r:.100})") from error
+        raise MalformedResponseError(f"incomplete or contradictory transaction ({error!r:.100})") from error
     if read.signature != signature:
-        raise Malformed("another transaction than the one asked for")
+        raise MalformedResponseError("the transaction is not the requested one")
     return read
 
 
@@ -75,19 +76,19 @@ def _read_raw(form: Json) -> SolanaTransaction:
     signatures = form["transaction"]["signatures"]
     signers = message["header"]["numRequiredSignatures"]
     if not 0 < signers == len(signatures) <= len(message["accountKeys"]):
-        raise ValueError("signatures without signers")
+        raise ValueError("number of signatures and signers differ")
     return SolanaTransaction(
         signature=_text(signatures[0]),
-        slot=read_whole(form["slot"]),
-        block_time=None if form["blockTime"] is None else read_whole(form["blockTime"], below=YEAR_10000),
+        slot=parse_integer(form["slot"]),
+        block_time=None if form["blockTime"] is None else parse_integer(form["blockTime"], below=YEAR_10000),
         failed=meta["err"] is not None,
         signers=keys[:signers],
         instructions=tuple(
             Instruction(
                 index=index,
                 outer=outer,
-                program=keys[read_whole(entry["programIdIndex"])],
-                accounts=tuple(keys[read_whole(number)] for number in entry["accounts"]),
+                program=keys[parse_integer(entry["programIdIndex"])],
+                accounts=tuple(keys[parse_integer(number)] for number in entry["accounts"]),
                 text=_base58(entry["data"]),
             )
             for index, (outer, entry) in enumerate(_entries(message, meta))
@@ -96,22 +97,22 @@ def _read_raw(form: Json) -> SolanaTransaction:
 
 
 def _account_keys(message: Json, meta: Json) -> tuple[str, ...]:
-    """All accounts in the order that instructions count them: the message's own, then those of its lookup tables."""
+    """Return all accounts in the order of instruction indexes: the message's own, then those of its lookup tables."""
     loaded = meta.get("loadedAddresses") or {"writable": [], "readonly": []}
     lookups = message.get("addressTableLookups") or []
     for kind in ("writable", "readonly"):
         if len(loaded[kind]) != sum(len(lookup[f"{kind}Indexes"]) for lookup in lookups):
-            raise ValueError("lookup tables without their accounts")
+            raise ValueError("number of accounts and lookup indexes differ")
     return tuple(_text(key) for key in (*message["accountKeys"], *loaded["writable"], *loaded["readonly"]))
 
 
 def _entries(message: Json, meta: Json) -> Iterator[tuple[int, Json]]:
-    """Each instruction with the number of the outer one that it is, or belongs to, in the order of execution."""
+    """Return each instruction with the number of its outer one (or its own, if outer), in execution order."""
     outer = message["instructions"]
-    # A node that keeps no inner ones says null, where a transaction without any has an empty list.
-    inner = {read_whole(group["index"]): group["instructions"] for group in meta["innerInstructions"]}
+    # A node that stores no inner instructions returns null; a transaction without any has an empty list.
+    inner = {parse_integer(group["index"]): group["instructions"] for group in meta["innerInstructions"]}
     if len(inner) != len(meta["innerInstructions"]) or any(number >= len(outer) for number in inner):
-        raise ValueError("inner instructions of none")
+        raise ValueError("inner instructions without an outer one")
     for number, entry in enumerate(outer):
         yield number, entry
         for caused in inner.get(number, ()):
@@ -132,14 +133,14 @@ def _compare(read: SolanaTransaction, raw: Json, parsed: Json) -> None:
     )
     entries = list(_entries(message, meta))
     if not same or len(entries) != len(read.instructions):
-        raise ValueError("the two forms tell of different transactions")
+        raise ValueError("the encodings are of different transactions")
     for instruction, (outer, entry) in zip(read.instructions, entries, strict=True):
-        if (outer, entry["programId"]) != (instruction.outer, instruction.program) or not _same(instruction, entry):
-            raise ValueError("the two forms tell of different instructions")
+        if (outer, entry["programId"]) != (instruction.outer, instruction.program) or not _matches(instruction, entry):
+            raise ValueError("the encodings have different instructions")
 
 
-def _same(instruction: Instruction, entry: Json) -> bool:
-    """Whether an entry of `jsonParsed` is this instruction, as far as it was not parsed by the node."""
+def _matches(instruction: Instruction, entry: Json) -> bool:
+    """Return whether an entry of `jsonParsed` is this instruction, as far as the node left it unparsed."""
     if "parsed" in entry:
         return True
     return tuple(entry["accounts"]) == instruction.accounts and entry["data"] == instruction.text
@@ -147,12 +148,12 @@ def _same(instruction: Instruction, entry: Json) -> bool:
 
 def _base58(value: object) -> str:
     text = _text(value)
-    if not base58.is_base58(text):
-        raise ValueError("data that are not base58")
+    if not addresses.is_base58(text):
+        raise ValueError("data is not base58")
     return text
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError("expected a text")
+        raise TypeError("expected a string")
     return value

@@ -1,76 +1,76 @@
-"""Reading transactions of Solana: each in two forms, which must agree, many in few requests."""
+"""Batched fetches of Solana transactions, each in two encodings, which must agree."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from config.http.json_client import Retryable
+from config.http.errors import RetryableError
+from tokens.chains.errors import NodeUnavailableError, RequestTooLargeError, TransactionNotFoundError
 from tokens.chains.rpc.block_ranges import RangeSize
-from tokens.chains.rpc.client import Call, RpcClient
-from tokens.chains.rpc.quantities import YEAR_10000, read_whole
-from tokens.chains.rpc.responses import CallFailed, Refusal, refuse_failures, refuse_lacks
-from tokens.chains.solana.transaction_forms import SolanaTransaction, read_forms
-from tokens.chains.types import AskedTooMuch, NodeUnavailable, TransactionNotFound
+from tokens.chains.rpc.client import RpcClient
+from tokens.chains.rpc.quantities import YEAR_10000, parse_integer
+from tokens.chains.rpc.responses import Call, CallFailure, RejectionKind, require_method_offered, require_results
+from tokens.chains.solana.transaction_forms import SolanaTransaction, parse_transaction
 
 FINALIZED = {"commitment": "finalized"}
-# The newest version that is understood: messages with lookup tables.
+# The newest supported version: messages with lookup tables.
 _OPTIONS = {**FINALIZED, "maxSupportedTransactionVersion": 0}
 _FORMS = ("json", "jsonParsed")
 
-# What a node tells of one transaction: nothing where it does not know it, its refusal where its version is another.
-_Told = SolanaTransaction | CallFailed | None
+# A node's result for one transaction: None if it lacks it, its error if the version is unsupported.
+_NodeResult = SolanaTransaction | CallFailure | None
 
 
-def read_ledger(
-    rpc: RpcClient, signatures: Sequence[str], *, portion: RangeSize
+def fetch_transactions(
+    rpc: RpcClient, signatures: Sequence[str], *, range_size: RangeSize
 ) -> Iterator[tuple[str, SolanaTransaction | None]]:
-    """Each signature with its transaction as it is in the ledger for good; None where its version is not understood.
+    """Fetch finalised transactions; return each signature with its transaction, None if its version is unsupported.
 
-    They are asked for in portions, which shrink where answers are too large or take too long, down to one: anybody can
-    fill transactions. No more than one portion is in memory. What one node lacks, the others are asked for. Raises
-    TransactionNotFound where all lack one, NodeUnavailable.
+    Transactions are fetched in batches. These shrink, down to one, if responses are too large or too slow: senders
+    decide on the size of transactions. At most one batch is in memory. Transactions that one node lacks are fetched
+    from the others. Raises TransactionNotFoundError if all nodes lack one, NodeUnavailableError.
     """
-    most, done = max(1, rpc.batch_size // len(_FORMS)), 0
-    while part := signatures[done : done + min(most, portion.blocks)]:
+    max_count, done = max(1, rpc.batch_size // len(_FORMS)), 0
+    while part := signatures[done : done + min(max_count, range_size.blocks)]:
         try:
             found = _read_part(rpc, part)
-        except AskedTooMuch:
+        except RequestTooLargeError:
             if len(part) == 1:
                 raise
-            portion.shrink(len(part))
+            range_size.shrink(len(part))
             continue
-        portion.note_taken(len(part), logs=sum(len(entry.instructions) for entry in found.values() if entry))
+        range_size.record_range(len(part), logs=sum(len(entry.instructions) for entry in found.values() if entry))
         yield from found.items()
         done += len(part)
 
 
 def _read_part(rpc: RpcClient, signatures: Sequence[str]) -> dict[str, SolanaTransaction | None]:
-    told = rpc.ask(_calls(signatures), read=_reader(signatures), divisible=len(signatures) > 1)
-    missing = [signature for signature in signatures if told[signature] is None]
+    entries = rpc.query(_calls(signatures), parse=_reader(signatures), splittable=len(signatures) > 1)
+    missing = [signature for signature in signatures if entries[signature] is None]
     if missing:
-        told |= _read_elsewhere(rpc, missing)
-    known = {signature: entry for signature, entry in told.items() if isinstance(entry, SolanaTransaction)}
-    known = {signature: _with_time(rpc, entry) for signature, entry in known.items()}
-    return {signature: known.get(signature) for signature in signatures}
+        entries |= _read_from_others(rpc, missing)
+    transactions = {signature: entry for signature, entry in entries.items() if isinstance(entry, SolanaTransaction)}
+    transactions = {signature: _with_time(rpc, entry) for signature, entry in transactions.items()}
+    return {signature: transactions.get(signature) for signature in signatures}
 
 
-def _read_elsewhere(rpc: RpcClient, signatures: Sequence[str]) -> dict[str, _Told]:
-    """What a node behind the first one may have. Raises TransactionNotFound, and AskedTooMuch for several."""
-    read = _reader(signatures)
+def _read_from_others(rpc: RpcClient, signatures: Sequence[str]) -> dict[str, _NodeResult]:
+    """Fetch from the nodes after the first. Raises TransactionNotFoundError, and RequestTooLargeError for several."""
+    parse = _reader(signatures)
 
-    def read_all(results: list[Any]) -> dict[str, _Told]:
-        told = read(results)
-        if None in told.values():
-            raise Retryable("it does not know the transaction")
-        return told
+    def read_all(results: list[Any]) -> dict[str, _NodeResult]:
+        entries = parse(results)
+        if None in entries.values():
+            raise RetryableError("the node does not have the transaction")
+        return entries
 
     try:
-        return rpc.ask_once(_calls(signatures), read=read_all)
-    except NodeUnavailable as error:
-        if isinstance(error, AskedTooMuch) and len(signatures) > 1:
+        return rpc.query_once(_calls(signatures), parse=read_all)
+    except NodeUnavailableError as error:
+        if isinstance(error, RequestTooLargeError) and len(signatures) > 1:
             raise
-        words = f"chain {rpc.chain_id} does not know the transaction, or has not made it final"
-        raise TransactionNotFound(words) from error
+        message = f"chain {rpc.chain_id} does not have the transaction, or has not finalised it"
+        raise TransactionNotFoundError(message) from error
 
 
 def _calls(signatures: Sequence[str]) -> list[Call]:
@@ -79,34 +79,38 @@ def _calls(signatures: Sequence[str]) -> list[Call]:
     ]
 
 
-def _reader(signatures: Sequence[str]) -> Callable[[list[Any]], dict[str, _Told]]:
-    def read(results: list[Any]) -> dict[str, _Told]:
-        refuse_lacks(results)
+def _reader(signatures: Sequence[str]) -> Callable[[list[Any]], dict[str, _NodeResult]]:
+    def parse(results: list[Any]) -> dict[str, _NodeResult]:
+        require_method_offered(results)
         pairs = zip(results[::2], results[1::2], strict=True)
         return {
             signature: _read_pair(signature, raw, parsed)
             for signature, (raw, parsed) in zip(signatures, pairs, strict=True)
         }
 
-    return read
+    return parse
 
 
-def _read_pair(signature: str, raw: Any, parsed: Any) -> _Told:
-    if isinstance(raw, CallFailed) and isinstance(parsed, CallFailed) and raw.kind is parsed.kind is Refusal.VERSION:
+def _read_pair(signature: str, raw: Any, parsed: Any) -> _NodeResult:
+    if (
+        isinstance(raw, CallFailure)
+        and isinstance(parsed, CallFailure)
+        and raw.kind is parsed.kind is RejectionKind.VERSION
+    ):
         return raw
-    refuse_failures((raw, parsed))
+    require_results((raw, parsed))
     if raw is None and parsed is None:
         return None
-    return read_forms(signature, raw=raw, parsed=parsed)
+    return parse_transaction(signature, raw=raw, parsed=parsed)
 
 
 def _with_time(rpc: RpcClient, transaction: SolanaTransaction) -> SolanaTransaction:
-    """The transaction with the time of its block. Raises NodeUnavailable where no node knows it."""
+    """Return the transaction with the time of its block. Raises NodeUnavailableError if no node has it."""
     if transaction.block_time is not None:
         return transaction
 
-    def read(results: list[Any]) -> int:
-        refuse_failures(results)
-        return read_whole(results[0], below=YEAR_10000)
+    def parse(results: list[Any]) -> int:
+        require_results(results)
+        return parse_integer(results[0], below=YEAR_10000)
 
-    return replace(transaction, block_time=rpc.ask([("getBlockTime", (transaction.slot,))], read=read))
+    return replace(transaction, block_time=rpc.query([("getBlockTime", (transaction.slot,))], parse=parse))

@@ -1,0 +1,1 @@
+"""Validation rules for the parts of a launch request; pretokens use them as well."""

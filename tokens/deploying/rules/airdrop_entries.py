@@ -1,50 +1,53 @@
-"""The entries of an airdrop, of which there may be a hundred thousand."""
+"""Rules for the entries of an airdrop, of which there may be 100,000."""
 
 import re
 from typing import Any
 
-from config.json_rules import Key, Problem, Refused, below, cut, object_of
-from tokens.chains.abi.layouts import address_text
+from config import json_rules
+from config.json_rules import FieldRule, InvalidFieldsError, Problem, nested_problems, object_of, truncate_problems
+from tokens.chains.addresses import checksum_bytes
 from tokens.chains.launching.launch_config import ALL_BPS, MAX_EXTENSION_BPS, TOKEN_SUPPLY
 from tokens.chains.types import WEI_PER_TOKEN
 from tokens.deploying.rules import scalars
 
 MAX_ENTRIES = 100_000
-# 0.25 %, the least that the SDK takes.
+# 0.25 %, the minimum of the SDK.
 MIN_BPS = 25
 _WEI_PER_BPS = TOKEN_SUPPLY // ALL_BPS
-# More than the supply has no digits.
+# No amount has more digits than the supply.
 _WEI = re.compile(f"[0-9]{{1,{len(str(TOKEN_SUPPLY))}}}")
 
-# The SDK's way of writing an amount: a hundred thousand of them fit into a body, which as many in wei do not.
-_IN_TOKENS = scalars.whole(
+# The SDK's notation: 100,000 whole amounts fit into a body, the same number in wei does not.
+_IN_TOKENS = json_rules.whole_number(
     least=1, most=TOKEN_SUPPLY // WEI_PER_TOKEN, unit="whole tokens (a JSON number; wei are digits in a text)"
 )
-_IN_WEI = scalars.whole(least=1, most=TOKEN_SUPPLY, unit="wei (digits in a text; whole tokens are a JSON number)")
+_IN_WEI = json_rules.whole_number(
+    least=1, most=TOKEN_SUPPLY, unit="wei (digits in a text; whole tokens are a JSON number)"
+)
 
 Entries = tuple[tuple[str, int], ...]
 
 
-def bps_of(wei: int) -> int:
-    """The share of the supply that holds this many wei: rounded up, since every entry must be paid."""
+def supply_bps(wei: int) -> int:
+    """Return the share of the supply, in bps, that holds this many wei; rounded up, so that every entry is funded."""
     return -(-wei // _WEI_PER_BPS)
 
 
-def amount(value: Any) -> int:
-    """Wei as a text of digits, or whole tokens as a JSON number -> wei."""
+def entry_amount(value: Any) -> int:
+    """Parse wei as a text of digits, or whole tokens as a JSON number; return wei."""
     if isinstance(value, str) and _WEI.fullmatch(value):
         return int(_IN_WEI(int(value)))
     return int(_IN_TOKENS(value)) * WEI_PER_TOKEN
 
 
-_ENTRY = object_of({"account": Key(rule=scalars.address), "amount": Key(rule=amount)})
+_ENTRY = object_of({"account": FieldRule(rule=scalars.address), "amount": FieldRule(rule=entry_amount)})
 
 
-def entries(value: Any) -> Entries:
-    """(EIP-55 account, wei) in the order in which they came; each account once, and together within the limits."""
+def entry_list(value: Any) -> Entries:
+    """Parse the entries to (EIP-55 account, wei) pairs in their order; accounts are unique, the sum is limited."""
     if not isinstance(value, list) or not 1 <= len(value) <= MAX_ENTRIES:
         raise ValueError(f"must be a list of 1 to {MAX_ENTRIES} entries")
-    taken: dict[str, int] = {}
+    parsed: dict[str, int] = {}
     problems: list[Problem] = []
     for index, entry in enumerate(value):
         read = _read_plain(entry)
@@ -52,23 +55,23 @@ def entries(value: Any) -> Entries:
             try:
                 found = _ENTRY(entry)
             except ValueError as error:
-                problems += below(f"[{index}]", error)
+                problems += nested_problems(f"[{index}]", error)
                 continue
             read = found["account"], found["amount"]
         account, wei = read
-        if account in taken:
+        if account in parsed:
             problems.append((f"[{index}].account", "is in the list twice"))
-        taken[account] = wei
+        parsed[account] = wei
     if not problems:
         problems = _find_other_notation(value)
     if problems:
-        raise Refused(cut(problems))
-    _check_total(sum(taken.values()))
-    return tuple(taken.items())
+        raise InvalidFieldsError(truncate_problems(problems))
+    _check_total(sum(parsed.values()))
+    return tuple(parsed.items())
 
 
 def _read_plain(entry: Any) -> tuple[str, int] | None:
-    """An entry as nearly all are; None where the rules have to look at it one by one, at thrice the cost."""
+    """Parse an entry in the most common notation; return None for one that needs the full rules, at 3x the cost."""
     if type(entry) is not dict or len(entry) != 2:
         return None
     account, wei = entry.get("account"), entry.get("amount")
@@ -86,11 +89,11 @@ def _read_plain(entry: Any) -> tuple[str, int] | None:
         raw = bytes.fromhex(account[2:])
     except ValueError:
         return None
-    return (address_text(raw), wei) if len(raw) == 20 and any(raw) else None
+    return (checksum_bytes(raw), wei) if len(raw) == 20 and any(raw) else None
 
 
 def _find_other_notation(entries: list[dict[str, Any]]) -> list[Problem]:
-    """The first entry whose amount is not in the unit of the first one's: nobody means both."""
+    """Return a problem for the first amount in another unit than the first entry's: mixed units are a mistake."""
     in_wei = isinstance(entries[0]["amount"], str)
     for index, entry in enumerate(entries):
         if isinstance(entry["amount"], str) is not in_wei:

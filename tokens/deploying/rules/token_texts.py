@@ -1,65 +1,66 @@
-"""What a token says of itself: the texts that go on chain, and the rules for what they are made of."""
+"""Rules for the texts of a token that are stored on chain: name, symbol, image, metadata, context."""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
-from config.json_rules import Key, list_of, object_of
-from tokens.deploying.rules import scalars
+from config import json_rules
+from config.json_rules import FieldRule, list_of, object_of
 from tokens.indexing.metadata import MAX_LINKS
 
 MAX_NAME = 128
 MAX_SYMBOL = 32
 MAX_DESCRIPTION = 5_000
 _MAX_WORD = 200
-# The token contract stores its texts, at some 700 gas a byte. With this many a launch takes 12 of the 16.7 million gas
-# that a transaction may (EIP-7825).
+# The token contract stores its texts at about 700 gas a byte. With this many bytes a launch takes 12 of the 16.7
+# million gas of a transaction (EIP-7825).
 MAX_ON_CHAIN_BYTES = 8_192
 
-_WEB = scalars.web_address("http", "https")
-_WEB_OR_IPFS = scalars.web_address("http", "https", "ipfs")
-_PAGE = object_of({"platform": Key(rule=scalars.text(least=1, most=_MAX_WORD)), "url": Key(rule=_WEB)})
+_WEB = json_rules.web_address("http", "https")
+_WEB_OR_IPFS = json_rules.web_address("http", "https", "ipfs")
+_PAGE = object_of({"platform": FieldRule(rule=json_rules.text(least=1, most=_MAX_WORD)), "url": FieldRule(rule=_WEB)})
 
 
 def image(value: Any) -> str:
-    """The URL of a picture, or an empty text for none, as the SDK sends it."""
+    """Parse the URL of an image; an empty text, which the SDK sends for none, is valid."""
     return "" if value == "" else str(_WEB_OR_IPFS(value))
 
 
 def social_page(value: Any) -> str | dict[str, str]:
-    """A page of the project: its URL, or an object that names the platform, too. Kept as it is."""
+    """Parse a page of the project: its URL, or an object that also names the platform. It is returned unchanged."""
     page: str | dict[str, str] = _WEB(value) if isinstance(value, str) else _PAGE(value)
     return page
 
 
-name = scalars.text(least=1, most=MAX_NAME)
-symbol = scalars.text(least=1, most=MAX_SYMBOL)
+name = json_rules.text(least=1, most=MAX_NAME)
+symbol = json_rules.text(least=1, most=MAX_SYMBOL)
 
-# In the order in which the SDK writes them; those that are absent are not written.
+# In the SDK's order; absent keys are not written.
 METADATA = {
-    "description": Key(rule=scalars.text(most=MAX_DESCRIPTION), default=None),
-    "socialMediaUrls": Key(rule=list_of(social_page, most=MAX_LINKS), default=None),
-    "auditUrls": Key(rule=list_of(_WEB_OR_IPFS, most=MAX_LINKS), default=None),
+    "description": FieldRule(rule=json_rules.text(most=MAX_DESCRIPTION), default=None),
+    "socialMediaUrls": FieldRule(rule=list_of(social_page, most=MAX_LINKS), default=None),
+    "auditUrls": FieldRule(rule=list_of(_WEB_OR_IPFS, most=MAX_LINKS), default=None),
 }
 CONTEXT = {
-    key: Key(rule=scalars.text(most=_MAX_WORD), default=None) for key in ("interface", "platform", "messageId", "id")
+    key: FieldRule(rule=json_rules.text(most=_MAX_WORD), default=None)
+    for key in ("interface", "platform", "messageId", "id")
 }
 context = object_of(CONTEXT)
 
 
 def on_chain_json(given: Mapping[str, Any]) -> str:
-    """What JavaScript's JSON.stringify makes of the keys that have a value; the empty text where none has one."""
+    """Return the keys that have a value as JavaScript's JSON.stringify writes them; "" if none has."""
     present = {key: value for key, value in given.items() if value is not None}
     return json.dumps(present, ensure_ascii=False, separators=(",", ":")) if present else ""
 
 
-def show(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata in the keys that METADATA has, as JSON; null for what was not given."""
+def metadata_json(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata under the keys of METADATA, as JSON; null for absent ones."""
     return {key: list(value) if isinstance(value, tuple) else value for key, value in given.items()}
 
 
 def check_length(*texts: str) -> None:
-    """Raise ValueError where the texts that a token keeps on chain are too long together."""
+    """Raise ValueError if the texts that a token stores on chain are too long in total."""
     if sum(len(text.encode()) for text in texts) > MAX_ON_CHAIN_BYTES:
         raise ValueError(
             f"must have at most {MAX_ON_CHAIN_BYTES} bytes of UTF-8 in name, symbol, image, metadata and context"

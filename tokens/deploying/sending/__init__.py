@@ -1,0 +1,1 @@
+"""Sending of stored deployments: nonces, signatures, broadcasts, and settlement by the chain."""

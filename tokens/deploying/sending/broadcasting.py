@@ -1,4 +1,7 @@
-"""Handing stored bytes to the nodes, and what follows from their words: little, for it is the chain that counts."""
+"""Broadcast of stored transaction bytes to the nodes, and handling of their replies.
+
+A reply settles little: the outcome of a transaction is read from the chain.
+"""
 
 import logging
 from collections.abc import Sequence
@@ -6,45 +9,49 @@ from collections.abc import Sequence
 from django.utils import timezone
 
 from tokens.chains.protocols import Chain
-from tokens.chains.transaction_types import Sent, Verdict
+from tokens.chains.transaction_types import BroadcastResult, BroadcastStatus
 from tokens.deploying.sending import state_transitions
-from tokens.deploying.sending.wallet_alerts import Trouble, note, settled
-from tokens.models import SignedTransaction
+from tokens.deploying.sending.wallet_alerts import WalletAlert, clear_alerts, set_alert
+from tokens.models import SignedTransaction, TransactionPurpose
 
 logger = logging.getLogger(__name__)
 
-# The transaction waits at a node.
-_THERE = (Verdict.TAKEN, Verdict.KNOWN)
-# An operator can do something about it.
-_TROUBLES = (Verdict.TOO_POOR, Verdict.UNDERPRICED, Verdict.FEE_TOO_LOW)
+# The transaction is in a node's mempool.
+_ACCEPTED = (BroadcastStatus.ACCEPTED, BroadcastStatus.ALREADY_KNOWN)
+# Replies that an operator can act on.
+_ALERTING = (BroadcastStatus.INSUFFICIENT_FUNDS, BroadcastStatus.UNDERPRICED, BroadcastStatus.FEE_TOO_LOW)
 
 
-def send(chain: Chain, versions: Sequence[SignedTransaction]) -> None:
-    """Send versions, each of which is committed; twice is as good as once.
+def broadcast_versions(chain: Chain, versions: Sequence[SignedTransaction]) -> None:
+    """Broadcast signed versions, all of which are committed; safe to repeat.
 
-    What a node refuses for good, and none takes or may take later, fails its order here. All else is found out by
-    looking at the chain.
+    A version that every node rejects permanently fails its deployment here. Any other outcome is read from the chain.
     """
     if not versions:
         return
-    answers = chain.broadcast([bytes(version.raw) for version in versions])
-    for version, sent in zip(versions, answers, strict=True):
-        words = "" if sent.verdict in _THERE else f"{sent.verdict.value}: {sent.words}"
-        SignedTransaction.objects.filter(pk=version.pk).update(sent_at=timezone.now(), answer=words)
-        if words and words != version.answer and sent.verdict is not Verdict.NONCE_SPENT:
-            logger.warning("chain %s: %s is not taken: %s", chain.info.chain_id, version.tx_hash, words)
-        _conclude(version, sent)
+    replies = chain.broadcast([bytes(version.raw) for version in versions])
+    for version, sent in zip(versions, replies, strict=True):
+        message = "" if sent.status in _ACCEPTED else f"{sent.status.value}: {sent.message}"
+        SignedTransaction.objects.filter(pk=version.pk).update(sent_at=timezone.now(), answer=message)
+        if message and message != version.answer and sent.status is not BroadcastStatus.NONCE_SPENT:
+            logger.warning("chain %s: %s is rejected: %s", chain.info.chain_id, version.tx_hash, message)
+        _apply_reply(version, sent)
 
 
-def _conclude(version: SignedTransaction, sent: Sent) -> None:
+def _apply_reply(version: SignedTransaction, sent: BroadcastResult) -> None:
+    """Update the wallet's alerts and the deployment from one version's replies."""
     attempt = version.attempt
-    if sent.verdict in _THERE:
-        settled(attempt.wallet, Trouble.SENDING)
-    elif sent.verdict in _TROUBLES:
-        note(attempt.wallet_id, Trouble.SENDING, f"nonce {attempt.nonce} is {sent.verdict.value}: {sent.words}")
-    elif sent.verdict is Verdict.REFUSED:
-        # Its nonce is then filled by an empty transaction, as that of anything that is not wanted any more.
-        if version.purpose == SignedTransaction.Purpose.CANCEL:
-            note(attempt.wallet_id, Trouble.SENDING, f"nonce {attempt.nonce} can't be filled: {sent.words}")
+    if sent.status in _ACCEPTED:
+        clear_alerts(attempt.wallet, WalletAlert.SENDING)
+    elif sent.status in _ALERTING:
+        set_alert(
+            attempt.wallet_id, WalletAlert.SENDING, f"nonce {attempt.nonce} is {sent.status.value}: {sent.message}"
+        )
+    elif sent.status is BroadcastStatus.REJECTED:
+        # Its nonce is then filled with an empty transaction, like that of any cancelled attempt.
+        if version.purpose == TransactionPurpose.CANCEL:
+            set_alert(attempt.wallet_id, WalletAlert.SENDING, f"nonce {attempt.nonce} can't be filled: {sent.message}")
         elif attempt.deployment is not None:
-            state_transitions.fail(attempt.deployment, f"the chain's nodes refuse the transaction: {sent.words}")
+            state_transitions.mark_failed(
+                attempt.deployment, f"the chain's nodes reject the transaction: {sent.message}"
+            )

@@ -1,22 +1,21 @@
-"""What is offered for a gas: enough for the blocks to come, and never more than the operator allows. All in wei."""
+"""Gas limit and EIP-1559 gas price of the service's transactions, within the operator's cap. All prices in wei."""
 
 from dataclasses import dataclass
 from decimal import Decimal
 
 from django.conf import settings
 
-from config.http.json_client import Retryable
+from config.http.errors import RetryableError
 from tokens.chains.transaction_types import FeeQuote
 
 WEI_PER_GWEI = 10**9
 
-# Nodes take a transaction in place of another one with the same nonce from 10 % more on, for both fees; some want
-# 12.5 %.
+# Nodes accept a replacement transaction with the same nonce if both fees are 10 % higher; some require 12.5 %.
 _RAISED_BY_EIGHTHS = 9
 
 
-class FeesTooHigh(Retryable):
-    """The chain wants more for a gas than the operator's cap; `cap` is that, in wei."""
+class FeeCapExceededError(RetryableError):
+    """Raised when the chain's gas price is above the operator's cap; `cap` is in wei."""
 
     def __init__(self, cap: int) -> None:
         super().__init__(f"the chain wants more for a gas than the cap of {Decimal(cap) / WEI_PER_GWEI} gwei")
@@ -24,45 +23,48 @@ class FeesTooHigh(Retryable):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Fees:
-    """What a transaction of EIP-1559 pays for a gas at the most, and what of it goes to whoever makes the block."""
+class GasFees:
+    """Maximum fee and priority fee per gas of an EIP-1559 transaction."""
 
     max_fee: int
     priority_fee: int
 
 
-def cap(chain_id: int) -> int:
-    """The most that is paid for a gas on a chain, whatever happens."""
+def max_fee_cap(chain_id: int) -> int:
+    """Return the operator's cap on the gas price of a chain."""
     gwei: Decimal = settings.DEPLOY_MAX_FEES_GWEI.get(chain_id, settings.DEPLOY_MAX_FEE_GWEI)
     return int(gwei * WEI_PER_GWEI)
 
 
-def first_fees(chain_id: int, quote: FeeQuote) -> Fees:
-    """What a new transaction offers: twice the base fee, so that it can double until a block takes it, and the tip.
+def initial_fees(chain_id: int, quote: FeeQuote) -> GasFees:
+    """Return the fees of a new transaction: the tip, and twice the base fee, which may double until it is mined.
 
-    Raises FeesTooHigh where the base fee alone is over the cap.
+    Raises FeeCapExceededError if the base fee is above the cap.
     """
-    limit = cap(chain_id)
+    limit = max_fee_cap(chain_id)
     if quote.base_fee > limit:
-        raise FeesTooHigh(limit)
+        raise FeeCapExceededError(limit)
     max_fee = min(limit, 2 * quote.base_fee + quote.priority_fee)
-    return Fees(max_fee=max_fee, priority_fee=min(quote.priority_fee, max_fee))
+    return GasFees(max_fee=max_fee, priority_fee=min(quote.priority_fee, max_fee))
 
 
-def raised_fees(chain_id: int, quote: FeeQuote, *, over: Fees) -> Fees:
-    """What takes the place of a transaction that offered `over`: an eighth more at least, and what a new one offers.
+def bumped_fees(chain_id: int, quote: FeeQuote, *, over: GasFees) -> GasFees:
+    """Return the fees of a replacement for a transaction with the fees `over`: an eighth more, or the current ones.
 
-    Raises FeesTooHigh where that would be over the cap.
+    Raises FeeCapExceededError if an eighth more is above the cap.
     """
-    limit, least = cap(chain_id), Fees(max_fee=_raised(over.max_fee), priority_fee=_raised(over.priority_fee))
+    limit, least = (
+        max_fee_cap(chain_id),
+        GasFees(max_fee=_raised(over.max_fee), priority_fee=_raised(over.priority_fee)),
+    )
     if least.max_fee > limit:
-        raise FeesTooHigh(limit)
+        raise FeeCapExceededError(limit)
     max_fee = min(limit, max(least.max_fee, 2 * quote.base_fee + quote.priority_fee))
-    return Fees(max_fee=max_fee, priority_fee=min(max_fee, max(least.priority_fee, quote.priority_fee)))
+    return GasFees(max_fee=max_fee, priority_fee=min(max_fee, max(least.priority_fee, quote.priority_fee)))
 
 
 def _raised(fee: int) -> int:
-    """An eighth more, rounded up; never the same, as it would be from zero."""
+    """Return the fee plus an eighth, rounded up; always higher, also from zero."""
     return max(fee + 1, -(-fee * _RAISED_BY_EIGHTHS // 8))
 
 
@@ -71,8 +73,8 @@ def _raised(fee: int) -> int:
 _MOST_GAS = 16_777_216
 
 
-def with_reserve(estimate: int) -> int:
-    """A fifth more than was estimated, as the launchpad's SDK reserves: the chain moves on before it is sent."""
+def add_gas_reserve(estimate: int) -> int:
+    """Return the estimate plus a fifth, as the launchpad's SDK reserves: state may change before it is mined."""
     reserved = estimate * 6 // 5
-    # Where a chain knows no such bound, an estimate may be beyond it.
+    # On a chain without the EIP, an estimate may be above the limit.
     return reserved if estimate > _MOST_GAS else min(reserved, _MOST_GAS)

@@ -1,4 +1,4 @@
-"""Which wallet sends an order, and with which nonce: taken under the lock of the wallet's row, one at a time."""
+"""Choice of a deployment's wallet, and allocation of its nonce under the lock of the wallet's row."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,59 +9,59 @@ from django.db.models import Case, DecimalField, F, Max, Sum, When
 from django.db.models.functions import Cast
 from psycopg.errors import LockNotAvailable
 
-from config.http.json_client import Retryable
-from tokens.chains.transaction_types import Account
+from config.http.errors import RetryableError
+from tokens.chains.transaction_types import AccountState
 from tokens.deploying.sending.wallets import IN_FLIGHT, usable_wallets
 from tokens.models import DeployAttempt, Deployment, DeployWallet
 
-# How long a wallet is waited for at a time, while all of them are held by others' signers.
-PATIENCE_MS = 500
+# `lock_timeout` per attempt, while other signers hold all wallets.
+LOCK_TIMEOUT_MS = 500
 
 
-class WalletBusy(Retryable):
-    """Somebody else is taking a nonce of the wallet, or it was switched off."""
+class WalletLockedError(RetryableError):
+    """Raised when another process holds the wallet's row, or the wallet was disabled."""
 
 
-class WalletPoor(Retryable):
-    """The wallet can't pay for the order besides what it has in flight; `lacks` is how many wei short it is."""
+class InsufficientBalanceError(RetryableError):
+    """Raised when the wallet can't fund the deployment besides its in-flight ones; `shortfall` is in wei."""
 
-    def __init__(self, lacks: int) -> None:
-        super().__init__(f"{lacks} wei short")
-        self.lacks = lacks
+    def __init__(self, shortfall: int) -> None:
+        super().__init__(f"{shortfall} wei short")
+        self.shortfall = shortfall
 
 
-def candidates(chain_id: int, *, troubled_last: bool) -> list[DeployWallet]:
-    """The wallets that may send, those with the least in flight first; and before them, those without a trouble."""
+def candidate_wallets(chain_id: int, *, troubled_last: bool) -> list[DeployWallet]:
+    """Return the usable wallets, fewest in flight first; with `troubled_last`, those with an alert come last."""
     troubled = Case(When(trouble="", then=0), default=1 if troubled_last else 0)
     return list(usable_wallets(chain_id).annotate(in_flight=IN_FLIGHT).order_by(troubled, "in_flight", "pk"))
 
 
-def take(wallet: DeployWallet, *, accounts: Mapping[str, Account], cost: int, wait: bool) -> int:
-    """The wallet's next nonce, which nobody else gets; the wallet is locked until the database transaction ends.
+def allocate_nonce(wallet: DeployWallet, *, accounts: Mapping[str, AccountState], cost: int, wait: bool) -> int:
+    """Allocate the wallet's next nonce; the wallet stays locked until the database transaction ends.
 
-    `cost` is in wei. Without `wait`, a wallet that somebody has locked is left alone. `accounts` were read before, so
-    that no lock waits for a node: whatever was sent since is in the rows. Raises WalletBusy, WalletPoor.
+    `cost` is in wei. Without `wait`, a locked wallet is skipped. `accounts` are read before, so that no lock is held
+    during a node call: whatever was sent since is in the rows. Raises WalletLockedError, InsufficientBalanceError.
     """
     rows = DeployWallet.objects.filter(pk=wallet.pk, enabled=True, signable=True)
-    with _patience():
+    with _lock_timeout():
         locked = rows.select_for_update(no_key=True, skip_locked=not wait).first()
     if locked is None:
-        raise WalletBusy
+        raise WalletLockedError
     account = accounts[wallet.address]
-    lacks = cost + spoken_for(wallet, since=account.nonce) - account.balance
-    if lacks > 0:
-        raise WalletPoor(lacks)
-    # The rows are asked, too: next_nonce may be an older backup's.
+    shortfall = cost + pending_cost(wallet, since=account.nonce) - account.balance
+    if shortfall > 0:
+        raise InsufficientBalanceError(shortfall)
+    # The attempts count as well: next_nonce may come from an older backup.
     given = DeployAttempt.objects.filter(wallet=wallet).aggregate(last=Max("nonce"))["last"]
     nonce = max(locked.next_nonce, account.nonce, -1 if given is None else given + 1)
     DeployWallet.objects.filter(pk=wallet.pk).update(next_nonce=nonce + 1)
     return nonce
 
 
-def spoken_for(wallet: DeployWallet, *, since: int) -> int:
-    """Wei that the wallet's attempts may cost from this nonce on, which a balance read with it does not show yet."""
+def pending_cost(wallet: DeployWallet, *, since: int) -> int:
+    """Return the maximum wei reserved by attempts with nonce >= `since`: the balance at that nonce still has them."""
     attempts = DeployAttempt.objects.filter(wallet=wallet, nonce__gte=since, deployment__isnull=False)
-    # Wei don't fit into the integers of gas and fees.
+    # Wei exceed the integer types of gas and fees.
     gas = Cast("deployment__gas", DecimalField(max_digits=78, decimal_places=0))
     most = F("deployment__value") + gas * F("fee")
     costs = attempts.annotate(fee=Max("versions__max_fee"), most=most)
@@ -69,19 +69,19 @@ def spoken_for(wallet: DeployWallet, *, since: int) -> int:
     return int(total or 0)
 
 
-def cost_of(order: Deployment, *, max_fee: int) -> int:
-    """Wei that an order may cost at the most: what it sends, and all of its gas."""
-    return int(order.value) + order.gas * max_fee
+def max_cost(deployment: Deployment, *, max_fee: int) -> int:
+    """Return the maximum wei that a deployment may cost: its value, and its whole gas limit."""
+    return int(deployment.value) + deployment.gas * max_fee
 
 
 @contextmanager
-def _patience() -> Iterator[None]:
-    """Locks are waited for so long in this database transaction, and no longer. Raises WalletBusy."""
+def _lock_timeout() -> Iterator[None]:
+    """Limit how long this database transaction blocks on a lock. Raises WalletLockedError."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{PATIENCE_MS}ms"])
+        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{LOCK_TIMEOUT_MS}ms"])
     try:
         yield
     except OperationalError as error:
         if isinstance(error.__cause__, LockNotAvailable):
-            raise WalletBusy from error
+            raise WalletLockedError from error
         raise

@@ -1,7 +1,7 @@
-"""The line of a wallet: its nonces from the chain's next one on, of which only the first can be mined.
+"""Nonce queue of a wallet: its open attempts from the chain's next nonce on, of which only the first can be mined.
 
-Where none of ours is at a nonce, an empty transaction fills it; what nobody wants any more becomes empty; what no block
-takes pays more; and what nodes may have forgotten is handed to them again.
+Gaps are filled with empty transactions, cancelled attempts become empty, stuck ones get a fee bump, and what nodes may
+have dropped is rebroadcast.
 """
 
 import logging
@@ -17,87 +17,98 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from tokens.chains.protocols import Chain
-from tokens.chains.transaction_types import Verdict
+from tokens.chains.transaction_types import BroadcastStatus
 from tokens.deploying.sending import broadcasting, replacement
-from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction
+from tokens.models import (
+    AttemptState,
+    DeployAttempt,
+    DeploymentStatus,
+    DeployWallet,
+    SignedTransaction,
+    TransactionPurpose,
+)
 
 logger = logging.getLogger(__name__)
 
-State = DeployAttempt.State
 
-# Nodes keep so many transactions of one sender, and the first ones are all that matters.
+# Nodes keep this many transactions of one sender; only the first ones can be mined soon.
 FRONT = 16
-# How often those are handed to the nodes.
+# Interval of rebroadcasts.
 RESEND_SECONDS = 5
-# For which orders an attempt in flight is needed.
-_WANTED = (Deployment.Status.SUBMITTED, Deployment.Status.ENQUEUED)
+# Statuses of deployments that need an attempt in flight.
+_WANTED = (DeploymentStatus.SUBMITTED, DeploymentStatus.ENQUEUED)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
-    """An attempt in its wallet's line, with its newest version; None where that was never stored."""
+class QueuedAttempt:
+    """Attempt in its wallet's nonce queue, with its newest version; None if none was ever stored."""
 
     attempt: DeployAttempt
     version: SignedTransaction | None
-    # Whether a newer attempt carries out the same order.
+    # Whether a newer attempt exists for the same deployment.
     outdated: bool
 
 
-def tend(chain: Chain, wallet: DeployWallet, *, count: int) -> None:
-    """Look after the front of a wallet's line; `count` is the chain's next nonce. Raises NodeUnavailable."""
-    line = _front(wallet, count)
-    if not line:
+def process_nonce_queue(chain: Chain, wallet: DeployWallet, *, count: int) -> None:
+    """Fill gaps, cancel, fee-bump and rebroadcast the first FRONT transactions of a wallet.
+
+    `count` is the chain's next nonce. Raises NodeUnavailableError.
+    """
+    queue = _front(wallet, count)
+    if not queue:
         return
-    taken = {place.attempt.nonce for place in line}
-    # There may be millions of them, where a node told of a nonce that is none.
-    gaps = list(islice((nonce for nonce in range(count, line[-1].attempt.nonce) if nonce not in taken), FRONT))
+    taken = {queued.attempt.nonce for queued in queue}
+    # There may be millions, if a node reported a wrong nonce.
+    gaps = list(islice((nonce for nonce in range(count, queue[-1].attempt.nonce) if nonce not in taken), FRONT))
     if gaps:
-        replacement.fill(chain, wallet, gaps)
-        line = _front(wallet, count)
-    for place in line:
-        if not _is_wanted(place) and not replacement.cancel(chain, place.attempt, newest=place.version):
-            # Each of the others would wait as long for a signer that hangs, and so would other wallets.
+        replacement.fill_nonce_gaps(chain, wallet, gaps)
+        queue = _front(wallet, count)
+    for queued in queue:
+        if not _is_wanted(queued) and not replacement.cancel_attempt(chain, queued.attempt, newest=queued.version):
+            # Each further attempt would wait as long for a hanging signer, and so would other wallets.
             break
     else:
-        _push(chain, [place for place in line if _is_wanted(place)], count=count)
-    resend(chain, wallet, count=count)
+        _bump_stuck_fees(chain, [queued for queued in queue if _is_wanted(queued)], count=count)
+    rebroadcast_front(chain, wallet, count=count)
 
 
-def resend(chain: Chain, wallet: DeployWallet, *, count: int) -> None:
-    """Hand the newest versions of the front to the nodes, those that were not sent for some seconds."""
-    newest = [place.version for place in _front(wallet, count) if place.version]
+def rebroadcast_front(chain: Chain, wallet: DeployWallet, *, count: int) -> None:
+    """Broadcast the newest versions of the queue's front that were not sent for RESEND_SECONDS."""
+    newest = [queued.version for queued in _front(wallet, count) if queued.version]
     wanted = Q(pk__in=[version.pk for version in newest]) | _cheaper(newest)
     due = Q(sent_at__isnull=True) | Q(sent_at__lt=timezone.now() - timedelta(seconds=RESEND_SECONDS))
     known = SignedTransaction.objects.filter(wanted, due).select_related("attempt__wallet", "attempt__deployment")
     light = known.defer("attempt__deployment__config", "attempt__deployment__calldata")
-    broadcasting.send(chain, list(light.order_by("pk")))
+    broadcasting.broadcast_versions(chain, list(light.order_by("pk")))
 
 
 def _cheaper(versions: Sequence[SignedTransaction]) -> Q:
-    """What those took the place of that the wallet can't pay for: it may be mined after all, once fees have fallen."""
+    """Return a filter for earlier versions of those that the wallet can't fund: they may be mined once fees fall."""
     before = [
         Q(attempt=version.attempt_id, purpose=version.purpose, pk__lt=version.pk)
         for version in versions
-        if version.answer.startswith(Verdict.TOO_POOR.value)
+        if version.answer.startswith(BroadcastStatus.INSUFFICIENT_FUNDS.value)
     ]
     return reduce(or_, before, Q(pk__in=()))
 
 
-def _front(wallet: DeployWallet, count: int) -> list[Place]:
-    """The first attempts of the line, in the order of their nonces."""
-    line = DeployAttempt.objects.filter(wallet=wallet, nonce__gte=count, state=State.OPEN, final_at__isnull=True)
+def _front(wallet: DeployWallet, count: int) -> list[QueuedAttempt]:
+    """Return the first attempts of the queue, by nonce."""
+    queue = DeployAttempt.objects.filter(
+        wallet=wallet, nonce__gte=count, state=AttemptState.OPEN, final_at__isnull=True
+    )
     attempts = list(
-        line.select_related("deployment", "wallet")
+        queue.select_related("deployment", "wallet")
         .defer("deployment__config", "deployment__calldata")
         .order_by("nonce")[:FRONT]
     )
     newest = SignedTransaction.objects.filter(attempt__in=attempts).values("attempt").annotate(last=Max("pk"))
     versions = SignedTransaction.objects.filter(pk__in=newest.values("last")).defer("raw")
     by_attempt = {version.attempt_id: version for version in versions}
-    live = DeployAttempt.objects.live(*(attempt.deployment_id for attempt in attempts if attempt.deployment_id))
-    latest = dict(live.values("deployment").annotate(last=Max("pk")).values_list("deployment", "last"))
+    active = DeployAttempt.objects.active(*(attempt.deployment_id for attempt in attempts if attempt.deployment_id))
+    latest = dict(active.values("deployment").annotate(last=Max("pk")).values_list("deployment", "last"))
     return [
-        Place(
+        QueuedAttempt(
             attempt=attempt,
             version=by_attempt.get(attempt.pk),
             outdated=latest.get(attempt.deployment_id or 0, 0) > attempt.pk,
@@ -106,49 +117,53 @@ def _front(wallet: DeployWallet, count: int) -> list[Place]:
     ]
 
 
-def _is_wanted(place: Place) -> bool:
-    """Whether what would be mined is what should be: an empty transaction where no order is, the order where one is."""
-    order = place.attempt.deployment
-    if place.version is not None and place.version.purpose == SignedTransaction.Purpose.CANCEL:
+def _is_wanted(queued: QueuedAttempt) -> bool:
+    """Return whether the newest version is the needed one: empty without a deployment, else the deployment's."""
+    deployment = queued.attempt.deployment
+    if queued.version is not None and queued.version.purpose == TransactionPurpose.CANCEL:
         return True
-    if order is None or order.status not in _WANTED:
+    if deployment is None or deployment.status not in _WANTED:
         return False
-    # One that was lost, and came back by a reorg when the order already had another one, is outdated.
-    return not place.outdated
+    # A lost attempt that a reorg brought back is outdated if its deployment has a newer one.
+    return not queued.outdated
 
 
-def _push(chain: Chain, line: Sequence[Place], *, count: int) -> None:
-    """Have the first of the line pay more, where blocks came and did not take it for as long as they may.
+def _bump_stuck_fees(chain: Chain, queue: Sequence[QueuedAttempt], *, count: int) -> None:
+    """Bump the fee of the first attempt if it was not mined for DEPLOY_STUCK_SECONDS.
 
-    Then those behind it, too, whom no block can take at what they offer: each would wait as long in its turn.
+    Then bump later ones with a fee below the base fee: each would be stuck as long in its turn.
     """
-    if not line or line[0].attempt.nonce != count or not _is_stuck(chain, line[0]):
+    if not queue or queue[0].attempt.nonce != count or not _is_stuck(chain, queue[0]):
         return
-    if not _replace(chain, line[0]):
+    if not _replace(chain, queue[0]):
         return
     base_fee = chain.read_fees().base_fee
-    for place in line[1:]:
-        if place.version is not None and place.version.max_fee < base_fee and not _replace(chain, place):
+    for queued in queue[1:]:
+        if queued.version is not None and queued.version.max_fee < base_fee and not _replace(chain, queued):
             return
 
 
-def _replace(chain: Chain, place: Place) -> bool:
-    return place.version is not None and replacement.replace(chain, place.attempt, newest=place.version) is not None
+def _replace(chain: Chain, queued: QueuedAttempt) -> bool:
+    return (
+        queued.version is not None and replacement.bump_fees(chain, queued.attempt, newest=queued.version) is not None
+    )
 
 
-def _is_stuck(chain: Chain, first: Place) -> bool:
-    # Paying more does not help where there is too little to pay with.
-    if first.version is None or first.version.answer.startswith(Verdict.TOO_POOR.value):
+def _is_stuck(chain: Chain, first: QueuedAttempt) -> bool:
+    # A fee bump doesn't help a wallet without funds.
+    if first.version is None or first.version.answer.startswith(BroadcastStatus.INSUFFICIENT_FUNDS.value):
         return False
     since = _at_front_since(first.attempt, first.version)
     if timezone.now() - since < timedelta(seconds=settings.DEPLOY_STUCK_SECONDS):
         return False
-    # While a chain makes no blocks, paying more helps nobody.
-    return chain.read_newest().time >= since.timestamp()
+    # A fee bump doesn't help while the chain makes no blocks.
+    return chain.read_newest_header().time >= since.timestamp()
 
 
 def _at_front_since(attempt: DeployAttempt, version: SignedTransaction) -> datetime:
-    """When the version was signed, or what was before it in the line was mined, if that was later."""
-    before = DeployAttempt.objects.filter(wallet=attempt.wallet_id, nonce=attempt.nonce - 1).exclude(state=State.OPEN)
+    """Return when the version was signed, or the preceding nonce was mined, whichever is later."""
+    before = DeployAttempt.objects.filter(wallet=attempt.wallet_id, nonce=attempt.nonce - 1).exclude(
+        state=AttemptState.OPEN
+    )
     times: Sequence[datetime] = list(before.values_list("updated_at", flat=True))
     return max([version.signed_at, *times])

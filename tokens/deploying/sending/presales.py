@@ -1,7 +1,7 @@
-"""Orders with a presale: how one is tried, and what becomes of it after its sale was started.
+"""Deployments with a presale: their simulation, and their settlement after the sale was started.
 
-Starting the sale is all that we send. Whoever may ends it weeks later, and the presale contract launches the token with
-a salt of his choice; so such an order stays mined until its launch is listed, or the sale has failed.
+The service sends only the start. Weeks later any account may end the sale, and the presale contract launches the token
+with a salt of that caller's choice. Such a deployment stays mined until its launch is listed, or the sale has failed.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -10,111 +10,116 @@ from typing import Any
 from django.utils import timezone
 from eth_utils.crypto import keccak
 
+from tokens.chains.errors import LaunchOptionUnavailableError, WouldRevertError
 from tokens.chains.launching import launch_calls
-from tokens.chains.launching.launch_config import ContractCall, LaunchConfig
+from tokens.chains.launching.launch_config import LaunchConfig
 from tokens.chains.protocols import Chain
-from tokens.chains.types import NotOffered, WouldRevert
+from tokens.chains.transaction_types import ContractCall
+from tokens.models import DeploymentStatus
 from tokens.models.deployment import Deployment
 from tokens.models.token import Token
 
-_Status = Deployment.Status
-
-# Errors of the presale contract: what a launch runs into that it did not ask for, and what a caller who is no admin of
-# it does.
+# Errors of the presale contract: for a launch it does not expect, and for a caller without admin rights.
 _UNEXPECTED = "0x" + keccak(b"NotExpectingTokenDeployment()")[:4].hex()
 _NO_ADMIN = tuple(
     "0x" + keccak(error)[:4].hex() for error in (b"Unauthorized()", b"OwnableUnauthorizedAccount(address)")
 )
 
 
-def rehearse(chain: Chain, config: LaunchConfig, *, salt: str, senders: Sequence[str]) -> tuple[ContractCall, int]:
-    """The call that starts the presale, and the gas that the first of these who may start one needs; without reserve.
+def simulate_presale(
+    chain: Chain, config: LaunchConfig, *, salt: str, senders: Sequence[str]
+) -> tuple[ContractCall, int]:
+    """Return the call that starts the presale, and its gas by the first sender allowed to start one; no reserve.
 
-    The launch itself is tried first, up to where the presale contract objects, because nobody will when the sale is
-    over. Raises NotOffered where the chain has no presales or none of `senders` may start one, WouldRevert,
-    SenderTooPoor, NodeUnavailable.
+    The launch itself is simulated first, up to the presale contract's rejection: nothing else checks it before the sale
+    is over. Raises LaunchOptionUnavailableError if the chain has no presales or no sender may start one,
+    WouldRevertError, SenderBalanceTooLowError, NodeUnavailableError.
     """
     _probe(chain, config, salt=salt, sender=senders[0])
     call = launch_calls.start_presale_call(chain.info, config, salt=salt)
     for sender in senders:
         try:
             return call, chain.simulate(call, sender=sender).gas
-        except WouldRevert as error:
-            if not is_not_ours_to_start(error):
+        except WouldRevertError as error:
+            if not is_unauthorized(error):
                 raise
-    raise NotOffered("presale", f"the presale contract of chain {chain.info.chain_id} does not let us start presales")
+    raise LaunchOptionUnavailableError(
+        "presale", f"the presale contract of chain {chain.info.chain_id} does not allow this service to start presales"
+    )
 
 
 def _probe(chain: Chain, config: LaunchConfig, *, salt: str, sender: str) -> None:
     try:
         chain.simulate(launch_calls.presale_probe_call(chain.info, config, salt=salt), sender=sender)
-    except WouldRevert as error:
+    except WouldRevertError as error:
         if not error.data.startswith(_UNEXPECTED):
             raise
     else:
-        raise NotOffered("presale", f"the presale contract of chain {chain.info.chain_id} takes launches from anybody")
+        raise LaunchOptionUnavailableError(
+            "presale", f"the presale contract of chain {chain.info.chain_id} accepts launches from any account"
+        )
 
 
-def is_not_ours_to_start(error: WouldRevert) -> bool:
-    """Whether the presale contract objects to nothing but who calls it."""
+def is_unauthorized(error: WouldRevertError) -> bool:
+    """Return whether the presale contract rejected only the caller."""
     return error.data.startswith(_NO_ADMIN)
 
 
 def is_presale(deployment: Deployment) -> bool:
-    """Whether the order's transaction starts a presale, and no token comes of it at once."""
+    """Return whether the deployment's transaction starts a presale, and launches no token by itself."""
     return bool(deployment.config.get("presale"))
 
 
-def note_started(chain: Chain, deployment: Deployment, *, tx_hash: str) -> int | None:
-    """The id of the presale that the order's mined transaction started; None while the node knows no such receipt.
+def read_started_presale(chain: Chain, deployment: Deployment, *, tx_hash: str) -> int | None:
+    """Return the id of the presale that a mined transaction started; None if the node has no such receipt.
 
-    It writes nothing. Raises NodeUnavailable.
+    It writes nothing. Raises NodeUnavailableError.
     """
     return chain.read_started_presale(tx_hash, contract=deployment.to_address)
 
 
-def find_started(chain: Chain, deployment: Deployment) -> int | None:
-    """The id of the presale that the order started, by its salt; None where no transaction of it did.
+def find_started_presale(chain: Chain, deployment: Deployment) -> int | None:
+    """Return the id of the presale that a deployment started, found by its salt; None if there is none.
 
-    Two transactions of one order would start two presales, other than two launches, of which the second reverts.
-    Raises NodeUnavailable.
+    Two transactions of one deployment would start two presales; of two launches, the second reverts. Raises
+    NodeUnavailableError.
     """
     return chain.find_presale(deployment.salt, contract=deployment.to_address)
 
 
-def settle(chain: Chain) -> int:
-    """Bring the orders whose presales are on the chain up to date with the tokens that are listed, and the contract.
+def settle_presales(chain: Chain) -> int:
+    """Update deployments with a started presale from the listed tokens and the presale contract.
 
-    Listed launch: indexed. Launch dropped by a reorganisation: mined again. Sale failed: failed, with the reason.
-    Returns how many orders moved. Safe to repeat, and by several at once. Raises NodeUnavailable.
+    Listed launch: indexed. Launch orphaned by a reorg: mined again. Failed sale: failed, with the reason. Returns the
+    number of changed deployments. Safe to repeat and to run concurrently. Raises NodeUnavailableError.
     """
     started = Deployment.objects.filter(
         chain_id=chain.info.chain_id,
         presale_id__isnull=False,
         final_at__isnull=True,
-        status__in=(_Status.MINED, _Status.INDEXED, _Status.FAILED),
+        status__in=(DeploymentStatus.MINED, DeploymentStatus.INDEXED, DeploymentStatus.FAILED),
     )
     deployments = list(started.defer("calldata"))
     if not deployments:
         return 0
-    newest = chain.read_newest()
+    newest = chain.read_newest_header()
     tokens = _launched(chain.info.chain_id, deployments)
-    moved = 0
+    updated = 0
     for deployment in deployments:
         token = tokens.get(_key(deployment.to_address, str(deployment.presale_id)))
         if token is not None:
-            moved += _index(deployment, token, final=newest.number - token.block_number >= chain.info.finality_depth)
-        elif deployment.status == _Status.INDEXED:
-            moved += _move(deployment, status=_Status.MINED, token=None, expected_address="")
+            updated += _index(deployment, token, final=newest.number - token.block_number >= chain.info.finality_depth)
+        elif deployment.status == DeploymentStatus.INDEXED:
+            updated += _update_unchanged(deployment, status=DeploymentStatus.MINED, token=None, expected_address="")
         elif newest.time >= _earliest_end(deployment):
-            moved += _judge(chain, deployment, now=newest.time)
-    return moved
+            updated += _check_sale(chain, deployment, now=newest.time)
+    return updated
 
 
 def _launched(chain_id: int, deployments: Iterable[Deployment]) -> dict[tuple[str, str], Token]:
-    """(presale contract, presale's id) -> the token that it launched, where that is listed.
+    """Return (presale contract, presale id) -> listed token that it launched.
 
-    By the index token_by_sender_newest: a presale contract is the sender of its launches.
+    Uses the index token_by_sender_newest: a presale contract is the sender of its launches.
     """
     wanted: dict[str, set[str]] = {}
     for deployment in deployments:
@@ -136,45 +141,49 @@ def _key(contract: str, presale_id: str) -> tuple[str, str]:
 
 
 def _earliest_end(deployment: Deployment) -> float:
-    """A time (Unix seconds) before which the sale can't have ended: it was started after the order was stored."""
+    """Return the earliest end of the sale (Unix seconds): it started after the deployment was stored."""
     seconds: int = deployment.config["presale"]["presaleDuration"]
     return deployment.created_at.timestamp() + seconds
 
 
 def _index(deployment: Deployment, token: Token, *, final: bool) -> int:
     changes: dict[str, Any] = {}
-    if deployment.status != _Status.INDEXED or deployment.token_id != token.pk:
+    if deployment.status != DeploymentStatus.INDEXED or deployment.token_id != token.pk:
         changes = {
-            "status": _Status.INDEXED,
+            "status": DeploymentStatus.INDEXED,
             "token": token,
             "expected_address": token.contract_address,
             "error": "",
         }
     if final:
         changes["final_at"] = timezone.now()
-    return _move(deployment, **changes) if changes else 0
+    return _update_unchanged(deployment, **changes) if changes else 0
 
 
-def _judge(chain: Chain, deployment: Deployment, *, now: int) -> int:
-    """Let an order fail whose sale has, by the time of the newest block; take that back where a reorg undid it."""
+def _check_sale(chain: Chain, deployment: Deployment, *, now: int) -> int:
+    """Fail a deployment after its sale has failed by the newest block's time; undo that after a reorg."""
     presale = chain.read_presale(int(deployment.presale_id or 0), contract=deployment.to_address)
     if presale is None:
-        # Its start is in no block that this node knows: whoever watches our transactions sees to that.
+        # No block known to this node has its start: the watcher of attempts handles that.
         return 0
     failure = presale.failure(at=now)
     if not failure:
-        return _move(deployment, status=_Status.MINED, error="") if deployment.status == _Status.FAILED else 0
+        return (
+            _update_unchanged(deployment, status=DeploymentStatus.MINED, error="")
+            if deployment.status == DeploymentStatus.FAILED
+            else 0
+        )
     changes: dict[str, Any] = {}
-    if deployment.status != _Status.FAILED:
-        changes = {"status": _Status.FAILED, "error": failure}
+    if deployment.status != DeploymentStatus.FAILED:
+        changes = {"status": DeploymentStatus.FAILED, "error": failure}
     if presale.is_over(at=now):
         changes["final_at"] = timezone.now()
-    return _move(deployment, **changes) if changes else 0
+    return _update_unchanged(deployment, **changes) if changes else 0
 
 
-def _move(deployment: Deployment, **changes: Any) -> int:
-    """Change the order unless somebody else has meanwhile."""
+def _update_unchanged(deployment: Deployment, **changes: Any) -> int:
+    """Update the deployment, unless a concurrent process changed it."""
     unchanged = Deployment.objects.filter(
         pk=deployment.pk, status=deployment.status, presale_id=deployment.presale_id, final_at__isnull=True
     )
-    return unchanged.move(**changes)
+    return unchanged.update_and_touch(**changes)

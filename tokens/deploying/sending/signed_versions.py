@@ -1,37 +1,37 @@
-"""Signed versions of an attempt: what is signed, and that its bytes are stored before anybody else sees them."""
+"""Signed versions of an attempt: their content, and storage of their bytes before any broadcast."""
 
 import logging
 
 from tokens.chains.evm.transactions.signing import UnsignedTransaction
-from tokens.chains.launching.launch_config import ContractCall
-from tokens.deploying.sending.gas import Fees
+from tokens.chains.transaction_types import ContractCall
+from tokens.deploying.sending.gas import GasFees
 from tokens.installation.installed_signers import installed_signer
-from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction
+from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction, TransactionPurpose
 
 logger = logging.getLogger(__name__)
 
-Purpose = SignedTransaction.Purpose
 
-
-def call_of(order: Deployment) -> ContractCall:
-    """The call that carries out an order."""
-    return ContractCall(to=order.to_address, data="0x" + bytes(order.calldata).hex(), value=int(order.value))
+def deployment_call(deployment: Deployment) -> ContractCall:
+    """Return the contract call of a deployment."""
+    return ContractCall(
+        to=deployment.to_address, data="0x" + bytes(deployment.calldata).hex(), value=int(deployment.value)
+    )
 
 
 def empty_call(wallet: DeployWallet) -> ContractCall:
-    """A call that sends nothing to the wallet itself, and uses up a nonce."""
+    """Return a call that sends nothing to the wallet itself, and uses up a nonce."""
     return ContractCall(to=wallet.address, data="0x", value=0)
 
 
-def sign(
-    attempt: DeployAttempt, *, wallet: DeployWallet, order: Deployment | None, fees: Fees, gas: int
+def sign_version(
+    attempt: DeployAttempt, *, wallet: DeployWallet, deployment: Deployment | None, fees: GasFees, gas: int
 ) -> SignedTransaction:
-    """Sign a version of an attempt and store it: the order's call, or the empty one without an order.
+    """Sign and store a version of an attempt: the deployment's call, or an empty one without a deployment.
 
-    To be called in the database transaction that owns the attempt; nobody may see the version before that is committed.
-    Raises SignerUnavailable, SignerRefused.
+    Call it in the database transaction that owns the attempt; the version may be broadcast only after the commit.
+    Raises SignerUnavailableError, SignerRejectedError.
     """
-    call = empty_call(wallet) if order is None else call_of(order)
+    call = empty_call(wallet) if deployment is None else deployment_call(deployment)
     unsigned = UnsignedTransaction(
         chain_id=wallet.chain_id,
         nonce=attempt.nonce,
@@ -45,13 +45,13 @@ def sign(
     signed = installed_signer(wallet.chain_id).sign(unsigned, address=wallet.address)
     version = SignedTransaction.objects.create(
         attempt=attempt,
-        purpose=Purpose.CANCEL if order is None else Purpose.DEPLOY,
+        purpose=TransactionPurpose.CANCEL if deployment is None else TransactionPurpose.DEPLOY,
         tx_hash=signed.tx_hash,
         raw=signed.raw,
         max_fee=fees.max_fee,
         priority_fee=fees.priority_fee,
     )
-    what = "an empty transaction" if order is None else order.request_key
+    what = "an empty transaction" if deployment is None else deployment.request_key
     logger.info(
         "chain %s: signed %s with nonce %s of %s: %s",
         wallet.chain_id,

@@ -1,4 +1,4 @@
-"""Moves of orders from one status to the next: guarded, so that of several that try, one does."""
+"""State transitions of deployments: guarded updates, so that of concurrent callers exactly one succeeds."""
 
 import logging
 from typing import Any
@@ -6,15 +6,14 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from config.http.json_client import Permanent
+from config.http.errors import PermanentError
 from tokens.deploying.sending.presales import is_presale
-from tokens.models import DeployAttempt, Deployment
+from tokens.models import DeployAttempt, Deployment, DeploymentStatus
 
 logger = logging.getLogger(__name__)
 
-Status = Deployment.Status
 
-# Words for the partner, who is told what the matter is and nothing of how this installation is made.
+# Wait reasons for partners, without details of this installation.
 PAUSED = "waiting: deployments on this chain are paused"
 NO_WALLET = "waiting: the service can't send transactions on this chain now"
 BUSY = "waiting: other deployments go first"
@@ -23,102 +22,119 @@ NO_NODE = "waiting: the chain can't be reached now"
 FEES = "waiting: the chain's fees are higher than the service pays"
 
 
-def say(order: Deployment, words: str) -> None:
-    """Tell the partner why an order waits."""
-    Deployment.objects.filter(pk=order.pk, status=Status.ENQUEUED).exclude(error=words).move(error=words)
+def record_wait_reason(deployment: Deployment, message: str) -> None:
+    """Store why a deployment waits, for its partner."""
+    Deployment.objects.filter(pk=deployment.pk, status=DeploymentStatus.ENQUEUED).exclude(
+        error=message
+    ).update_and_touch(error=message)
 
 
-def fail(order: Deployment, reason: str) -> bool:
-    """Give an order up that waits, or whose only attempt came to nothing; False where it has moved on meanwhile.
+def mark_failed(deployment: Deployment, reason: str) -> bool:
+    """Fail a queued deployment, or one whose only attempt failed; return False if its status has changed.
 
-    Whatever else of it is in flight may still be mined, and counts then.
+    Other attempts of it in flight may still be mined, and count then.
     """
     with transaction.atomic():
-        locked = Deployment.objects.locked(order.pk)
-        if locked is None or locked.status not in (Status.ENQUEUED, Status.SUBMITTED):
+        locked = Deployment.objects.locked(deployment.pk)
+        if locked is None or locked.status not in (DeploymentStatus.ENQUEUED, DeploymentStatus.SUBMITTED):
             return False
-        _log(order, f"failed: {reason}", logging.WARNING)
-        return bool(Deployment.objects.filter(pk=order.pk).move(status=Status.FAILED, error=reason))
+        _log(deployment, f"failed: {reason}", logging.WARNING)
+        return bool(
+            Deployment.objects.filter(pk=deployment.pk).update_and_touch(status=DeploymentStatus.FAILED, error=reason)
+        )
 
 
-def count_as_mined(order: Deployment, *, tx_hash: str, presale_id: int | None = None) -> bool:
-    """Note that an order is carried out, by this transaction, "" is one that is still to be found.
+def mark_mined(deployment: Deployment, *, tx_hash: str, presale_id: int | None = None) -> bool:
+    """Mark a deployment as mined by this transaction; "" is one that is not found yet.
 
-    `presale_id` is that of the presale which it started.
+    `presale_id` is the presale that it started.
     """
-    doubtful = Q(status__in=(Status.ENQUEUED, Status.SUBMITTED, Status.FAILED))
-    # Its token was there, and now it is known how.
-    unexplained = Q(status=Status.MINED, tx_hash="")
-    moved = Deployment.objects.filter(doubtful | unexplained, pk=order.pk).move(
-        status=Status.MINED, tx_hash=tx_hash, presale_id=presale_id, error="", final_at=None
+    doubtful = Q(status__in=(DeploymentStatus.ENQUEUED, DeploymentStatus.SUBMITTED, DeploymentStatus.FAILED))
+    # The token existed, and now its transaction is known.
+    unexplained = Q(status=DeploymentStatus.MINED, tx_hash="")
+    updated = Deployment.objects.filter(doubtful | unexplained, pk=deployment.pk).update_and_touch(
+        status=DeploymentStatus.MINED, tx_hash=tx_hash, presale_id=presale_id, error="", final_at=None
     )
-    if moved:
-        _log(order, f"mined: {tx_hash or 'its token is there'}")
-    return bool(moved)
+    if updated:
+        _log(deployment, f"mined: {tx_hash or 'its token exists'}")
+    return bool(updated)
 
 
-def doubt(order: Deployment) -> bool:
-    """Note that the token of an order is gone, which was there by whatever transaction: its block was dropped."""
-    moved = Deployment.objects.filter(pk=order.pk, status=Status.MINED, tx_hash="").move(status=Status.SUBMITTED)
-    if moved:
-        _log(order, "back to submitted: its token is gone", logging.WARNING)
-    return bool(moved)
+def revert_unexplained(deployment: Deployment) -> bool:
+    """Mark a deployment as submitted again: its token, of an unknown transaction, is gone after a reorg."""
+    updated = Deployment.objects.filter(pk=deployment.pk, status=DeploymentStatus.MINED, tx_hash="").update_and_touch(
+        status=DeploymentStatus.SUBMITTED
+    )
+    if updated:
+        _log(deployment, "back to submitted: its token is gone", logging.WARNING)
+    return bool(updated)
 
 
-def put_back(order: Deployment) -> bool:
-    """Have a new attempt made of an order that none carries out any more; False where one does, or it moved on."""
+def requeue_deployment(deployment: Deployment) -> bool:
+    """Queue a new attempt of a deployment without an active one; return False if it has one, or its status changed."""
     with transaction.atomic():
-        locked = Deployment.objects.locked(order.pk)
-        if locked is None or locked.status != Status.SUBMITTED or DeployAttempt.objects.live(order.pk).exists():
+        locked = Deployment.objects.locked(deployment.pk)
+        if (
+            locked is None
+            or locked.status != DeploymentStatus.SUBMITTED
+            or DeployAttempt.objects.active(deployment.pk).exists()
+        ):
             return False
-        # Two starts of a presale make two presales: none of its attempts may come back by a reorg.
-        if is_presale(locked) and order_is_unsettled(order.pk):
+        # Two starts make two presales: no attempt may come back by a reorg.
+        if is_presale(locked) and has_unsettled_attempts(deployment.pk):
             return False
-        _log(order, "back in line: its nonce was used by another transaction", logging.WARNING)
-        return bool(Deployment.objects.filter(pk=order.pk).move(status=Status.ENQUEUED, tx_hash="", error=""))
+        _log(deployment, "queued again: its nonce was used by another transaction", logging.WARNING)
+        return bool(
+            Deployment.objects.filter(pk=deployment.pk).update_and_touch(
+                status=DeploymentStatus.ENQUEUED, tx_hash="", error=""
+            )
+        )
 
 
-def order_is_unsettled(deployment_id: int) -> bool:
-    """Whether anything of an order is in flight, or in a block that may still be dropped."""
+def has_unsettled_attempts(deployment_id: int) -> bool:
+    """Return whether a deployment has attempts in flight or in a block that is not final."""
     return DeployAttempt.objects.filter(deployment_id=deployment_id, final_at__isnull=True).exists()
 
 
-def back_to_submitted(order: Deployment) -> bool:
-    """Note that an attempt of an order is in flight again, because its block was dropped."""
-    changes: dict[str, Any] = {"status": Status.SUBMITTED, "error": "", "token": None, "final_at": None}
-    if is_presale(order):
-        # Another start has another id, and its launch another address.
+def revert_to_submitted(deployment: Deployment) -> bool:
+    """Mark a deployment as submitted again, because its attempt's block was orphaned."""
+    changes: dict[str, Any] = {"status": DeploymentStatus.SUBMITTED, "error": "", "token": None, "final_at": None}
+    if is_presale(deployment):
+        # Another start has another presale id, and its launch another address.
         changes |= {"presale_id": None, "expected_address": ""}
-    moved = Deployment.objects.filter(pk=order.pk).exclude(status=Status.SUBMITTED).move(**changes)
-    if moved:
-        _log(order, "back to submitted: its block was dropped by a reorg", logging.WARNING)
-    return bool(moved)
+    updated = (
+        Deployment.objects.filter(pk=deployment.pk)
+        .exclude(status=DeploymentStatus.SUBMITTED)
+        .update_and_touch(**changes)
+    )
+    if updated:
+        _log(deployment, "back to submitted: its block was orphaned by a reorg", logging.WARNING)
+    return bool(updated)
 
 
-def _log(order: Deployment, what: str, level: int = logging.INFO) -> None:
-    logger.log(level, "chain %s: deployment %s %s", order.chain_id, order.request_key, what)
+def _log(deployment: Deployment, what: str, level: int = logging.INFO) -> None:
+    logger.log(level, "chain %s: deployment %s %s", deployment.chain_id, deployment.request_key, what)
 
 
-# An operator has another go at a deployment that failed, under the same key and for the same address.
-class NotRetryable(Permanent):
-    """The deployment did not fail, or something of it may still come to be; the text says which."""
+class NotRetryableError(PermanentError):
+    """Raised when a deployment did not fail, or may still succeed; the text has the reason."""
 
 
-def retry(deployment_id: int) -> None:
-    """Put a failed deployment back in line; the caller has it submitted (`tasks.enqueue_deployment`) after the commit.
+def retry_failed(deployment_id: int) -> None:
+    """Queue a failed deployment again, for an operator, under the same request key and address.
 
-    It is looked at and simulated anew before anything is signed: where its token is there, no gas is spent.
-    Raises NotRetryable.
+    The caller enqueues it (`tasks.enqueue_deployment`) after the commit. It is checked and simulated again before it is
+    signed: if its token exists, no gas is spent. Raises NotRetryableError.
     """
     with transaction.atomic():
-        order = Deployment.objects.locked(deployment_id)
-        if order is None or order.status != Deployment.Status.FAILED:
-            raise NotRetryable("only a deployment that failed can be tried again")
-        if order.presale_id is not None:
-            raise NotRetryable("its presale was held, and failed")
-        if is_presale(order) and order_is_unsettled(order.pk):
-            raise NotRetryable("a presale could be started twice: try again when its last transaction is final")
-        Deployment.objects.filter(pk=order.pk).move(
-            status=Deployment.Status.ENQUEUED, error="", tx_hash="", final_at=None
+        deployment = Deployment.objects.locked(deployment_id)
+        if deployment is None or deployment.status != DeploymentStatus.FAILED:
+            raise NotRetryableError("only a failed deployment can be retried")
+        if deployment.presale_id is not None:
+            raise NotRetryableError("its presale took place, and failed")
+        if is_presale(deployment) and has_unsettled_attempts(deployment.pk):
+            raise NotRetryableError("a presale could be started twice: retry when its last transaction is final")
+        Deployment.objects.filter(pk=deployment.pk).update_and_touch(
+            status=DeploymentStatus.ENQUEUED, error="", tx_hash="", final_at=None
         )
-    logger.info("chain %s: deployment %s is tried again", order.chain_id, order.request_key)
+    logger.info("chain %s: deployment %s is queued again by an operator", deployment.chain_id, deployment.request_key)

@@ -1,6 +1,6 @@
-"""From an order that waits to bytes that are signed, stored and then sent.
+"""Submission of queued deployments: sign, store the bytes, then broadcast.
 
-A crash before the one commit leaves the order as it was; after it, the watcher sends the stored bytes.
+A crash before the one commit leaves the deployment queued; after it, the watcher broadcasts the stored bytes.
 """
 
 import logging
@@ -11,73 +11,79 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from config.http.json_client import Permanent, Retryable
+from config.http.errors import PermanentError, RetryableError
+from tokens.chains.errors import (
+    NodeUnavailableError,
+    SenderBalanceTooLowError,
+    SignerRejectedError,
+    SignerUnavailableError,
+    WouldRevertError,
+)
 from tokens.chains.protocols import Chain
-from tokens.chains.transaction_types import Account
-from tokens.chains.types import NodeUnavailable, SenderTooPoor, SignerRefused, SignerUnavailable, WouldRevert
+from tokens.chains.transaction_types import AccountState
 from tokens.deploying.sending import broadcasting, nonce_allocation, settle, signed_versions, state_transitions
-from tokens.deploying.sending.gas import Fees, FeesTooHigh, first_fees, with_reserve
-from tokens.deploying.sending.presales import is_not_ours_to_start, is_presale
-from tokens.deploying.sending.wallet_alerts import Trouble, note, settled
-from tokens.deploying.sending.wallets import is_any_switched_off, is_paused
+from tokens.deploying.sending.gas import FeeCapExceededError, GasFees, add_gas_reserve, initial_fees
+from tokens.deploying.sending.presales import is_presale, is_unauthorized
+from tokens.deploying.sending.wallet_alerts import WalletAlert, clear_alerts, set_alert
+from tokens.deploying.sending.wallets import has_disabled_wallet, is_paused
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_signers import installed_signer
-from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction
+from tokens.models import DeployAttempt, Deployment, DeploymentStatus, DeployWallet, SignedTransaction
 
 logger = logging.getLogger(__name__)
 
-# An order that waited for longer is simulated again before it is signed.
+# A deployment that was queued for longer is simulated again before it is signed.
 FRESH_SECONDS = 60
-# Whatever waits for longer than this has lost its message.
+# After this time its task message counts as lost.
 MESSAGE_SECONDS = 2
-# How long an order waits for a wallet while all of them are held by others' signers; the sweeper takes it up again.
-PATIENCE_SECONDS = 5
-# One of so many orders goes to a wallet though that is in trouble.
-CHANCE_FOR_TROUBLED = 8
-# A sweep takes on so many orders at a time.
+# Timeout for a wallet while other signers hold all of them; the sweeper retries.
+WALLET_TIMEOUT_SECONDS = 5
+# One of this many deployments tries wallets with an alert first.
+TROUBLED_WALLET_INTERVAL = 8
+# Deployments per sweep.
 BATCH = 200
 
 
-class Hindered(Retryable):
-    """The order can't be signed now, and waits on; the text is for the partner.
+class SubmissionDeferredError(RetryableError):
+    """Raised when a deployment can't be signed now and stays queued; the text is for the partner.
 
-    `chain_wide` says that no other order of the chain could be signed either.
+    `chain_wide` means that no other deployment of the chain could be signed either.
     """
 
-    def __init__(self, words: str, *, chain_wide: bool) -> None:
-        super().__init__(words)
+    def __init__(self, message: str, *, chain_wide: bool) -> None:
+        super().__init__(message)
         self.chain_wide = chain_wide
 
 
-class TooDear(Hindered):
-    """No wallet can pay for the order besides what it has in flight; at most `affordable` wei are there for one."""
+class InsufficientFundsError(SubmissionDeferredError):
+    """Raised when no wallet can fund the deployment besides its in-flight ones; `affordable` is in wei."""
 
     def __init__(self, affordable: int) -> None:
         super().__init__(state_transitions.NO_FUNDS, chain_wide=False)
         self.affordable = affordable
 
 
-def submit(deployment_id: int) -> bool:
-    """Sign and send an order that waits; False where it doesn't, or somebody else is at it, or it comes to nothing.
+def submit_deployment(deployment_id: int) -> bool:
+    """Sign and broadcast a queued deployment; return False if it is not queued, locked, or fails.
 
-    Raises Hindered, and then tells the partner.
+    Raises SubmissionDeferredError, after its text is stored for the partner.
     """
-    order = Deployment.objects.filter(pk=deployment_id, status=Deployment.Status.ENQUEUED).first()
-    if order is None:
+    deployment = Deployment.objects.filter(pk=deployment_id, status=DeploymentStatus.ENQUEUED).first()
+    if deployment is None:
         return False
     try:
-        return _submit(order)
-    except Hindered as hindered:
-        state_transitions.say(order, str(hindered))
+        return _submit(deployment)
+    except SubmissionDeferredError as deferred:
+        state_transitions.record_wait_reason(deployment, str(deferred))
         raise
 
 
-def submit_waiting(chain_id: int) -> int:
-    """Submit what waits on a chain and has lost its message, oldest first; how many were signed.
+def submit_unsent(chain_id: int) -> int:
+    """Submit queued deployments of a chain after their task message was lost, oldest first; return the number signed.
 
-    Raises Hindered where none can be.
+    Raises SubmissionDeferredError if none can be signed.
     """
-    lost = Deployment.objects.waiting(chain_id).filter(
+    lost = Deployment.objects.enqueued(chain_id).filter(
         updated_at__lt=timezone.now() - timedelta(seconds=MESSAGE_SECONDS)
     )
     signed, last = 0, 0
@@ -87,143 +93,152 @@ def submit_waiting(chain_id: int) -> int:
             break
         last = found
         try:
-            signed += submit(last)
-        except TooDear as dear:
-            # However many there are, those behind them that can be paid for have their turn.
-            lost = lost.filter(value__lt=dear.affordable)
-        except Hindered as hindered:
-            if hindered.chain_wide:
+            signed += submit_deployment(last)
+        except InsufficientFundsError as underfunded:
+            # Later deployments that can be funded are not blocked by them.
+            lost = lost.filter(value__lt=underfunded.affordable)
+        except SubmissionDeferredError as deferred:
+            if deferred.chain_wide:
                 raise
     return signed
 
 
-def chains_with_waiting() -> list[int]:
-    """The chains that have orders to be signed."""
-    waiting = Deployment.objects.filter(status=Deployment.Status.ENQUEUED)
+def chains_with_unsent() -> list[int]:
+    """Return the chains that have queued deployments."""
+    waiting = Deployment.objects.filter(status=DeploymentStatus.ENQUEUED)
     return sorted(waiting.values_list("chain_id", flat=True).distinct())
 
 
-def _submit(order: Deployment) -> bool:
-    if is_paused(order.chain_id):
-        raise Hindered(state_transitions.PAUSED, chain_wide=True)
-    # Now and then one in trouble gets a chance, lest it is over and nobody knows.
-    wallets = nonce_allocation.candidates(order.chain_id, troubled_last=order.pk % CHANCE_FOR_TROUBLED != 0)
+def _submit(deployment: Deployment) -> bool:
+    if is_paused(deployment.chain_id):
+        raise SubmissionDeferredError(state_transitions.PAUSED, chain_wide=True)
+    # A wallet with an alert is tried now and then, to detect that its cause is gone.
+    wallets = nonce_allocation.candidate_wallets(
+        deployment.chain_id, troubled_last=deployment.pk % TROUBLED_WALLET_INTERVAL != 0
+    )
     if not wallets:
-        raise Hindered(state_transitions.NO_WALLET, chain_wide=True)
-    # Opened once per process, which takes a while with key files: no lock is to wait for it.
-    installed_signer(order.chain_id)
+        raise SubmissionDeferredError(state_transitions.NO_WALLET, chain_wide=True)
+    # Opened once per process, which takes time with key files: no lock may be held meanwhile.
+    installed_signer(deployment.chain_id)
     try:
-        chain = installed_chain(order.chain_id)
-        fees = first_fees(order.chain_id, chain.read_fees())
+        chain = installed_chain(deployment.chain_id)
+        fees = initial_fees(deployment.chain_id, chain.read_fees())
         accounts = chain.read_accounts([wallet.address for wallet in wallets])
-        wallets = _who_may(order, chain, wallets, accounts=accounts)
-    except FeesTooHigh as error:
+        wallets = _able_wallets(deployment, chain, wallets, accounts=accounts)
+    except FeeCapExceededError as error:
         for wallet in wallets:
-            note(wallet.pk, Trouble.FEES, str(error))
-        raise Hindered(state_transitions.FEES, chain_wide=True) from error
-    except SenderTooPoor as error:
-        raise TooDear(max(account.balance for account in accounts.values())) from error
-    except (NodeUnavailable, Permanent) as error:
-        logger.warning("chain %s: can't prepare a deployment: %s", order.chain_id, error)
-        raise Hindered(state_transitions.NO_NODE, chain_wide=True) from error
-    version = _sign_with_any(order, wallets, accounts=accounts, fees=fees) if wallets else None
+            set_alert(wallet.pk, WalletAlert.FEES, str(error))
+        raise SubmissionDeferredError(state_transitions.FEES, chain_wide=True) from error
+    except SenderBalanceTooLowError as error:
+        raise InsufficientFundsError(max(account.balance for account in accounts.values())) from error
+    except (NodeUnavailableError, PermanentError) as error:
+        logger.warning("chain %s: can't prepare a deployment: %s", deployment.chain_id, error)
+        raise SubmissionDeferredError(state_transitions.NO_NODE, chain_wide=True) from error
+    version = _sign_with_any(deployment, wallets, accounts=accounts, fees=fees) if wallets else None
     if version is None:
         return False
-    broadcasting.send(chain, [version])
+    broadcasting.broadcast_versions(chain, [version])
     return True
 
 
-def _is_fresh(order: Deployment) -> bool:
-    """Whether the order was simulated just now, and nothing of it was ever sent."""
-    return not order.attempts and timezone.now() - order.created_at < timedelta(seconds=FRESH_SECONDS)
+def _is_fresh(deployment: Deployment) -> bool:
+    """Return whether the deployment was simulated just now, and none of it was ever sent."""
+    return not deployment.attempts and timezone.now() - deployment.created_at < timedelta(seconds=FRESH_SECONDS)
 
 
-def _who_may(
-    order: Deployment, chain: Chain, wallets: list[DeployWallet], *, accounts: Mapping[str, Account]
+def _able_wallets(
+    deployment: Deployment, chain: Chain, wallets: list[DeployWallet], *, accounts: Mapping[str, AccountState]
 ) -> list[DeployWallet]:
-    """The wallets whose call would work; none where the order comes to nothing, or its token is there already.
+    """Return the wallets that can send the call; none if the deployment fails, or its token exists already.
 
-    What waited, or was tried before, is looked at again, which costs no gas. Anybody may launch, but not every wallet
-    may start presales. Raises Hindered, SenderTooPoor, NodeUnavailable.
+    A deployment that was queued for long or tried before is simulated again, which costs no gas. Any wallet may launch,
+    but not every wallet may start presales. Raises SubmissionDeferredError, SenderBalanceTooLowError,
+    NodeUnavailableError.
     """
-    fresh, presale = _is_fresh(order), is_presale(order)
+    fresh, presale = _is_fresh(deployment), is_presale(deployment)
     if fresh and not presale:
         return wallets
-    if not fresh and settle.note_done(chain, order):
+    if not fresh and settle.mark_if_launched(chain, deployment):
         return []
-    able, refusal = [], None
-    # Only a wallet that has the value of the call can try it.
+    able, rejection = [], None
+    # The simulation needs a wallet that has the call's value.
     richest = max(wallets, key=lambda wallet: accounts[wallet.address].balance)
     for wallet in wallets if presale else [richest]:
         try:
-            simulation = chain.simulate(signed_versions.call_of(order), sender=wallet.address)
-        except WouldRevert as error:
-            refusal = error
+            simulation = chain.simulate(signed_versions.deployment_call(deployment), sender=wallet.address)
+        except WouldRevertError as error:
+            rejection = error
         else:
             able.append(wallet)
-            # What ran out of gas once would do so again.
-            order.gas = max(order.gas, with_reserve(simulation.gas))
-    if refusal is not None and not able:
-        if presale and is_not_ours_to_start(refusal) and is_any_switched_off(order.chain_id):
-            # It was a wallet's when the order was taken, which may be one that is to be switched on again.
-            raise Hindered(state_transitions.NO_WALLET, chain_wide=False)
-        state_transitions.fail(order, refusal.reason)
+            # A call that ran out of gas would do so again.
+            deployment.gas = max(deployment.gas, add_gas_reserve(simulation.gas))
+    if rejection is not None and not able:
+        if presale and is_unauthorized(rejection) and has_disabled_wallet(deployment.chain_id):
+            # A wallet was authorized when the deployment was accepted, and may be enabled again.
+            raise SubmissionDeferredError(state_transitions.NO_WALLET, chain_wide=False)
+        state_transitions.mark_failed(deployment, rejection.reason)
     return wallets if able and not presale else able
 
 
 def _sign_with_any(
-    order: Deployment, wallets: Sequence[DeployWallet], *, accounts: Mapping[str, Account], fees: Fees
+    deployment: Deployment, wallets: Sequence[DeployWallet], *, accounts: Mapping[str, AccountState], fees: GasFees
 ) -> SignedTransaction | None:
-    """A stored version of the order by the first wallet that can; None where somebody else took the order.
+    """Return a stored version, signed by the first wallet that can; None if another process has the deployment.
 
-    Only when every wallet is held is one of them waited for. Raises Hindered.
+    It blocks on a wallet only when all are locked. Raises SubmissionDeferredError.
     """
     affordable: int | None = None
-    refused, wait, deadline = False, False, time.monotonic() + PATIENCE_SECONDS
+    refused, wait, deadline = False, False, time.monotonic() + WALLET_TIMEOUT_SECONDS
     while wallets and time.monotonic() < deadline:
         busy = []
         for wallet in wallets:
             try:
-                return _sign_with(wallet, order, accounts=accounts, fees=fees, wait=wait)
-            except nonce_allocation.WalletBusy:
+                return _sign_with(wallet, deployment, accounts=accounts, fees=fees, wait=wait)
+            except nonce_allocation.WalletLockedError:
                 busy.append(wallet)
-            except nonce_allocation.WalletPoor as error:
-                affordable = max(affordable or 0, nonce_allocation.cost_of(order, max_fee=fees.max_fee) - error.lacks)
-                note(wallet.pk, Trouble.SENDING, f"it lacks {error.lacks} wei for a deployment that waits")
-            except (SignerUnavailable, SignerRefused) as error:
-                # It may sign another order: some have rules of their own.
-                refused = refused or isinstance(error, SignerRefused)
-                note(wallet.pk, Trouble.SIGNER, str(error))
+            except nonce_allocation.InsufficientBalanceError as error:
+                affordable = max(
+                    affordable or 0, nonce_allocation.max_cost(deployment, max_fee=fees.max_fee) - error.shortfall
+                )
+                set_alert(wallet.pk, WalletAlert.SENDING, f"it lacks {error.shortfall} wei for a queued deployment")
+            except (SignerUnavailableError, SignerRejectedError) as error:
+                # The signer may accept another deployment: some have rules of their own.
+                refused = refused or isinstance(error, SignerRejectedError)
+                set_alert(wallet.pk, WalletAlert.SIGNER, str(error))
         wallets, wait = busy, True
     if wallets:
-        raise Hindered(state_transitions.BUSY, chain_wide=True)
+        raise SubmissionDeferredError(state_transitions.BUSY, chain_wide=True)
     if affordable is not None:
-        raise TooDear(affordable)
-    raise Hindered(state_transitions.NO_WALLET, chain_wide=not refused)
+        raise InsufficientFundsError(affordable)
+    raise SubmissionDeferredError(state_transitions.NO_WALLET, chain_wide=not refused)
 
 
 def _sign_with(
-    wallet: DeployWallet, order: Deployment, *, accounts: Mapping[str, Account], fees: Fees, wait: bool
+    wallet: DeployWallet, deployment: Deployment, *, accounts: Mapping[str, AccountState], fees: GasFees, wait: bool
 ) -> SignedTransaction | None:
-    """Nonce, attempt, signature, bytes and status in one database transaction; None where the order is taken.
+    """Store nonce, attempt, signed bytes and status in one database transaction; return None if it is locked.
 
-    Raises WalletBusy, WalletPoor, SignerUnavailable, SignerRefused.
+    Raises WalletLockedError, InsufficientBalanceError, SignerUnavailableError, SignerRejectedError.
     """
-    mine = Deployment.objects.filter(pk=order.pk, status=Deployment.Status.ENQUEUED, attempts=order.attempts)
+    claimed = Deployment.objects.filter(
+        pk=deployment.pk, status=DeploymentStatus.ENQUEUED, attempts=deployment.attempts
+    )
     with transaction.atomic():
-        if mine.select_for_update(no_key=True, skip_locked=True, of=("self",)).first() is None:
+        if claimed.select_for_update(no_key=True, skip_locked=True, of=("self",)).first() is None:
             return None
-        cost = nonce_allocation.cost_of(order, max_fee=fees.max_fee)
-        nonce = nonce_allocation.take(wallet, accounts=accounts, cost=cost, wait=wait)
-        attempt = DeployAttempt.objects.create(deployment=order, wallet=wallet, nonce=nonce)
-        version = signed_versions.sign(attempt, wallet=wallet, order=order, fees=fees, gas=order.gas)
-        mine.move(
-            status=Deployment.Status.SUBMITTED,
-            attempts=order.attempts + 1,
+        cost = nonce_allocation.max_cost(deployment, max_fee=fees.max_fee)
+        nonce = nonce_allocation.allocate_nonce(wallet, accounts=accounts, cost=cost, wait=wait)
+        attempt = DeployAttempt.objects.create(deployment=deployment, wallet=wallet, nonce=nonce)
+        version = signed_versions.sign_version(
+            attempt, wallet=wallet, deployment=deployment, fees=fees, gas=deployment.gas
+        )
+        claimed.update_and_touch(
+            status=DeploymentStatus.SUBMITTED,
+            attempts=deployment.attempts + 1,
             tx_hash=version.tx_hash,
-            gas=order.gas,
+            gas=deployment.gas,
             error="",
             final_at=None,
         )
-    settled(wallet, Trouble.SIGNER, Trouble.FEES)
+    clear_alerts(wallet, WalletAlert.SIGNER, WalletAlert.FEES)
     return version

@@ -1,4 +1,4 @@
-"""What keeps wallets from sending, in words for operators: one line for each kind, so that none wipes out another."""
+"""Alerts of wallets, for operators: one line for each kind, so that none overwrites another."""
 
 import logging
 from enum import StrEnum
@@ -10,22 +10,22 @@ from tokens.models import DeployWallet
 logger = logging.getLogger(__name__)
 
 
-class Trouble(StrEnum):
-    """What a line is about; each begins with its kind."""
+class WalletAlert(StrEnum):
+    """Kind of an alert; each line begins with it."""
 
-    # There is little of the native coin left.
+    # The balance in the native coin is low.
     BALANCE = "balance"
-    # Whoever has the key does not sign.
+    # The signer does not sign.
     SIGNER = "signer"
-    # The cap is below what the chain wants.
+    # The fee cap is below the chain's gas price.
     FEES = "fees"
-    # A node says no, or another transaction has the place.
+    # A node rejects a transaction, or another one uses the nonce.
     SENDING = "sending"
 
 
-def note(wallet_id: int, kind: Trouble, words: str) -> None:
-    """Say what is the matter with a wallet, in one line without a URL; without words, that this is over."""
-    line = f"{kind}: {' '.join(words.split())}" if words else ""
+def set_alert(wallet_id: int, kind: WalletAlert, message: str) -> None:
+    """Store a wallet's alert of this kind as one line without a URL; an empty text clears it."""
+    line = f"{kind}: {' '.join(message.split())}" if message else ""
     seen = DeployWallet.objects.filter(pk=wallet_id).values_list("trouble", flat=True).first()
     if seen is None or _with(seen, kind, line) == seen:
         return
@@ -37,13 +37,13 @@ def note(wallet_id: int, kind: Trouble, words: str) -> None:
         logger.warning("chain %s, wallet %s: %s", wallet.chain_id, wallet.address, line)
 
 
-def settled(wallet: DeployWallet, *kinds: Trouble) -> None:
-    """Say that this is over, where the row as it was read says that there is anything."""
+def clear_alerts(wallet: DeployWallet, *kinds: WalletAlert) -> None:
+    """Clear these kinds of alerts, if the row as it was read has any."""
     if wallet.trouble:
         for kind in kinds:
-            note(wallet.pk, kind, "")
+            set_alert(wallet.pk, kind, "")
 
 
-def _with(trouble: str, kind: Trouble, line: str) -> str:
+def _with(trouble: str, kind: WalletAlert, line: str) -> str:
     others = [other for other in trouble.splitlines() if not other.startswith(f"{kind}:")]
     return "\n".join([*others, line] if line else others)

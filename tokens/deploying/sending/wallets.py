@@ -1,4 +1,4 @@
-"""The wallets that send deployments: which there are, what they own, and whom a simulation comes from."""
+"""Wallets that send deployments: their rows and balances, the senders of simulations, and the chains' pause flags."""
 
 from dataclasses import dataclass, fields
 from decimal import Decimal
@@ -8,25 +8,25 @@ from django.db.models import Count, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from config.http.json_client import Retryable
+from config.http.errors import RetryableError
 from tokens.deploying.sending import wallet_alerts
-from tokens.deploying.sending.wallet_alerts import Trouble
+from tokens.deploying.sending.wallet_alerts import WalletAlert
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_signers import installed_signer, signing_chains
-from tokens.models import DeployAttempt, DeployWallet
+from tokens.models import AttemptState, DeployAttempt, DeployWallet
 from tokens.models.deployment import DeploySwitch
 
 _WEI_PER_COIN = 10**18
 
 
-_OPEN = DeployAttempt.objects.filter(wallet=OuterRef("pk"), state=DeployAttempt.State.OPEN, final_at__isnull=True)
-# How many nonces of a wallet wait for a receipt: by the index of what is not final, for a wallet has many that are.
+_OPEN = DeployAttempt.objects.filter(wallet=OuterRef("pk"), state=AttemptState.OPEN, final_at__isnull=True)
+# Number of nonces without a receipt, by the partial index of attempts that are not final: most are.
 IN_FLIGHT = Coalesce(Subquery(_OPEN.order_by().values("wallet").annotate(count=Count("pk")).values("count")), 0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WalletState:
-    """A wallet as its row has it: `balance` is in wei, None before a node was asked."""
+    """State of a wallet's row: `balance` is in wei, None before it was first read."""
 
     chain_id: int
     address: str
@@ -38,15 +38,15 @@ class WalletState:
     trouble: str
 
 
-class NoWallet(Retryable):
-    """No wallet can send on the chain now: there is none, an operator switched it off, or nobody has its key."""
+class NoWalletError(RetryableError):
+    """Raised when a chain has no usable wallet: none exists, all are disabled, or no signer has their keys."""
 
 
-def note_wallets(chain_id: int) -> int:
-    """Have a row for each address that the chain's signer has, with its present balance; how many they are.
+def refresh_wallets(chain_id: int) -> int:
+    """Store a row for each address of the chain's signer, with its balance; return their number.
 
-    Rows of other addresses are no longer `signable`. A balance below DEPLOY_LOW_BALANCE_ETH is a trouble of the wallet
-    until it is higher. Raises UnsupportedChain and NodeUnavailable, after the rows are there.
+    Rows of other addresses are no longer `signable`. A balance below DEPLOY_LOW_BALANCE_ETH is an alert of the wallet
+    until it is higher. Raises UnsupportedChainError and NodeUnavailableError, after the rows are stored.
     """
     addresses = installed_signer(chain_id).addresses
     rows = [DeployWallet(chain_id=chain_id, address=address, signable=True) for address in sorted(addresses)]
@@ -54,7 +54,7 @@ def note_wallets(chain_id: int) -> int:
     wallets = DeployWallet.objects.filter(chain_id=chain_id)
     wallets.filter(address__in=addresses, signable=False).update(signable=True)
     wallets.filter(signable=True).exclude(address__in=addresses).update(signable=False)
-    # With those whose key is gone: they may have transactions in flight, and somebody may miss what is left there.
+    # Including wallets without a key: they may have transactions in flight, and funds left.
     known = {wallet.address: wallet for wallet in wallets}
     if known:
         for address, account in installed_chain(chain_id).read_accounts(tuple(known)).items():
@@ -62,58 +62,57 @@ def note_wallets(chain_id: int) -> int:
     return len(addresses)
 
 
-def noted_chains() -> set[int]:
-    """The chains whose wallets are to be noted: those that have a signer, and those that had one."""
+def chains_with_wallets() -> set[int]:
+    """Return the chains that have or had a signer; their wallets are to be refreshed."""
     return signing_chains() | set(DeployWallet.objects.values_list("chain_id", flat=True).distinct())
 
 
-def read_wallets() -> list[WalletState]:
-    """All wallets that were ever noted, chain by chain."""
+def list_wallets() -> list[WalletState]:
+    """Return all wallets that were ever stored, by chain."""
     rows = DeployWallet.objects.annotate(in_flight=IN_FLIGHT).order_by("chain_id", "address")
     return [WalletState(**{field.name: getattr(row, field.name) for field in fields(WalletState)}) for row in rows]
 
 
-def is_any_switched_off(chain_id: int) -> bool:
-    """Whether an operator has switched a wallet off that could send."""
+def has_disabled_wallet(chain_id: int) -> bool:
+    """Return whether an operator has disabled a wallet that could send."""
     return DeployWallet.objects.filter(chain_id=chain_id, enabled=False, signable=True).exists()
 
 
 def usable_wallets(chain_id: int) -> QuerySet[DeployWallet]:
-    """The wallets that an operator has not switched off and that somebody can sign for, the richest first."""
+    """Return the enabled wallets that have a signer, highest balance first."""
     usable = DeployWallet.objects.filter(chain_id=chain_id, enabled=True, signable=True)
     return usable.order_by(F("balance").desc(nulls_last=True), "pk")
 
 
-def senders_for(chain_id: int) -> list[str]:
-    """The addresses (EIP-55) that simulations may come from, one at least: the richest wallet's first. Raises NoWallet.
+def simulation_senders(chain_id: int) -> list[str]:
+    """Return the addresses (EIP-55) that simulations may come from, highest balance first. Raises NoWalletError.
 
-    Where no wallet of the chain can be signed for, they are noted now, with the errors of `note_wallets`: the first
+    If no wallet of the chain has a signer, they are refreshed now, with the errors of `refresh_wallets`: the first
     deployment of an installation does not wait for a worker to do so.
     """
     if not DeployWallet.objects.filter(chain_id=chain_id, signable=True).exists():
-        note_wallets(chain_id)
+        refresh_wallets(chain_id)
     addresses = list(usable_wallets(chain_id).values_list("address", flat=True))
     if not addresses:
-        raise NoWallet(f"no wallet can send on chain {chain_id}")
+        raise NoWalletError(f"no wallet can send on chain {chain_id}")
     return addresses
 
 
-def is_low(balance: Decimal | int | None) -> bool:
-    """Whether a balance in wei wants an operator; an unknown one does not yet."""
+def is_low_balance(balance: Decimal | int | None) -> bool:
+    """Return whether a balance in wei is below DEPLOY_LOW_BALANCE_ETH; an unknown one is not."""
     low: Decimal = settings.DEPLOY_LOW_BALANCE_ETH
     return balance is not None and balance < low * _WEI_PER_COIN
 
 
 def _note_balance(wallet: DeployWallet, balance: int) -> None:
     DeployWallet.objects.filter(pk=wallet.pk).update(balance=balance, balance_at=timezone.now())
-    # One that sends nothing needs nothing.
-    low = wallet.signable and is_low(balance)
-    # Without the balance itself, which changes with each deployment: a trouble is said once.
-    words = f"less than {settings.DEPLOY_LOW_BALANCE_ETH.normalize():f} of the native coin is left" if low else ""
-    wallet_alerts.note(wallet.pk, Trouble.BALANCE, words)
+    # A wallet without a signer needs no balance.
+    low = wallet.signable and is_low_balance(balance)
+    # Without the balance itself, which changes with each deployment: the text stays the same and is logged once.
+    message = f"less than {settings.DEPLOY_LOW_BALANCE_ETH.normalize():f} of the native coin is left" if low else ""
+    wallet_alerts.set_alert(wallet.pk, WalletAlert.BALANCE, message)
 
 
-# The operators' switch of a chain: while it is off, no order is taken there and none is signed.
 def is_paused(chain_id: int) -> bool:
-    """Whether operators have paused deployments on the chain; without a row they go on."""
+    """Return whether operators have paused deployments on the chain; without a row they are not paused."""
     return DeploySwitch.objects.filter(chain_id=chain_id, paused=True).exists()

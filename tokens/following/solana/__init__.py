@@ -1,0 +1,1 @@
+"""Following of Solana by the signature lists of accounts."""

@@ -1,4 +1,4 @@
-"""The transactions that name an account, listed from the newest back, page by page, until they meet what is read."""
+"""Signature listings of an account: pages from the newest transaction back to those that are read."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -6,75 +6,82 @@ from datetime import UTC, datetime
 from django.db import transaction
 from django.utils import timezone
 
-from tokens.chains.solana.solana_chain import MOST_LISTED, SignatureInfo, SolanaChain
-from tokens.chains.types import NodeUnavailable
+from tokens.chains.errors import NodeUnavailableError
+from tokens.chains.solana.solana_chain import MAX_LISTED, SignatureInfo, SolanaChain
 from tokens.following.solana import followed_accounts
 from tokens.models import FollowedAccount, ListedSignature
 
-# So many transactions more than are known are asked for first.
-_ROOM_FOR_NEWS = 50
+# The number of signatures that is requested beyond the stored ones.
+_EXTRA_SIGNATURES = 50
 
 
-def list_page(account: FollowedAccount, *, chain: SolanaChain, head: int) -> None:
-    """Take the listing one page further, or begin one at `head`, the newest finalised slot, and keep what is new.
+def list_signature_page(account: FollowedAccount, *, chain: SolanaChain, head: int) -> None:
+    """Advance the listing by one page, or begin one at `head`, the newest finalised slot, and store new signatures.
 
-    Each page but the first is asked for so that the last transaction of the page before comes once more: a node that
-    lacks the one from which it is to go on answers with nothing, as it does at the end. Where the end comes before
-    what was read, the node has forgotten some, and nothing is believed; where nothing was read yet, the end is believed
-    that no node knows better.
-    Raises NodeUnavailable, Overtaken.
+    Each page but the first overlaps the page before by one transaction: a node that lacks the transaction to continue
+    from responds with an empty page, as it does at the end. If the listing ends above stored transactions, the node has
+    pruned some, and the listing is discarded. If nothing was read yet, the end is trusted only after all nodes agree
+    that there is nothing older. Raises NodeUnavailableError, ProgressConflictError.
     """
     begins = account.listing_slot is None
     slot = head if account.listing_slot is None else account.listing_slot
     before = account.listed_before or None
-    page = chain.list_signatures(account.address, before=before, min_slot=slot, most=_page_length(account))
+    page = chain.list_signatures(account.address, before=before, min_slot=slot, limit=_page_length(account))
     if account.complete_to is None and not account.read_to and _seems_last(account, page):
-        page = _ask_all(account, chain=chain, before=before, slot=slot)
+        page = _list_by_all_nodes(account, chain=chain, before=before, slot=slot)
     older = page if begins else _behind(account, page)
-    # A page may have any length, and only one with nothing older is the last; a single transaction has none to overlap.
+    # A page may have any length; only one without older transactions is the last. A single transaction has none to
+    # overlap.
     floor = followed_accounts.floor_of(account)
     at_end = not older or (begins and len(page) == 1) or older[-1].slot < floor
     wanted = followed_accounts.lowest_known(account)
     met = account.met or any(info.signature == wanted for info in page)
     if at_end and account.read_to and not met:
-        followed_accounts.give_up_listing(account)
-        raise NodeUnavailable(f"chain {chain.info.chain_id}: its node lists {account.address} without what was read")
-    news: dict[str, object] = {"met": met, "listed": at_end}
+        followed_accounts.restart_listing(account)
+        raise NodeUnavailableError(
+            f"chain {chain.info.chain_id}: its node lists {account.address} without transactions that were read"
+        )
+    changes: dict[str, object] = {"met": met, "listed": at_end}
     if begins:
         newest = page[0] if page else None
-        news |= {
+        changes |= {
             "listing_slot": slot,
             "listing_at": timezone.now(),
             "listed_from": newest.signature if newest else "",
             "listed_from_slot": newest.slot if newest else 0,
         }
     if not at_end:
-        news |= {"listed_to": page[-1].signature, "listed_before": page[-2].signature}
+        changes |= {"listed_to": page[-1].signature, "listed_before": page[-2].signature}
     with transaction.atomic():
-        followed_accounts.move(account, **news)
+        followed_accounts.advance_account(account, **changes)
         _keep(account, [info for info in page if info.slot >= floor and not info.failed])
 
 
 def _page_length(account: FollowedAccount) -> int:
-    """How many transactions are asked for: where little is new, the first page comes down to what was read."""
+    """Return the page size to request. If little is new, the first page reaches down to stored transactions."""
     if account.listing_slot is not None or not account.read_to:
-        return MOST_LISTED
+        return MAX_LISTED
     known = ListedSignature.objects.filter(
         account=account, read=True, slot__gte=followed_accounts.floor_of(account)
     ).count()
-    return min(MOST_LISTED, known + _ROOM_FOR_NEWS)
+    return min(MAX_LISTED, known + _EXTRA_SIGNATURES)
 
 
-def _ask_all(account: FollowedAccount, *, chain: SolanaChain, before: str | None, slot: int) -> list[SignatureInfo]:
-    """The page of whichever node knows most that is older: one that has forgotten the past lists what it has, as if
-    that were all. Raises NodeUnavailable where one is not heard, for it may be the only one that knows.
+def _list_by_all_nodes(
+    account: FollowedAccount, *, chain: SolanaChain, before: str | None, slot: int
+) -> list[SignatureInfo]:
+    """Return the longest page of all nodes. A node that has pruned history lists the rest as if it were all.
+
+    Raises NodeUnavailableError if a node does not respond, because it may be the only one with the history.
     """
-    pages = chain.list_by_every_node(account.address, before=before, min_slot=slot)
-    heard = [page for page in pages if page is not None]
-    if len(heard) < len(pages):
-        words = f"its nodes don't all tell where the list of {account.address} ends"
-        raise NodeUnavailable(f"chain {account.chain_id}: {words}")
-    return max((page for page in heard if account.listing_slot is None or _meets(account, page)), key=len, default=[])
+    pages = chain.list_signatures_by_node(account.address, before=before, min_slot=slot)
+    responses = [page for page in pages if page is not None]
+    if len(responses) < len(pages):
+        reason = f"not all nodes returned the end of the list of {account.address}"
+        raise NodeUnavailableError(f"chain {account.chain_id}: {reason}")
+    return max(
+        (page for page in responses if account.listing_slot is None or _meets(account, page)), key=len, default=[]
+    )
 
 
 def _seems_last(account: FollowedAccount, page: Sequence[SignatureInfo]) -> bool:
@@ -86,28 +93,28 @@ def _meets(account: FollowedAccount, page: Sequence[SignatureInfo]) -> bool:
 
 
 def _older(account: FollowedAccount, page: Sequence[SignatureInfo]) -> Sequence[SignatureInfo]:
-    """What the page has beyond the oldest transaction that is listed; nothing where it lacks that."""
+    """Return the part of the page beyond the oldest listed transaction; empty if the page lacks that transaction."""
     signatures = [info.signature for info in page]
     return page[signatures.index(account.listed_to) + 1 :] if account.listed_to in signatures else ()
 
 
 def _behind(account: FollowedAccount, page: Sequence[SignatureInfo]) -> Sequence[SignatureInfo]:
-    """What the page has beyond the oldest transaction that is listed.
+    """Return the part of the page beyond the oldest listed transaction.
 
-    Raises NodeUnavailable where it lacks that: an empty one is of a node that is behind or forgets, and another one may
-    go on. One that is not empty is of an index that has changed meanwhile, and the listing begins anew.
+    Raises NodeUnavailableError if the page lacks it. An empty page comes from a node that lags or prunes, and another
+    node may continue. Another page comes from an index that has changed meanwhile, and the listing is restarted.
     """
     if not _meets(account, page):
         if page:
-            followed_accounts.give_up_listing(account)
-        raise NodeUnavailable(
-            f"chain {account.chain_id}: its node lists {account.address} without what another page had"
+            followed_accounts.restart_listing(account)
+        raise NodeUnavailableError(
+            f"chain {account.chain_id}: its node lists {account.address} without transactions of another page"
         )
     return _older(account, page)
 
 
 def _keep(account: FollowedAccount, page: Sequence[SignatureInfo]) -> None:
-    """Note transactions, newest first, that are to be read; those that are known stay as they are."""
+    """Store signatures to be read, newest first; stored ones stay unchanged."""
     rows = [
         ListedSignature(
             account=account,

@@ -1,4 +1,4 @@
-"""Solana's accounts, followed until the turn ends: each listed and read in its turn, and how far all are is noted."""
+"""The loop over Solana's followed accounts: each is listed and read in turn, and their common progress stored."""
 
 import logging
 import time
@@ -6,132 +6,131 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
-from config.http.json_client import Retryable
+from config.http.errors import RetryableError
 from tokens.chains.solana.solana_chain import SolanaChain
-from tokens.following import chain_heads
-from tokens.following.coverage import Overtaken
-from tokens.following.leader_loops import Term
+from tokens.following.coverage import ProgressConflictError
+from tokens.following.leader_loops import LeaderSession
 from tokens.following.solana import followed_accounts
-from tokens.following.solana.account_listing import list_page
-from tokens.following.solana.signature_reading import Read, read_some
+from tokens.following.solana.account_listing import list_signature_page
+from tokens.following.solana.signature_reading import ReadCounts, read_listed
 from tokens.installation.installed_chains import installed_solana
 from tokens.models import FollowedAccount
 
 logger = logging.getLogger(__name__)
 
-# What troubles call this loop.
+# The name of this loop among the failures.
 ACCOUNTS = "accounts"
 
-# Seconds between two lines about an account that has much to be read.
-_LINE_EVERY = 10.0
+# Seconds between two log lines about an account with a long history.
+_LOG_INTERVAL_SECONDS = 10.0
 
 
-def follow_accounts(term: Term) -> None:
-    """List and read the accounts of the registry, again and again, until the turn ends."""
-    rounds = Rounds(installed_solana())
-    while not term.ended.is_set():
+def follow_accounts(session: LeaderSession) -> None:
+    """List and read the accounts of the registry, again and again, until the session ends."""
+    rounds = AccountRounds(installed_solana())
+    while not session.ended.is_set():
         try:
-            busy = rounds.take(term)
-            term.troubles.clear(ACCOUNTS)
-        except Retryable as error:
-            term.ended.wait(term.troubles.note(ACCOUNTS, error, longest_pause=settings.FOLLOW_POLL_SECONDS))
+            busy = rounds.run_once(session)
+            session.failures.clear(ACCOUNTS)
+        except RetryableError as error:
+            session.ended.wait(session.failures.record(ACCOUNTS, error, max_delay=settings.FOLLOW_POLL_SECONDS))
             continue
         if not busy:
-            term.ended.wait(settings.FOLLOW_POLL_SECONDS)
+            session.ended.wait(settings.FOLLOW_POLL_SECONDS)
 
 
 @dataclass
-class Rounds:
-    """What is done over and over: one step for each account, so that one with a long past holds up no other."""
+class AccountRounds:
+    """Rounds of one step per account, so that an account with a long history delays no other."""
 
     chain: SolanaChain
-    _pace: "_Pace" = field(default_factory=lambda: _Pace(), init=False)
+    _rate: "_ReadRate" = field(default_factory=lambda: _ReadRate(), init=False)
 
-    def take(self, term: Term) -> bool:
-        """Take a step for each account, and note how far they are; says whether some have more to do at once.
+    def run_once(self, session: LeaderSession) -> bool:
+        """Take a step for each account and store their progress. Return whether some have more to do at once.
 
-        Where a step fails, only its account waits. Raises NodeUnavailable where there is no newest slot to be had.
+        A failed step delays only its account. Raises NodeUnavailableError without a newest slot.
         """
         head = self.chain.read_head()
         rows = followed_accounts.open_accounts(self.chain.info)
         busy = False
         for account in rows:
-            if term.ended.is_set():
+            if session.ended.is_set():
                 break
-            busy |= self._step(account, term, head=head)
-        chain_heads.store_slots(self.chain.info, head=head, followed=followed_accounts.followed_to(rows))
+            busy |= self._step(account, session, head=head)
+        followed_accounts.store_slot_head(self.chain.info, head=head, followed=followed_accounts.followed_slot(rows))
         return busy
 
-    def _step(self, account: FollowedAccount, term: Term, *, head: int) -> bool:
+    def _step(self, account: FollowedAccount, session: LeaderSession, *, head: int) -> bool:
         part = f"account {account.address}"
         try:
             has_more = self.advance(account, head=head)
-        except Overtaken as error:
-            # Whoever else leads the chain by now will be told by the lock.
+        except ProgressConflictError as error:
+            # Another process has taken over; the leader lock decides that.
             logger.info("%s", error)
             account.refresh_from_db()
             return False
-        except Retryable as error:
-            # The next round comes after the pause between two anyway.
-            term.troubles.note(part, error, longest_pause=settings.FOLLOW_POLL_SECONDS)
+        except RetryableError as error:
+            # The next round comes after a delay anyway.
+            session.failures.record(part, error, max_delay=settings.FOLLOW_POLL_SECONDS)
             account.refresh_from_db()
             return False
-        # A first page says nothing of those behind it, which may be what is wrong each time.
+        # The first page proves nothing about later ones, which may be what fails each time.
         if account.listed or not has_more:
-            term.troubles.clear(part)
+            session.failures.clear(part)
         return has_more
 
     def advance(self, account: FollowedAccount, *, head: int) -> bool:
-        """List one page, or read what is listed; says whether more is to be done before the account is up to date.
+        """List one page, or read listed transactions. Return whether the account needs further steps to be up to date.
 
-        Raises Overtaken, Retryable.
+        Raises ProgressConflictError, RetryableError.
         """
         if not account.listed:
-            list_page(account, chain=self.chain, head=head)
+            list_signature_page(account, chain=self.chain, head=head)
             if not account.listed:
                 return True
-        if followed_accounts.unread(account).exists():
-            self._pace.begin(account)
-            self._pace.note(account, read_some(account, chain=self.chain))
-            if followed_accounts.unread(account).exists():
+        if followed_accounts.unread_signatures(account).exists():
+            self._rate.begin(account)
+            self._rate.record(account, read_listed(account, chain=self.chain))
+            if followed_accounts.unread_signatures(account).exists():
                 return True
-        self._pace.end(account)
-        followed_accounts.complete(account)
+        self._rate.end(account)
+        followed_accounts.complete_listing(account)
         return False
 
 
 @dataclass
-class _Pace:
-    """How fast accounts are read, for the log."""
+class _ReadRate:
+    """The rate at which accounts are read, for the log."""
 
     _begun: dict[int, float] = field(default_factory=dict, init=False)
-    _said: dict[int, float] = field(default_factory=dict, init=False)
-    _read: dict[int, Read] = field(default_factory=dict, init=False)
+    _logged_at: dict[int, float] = field(default_factory=dict, init=False)
+    _read: dict[int, ReadCounts] = field(default_factory=dict, init=False)
 
     def begin(self, account: FollowedAccount) -> None:
-        """The account is about to be read, or goes on."""
+        """Start or continue the measurement of an account."""
         now = self._begun.setdefault(account.pk, time.monotonic())
-        self._said.setdefault(account.pk, now)
+        self._logged_at.setdefault(account.pk, now)
 
-    def note(self, account: FollowedAccount, read: Read) -> None:
-        """So much was read since the last time."""
-        before = self._read.get(account.pk, Read(transactions=0, launches=0))
-        self._read[account.pk] = Read(
+    def record(self, account: FollowedAccount, read: ReadCounts) -> None:
+        """Record what was read since the last call."""
+        before = self._read.get(account.pk, ReadCounts(transactions=0, launches=0))
+        self._read[account.pk] = ReadCounts(
             transactions=before.transactions + read.transactions, launches=before.launches + read.launches
         )
-        if time.monotonic() - self._said[account.pk] >= _LINE_EVERY:
-            self._say(account)
+        if time.monotonic() - self._logged_at[account.pk] >= _LOG_INTERVAL_SECONDS:
+            self._log(account)
 
     def end(self, account: FollowedAccount) -> None:
-        """The account is up to date."""
+        """End the measurement: the account is up to date."""
         read = self._read.get(account.pk)
         if read and read.launches:
-            self._say(account)
-        for kept in (self._begun, self._said, self._read):
-            kept.pop(account.pk, None)
+            self._log(account)
+        for state in (self._begun, self._logged_at, self._read):
+            state.pop(account.pk, None)
 
-    def _say(self, account: FollowedAccount) -> None:
-        now = self._said[account.pk] = time.monotonic()
+    def _log(self, account: FollowedAccount) -> None:
+        now = self._logged_at[account.pk] = time.monotonic()
         read, seconds = self._read[account.pk], max(now - self._begun[account.pk], 0.001)
         logger.info(
             "chain=%s account=%s transactions=%s launches=%s transactions_per_second=%.0f",

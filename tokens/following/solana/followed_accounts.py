@@ -1,7 +1,7 @@
-"""The accounts of Solana's launchpads: which are followed, how far each is read, and the one way in which that moves.
+"""The followed accounts of Solana's launchpads, and the one function that advances their progress.
 
-Progress moves by compare-and-set, in the transaction that writes what was found. So a process that is killed at any
-instant resumes without a gap, and two that follow the same account notice each other.
+Progress advances by compare-and-set, in the transaction that writes what was found. So a process killed at any instant
+resumes without a gap, and two processes that follow the same account notice each other.
 """
 
 import logging
@@ -14,14 +14,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from tokens.chains.registry.chains import ChainInfo
-from tokens.following.coverage import Overtaken
-from tokens.models import FollowedAccount, ListedSignature
+from tokens.following.chain_heads import follower_name
+from tokens.following.coverage import ProgressConflictError
+from tokens.models import ChainHead, FollowedAccount, ListedSignature
 
 logger = logging.getLogger(__name__)
 
-# A listing goes on for so many slots, which are about a minute, below the newest transaction that was read before. A
-# node proves by its newest slot that it has come far enough, and not that its index of signatures has: it counts
-# itself as well up to 128 slots behind the others.
+# A listing overlaps the last one by so many slots, about a minute. A node's newest slot proves that it is recent
+# enough, but not that its signature index is: a node counts as healthy up to 128 slots behind the others.
 OVERLAP_SLOTS = 150
 
 _LISTING = {
@@ -38,14 +38,14 @@ _STATE = ("read_to", "complete_to", *_LISTING)
 
 
 def followed_addresses(chain: ChainInfo) -> tuple[str, ...]:
-    """The accounts by which launches are told, each once."""
+    """Return the accounts that launches name, each once."""
     return tuple(dict.fromkeys([*chain.addresses("launch_config"), *chain.addresses("launch_creator")]))
 
 
 def open_accounts(chain: ChainInfo) -> list[FollowedAccount]:
-    """The rows of the accounts that the registry has now; one that it has gained is read from FOLLOW_FROM's slot on.
+    """Return the rows of the registry's accounts; a new account is read from the slot of FOLLOW_FROM on.
 
-    Without FOLLOW_FROM all of its transactions are read. The row of one that it has lost stays as it is.
+    Without FOLLOW_FROM, all of its transactions are read. The row of an account that left the registry stays as it is.
     """
     addresses = followed_addresses(chain)
     there = {
@@ -56,79 +56,83 @@ def open_accounts(chain: ChainInfo) -> list[FollowedAccount]:
     return [there.get(address) or open_account(address, chain, first_slot=first) for address in addresses]
 
 
-def move(account: FollowedAccount, **news: Any) -> None:
-    """Set columns of progress, unless somebody else has; locks the row until the end of the database transaction.
+def advance_account(account: FollowedAccount, **changes: Any) -> None:
+    """Set progress columns, and lock the row until the end of the database transaction.
 
-    Raises Overtaken. After a transaction that was rolled back, the row in memory is to be read again.
+    Raises ProgressConflictError if another process has changed them. After a rollback, the row in memory has to be
+    reloaded.
     """
     before = {name: getattr(account, name) for name in _STATE}
     unchanged = FollowedAccount.objects.filter(pk=account.pk, **before)
-    if not unchanged.update(**news, updated_at=timezone.now()):
-        raise Overtaken(f"{account}: somebody else follows it")
-    for name, value in news.items():
+    if not unchanged.update(**changes, updated_at=timezone.now()):
+        raise ProgressConflictError(f"{account}: another process follows it")
+    for name, value in changes.items():
         setattr(account, name, value)
 
 
-def give_up_listing(account: FollowedAccount) -> None:
-    """Begin the listing anew the next time; what it told of stays to be read. Raises Overtaken."""
-    move(account, **_LISTING)
+def restart_listing(account: FollowedAccount) -> None:
+    """Discard the listing, to start it anew; listed transactions stay to be read. Raises ProgressConflictError."""
+    advance_account(account, **_LISTING)
 
 
 def lowest_known(account: FollowedAccount) -> str:
-    """The oldest transaction that a listing must meet: of those to which it comes down, or what was read last.
+    """Return the oldest transaction that a listing must reach: the oldest read one in its range, or the last one read.
 
-    Where a node has forgotten what is older, a listing that has met `read_to` may end above what listings overlap by.
+    If a node has forgotten what is older, a listing that has reached `read_to` may end above the overlap of listings.
     """
     known = ListedSignature.objects.filter(account=account, read=True).order_by("slot", "-pk")
     return known.values_list("signature", flat=True).first() or account.read_to
 
 
-def unread(account: FollowedAccount) -> Any:
-    """The account's transactions that are listed and not read, oldest first."""
+def unread_signatures(account: FollowedAccount) -> Any:
+    """Return the account's transactions that are listed and not read, oldest first."""
     return ListedSignature.objects.filter(account=account, read=False).order_by("slot", "-pk")
 
 
-def complete(account: FollowedAccount) -> None:
-    """Note that all of a listing is read, and forget what no further listing comes down to. Raises Overtaken."""
+def complete_listing(account: FollowedAccount) -> None:
+    """Store that a listing is read in full, and delete signatures below the range of later listings.
+
+    Raises ProgressConflictError.
+    """
     with transaction.atomic():
-        news: dict[str, Any] = {"complete_to": account.listing_slot, "complete_at": account.listing_at}
+        changes: dict[str, Any] = {"complete_to": account.listing_slot, "complete_at": account.listing_at}
         if account.listed_from:
-            news |= {"read_to": account.listed_from, "read_to_slot": account.listed_from_slot}
-        move(account, **_LISTING, **news)
+            changes |= {"read_to": account.listed_from, "read_to_slot": account.listed_from_slot}
+        advance_account(account, **_LISTING, **changes)
         past = ListedSignature.objects.filter(account=account, read=True, slot__lt=floor_of(account))
         past.delete()
 
 
 def floor_of(account: FollowedAccount) -> int:
-    """The lowest slot to which the next listing comes down."""
+    """Return the lowest slot of the next listing."""
     return max(account.first_slot, account.read_to_slot - OVERLAP_SLOTS if account.read_to else 0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Followed:
-    """Up to which slot all accounts are read, and since when what comes next waits, as far as that is known."""
+class FollowedSlot:
+    """The slot up to which all accounts are read, and the time since when the next one waits, if any."""
 
     slot: int
     at: datetime | None
 
 
-def followed_to(accounts: list[FollowedAccount]) -> Followed | None:
-    """How far all of these are read; None where there are none, or where it is not known yet what is to be read."""
-    found = [_followed_to(account) for account in accounts]
+def followed_slot(accounts: list[FollowedAccount]) -> FollowedSlot | None:
+    """Return how far all accounts are read; None without accounts, or before their listings are complete."""
+    found = [_account_followed_slot(account) for account in accounts]
     known = [followed for followed in found if followed is not None]
     return min(known, key=lambda followed: followed.slot) if known and len(known) == len(found) else None
 
 
-def _followed_to(account: FollowedAccount) -> Followed | None:
-    if account.listed and (oldest := unread(account).first()):
-        return Followed(slot=oldest.slot - 1, at=oldest.at or account.complete_at)
-    return None if account.complete_to is None else Followed(slot=account.complete_to, at=account.complete_at)
+def _account_followed_slot(account: FollowedAccount) -> FollowedSlot | None:
+    if account.listed and (oldest := unread_signatures(account).first()):
+        return FollowedSlot(slot=oldest.slot - 1, at=oldest.at or account.complete_at)
+    return None if account.complete_to is None else FollowedSlot(slot=account.complete_to, at=account.complete_at)
 
 
 def open_account(address: str, chain: ChainInfo, *, first_slot: int, first: str = "") -> FollowedAccount:
-    """The account's row; a new one where there is none, which is read from this slot on.
+    """Return the account's row; a new row is read from slot `first_slot` on.
 
-    `first` is a transaction of that slot, where one is known, which the first listing must meet to be believed.
+    `first` is a transaction of that slot, which the first listing must reach to be trusted.
     """
     account, created = FollowedAccount.objects.get_or_create(
         chain_id=chain.chain_id,
@@ -138,3 +142,21 @@ def open_account(address: str, chain: ChainInfo, *, first_slot: int, first: str 
     if created:
         logger.info("chain=%s account=%s is followed from slot %s", chain.chain_id, address, first_slot)
     return account
+
+
+def store_slot_head(info: ChainInfo, *, head: int, followed: FollowedSlot | None) -> None:
+    """Store the newest finalised slot, and how far the chain's accounts are read.
+
+    The time of the slot itself would cost another call, and is only a few seconds before the report.
+    """
+    now = timezone.now()
+    columns = {
+        "head": head,
+        "final": head,
+        "followed": followed and followed.slot,
+        "followed_at": followed and followed.at,
+        "head_at": now,
+        "seen_at": now,
+        "follower": follower_name(),
+    }
+    ChainHead.objects.update_or_create(pk=info.chain_id, defaults=columns)

@@ -1,4 +1,4 @@
-"""Listed transactions, read oldest first, several requests at a time, and written with their account's progress."""
+"""Listed transactions, read oldest first in concurrent requests, and written with their account's progress."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -9,24 +9,25 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from config.http.json_client import Retryable
-from config.postgresql.bulk_load import commit_lazily
+from config.http.errors import RetryableError
+from config.postgresql.bulk_load import commit_asynchronously
+from tokens.chains.errors import LogDecodingError, TransactionNotFoundError
 from tokens.chains.solana.solana_chain import SolanaChain
-from tokens.chains.types import LogUndecodable, TransactionFacts, TransactionNotFound
-from tokens.following.coverage import Overtaken
+from tokens.chains.types import TransactionFacts
+from tokens.following.coverage import ProgressConflictError
 from tokens.following.solana import followed_accounts
 from tokens.indexing import chain_lock, writing
-from tokens.models import FollowedAccount, IndexRequest, ListedSignature
+from tokens.models import FollowedAccount, IndexRequest, IndexRequestStatus, ListedSignature
 
 logger = logging.getLogger(__name__)
 
-# So many requests' worth of transactions are read before they are written.
+# The number of requests of transactions that are read before anything is written.
 _REQUESTS_AT_ONCE = 10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Read:
-    """How many transactions were read and written, and how many launches they held."""
+class ReadCounts:
+    """Counts of transactions read and written, and of their launches."""
 
     transactions: int
     launches: int
@@ -34,40 +35,43 @@ class Read:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Part:
-    """What some transactions hold, and signature -> why one of them can't be read by this version of the service."""
+    """The contents of some transactions, and signature -> the reason why it can't be decoded by this version."""
 
     rows: Sequence[ListedSignature]
     facts: tuple[TransactionFacts, ...]
     poison: Mapping[str, str] = field(default_factory=dict)
-    # Whether one that was asked for is lacking behind these.
+    # Whether a requested transaction is missing behind these.
     is_cut: bool = False
 
 
-def read_some(account: FollowedAccount, *, chain: SolanaChain) -> Read:
-    """Read and write the oldest transactions that are listed, in one transaction of the database.
+def read_listed(account: FollowedAccount, *, chain: SolanaChain) -> ReadCounts:
+    """Read and write the oldest listed transactions, in one database transaction.
 
-    One that no node gives yet holds up what is behind it, and nothing before it. One that can't be decoded is noted as
-    a failed index request, and passed. Raises Retryable, Overtaken.
+    A transaction that no node returns yet holds up those behind it, but none before it. One that can't be decoded is
+    stored as a failed index request, and skipped. Raises RetryableError, ProgressConflictError.
     """
-    rows = list(followed_accounts.unread(account)[: _REQUESTS_AT_ONCE * settings.RPC_BATCH_SIZE])
+    rows = list(followed_accounts.unread_signatures(account)[: _REQUESTS_AT_ONCE * settings.RPC_BATCH_SIZE])
     parts = _read(rows, chain)
     facts = [found for part in parts for found in part.facts]
     done = [row for part in parts for row in part.rows]
     with transaction.atomic():
-        commit_lazily()
+        commit_asynchronously()
         if facts:
-            chain_lock.own(account.chain_id)
-        followed_accounts.move(account)
+            chain_lock.lock_exclusive(account.chain_id)
+        followed_accounts.advance_account(account)
         _mark(done, account)
         if facts:
-            writing.write(facts, chain=chain.info)
+            writing.write_transactions(facts, chain=chain.info)
         for part in parts:
-            _note_poison(part, chain_id=account.chain_id)
-    return Read(transactions=len(done), launches=sum(len(found.launches) for found in facts))
+            _store_undecodable(part, chain_id=account.chain_id)
+    return ReadCounts(transactions=len(done), launches=sum(len(found.launches) for found in facts))
 
 
 def _read(rows: Sequence[ListedSignature], chain: SolanaChain) -> list[_Part]:
-    """What the rows' transactions hold, up to the first request that fails. Raises Retryable where none went well."""
+    """Return what the transactions hold, up to the first request that fails.
+
+    Raises RetryableError if the first request fails.
+    """
     size = settings.RPC_BATCH_SIZE
     requests = [rows[start : start + size] for start in range(0, len(rows), size)]
     parts: list[_Part] = []
@@ -75,7 +79,7 @@ def _read(rows: Sequence[ListedSignature], chain: SolanaChain) -> list[_Part]:
         for future in [pool.submit(_read_part, request, chain) for request in requests]:
             try:
                 part = future.result()
-            except Retryable:
+            except RetryableError:
                 pool.shutdown(wait=False, cancel_futures=True)
                 if not parts:
                     raise
@@ -88,24 +92,27 @@ def _read(rows: Sequence[ListedSignature], chain: SolanaChain) -> list[_Part]:
 
 
 def _read_part(rows: Sequence[ListedSignature], chain: SolanaChain) -> _Part:
-    """By a thread that may not use the database. Raises Retryable where not even the oldest one can be read."""
+    """Read the transactions of one request, in a thread that may not use the database.
+
+    Raises RetryableError if not even the oldest one can be read.
+    """
     try:
         found = chain.read_transactions([row.signature for row in rows])
-    except (LogUndecodable, TransactionNotFound):
+    except (LogDecodingError, TransactionNotFoundError):
         return _read_singly(rows, chain)
     return _Part(rows=rows, facts=tuple(found.values()))
 
 
 def _read_singly(rows: Sequence[ListedSignature], chain: SolanaChain) -> _Part:
-    """What the rows hold up to the first one that no node gives yet. Raises Retryable where that is the oldest."""
+    """Return what the rows hold up to the first missing transaction. Raises RetryableError if that is the oldest."""
     facts: list[TransactionFacts] = []
     poison: dict[str, str] = {}
     for number, row in enumerate(rows):
         try:
             facts += chain.read_transactions([row.signature]).values()
-        except LogUndecodable as error:
+        except LogDecodingError as error:
             poison[row.signature] = str(error)
-        except Retryable:
+        except RetryableError:
             if not number:
                 raise
             return _Part(rows=rows[:number], facts=tuple(facts), poison=poison, is_cut=True)
@@ -113,17 +120,17 @@ def _read_singly(rows: Sequence[ListedSignature], chain: SolanaChain) -> _Part:
 
 
 def _mark(rows: Sequence[ListedSignature], account: FollowedAccount) -> None:
-    """Note that these are read. Raises Overtaken."""
+    """Mark rows as read. Raises ProgressConflictError."""
     past_slot = account.listed_from_slot - followed_accounts.OVERLAP_SLOTS
     waiting = ListedSignature.objects.filter(pk__in=[row.pk for row in rows], read=False)
-    # No later listing comes down to most of them.
+    # Most are below the range of later listings.
     deleted, _ = waiting.filter(slot__lt=past_slot).delete()
     if deleted + waiting.update(read=True) != len(rows):
-        raise Overtaken(f"{account}: somebody else reads it")
+        raise ProgressConflictError(f"{account}: another process reads it")
 
 
-def _note_poison(part: _Part, *, chain_id: int) -> None:
-    """Keep what could not be read where operators see it, and can have it tried again."""
+def _store_undecodable(part: _Part, *, chain_id: int) -> None:
+    """Store undecodable transactions as failed index requests, which operators see and can retry."""
     for row in part.rows:
         if reason := part.poison.get(row.signature):
             logger.error("chain=%s %s can't be read: %s", chain_id, row.signature, reason)
@@ -131,7 +138,7 @@ def _note_poison(part: _Part, *, chain_id: int) -> None:
                 chain_id=chain_id,
                 tx_hash=row.signature,
                 defaults={
-                    "status": IndexRequest.Status.FAILED,
+                    "status": IndexRequestStatus.FAILED,
                     "attempts": 1,
                     "last_error": reason,
                     "due_at": timezone.now(),

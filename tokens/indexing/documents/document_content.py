@@ -1,7 +1,7 @@
-"""What is taken from the JSON documents that describe tokens: Metaplex's, and as launchpads of Solana write them. Pure.
+"""Parsing of the JSON documents that describe tokens: Metaplex's format, and that of Solana's launchpads. Pure.
 
-https://developers.metaplex.com/token-metadata/token-standard tells the keys. Anybody writes such a document: what is of
-another type than expected is left out, and name and symbol are the chain's alone.
+The keys are those of https://developers.metaplex.com/token-metadata/token-standard. The documents are untrusted: values
+of unexpected types are left out, and name and symbol come only from the chain.
 """
 
 from collections.abc import Iterator
@@ -9,26 +9,28 @@ from typing import Any
 
 import orjson
 
-from config.http.json_client import Permanent, parse_json
-from tokens.indexing.metadata import MAX_LINKS, MAX_TEXT, Json, clean_metadata, runs_something, storable
+from config.http.errors import PermanentError
+from config.http.json_client import parse_json_response
+from tokens.indexing.metadata import MAX_LINKS, MAX_TEXT, Json, clean_metadata, is_script_url, to_storable_json
 
-# Of Metaplex's `extensions`, which many write at the top.
+# Keys of Metaplex's `extensions`, which many documents have at the top level.
 _PLATFORMS = ("website", "twitter", "telegram", "discord", "farcaster")
 _IMAGES = ("https://", "http://", "ipfs://", "ar://", "data:image/")
 
 
-def read_document(content: bytes) -> Json:
-    """{"description": str, "img_url": str, "socialMediaUrls": [{platform, url}]}, empty where nothing is told.
+def parse_document(content: bytes) -> Json:
+    """Return the content of a document; missing values are empty.
 
-    Raises Permanent where it is no JSON object.
+    It is {"description": str, "img_url": str, "socialMediaUrls": [{platform, url}]}. Raises PermanentError unless the
+    document is a JSON object.
     """
     try:
-        document = parse_json(content)
+        document = parse_json_response(content)
     except orjson.JSONDecodeError:
-        raise Permanent("a document that is not JSON") from None
+        raise PermanentError("a document that is not JSON") from None
     if not isinstance(document, dict):
-        raise Permanent("a document that is no JSON object")
-    raw = storable(document)
+        raise PermanentError("a document that is no JSON object")
+    raw = to_storable_json(document)
     links = list(_links(raw))[:MAX_LINKS]
     cleaned = clean_metadata({"description": raw.get("description"), "socialMediaUrls": links})
     return {
@@ -39,12 +41,12 @@ def read_document(content: bytes) -> Json:
 
 
 def _links(raw: Json) -> Iterator[dict[str, str]]:
-    """What it links to, each page once; none that a browser would run."""
+    """Yield the document's links, each URL once, without script URLs."""
     extensions = _object(raw.get("extensions"))
-    told = [(name, source.get(name)) for name in _PLATFORMS for source in (extensions, raw)]
+    found = [(name, source.get(name)) for name in _PLATFORMS for source in (extensions, raw)]
     seen = set()
-    for platform, url in [*told, ("website", raw.get("external_url"))]:
-        if isinstance(url, str) and url.strip() and url.strip() not in seen and not runs_something(url):
+    for platform, url in [*found, ("website", raw.get("external_url"))]:
+        if isinstance(url, str) and url.strip() and url.strip() not in seen and not is_script_url(url):
             seen.add(url.strip())
             yield {"platform": platform, "url": url.strip()}
 
@@ -58,7 +60,7 @@ def _images(raw: Json) -> Iterator[Any]:
 
 
 def _image(value: Any) -> str:
-    """The address of a picture; empty for what is none. A longer one is none: no part of an address is of use."""
+    """Return an image URL; empty for anything else, and for a URL that is too long."""
     text = value.strip() if isinstance(value, str) else ""
     return text if len(text) <= MAX_TEXT and text.lower().startswith(_IMAGES) else ""
 

@@ -1,4 +1,4 @@
-"""Rows of the documents that launches name by a URI, written with the launches: who fetches them finds what is due."""
+"""Rows of the documents that launches name by a URI, written with the launches for the fetching rounds."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 from django.db import connection
 from django.utils import timezone
 
-from config.postgresql.bulk_load import copy_text, staged
+from config.postgresql.bulk_load import format_copy_rows, staging_table
 from tokens.chains.types import Launch
-from tokens.models import TokenDocument
+from tokens.models import DocumentStatus
 
-# A launch may say anything; what is longer is no address of anything.
-LONGEST_URI = 10_000
+# URIs are untrusted; a longer text is no usable address.
+MAX_URI_LENGTH = 10_000
 
-# What was fetched stays until another document is there.
+# Fetched content stays until another document replaces it.
 _UPSERT = """
 INSERT INTO tokens_tokendocument (token_id, uri, status, attempts, due_at, last_error, content)
 SELECT token.id, staged_document.uri, %(pending)s, 0, %(now)s, '', '{}'
@@ -27,20 +27,20 @@ WHERE tokens_tokendocument.uri <> EXCLUDED.uri
 _STAGED = {"contract_address": "varchar", "uri": "text"}
 
 
-def want_documents(launches: Mapping[str, Launch], *, chain_id: int) -> None:
-    """Have the documents of launches fetched, which are by contract address; what is known under the same URI stays.
+def request_documents(launches: Mapping[str, Launch], *, chain_id: int) -> None:
+    """Store the documents of launches, by contract address, to be fetched. Documents with an unchanged URI stay.
 
-    To be called in the database transaction that has written, and so locked, the tokens.
+    Call it in the database transaction that has written, and so locked, the tokens.
     """
     uris = {address: _clean(launch.uri) for address, launch in launches.items() if launch.uri}
     rows = [{"contract_address": address, "uri": uri} for address, uri in uris.items() if uri]
     if not rows:
         return
-    values: dict[str, Any] = {"pending": TokenDocument.Status.PENDING, "now": timezone.now(), "chain_id": chain_id}
-    with connection.cursor() as cursor, staged(cursor, "staged_document", _STAGED, copy_text(rows)):
+    values: dict[str, Any] = {"pending": DocumentStatus.PENDING, "now": timezone.now(), "chain_id": chain_id}
+    with connection.cursor() as cursor, staging_table(cursor, "staged_document", _STAGED, format_copy_rows(rows)):
         cursor.execute(_UPSERT, values)
 
 
 def _clean(uri: str) -> str:
-    """Without what PostgreSQL can't hold."""
-    return uri.replace("\0", "").strip()[:LONGEST_URI]
+    """Return the URI without characters that PostgreSQL can't store."""
+    return uri.replace("\0", "").strip()[:MAX_URI_LENGTH]

@@ -1,8 +1,8 @@
-"""The documents that describe tokens outside of the chain: fetched behind the scenes, and folded into their tokens.
+"""Fetching of the documents that describe tokens outside of the chain, and folding of their content into the tokens.
 
-The truth is in the rows: each says when it is due. A round takes rows for one lease, asks their hosts outside of any
-transaction, all at the same time, and stores what each said in a transaction of its own; what a killed worker had comes
-again. One round runs at a time, so that hosts that hang keep one worker's process busy at the most.
+The state is in rows, each with the time when it is due. A round claims rows for one lease, fetches them concurrently
+outside of any transaction, and stores each outcome in a transaction of its own; documents of a killed worker come
+again. Only one round runs at a time, so that hosts that hang block at most one worker process.
 """
 
 import logging
@@ -19,40 +19,39 @@ from django.db.models import Case, F, Func, QuerySet, Value, When, Window
 from django.db.models.functions import Lower, RowNumber
 from django.utils import timezone
 
-from config.http.json_client import Permanent, RateLimited, Retryable, StatusRefused
-from config.http.public_client import get
-from config.postgresql.advisory_locks import held, lock_number
-from tokens.indexing.documents.document_content import read_document
-from tokens.indexing.documents.document_locations import inline_document, is_inline, locate
-from tokens.indexing.event_rows import bring_up_to_date
+from config.http.errors import HTTPStatusError, PermanentError, RateLimitedError, RetryableError
+from config.http.public_client import fetch_public_url
+from config.postgresql.advisory_locks import advisory_lock_key, session_lock
+from tokens.indexing.documents.document_content import parse_document
+from tokens.indexing.documents.document_locations import document_url, inline_document, is_inline
+from tokens.indexing.event_rows import refresh_token_state
 from tokens.indexing.metadata import Json
-from tokens.models import Token, TokenDocument
+from tokens.models import DocumentStatus, Token, TokenDocument
 
 logger = logging.getLogger(__name__)
 
-Status = TokenDocument.Status
 
-# So many are asked for at the same time, and so many of one host.
-BATCH = 16
-OF_ONE_HOST = 4
-# Out of so many that are due.
-LOOKED_AT = 2_000
-# A round goes on for so long while something is due; its last documents may take their time-out more.
+# Concurrent requests, in all and per host.
+BATCH_SIZE = 16
+MAX_PER_HOST = 4
+# Due documents among which hosts take turns.
+CANDIDATES = 2_000
+# Seconds for which a round claims documents; the last ones may take their timeout longer.
 ROUND_SECONDS = 20.0
-# Longer than any document may take.
+# Longer than the timeout of a document.
 LEASE_SECONDS = 90
-# Pauses triple from the first up to the longest: twelve attempts take four days.
-FIRST_PAUSE_SECONDS = 15
-LONGEST_PAUSE_SECONDS = 86_400
+# Retry delays triple from the first up to the longest: twelve attempts take four days.
+FIRST_RETRY_DELAY_SECONDS = 15
+MAX_RETRY_DELAY_SECONDS = 86_400
 
-# Who launches often publishes the document a moment later, and gateways find new content with delay.
+# Launchers often publish the document a moment later, and gateways find new content with a delay.
 _NOT_THERE_YET = (404, 408, 425)
-_ROUND = lock_number("documents")
+_ROUND = advisory_lock_key("documents")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claimed:
-    """A document that is ours until its lease ends at `due_at`; `attempts` counts this one."""
+class ClaimedDocument:
+    """A document that is claimed until `due_at`; `attempts` includes this attempt."""
 
     token_id: int
     uri: str
@@ -61,88 +60,92 @@ class Claimed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What a document says, or why there is nothing."""
+class FetchOutcome:
+    """The content of a document, or the reason why there is none."""
 
     content: Json | None = None
-    error: Retryable | Permanent | None = None
+    error: RetryableError | PermanentError | None = None
 
 
-def fetch_due() -> int:
-    """Fetch what is due, for one round; how many documents were asked for. Raises HeldElsewhere while a round runs."""
+def fetch_due_documents() -> int:
+    """Fetch due documents for one round and return how many. Raises LockHeldError while a round runs."""
     if not settings.FETCH_DOCUMENTS or not _due(timezone.now()).exists():
         return 0
-    asked, deadline = 0, time.monotonic() + ROUND_SECONDS
-    with held(_ROUND), ThreadPoolExecutor(BATCH, thread_name_prefix="documents") as threads:
-        while time.monotonic() < deadline and (claimed := claim(timezone.now())):
-            asked += len(claimed)
-            waiting = {threads.submit(fetch, document.uri): document for document in claimed}
+    fetched, deadline = 0, time.monotonic() + ROUND_SECONDS
+    with session_lock(_ROUND), ThreadPoolExecutor(BATCH_SIZE, thread_name_prefix="documents") as threads:
+        while time.monotonic() < deadline and (claimed := claim_documents(timezone.now())):
+            fetched += len(claimed)
+            waiting = {threads.submit(fetch_document, document.uri): document for document in claimed}
             for done in as_completed(waiting):
                 _finish(waiting[done], done)
-    return asked
+    return fetched
 
 
-def claim(now: datetime) -> list[Claimed]:
-    """Documents that are due and that nobody asks for, taken for one lease; this counts as an attempt of each.
+def claim_documents(now: datetime) -> list[ClaimedDocument]:
+    """Claim due documents for one lease; each counts as attempted.
 
-    Those that were never asked for come first, and one host has a few places among them. What was asked for often
-    enough and never came to an end is given up.
+    Documents without an attempt come first, and each host has a limit. A document fails if all its attempts were
+    interrupted.
     """
     turn = Window(RowNumber(), partition_by=_host(), order_by=[F("attempts").asc(), F("due_at").asc()])
     due = _due(now)
-    # However many wait, hosts are told apart among the next of them alone.
-    coming = due.order_by("attempts", "due_at").values("pk")[:LOOKED_AT]
-    fair = due.filter(pk__in=coming).annotate(turn=turn).filter(turn__lte=OF_ONE_HOST).order_by("attempts", "due_at")
-    chosen = list(fair.values_list("pk", flat=True)[:BATCH])
+    # Hosts take turns only among the next documents, however many are due.
+    coming = due.order_by("attempts", "due_at").values("pk")[:CANDIDATES]
+    fair = due.filter(pk__in=coming).annotate(turn=turn).filter(turn__lte=MAX_PER_HOST).order_by("attempts", "due_at")
+    chosen = list(fair.values_list("pk", flat=True)[:BATCH_SIZE])
     lease_end = now + timedelta(seconds=LEASE_SECONDS)
     with transaction.atomic():
         locked = list(due.filter(pk__in=chosen).order_by("pk").select_for_update(skip_locked=True))
         rows = [row for row in locked if row.attempts < settings.DOCUMENT_ATTEMPTS]
-        # They may be what ends workers.
+        # They may be what crashes workers.
         unfinished = TokenDocument.objects.filter(pk__in=[row.pk for row in locked if row not in rows])
-        unfinished.update(status=Status.FAILED, last_error="its worker ended without a result; the log says why")
-        taken = TokenDocument.objects.filter(pk__in=[row.pk for row in rows])
-        taken.update(due_at=lease_end, attempts=F("attempts") + 1)
-    return [Claimed(token_id=row.pk, uri=row.uri, attempts=row.attempts + 1, due_at=lease_end) for row in rows]
+        unfinished.update(status=DocumentStatus.FAILED, last_error="its worker ended without a result; see the log")
+        claimable = TokenDocument.objects.filter(pk__in=[row.pk for row in rows])
+        claimable.update(due_at=lease_end, attempts=F("attempts") + 1)
+    return [ClaimedDocument(token_id=row.pk, uri=row.uri, attempts=row.attempts + 1, due_at=lease_end) for row in rows]
 
 
-def fetch(uri: str) -> Outcome:
-    """Ask for the document. It needs no database."""
+def fetch_document(uri: str) -> FetchOutcome:
+    """Fetch and parse a document. Uses no database."""
     try:
-        return Outcome(content=read_document(_read(uri.strip())))
-    except StatusRefused as error:
-        return Outcome(error=Retryable(str(error)) if error.status in _NOT_THERE_YET else error)
-    except (Retryable, Permanent) as error:
-        return Outcome(error=error)
+        return FetchOutcome(content=parse_document(_read(uri.strip())))
+    except HTTPStatusError as error:
+        return FetchOutcome(error=RetryableError(str(error)) if error.status in _NOT_THERE_YET else error)
+    except (RetryableError, PermanentError) as error:
+        return FetchOutcome(error=error)
 
 
-def store(claimed: Claimed, outcome: Outcome) -> None:
-    """Keep what came of a document, and fold it into its token; nothing where somebody moved its row meanwhile."""
+def store_outcome(claimed: ClaimedDocument, outcome: FetchOutcome) -> None:
+    """Store the outcome of a document and fold it into its token; no effect if its row changed meanwhile."""
     row = TokenDocument.objects.filter(
-        pk=claimed.token_id, status=Status.PENDING, uri=claimed.uri, attempts=claimed.attempts, due_at=claimed.due_at
+        pk=claimed.token_id,
+        status=DocumentStatus.PENDING,
+        uri=claimed.uri,
+        attempts=claimed.attempts,
+        due_at=claimed.due_at,
     )
     if outcome.content is None:
         row.update(**_after(claimed, outcome.error))
         return
     with transaction.atomic():
-        # Before its document, as whoever writes launches locks them.
+        # Locked before its document, in the same order as by writers of launches.
         list(Token.objects.filter(pk=claimed.token_id).select_for_update(no_key=True).only("pk"))
         now = timezone.now()
-        if row.update(status=Status.FETCHED, content=outcome.content, fetched_at=now, last_error=""):
-            bring_up_to_date([claimed.token_id])
+        if row.update(status=DocumentStatus.FETCHED, content=outcome.content, fetched_at=now, last_error=""):
+            refresh_token_state([claimed.token_id])
 
 
-def reopen(documents: Sequence[TokenDocument]) -> int:
-    """Have documents fetched again from the start; what they said holds until then. Returns how many."""
+def reopen_documents(documents: Sequence[TokenDocument]) -> int:
+    """Reset documents to be fetched again. Their content stays until then. Return how many."""
     chosen = TokenDocument.objects.filter(pk__in=[document.pk for document in documents])
-    return chosen.update(status=Status.PENDING, attempts=0, last_error="", due_at=timezone.now())
+    return chosen.update(status=DocumentStatus.PENDING, attempts=0, last_error="", due_at=timezone.now())
 
 
-def _finish(claimed: Claimed, done: Future[Outcome]) -> None:
-    """Store what came of a document. What nobody foresaw ends no round: its lease does, and its attempts."""
+def _finish(claimed: ClaimedDocument, done: Future[FetchOutcome]) -> None:
+    """Store the outcome of a document. An unexpected error ends no round: the lease and the attempts limit it."""
     unforeseen = done.exception()
     if unforeseen is None:
-        store(claimed, done.result())
+        store_outcome(claimed, done.result())
     else:
         logger.error("the document of token %s can't be fetched", claimed.token_id, exc_info=unforeseen)
 
@@ -150,8 +153,8 @@ def _finish(claimed: Claimed, done: Future[Outcome]) -> None:
 def _read(uri: str) -> bytes:
     if is_inline(uri):
         return inline_document(uri)
-    url = locate(uri, ipfs=settings.IPFS_GATEWAY_URL, arweave=settings.ARWEAVE_GATEWAY_URL)
-    return get(
+    url = document_url(uri, ipfs=settings.IPFS_GATEWAY_URL, arweave=settings.ARWEAVE_GATEWAY_URL)
+    return fetch_public_url(
         url,
         timeout=settings.DOCUMENT_TIMEOUT_SECONDS,
         max_bytes=settings.DOCUMENT_MAX_BYTES,
@@ -159,23 +162,23 @@ def _read(uri: str) -> bytes:
     )
 
 
-def _after(claimed: Claimed, error: Retryable | Permanent | None) -> dict[str, Any]:
-    """The row's values after a document was not there."""
-    if isinstance(error, Permanent) or claimed.attempts >= settings.DOCUMENT_ATTEMPTS:
+def _after(claimed: ClaimedDocument, error: RetryableError | PermanentError | None) -> dict[str, Any]:
+    """Return the row's values after a failed attempt."""
+    if isinstance(error, PermanentError) or claimed.attempts >= settings.DOCUMENT_ATTEMPTS:
         logger.info("gave up on the document of token %s: %s", claimed.token_id, error)
-        return {"status": Status.FAILED, "last_error": str(error)}
-    pause: float = min(FIRST_PAUSE_SECONDS * 3 ** (claimed.attempts - 1), LONGEST_PAUSE_SECONDS)
-    if isinstance(error, RateLimited):
-        pause = max(pause, error.retry_after or 0)
-    return {"due_at": timezone.now() + timedelta(seconds=pause), "last_error": str(error)}
+        return {"status": DocumentStatus.FAILED, "last_error": str(error)}
+    delay: float = min(FIRST_RETRY_DELAY_SECONDS * 3 ** (claimed.attempts - 1), MAX_RETRY_DELAY_SECONDS)
+    if isinstance(error, RateLimitedError):
+        delay = max(delay, error.retry_after or 0)
+    return {"due_at": timezone.now() + timedelta(seconds=delay), "last_error": str(error)}
 
 
 def _due(now: datetime) -> QuerySet[TokenDocument]:
-    return TokenDocument.objects.filter(status=Status.PENDING, due_at__lte=now)
+    return TokenDocument.objects.filter(status=DocumentStatus.PENDING, due_at__lte=now)
 
 
 def _host() -> Case:
-    """The host of a URI, whatever its port; its scheme where that stands for a host, as for a gateway's."""
+    """Return an expression for the host of a URI without its port, or for its scheme if a gateway serves it."""
     place = Func(F("uri"), Value("/"), Value(3), function="split_part")
     host = Func(place, Value(r"\.?(:[0-9]*)?$"), Value(""), function="regexp_replace")
     scheme = Func(F("uri"), Value(":"), Value(1), function="split_part")

@@ -1,4 +1,4 @@
-"""Follow chains: find every launch of the registry's factories and configs, until the process is stopped."""
+"""`manage.py follow`: index the launches of the registry's factories and configs until the process is stopped."""
 
 import logging
 import os
@@ -12,15 +12,17 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error, connection
 
 from tokens.following import prefetch
-from tokens.following.follower import follow
-from tokens.installation.installed_chains import UnsupportedChain, installed_launch_chain, registry
+from tokens.following.follower import follow_chains
+from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain, registry
 from tokens.models import ChainHead
 
 logger = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
-    help = "Follow chains until SIGTERM or SIGINT. A second process stands by and takes over where the first one ends."
+    help = (
+        "Follow chains until SIGTERM or SIGINT. A second process is a standby and takes over when the first one stops."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -37,23 +39,23 @@ class Command(BaseCommand):
 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, end)
-        with prefetch.set_for_reading():
-            ended = follow(chain_ids, stop=stop)
+        with prefetch.tuned_for_reading():
+            ended = follow_chains(chain_ids, stop=stop)
         if not ended:
-            # A node keeps some thread waiting. Nothing is lost with it: what is not committed is read again.
-            logger.info("ending without waiting for answers of nodes")
+            # A thread is blocked on a node. Nothing is lost: what is not committed is read again.
+            logger.info("stopping without waiting for responses of nodes")
             logging.shutdown()
             os._exit(0)
 
 
-def _choose(wanted: list[int] | None) -> list[int]:
-    """The chains to follow, each once. Raises CommandError for one that this installation can't follow."""
+def _choose(requested: list[int] | None) -> list[int]:
+    """Return the chains to follow, without duplicates. Raises CommandError for an unsupported chain."""
     all_chains = (chain_id for chain_id in settings.RPC_URLS if chain_id in registry().chains)
-    chain_ids = list(dict.fromkeys(wanted or all_chains))
+    chain_ids = list(dict.fromkeys(requested or all_chains))
     try:
         for chain_id in chain_ids:
             installed_launch_chain(chain_id)
-    except UnsupportedChain as error:
+    except UnsupportedChainError as error:
         raise CommandError(str(error)) from error
     if not chain_ids:
         raise CommandError("no chain of the registry has a node: set RPC_URLS_<chainId>")
@@ -61,12 +63,12 @@ def _choose(wanted: list[int] | None) -> list[int]:
 
 
 def _check_tables() -> None:
-    """Raise CommandError where the database can't be asked, or lacks what following needs."""
+    """Raise CommandError if the database is unavailable or lacks the tables that following needs."""
     try:
         is_there = ChainHead._meta.db_table in connection.introspection.table_names()
     except Error as error:
-        raise CommandError(f"the database does not answer: {' '.join(str(error).split())}") from error
-    # The threads have their own.
+        raise CommandError(f"the database is unavailable: {' '.join(str(error).split())}") from error
+    # Each thread opens its own connection.
     connection.close()
     if not is_there:
         raise CommandError("the database lacks the tables of this version: run manage.py migrate first")

@@ -1,4 +1,4 @@
-"""The ABI files against the events' published topics, and our decoding against web3's and viem's."""
+"""tokens/chains/abi/codec.py: the ABI files against published topics, and decoding against web3 and viem."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from web3 import Web3
 
 from tests.nodes.recordings import RECORDED_LAUNCHES, decoded, mined, recorded_chain
 from tokens.chains.abi import codec
-from tokens.chains.types import LogUndecodable
+from tokens.chains.errors import LogDecodingError
 
 ABIS = Path(codec.__file__).parent / "json"
 NAMES = sorted(path.stem for path in ABIS.glob("*.json"))
@@ -55,7 +55,7 @@ TOPICS = [
     ("uniswap_v3", "PoolCreated", "0x783cca1c0412dd0d695e784568c96da2e9c22ff989357a2e8b1d9b2b4e6b7118", 3),
 ]
 
-# Published as signatures alone.
+# Published only as signatures.
 SIGNATURES = [
     ("v4", "FeeConfigSet(bytes32,uint24,uint24,uint256)", 0),
     ("after_launch", "AirdropMerkleRootUpdated(address,bytes32,bytes32)", 1),
@@ -95,12 +95,12 @@ SELECTORS = [
 
 
 def events():
-    return [(name, event) for name in NAMES for group in codec.load(name).events.values() for event in group]
+    return [(name, event) for name in NAMES for group in codec.load_abi(name).events.values() for event in group]
 
 
 @pytest.mark.parametrize(("name", "event", "topic0", "indexed"), TOPICS)
 def test_an_event_has_its_published_topic(name, event, topic0, indexed):
-    found = {known.topic0: len(known.indexed.names) for known in codec.load(name).events[event]}
+    found = {known.topic0: len(known.indexed.names) for known in codec.load_abi(name).events[event]}
     assert found.get(topic0) == indexed
 
 
@@ -112,21 +112,21 @@ def test_every_event_is_compared_with_what_was_published():
 
 @pytest.mark.parametrize(("name", "signature", "indexed"), SIGNATURES)
 def test_an_event_has_its_published_signature(name, signature, indexed):
-    event = codec.load(name).event(signature.partition("(")[0])
+    event = codec.load_abi(name).event(signature.partition("(")[0])
     assert event.topic0 == "0x" + keccak(text=signature).hex()
     assert len(event.indexed.names) == indexed
 
 
 @pytest.mark.parametrize(("name", "signature"), SELECTORS)
 def test_a_function_has_its_published_selector(name, signature):
-    function = codec.load(name).function(signature.partition("(")[0])
+    function = codec.load_abi(name).function(signature.partition("(")[0])
     assert function.selector == "0x" + keccak(text=signature)[:4].hex()
 
 
 @pytest.mark.parametrize("label", RECORDED_LAUNCHES)
 def test_the_recorded_calldata_is_read(label):
     transaction = mined(label).transaction
-    known = [function for name in NAMES for function in codec.load(name).deploys()]
+    known = [function for name in NAMES for function in codec.load_abi(name).deploy_functions()]
     (arguments,) = filter(None, (function.decode_input(transaction["input"]) for function in known))
     recorded = decoded(label)["decodedCall"]
     if recorded:
@@ -138,7 +138,7 @@ def all_recorded_logs():
 
 
 def plain(value):
-    """Values of any decoder in one form: lower-case hex, lists, whole numbers."""
+    """Return values of any decoder in one form: lower-case hex, lists, whole numbers."""
     if isinstance(value, dict) or hasattr(value, "items"):
         return {key: plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -155,7 +155,7 @@ def test_every_recorded_log_is_decoded_as_web3_does():
     for name in NAMES:
         items = json.loads((ABIS / f"{name}.json").read_text(encoding="utf-8"))
         contract = Web3().eth.contract(abi=[{"anonymous": False} | item for item in items])
-        for group in codec.load(name).events.values():
+        for group in codec.load_abi(name).events.values():
             for event in group:
                 reference = contract.get_event_by_signature(event.signature)()
                 for log in all_recorded_logs():
@@ -192,7 +192,7 @@ def test_the_logs_of_a_launch_are_decoded_as_another_decoder_did(label):
         event = known.get((log["topics"][0], len(log["topics"])))
         if event and event.signature.startswith(reference["event"] + "("):
             ours = plain(event.decode(log))
-            # Proxies of other tokens name the arguments of Transfer otherwise; the values are the same.
+            # Proxies of other tokens have other names for the arguments of Transfer; the values are the same.
             theirs = plain(reference["args"])
             assert (ours == theirs) or list(ours.values()) == list(theirs.values())
             compared += 1
@@ -207,8 +207,8 @@ def test_a_malformed_log_is_undecodable(event):
     if event.data.names:
         broken += [fitting | {"data": data} for data in ("0x", "0x00", "0x" + "ff" * 2048, "0x" + "zz" * 32)]
     for log in broken:
-        # A word of ones is a fine number, so that only texts, lists, addresses and smaller numbers refuse it.
+        # A word of ones is a valid number, so that only texts, lists, addresses and smaller numbers are refused.
         if log["data"].startswith("0xff") and set(event.data.types) <= {"uint256", "bytes32"}:
             continue
-        with pytest.raises(LogUndecodable):
+        with pytest.raises(LogDecodingError):
             event.decode(log)

@@ -1,4 +1,4 @@
-"""The decoders made for fixed layouts against eth-abi: what it refuses is refused, what it accepts is equal."""
+"""tokens/chains/abi/layouts.py: the decoders of fixed layouts accept and reject the same data as eth-abi."""
 
 import json
 import sys
@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.tokens.chains.abi.test_abi_codec import ABIS, NAMES
-from tokens.chains.abi.codec import checksum
-from tokens.chains.abi.layouts import DataMalformed, make_layout
+from tokens.chains.abi.layouts import MalformedDataError, compile_layout
+from tokens.chains.addresses import checksum_address
 
 MADE_UP = {
     "every size of number": [f"{kind}{bits}" for kind in ("uint", "int") for bits in range(8, 257, 8)],
@@ -25,7 +25,7 @@ MADE_UP = {
 
 
 def layouts():
-    """Name -> fields: every run of an event's values in `abis`, each layout once, and some that no event has."""
+    """Return name -> fields: every run of an event's values in `abis`, each layout once, and some unused ones."""
     found = {}
     for name in NAMES:
         for item in json.loads((ABIS / f"{name}.json").read_text(encoding="utf-8")):
@@ -48,10 +48,10 @@ def layouts():
 
 
 LAYOUTS = layouts()
-MADE = {label: make_layout(fields) for label, fields in LAYOUTS.items()}
+MADE = {label: compile_layout(fields) for label, fields in LAYOUTS.items()}
 every_layout = pytest.mark.parametrize("label", LAYOUTS)
 
-# What tempts a decoder: places in and behind the data, and the edges of what machines count with.
+# Edge cases of offsets: inside and behind the data, and the bounds of machine integers.
 WORDS = st.one_of(
     st.integers(0, 80).map(lambda place: 32 * place),
     st.integers(0, 2_000),
@@ -63,12 +63,12 @@ WORDS = st.one_of(
 
 
 def raw_types(fields):
-    """As eth-abi decodes them; it leaves text as bytes to us."""
+    """Return the types for eth-abi, with text as bytes."""
     return [collapse_if_tuple(field).replace("string", "bytes") for field in fields]
 
 
 def valid(field):
-    """Values of a type, as eth-abi encodes them."""
+    """Return a strategy of values of a type, as eth-abi encodes them."""
     kind = field["type"]
     if kind.endswith("[]"):
         return st.lists(valid({**field, "type": kind[:-2]}), max_size=4)
@@ -89,7 +89,7 @@ def valid(field):
 
 
 def plain(field, value):
-    """A value of eth-abi as ours."""
+    """Convert a value of eth-abi to that of our decoder."""
     kind = field["type"]
     if kind.endswith("[]"):
         return tuple(plain({**field, "type": kind[:-2]}, item) for item in value)
@@ -103,7 +103,7 @@ def plain(field, value):
 
 
 def expected(label, data):
-    """What eth-abi makes of it, None where it refuses."""
+    """Return the result of eth-abi, None where it rejects the data."""
     fields = LAYOUTS[label]
     try:
         values = eth_abi.decode(raw_types(fields), data, strict=False)
@@ -115,7 +115,7 @@ def expected(label, data):
 def ours(label, data):
     try:
         return MADE[label].decode(data)
-    except DataMalformed:
+    except MalformedDataError:
         return None
 
 
@@ -131,7 +131,7 @@ def test_valid_bytes_have_the_values_that_eth_abi_finds(label, data):
     whole = data.draw(encoded(label)) + data.draw(st.binary(max_size=40))
     found = expected(label, whole)
     assert found is not None
-    # True == 1 and 1.0 == 1, yet none of them is the other.
+    # True == 1 and 1.0 == 1, but their types differ.
     assert repr(ours(label, whole)) == repr(found)
 
 
@@ -207,22 +207,22 @@ def test_a_text_ends_with_the_data_unless_no_machine_has_that_many_bytes(length)
     ],
 )  # fmt: skip
 def test_a_word_beyond_its_type_is_refused(kind, word, accepted):
-    layout = make_layout([{"type": kind, "name": "value"}])
+    layout = compile_layout([{"type": kind, "name": "value"}])
     if accepted:
         layout.decode(word.to_bytes(32, "big"))
     else:
-        with pytest.raises(DataMalformed):
+        with pytest.raises(MalformedDataError):
             layout.decode(word.to_bytes(32, "big"))
 
 
 @pytest.mark.parametrize("kind", ["string[]", "uint8[][]", "uint8[3]", "function", "fixed128x18"])
 def test_a_type_without_a_layout_is_refused_when_it_is_made(kind):
     with pytest.raises(ValueError, match="no layout"):
-        make_layout([{"type": kind, "name": "value"}])
+        compile_layout([{"type": kind, "name": "value"}])
 
 
 def test_no_values_are_decoded_from_anything():
-    assert make_layout([]).decode(b"whatever") == {}
+    assert compile_layout([]).decode(b"whatever") == {}
 
 
 @given(st.binary(min_size=20, max_size=20), st.booleans(), st.sampled_from(["0x", "0X", ""]))
@@ -230,7 +230,7 @@ def test_no_values_are_decoded_from_anything():
 @example(b"\xff" * 20, True, "0x")
 def test_an_address_has_its_eip_55_form(raw, upper, prefix):
     digits = raw.hex().upper() if upper else raw.hex()
-    assert checksum(prefix + digits) == to_checksum_address(raw)
+    assert checksum_address(prefix + digits) == to_checksum_address(raw)
 
 
 @pytest.mark.parametrize(
@@ -238,4 +238,4 @@ def test_an_address_has_its_eip_55_form(raw, upper, prefix):
 )
 def test_what_is_no_address_has_no_eip_55_form(text):
     with pytest.raises(ValueError, match="address"):
-        checksum(text)
+        checksum_address(text)

@@ -1,4 +1,4 @@
-"""Reverts in words: every error that a contract of a launch may give back."""
+"""tokens/chains/abi/reverts.py: readable texts for every error that a contract of a launch may return."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from eth_utils.crypto import keccak
 
 from development.devchain import node_client
 from tokens.chains.abi import reverts
-from tokens.chains.abi.reverts import known_errors, read_revert
+from tokens.chains.abi.reverts import describe_revert, known_errors
 
 ARTIFACTS = sorted(path.stem for path in (Path(node_client.__file__).parent / "artifacts").glob("*.json"))
 ERRORS = json.loads((Path(reverts.__file__).parent / "revert_errors.json").read_text(encoding="utf-8"))
@@ -18,18 +18,18 @@ HOOK = "0xb429d62f8f3bFFb98CdB9569533eA23bF0Ba28CC"
 
 
 def reverted(signature, *values):
-    """The data of a revert with this error."""
+    """Encode the data of a revert with this error."""
     kinds = signature[signature.index("(") + 1 : -1]
     return "0x" + (keccak(text=signature)[:4] + encode(kinds.split(",") if kinds else [], values)).hex()
 
 
 def wrapped(inner, *, target=HOOK, details="HookCallFailed()"):
-    """What a pool of Uniswap v4 makes of its hook's revert."""
+    """Wrap the data of a hook's revert as a pool of Uniswap v4 does."""
     values = (target, bytes(4), bytes.fromhex(inner[2:]), keccak(text=details)[:4])
     return reverted("WrappedError(address,bytes4,bytes,bytes)", *values)
 
 
-# What the launchpad's documents and block explorers give for them.
+# The selectors in the launchpad's documents and in block explorers.
 PUBLISHED = {
     "08c379a0": "Error(string)",
     "4e487b71": "Panic(uint256)",
@@ -50,7 +50,7 @@ def test_no_two_errors_share_a_selector():
     assert len(known_errors()) == len(ERRORS)
 
 
-def test_the_list_is_sorted_and_says_where_each_error_comes_from():
+def test_the_list_is_sorted_and_names_the_source_of_each_error():
     signatures = [item["signature"] for item in ERRORS]
     assert signatures == sorted(set(signatures))
     assert all(item["from"] and item["from"] == sorted(set(item["from"])) for item in ERRORS)
@@ -58,21 +58,21 @@ def test_the_list_is_sorted_and_says_where_each_error_comes_from():
 
 @pytest.mark.parametrize("name", ARTIFACTS)
 def test_every_error_of_the_development_contracts_is_known(name):
-    declared = {abi_to_signature(item) for item in node_client.load(name).abi if item["type"] == "error"}
+    declared = {abi_to_signature(item) for item in node_client.load_artifact(name).abi if item["type"] == "error"}
     assert declared <= set(known_errors().values())
 
 
-def test_every_error_with_arguments_of_one_size_is_told_by_its_name_and_as_many_arguments():
+def test_every_error_with_arguments_of_one_size_is_described_by_its_name_and_as_many_arguments():
     for item in ERRORS:
         name, _, kinds = item["signature"].removesuffix(")").partition("(")
         if item["signature"] == "Panic(uint256)" or {"string", "bytes"} & set(kinds.split(",")):
             continue
-        told = read_revert("0x" + (keccak(text=item["signature"])[:4] + bytes(32 * 4)).hex())
-        assert told.startswith(f"{name}(")
-        assert told.count(",") == kinds.count(",")
+        expected = describe_revert("0x" + (keccak(text=item["signature"])[:4] + bytes(32 * 4)).hex())
+        assert expected.startswith(f"{name}(")
+        assert expected.count(",") == kinds.count(",")
 
 
-TOLD = [
+DESCRIPTIONS = [
     (reverted("HookNotEnabled()"), "HookNotEnabled()"),
     (reverted("TickLowerOutOfBounds(int24)", -887_273), "TickLowerOutOfBounds(-887273)"),
     (reverted("TicksMisordered(int24,int24)", -200, -230_400), "TicksMisordered(-200, -230400)"),
@@ -100,11 +100,11 @@ TOLD = [
     ("0x01", "an unknown error 0x01"),
     # Bytes behind the arguments change nothing.
     (reverted("InvalidAmount(uint256)", 5) + "ff", "InvalidAmount(5)"),
-    # The selector of an error, and half of what belongs to it.
+    # The selector of an error, and half of its arguments.
     (reverted("InvalidAmount(uint256)", 5)[:-2], "InvalidAmount with arguments that are no uint256"),
     ("0x08c379a0", "Error with arguments that are no string"),
     ("0x08c379a0" + "ff" * 64, "Error with arguments that are no string"),
-    # An address with something where nothing should be.
+    # An address with nonzero padding.
     (
         "0x" + keccak(text="NotApproved(address)")[:4].hex() + "ff" * 32,
         "NotApproved with arguments that are no address",
@@ -112,26 +112,26 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize(("data", "told"), TOLD, ids=lambda value: value[:60])
-def test_it_is_told_with_its_arguments(data, told):
-    assert read_revert(data) == told
+@pytest.mark.parametrize(("data", "expected"), DESCRIPTIONS, ids=lambda value: value[:60])
+def test_it_is_described_with_its_arguments(data, expected):
+    assert describe_revert(data) == expected
 
 
 @pytest.mark.parametrize("data", ["", "0x", "revert", "0xzz", "0x123", "Bad instruction fe"])
-def test_nothing_is_told_of_what_is_no_data(data):
-    assert read_revert(data) is None
+def test_what_is_no_data_has_no_description(data):
+    assert describe_revert(data) is None
 
 
 def test_what_is_endless_is_cut():
     long = "a very long text " * 1_000
-    assert len(read_revert(reverted("Error(string)", long))) < 400
-    assert len(read_revert(reverted("StringTooLong(string)", long))) < 400
+    assert len(describe_revert(reverted("Error(string)", long))) < 400
+    assert len(describe_revert(reverted("StringTooLong(string)", long))) < 400
     bomb = reverted("PoolLocked()")
     for _ in range(50):
         bomb = wrapped(bomb)
-    assert len(read_revert(bomb)) < 1_000
+    assert len(describe_revert(bomb)) < 1_000
 
 
-def test_text_that_is_no_utf_8_is_told_as_far_as_it_is():
+def test_text_that_is_no_utf_8_is_described_as_far_as_it_is():
     data = "0x08c379a0" + encode(["bytes"], [b"caf\xe9 \x1b[2J"]).hex()
-    assert read_revert(data) == "Error(string): caf\ufffd [2J"
+    assert describe_revert(data) == "Error(string): caf\ufffd [2J"

@@ -1,4 +1,4 @@
-"""The bloom filters of blocks, as clients compute them, and what they promise."""
+"""tokens/chains/evm/logs/blooms.py: bloom filters of block headers, against those of clients."""
 
 from dataclasses import replace
 
@@ -8,22 +8,22 @@ from development.devchain.anvil import CHAIN_ID
 from tests.nodes.launch_builder import STRANGER
 from tests.nodes.recorded_node import Node
 from tests.nodes.recordings import base, mined
-from tokens.chains.abi.codec import load
+from tokens.chains.abi.codec import load_abi
 from tokens.chains.evm.evm_chain import EvmChain
-from tokens.chains.evm.logs.blooms import bloom_of, mask
+from tokens.chains.evm.logs.blooms import bloom_mask, compute_bloom
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.types import BlockHeader
 
-IMAGE_UPDATED = load("after_launch").event("UpdateImage").topic0
-CREATED = load("v4").event("TokenCreated").topic0
+IMAGE_UPDATED = load_abi("after_launch").event("UpdateImage").topic0
+CREATED = load_abi("v4").event("TokenCreated").topic0
 (FACTORY,) = base().addresses("factory", "v4")
 
 
 def header(*items: str) -> BlockHeader:
-    """A block whose filter has these addresses and topics."""
+    """Build a block whose filter has these addresses and topics."""
     bloom = 0
     for item in items:
-        bloom |= mask(item.lower())
+        bloom |= bloom_mask(item.lower())
     empty = "0x" + "00" * 32
     return BlockHeader(number=1, hash=empty, parent_hash=empty, time=1, logs_bloom=bloom)
 
@@ -34,16 +34,16 @@ def chain(*nodes: Node) -> EvmChain:
 
 def test_an_item_sets_three_bits_at_the_most():
     for log in mined("deploy-plain").logs:
-        assert 1 <= mask(log["address"]).bit_count() <= 3
+        assert 1 <= bloom_mask(log["address"]).bit_count() <= 3
 
 
 def test_the_filter_is_the_one_that_clients_compute(launchpad):
     launchpad.launch()
     rpc = RpcClient(chain_id=CHAIN_ID, urls=(launchpad.deployment.rpc_url,))
-    newest = EvmChain(info=base(), rpc=rpc).read_newest()
+    newest = EvmChain(info=base(), rpc=rpc).read_newest_header()
     logs = launchpad.rpc("eth_getLogs", {"blockHash": newest.hash})
     assert logs
-    assert bloom_of(logs) == newest.logs_bloom
+    assert compute_bloom(logs) == newest.logs_bloom
 
 
 @pytest.mark.parametrize(
@@ -57,20 +57,20 @@ def test_the_filter_is_the_one_that_clients_compute(launchpad):
         ((STRANGER, CREATED), False),
     ],
 )
-def test_a_block_may_hold_what_its_filter_promises(items, promise):
-    assert chain().may_hold(header(*items)) is promise
+def test_a_block_may_hold_what_its_filter_matches(items, promise):
+    assert chain().may_contain_events(header(*items)) is promise
 
 
-def test_a_filter_that_is_too_full_tells_nothing():
+def test_a_filter_that_is_too_full_excludes_nothing():
     full = replace(header(), logs_bloom=(1 << 1025) - 1)
-    assert chain().may_hold(full) is None
-    assert chain().may_hold(replace(full, logs_bloom=0)) is False
+    assert chain().may_contain_events(full) is None
+    assert chain().may_contain_events(replace(full, logs_bloom=0)) is False
 
 
-def test_every_recorded_block_that_holds_something_promises_it(node):
+def test_every_recorded_block_that_holds_something_matches_it(node):
     reading = chain(node)
     headers = reading.read_headers(range(210))
     holding = {facts.block_number for facts in reading.read_range(0, 209).transactions}
     assert holding
-    assert all(reading.may_hold(headers[number]) for number in holding)
-    assert any(reading.may_hold(header) is False for header in headers.values())
+    assert all(reading.may_contain_events(headers[number]) for number in holding)
+    assert any(reading.may_contain_events(header) is False for header in headers.values())

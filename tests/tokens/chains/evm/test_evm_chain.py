@@ -1,14 +1,14 @@
-"""What an EVM chain asks its nodes beyond the receipt."""
+"""tokens/chains/evm/evm_chain.py: the calls to nodes beyond the receipt."""
 
 import eth_abi
 import pytest
 
 from tests.nodes.launch_builder import HOOK_V4, STRANGER, TOKEN, USDC, v1_launch, v4_launch, v31_launch
-from tests.nodes.recorded_node import Node, Refused, Reply
+from tests.nodes.recorded_node import Node, RefusedError, Reply
 from tests.nodes.recordings import base, decoded, mined
+from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.evm.evm_chain import EvmChain
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.types import NodeUnavailable
 
 SELECTORS = {
     "symbol": "0x95d89b41",
@@ -26,7 +26,7 @@ def chain(node: Node) -> EvmChain:
 
 
 def view(node: Node, address: str, name: str, kind: str, value):
-    """Have the node answer a view."""
+    """Have the node return the value of a view."""
     answer = "0x" + eth_abi.encode([kind], [value]).hex()
     node.views[(address.lower(), SELECTORS[name])] = {"result": answer}
 
@@ -42,16 +42,16 @@ def through_another_contract(label):
     return recorded
 
 
-def test_v31_image_and_context_are_asked_for_where_the_calldata_does_not_tell(node):
+def test_v31_image_and_context_are_requested_where_the_calldata_lacks_them(node):
     launch = read(node, through_another_contract("legacy-v31-deploy"))
-    (alone,) = chain(node).read_transaction(node.hold(mined("legacy-v31-deploy"))).launches
-    assert (launch.image, launch.context) == (alone.image, alone.context)
+    (direct,) = chain(node).read_transaction(node.hold(mined("legacy-v31-deploy"))).launches
+    assert (launch.image, launch.context) == (direct.image, direct.context)
     assert launch.image == "ipfs://x"
 
 
-def test_the_recorded_calldata_of_v31_spares_the_question(node):
+def test_the_recorded_calldata_of_v31_saves_the_call(node):
     read(node, mined("legacy-v31-deploy"))
-    assert node.asked("eth_call") == 0
+    assert node.call_count("eth_call") == 0
 
 
 @pytest.mark.parametrize("accessor", ["imageUrl", "image"])
@@ -68,14 +68,14 @@ def changes_its_image(node: Node, *, keeps: bool, refusal=(-32000, "missing trie
         if transaction["data"] != SELECTORS["imageUrl"]:
             return view(transaction, block)
         if block != "latest" and not keeps:
-            raise Refused(*refusal)
+            raise RefusedError(*refusal)
         image = "ipfs://now" if block == "latest" else f"ipfs://of-block-{int(block, 16)}"
         return "0x" + eth_abi.encode(["string"], [image]).hex()
 
     node.answers["eth_call"] = answer
 
 
-def test_views_are_asked_as_of_the_launchs_block(node):
+def test_views_are_called_as_of_the_launchs_block(node):
     changes_its_image(node, keeps=True)
     launch = read(node, v31_launch())
     assert launch.image == f"ipfs://of-block-{launch.block_number}"
@@ -91,7 +91,7 @@ def test_views_are_asked_as_of_the_launchs_block(node):
         (-32002, "No state available for block"),
     ],
 )
-def test_views_are_asked_as_of_now_where_no_node_keeps_that_state(node, refusal):
+def test_views_are_called_as_of_now_where_no_node_has_that_state(node, refusal):
     changes_its_image(node, keeps=False, refusal=refusal)
     rpc = RpcClient(chain_id=8453, urls=(node.url,), attempts=1, breaker_failures=1, breaker_seconds=3600)
     tx_hash = node.hold(v31_launch())
@@ -106,7 +106,7 @@ def test_a_node_that_has_not_come_to_the_launchs_block_postpones_the_launch(node
     mined_transaction = v31_launch()
     before = hex(int(mined_transaction.block["number"], 16) - 1)
     node.answers["eth_blockNumber"] = lambda: before if head == "before the launch" else head
-    with pytest.raises(NodeUnavailable, match="behind"):
+    with pytest.raises(NodeUnavailableError, match="behind"):
         read(node, mined_transaction)
 
 
@@ -118,23 +118,23 @@ def test_another_node_may_keep_the_state_of_the_launchs_block(node, second_node)
     assert launch.image == f"ipfs://of-block-{launch.block_number}"
 
 
-def test_what_the_node_can_not_tell_stays_unknown(node):
+def test_what_the_node_can_not_return_stays_unknown(node):
     launch = read(node, v31_launch(paired=STRANGER))
     assert (launch.image, launch.context) == (None, None)
     assert (launch.pool.pair_symbol, launch.pool.pair_decimals) == (None, None)
 
 
 @pytest.mark.parametrize("answer", ["0x", "0x01", "0x" + "ff" * 64])
-def test_a_view_that_makes_no_sense_tells_nothing(node, answer):
+def test_a_view_that_makes_no_sense_sets_nothing(node, answer):
     node.answers["eth_call"] = lambda *_: answer
     launch = read(node, v31_launch(paired=STRANGER))
     assert (launch.image, launch.context, launch.pool.pair_symbol, launch.pool.pair_decimals) == (None,) * 4
 
 
 @pytest.mark.parametrize("code", [3, -32000, -32015, -32601, -32603])
-def test_a_view_that_reverts_tells_nothing(node, code):
+def test_a_view_that_reverts_sets_nothing(node, code):
     def revert(*_):
-        raise Refused(code, "execution reverted: timeout, rate limit")
+        raise RefusedError(code, "execution reverted: timeout, rate limit")
 
     node.answers["eth_call"] = revert
     assert read(node, v31_launch(paired=STRANGER)).pool.pair_symbol is None
@@ -143,10 +143,10 @@ def test_a_view_that_reverts_tells_nothing(node, code):
 @pytest.mark.parametrize("code", [-32603, -32007, -32601])
 def test_a_node_that_refuses_views_for_reasons_of_its_own_postpones_the_launch(node, code):
     def refuse(*_):
-        raise Refused(code, "50/second request limit reached")
+        raise RefusedError(code, "50/second request limit reached")
 
     node.answers["eth_call"] = refuse
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         read(node, v31_launch())
 
 
@@ -156,7 +156,7 @@ def test_a_node_that_fails_at_views_postpones_the_launch(node):
         return Reply(b"", status=500) if first["method"] == "eth_call" else None
 
     node.behave = fail_at_views
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         read(node, v31_launch())
 
 
@@ -166,17 +166,17 @@ def test_another_launched_token_as_the_pair_is_named_by_the_node(node):
     assert (launch.pool.pair_symbol, launch.pool.pair_decimals) == ("PLN", 18)
 
 
-def test_the_decimals_of_an_unlisted_pair_are_asked_for(node):
+def test_the_decimals_of_an_unlisted_pair_are_requested(node):
     view(node, STRANGER, "symbol", "string", "ODD")
     view(node, STRANGER, "decimals", "uint8", 6)
     launch = read(node, v4_launch(paired=STRANGER))
     assert (launch.pool.pair_symbol, launch.pool.pair_decimals) == ("ODD", 6)
 
 
-def test_a_listed_pair_spares_the_question(node):
+def test_a_listed_pair_saves_the_call(node):
     launch = read(node, v4_launch(paired=USDC))
     assert (launch.pool.pair_symbol, launch.pool.pair_decimals) == ("USDC", 6)
-    assert node.asked("eth_call") == 0
+    assert node.call_count("eth_call") == 0
 
 
 def test_the_symbol_of_a_pair_is_cleaned(node):
@@ -184,7 +184,7 @@ def test_the_symbol_of_a_pair_is_cleaned(node):
     assert read(node, v4_launch(paired=STRANGER)).pool.pair_symbol == "AB\ufffd"
 
 
-def test_an_unminted_supply_is_asked_for(node):
+def test_an_unminted_supply_is_requested(node):
     view(node, TOKEN, "totalSupply", "uint256", 7)
     assert read(node, v4_launch(minted=None)).supply == 7
 
@@ -200,7 +200,7 @@ def test_views_may_use_only_so_much_gas(node):
     assert all(int(call["params"][0]["gas"], 16) <= 10_000_000 for call in views)
 
 
-def test_v1_metadata_is_asked_for_and_unknown(node):
+def test_v1_metadata_is_requested_and_unknown(node):
     launch = read(node, v1_launch())
     assert (launch.image, launch.metadata, launch.context) == ("ipfs://one", None, None)
 

@@ -1,27 +1,27 @@
-"""Headers of blocks, from nodes that lie."""
+"""tokens/chains/evm/headers.py: headers of blocks from faulty nodes."""
 
 import pytest
 
-from tests.nodes.recorded_node import Node, Refused, Reply
+from tests.nodes.recorded_node import Node, RefusedError, Reply
 from tests.nodes.recordings import base, mined, recorded_chain
+from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.evm.evm_chain import EvmChain
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.types import NodeUnavailable
 
 HEAD = 209
 HASH = "0x" + "ab" * 32
 
 
 def chain(*nodes: Node | str, **options) -> EvmChain:
-    """A chain whose client pauses for no time between its rounds."""
+    """Return a chain with a retry delay of 0."""
     urls = tuple(node if isinstance(node, str) else node.url for node in nodes)
     return EvmChain(
-        info=base(), rpc=RpcClient(chain_id=8453, urls=urls, **{"first_pause": 0, "attempts": 1, **options})
+        info=base(), rpc=RpcClient(chain_id=8453, urls=urls, **{"initial_backoff": 0, "attempts": 1, **options})
     )
 
 
 def change(node: Node, **changes):
-    """Have the node's blocks differ in these fields; None takes one away."""
+    """Have the node's blocks differ in these fields; None removes one."""
     regular = node.answers["eth_getBlockByNumber"]
 
     def answer(number, full):
@@ -57,19 +57,19 @@ HALF = [
 @pytest.mark.parametrize("changes", HALF, ids=str)
 def test_half_a_block_is_none(node, changes):
     change(node, **changes)
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         chain(node).read_headers([0xBE])
 
 
 @pytest.mark.parametrize("changes", [entry for entry in HALF if "number" not in entry], ids=str)
 def test_half_a_block_is_not_the_newest(node, changes):
     change(node, **changes)
-    with pytest.raises(NodeUnavailable):
-        chain(node).read_newest()
+    with pytest.raises(NodeUnavailableError):
+        chain(node).read_newest_header()
 
 
 @pytest.mark.parametrize("changes", HALF, ids=str)
-def test_half_a_block_is_asked_of_the_next_node(node, second_node, changes):
+def test_half_a_block_is_retried_on_the_next_node(node, second_node, changes):
     change(node, **changes)
     assert chain(node, second_node).read_headers([0xBE])[0xBE].hash == recorded_chain()["blocks"][0xBE]["hash"]
 
@@ -77,29 +77,29 @@ def test_half_a_block_is_asked_of_the_next_node(node, second_node, changes):
 @pytest.mark.parametrize("junk", [5, [], "0x1", True])
 def test_what_is_no_block_is_none(node, junk):
     node.answers["eth_getBlockByNumber"] = lambda *_: junk
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         chain(node).read_headers([1])
-    with pytest.raises(NodeUnavailable):
-        chain(node).read_newest()
+    with pytest.raises(NodeUnavailableError):
+        chain(node).read_newest_header()
 
 
 def test_a_node_without_a_newest_block_has_none(node):
     node.answers["eth_getBlockByNumber"] = lambda *_: None
-    with pytest.raises(NodeUnavailable):
-        chain(node).read_newest()
+    with pytest.raises(NodeUnavailableError):
+        chain(node).read_newest_header()
 
 
 def test_a_node_that_refuses_is_left_for_the_next(node, second_node):
     def refuse(*_):
-        raise Refused(-32000, "something else")
+        raise RefusedError(-32000, "something else")
 
     node.answers["eth_getBlockByNumber"] = refuse
-    assert chain(node, second_node).read_newest().number == HEAD
+    assert chain(node, second_node).read_newest_header().number == HEAD
     assert set(chain(node, second_node).read_headers([3])) == {3}
 
 
 def test_the_newest_block_is_the_heads(node):
-    newest = chain(node).read_newest()
+    newest = chain(node).read_newest_header()
     recorded = recorded_chain()["blocks"][HEAD]
     assert (newest.number, newest.hash) == (HEAD, recorded["hash"])
     assert (newest.parent_hash, newest.time) == (recorded["parentHash"], int(recorded["timestamp"], 16))
@@ -112,29 +112,29 @@ def test_headers_leave_out_what_the_node_lacks(node):
     assert {key: header.hash for key, header in found.items()} == {number: recorded.block["hash"]}
 
 
-def test_no_headers_are_asked_of_nobody(node):
+def test_no_headers_need_no_call(node):
     assert chain(node).read_headers([]) == {}
     assert node.received == []
 
 
-def test_many_headers_are_asked_for_in_batches(node):
+def test_many_headers_are_requested_in_batches(node):
     reading = chain(node, batch_size=50)
     assert len(reading.read_headers(range(120))) == 120
     assert [len(body) for body in node.received if isinstance(body, list)] == [50, 50, 20]
 
 
-def test_the_highest_of_all_nodes_blocks_is_told(node, second_node, unused_port):
+def test_the_highest_of_all_nodes_blocks_is_returned(node, second_node, unused_port):
     second_node.answers["eth_blockNumber"] = lambda: hex(HEAD + 7)
-    assert chain(node, second_node, f"http://127.0.0.1:{unused_port}/").read_highest() == HEAD + 7
+    assert chain(node, second_node, f"http://127.0.0.1:{unused_port}/").read_highest_head() == HEAD + 7
     second_node.answers["eth_blockNumber"] = lambda: None
-    assert chain(second_node, node).read_highest() == HEAD
-    assert chain(second_node).read_highest() is None
+    assert chain(second_node, node).read_highest_head() == HEAD
+    assert chain(second_node).read_highest_head() is None
 
 
 # How many nodes have a block.
 
 
-def test_every_node_is_asked_which_block_it_has(node, second_node, unused_port):
+def test_every_node_is_called_for_its_newest_block(node, second_node, unused_port):
     header = chain(node).read_headers([100])[100]
     change(second_node, hash=HASH)
     assert chain(node).count_nodes_with(header) == (1, 0)
@@ -160,8 +160,8 @@ def test_a_node_counts_for_neither_side_that(node, second_node, behave):
 
 def test_a_node_is_counted_whatever_its_circuit(node, second_node):
     header = chain(node).read_headers([100])[100]
-    asking = chain(node, second_node, breaker_failures=1, breaker_seconds=3600)
+    reading_chain = chain(node, second_node, breaker_failures=1, breaker_seconds=3600)
     node.behave = lambda _: Reply(b"", status=500)
-    assert asking.read_newest().number == HEAD
+    assert reading_chain.read_newest_header().number == HEAD
     node.behave = None
-    assert asking.count_nodes_with(header) == (2, 0)
+    assert reading_chain.count_nodes_with(header) == (2, 0)

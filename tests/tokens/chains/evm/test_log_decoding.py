@@ -1,4 +1,4 @@
-"""What the logs of a filter tell, against what reading the same transactions in full tells."""
+"""tokens/chains/evm/logs/log_decoding.py: decoding of filtered logs, against full reads of the same transactions."""
 
 import eth_abi
 import pytest
@@ -38,10 +38,10 @@ from tests.nodes.recordings import (
 )
 from tests.tokens.chains.evm.generations.test_decoding import BROKEN, PRESALE_V4, allocation, reward_added
 from tokens.chains.abi import codec
-from tokens.chains.evm.generations.mined_transactions import BeyondLogs, gather_mined
+from tokens.chains.errors import LaunchNotFoundError, LogDecodingError
+from tokens.chains.evm.generations.mined_transactions import FullTransactionRequiredError, mined_from_logs
 from tokens.chains.evm.logs.log_decoding import DecodedLogs, decode_logs, launch_topics, own_topics
-from tokens.chains.registry.chains import load
-from tokens.chains.types import LaunchNotFound, LogUndecodable
+from tokens.chains.registry.chains import load_registry
 
 NOTHING = DecodedLogs(transactions=(), incomplete=(), undecodable=())
 RAW_POOL_ID = bytes.fromhex(POOL_ID[2:])
@@ -51,7 +51,7 @@ OTHER_TOKEN = "0x6666666666666666666666666666666666666666"
 
 
 def filtered(*transactions, chain=None, addresses=None):
-    """The logs that nodes give for our two filters, of these transactions."""
+    """Return the logs that nodes return for the two filters, of these transactions."""
     chain = chain or base()
     addresses = chain.emitters if addresses is None else addresses
     return [
@@ -72,7 +72,7 @@ def decode(*transactions, chain=None, addresses=None):
 
 
 def at(mined_transaction, number, *, tx_hash):
-    """The transaction in a block of its own."""
+    """Return the transaction in a block of its own."""
     block_hash = "0x" + f"{number:064x}"
     place = {"blockHash": block_hash, "blockNumber": hex(number)}
     logs = [log | place | {"transactionHash": tx_hash} for log in mined_transaction.logs]
@@ -84,8 +84,8 @@ def at(mined_transaction, number, *, tx_hash):
     )
 
 
-def told(extension):
-    """What an extension emits in a launch of TOKEN."""
+def extension_logs(extension):
+    """Return the logs of an extension in a launch of TOKEN."""
     days = (86_400, 86_400)
     return {
         VAULT: [allocation(by=VAULT)],
@@ -111,14 +111,14 @@ PARTS = {
 
 
 def whole_launch(*extra, without=(), extensions=(), **created):
-    """A launch of v4 of which everything was said, but for what is left out."""
+    """Return a launch of v4 with all logs but those left out."""
     parts = [log for name, log in PARTS.items() if name not in without]
-    said = [log for extension in extensions if extension not in without for log in told(extension)]
-    return v4_launch(*parts, *said, *extra, extensions=tuple(extensions), **created)
+    launched_logs = [log for extension in extensions if extension not in without for log in extension_logs(extension)]
+    return v4_launch(*parts, *launched_logs, *extra, extensions=tuple(extensions), **created)
 
 
 def recorded():
-    """Every transaction of the recorded chain."""
+    """Return every transaction of the recorded chain."""
     chain = recorded_chain()
     for block in chain["blocks"]:
         hashes = [entry["hash"] for entry in block["transactions"]]
@@ -127,18 +127,18 @@ def recorded():
 
 
 def read(mined_transaction, chain=None):
-    """All that reading it in full tells, None where that is nothing."""
+    """Return the result of a full read, None where it is empty."""
     try:
         return mined_transaction.read(chain)
-    except LaunchNotFound:
+    except LaunchNotFoundError:
         return None
 
 
-# Equal to reading in full.
+# Equal to a full read.
 
 
-def test_every_recorded_transaction_is_told_by_its_logs_or_named():
-    incomplete, told = [], 0
+def test_every_recorded_transaction_is_decoded_by_its_logs_or_listed():
+    incomplete, complete = [], 0
     for one in recorded():
         found, whole = decode(one), read(one)
         if found.incomplete:
@@ -146,14 +146,14 @@ def test_every_recorded_transaction_is_told_by_its_logs_or_named():
             assert found.transactions == ()
         else:
             assert found.transactions == (() if whole is None else (whole,))
-            told += whole is not None
+            complete += whole is not None
         assert found.undecodable == ()
-    # Of the older generations, whose pools' logs no filter asks for.
+    # Of the older generations, whose pools' logs no filter matches.
     assert incomplete == [mined(f"legacy-{name}-deploy").hash for name in ("v31", "v2", "v0")]
-    assert told == len(set(EVENT_TRANSACTIONS) | set(V4_LAUNCHES))
+    assert complete == len(set(EVENT_TRANSACTIONS) | set(V4_LAUNCHES))
 
 
-def test_a_run_of_blocks_is_told_in_the_chains_order():
+def test_a_run_of_blocks_is_decoded_in_the_chains_order():
     chain = list(recorded())
     found = decode(*chain)
     expected = [(one.hash, facts) for one in chain if (facts := read(one))]
@@ -171,7 +171,7 @@ def test_a_transaction_that_holds_nothing_is_in_no_part(label):
 
 
 @pytest.mark.parametrize("extensions", [(), (VAULT,), (AIRDROP,), (DEV_BUY,), (VAULT, AIRDROP, DEV_BUY)])
-def test_a_launch_of_which_everything_was_said_is_told_by_its_logs(extensions):
+def test_a_launch_with_all_logs_is_decoded_by_them(extensions):
     launch = whole_launch(extensions=extensions)
     found = decode(launch)
     assert (found.transactions, found.incomplete) == ((launch.read(),), ())
@@ -188,14 +188,14 @@ def test_the_recorded_supply_is_what_was_minted(label):
     assert [launch.supply for launch in mined(label).decode()] == [10**29]
 
 
-def test_a_pair_that_the_registry_does_not_know_is_left_for_a_node_to_name():
+def test_a_pair_that_is_not_in_the_registry_is_left_for_a_node_to_name():
     launch = whole_launch(paired=STRANGER)
     (facts,) = decode(launch).transactions
     assert facts == launch.read()
     assert facts.launches[0].pool.pair_symbol is None
 
 
-def test_several_launches_of_one_transaction_are_told():
+def test_several_launches_of_one_transaction_are_decoded():
     together, *rest = (mined(label) for label in V4_LAUNCHES)
     together.transaction["to"] = STRANGER
     place = {name: together.logs[0][name] for name in ("transactionHash", "blockHash", "blockNumber")}
@@ -207,7 +207,7 @@ def test_several_launches_of_one_transaction_are_told():
     assert len(found.transactions[0].launches) == len(V4_LAUNCHES)
 
 
-def test_a_launch_and_events_of_one_transaction_are_told():
+def test_a_launch_and_events_of_one_transaction_are_decoded():
     update = event(TOKEN, "UpdateImage(string)", "ipfs://new")
     launch = whole_launch(update)
     (facts,) = decode(launch).transactions
@@ -222,7 +222,7 @@ def test_the_same_transaction_in_several_blocks_keeps_each_block_and_time():
     assert [facts.block_time - BLOCK_TIME for facts in found.transactions] == [7, 8, 9]
 
 
-def test_a_claim_at_anybodys_contract_is_nothing():
+def test_a_claim_at_an_unregistered_contract_is_nothing():
     forged = event(STRANGER, "ClaimTokens(address,address,uint256)", SENDER, WETH, 1, indexed=(0, 1))
     real = forged | {"address": FEE_LOCKER.lower()}
     assert read(transaction(forged, to=STRANGER)) is None
@@ -231,7 +231,7 @@ def test_a_claim_at_anybodys_contract_is_nothing():
     assert [log.emitter for log in both.read().event_logs] == [FEE_LOCKER]
 
 
-# Not told by logs.
+# Not in the logs.
 
 
 @pytest.mark.parametrize("build", [v1_launch, v3_launch, v31_launch])
@@ -240,20 +240,20 @@ def test_an_older_generation_is_to_be_read_in_full(build):
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_a_launch_of_which_a_part_was_not_said_is_to_be_read_in_full(part):
+def test_a_launch_with_missing_logs_is_to_be_read_in_full(part):
     assert decode(whole_launch(without=(part,))).incomplete == (TX_HASH,)
 
 
 @pytest.mark.parametrize("extension", [VAULT, AIRDROP, DEV_BUY, PRESALE_V4])
-def test_a_silent_extension_makes_it_to_be_read_in_full(extension):
+def test_an_extension_without_logs_requires_a_full_read(extension):
     extensions = (VAULT, AIRDROP, DEV_BUY, PRESALE_V4)
     assert decode(whole_launch(extensions=extensions, without=(extension,))).incomplete == (TX_HASH,)
     assert decode(whole_launch(extensions=extensions)).incomplete == ()
 
 
-def test_an_extension_that_spoke_of_another_token_alone_is_silent():
-    spoke = allocation(OTHER_TOKEN, by=VAULT)
-    assert decode(whole_launch(spoke, extensions=(VAULT,), without=(VAULT,))).incomplete == (TX_HASH,)
+def test_an_extension_with_only_logs_of_another_token_is_missing():
+    emitting = allocation(OTHER_TOKEN, by=VAULT)
+    assert decode(whole_launch(emitting, extensions=(VAULT,), without=(VAULT,))).incomplete == (TX_HASH,)
 
 
 def presale_launch(*extra):
@@ -263,16 +263,16 @@ def presale_launch(*extra):
     return launch
 
 
-def test_a_presale_that_launched_has_to_say_so():
+def test_a_presale_that_launched_has_to_emit_its_event():
     assert decode(presale_launch()).incomplete == (TX_HASH,)
-    said = presale_launch(*told(PRESALE_V4))
-    (facts,) = decode(said).transactions
-    assert facts == said.read()
+    launched_logs = presale_launch(*extension_logs(PRESALE_V4))
+    (facts,) = decode(launched_logs).transactions
+    assert facts == launched_logs.read()
     assert facts.launches[0].presale_id == 5
 
 
 @pytest.mark.parametrize("known", [LOCKER_V4, HOOK_V4, MEV_MODULE_V4])
-def test_a_contract_that_the_registry_does_not_know_makes_it_to_be_read_in_full(known):
+def test_a_contract_that_is_not_in_the_registry_makes_it_to_be_read_in_full(known):
     launch = whole_launch()
     foreign = STRANGER[2:].lower()
     for log in launch.logs:
@@ -280,11 +280,11 @@ def test_a_contract_that_the_registry_does_not_know_makes_it_to_be_read_in_full(
             log["address"] = STRANGER
         log["data"] = log["data"].replace(known[2:].lower(), foreign)
     assert decode(launch).incomplete == (TX_HASH,)
-    # In full it is a launch like any other.
+    # A full read finds a launch like any other.
     assert launch.read().launches[0].fees is not None
 
 
-def test_an_extension_that_the_registry_does_not_know_makes_it_to_be_read_in_full():
+def test_an_extension_that_is_not_in_the_registry_makes_it_to_be_read_in_full():
     launch = whole_launch(allocation(by=STRANGER), extensions=(STRANGER,))
     assert decode(launch).incomplete == (TX_HASH,)
     assert launch.read().launches[0].vault is not None
@@ -292,8 +292,8 @@ def test_an_extension_that_the_registry_does_not_know_makes_it_to_be_read_in_ful
 
 def test_one_incomplete_launch_makes_its_transaction_incomplete_and_none_other():
     both = whole_launch(v4_created(OTHER_TOKEN))
-    alone = at(whole_launch(), 7, tx_hash="0x" + "07" * 32)
-    assert decode(both, alone) == DecodedLogs(transactions=(alone.read(),), incomplete=(TX_HASH,), undecodable=())
+    complete = at(whole_launch(), 7, tx_hash="0x" + "07" * 32)
+    assert decode(both, complete) == DecodedLogs(transactions=(complete.read(),), incomplete=(TX_HASH,), undecodable=())
 
 
 @pytest.mark.parametrize("address", [FACTORY_V4, LOCKER_V4, HOOK_V4, MEV_MODULE_V4])
@@ -304,26 +304,26 @@ def test_logs_of_some_of_the_contracts_make_no_half_launch(address):
     )
 
 
-def test_what_no_filter_asked_for_is_not_known():
+def test_what_no_filter_matched_is_unknown():
     launch = whole_launch()
-    gathered = gather_mined(base(), filtered(launch), block_time=BLOCK_TIME, topics=launch_topics(base()))
-    reward, transfer = codec.load("v4").event("TokenRewardAdded"), codec.load("token").event("Transfer")
+    gathered = mined_from_logs(base(), filtered(launch), block_time=BLOCK_TIME, topics=launch_topics(base()))
+    reward, transfer = codec.load_abi("v4").event("TokenRewardAdded"), codec.load_abi("token").event("Transfer")
     assert len(gathered.emitted(reward, by=LOCKER_V4)) == 1
     assert gathered.emitted(reward, by=FACTORY_V4) == ()
-    for ask in (
+    for decode_again in (
         lambda: gathered.emitted(reward, by=STRANGER),
-        # A contract of the registry that emits nothing for us.
+        # A contract of the registry without relevant events.
         lambda: gathered.emitted(reward, by=base().addresses("presale_allowlist")[0]),
         lambda: gathered.emitted(transfer, by=FACTORY_V4),
-        lambda: gathered.minted(TOKEN),
-        lambda: gathered.calls(FACTORY_V4),
+        lambda: gathered.minted_amount(TOKEN),
+        lambda: gathered.is_call_to(FACTORY_V4),
         lambda: gathered.call,
     ):
-        with pytest.raises(BeyondLogs):
-            ask()
+        with pytest.raises(FullTransactionRequiredError):
+            decode_again()
 
 
-# Malformed.
+# MalformedResponseError.
 
 
 @pytest.mark.parametrize("damage", BROKEN.values(), ids=BROKEN)
@@ -346,21 +346,21 @@ def test_whatever_log_is_damaged_both_ways_agree(label):
             found = decode(damaged)
             try:
                 whole = damaged.read()
-            except LogUndecodable:
+            except LogDecodingError:
                 assert found.transactions == ()
             else:
                 assert found.transactions == (whole,) or found.incomplete == (damaged.hash,)
 
 
-def test_a_malformed_event_is_told_and_refused_when_it_is_decoded():
+def test_a_malformed_event_is_listed_and_refused_when_it_is_decoded():
     broken = transaction(event(TOKEN, "UpdateImage(string)", "ipfs://new") | {"data": "0x12"}, to=TOKEN)
     assert decode(broken).transactions == (broken.read(),)
 
 
-# What is asked for.
+# The filters.
 
 
-def test_the_filters_ask_for_every_log_that_a_launch_is_read_from():
+def test_the_filters_match_every_log_that_a_launch_is_read_from():
     wanted = {
         log["topics"][0]
         for label in V4_LAUNCHES
@@ -371,15 +371,15 @@ def test_the_filters_ask_for_every_log_that_a_launch_is_read_from():
     assert wanted <= launch_topics(base())
 
 
-def test_nobody_is_asked_for_a_topic_twice():
+def test_no_topic_is_requested_twice():
     assert launch_topics(base()).isdisjoint(own_topics())
     assert event(TOKEN, "UpdateAdmin(address,address)", SENDER, SENDER, indexed=(0, 1))["topics"][0] in own_topics()
 
 
-def test_a_chain_is_asked_for_the_launches_of_its_own_factories():
+def test_a_chain_is_queried_for_the_launches_of_its_own_factories():
     v1_created, v31_created = v1_launch().logs[-1]["topics"][0], v31_launch().logs[-1]["topics"][0]
     assert {v1_created, v31_created} <= launch_topics(base())
-    sepolia = load().chain(84532)
+    sepolia = load_registry().chain(84532)
     assert v1_created not in launch_topics(sepolia)
     assert v31_created in launch_topics(sepolia)
 

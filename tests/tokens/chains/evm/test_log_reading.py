@@ -1,4 +1,4 @@
-"""What runs of blocks hold, read from nodes that lie."""
+"""tokens/chains/evm/logs/log_reading.py: reading of block ranges from faulty nodes."""
 
 import json
 import logging
@@ -10,13 +10,13 @@ import pytest
 from development.devchain.anvil import CHAIN_ID
 from tests.nodes.devchain_launches import Launchpad
 from tests.nodes.launch_builder import STRANGER
-from tests.nodes.recorded_node import Node, Refused, Reply, serve_recorded_chain
+from tests.nodes.recorded_node import Node, RefusedError, Reply, serve_recorded_chain
 from tests.nodes.recordings import base, mined, recorded_chain
+from tokens.chains.errors import BlockNotCanonicalError, LaunchNotFoundError, NodeUnavailableError, RequestTooLargeError
 from tokens.chains.evm.evm_chain import EvmChain
-from tokens.chains.registry.chains import load
+from tokens.chains.registry.chains import load_registry
 from tokens.chains.rpc.block_ranges import RangeSize
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.types import AskedTooMuch, BlockGone, LaunchNotFound, NodeUnavailable
 
 HEAD = 209
 OTHER = "0x" + "ab" * 32
@@ -26,20 +26,20 @@ LAUNCHED_IN = int(LAUNCH.block["number"], 16)
 
 
 def chain(*nodes: Node | str, blocks: int = 2000, longest: int = 20_000, **options) -> EvmChain:
-    """A chain whose client pauses for no time between its rounds."""
+    """Return a chain with a retry delay of 0."""
     urls = tuple(node if isinstance(node, str) else node.url for node in nodes)
-    rpc = RpcClient(chain_id=8453, urls=urls, **{"first_pause": 0, "attempts": 1, **options})
+    rpc = RpcClient(chain_id=8453, urls=urls, **{"initial_backoff": 0, "attempts": 1, **options})
     return EvmChain(info=base(), rpc=rpc, ranges=RangeSize(blocks, longest=longest))
 
 
-def read_alone(reading: EvmChain):
-    """What each recorded transaction holds, read by its hash, in the chain's order."""
+def read_one_by_one(reading: EvmChain):
+    """Return the facts of each recorded transaction, read by its hash, in the chain's sequence."""
     found = []
     for block in recorded_chain()["blocks"]:
         for entry in block["transactions"]:
             try:
                 found.append(reading.read_transaction(entry["hash"]))
-            except LaunchNotFound:
+            except LaunchNotFoundError:
                 continue
     return tuple(found)
 
@@ -48,20 +48,20 @@ def all_headers(reading: EvmChain):
     return [header for _, header in sorted(reading.read_headers(range(HEAD + 1)).items())]
 
 
-def ranges_asked(node: Node):
-    """The ranges of logs that the node was asked for, each once, in order."""
-    asked = [call["params"][0] for call in node.calls if call["method"] == "eth_getLogs"]
-    found = [(int(entry["fromBlock"], 16), int(entry["toBlock"], 16)) for entry in asked if "fromBlock" in entry]
+def requested_ranges(node: Node):
+    """Return the ranges of logs that the node received, each once, in order of arrival."""
+    requested = [call["params"][0] for call in node.calls if call["method"] == "eth_getLogs"]
+    found = [(int(entry["fromBlock"], 16), int(entry["toBlock"], 16)) for entry in requested if "fromBlock" in entry]
     return list(dict.fromkeys(found))
 
 
-def tell_logs(node: Node, change):
-    """Have the node's logs be what `change` makes of the list of them."""
-    node.answers["eth_getLogs"] = lambda asked: change(node.logs(asked))
+def change_logs(node: Node, change):
+    """Have the node's logs be the result of `change` for their list."""
+    node.answers["eth_getLogs"] = lambda requested: change(node.logs(requested))
 
 
 def alter(**changes):
-    """A change of every log; what `changes` has as a function is called with the log, and None takes a field away."""
+    """Return a change of every log; a function in `changes` is called with the log, and None removes a field."""
 
     def change(logs):
         found = []
@@ -75,65 +75,65 @@ def alter(**changes):
 
 @pytest.fixture(scope="module")
 def everything():
-    with serve_recorded_chain() as honest:
-        return read_alone(chain(honest))
+    with serve_recorded_chain() as regular_node:
+        return read_one_by_one(chain(regular_node))
 
 
-# All recorded transactions, by each way.
+# All recorded transactions, by each method of reading.
 
 
-def test_ranges_tell_the_same_as_each_transaction_alone(node, everything):
+def test_ranges_return_the_same_as_each_single_transaction(node, everything):
     reading = chain(node).read_range(0, HEAD)
     assert (reading.first, reading.last) == (0, HEAD)
     assert reading.transactions == everything
 
 
 @pytest.mark.parametrize("blocks", [1, 7, 100])
-def test_short_ranges_tell_the_same(node, everything, blocks):
+def test_short_ranges_return_the_same(node, everything, blocks):
     assert chain(node, blocks=blocks, longest=blocks).read_range(0, HEAD).transactions == everything
-    assert all(last - first < blocks for first, last in ranges_asked(node))
+    assert all(last - first < blocks for first, last in requested_ranges(node))
 
 
-def test_blocks_by_their_hashes_tell_the_same(node, everything):
+def test_blocks_by_their_hashes_return_the_same(node, everything):
     reading = chain(node)
     headers = all_headers(reading)
     found = [reading.read_blocks(headers[start : start + 15]) for start in range(0, HEAD + 1, 15)]
     assert tuple(facts for part in found for facts in part.transactions) == everything
-    assert ranges_asked(node) == []
+    assert requested_ranges(node) == []
 
 
-def test_a_long_window_tells_the_same(node, everything):
+def test_a_long_window_returns_the_same(node, everything):
     reading = chain(node)
     headers = all_headers(reading)
     node.received.clear()
     assert reading.read_blocks(headers).transactions == everything
-    assert ranges_asked(node) == [(0, HEAD)]
+    assert requested_ranges(node) == [(0, HEAD)]
 
 
-def test_receipts_tell_the_same(node, everything):
+def test_receipts_return_the_same(node, everything):
     reading = chain(node)
     assert reading.read_receipts(all_headers(reading)).transactions == everything
 
 
-def test_receipts_one_by_one_tell_the_same(node, everything):
+def test_receipts_one_by_one_return_the_same(node, everything):
     del node.answers["eth_getBlockReceipts"]
     reading = chain(node)
     assert reading.read_receipts(all_headers(reading)).transactions == everything
-    # A method that is lacking is not asked for again and again.
-    assert node.asked("eth_getBlockReceipts") <= 5
+    # An unsupported method is not called repeatedly.
+    assert node.call_count("eth_getBlockReceipts") <= 5
 
 
-def test_batches_refused_tell_the_same(node, everything):
+def test_batches_refused_return_the_same(node, everything):
     node.behave = lambda body: Reply(b"no batches", status=400) if isinstance(body, list) else None
     assert chain(node).read_range(0, HEAD).transactions == everything
 
 
-def test_fewer_addresses_tell_what_concerns_them(node):
+def test_fewer_addresses_return_what_concerns_them(node):
     (factory,) = base().addresses("factory", "v4")
     found = chain(node).read_range(0, HEAD, addresses=[factory.lower()]).transactions
     launches = [launch.generation for facts in found for launch in facts.launches]
     assert set(launches) == {"v4"}
-    # What tokens themselves emit belongs to whichever factory.
+    # Events of the tokens themselves belong to any factory.
     assert UPDATED.hash in {facts.tx_hash for facts in found}
     own = chain(node).read_range(0, HEAD, addresses=[]).transactions
     assert UPDATED.hash in {facts.tx_hash for facts in own}
@@ -141,16 +141,16 @@ def test_fewer_addresses_tell_what_concerns_them(node):
     assert all(call["params"][0].get("address") != [] for call in node.calls if call["method"] == "eth_getLogs")
 
 
-# Ranges that adapt.
+# Adaptive ranges.
 
 
 def limit(node: Node, blocks: int, error):
     """Have the node refuse ranges of more than so many blocks."""
 
-    def logs(asked):
-        if int(asked["toBlock"], 16) - int(asked["fromBlock"], 16) >= blocks:
+    def logs(requested):
+        if int(requested["toBlock"], 16) - int(requested["fromBlock"], 16) >= blocks:
             raise error
-        return node.logs(asked)
+        return node.logs(requested)
 
     node.answers["eth_getLogs"] = logs
 
@@ -158,20 +158,20 @@ def limit(node: Node, blocks: int, error):
 @pytest.mark.parametrize(
     "error",
     [
-        Refused(-32005, "query returned more than 10000 results"),
-        Refused(-32614, "eth_getLogs is limited to a 20 range"),
-        Refused(-32602, "Block range limit exceeded."),
-        Refused(-32002, "request timed out"),
+        RefusedError(-32005, "query returned more than 10000 results"),
+        RefusedError(-32614, "eth_getLogs is limited to a 20 range"),
+        RefusedError(-32602, "Block range limit exceeded."),
+        RefusedError(-32002, "request timed out"),
     ],
     ids=str,
 )
-def test_a_refused_range_is_asked_for_in_parts(node, everything, error):
+def test_a_refused_range_is_requested_in_parts(node, everything, error):
     limit(node, 20, error)
     reading = chain(node, breaker_failures=1, breaker_seconds=3600)
     assert reading.read_range(0, HEAD).transactions == everything
     assert 1 <= reading.range_blocks() <= 20
-    # A range that is refused says nothing against the node, nor against batches.
-    assert reading.rpc._endpoints[0].most_calls > 1000
+    # A refused range is no failure of the node, nor of batches.
+    assert reading.rpc._endpoints[0].max_batch_size > 1000
 
 
 def test_a_refusal_by_status_is_one_of_the_range(node, everything):
@@ -179,8 +179,8 @@ def test_a_refusal_by_status_is_one_of_the_range(node, everything):
 
     def behave(body):
         calls = body if isinstance(body, list) else [body]
-        asked = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
-        if any(int(entry["toBlock"], 16) - int(entry["fromBlock"], 16) >= 50 for entry in asked):
+        requested = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
+        if any(int(entry["toBlock"], 16) - int(entry["fromBlock"], 16) >= 50 for entry in requested):
             return Reply(json.dumps({"jsonrpc": "2.0", "id": 1, "error": error}).encode(), status=400)
         return None
 
@@ -188,16 +188,16 @@ def test_a_refusal_by_status_is_one_of_the_range(node, everything):
     reading = chain(node)
     assert reading.read_range(0, HEAD).transactions == everything
     assert reading.range_blocks() == 50
-    assert reading.rpc._endpoints[0].most_calls > 1000
+    assert reading.rpc._endpoints[0].max_batch_size > 1000
 
 
 @pytest.mark.parametrize("status", [413, 504])
-def test_an_answer_that_is_too_large_or_slow_is_asked_for_in_parts(node, everything, status):
+def test_an_answer_that_is_too_large_or_slow_is_requested_in_parts(node, everything, status):
     def behave(body):
-        asked = (
+        requested = (
             [call["params"][0] for call in body if call["method"] == "eth_getLogs"] if isinstance(body, list) else []
         )
-        too_long = any(int(entry["toBlock"], 16) - int(entry["fromBlock"], 16) >= 100 for entry in asked)
+        too_long = any(int(entry["toBlock"], 16) - int(entry["fromBlock"], 16) >= 100 for entry in requested)
         single = not isinstance(body, list) and body["method"] == "eth_getLogs"
         return Reply(b"", status=status) if too_long or single else None
 
@@ -206,12 +206,12 @@ def test_an_answer_that_is_too_large_or_slow_is_asked_for_in_parts(node, everyth
     assert reading.read_range(0, HEAD).transactions == everything
 
 
-def test_a_long_range_that_hangs_is_asked_for_in_parts(node, everything):
+def test_a_long_range_that_hangs_is_requested_in_parts(node, everything):
     def behave(body):
-        asked = (
+        requested = (
             [call["params"][0] for call in body if call["method"] == "eth_getLogs"] if isinstance(body, list) else []
         )
-        if any(int(entry["toBlock"], 16) - int(entry["fromBlock"], 16) >= 100 for entry in asked):
+        if any(int(entry["toBlock"], 16) - int(entry["fromBlock"], 16) >= 100 for entry in requested):
             node.closed.wait()
         return None
 
@@ -222,32 +222,32 @@ def test_a_long_range_that_hangs_is_asked_for_in_parts(node, everything):
 
 def test_a_node_that_hangs_at_every_range_is_given_up(node):
     node.behave = lambda body: node.closed.wait() and None if isinstance(body, list) else None
-    with pytest.raises(AskedTooMuch):
+    with pytest.raises(RequestTooLargeError):
         chain(node, timeout=0.05, breaker_failures=100).read_range(0, HEAD)
 
 
-def test_a_refused_block_is_asked_of_the_next_node(node, second_node, everything):
-    limit(node, 0, Refused(-32005, "query returned more than 10000 results"))
+def test_a_refused_block_is_retried_on_the_next_node(node, second_node, everything):
+    limit(node, 0, RefusedError(-32005, "query returned more than 10000 results"))
     reading = chain(node, second_node, blocks=1, longest=1)
     assert reading.read_range(LAUNCHED_IN, LAUNCHED_IN).transactions == tuple(
         facts for facts in everything if facts.block_number == LAUNCHED_IN
     )
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         chain(node).read_range(LAUNCHED_IN, LAUNCHED_IN)
 
 
 @pytest.mark.parametrize(
     "error",
     [
-        Refused(-32005, "rate limit exceeded"),
-        Refused(-32602, "invalid block range params"),
-        Refused(-32602, "block range extends beyond current head block"),
-        Refused(-32601, "the method eth_getLogs does not exist"),
-        Refused(-32000, "something else"),
+        RefusedError(-32005, "rate limit exceeded"),
+        RefusedError(-32602, "invalid block range params"),
+        RefusedError(-32602, "block range extends beyond current head block"),
+        RefusedError(-32601, "the method eth_getLogs does not exist"),
+        RefusedError(-32000, "something else"),
     ],
     ids=str,
 )
-def test_a_refusal_of_something_else_is_asked_of_the_next_node(node, second_node, everything, error):
+def test_a_refusal_of_something_else_is_retried_on_the_next_node(node, second_node, everything, error):
     limit(node, 0, error)
     reading = chain(node, second_node)
     assert reading.read_range(0, HEAD).transactions == everything
@@ -255,7 +255,7 @@ def test_a_refusal_of_something_else_is_asked_of_the_next_node(node, second_node
 
 
 def test_threads_share_what_nodes_take(node, everything):
-    limit(node, 20, Refused(-32614, "eth_getLogs is limited to a 20 range"))
+    limit(node, 20, RefusedError(-32614, "eth_getLogs is limited to a 20 range"))
     reading = chain(node)
     found = {}
     threads = [
@@ -269,7 +269,7 @@ def test_threads_share_what_nodes_take(node, everything):
     assert tuple(facts for first in (0, 70, 140) for facts in found[first].transactions) == everything
 
 
-# Lies.
+# Wrong responses.
 
 
 def double(logs):
@@ -278,11 +278,11 @@ def double(logs):
 
 @pytest.mark.parametrize("change", [double, lambda logs: logs[::-1]], ids=["doubled", "reordered"])
 def test_logs_in_disorder_are_put_in_order(node, everything, change):
-    tell_logs(node, change)
+    change_logs(node, change)
     assert chain(node).read_range(0, HEAD).transactions == everything
 
 
-LIES = {
+FAULTY_LOGS = {
     "null": lambda logs: None,
     "an object": lambda logs: {},
     "a list of texts": lambda logs: ["0x"],
@@ -321,55 +321,55 @@ LIES = {
 }
 
 
-@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
-def test_logs_that_can_not_be_are_believed_nowhere(node, second_node, everything, lie):
-    tell_logs(node, lie)
-    with pytest.raises(NodeUnavailable):
+@pytest.mark.parametrize("fault", FAULTY_LOGS.values(), ids=FAULTY_LOGS)
+def test_logs_that_can_not_be_are_trusted_nowhere(node, second_node, everything, fault):
+    change_logs(node, fault)
+    with pytest.raises(NodeUnavailableError):
         chain(node).read_range(0, HEAD)
     assert chain(node, second_node).read_range(0, HEAD).transactions == everything
 
 
-def test_logs_of_blocks_that_were_not_asked_for_are_believed_nowhere(node):
-    node.answers["eth_getLogs"] = lambda asked: node.logs({**asked, "fromBlock": hex(LAUNCHED_IN)})
-    with pytest.raises(NodeUnavailable, match="not asked for"):
+def test_logs_of_blocks_that_were_not_requested_are_trusted_nowhere(node):
+    node.answers["eth_getLogs"] = lambda requested: node.logs({**requested, "fromBlock": hex(LAUNCHED_IN)})
+    with pytest.raises(NodeUnavailableError, match="not requested"):
         chain(node).read_range(LAUNCHED_IN + 1, LAUNCHED_IN + 1)
 
 
-def test_logs_of_two_blocks_with_one_number_are_believed_nowhere(node):
-    tell_logs(node, LIES["a hash of its own for each log"])
-    with pytest.raises(NodeUnavailable, match="one number"):
+def test_logs_of_two_blocks_with_one_number_are_trusted_nowhere(node):
+    change_logs(node, FAULTY_LOGS["a hash of its own for each log"])
+    with pytest.raises(NodeUnavailableError, match="one number"):
         chain(node).read_range(LAUNCHED_IN, LAUNCHED_IN)
 
 
-def test_a_lie_told_once_is_asked_for_again(node, everything):
-    told = []
+def test_a_single_wrong_response_is_requested_again(node, everything):
+    reported = []
 
-    def once(asked):
-        told.append(asked)
-        return None if len(told) <= 2 else node.logs(asked)
+    def once(requested):
+        reported.append(requested)
+        return None if len(reported) <= 2 else node.logs(requested)
 
     node.answers["eth_getLogs"] = once
     assert chain(node, attempts=2).read_range(0, HEAD).transactions == everything
 
 
 @pytest.mark.parametrize("head", [hex(HEAD - 1), "0x0", None, HEAD, "0x0d1"])
-def test_a_node_that_is_behind_tells_nothing(node, second_node, everything, head):
+def test_a_node_that_is_behind_returns_nothing(node, second_node, everything, head):
     node.answers["eth_blockNumber"] = lambda: head
     node.answers["eth_getLogs"] = lambda _: []
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         chain(node).read_range(0, HEAD)
     assert chain(node, second_node).read_range(0, HEAD).transactions == everything
 
 
-def test_blocks_that_nobody_has_are_not_empty(node):
-    with pytest.raises(NodeUnavailable):
+def test_blocks_that_no_node_has_are_not_empty(node):
+    with pytest.raises(NodeUnavailableError):
         chain(node).read_range(HEAD, HEAD + 1)
 
 
-def test_a_node_of_another_chain_tells_nothing(node, second_node, everything):
+def test_a_node_of_another_chain_returns_nothing(node, second_node, everything):
     node.answers["eth_chainId"] = lambda: "0x1"
     assert chain(node, second_node).read_range(0, HEAD).transactions == everything
-    assert node.asked("eth_getLogs") == 0
+    assert node.call_count("eth_getLogs") == 0
 
 
 @pytest.mark.parametrize(
@@ -383,7 +383,7 @@ def test_a_node_of_another_chain_tells_nothing(node, second_node, everything):
     ],
     ids=["429", "502", "half", "nothing", "half in parts"],
 )
-def test_an_answer_that_is_none_is_asked_of_the_next_node(node, second_node, everything, reply):
+def test_an_answer_that_is_none_is_retried_on_the_next_node(node, second_node, everything, reply):
     node.behave = lambda body: reply if isinstance(body, list) else None
     assert chain(node, second_node).read_range(0, HEAD).transactions == everything
 
@@ -391,49 +391,49 @@ def test_an_answer_that_is_none_is_asked_of_the_next_node(node, second_node, eve
 # Times.
 
 
-@pytest.mark.parametrize("told", [None, "0x0", "1760000623", 1_760_000_623, "0x", "0xfffffffffffff"])
-def test_times_that_logs_leave_open_are_those_of_headers(node, everything, told):
-    tell_logs(node, alter(blockTimestamp=lambda _: told))
+@pytest.mark.parametrize("reported", [None, "0x0", "1760000623", 1_760_000_623, "0x", "0xfffffffffffff"])
+def test_times_that_logs_leave_open_are_those_of_headers(node, everything, reported):
+    change_logs(node, alter(blockTimestamp=lambda _: reported))
     assert [facts.block_time for facts in chain(node).read_range(0, HEAD).transactions] == [
         facts.block_time for facts in everything
     ]
 
 
-def test_times_that_logs_tell_are_not_asked_for(node):
+def test_times_in_logs_are_not_requested(node):
     (own,) = chain(node).read_range(LAUNCHED_IN, LAUNCHED_IN).transactions
     assert own.block_time == int(LAUNCH.block["timestamp"], 16)
-    assert node.asked("eth_getBlockByNumber") == 0
+    assert node.call_count("eth_getBlockByNumber") == 0
 
 
-def test_times_that_differ_within_a_block_are_not_believed(node):
-    tell_logs(node, alter(blockTimestamp=lambda log: hex(1_700_000_000 + int(log["logIndex"], 16))))
+def test_times_that_differ_within_a_block_are_not_trusted(node):
+    change_logs(node, alter(blockTimestamp=lambda log: hex(1_700_000_000 + int(log["logIndex"], 16))))
     (own,) = chain(node).read_range(LAUNCHED_IN, LAUNCHED_IN).transactions
     assert own.block_time == int(LAUNCH.block["timestamp"], 16)
 
 
-def test_only_blocks_with_logs_are_asked_for_their_time(node, everything):
-    tell_logs(node, alter(blockTimestamp=None))
+def test_only_blocks_with_logs_are_requested_for_their_time(node, everything):
+    change_logs(node, alter(blockTimestamp=None))
     assert len(chain(node, batch_size=10).read_range(0, HEAD).transactions) == len(everything)
-    assert node.asked("eth_getBlockByNumber") < 60
+    assert node.call_count("eth_getBlockByNumber") < 60
 
 
-def test_the_time_of_another_block_is_not_believed(node, second_node, everything):
+def test_the_time_of_another_block_is_not_trusted(node, second_node, everything):
     regular = node.answers["eth_getBlockByNumber"]
-    for asked in (node, second_node):
-        tell_logs(asked, alter(blockTimestamp=None))
+    for requested in (node, second_node):
+        change_logs(requested, alter(blockTimestamp=None))
     node.answers["eth_getBlockByNumber"] = lambda number, full: {**regular(number, full), "hash": OTHER}
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         chain(node).read_range(LAUNCHED_IN, LAUNCHED_IN)
     expected = tuple(facts for facts in everything if facts.block_number == LAUNCHED_IN)
     (own,) = chain(node, second_node).read_range(LAUNCHED_IN, LAUNCHED_IN).transactions
     assert own.block_time == expected[0].block_time
 
 
-# What can't be decoded, or is not told whole.
+# Malformed or incomplete logs.
 
 
 def test_a_launch_that_is_malformed_does_not_hold_up_the_others(node, everything, caplog):
-    tell_logs(
+    change_logs(
         node, lambda logs: [log | {"data": "0x"} if log["transactionHash"] == LAUNCH.hash else log for log in logs]
     )
     with caplog.at_level(logging.ERROR):
@@ -447,16 +447,16 @@ def test_a_launch_that_is_read_in_full_must_be_there_in_full(node):
     number = int(launch.block["number"], 16)
     assert len(chain(node).read_range(number, number).transactions) == 1
     created = next(log for log in launch.logs if base().factory_generation(log["address"]))
-    node.answers["eth_getLogs"] = lambda asked: [created] if "address" in asked else []
+    node.answers["eth_getLogs"] = lambda requested: [created] if "address" in requested else []
     node.receipts[launch.hash] = launch.receipt | {"logs": [log for log in launch.logs if log != created]}
-    with pytest.raises(NodeUnavailable, match="half an answer"):
+    with pytest.raises(NodeUnavailableError, match="incomplete response"):
         chain(node).read_range(number, number)
 
 
 def test_a_launch_that_is_read_in_full_must_be_in_the_block_of_its_logs(node):
     number = int(mined("legacy-v0-deploy").block["number"], 16)
-    tell_logs(node, alter(blockHash=OTHER))
-    with pytest.raises(NodeUnavailable, match="moved"):
+    change_logs(node, alter(blockHash=OTHER))
+    with pytest.raises(NodeUnavailableError, match="moved"):
         chain(node).read_range(number, number)
 
 
@@ -468,30 +468,30 @@ def test_a_block_that_was_dropped_is_gone(node):
     headers = all_headers(reading)
     for window in (headers[-3:], headers[-40:]):
         stale = [*window[:-1], replace(window[-1], hash=OTHER)]
-        with pytest.raises(BlockGone, match="another block"):
+        with pytest.raises(BlockNotCanonicalError, match="another block"):
             reading.read_blocks(stale)
-        with pytest.raises(BlockGone, match="another block"):
+        with pytest.raises(BlockNotCanonicalError, match="another block"):
             reading.read_receipts(stale)
-        ahead = [*window[:-1], replace(window[-1], number=HEAD + 1, hash=OTHER)]
-        with pytest.raises(BlockGone, match="no block"):
-            reading.read_blocks(ahead)
+        beyond_head = [*window[:-1], replace(window[-1], number=HEAD + 1, hash=OTHER)]
+        with pytest.raises(BlockNotCanonicalError, match="no block"):
+            reading.read_blocks(beyond_head)
 
 
 def test_a_block_that_was_dropped_is_noticed_at_once(node):
-    reading = chain(node, attempts=10, first_pause=60, longest_pause=60)
+    reading = chain(node, attempts=10, initial_backoff=60, max_backoff=60)
     (header,) = reading.read_headers([LAUNCHED_IN]).values()
-    with pytest.raises(BlockGone):
+    with pytest.raises(BlockNotCanonicalError):
         reading.read_blocks([replace(header, hash=OTHER)])
-    assert reading.read_newest().number == HEAD
+    assert reading.read_newest_header().number == HEAD
 
 
 @pytest.mark.parametrize("method", ["eth_getLogs", "eth_getBlockByHash"])
 @pytest.mark.parametrize("answer", ["unknown block", "null"])
-def test_a_node_that_does_not_know_the_block_is_passed_over(node, second_node, everything, method, answer):
+def test_a_node_that_lacks_the_block_is_passed_over(node, second_node, everything, method, answer):
     def lack(*_):
         if answer == "null":
             return None
-        raise Refused(-32000, answer)
+        raise RefusedError(-32000, answer)
 
     headers = [header for header in all_headers(chain(second_node)) if header.number == LAUNCHED_IN]
     node.answers[method] = lack
@@ -499,31 +499,31 @@ def test_a_node_that_does_not_know_the_block_is_passed_over(node, second_node, e
     assert reading.read_blocks(headers).transactions == tuple(
         facts for facts in everything if facts.block_number == LAUNCHED_IN
     )
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         chain(node).read_blocks(headers)
 
 
-def test_no_logs_of_a_node_that_does_not_know_the_block_are_no_answer(node):
+def test_no_logs_of_a_node_that_lacks_the_block_are_no_answer(node):
     (header,) = chain(node).read_headers([LAUNCHED_IN]).values()
     node.answers["eth_getLogs"] = lambda _: []
     node.answers["eth_getBlockByHash"] = lambda *_: None
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         chain(node).read_blocks([header])
 
 
-@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
-def test_logs_of_a_block_that_can_not_be_are_not_believed(node, lie):
+@pytest.mark.parametrize("fault", FAULTY_LOGS.values(), ids=FAULTY_LOGS)
+def test_logs_of_a_block_that_can_not_be_are_not_trusted(node, fault):
     reading = chain(node)
     headers = [reading.read_headers([LAUNCHED_IN])[LAUNCHED_IN]]
-    tell_logs(node, lie)
-    with pytest.raises(NodeUnavailable):
+    change_logs(node, fault)
+    with pytest.raises(NodeUnavailableError):
         reading.read_blocks(headers)
 
 
-def test_a_window_on_another_fork_is_not_believed(node, second_node, everything):
+def test_a_window_on_another_fork_is_not_trusted(node, second_node, everything):
     headers = all_headers(chain(node))
     regular = node.answers["eth_getBlockByNumber"]
-    # A node on a fork that left the chain at its last block, and holds nothing for us there.
+    # A node on a fork that left the chain at its last block, and has no relevant logs there.
     node.answers["eth_getBlockByNumber"] = lambda number, full: (
         regular(number, full) | ({"hash": OTHER} if int(number, 16) == HEAD else {})
     )
@@ -531,18 +531,18 @@ def test_a_window_on_another_fork_is_not_believed(node, second_node, everything)
     assert chain(node, second_node).read_blocks(headers).transactions == everything
 
 
-def test_logs_of_a_dropped_block_in_a_window_are_not_believed(node, second_node, everything):
+def test_logs_of_a_dropped_block_in_a_window_are_not_trusted(node, second_node, everything):
     headers = all_headers(chain(node))
-    dropped = alter(blockHash=lambda log: OTHER if int(log["blockNumber"], 16) == LAUNCHED_IN else log["blockHash"])
-    tell_logs(node, dropped)
+    orphaned = alter(blockHash=lambda log: OTHER if int(log["blockNumber"], 16) == LAUNCHED_IN else log["blockHash"])
+    change_logs(node, orphaned)
     assert chain(node, second_node).read_blocks(headers).transactions == everything
 
 
-def test_a_node_that_fails_says_nothing_of_blocks(node):
+def test_a_node_that_fails_does_not_change_the_blocks(node):
     headers = all_headers(chain(node))
     node.behave = lambda body: Reply(b"", status=500)
     for read in (chain(node).read_blocks, chain(node).read_receipts):
-        with pytest.raises(NodeUnavailable):
+        with pytest.raises(NodeUnavailableError):
             read(headers[-2:])
 
 
@@ -569,53 +569,53 @@ RECEIPTS = {
 }
 
 
-@pytest.mark.parametrize("lie", RECEIPTS.values(), ids=RECEIPTS)
-def test_receipts_must_make_the_blocks_filter(node, second_node, everything, lie):
+@pytest.mark.parametrize("fault", RECEIPTS.values(), ids=RECEIPTS)
+def test_receipts_must_make_the_blocks_filter(node, second_node, everything, fault):
     (header,) = chain(node).read_headers([LAUNCHED_IN]).values()
     regular = node.answers["eth_getBlockReceipts"]
-    node.answers["eth_getBlockReceipts"] = lambda number: lie(regular(number))
+    node.answers["eth_getBlockReceipts"] = lambda number: fault(regular(number))
     expected = tuple(facts for facts in everything if facts.block_number == LAUNCHED_IN)
     assert chain(node, second_node).read_receipts([header]).transactions == expected
-    # One by one, where nobody tells them of the block as they are.
+    # One by one, where no node returns those of the block.
     assert chain(node).read_receipts([header]).transactions == expected
     own = node.receipts[LAUNCH.hash]
     (node.receipts[LAUNCH.hash],) = leave_out_a_log([own])
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         chain(node).read_receipts([header])
 
 
 # A real node.
 
 
-def test_a_real_node_tells_the_same_by_each_way(own_launchpad: Launchpad, chains_file):
-    info = load(chains_file).chain(CHAIN_ID)
+def test_a_real_node_returns_the_same_by_each_method(own_launchpad: Launchpad, chains_file):
+    info = load_registry(chains_file).chain(CHAIN_ID)
     reading = EvmChain(info=info, rpc=RpcClient(chain_id=CHAIN_ID, urls=(own_launchpad.deployment.rpc_url,)))
     first = reading.read_head() + 1
-    alone = []
+    one_by_one = []
     for _ in range(3):
-        alone.append(reading.read_transaction(own_launchpad.launch()))
+        one_by_one.append(reading.read_transaction(own_launchpad.launch()))
         own_launchpad.mine(2)
     last = reading.read_head()
     headers = [header for _, header in sorted(reading.read_headers(range(first, last + 1)).items())]
-    # anvil's receipts and logs of a range are the same objects, but for the order of fields.
-    assert list(reading.read_range(first, last).transactions) == alone
-    assert list(reading.read_blocks(headers).transactions) == alone
-    assert list(reading.read_receipts(headers).transactions) == alone
-    assert all(reading.may_hold(headers[0 + 3 * place]) for place in range(3))
-    assert [reading.may_hold(header) for header in headers].count(False) == 6
+    # anvil's receipts and logs of a range are the same objects, except for the sequence of fields.
+    assert list(reading.read_range(first, last).transactions) == one_by_one
+    assert list(reading.read_blocks(headers).transactions) == one_by_one
+    assert list(reading.read_receipts(headers).transactions) == one_by_one
+    assert all(reading.may_contain_events(headers[0 + 3 * place]) for place in range(3))
+    assert [reading.may_contain_events(header) for header in headers].count(False) == 6
     assert reading.count_nodes_with(headers[-1]) == (1, 0)
 
 
 def test_a_real_nodes_dropped_blocks_are_gone(own_launchpad: Launchpad, chains_file):
-    info = load(chains_file).chain(CHAIN_ID)
+    info = load_registry(chains_file).chain(CHAIN_ID)
     rpc = RpcClient(chain_id=CHAIN_ID, urls=(own_launchpad.deployment.rpc_url,))
     reading = EvmChain(info=info, rpc=rpc)
     mark = own_launchpad.snapshot()
     own_launchpad.launch()
-    dropped = reading.read_newest()
+    orphaned = reading.read_newest_header()
     own_launchpad.revert(mark)
-    with pytest.raises(BlockGone):
-        reading.read_blocks([dropped])
-    with pytest.raises(BlockGone):
-        reading.read_receipts([dropped])
-    assert reading.count_nodes_with(dropped) == (0, 1)
+    with pytest.raises(BlockNotCanonicalError):
+        reading.read_blocks([orphaned])
+    with pytest.raises(BlockNotCanonicalError):
+        reading.read_receipts([orphaned])
+    assert reading.count_nodes_with(orphaned) == (0, 1)

@@ -1,4 +1,4 @@
-"""What nodes refuse, in all of their wordings, and nodes of which one is no help: through real HTTP on loopback."""
+"""tokens/chains/evm/transactions: all wordings of nodes' rejections, and fallback to other nodes."""
 
 import json
 import logging
@@ -8,14 +8,13 @@ from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
 from tests.nodes.launch_builder import STRANGER, TOKEN
-from tests.nodes.recorded_node import SECRET, Refused, Reply
+from tests.nodes.recorded_node import SECRET, RefusedError, Reply
 from tests.nodes.recordings import base
 from tests.tokens.chains.rpc.test_rpc_client import closed_port
+from tokens.chains.errors import NodeUnavailableError, SenderBalanceTooLowError, WouldRevertError
 from tokens.chains.evm.evm_chain import EvmChain
-from tokens.chains.launching.launch_config import ContractCall
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.transaction_types import FeeQuote, Outcome, Simulation, Verdict
-from tokens.chains.types import NodeUnavailable, SenderTooPoor, WouldRevert
+from tokens.chains.transaction_types import BroadcastStatus, ContractCall, FeeQuote, Simulation, TransactionOutcome
 
 RAW = bytes.fromhex("02f86b01")
 HASH = "0x" + keccak(RAW).hex()
@@ -26,15 +25,15 @@ HTML = Reply(b"<html>maintenance</html>")
 
 
 def chain(*nodes, **options):
-    """A chain whose nodes are asked once, and left out after one failure."""
+    """Return a chain with one attempt per node, and circuits that open after one failure."""
     urls = tuple(node if isinstance(node, str) else node.url for node in nodes)
-    options = {"attempts": 1, "first_pause": 0, "breaker_failures": 1, "breaker_seconds": 3600, **options}
+    options = {"attempts": 1, "initial_backoff": 0, "breaker_failures": 1, "breaker_seconds": 3600, **options}
     return EvmChain(info=base(), rpc=RpcClient(chain_id=8453, urls=urls, **options))
 
 
 def refuse(code, message, **more):
     def answer(*_params):
-        raise Refused(code, message, **more)
+        raise RefusedError(code, message, **more)
 
     return answer
 
@@ -51,15 +50,15 @@ def hangs(node):
 
 
 def is_well(node, rpc):
-    """Whether nothing is held against the node: it is asked first."""
-    asked = node.asked("eth_blockNumber")
+    """Return whether the node's circuit is closed: it is called first."""
+    requested = node.call_count("eth_blockNumber")
     assert rpc.call("eth_blockNumber") == "0xd1"
-    return node.asked("eth_blockNumber") == asked + 1
+    return node.call_count("eth_blockNumber") == requested + 1
 
 
-# Whose words, code, message.
+# Client, code, message.
 WORDINGS = {
-    Verdict.KNOWN: [
+    BroadcastStatus.ALREADY_KNOWN: [
         ("geth, op-geth, erigon, reth", -32000, "already known"),
         ("geth of old", -32000, "known transaction: 5d7b1f"),
         ("nethermind", -32010, "AlreadyKnown"),
@@ -69,7 +68,7 @@ WORDINGS = {
         ("erigon of old", -32000, "ALREADY_EXISTS: already known"),
         ("erigon's pool", -32000, "existing tx with same hash"),
     ],
-    Verdict.NONCE_SPENT: [
+    BroadcastStatus.NONCE_SPENT: [
         ("geth, reth", -32000, "nonce too low: next nonce 5, tx nonce 3"),
         ("nitro", -32000, "nonce too low: address 0x70997970C51812dc3A010C7d01b50e0d17dc79C8, tx: 3 state: 5"),
         ("erigon, anvil", -32003, "nonce too low"),
@@ -80,7 +79,7 @@ WORDINGS = {
         ("monad", -32603, "Transaction nonce too low"),
         ("hardhat", -32000, "Nonce too low. Expected nonce to be 5 but got 3."),
     ],
-    Verdict.UNDERPRICED: [
+    BroadcastStatus.UNDERPRICED: [
         ("geth, reth, anvil", -32000, "replacement transaction underpriced"),
         (
             "geth",
@@ -98,7 +97,7 @@ WORDINGS = {
             "Try increasing the gas price or incrementing the nonce.",
         ),
     ],
-    Verdict.FEE_TOO_LOW: [
+    BroadcastStatus.FEE_TOO_LOW: [
         ("geth, nethermind", -32000, "transaction underpriced"),
         ("geth", -32000, "transaction underpriced: gas tip cap 0, minimum needed 1"),
         ("geth's price of a full pool", -32000, "transaction underpriced: tip needed 2, tip permitted 1"),
@@ -114,7 +113,7 @@ WORDINGS = {
         ("openethereum", -32010, "Transaction gas price is too low. It does not satisfy your node's minimal gas price"),
         ("monad", -32603, "Transaction fee too low"),
     ],
-    Verdict.TOO_POOR: [
+    BroadcastStatus.INSUFFICIENT_FUNDS: [
         ("geth", -32000, "insufficient funds for gas * price + value: balance 0, tx cost 9, overshot 9"),
         ("geth", -32000, "insufficient funds for transfer"),
         ("geth", -32000, "transaction would cause overdraft: balance 9, queued cost 8, tx cost 7, overshot 6"),
@@ -128,7 +127,7 @@ WORDINGS = {
         ("openethereum", -32010, "Insufficient funds. The account you tried to send transaction from has none."),
         ("hardhat", -32000, "Sender doesn't have enough funds to send tx. The max upfront cost is: 9"),
     ],
-    Verdict.REFUSED: [
+    BroadcastStatus.REJECTED: [
         ("geth", -32000, "invalid sender"),
         ("geth", -32000, "invalid chain id for signer: have 1 want 8453"),
         ("geth", -32000, "only replay-protected (EIP-155) transactions allowed over RPC"),
@@ -160,8 +159,8 @@ WORDINGS = {
         ("monad", -32603, "Invalid transaction signature"),
         ("monad", -32603, "Unsupported transaction type"),
     ],
-    # It may be taken by another node, or later: nothing follows.
-    Verdict.UNANSWERED: [
+    # Another node may take it, or a later attempt: the outcome is unknown.
+    BroadcastStatus.UNKNOWN: [
         ("geth", -32000, "txpool is full"),
         ("geth", -32000, "account limit exceeded: pooled 64 txs"),
         ("geth", -32000, "future transaction tries to replace pending transaction"),
@@ -191,18 +190,18 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("verdict", "code", "message"), TABLE)
-def test_a_refusal_is_read_by_its_words(node, verdict, code, message):
+def test_a_refusal_is_read_by_its_text(node, verdict, code, message):
     node.answers["eth_sendRawTransaction"] = refuse(code, message)
-    asking = chain(node)
-    (sent,) = asking.broadcast([RAW])
-    assert sent.verdict is verdict
-    assert sent.words == (message or "the node refused without a reason")
+    sending_chain = chain(node)
+    (sent,) = sending_chain.broadcast([RAW])
+    assert sent.status is verdict
+    assert sent.message == (message or "the node refused without a reason")
     # It was about the transaction.
-    assert is_well(node, asking.rpc)
+    assert is_well(node, sending_chain.rpc)
 
 
 def test_every_verdict_but_taken_has_wordings():
-    assert set(Verdict) - WORDINGS.keys() == {Verdict.TAKEN}
+    assert set(BroadcastStatus) - WORDINGS.keys() == {BroadcastStatus.ACCEPTED}
 
 
 @pytest.mark.parametrize("status", [400, 403, 422])
@@ -211,7 +210,7 @@ def test_a_refusal_with_a_status_of_its_own_is_read_as_well(node, status):
     node.behave = lambda body: (
         Reply(json.dumps(error).encode(), status=status) if body["method"] == "eth_sendRawTransaction" else None
     )
-    assert chain(node).broadcast([RAW])[0].verdict is Verdict.NONCE_SPENT
+    assert chain(node).broadcast([RAW])[0].status is BroadcastStatus.NONCE_SPENT
 
 
 def test_one_that_is_refused_for_now_does_not_spoil_the_others(node):
@@ -225,14 +224,19 @@ def test_one_that_is_refused_for_now_does_not_spoil_the_others(node):
     )
     node.answers["eth_sendRawTransaction"] = lambda raw: next(answers)(raw)
     sent = chain(node).broadcast([bytes([2, number]) for number in range(4)])
-    expected = [Verdict.UNANSWERED, Verdict.TAKEN, Verdict.UNANSWERED, Verdict.NONCE_SPENT]
-    assert [one.verdict for one in sent] == expected
+    expected = [
+        BroadcastStatus.UNKNOWN,
+        BroadcastStatus.ACCEPTED,
+        BroadcastStatus.UNKNOWN,
+        BroadcastStatus.NONCE_SPENT,
+    ]
+    assert [one.status for one in sent] == expected
 
 
 @pytest.mark.parametrize("answer", [None, True, "0x", "0x" + "77" * 32, {"hash": HASH}])
 def test_another_answer_than_its_hash_is_none(node, answer):
     node.answers["eth_sendRawTransaction"] = lambda _raw: answer
-    assert chain(node).broadcast([RAW])[0].verdict is Verdict.UNANSWERED
+    assert chain(node).broadcast([RAW])[0].status is BroadcastStatus.UNKNOWN
 
 
 # Of several nodes.
@@ -241,24 +245,24 @@ def test_another_answer_than_its_hash_is_none(node, answer):
 @pytest.mark.parametrize(
     ("first", "second", "verdict"),
     [
-        ("nonce too low", None, Verdict.TAKEN),
-        ("nonce too low", "already known", Verdict.KNOWN),
-        ("insufficient funds for transfer", "nonce too low", Verdict.NONCE_SPENT),
-        ("exceeds block gas limit", "transaction underpriced", Verdict.FEE_TOO_LOW),
-        ("exceeds block gas limit", None, Verdict.TAKEN),
-        ("exceeds block gas limit", "txpool is full", Verdict.REFUSED),
-        ("txpool is full", "daily request count exceeded", Verdict.UNANSWERED),
+        ("nonce too low", None, BroadcastStatus.ACCEPTED),
+        ("nonce too low", "already known", BroadcastStatus.ALREADY_KNOWN),
+        ("insufficient funds for transfer", "nonce too low", BroadcastStatus.NONCE_SPENT),
+        ("exceeds block gas limit", "transaction underpriced", BroadcastStatus.FEE_TOO_LOW),
+        ("exceeds block gas limit", None, BroadcastStatus.ACCEPTED),
+        ("exceeds block gas limit", "txpool is full", BroadcastStatus.REJECTED),
+        ("txpool is full", "daily request count exceeded", BroadcastStatus.UNKNOWN),
     ],
 )
-def test_the_best_verdict_of_all_nodes_counts_whoever_is_first(node, second_node, first, second, verdict):
+def test_the_best_verdict_of_all_nodes_counts_in_any_sequence(node, second_node, first, second, verdict):
     for one, message in ((node, first), (second_node, second)):
         takes(one)
         if message is not None:
             one.answers["eth_sendRawTransaction"] = refuse(-32000, message)
     for nodes in ((node, second_node), (second_node, node)):
-        assert chain(*nodes).broadcast([RAW])[0].verdict is verdict
-    # Each is handed it, even where the first takes it.
-    assert node.asked("eth_sendRawTransaction") == second_node.asked("eth_sendRawTransaction") == 2
+        assert chain(*nodes).broadcast([RAW])[0].status is verdict
+    # Each node receives it, even where the first takes it.
+    assert node.call_count("eth_sendRawTransaction") == second_node.call_count("eth_sendRawTransaction") == 2
 
 
 BAD_NODES = {
@@ -275,60 +279,60 @@ BAD_NODES = {
 def test_a_node_that_is_no_help_keeps_nothing_from_the_others(node, second_node, reply):
     node.behave = lambda _: reply
     takes(second_node)
-    holds_receipt(second_node)
-    asking = chain(node, second_node)
-    assert asking.broadcast([RAW, RAW])[0].verdict is Verdict.TAKEN
-    assert asking.find_outcomes([HASH]) == {HASH: OUTCOME}
-    assert asking.read_outcomes([HASH]) == {HASH: OUTCOME}
-    assert chain(node).broadcast([RAW])[0].verdict is Verdict.UNANSWERED
+    serve_receipt(second_node)
+    sending_chain = chain(node, second_node)
+    assert sending_chain.broadcast([RAW, RAW])[0].status is BroadcastStatus.ACCEPTED
+    assert sending_chain.find_outcomes([HASH]) == {HASH: OUTCOME}
+    assert sending_chain.read_outcomes([HASH]) == {HASH: OUTCOME}
+    assert chain(node).broadcast([RAW])[0].status is BroadcastStatus.UNKNOWN
 
 
 def test_a_node_that_refuses_connections_keeps_nothing_from_the_others(node):
     takes(node)
     with closed_port() as url:
-        assert chain(url, node).broadcast([RAW])[0].verdict is Verdict.TAKEN
+        assert chain(url, node).broadcast([RAW])[0].status is BroadcastStatus.ACCEPTED
 
 
 def test_a_node_of_another_chain_is_handed_nothing(node, second_node):
     for one in (node, second_node):
         takes(one)
     node.answers["eth_chainId"] = lambda: "0x1"
-    assert chain(node, second_node).broadcast([RAW])[0].verdict is Verdict.TAKEN
-    assert node.asked("eth_sendRawTransaction") == 0
+    assert chain(node, second_node).broadcast([RAW])[0].status is BroadcastStatus.ACCEPTED
+    assert node.call_count("eth_sendRawTransaction") == 0
 
 
 def test_a_node_that_hangs_is_waited_for_once(node, second_node):
     hangs(node)
     takes(second_node)
-    asking = chain(node, second_node, handing_seconds=0.1)
+    sending_chain = chain(node, second_node, broadcast_timeout=0.1)
     for _ in range(3):
-        assert asking.broadcast([RAW])[0].verdict is Verdict.TAKEN
+        assert sending_chain.broadcast([RAW])[0].status is BroadcastStatus.ACCEPTED
     assert len(node.received) == 1
-    assert second_node.asked("eth_sendRawTransaction") == 3
+    assert second_node.call_count("eth_sendRawTransaction") == 3
 
 
 def test_a_node_that_hung_gets_it_all_the_same_where_no_other_answers(node, second_node):
     hangs(node)
     second_node.behave = lambda _: HTML
-    asking = chain(node, second_node, handing_seconds=0.1)
-    assert asking.broadcast([RAW])[0].verdict is Verdict.UNANSWERED
+    sending_chain = chain(node, second_node, broadcast_timeout=0.1)
+    assert sending_chain.broadcast([RAW])[0].status is BroadcastStatus.UNKNOWN
     node.behave = None
     takes(node)
-    assert asking.broadcast([RAW])[0].verdict is Verdict.TAKEN
+    assert sending_chain.broadcast([RAW])[0].status is BroadcastStatus.ACCEPTED
 
 
-def test_what_nodes_say_holds_no_part_of_their_url(node, caplog):
+def test_errors_of_nodes_contain_no_part_of_their_url(node, caplog):
     node.answers["eth_sendRawTransaction"] = refuse(-32000, f"rejected by {node.url}")
     node.answers["eth_call"] = refuse(3, f"execution reverted at {node.url}", data=f"see {node.url}")
-    asking = chain(node)
+    sending_chain = chain(node)
     with caplog.at_level(logging.DEBUG):
-        (sent,) = asking.broadcast([RAW])
-        with pytest.raises(WouldRevert) as caught:
-            asking.simulate(CALL, sender=STRANGER)
-        results = asking.rpc.execute([("eth_call", ({}, "latest"))])
-    told = f"{sent} {caught.value} {caught.value.reason} {caught.value.data} {results} {caplog.text}"
-    assert SECRET not in told
-    assert "rejected by" in told
+        (sent,) = sending_chain.broadcast([RAW])
+        with pytest.raises(WouldRevertError) as caught:
+            sending_chain.simulate(CALL, sender=STRANGER)
+        results = sending_chain.rpc.execute([("eth_call", ({}, "latest"))])
+    texts = f"{sent} {caught.value} {caught.value.reason} {caught.value.data} {results} {caplog.text}"
+    assert SECRET not in texts
+    assert "rejected by" in texts
 
 
 # Simulations.
@@ -339,7 +343,7 @@ def simulates(node, output="0x01", gas="0x5208"):
     node.answers["eth_estimateGas"] = lambda *_: gas
 
 
-def test_both_questions_are_of_one_request_and_of_the_same_transaction(node):
+def test_both_calls_are_in_one_request_and_of_the_same_transaction(node):
     simulates(node)
     value = ContractCall(to=TOKEN, data="0x12345678", value=7)
     assert chain(node).simulate(value, sender=STRANGER) == Simulation(output="0x01", gas=21_000)
@@ -365,15 +369,15 @@ REVERTS = {
 
 @pytest.mark.parametrize(("code", "message", "more"), REVERTS.values(), ids=REVERTS)
 @pytest.mark.parametrize("method", ["eth_call", "eth_estimateGas"])
-def test_a_revert_is_told_by_what_the_contract_returned(node, second_node, method, code, message, more):
+def test_a_revert_is_recognised_by_the_contracts_return_data(node, second_node, method, code, message, more):
     simulates(node)
     node.answers[method] = refuse(code, message, **more)
-    asking = chain(node, second_node)
-    with pytest.raises(WouldRevert) as caught:
-        asking.simulate(CALL, sender=STRANGER)
+    sending_chain = chain(node, second_node)
+    with pytest.raises(WouldRevertError) as caught:
+        sending_chain.simulate(CALL, sender=STRANGER)
     assert (caught.value.reason, caught.value.data) == ("Error(string): no", TEXT)
     assert second_node.received == []
-    assert is_well(node, asking.rpc)
+    assert is_well(node, sending_chain.rpc)
 
 
 @pytest.mark.parametrize(
@@ -388,10 +392,10 @@ def test_a_revert_is_told_by_what_the_contract_returned(node, second_node, metho
         (-32000, "invalid opcode: INVALID", {}),
     ],
 )
-def test_a_revert_without_data_is_told_in_the_nodes_words(node, code, message, more):
+def test_a_revert_without_data_has_the_nodes_text(node, code, message, more):
     simulates(node)
     node.answers["eth_call"] = refuse(code, message, **more)
-    with pytest.raises(WouldRevert) as caught:
+    with pytest.raises(WouldRevertError) as caught:
         chain(node).simulate(CALL, sender=STRANGER)
     assert (caught.value.reason, caught.value.data) == (message, "0x")
 
@@ -413,16 +417,16 @@ POOR = {
 
 @pytest.mark.parametrize(("code", "message", "more"), POOR.values(), ids=POOR)
 @pytest.mark.parametrize("method", ["eth_call", "eth_estimateGas"])
-def test_a_sender_who_is_too_poor_is_no_revert_and_no_trouble_of_the_node(
+def test_a_sender_that_is_too_poor_is_no_revert_and_no_trouble_of_the_node(
     node, second_node, method, code, message, more
 ):
     simulates(node)
     node.answers[method] = refuse(code, message, **more)
-    asking = chain(node, second_node)
-    with pytest.raises(SenderTooPoor):
-        asking.simulate(CALL, sender=STRANGER)
+    sending_chain = chain(node, second_node)
+    with pytest.raises(SenderBalanceTooLowError):
+        sending_chain.simulate(CALL, sender=STRANGER)
     assert second_node.received == []
-    assert is_well(node, asking.rpc)
+    assert is_well(node, sending_chain.rpc)
 
 
 @pytest.mark.parametrize("method", ["eth_call", "eth_estimateGas"])
@@ -437,12 +441,12 @@ def test_a_sender_who_is_too_poor_is_no_revert_and_no_trouble_of_the_node(
         (-32000, "something else"),
     ],
 )
-def test_a_node_that_can_not_tell_is_followed_by_the_next(node, second_node, method, code, message):
+def test_a_node_without_an_answer_is_followed_by_the_next(node, second_node, method, code, message):
     simulates(node)
     simulates(second_node, output="0x02")
     node.answers[method] = refuse(code, message)
     assert chain(node, second_node).simulate(CALL, sender=STRANGER).output == "0x02"
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         chain(node).simulate(CALL, sender=STRANGER)
 
 
@@ -457,26 +461,26 @@ def test_a_malformed_simulation_is_none(node, second_node, output, gas):
 
 
 def test_a_reason_is_looked_for_on_the_block_before_and_then_on_the_block(node):
-    asked = []
+    requested = []
 
     def call(transaction, block):
-        asked.append((transaction["gas"], block))
+        requested.append((transaction["gas"], block))
         if block == hex(99):
             return "0x"
-        raise Refused(3, "execution reverted", data=TEXT)
+        raise RefusedError(3, "execution reverted", data=TEXT)
 
     node.answers["eth_call"] = call
-    assert chain(node).explain(CALL, sender=STRANGER, block=100, gas=50_000) == "Error(string): no"
-    assert asked == [(hex(50_000), hex(99)), (hex(50_000), hex(100))]
+    assert chain(node).explain_revert(CALL, sender=STRANGER, block=100, gas=50_000) == "Error(string): no"
+    assert requested == [(hex(50_000), hex(99)), (hex(50_000), hex(100))]
 
 
-def test_a_reason_is_asked_of_a_node_that_keeps_the_state_and_nothing_is_held_against_the_other(node, second_node):
+def test_a_reason_is_requested_from_a_node_with_the_state_and_no_circuit_opens(node, second_node):
     node.answers["eth_call"] = refuse(-32000, "missing trie node 0a (path ) state is not available")
     second_node.answers["eth_call"] = refuse(3, "execution reverted", data=TEXT)
-    asking = chain(node, second_node)
-    assert asking.explain(CALL, sender=STRANGER, block=100, gas=50_000) == "Error(string): no"
-    assert is_well(node, asking.rpc)
-    assert chain(node).explain(CALL, sender=STRANGER, block=100, gas=50_000) == ""
+    sending_chain = chain(node, second_node)
+    assert sending_chain.explain_revert(CALL, sender=STRANGER, block=100, gas=50_000) == "Error(string): no"
+    assert is_well(node, sending_chain.rpc)
+    assert chain(node).explain_revert(CALL, sender=STRANGER, block=100, gas=50_000) == ""
 
 
 # Receipts.
@@ -489,7 +493,7 @@ RECEIPT = {
     "gasUsed": "0x5208",
     "effectiveGasPrice": "0x3b9aca00",
 }
-OUTCOME = Outcome(
+OUTCOME = TransactionOutcome(
     tx_hash=HASH, succeeded=True, block_number=100, block_hash=BLOCK_HASH, gas_used=21_000, gas_price=10**9
 )
 HALF_RECEIPTS = {
@@ -506,18 +510,18 @@ HALF_RECEIPTS = {
 }
 
 
-def holds_receipt(node, **changes):
-    node.answers["eth_getTransactionReceipt"] = lambda asked: RECEIPT | changes if asked == HASH else None
+def serve_receipt(node, **changes):
+    node.answers["eth_getTransactionReceipt"] = lambda requested: RECEIPT | changes if requested == HASH else None
 
 
 @pytest.mark.parametrize("changes", HALF_RECEIPTS.values(), ids=HALF_RECEIPTS)
 def test_a_malformed_receipt_is_no_outcome(node, second_node, changes):
-    holds_receipt(node, **changes)
-    holds_receipt(second_node)
+    serve_receipt(node, **changes)
+    serve_receipt(second_node)
     assert chain(node, second_node).read_outcomes([HASH]) == {HASH: OUTCOME}
     assert chain(node, second_node).find_outcomes([HASH]) == {HASH: OUTCOME}
     assert chain(node).find_outcomes([HASH]) == {}
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         chain(node).read_outcomes([HASH])
 
 
@@ -525,34 +529,34 @@ def test_a_malformed_receipt_is_no_outcome(node, second_node, changes):
 def test_what_is_no_receipt_is_no_outcome(node, junk):
     node.answers["eth_getTransactionReceipt"] = lambda _hash: junk
     assert chain(node).find_outcomes([HASH]) == {}
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         chain(node).read_outcomes([HASH])
 
 
 def test_what_one_node_lacks_is_found_with_another(node, second_node):
     node.answers["eth_getTransactionReceipt"] = lambda _hash: None
-    holds_receipt(second_node)
-    asking = chain(node, second_node)
-    assert asking.read_outcomes([HASH]) == {}
-    assert asking.find_outcomes([HASH, "0x" + "77" * 32]) == {HASH: OUTCOME}
+    serve_receipt(second_node)
+    sending_chain = chain(node, second_node)
+    assert sending_chain.read_outcomes([HASH]) == {}
+    assert sending_chain.find_outcomes([HASH, "0x" + "77" * 32]) == {HASH: OUTCOME}
 
 
-def test_the_first_node_counts_where_two_tell_of_different_blocks(node, second_node):
-    holds_receipt(node)
-    holds_receipt(second_node, blockHash="0x" + "b2" * 32)
+def test_the_first_node_counts_where_two_return_different_blocks(node, second_node):
+    serve_receipt(node)
+    serve_receipt(second_node, blockHash="0x" + "b2" * 32)
     assert chain(node, second_node).find_outcomes([HASH]) == {HASH: OUTCOME}
 
 
-def test_nothing_is_lost_before_a_node_said_so(node):
+def test_nothing_is_lost_before_a_node_reports_it(node):
     node.behave = lambda _: HTML
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         chain(node).find_outcomes([HASH])
 
 
 # Accounts and fees.
 
 
-def holds_account(node, nonce="0x5", balance="0xc9f2c9cd04674edea40000000"):
+def serve_account(node, nonce="0x5", balance="0xc9f2c9cd04674edea40000000"):
     node.answers["eth_getTransactionCount"] = lambda *_: nonce
     node.answers["eth_getBalance"] = lambda *_: balance
 
@@ -560,9 +564,9 @@ def holds_account(node, nonce="0x5", balance="0xc9f2c9cd04674edea40000000"):
 @pytest.mark.parametrize(
     ("nonce", "balance"), [(None, "0x1"), ("0x05", "0x1"), ("0x5", None), ("0x5", "0x"), ("0x5", 7), ("0x5", "1.5")]
 )
-def test_malformed_accounts_are_asked_of_the_next_node(node, second_node, nonce, balance):
-    holds_account(node, nonce, balance)
-    holds_account(second_node)
+def test_malformed_accounts_are_requested_from_the_next_node(node, second_node, nonce, balance):
+    serve_account(node, nonce, balance)
+    serve_account(second_node)
     found = chain(node, second_node).read_accounts([STRANGER])[STRANGER]
     assert (found.nonce, found.balance) == (5, 10**30)
 
@@ -577,7 +581,7 @@ def prices(node, *, base_fee="0x64", price="0x70", tip="0x5"):
     ("base_fee", "quoted"),
     [("0x0", 0), ("0x1", 2), ("0x8", 9), ("0x9", 11), ("0x64", 113), (hex(10**18), 1125 * 10**15)],
 )
-def test_the_base_fee_is_the_most_that_the_next_block_can_ask(node, base_fee, quoted):
+def test_the_base_fee_is_the_most_that_the_next_block_can_require(node, base_fee, quoted):
     prices(node, base_fee=base_fee)
     assert chain(node).read_fees() == FeeQuote(base_fee=quoted, priority_fee=5)
 
@@ -586,21 +590,21 @@ def test_the_base_fee_is_the_most_that_the_next_block_can_ask(node, base_fee, qu
 def test_without_suggestions_the_tip_is_what_the_gas_price_has_beyond_the_base_fee(node, price, tip):
     prices(node, price=price)
     node.answers["eth_maxPriorityFeePerGas"] = refuse(-32601, "the method does not exist/is not available")
-    asking = chain(node)
-    assert asking.read_fees() == FeeQuote(base_fee=113, priority_fee=tip)
-    assert is_well(node, asking.rpc)
+    sending_chain = chain(node)
+    assert sending_chain.read_fees() == FeeQuote(base_fee=113, priority_fee=tip)
+    assert is_well(node, sending_chain.rpc)
 
 
 @pytest.mark.parametrize(
     "malformed", [{"base_fee": None}, {"base_fee": 100}, {"price": "112"}, {"tip": None}, {"tip": "0x" + "f" * 17}]
 )
-def test_malformed_fees_are_asked_of_the_next_node(node, second_node, malformed):
+def test_malformed_fees_are_requested_from_the_next_node(node, second_node, malformed):
     prices(node, **malformed)
     if "price" in malformed:
         del node.answers["eth_maxPriorityFeePerGas"]
     prices(second_node, tip="0x6")
     assert chain(node, second_node).read_fees().priority_fee == 6
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         chain(node).read_fees()
 
 

@@ -1,4 +1,4 @@
-"""Many transactions read in full at once, against reading each alone."""
+"""tokens/chains/evm/transactions/transaction_receipts.py: batched reads, against reading each separately."""
 
 import logging
 
@@ -6,15 +6,15 @@ import eth_abi
 import pytest
 
 from tests.nodes.launch_builder import STRANGER, v4_launch, v31_launch
-from tests.nodes.recorded_node import Node, Refused
+from tests.nodes.recorded_node import Node, RefusedError
 from tests.nodes.recordings import V4_LAUNCHES, base, mined, recorded_chain
 from tests.tokens.chains.evm.generations.test_decoding import BROKEN
 from tests.tokens.chains.evm.test_evm_chain import SELECTORS, changes_its_image, view
 from tests.tokens.chains.evm.test_log_decoding import at, whole_launch
+from tokens.chains.errors import LaunchNotFoundError, NodeUnavailableError, TransactionNotFoundError
 from tokens.chains.evm.evm_chain import EvmChain
 from tokens.chains.evm.transactions.transaction_receipts import read_transactions
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.types import LaunchNotFound, NodeUnavailable, TransactionNotFound
 
 
 def chain(*nodes: Node, batch_size=50) -> EvmChain:
@@ -33,7 +33,7 @@ def tx_hash(number):
 
 
 def launches_at(node, *numbers, **created):
-    """Launches of v3.1, whose images a node must tell, each in a block of its own."""
+    """Return launches of v3.1, whose images a node must return, each in a block of its own."""
     return [node.hold(at(v31_launch(**created), number, tx_hash=tx_hash(number))) for number in numbers]
 
 
@@ -44,33 +44,33 @@ def images(facts):
 def test_the_recorded_chain_is_read_as_one_by_one(node):
     read = chain(node)
     hashes = list(recorded_chain()["receipts"])
-    alone = []
+    one_by_one = []
     for one in hashes:
         try:
-            alone.append(read.read_transaction(one))
-        except LaunchNotFound:
+            one_by_one.append(read.read_transaction(one))
+        except LaunchNotFoundError:
             continue
-    assert read_many(chain(node), hashes) == alone
-    assert len(alone) == 38
+    assert read_many(chain(node), hashes) == one_by_one
+    assert len(one_by_one) == 38
 
 
-def test_each_transaction_and_block_is_asked_for_once_in_two_requests(node):
+def test_each_transaction_and_block_is_requested_once_in_two_requests(node):
     hashes = [mined(label).hash for label in V4_LAUNCHES]
     read_many(chain(node), [*hashes, *hashes])
-    assert node.asked("eth_getTransactionByHash") == node.asked("eth_getTransactionReceipt") == len(hashes)
-    assert node.asked("eth_getBlockByNumber") == len(hashes)
+    assert node.call_count("eth_getTransactionByHash") == node.call_count("eth_getTransactionReceipt") == len(hashes)
+    assert node.call_count("eth_getBlockByNumber") == len(hashes)
     # After the one for the chain's id.
     assert len(node.received) == 3
 
 
-def test_a_block_that_several_share_is_asked_for_once(node):
+def test_a_block_that_several_share_is_requested_once(node):
     hashes = [tx_hash(1), tx_hash(2)]
     for one in hashes:
         shared = at(whole_launch(), 101, tx_hash=one)
         shared.block["transactions"] = hashes
         node.hold(shared)
     assert [facts.tx_hash for facts in read_many(chain(node), hashes)] == hashes
-    assert node.asked("eth_getBlockByNumber") == 1
+    assert node.call_count("eth_getBlockByNumber") == 1
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 3, 50])
@@ -82,12 +82,12 @@ def test_batches_of_any_size_give_the_same(node, batch_size):
     assert images(read) == ["ipfs://of-block-101", "ipfs://of-block-102", "ipfs://of-block-103"]
 
 
-def test_nothing_asked_for_is_nothing(node):
+def test_no_requested_transactions_are_nothing(node):
     assert read_many(chain(node), []) == []
     assert node.received == []
 
 
-# What holds nothing, and what is malformed.
+# Transactions without facts, and malformed ones.
 
 
 def test_what_holds_nothing_is_left_out(node):
@@ -107,7 +107,7 @@ def test_a_malformed_launch_is_left_out_aloud(node, caplog):
 
 
 def test_an_unknown_transaction_postpones_all(node):
-    with pytest.raises(TransactionNotFound):
+    with pytest.raises(TransactionNotFoundError):
         read_many(chain(node), [mined("deploy-plain").hash, tx_hash(1)])
 
 
@@ -115,7 +115,7 @@ def test_a_transaction_that_is_not_mined_postpones_all(node):
     pending = mined("deploy-plain")
     pending.transaction["blockHash"] = None
     node.hold(pending)
-    with pytest.raises(TransactionNotFound):
+    with pytest.raises(TransactionNotFoundError):
         read_many(chain(node), [mined("deploy-vault").hash, pending.hash])
 
 
@@ -124,7 +124,7 @@ def test_a_receipt_of_no_block_postpones_all(node, number):
     half = mined("deploy-plain")
     half.receipt["blockNumber"] = number
     node.hold(half)
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         read_many(chain(node), [mined("deploy-vault").hash, half.hash])
 
 
@@ -132,14 +132,14 @@ def test_a_block_on_another_fork_postpones_all(node):
     forked = mined("deploy-plain")
     forked.block["hash"] = "0x" + "ee" * 32
     node.hold(forked)
-    with pytest.raises(NodeUnavailable, match="agree"):
+    with pytest.raises(NodeUnavailableError, match="agree"):
         read_many(chain(node), [mined("deploy-vault").hash, mined("deploy-plain").hash])
 
 
-# What contracts must tell.
+# Facts that need calls to contracts.
 
 
-def test_all_views_are_asked_for_in_one_request(node):
+def test_all_views_are_requested_in_one_request(node):
     hashes = launches_at(node, 101, 102, 103)
     changes_its_image(node, keeps=True)
     read = read_many(chain(node), hashes)
@@ -149,7 +149,7 @@ def test_all_views_are_asked_for_in_one_request(node):
 
 
 @pytest.mark.parametrize("kept_from", [1, 101, 102, 103, 107, 108, 200])
-def test_only_the_launches_whose_state_is_forgotten_are_asked_for_as_of_now(node, kept_from):
+def test_only_the_launches_of_pruned_state_are_requested_as_of_now(node, kept_from):
     numbers = range(101, 108)
     hashes = launches_at(node, *numbers)
     answer = node.answers["eth_call"]
@@ -158,7 +158,7 @@ def test_only_the_launches_whose_state_is_forgotten_are_asked_for_as_of_now(node
         if transaction["data"] != SELECTORS["imageUrl"]:
             return answer(transaction, block)
         if block != "latest" and int(block, 16) < kept_from:
-            raise Refused(-32000, "missing trie node")
+            raise RefusedError(-32000, "missing trie node")
         image = "ipfs://now" if block == "latest" else f"ipfs://of-block-{int(block, 16)}"
         return "0x" + eth_abi.encode(["string"], [image]).hex()
 
@@ -173,7 +173,7 @@ def test_a_node_that_has_not_come_to_the_newest_launch_postpones_all(node, batch
     hashes = launches_at(node, 101, 107)
     changes_its_image(node, keeps=False, refusal=(-32000, "header not found"))
     node.answers["eth_blockNumber"] = lambda: hex(106)
-    with pytest.raises(NodeUnavailable, match="behind"):
+    with pytest.raises(NodeUnavailableError, match="behind"):
         read_many(chain(node, batch_size=batch_size), hashes)
 
 

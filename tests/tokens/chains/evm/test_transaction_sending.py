@@ -1,4 +1,4 @@
-"""Sending transactions, on a real node with the development contracts: tried, priced, handed out, and looked after."""
+"""tokens/chains/evm/transactions: simulation, fees, broadcast and outcome, on a real development node."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,26 +9,25 @@ from eth_account import Account as Key
 from eth_utils.crypto import keccak
 
 from development.devchain import node_client as devchain_node
-from development.devchain.anvil import CHAIN_ID, start
-from development.devchain.launch_transactions import LaunchConfig, OwnBuy, deployment_config, native_value
+from development.devchain.anvil import CHAIN_ID, run_anvil
+from development.devchain.launch_transactions import DevLaunchConfig, LaunchPurchase, deployment_config, native_value
 from tests.nodes.devchain_launches import SENDER, UNKNOWN_HASH
 from tests.nodes.devchain_tests import events_of
+from tokens.chains.errors import NodeUnavailableError, SenderBalanceTooLowError, WouldRevertError
 from tokens.chains.evm.evm_chain import EvmChain
 from tokens.chains.evm.transactions.dry_run import MAX_GAS
-from tokens.chains.launching.launch_config import ContractCall
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.transaction_types import FeeQuote, Verdict
-from tokens.chains.types import NodeUnavailable, SenderTooPoor, WouldRevert
+from tokens.chains.transaction_types import BroadcastStatus, ContractCall, FeeQuote
 
 GWEI = 10**9
 ETHER = 10**18
-# What fresh wallets have.
+# The balance of fresh wallets.
 RICH = 100 * ETHER
 
 
 @dataclass(frozen=True)
 class Bench:
-    """A node of its own, whose blocks and mining are the tests' to change."""
+    """A node whose blocks and mining are controlled by the tests."""
 
     url: str
     chain: EvmChain
@@ -42,13 +41,13 @@ class Bench:
         return Wallet(key)
 
     def contract(self, code: str) -> str:
-        """The address of a contract with this code."""
+        """Return the address of a contract with this code."""
         address: str = Key.create().address
         self.rpc("anvil_setCode", address, code)
         return address
 
     def mine(self) -> int:
-        """Make a block of what waits; returns its number."""
+        """Mine a block of the pending transactions and return its number."""
         self.rpc("evm_mine")
         return self.chain.read_head()
 
@@ -68,7 +67,7 @@ class Wallet:
         return str(self.key.address)
 
     def sign(self, nonce: int = 0, **changes: Any) -> Signed:
-        """A payment to itself, or what is told otherwise."""
+        """Sign a payment to the wallet itself, with these overrides."""
         transaction = {
             "type": 2,
             "chainId": CHAIN_ID,
@@ -84,52 +83,54 @@ class Wallet:
 
 
 def chain_at(*urls: str, **options: Any) -> EvmChain:
-    # Nothing of what is tried here asks the registry.
+    # Nothing that is tested here reads the registry.
     return EvmChain(info=None, rpc=RpcClient(chain_id=CHAIN_ID, urls=urls, **options))
 
 
 @pytest.fixture(scope="module")
 def bench():
-    with start() as url:
+    with run_anvil() as url:
         made = Bench(url, chain_at(url))
-        # Transactions wait until a test makes a block.
+        # Transactions stay pending until a test mines a block.
         made.rpc("evm_setAutomine", False)
         yield made
 
 
 @pytest.fixture(scope="module")
 def launchpad(deployment):
-    """The chain that has the development contracts."""
+    """Return the chain that has the development contracts."""
     return chain_at(deployment.rpc_url)
 
 
 def launch_call(deployment, **changes):
-    """The call that launches a token, by SENDER."""
-    config = replace(LaunchConfig(), **changes)
-    factory = devchain_node.contract(deployment.rpc_url, "Factory", deployment.factory)
+    """Return the call that launches a token, by SENDER."""
+    config = replace(DevLaunchConfig(), **changes)
+    factory = devchain_node.bind_contract(deployment.rpc_url, "Factory", deployment.factory)
     data = factory.encode_abi("deployToken", [deployment_config(deployment, config, sender=SENDER)])
     return ContractCall(to=deployment.factory, data=data, value=native_value(config))
 
 
 def reverting(data: str) -> str:
-    """The code of a contract that reverts with this data, whatever is asked."""
+    """Return the code of a contract that reverts with this data on every call."""
     length = f"{len(data) // 2 - 1:04x}"
     return f"0x61{length}600e60003961{length}6000fd{data[2:]}"
 
 
 def words(text: str) -> str:
-    """What `require` gives back with this text."""
+    """Return the revert data of `require` with this text."""
     return "0x08c379a0" + encode(["string"], [text]).hex()
 
 
 # Simulations.
 
 
-def test_a_simulation_tells_where_the_token_would_be_and_what_gas_it_takes(deployment, launchpad):
+def test_a_simulation_returns_where_the_token_would_be_and_what_gas_it_takes(deployment, launchpad):
     call = launch_call(deployment, salt=keccak(text="simulated"))
     simulation = launchpad.simulate(call, sender=SENDER)
-    sent = devchain_node.send(deployment.rpc_url, sender=SENDER, to=call.to, data=call.data, gas=simulation.gas)
-    receipt = devchain_node.wait(deployment.rpc_url, sent)
+    sent = devchain_node.send_transaction(
+        deployment.rpc_url, sender=SENDER, to=call.to, data=call.data, gas=simulation.gas
+    )
+    receipt = devchain_node.wait_for_receipt(deployment.rpc_url, sent)
     token = dict(events_of(deployment, receipt))["TokenCreated"]["tokenAddress"]
     assert simulation.output == "0x" + token[2:].lower().rjust(64, "0")
     assert receipt["gasUsed"] <= simulation.gas < MAX_GAS
@@ -145,15 +146,15 @@ def test_a_simulation_sends_nothing(deployment, launchpad):
 
 
 def test_a_simulation_sends_the_value_along(deployment, launchpad):
-    call = launch_call(deployment, salt=keccak(text="bought"), own_buy=OwnBuy(recipient=SENDER, value=10**15))
+    call = launch_call(deployment, salt=keccak(text="bought"), own_buy=LaunchPurchase(recipient=SENDER, value=10**15))
     launchpad.simulate(call, sender=SENDER)
-    with pytest.raises(WouldRevert) as caught:
+    with pytest.raises(WouldRevertError) as caught:
         launchpad.simulate(replace(call, value=10**15 - 1), sender=SENDER)
     assert caught.value.reason == "ExtensionMsgValueMismatch()"
 
 
 def test_a_call_that_would_be_reverted_is_refused_with_the_contracts_error(deployment, launchpad):
-    with pytest.raises(WouldRevert, match=r"OnlyOriginatingChain\(\)") as caught:
+    with pytest.raises(WouldRevertError, match=r"OnlyOriginatingChain\(\)") as caught:
         launchpad.simulate(launch_call(deployment, originating_chain_id=1), sender=SENDER)
     assert caught.value.reason == "OnlyOriginatingChain()"
     assert caught.value.data == "0x" + keccak(text="OnlyOriginatingChain()")[:4].hex()
@@ -163,7 +164,7 @@ def test_a_call_that_would_be_reverted_is_refused_with_the_contracts_error(deplo
     ("data", "reason"),
     [
         (words("not today"), "Error(string): not today"),
-        # A contract may choose the words that nodes have for their own refusals.
+        # A contract may revert with the words that nodes use for their own errors.
         (words("insufficient funds for gas * price + value"), "Error(string): insufficient funds for gas * price + v"),
         (words("rate limit exceeded"), "Error(string): rate limit exceeded"),
         ("0x4e487b71" + encode(["uint256"], [0x11]).hex(), "Panic(0x11): an overflow"),
@@ -172,9 +173,9 @@ def test_a_call_that_would_be_reverted_is_refused_with_the_contracts_error(deplo
     ],
     ids=lambda value: value[:40],
 )
-def test_a_revert_is_one_whatever_the_contract_says(bench, data, reason):
+def test_a_revert_is_one_whatever_the_contract_returns(bench, data, reason):
     call = ContractCall(to=bench.contract(reverting(data)), data="0x", value=0)
-    with pytest.raises(WouldRevert) as caught:
+    with pytest.raises(WouldRevertError) as caught:
         bench.chain.simulate(call, sender=bench.wallet().address)
     assert caught.value.reason.startswith(reason)
     assert caught.value.data == data
@@ -182,16 +183,16 @@ def test_a_revert_is_one_whatever_the_contract_says(bench, data, reason):
 
 def test_a_call_that_never_ends_is_refused(bench):
     call = ContractCall(to=bench.contract("0x5b600056"), data="0x", value=0)
-    with pytest.raises(WouldRevert, match="(?i)out ?of ?gas"):
+    with pytest.raises(WouldRevertError, match="(?i)out ?of ?gas"):
         bench.chain.simulate(call, sender=bench.wallet().address)
 
 
-def test_a_sender_who_has_less_than_the_value_is_no_revert(deployment, launchpad, bench):
-    call = launch_call(deployment, salt=keccak(text="poor"), own_buy=OwnBuy(recipient=SENDER, value=10**15))
-    with pytest.raises(SenderTooPoor):
+def test_a_sender_that_has_less_than_the_value_is_no_revert(deployment, launchpad, bench):
+    call = launch_call(deployment, salt=keccak(text="poor"), own_buy=LaunchPurchase(recipient=SENDER, value=10**15))
+    with pytest.raises(SenderBalanceTooLowError):
         launchpad.simulate(call, sender=Key.create().address)
     poor = bench.wallet(balance=10)
-    with pytest.raises(SenderTooPoor):
+    with pytest.raises(SenderBalanceTooLowError):
         bench.chain.simulate(ContractCall(to=poor.address, data="0x", value=11), sender=poor.address)
     assert bench.chain.simulate(ContractCall(to=poor.address, data="0x", value=10), sender=poor.address).gas == 21_000
 
@@ -199,11 +200,11 @@ def test_a_sender_who_has_less_than_the_value_is_no_revert(deployment, launchpad
 def test_what_the_sender_has_waiting_makes_no_difference_to_a_simulation(bench):
     sender = bench.wallet(balance=ETHER)
     call = ContractCall(to=bench.contract(reverting("0x")[:-2] + "f3"), data="0x", value=ETHER // 2)
-    alone = bench.chain.simulate(call, sender=sender.address)
+    simulated = bench.chain.simulate(call, sender=sender.address)
     bench.chain.broadcast([sender.sign(to=Key.create().address, value=ETHER * 9 // 10).raw])
-    assert bench.chain.simulate(call, sender=sender.address) == alone
+    assert bench.chain.simulate(call, sender=sender.address) == simulated
     bench.mine()
-    with pytest.raises(SenderTooPoor):
+    with pytest.raises(SenderBalanceTooLowError):
         bench.chain.simulate(call, sender=sender.address)
 
 
@@ -212,10 +213,10 @@ def test_what_the_sender_has_waiting_makes_no_difference_to_a_simulation(bench):
 
 def test_a_reverted_launch_is_explained_by_the_contracts_error(deployment, launchpad):
     call = launch_call(deployment, originating_chain_id=1)
-    sent = devchain_node.send(deployment.rpc_url, sender=SENDER, to=call.to, data=call.data)
+    sent = devchain_node.send_transaction(deployment.rpc_url, sender=SENDER, to=call.to, data=call.data)
     receipt = devchain_node.connect(deployment.rpc_url).eth.wait_for_transaction_receipt(sent, poll_latency=0.005)
     block = receipt["blockNumber"]
-    assert launchpad.explain(call, sender=SENDER, block=block, gas=devchain_node.GAS) == "OnlyOriginatingChain()"
+    assert launchpad.explain_revert(call, sender=SENDER, block=block, gas=devchain_node.GAS) == "OnlyOriginatingChain()"
 
 
 # If the slot is set, reverts with the calldata; else sets it.
@@ -230,13 +231,13 @@ def test_what_another_one_of_the_same_block_caused_is_explained(bench):
     block = bench.mine()
     outcomes = bench.chain.read_outcomes([signed.tx_hash for signed in twice])
     assert [outcomes[signed.tx_hash].succeeded for signed in twice] == [True, False]
-    explained = bench.chain.explain(call, sender=sender.address, block=block, gas=100_000)
+    explained = bench.chain.explain_revert(call, sender=sender.address, block=block, gas=100_000)
     assert explained == "Error(string): only once"
 
 
 def test_gas_that_was_too_little_is_explained(bench):
     call = ContractCall(to=bench.contract("0x5b600056"), data="0x", value=0)
-    explained = bench.chain.explain(call, sender=bench.wallet().address, block=bench.mine(), gas=50_000)
+    explained = bench.chain.explain_revert(call, sender=bench.wallet().address, block=bench.mine(), gas=50_000)
     assert "outofgas" in explained.lower().replace(" ", "")
 
 
@@ -244,9 +245,9 @@ def test_what_does_not_fail_again_has_no_explanation(bench):
     wallet = bench.wallet()
     call = ContractCall(to=wallet.address, data="0x", value=0)
     block = bench.mine()
-    assert bench.chain.explain(call, sender=wallet.address, block=block, gas=21_000) == ""
-    # Nor has what no node knows any more.
-    assert bench.chain.explain(call, sender=wallet.address, block=block + 1_000, gas=21_000) == ""
+    assert bench.chain.explain_revert(call, sender=wallet.address, block=block, gas=21_000) == ""
+    # Nor has a transaction that no node has any more.
+    assert bench.chain.explain_revert(call, sender=wallet.address, block=block + 1_000, gas=21_000) == ""
 
 
 # Accounts, contracts and fees.
@@ -259,14 +260,14 @@ def test_accounts_are_read_with_nonce_and_balance(bench):
     bench.chain.broadcast([rich.sign(2).raw])
     chain = chain_at(bench.url, batch_size=3)
     found = chain.read_accounts([rich.address, fresh.address])
-    # What waits for a block does not count.
+    # Pending payments do not count.
     assert found[rich.address].nonce == 2
     assert 2**199 < found[rich.address].balance < 2**200
     assert (found[fresh.address].nonce, found[fresh.address].balance) == (0, RICH)
     assert chain.read_accounts([]) == {}
 
 
-def test_contracts_and_decimals_are_told_apart_from_what_is_none(deployment, launchpad):
+def test_contracts_and_decimals_are_distinguished_from_what_is_none(deployment, launchpad):
     assert launchpad.has_code(deployment.factory)
     assert not launchpad.has_code(SENDER)
     assert launchpad.read_decimals(deployment.usd) == 6
@@ -291,28 +292,28 @@ def test_the_quote_is_enough_for_the_next_block(bench):
     bench.mine()
 
 
-# Handing out, and what comes of it.
+# Broadcasts and their outcomes.
 
 
 def verdicts(sent):
-    return [one.verdict for one in sent]
+    return [one.status for one in sent]
 
 
 def test_a_transaction_is_taken_then_known_then_its_nonce_spent(bench):
     signed = bench.wallet().sign()
-    assert verdicts(bench.chain.broadcast([signed.raw])) == [Verdict.TAKEN]
-    assert verdicts(bench.chain.broadcast([signed.raw])) == [Verdict.KNOWN]
+    assert verdicts(bench.chain.broadcast([signed.raw])) == [BroadcastStatus.ACCEPTED]
+    assert verdicts(bench.chain.broadcast([signed.raw])) == [BroadcastStatus.ALREADY_KNOWN]
     bench.mine()
-    assert verdicts(bench.chain.broadcast([signed.raw])) == [Verdict.NONCE_SPENT]
+    assert verdicts(bench.chain.broadcast([signed.raw])) == [BroadcastStatus.NONCE_SPENT]
 
 
 def test_another_one_with_its_nonce_must_pay_more(bench):
     wallet = bench.wallet()
     bench.chain.broadcast([wallet.sign().raw])
     same = wallet.sign(value=2)
-    assert verdicts(bench.chain.broadcast([same.raw])) == [Verdict.UNDERPRICED]
+    assert verdicts(bench.chain.broadcast([same.raw])) == [BroadcastStatus.UNDERPRICED]
     more = wallet.sign(value=2, maxFeePerGas=11_250_000_000, maxPriorityFeePerGas=1_125_000_000)
-    assert verdicts(bench.chain.broadcast([more.raw])) == [Verdict.TAKEN]
+    assert verdicts(bench.chain.broadcast([more.raw])) == [BroadcastStatus.ACCEPTED]
     bench.mine()
     assert list(bench.chain.read_outcomes([more.tx_hash, same.tx_hash])) == [more.tx_hash]
 
@@ -323,29 +324,29 @@ def test_each_of_many_gets_its_own_verdict_in_order(bench):
     bench.chain.broadcast([spent.raw])
     bench.mine()
     bench.chain.broadcast([known.raw])
-    asked = {
-        "known": (known, Verdict.KNOWN),
-        "spent": (spent, Verdict.NONCE_SPENT),
-        "above a gap": (later, Verdict.TAKEN),
-        "below the base fee": (wallet.sign(2, maxFeePerGas=1, maxPriorityFeePerGas=1), Verdict.FEE_TOO_LOW),
-        "too poor": (poor.sign(), Verdict.TOO_POOR),
-        "more than it has": (wallet.sign(2, value=10**30), Verdict.TOO_POOR),
-        "another chain's": (wallet.sign(2, chainId=1), Verdict.REFUSED),
-        "too little gas": (wallet.sign(2, gas=20_000), Verdict.REFUSED),
-        "more gas than a block has": (wallet.sign(2, gas=40_000_000), Verdict.REFUSED),
-        "a tip above its fee": (wallet.sign(2, maxPriorityFeePerGas=11 * GWEI), Verdict.REFUSED),
-        "cut short": (Signed(known.raw[:-1], ""), Verdict.REFUSED),
-        "nothing": (Signed(b"", ""), Verdict.REFUSED),
-        "taken": (wallet.sign(2), Verdict.TAKEN),
+    expected = {
+        "known": (known, BroadcastStatus.ALREADY_KNOWN),
+        "spent": (spent, BroadcastStatus.NONCE_SPENT),
+        "above a gap": (later, BroadcastStatus.ACCEPTED),
+        "below the base fee": (wallet.sign(2, maxFeePerGas=1, maxPriorityFeePerGas=1), BroadcastStatus.FEE_TOO_LOW),
+        "too poor": (poor.sign(), BroadcastStatus.INSUFFICIENT_FUNDS),
+        "more than it has": (wallet.sign(2, value=10**30), BroadcastStatus.INSUFFICIENT_FUNDS),
+        "another chain's": (wallet.sign(2, chainId=1), BroadcastStatus.REJECTED),
+        "too little gas": (wallet.sign(2, gas=20_000), BroadcastStatus.REJECTED),
+        "more gas than a block has": (wallet.sign(2, gas=40_000_000), BroadcastStatus.REJECTED),
+        "a tip above its fee": (wallet.sign(2, maxPriorityFeePerGas=11 * GWEI), BroadcastStatus.REJECTED),
+        "cut short": (Signed(known.raw[:-1], ""), BroadcastStatus.REJECTED),
+        "nothing": (Signed(b"", ""), BroadcastStatus.REJECTED),
+        "taken": (wallet.sign(2), BroadcastStatus.ACCEPTED),
     }
     chain = chain_at(bench.url, batch_size=4)
-    sent = chain.broadcast([signed.raw for signed, _ in asked.values()])
-    told = dict(zip(asked, verdicts(sent), strict=True))
-    assert told == {name: verdict for name, (_, verdict) in asked.items()}
+    sent = chain.broadcast([signed.raw for signed, _ in expected.values()])
+    verdict_by_name = dict(zip(expected, verdicts(sent), strict=True))
+    assert verdict_by_name == {name: verdict for name, (_, verdict) in expected.items()}
     assert chain.broadcast([]) == []
 
 
-def test_an_outcome_says_what_it_cost_and_where_it_is(bench):
+def test_an_outcome_has_what_it_cost_and_where_it_is(bench):
     wallet = bench.wallet()
     revert = bench.contract(reverting("0x"))
     paid = wallet.sign(0)
@@ -353,11 +354,11 @@ def test_an_outcome_says_what_it_cost_and_where_it_is(bench):
     waiting = wallet.sign(3)
     bench.chain.broadcast([paid.raw, failed.raw, waiting.raw])
     number = bench.mine()
-    asked = [paid.tx_hash, UNKNOWN_HASH, waiting.tx_hash, failed.tx_hash]
-    outcomes = chain_at(bench.url, batch_size=2).read_outcomes(asked)
+    expected = [paid.tx_hash, UNKNOWN_HASH, waiting.tx_hash, failed.tx_hash]
+    outcomes = chain_at(bench.url, batch_size=2).read_outcomes(expected)
     assert list(outcomes) == [paid.tx_hash, failed.tx_hash]
-    assert bench.chain.find_outcomes(asked) == outcomes
-    block = bench.chain.read_newest()
+    assert bench.chain.find_outcomes(expected) == outcomes
+    block = bench.chain.read_newest_header()
     for outcome in outcomes.values():
         assert (outcome.block_number, outcome.block_hash) == (number, block.hash)
     assert (outcomes[paid.tx_hash].succeeded, outcomes[failed.tx_hash].succeeded) == (True, False)
@@ -377,8 +378,8 @@ def test_a_dropped_block_takes_the_outcome_with_it(bench):
 
 def test_without_a_node_nothing_is_known():
     chain = chain_at(attempts=1)
-    assert verdicts(chain.broadcast([b"\x02"])) == [Verdict.UNANSWERED]
-    for ask in (
+    assert verdicts(chain.broadcast([b"\x02"])) == [BroadcastStatus.UNKNOWN]
+    for read_state in (
         lambda: chain.simulate(ContractCall(to=SENDER, data="0x", value=0), sender=SENDER),
         lambda: chain.read_accounts([SENDER]),
         lambda: chain.read_outcomes([UNKNOWN_HASH]),
@@ -387,6 +388,6 @@ def test_without_a_node_nothing_is_known():
         lambda: chain.read_decimals(SENDER),
         chain.read_fees,
     ):
-        with pytest.raises(NodeUnavailable):
-            ask()
-    assert chain.explain(ContractCall(to=SENDER, data="0x", value=0), sender=SENDER, block=1, gas=21_000) == ""
+        with pytest.raises(NodeUnavailableError):
+            read_state()
+    assert chain.explain_revert(ContractCall(to=SENDER, data="0x", value=0), sender=SENDER, block=1, gas=21_000) == ""

@@ -1,10 +1,10 @@
-"""How long a range of logs may be: the size that adapts, and what providers say."""
+"""tokens/chains/rpc/block_ranges.py: adaptive ranges of logs, and the errors of providers."""
 
 import threading
 
 import pytest
 
-from tokens.chains.rpc.block_ranges import FEW_LOGS, MANY_LOGS, RangeRefusal, RangeSize, read_refusal
+from tokens.chains.rpc.block_ranges import FEW_LOGS, MANY_LOGS, RangeLimit, RangeSize, parse_range_limit
 
 ALCHEMY = (
     "Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range and no limit on the "
@@ -12,7 +12,7 @@ ALCHEMY = (
     "parameters and the response size limit, this block range should work: "
 )
 
-# (code, message, data), and how many blocks the node would take, None where it does not say.
+# (code, message, data), and the number of blocks that the node would take, None where the error lacks it.
 TOO_LONG = [
     # Alchemy.
     (-32602, ALCHEMY + "[0xc5dc00, 0xc614a7]", None, 0xC614A7 - 0xC5DC00 + 1),
@@ -89,13 +89,13 @@ TOO_LONG = [
     (-32000, "block range exceeds 1000", None, 1000),
     (-32012, "requested range too large", None, None),
     (-32003, "response too large", None, None),
-    # Time that ran out over a range.
+    # Timeouts over a range.
     (-32002, "request timed out", None, None),
     (-32000, "context deadline exceeded", None, None),
     (-32603, "Query timeout limit exceeded", None, None),
 ]
 
-# What sounds alike, and is about something else.
+# Similar errors with another cause.
 SOMETHING_ELSE = [
     (-32005, "rate limit exceeded", None),
     (-32005, "daily request count exceeded, request rate limited", None),
@@ -120,24 +120,24 @@ SOMETHING_ELSE = [
 
 @pytest.mark.parametrize(("code", "message", "data", "blocks"), TOO_LONG)
 def test_a_refusal_of_a_range_is_understood(code, message, data, blocks):
-    assert read_refusal({"code": code, "message": message, "data": data}) == RangeRefusal(blocks)
+    assert parse_range_limit({"code": code, "message": message, "data": data}) == RangeLimit(blocks)
 
 
 @pytest.mark.parametrize(("code", "message", "data"), SOMETHING_ELSE)
 def test_a_refusal_of_something_else_is_not_about_the_range(code, message, data):
-    assert read_refusal({"code": code, "message": message, "data": data}) is None
+    assert parse_range_limit({"code": code, "message": message, "data": data}) is None
 
 
 @pytest.mark.parametrize("text", ["[0x2, 0x1]", "[0xffffffffffffffffff, 0x1]", "with the range 5-1"])
 def test_a_suggestion_that_makes_no_sense_is_none(text):
-    assert read_refusal({"code": -32005, "message": f"query returned more than 10000 results {text}"}) == RangeRefusal(
-        None
-    )
+    assert parse_range_limit(
+        {"code": -32005, "message": f"query returned more than 10000 results {text}"}
+    ) == RangeLimit(None)
 
 
 @pytest.mark.parametrize("digits", ["0", "9" * 400, "1,,,.", ",", "k"])
 def test_a_number_that_makes_no_sense_breaks_nothing(digits):
-    refusal = read_refusal({"code": -32614, "message": f"eth_getLogs is limited to a {digits} range"})
+    refusal = parse_range_limit({"code": -32614, "message": f"eth_getLogs is limited to a {digits} range"})
     assert refusal is not None
     assert refusal.blocks is None or refusal.blocks > 0
 
@@ -172,52 +172,52 @@ def test_it_grows_by_half_while_answers_are_small_up_to_the_longest():
     size = RangeSize(100, longest=400)
     lengths = []
     for _ in range(6):
-        size.note_taken(size.blocks, logs=0)
+        size.record_range(size.blocks, logs=0)
         lengths.append(size.blocks)
     assert lengths == [151, 227, 341, 400, 400, 400]
 
 
 def test_it_grows_from_one_block():
     size = RangeSize(1, longest=100)
-    size.note_taken(1, logs=0)
+    size.record_range(1, logs=0)
     assert size.blocks > 1
 
 
 def test_it_stays_where_answers_are_not_small():
     size = RangeSize(100, longest=400)
-    size.note_taken(100, logs=FEW_LOGS)
+    size.record_range(100, logs=FEW_LOGS)
     assert size.blocks == 100
 
 
 def test_it_shrinks_where_answers_are_heavy():
     size = RangeSize(100, longest=400)
-    size.note_taken(100, logs=MANY_LOGS + 1)
+    size.record_range(100, logs=MANY_LOGS + 1)
     assert size.blocks == 50
 
 
-def test_the_rest_of_a_run_says_nothing_about_longer_ranges():
+def test_the_rest_of_a_run_does_not_change_longer_ranges():
     size = RangeSize(100, longest=400)
-    size.note_taken(3, logs=0)
+    size.record_range(3, logs=0)
     assert size.blocks == 100
 
 
-def test_what_was_refused_is_not_asked_for_at_once_again():
+def test_what_was_refused_is_not_requested_again_at_once():
     size = RangeSize(1000, longest=5000)
     size.shrink(1000, suggested=800)
     for _ in range(20):
-        size.note_taken(size.blocks, logs=0)
+        size.record_range(size.blocks, logs=0)
         assert size.blocks <= 800
     size.shrink(800)
     for _ in range(20):
-        size.note_taken(size.blocks, logs=0)
+        size.record_range(size.blocks, logs=0)
         assert size.blocks < 800
 
 
-def test_what_was_refused_is_asked_for_again_later():
+def test_what_was_refused_is_requested_again_later():
     size = RangeSize(1000, longest=5000)
     size.shrink(1000, suggested=800)
     for _ in range(200):
-        size.note_taken(size.blocks, logs=0)
+        size.record_range(size.blocks, logs=0)
     assert size.blocks == 5000
 
 

@@ -1,4 +1,4 @@
-"""The JSON-RPC client, against real HTTP servers on loopback that misbehave."""
+"""tokens/chains/rpc/client.py: the JSON-RPC client, against real HTTP servers on loopback with faults."""
 
 import contextlib
 import gzip
@@ -12,14 +12,21 @@ import traceback
 import pytest
 
 from config.http import json_client
-from tests.nodes.recorded_node import SECRET, Node, Refused, Reply
+from config.http.errors import HTTPStatusError, RetryableError
+from tests.nodes.recorded_node import SECRET, Node, RefusedError, Reply
 from tests.nodes.recordings import V4_LAUNCHES, base, decoded, mined
 from tests.processes.waiting import wait_for
+from tokens.chains.errors import (
+    LaunchNotFoundError,
+    LogDecodingError,
+    NodeRejectedError,
+    NodeUnavailableError,
+    TransactionNotFoundError,
+)
 from tokens.chains.evm.evm_chain import EvmChain
-from tokens.chains.rpc.client import CallFailed, RpcClient
+from tokens.chains.rpc.client import RpcClient
 from tokens.chains.rpc.endpoint import Endpoint
-from tokens.chains.rpc.responses import Refusal
-from tokens.chains.types import LaunchNotFound, LogUndecodable, NodeRefused, NodeUnavailable, TransactionNotFound
+from tokens.chains.rpc.responses import CallFailure, RejectionKind
 
 LAUNCH = decoded("deploy-plain")["hash"]
 HEAD = "0xd1"
@@ -27,9 +34,9 @@ UNKNOWN = "0x" + "77" * 32
 
 
 def client(*nodes, **options):
-    """A client that pauses for no time between its rounds."""
+    """Return a client with a retry delay of 0."""
     urls = tuple(node.url if isinstance(node, Node) else node for node in nodes)
-    return RpcClient(chain_id=8453, urls=urls, **{"first_pause": 0, "attempts": 1, **options})
+    return RpcClient(chain_id=8453, urls=urls, **{"initial_backoff": 0, "attempts": 1, **options})
 
 
 def chain(*nodes, **options):
@@ -37,7 +44,7 @@ def chain(*nodes, **options):
 
 
 def raw(body, **options):
-    """A behaviour: the same HTTP answer to everything."""
+    """Return a behaviour with the same HTTP response to everything."""
     return lambda _: Reply(body, **options)
 
 
@@ -46,21 +53,21 @@ def rpc_error(code, message, **more):
 
 
 def batch_only(answer):
-    """A behaviour: answers batches so, and single calls regularly."""
+    """Return a behaviour with these responses to batches, and regular ones to single calls."""
     return lambda body: answer(body) if isinstance(body, list) else None
 
 
 def after_the_chain_id(answer):
-    """A behaviour: names its chain regularly, and answers everything else so."""
+    """Return a behaviour with the regular chain id, and these responses to everything else."""
     return lambda body: None if not isinstance(body, list) and body["method"] == "eth_chainId" else answer(body)
 
 
 @contextlib.contextmanager
 def closed_port():
-    """The URL of a port that refuses connections, and that nobody else can take meanwhile."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield f"http://127.0.0.1:{taken.getsockname()[1]}/v2/{SECRET}"
+    """Yield the URL of a port that refuses connections, and stays reserved meanwhile."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{bound.getsockname()[1]}/v2/{SECRET}"
 
 
 def endless():
@@ -99,14 +106,14 @@ USELESS = {
 @pytest.mark.parametrize("behave", USELESS.values(), ids=USELESS)
 def test_it_gives_up_on_a_node_that_answers_with(node, behave):
     node.behave = behave
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         client(node).call("eth_blockNumber")
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         chain(node).read_transaction(LAUNCH)
 
 
 @pytest.mark.parametrize("behave", USELESS.values(), ids=USELESS)
-def test_it_asks_the_next_node_after_one_that_answers_with(node, second_node, behave):
+def test_it_calls_the_next_node_after_one_that_answers_with(node, second_node, behave):
     node.behave = behave
     (launch,) = chain(node, second_node).read_transaction(LAUNCH).launches
     assert launch.name == "Plain"
@@ -114,13 +121,13 @@ def test_it_asks_the_next_node_after_one_that_answers_with(node, second_node, be
 
 def test_it_follows_no_redirect(node):
     node.behave = raw(b"", status=307, headers={"location": "/elsewhere"})
-    with pytest.raises(NodeUnavailable, match="HTTP status 307"):
+    with pytest.raises(NodeUnavailableError, match="HTTP status 307"):
         client(node).call("eth_blockNumber")
     assert len(node.received) == 1
 
 
 def test_it_gives_up_on_a_node_that_refuses_connections():
-    with closed_port() as url, pytest.raises(NodeUnavailable, match="out of reach"):
+    with closed_port() as url, pytest.raises(NodeUnavailableError, match="out of reach"):
         client(url).call("eth_blockNumber")
 
 
@@ -129,13 +136,13 @@ def test_it_gives_up_on_a_node_that_never_answers(node):
         node.closed.wait()
 
     node.behave = hang
-    with pytest.raises(NodeUnavailable, match="no answer"):
+    with pytest.raises(NodeUnavailableError, match="no response"):
         client(node, timeout=0.05).call("eth_blockNumber")
 
 
 def test_it_gives_up_on_a_body_without_end(node):
     node.behave = lambda _: Reply(endless())
-    with pytest.raises(NodeUnavailable, match="more than 67108864 bytes"):
+    with pytest.raises(NodeUnavailableError, match="more than 67108864 bytes"):
         client(node).call("eth_blockNumber")
 
 
@@ -143,7 +150,7 @@ def test_it_gives_up_on_a_small_body_that_unpacks_without_end(node):
     bomb = gzip.compress(b" " * 70_000_000)
     assert len(bomb) < 100_000
     node.behave = raw(bomb, headers={"content-encoding": "gzip"})
-    with pytest.raises(NodeUnavailable, match="more than 67108864 bytes"):
+    with pytest.raises(NodeUnavailableError, match="more than 67108864 bytes"):
         client(node).call("eth_blockNumber")
 
 
@@ -153,26 +160,26 @@ def test_it_gives_up_on_a_body_that_drips(node):
             yield b" "
 
     node.behave = lambda _: Reply(drip())
-    with pytest.raises(NodeUnavailable, match="takes too long"):
+    with pytest.raises(NodeUnavailableError, match="takes too long"):
         client(node, timeout=1).call("eth_blockNumber")
 
 
 def test_it_leaves_out_a_node_of_another_chain(node, second_node):
     node.answers["eth_chainId"] = lambda: "0x1"
     assert client(node, second_node).call("eth_blockNumber") == HEAD
-    assert node.asked("eth_blockNumber") == 0
-    with pytest.raises(NodeUnavailable, match="node of another chain"):
+    assert node.call_count("eth_blockNumber") == 0
+    with pytest.raises(NodeUnavailableError, match="node of another chain"):
         client(node).call("eth_blockNumber")
 
 
 def test_it_is_out_of_reach_without_any_url():
-    with pytest.raises(NodeUnavailable, match="no RPC URL is set"):
+    with pytest.raises(NodeUnavailableError, match="no RPC URL is set"):
         client().call("eth_blockNumber")
 
 
 def test_it_tries_as_many_rounds_as_it_should(node):
     node.behave = raw(b"", status=503)
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         client(node, attempts=3).call("eth_blockNumber")
     assert len(node.received) == 3
 
@@ -182,7 +189,7 @@ def test_it_tries_as_many_rounds_as_it_should(node):
 
 def refuse(code, message, **more):
     def answer(*_params):
-        raise Refused(code, message, **more)
+        raise RefusedError(code, message, **more)
 
     return answer
 
@@ -200,13 +207,13 @@ FINAL = [
 
 
 @pytest.mark.parametrize(("code", "message", "more"), FINAL, ids=lambda value: str(value))
-def test_a_refusal_is_neither_asked_again_nor_held_against_the_node(node, second_node, code, message, more):
+def test_a_refusal_is_neither_retried_nor_counted_as_a_failure(node, second_node, code, message, more):
     node.answers["eth_call"] = refuse(code, message, **more)
-    asking = client(node, second_node, attempts=3, breaker_failures=1, breaker_seconds=3600)
+    rpc_client = client(node, second_node, attempts=3, breaker_failures=1, breaker_seconds=3600)
     for _ in range(2):
-        with pytest.raises(NodeRefused, match=message.split(" ")[0]):
-            asking.call("eth_call", {}, "latest")
-    assert node.asked("eth_call") == 2
+        with pytest.raises(NodeRejectedError, match=message.split(" ")[0]):
+            rpc_client.call("eth_call", {}, "latest")
+    assert node.call_count("eth_call") == 2
     assert second_node.received == []
 
 
@@ -216,12 +223,12 @@ def test_a_refusal_may_come_with_an_http_status_of_its_own(node, second_node, st
     node.behave = lambda body: (
         Reply(rpc_error(code, "execution reverted"), status=status) if body["method"] == "eth_call" else None
     )
-    with pytest.raises(NodeRefused, match="execution reverted"):
+    with pytest.raises(NodeRejectedError, match="execution reverted"):
         client(node, second_node).call("eth_call", {}, "latest")
     assert second_node.received == []
 
 
-# What providers say of themselves, and not of the call.
+# Errors about the provider, not about the call.
 FOR_NOW = [
     *((code, "later") for code in (-32005, -32002, -32001, 429, -32603, -32007)),
     (-32603, "Internal server error"),
@@ -236,12 +243,12 @@ FOR_NOW = [
 
 
 @pytest.mark.parametrize(("code", "message"), FOR_NOW)
-def test_it_asks_the_next_node_after_a_refusal_for_now(node, second_node, code, message):
+def test_it_calls_the_next_node_after_a_refusal_for_now(node, second_node, code, message):
     node.answers["eth_blockNumber"] = refuse(code, message)
     assert client(node, second_node).call("eth_blockNumber") == HEAD
 
 
-# How nodes tell that the contract's own execution failed, each with its codes.
+# Errors of a failed contract execution, each with its codes by client.
 FAILED_EXECUTIONS = [
     # geth, erigon, reth, anvil
     (3, "execution reverted: rate limit exceeded", {"data": "0x08c379a0"}),
@@ -261,7 +268,7 @@ FAILED_EXECUTIONS = [
     (-32015, "VM execution error.", {"data": "Reverted 0x"}),
     (-32015, "the service is temporarily unavailable", {"data": "revert"}),
     (-32003, "err: invalid instruction", {}),
-    # Hardhat, Ganache, and whoever else hands the contract's words on
+    # Hardhat, Ganache, and other clients that return the contract's own text
     (-32603, "VM Exception while processing transaction: revert", {}),
     (-32000, "Error: Transaction reverted without a reason string", {}),
     (-32000, "the call went wrong", {"data": "0x08c379a0"}),
@@ -273,11 +280,11 @@ def test_an_execution_that_failed_is_an_answer_of_the_contracts(node, second_nod
     node.answers["eth_call"] = refuse(code, message, **more)
     (failed,) = client(node, second_node).execute([("eth_call", ({}, "latest"))])
     data = more.get("data", "").removeprefix("Reverted ")
-    assert failed == CallFailed(message, kind=Refusal.EXECUTION, data=data)
+    assert failed == CallFailure(message, kind=RejectionKind.EXECUTION, data=data)
     assert second_node.received == []
 
 
-# Of those, nobody may conclude that the contract lacks the function.
+# These do not imply that the contract lacks the function.
 NO_EXECUTIONS = [
     *FOR_NOW,
     (-32000, "something else"),
@@ -290,11 +297,11 @@ NO_EXECUTIONS = [
 
 
 @pytest.mark.parametrize(("code", "message"), NO_EXECUTIONS)
-def test_a_call_that_was_not_executed_is_asked_of_the_next_node(node, second_node, code, message):
+def test_a_call_that_was_not_executed_is_retried_on_the_next_node(node, second_node, code, message):
     node.answers["eth_call"] = refuse(code, message)
     second_node.answers["eth_call"] = lambda *_: "0x01"
     assert client(node, second_node).execute([("eth_call", ({}, "latest"))]) == ["0x01"]
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         client(node).execute([("eth_call", ({}, "latest"))])
 
 
@@ -305,11 +312,11 @@ def test_what_is_no_hex_is_no_answer_of_a_contracts(node, second_node, junk):
     assert client(node, second_node).execute([("eth_call", ({}, "latest"))]) == ["0x"]
 
 
-def test_it_asks_the_next_node_where_one_does_not_serve_what_every_node_should(node, second_node):
+def test_it_calls_the_next_node_where_one_does_not_serve_what_every_node_should(node, second_node):
     node.answers["eth_getTransactionReceipt"] = refuse(-32601, "the method is not available on your plan")
     (launch,) = chain(node, second_node).read_transaction(LAUNCH).launches
     assert launch.name == "Plain"
-    with pytest.raises(NodeUnavailable, match="not available on your plan"):
+    with pytest.raises(NodeUnavailableError, match="not available on your plan"):
         chain(node).read_transaction(LAUNCH)
 
 
@@ -333,8 +340,8 @@ def test_all_calls_of_a_batch_go_to_one_node(node, second_node):
         return Reply(b"", status=500) if len(body) == 3 else None
 
     node.behave = batch_only(fail_on_the_first)
-    asking = client(node, second_node, batch_size=3)
-    assert numbers(asking.batch(CALLS[:3])) == [60, 61, 62]
+    rpc_client = client(node, second_node, batch_size=3)
+    assert numbers(rpc_client.batch(CALLS[:3])) == [60, 61, 62]
     assert [len(body) for body in second_node.received if isinstance(body, list)] == [3]
 
 
@@ -345,7 +352,7 @@ def test_it_sends_no_more_calls_at_once_than_it_should(node, size, requests):
     assert [len(body) if isinstance(body, list) else 1 for body in sent] == requests
 
 
-def test_an_empty_batch_asks_nobody(node):
+def test_an_empty_batch_sends_nothing(node):
     assert client(node).batch([]) == []
     assert node.received == []
 
@@ -354,7 +361,7 @@ def test_one_refused_call_does_not_spoil_the_batch(node):
     calls = [CALLS[0], ("eth_call", ({"to": "0x" + "11" * 20, "data": "0x"}, "latest")), CALLS[1]]
     first, refused, second = client(node).batch(calls)
     assert numbers([first, second]) == [60, 61]
-    assert refused == CallFailed("execution reverted", kind=Refusal.EXECUTION, data="0x")
+    assert refused == CallFailure("execution reverted", kind=RejectionKind.EXECUTION, data="0x")
 
 
 SPOILT = {
@@ -374,11 +381,11 @@ SPOILT = {
 
 
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
-def test_it_asks_the_next_node_for_the_whole_batch_where(node, second_node, spoil):
+def test_it_calls_the_next_node_for_the_whole_batch_where(node, second_node, spoil):
     node.behave = batch_only(lambda body: Reply(json.dumps(spoil(node.reply(body))).encode()))
     assert numbers(client(node, second_node).batch(CALLS)) == list(range(60, 67))
     assert [len(body) for body in second_node.received if isinstance(body, list)] == [7]
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         client(node).batch(CALLS)
 
 
@@ -391,25 +398,25 @@ NO_BATCHES = {
 
 
 @pytest.mark.parametrize("refusal", NO_BATCHES.values(), ids=NO_BATCHES)
-def test_it_asks_call_by_call_where_a_node_refuses_batches_with(node, second_node, refusal):
+def test_it_sends_call_by_call_where_a_node_refuses_batches_with(node, second_node, refusal):
     node.behave = batch_only(refusal)
-    asking = client(node, second_node)
-    assert numbers(asking.batch(CALLS)) == list(range(60, 67))
-    assert numbers(asking.batch(CALLS)) == list(range(60, 67))
-    # The chain id, refused batches of seven, four and two, and then two times seven calls without a further try.
+    rpc_client = client(node, second_node)
+    assert numbers(rpc_client.batch(CALLS)) == list(range(60, 67))
+    assert numbers(rpc_client.batch(CALLS)) == list(range(60, 67))
+    # The chain id, refused batches of seven, four and two, and then two times seven calls without another attempt.
     assert len(node.received) == 1 + 3 + 14
     assert second_node.received == []
 
 
-def test_it_asks_in_smaller_batches_where_a_node_limits_them(node, second_node):
+def test_it_sends_smaller_batches_where_a_node_limits_them(node, second_node):
     def limited(body):
         return Reply(rpc_error(-32600, "batch limit is 3"), status=413) if len(body) > 3 else None
 
     node.behave = batch_only(limited)
-    asking = client(node, second_node)
-    assert numbers(asking.batch(CALLS)) == list(range(60, 67))
+    rpc_client = client(node, second_node)
+    assert numbers(rpc_client.batch(CALLS)) == list(range(60, 67))
     node.received.clear()
-    assert numbers(asking.batch(CALLS)) == list(range(60, 67))
+    assert numbers(rpc_client.batch(CALLS)) == list(range(60, 67))
     assert all(isinstance(body, dict) or len(body) <= 3 for body in node.received)
     assert len(node.received) < len(CALLS)
     assert second_node.received == []
@@ -452,76 +459,76 @@ def test_an_answer_in_chunks_is_put_together(node):
 
 def test_the_circuit_opens_after_three_failures_in_a_row(node, second_node):
     node.behave = raw(b"", status=500)
-    asking = client(node, second_node, breaker_seconds=3600)
+    rpc_client = client(node, second_node, breaker_seconds=3600)
     for _ in range(5):
-        assert asking.call("eth_blockNumber") == HEAD
+        assert rpc_client.call("eth_blockNumber") == HEAD
     assert len(node.received) == 3
-    assert second_node.asked("eth_blockNumber") == 5
+    assert second_node.call_count("eth_blockNumber") == 5
 
 
 def test_failures_that_are_not_in_a_row_leave_the_circuit_closed(node, second_node):
-    asking = client(node, second_node, breaker_seconds=3600)
+    rpc_client = client(node, second_node, breaker_seconds=3600)
     for behave in (raw(b"", status=500), raw(b"", status=500), None) * 3:
         node.behave = behave
-        assert asking.call("eth_blockNumber") == HEAD
-    # The others failed at the question for the chain id, which is asked at first and after each failure.
-    assert node.asked("eth_blockNumber") == 5
+        assert rpc_client.call("eth_blockNumber") == HEAD
+    # The others failed at the request for the chain id, which is sent first and after each failure.
+    assert node.call_count("eth_blockNumber") == 5
 
 
 def test_an_open_circuit_lets_a_probe_through_when_its_time_is_over(node, second_node):
     node.behave = raw(b"", status=500)
-    asking = client(node, second_node, breaker_seconds=0)
+    rpc_client = client(node, second_node, breaker_seconds=0)
     for _ in range(4):
-        asking.call("eth_blockNumber")
+        rpc_client.call("eth_blockNumber")
     node.behave = None
-    asked_before = second_node.asked("eth_blockNumber")
-    assert asking.call("eth_blockNumber") == HEAD
-    assert second_node.asked("eth_blockNumber") == asked_before == 4
+    calls_before = second_node.call_count("eth_blockNumber")
+    assert rpc_client.call("eth_blockNumber") == HEAD
+    assert second_node.call_count("eth_blockNumber") == calls_before == 4
 
 
 def test_a_failed_probe_opens_the_circuit_again_at_once():
     endpoint = Endpoint(url="http://127.0.0.1/", number=1)
     for _ in range(3):
-        endpoint.note_failure(limit=3, seconds=0)
+        endpoint.record_failure(limit=3, seconds=0)
     assert not endpoint.is_open()
-    endpoint.note_failure(limit=3, seconds=3600)
+    endpoint.record_failure(limit=3, seconds=3600)
     assert endpoint.is_open()
-    endpoint.note_success()
+    endpoint.record_success()
     assert not endpoint.is_open()
 
 
 def test_one_probe_is_let_through_in_its_time_while_every_circuit_is_open(node):
     node.behave = raw(b"", status=500)
-    asking = client(node, attempts=3, breaker_seconds=3600, probe_seconds=3600)
+    rpc_client = client(node, attempts=3, breaker_seconds=3600, probe_seconds=3600)
     for expected in (3, 4, 4):
-        with pytest.raises(NodeUnavailable):
-            asking.call("eth_blockNumber")
+        with pytest.raises(NodeUnavailableError):
+            rpc_client.call("eth_blockNumber")
         assert len(node.received) == expected
 
 
-def test_a_caller_waits_no_longer_than_its_patience(node):
-    with pytest.raises(NodeUnavailable):
-        client(node, attempts=20, breaker_failures=20, patience=0).call("eth_blockNumber")
+def test_a_caller_waits_no_longer_than_its_timeout(node):
+    with pytest.raises(NodeUnavailableError):
+        client(node, attempts=20, breaker_failures=20, total_timeout=0).call("eth_blockNumber")
     assert node.received == []
 
 
-def test_a_node_that_will_say_the_same_again_is_not_asked_again(node, second_node):
+def test_a_node_with_a_permanent_error_is_not_called_again(node, second_node):
     node.behave = second_node.behave = raw(b"", status=401)
-    with pytest.raises(NodeUnavailable, match="401"):
+    with pytest.raises(NodeUnavailableError, match="401"):
         client(node, second_node, attempts=5, breaker_failures=9).call("eth_blockNumber")
     assert (len(node.received), len(second_node.received)) == (1, 1)
 
 
-def test_all_nodes_are_asked_where_every_circuit_is_open(node, second_node):
+def test_all_nodes_are_called_where_every_circuit_is_open(node, second_node):
     node.behave = second_node.behave = raw(b"", status=500)
-    asking = client(node, second_node, attempts=3, breaker_seconds=3600)
-    with pytest.raises(NodeUnavailable):
-        asking.call("eth_blockNumber")
+    rpc_client = client(node, second_node, attempts=3, breaker_seconds=3600)
+    with pytest.raises(NodeUnavailableError):
+        rpc_client.call("eth_blockNumber")
     second_node.behave = None
-    assert asking.call("eth_blockNumber") == HEAD
+    assert rpc_client.call("eth_blockNumber") == HEAD
 
 
-def test_a_node_that_asks_for_a_pause_gets_it(node):
+def test_a_retry_delay_requested_by_a_node_is_applied(node):
     first = []
 
     def busy_for_a_second(_body):
@@ -535,121 +542,121 @@ def test_a_node_that_asks_for_a_pause_gets_it(node):
     assert len(node.received) == 3
 
 
-def test_nobody_waits_for_a_node_while_another_one_is_well(node, second_node):
+def test_no_call_waits_for_a_node_while_another_one_is_available(node, second_node):
     node.behave = raw(b"slow down", status=429, headers={"retry-after": "3600"})
-    asking = client(node, second_node, attempts=3)
+    rpc_client = client(node, second_node, attempts=3)
     for _ in range(4):
-        assert asking.call("eth_blockNumber") == HEAD
+        assert rpc_client.call("eth_blockNumber") == HEAD
     assert len(node.received) == 1
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_nobody_waits_longer_than_the_patience_for_a_node_that_rests(node, status):
+def test_no_call_waits_longer_than_the_timeout_for_a_delayed_node(node, status):
     node.behave = raw(b"slow down", status=status, headers={"retry-after": "3600"})
-    asking = client(node, attempts=5, patience=30)
+    rpc_client = client(node, attempts=5, total_timeout=30)
     for _ in range(3):
-        with pytest.raises(NodeUnavailable):
-            asking.call("eth_blockNumber")
+        with pytest.raises(NodeUnavailableError):
+            rpc_client.call("eth_blockNumber")
     assert len(node.received) == 1
 
 
-def test_a_pause_opens_no_circuit(node):
+def test_a_retry_delay_opens_no_circuit(node):
     node.behave = raw(b"slow down", status=429, headers={"retry-after": "1"})
-    asking = client(node, breaker_failures=1, breaker_seconds=3600)
-    with pytest.raises(NodeUnavailable):
-        asking.call("eth_blockNumber")
+    rpc_client = client(node, breaker_failures=1, breaker_seconds=3600)
+    with pytest.raises(NodeUnavailableError):
+        rpc_client.call("eth_blockNumber")
     node.behave = None
-    assert wait_for(lambda: answers(asking)) == HEAD
+    assert wait_for(lambda: answers(rpc_client)) == HEAD
 
 
-def answers(asking):
-    """What it says of its head; None while it is out of reach."""
+def answers(rpc_client):
+    """Return the head in the node's response; None while it is unavailable."""
     try:
-        return asking.call("eth_blockNumber")
-    except NodeUnavailable:
+        return rpc_client.call("eth_blockNumber")
+    except NodeUnavailableError:
         return None
 
 
 def test_a_url_that_becomes_another_chains_is_noticed_after_a_failure(node, second_node):
-    asking = client(node, second_node, breaker_failures=100)
-    assert asking.call("eth_blockNumber") == HEAD
+    rpc_client = client(node, second_node, breaker_failures=100)
+    assert rpc_client.call("eth_blockNumber") == HEAD
     node.behave = raw(b"", status=502)
-    assert asking.call("eth_blockNumber") == HEAD
+    assert rpc_client.call("eth_blockNumber") == HEAD
     node.behave = None
     node.answers |= {"eth_chainId": lambda: "0x1", "eth_blockNumber": lambda: "0x7"}
-    assert asking.call("eth_blockNumber") == HEAD
+    assert rpc_client.call("eth_blockNumber") == HEAD
 
 
-# Answers that are read before they are believed.
+# Responses that are validated before they are used.
 
 
-def disbelieve(results):
+def reject_results(results):
     if results[0] == "0x7":
-        raise json_client.Retryable("nobody believes that")
+        raise RetryableError("nobody believes that")
     return results[0]
 
 
-def test_an_answer_that_is_not_believed_is_asked_of_the_next_node(node, second_node):
+def test_an_answer_that_is_not_trusted_is_retried_on_the_next_node(node, second_node):
     node.answers["eth_blockNumber"] = lambda: "0x7"
-    asking = client(node, second_node, breaker_failures=1, breaker_seconds=3600)
+    rpc_client = client(node, second_node, breaker_failures=1, breaker_seconds=3600)
     for _ in range(2):
-        assert asking.ask([("eth_blockNumber", ())], read=disbelieve) == HEAD
-    # It counts as out of order.
-    assert node.asked("eth_blockNumber") == 1
-    with pytest.raises(NodeUnavailable, match="believes"):
-        client(node).ask([("eth_blockNumber", ())], read=disbelieve)
+        assert rpc_client.query([("eth_blockNumber", ())], parse=reject_results) == HEAD
+    # It counts as a failure.
+    assert node.call_count("eth_blockNumber") == 1
+    with pytest.raises(NodeUnavailableError, match="believes"):
+        client(node).query([("eth_blockNumber", ())], parse=reject_results)
 
 
-def test_an_answer_that_is_not_believed_may_be_held_against_nobody(node, second_node):
+def test_an_answer_that_is_not_trusted_may_count_as_no_failure(node, second_node):
     node.answers["eth_blockNumber"] = lambda: "0x7"
-    asking = client(node, second_node, breaker_failures=1, breaker_seconds=3600)
+    rpc_client = client(node, second_node, breaker_failures=1, breaker_seconds=3600)
     for _ in range(2):
-        assert asking.ask_once([("eth_blockNumber", ())], read=disbelieve) == HEAD
-    assert node.asked("eth_blockNumber") == 2
-    with pytest.raises(NodeUnavailable, match="believes"):
-        client(node).ask_once([("eth_blockNumber", ())], read=disbelieve)
+        assert rpc_client.query_once([("eth_blockNumber", ())], parse=reject_results) == HEAD
+    assert node.call_count("eth_blockNumber") == 2
+    with pytest.raises(NodeUnavailableError, match="believes"):
+        client(node).query_once([("eth_blockNumber", ())], parse=reject_results)
 
 
 def test_all_calls_go_to_one_node_in_one_request_whatever_the_batch_size(node):
-    asking = client(node, batch_size=2)
-    assert len(asking.ask([("eth_blockNumber", ())] * 5, read=list)) == 5
+    rpc_client = client(node, batch_size=2)
+    assert len(rpc_client.query([("eth_blockNumber", ())] * 5, parse=list)) == 5
     assert [len(body) for body in node.received if isinstance(body, list)] == [5]
 
 
-def test_who_lacks_a_method_is_left_out_for_it(node, second_node):
+def test_a_node_that_lacks_a_method_is_left_out_for_it(node, second_node):
     second_node.answers["eth_rare"] = lambda: "0x1"
-    asking = client(node, second_node)
+    rpc_client = client(node, second_node)
     for _ in range(3):
-        assert asking.ask_where_offered("eth_rare", [("eth_rare", ())], read=list) == ["0x1"]
-    assert (node.asked("eth_rare"), second_node.asked("eth_rare")) == (1, 3)
+        assert rpc_client.query_optional("eth_rare", [("eth_rare", ())], parse=list) == ["0x1"]
+    assert (node.call_count("eth_rare"), second_node.call_count("eth_rare")) == (1, 3)
 
 
-def test_every_node_is_asked_and_nothing_held_against_it(node, second_node):
+def test_every_node_is_called_and_no_circuit_opens(node, second_node):
     node.behave = raw(b"", status=500)
-    asking = client(node, second_node, breaker_failures=1, breaker_seconds=3600)
+    rpc_client = client(node, second_node, breaker_failures=1, breaker_seconds=3600)
     for _ in range(2):
-        assert asking.ask_every([("eth_blockNumber", ())]) == [None, [HEAD]]
+        assert rpc_client.call_all([("eth_blockNumber", ())]) == [None, [HEAD]]
     node.behave = None
-    assert asking.ask_every([("eth_blockNumber", ())]) == [[HEAD], [HEAD]]
-    assert asking.call("eth_blockNumber") == HEAD
-    assert node.asked("eth_blockNumber") == 2
+    assert rpc_client.call_all([("eth_blockNumber", ())]) == [[HEAD], [HEAD]]
+    assert rpc_client.call("eth_blockNumber") == HEAD
+    assert node.call_count("eth_blockNumber") == 2
 
 
-def test_a_node_that_hangs_is_not_waited_for_again_where_every_node_is_asked(node, second_node):
+def test_a_node_that_hangs_is_not_waited_for_again_where_every_node_is_called(node, second_node):
     def hang(_body):
         node.closed.wait()
 
     node.behave = hang
-    asking = client(node, second_node, timeout=0.2, breaker_seconds=3600)
+    rpc_client = client(node, second_node, timeout=0.2, breaker_seconds=3600)
     for _ in range(3):
-        assert asking.ask_every([("eth_blockNumber", ())]) == [None, [HEAD]]
+        assert rpc_client.call_all([("eth_blockNumber", ())]) == [None, [HEAD]]
     assert len(node.received) == 1
     node.behave = None
-    assert asking.call("eth_blockNumber") == HEAD
-    assert node.asked("eth_blockNumber") == 1
+    assert rpc_client.call("eth_blockNumber") == HEAD
+    assert node.call_count("eth_blockNumber") == 1
 
 
-# What is never told.
+# Secrets in URLs.
 
 
 def test_no_part_of_a_url_is_in_errors_and_log_lines(node, caplog):
@@ -659,21 +666,25 @@ def test_no_part_of_a_url_is_in_errors_and_log_lines(node, caplog):
     words = f"unauthorized: POST {node.url} with key {SECRET}\nforged line\0"
     echoes = [after_the_chain_id(raw(rpc_error(code, words))) for code in (-32000, -32005)]
     echoes.append(batch_only(raw(rpc_error(-32600, words))))
-    told = []
+    texts = []
     with closed_port() as closed:
         for behave in (*USELESS.values(), *echoes):
             node.behave = behave
-            for ask in (lambda c: c.call("eth_blockNumber"), lambda c: c.batch(CALLS), lambda c: c.require(CALLS)):
+            for send in (
+                lambda c: c.call("eth_blockNumber"),
+                lambda c: c.batch(CALLS),
+                lambda c: c.batch_required(CALLS),
+            ):
                 try:
-                    told.append(str(ask(client(node, closed))))
-                except (NodeUnavailable, NodeRefused) as error:
-                    told.append("".join(traceback.format_exception(error)))
+                    texts.append(str(send(client(node, closed))))
+                except (NodeUnavailableError, NodeRejectedError) as error:
+                    texts.append("".join(traceback.format_exception(error)))
     lines = [record.getMessage() for record in caplog.records]
     assert any("node 1: HTTP status 500" in line for line in lines)
     assert any("node 1 takes no 7 calls at once: unauthorized" in line for line in lines)
     assert any("node 1: refused for now: unauthorized" in line for line in lines)
-    assert any("NodeRefused: unauthorized: POST ... with key ... forged line" in text for text in told)
-    for text in (*told, *lines):
+    assert any("NodeRejectedError: unauthorized: POST ... with key ... forged line" in text for text in texts)
+    for text in (*texts, *lines):
         assert SECRET not in text
         assert host not in text
         assert "\0" not in text
@@ -681,15 +692,15 @@ def test_no_part_of_a_url_is_in_errors_and_log_lines(node, caplog):
 
 
 def test_the_errors_of_http_hold_no_url():
-    with closed_port() as url, pytest.raises(json_client.Retryable) as caught:
+    with closed_port() as url, pytest.raises(RetryableError) as caught:
         json_client.post_json(url, {}, timeout=1)
     assert SECRET not in "".join(traceback.format_exception(caught.value))
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 599])
-def test_a_busy_service_may_be_asked_again(node, status):
+def test_a_busy_service_may_be_called_again(node, status):
     node.behave = raw(b"{}", status=status)
-    with pytest.raises(json_client.Retryable):
+    with pytest.raises(RetryableError):
         json_client.post_json(node.url, {}, timeout=5)
 
 
@@ -697,7 +708,7 @@ def test_a_busy_service_may_be_asked_again(node, status):
 @pytest.mark.parametrize("status", [204, 302, 400, 404])
 def test_any_other_status_is_final_and_keeps_its_answer(node, status, body, answer):
     node.behave = raw(b"" if status == 204 else body, status=status)
-    with pytest.raises(json_client.StatusRefused) as caught:
+    with pytest.raises(HTTPStatusError) as caught:
         json_client.post_json(node.url, {}, timeout=5)
     assert (caught.value.status, caught.value.answer) == (status, None if status == 204 else answer)
 
@@ -706,26 +717,26 @@ def test_any_other_status_is_final_and_keeps_its_answer(node, status, body, answ
 
 
 def test_an_unknown_transaction_is_not_found(node):
-    with pytest.raises(TransactionNotFound):
+    with pytest.raises(TransactionNotFoundError):
         chain(node).read_transaction(UNKNOWN)
 
 
 def test_a_transaction_without_a_receipt_is_not_found(node):
     node.answers["eth_getTransactionReceipt"] = lambda _: None
-    with pytest.raises(TransactionNotFound):
+    with pytest.raises(TransactionNotFoundError):
         chain(node).read_transaction(LAUNCH)
 
 
 def test_a_transaction_that_is_not_mined_is_not_found(node):
     pending = mined("deploy-plain").transaction | {"blockHash": None, "blockNumber": None}
     node.answers["eth_getTransactionByHash"] = lambda _: pending
-    with pytest.raises(TransactionNotFound):
+    with pytest.raises(TransactionNotFoundError):
         chain(node).read_transaction(LAUNCH)
 
 
 @pytest.mark.parametrize("label", ["deploy-reverted", "deploy-zero-supply", "unrelated-transfer"])
-def test_a_transaction_without_a_launch_is_told_apart_from_a_missing_one(node, label):
-    with pytest.raises(LaunchNotFound):
+def test_a_transaction_without_a_launch_differs_from_a_missing_one(node, label):
+    with pytest.raises(LaunchNotFoundError):
         chain(node).read_transaction(decoded(label)["hash"])
 
 
@@ -779,7 +790,7 @@ def test_it_takes_no_launch_where_answers_disagree(node, change):
     node.answers["eth_getTransactionByHash"] = lambda _: recorded.transaction
     node.answers["eth_getTransactionReceipt"] = lambda _: recorded.receipt
     node.answers["eth_getBlockByNumber"] = lambda *_: recorded.block
-    with pytest.raises(NodeUnavailable, match="don't agree"):
+    with pytest.raises(NodeUnavailableError, match="don't agree"):
         chain(node).read_transaction(LAUNCH)
 
 
@@ -808,9 +819,9 @@ def test_a_half_answer_ends_in_a_declared_error(node, change):
     node.answers["eth_getTransactionByHash"] = lambda _: recorded.transaction
     node.answers["eth_getTransactionReceipt"] = lambda _: recorded.receipt
     node.answers["eth_getBlockByNumber"] = lambda *_: recorded.block
-    with contextlib.suppress(NodeUnavailable, TransactionNotFound, LaunchNotFound, LogUndecodable):
+    with contextlib.suppress(NodeUnavailableError, TransactionNotFoundError, LaunchNotFoundError, LogDecodingError):
         (launch,) = chain(node).read_transaction(LAUNCH).launches
-        # Some fields may be missing: who else was called is of no interest.
+        # Some fields may be missing: the other called contracts are irrelevant.
         assert launch.name == "Plain"
 
 
@@ -820,7 +831,7 @@ def test_a_half_answer_ends_in_a_declared_error(node, change):
 )
 def test_a_wrong_kind_of_answer_ends_in_a_declared_error(node, method, junk):
     node.answers[method] = lambda *_: junk
-    with pytest.raises((NodeUnavailable, TransactionNotFound)):
+    with pytest.raises((NodeUnavailableError, TransactionNotFoundError)):
         chain(node).read_transaction(LAUNCH)
 
 
@@ -834,7 +845,7 @@ def test_the_head_is_a_number(node):
 @pytest.mark.parametrize("junk", [None, [], "", "new", {"a": 1}])
 def test_a_head_that_is_no_number_is_no_head(node, junk):
     node.answers["eth_blockNumber"] = lambda: junk
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         chain(node).read_head()
 
 

@@ -1,4 +1,4 @@
-"""New blocks by a WebSocket: a real node, and servers that misbehave."""
+"""tokens/chains/evm/subscriptions.py: new heads by WebSocket, from a real node and faulty servers."""
 
 import contextlib
 import json
@@ -15,8 +15,8 @@ from tests.nodes.devchain_launches import Launchpad
 from tests.nodes.recorded_node import SECRET
 from tests.nodes.recordings import recorded_chain
 from tokens.chains.evm.evm_chain import EvmChain
-from tokens.chains.evm.subscriptions import SubscriptionLost, subscribe
-from tokens.chains.registry.chains import load
+from tokens.chains.evm.subscriptions import SubscriptionLostError, subscribe_new_heads
+from tokens.chains.registry.chains import load_registry
 from tokens.chains.rpc.client import RpcClient
 
 NAME = "0x51"
@@ -31,8 +31,8 @@ def answers(method: str) -> object:
 
 
 @contextlib.contextmanager
-def server(*told: object, answer: Answer = answers, after: Callable[[ServerConnection], None] | None = None):
-    """The URL of a node that tells of these blocks as soon as somebody subscribes, and then does as `after` says."""
+def server(*sent_heads: object, answer: Answer = answers, after: Callable[[ServerConnection], None] | None = None):
+    """Yield the URL of a node that sends these blocks after a subscription, and then does as `after` defines."""
 
     def handle(connection: ServerConnection) -> None:
         with contextlib.suppress(ConnectionClosed):
@@ -40,8 +40,8 @@ def server(*told: object, answer: Answer = answers, after: Callable[[ServerConne
                 call = json.loads(text)
                 connection.send(json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": answer(call["method"])}))
                 if call["method"] == "eth_subscribe":
-                    for block in told:
-                        connection.send(block if isinstance(block, str) else told_of(block))
+                    for block in sent_heads:
+                        connection.send(block if isinstance(block, str) else notification(block))
                     if after:
                         after(connection)
 
@@ -53,21 +53,21 @@ def server(*told: object, answer: Answer = answers, after: Callable[[ServerConne
         thread.join()
 
 
-def told_of(block: object, name: str = NAME) -> str:
+def notification(block: object, name: str = NAME) -> str:
     params = {"subscription": name, "result": block}
     return json.dumps({"jsonrpc": "2.0", "method": "eth_subscription", "params": params})
 
 
 @contextlib.contextmanager
 def silent_port() -> Iterator[str]:
-    """The URL of a port that takes connections and says nothing."""
-    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as taken:
-        yield f"ws://127.0.0.1:{taken.getsockname()[1]}/v2/{SECRET}"
+    """Yield the URL of a port that accepts connections and sends nothing."""
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        yield f"ws://127.0.0.1:{listener.getsockname()[1]}/v2/{SECRET}"
 
 
 @contextlib.contextmanager
 def stalling(url: str) -> Iterator[tuple[str, threading.Event]]:
-    """The URL of a relay to this one, and an event that, once set, has it swallow what the node says."""
+    """Yield the URL of a relay to this one, and an event that, once set, makes it drop the node's messages."""
     port, stalled = int(url.split(":")[2].split("/")[0]), threading.Event()
     listening = socket.create_server(("127.0.0.1", 0))
 
@@ -100,68 +100,75 @@ def stalling(url: str) -> Iterator[tuple[str, threading.Event]]:
     ids=["another chain", "null", "a number"],
 )
 def test_it_takes_no_subscription_from_a_node_that_answers_with(answer):
-    with server(answer=answer) as url, pytest.raises(SubscriptionLost), subscribe(url, chain_id=8453):
+    with server(answer=answer) as url, pytest.raises(SubscriptionLostError), subscribe_new_heads(url, chain_id=8453):
         pass
 
 
 def test_it_gives_up_on_a_node_that_takes_no_connections(unused_port):
-    with pytest.raises(SubscriptionLost), subscribe(f"ws://127.0.0.1:{unused_port}", chain_id=8453):
+    with pytest.raises(SubscriptionLostError), subscribe_new_heads(f"ws://127.0.0.1:{unused_port}", chain_id=8453):
         pass
 
 
-def test_it_gives_up_on_a_port_that_says_nothing():
-    with silent_port() as url, pytest.raises(SubscriptionLost), subscribe(url, chain_id=8453, timeout=0.1):
+def test_it_gives_up_on_a_port_that_sends_nothing():
+    with (
+        silent_port() as url,
+        pytest.raises(SubscriptionLostError),
+        subscribe_new_heads(url, chain_id=8453, timeout=0.1),
+    ):
         pass
 
 
 def test_it_gives_up_on_a_node_that_never_answers():
-    held = threading.Event()
+    released = threading.Event()
 
     def hang(_method: str) -> object:
-        held.wait(10)
+        released.wait(10)
         return None
 
     with server(answer=hang) as url:
-        with pytest.raises(SubscriptionLost, match="too long"), subscribe(url, chain_id=8453, timeout=0.1):
+        with (
+            pytest.raises(SubscriptionLostError, match="too long"),
+            subscribe_new_heads(url, chain_id=8453, timeout=0.1),
+        ):
             pass
-        held.set()
+        released.set()
 
 
 @pytest.mark.parametrize("message", ["no json", "[]", "7"])
 def test_a_message_that_is_no_json_rpc_ends_it(message):
     with (
         server(message) as url,
-        subscribe(url, chain_id=8453) as subscription,
-        pytest.raises(SubscriptionLost, match="JSON-RPC"),
+        subscribe_new_heads(url, chain_id=8453) as subscription,
+        pytest.raises(SubscriptionLostError, match="JSON-RPC"),
     ):
-        subscription.wait(seconds=5)
+        subscription.next_header(timeout=5)
 
 
 def test_a_connection_that_ends_is_noticed():
     with (
         server(after=lambda connection: connection.close()) as url,
-        subscribe(url, chain_id=8453) as subscription,
-        pytest.raises(SubscriptionLost, match="ended"),
+        subscribe_new_heads(url, chain_id=8453) as subscription,
+        pytest.raises(SubscriptionLostError, match="ended"),
     ):
-        subscription.wait(seconds=5)
+        subscription.next_header(timeout=5)
 
 
 def test_a_node_that_hangs_is_noticed_by_its_pings():
     with (
         server() as url,
         stalling(url) as (relayed, stalled),
-        subscribe(relayed, chain_id=8453, ping_seconds=0.05) as subscription,
+        subscribe_new_heads(relayed, chain_id=8453, ping_seconds=0.05) as subscription,
     ):
-        assert subscription.wait(seconds=0.2) is None
+        assert subscription.next_header(timeout=0.2) is None
         stalled.set()
-        with pytest.raises(SubscriptionLost, match="ended"):
-            subscription.wait(seconds=30)
+        with pytest.raises(SubscriptionLostError, match="ended"):
+            subscription.next_header(timeout=30)
 
 
 def test_no_part_of_the_url_is_in_its_errors(unused_port):
     urls = [f"ws://127.0.0.1:{unused_port}/v2/{SECRET}", f"nonsense://{SECRET}", f"ws://{SECRET}.invalid/"]
     for url in urls:
-        with pytest.raises(SubscriptionLost) as caught, subscribe(url, chain_id=8453, timeout=1):
+        with pytest.raises(SubscriptionLostError) as caught, subscribe_new_heads(url, chain_id=8453, timeout=1):
             pass
         assert SECRET not in str(caught.value)
         assert caught.value.__cause__ is None
@@ -169,51 +176,55 @@ def test_no_part_of_the_url_is_in_its_errors(unused_port):
     def refuse(method: str) -> object:
         return f"0x2105 {SECRET}"
 
-    with server(answer=refuse) as url, pytest.raises(SubscriptionLost) as caught, subscribe(url, chain_id=8453):
+    with (
+        server(answer=refuse) as url,
+        pytest.raises(SubscriptionLostError) as caught,
+        subscribe_new_heads(url, chain_id=8453),
+    ):
         pass
     assert SECRET not in str(caught.value)
 
 
 def test_seconds_without_a_block_are_no_trouble():
-    with server() as url, subscribe(url, chain_id=8453) as subscription:
-        assert subscription.wait(seconds=0.05) is None
+    with server() as url, subscribe_new_heads(url, chain_id=8453) as subscription:
+        assert subscription.next_header(timeout=0.05) is None
 
 
 def test_what_is_about_another_subscription_is_passed_over():
-    told = threading.Event()
+    sent_heads = threading.Event()
     with (
-        server(told_of(BLOCK, name="0x52"), after=lambda _: told.set()) as url,
-        subscribe(url, chain_id=8453) as subscription,
+        server(notification(BLOCK, name="0x52"), after=lambda _: sent_heads.set()) as url,
+        subscribe_new_heads(url, chain_id=8453) as subscription,
     ):
-        assert told.wait(5)
-        assert subscription.wait(seconds=0.2) is None
+        assert sent_heads.wait(5)
+        assert subscription.next_header(timeout=0.2) is None
 
 
-def test_a_block_that_is_half_told_is_asked_for():
+def test_an_incomplete_block_is_fetched():
     half = {name: value for name, value in BLOCK.items() if name != "logsBloom"}
-    with server(half) as url, subscribe(url, chain_id=8453) as subscription:
-        assert subscription.wait(seconds=5).hash == NEXT["hash"]
+    with server(half) as url, subscribe_new_heads(url, chain_id=8453) as subscription:
+        assert subscription.next_header(timeout=5).hash == NEXT["hash"]
 
 
 def test_of_several_blocks_the_newest_counts():
-    told = threading.Event()
+    sent_heads = threading.Event()
     with (
-        server(BLOCK, NEXT, after=lambda _: told.set()) as url,
-        subscribe(url, chain_id=8453) as subscription,
+        server(BLOCK, NEXT, after=lambda _: sent_heads.set()) as url,
+        subscribe_new_heads(url, chain_id=8453) as subscription,
     ):
-        assert told.wait(5)
+        assert sent_heads.wait(5)
         blocks = []
         while not blocks or blocks[-1] != NEXT["hash"]:
-            blocks.append(subscription.wait(seconds=5).hash)
+            blocks.append(subscription.next_header(timeout=5).hash)
         assert len(blocks) <= 2
 
 
-def test_a_node_tells_of_its_blocks(own_launchpad: Launchpad, chains_file):
+def test_a_node_sends_its_new_heads(own_launchpad: Launchpad, chains_file):
     url = own_launchpad.deployment.rpc_url
-    chain = EvmChain(info=load(chains_file).chain(CHAIN_ID), rpc=RpcClient(chain_id=CHAIN_ID, urls=(url,)))
-    with subscribe(url.replace("http", "ws"), chain_id=CHAIN_ID) as subscription:
+    chain = EvmChain(info=load_registry(chains_file).chain(CHAIN_ID), rpc=RpcClient(chain_id=CHAIN_ID, urls=(url,)))
+    with subscribe_new_heads(url.replace("http", "ws"), chain_id=CHAIN_ID) as subscription:
         for _ in range(3):
             own_launchpad.mine()
-            assert subscription.wait(seconds=10) == chain.read_newest()
+            assert subscription.next_header(timeout=10) == chain.read_newest_header()
         own_launchpad.launch()
-        assert subscription.wait(seconds=10) == chain.read_newest()
+        assert subscription.next_header(timeout=10) == chain.read_newest_header()

@@ -1,4 +1,4 @@
-"""What trading fees wait in a pool of Solana, and accounts that are no pool."""
+"""tokens/chains/solana/bonding_curve_fees.py: pending trading fees of a pool, and accounts that are no pool."""
 
 import base64
 
@@ -7,10 +7,10 @@ from solders.pubkey import Pubkey
 
 from tests.nodes import solana_recorded as recorded
 from tests.nodes.solana_forms import mark
+from tokens.chains.errors import FeesUnavailableError, NodeUnavailableError
 from tokens.chains.token_fees import Currency, FeeShare, TokenFees
-from tokens.chains.types import FeesUnreadable, NodeUnavailable
 
-# Where the recorded pool has its amounts: base and quote, for the partner and for the creator.
+# Offsets of the amounts in the recorded pool: base and quote, for the partner and for the creator.
 PARTNER_FEES, CREATOR_FEES = 264, 352
 
 
@@ -26,8 +26,8 @@ def shares(solana):
     return [(share.recipient, share.harvested, share.pending) for share in solana.read_pool_fees(recorded.POOL).shares]
 
 
-def test_it_tells_what_waits_after_the_creators_claim(solana):
-    # Of the 8,000,000 lamports that the recorded swap left to both, the creator has claimed his half.
+def test_it_returns_what_is_pending_after_the_creators_claim(solana):
+    # Of the 8,000,000 lamports that the recorded swap left to both, the creator has claimed half.
     assert solana.read_pool_fees(recorded.POOL) == TokenFees(
         block_number=1005,
         currencies=(
@@ -42,7 +42,7 @@ def test_it_tells_what_waits_after_the_creators_claim(solana):
     )
 
 
-def test_it_tells_each_amount_by_its_mint(solana, solana_node):
+def test_it_returns_each_amount_by_its_mint(solana, solana_node):
     data = data_of(solana_node, recorded.POOL)
     for place, amount in ((PARTNER_FEES, 1), (PARTNER_FEES + 8, 2), (CREATOR_FEES, 3), (CREATOR_FEES + 8, 2**64 - 1)):
         data[place : place + 8] = amount.to_bytes(8, "little")
@@ -51,22 +51,22 @@ def test_it_tells_each_amount_by_its_mint(solana, solana_node):
 
 
 def of_a_pool_with_a_hook(node):
-    """The recorded accounts as the program lays them out where the mint calls a program at each transfer."""
+    """Lay out the recorded accounts as the program does where the mint calls a program at each transfer."""
     put(node, recorded.POOL, mark("account", "TransferHookPool") + data_of(node, recorded.POOL)[8:])
     config = mark("account", "ConfigWithTransferHook") + data_of(node, recorded.CONFIG)[8:]
     put(node, recorded.CONFIG, config + bytes(32 + 48))
 
 
-def test_it_tells_what_waits_in_a_pool_with_a_transfer_hook(solana, solana_node):
+def test_it_returns_what_is_pending_in_a_pool_with_a_transfer_hook(solana, solana_node):
     before = shares(solana)
     of_a_pool_with_a_hook(solana_node)
     assert len(data_of(solana_node, recorded.CONFIG)) == 1_128
     assert shares(solana) == before
 
 
-def test_it_tells_what_was_claimed_of_a_pool_with_a_transfer_hook(solana, solana_node):
+def test_it_returns_what_was_claimed_of_a_pool_with_a_transfer_hook(solana, solana_node):
     of_a_pool_with_a_hook(solana_node)
-    assert solana.read_claimed([recorded.POOL]) == {recorded.POOL: (0, 4_000_000)}
+    assert solana.read_claimed_fees([recorded.POOL]) == {recorded.POOL: (0, 4_000_000)}
 
 
 @pytest.mark.parametrize("address", [recorded.POOL, recorded.CONFIG])
@@ -74,13 +74,13 @@ def test_it_tells_what_was_claimed_of_a_pool_with_a_transfer_hook(solana, solana
 def test_it_reads_no_fees_of_a_pool_with_a_transfer_hook_of_another_size(solana, solana_node, address, change):
     of_a_pool_with_a_hook(solana_node)
     put(solana_node, address, change(data_of(solana_node, address)))
-    with pytest.raises(FeesUnreadable, match="unknown layout"):
+    with pytest.raises(FeesUnavailableError, match="unknown layout"):
         solana.read_pool_fees(recorded.POOL)
 
 
 def test_a_mint_that_is_gone_has_no_decimals(solana, solana_node):
     del solana_node.accounts[recorded.MINT]
-    with pytest.raises(FeesUnreadable, match="gone"):
+    with pytest.raises(FeesUnavailableError, match="no longer exists"):
         solana.read_pool_fees(recorded.POOL)
 
 
@@ -110,24 +110,24 @@ def cut_short(node, address):
 @pytest.mark.parametrize(("address", "kind"), [(recorded.POOL, "pool"), (recorded.CONFIG, "config")])
 def test_it_reads_no_fees_of_an_account_that_is(solana, solana_node, change, address, kind):
     change(solana_node, address)
-    with pytest.raises(FeesUnreadable, match=kind):
+    with pytest.raises(FeesUnavailableError, match=kind):
         solana.read_pool_fees(recorded.POOL)
 
 
 @pytest.mark.parametrize("address", [recorded.MINT, recorded.CONFIG, recorded.CREATOR])
 def test_it_reads_no_fees_of_what_is_no_pool(solana, address):
-    with pytest.raises(FeesUnreadable, match="no pool"):
+    with pytest.raises(FeesUnavailableError, match="no pool"):
         solana.read_pool_fees(address)
 
 
-def test_an_account_that_is_no_pool_is_not_held_against_the_node(solana, solana_node):
+def test_an_account_that_is_no_pool_opens_no_circuit(solana, solana_node):
     for _ in range(5):
-        with pytest.raises(FeesUnreadable):
+        with pytest.raises(FeesUnavailableError):
             solana.read_pool_fees(recorded.MINT)
     assert solana.read_head() == 1005
 
 
 def test_fees_are_out_of_reach_where_no_node_answers(solana, solana_node):
     solana_node.refused["getMultipleAccounts"] = {"code": -32005, "message": "Node is unhealthy"}
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         solana.read_pool_fees(recorded.POOL)

@@ -1,11 +1,12 @@
-"""What recorded transactions of Solana hold, by a node on loopback."""
+"""tokens/chains/solana: facts of recorded transactions, from a node on loopback."""
 
 import pytest
 
 from tests.nodes import solana_recorded as recorded
 from tests.nodes.solana_recorded import allow_list, solana_chain
-from tokens.chains.registry.chains import load
-from tokens.chains.types import Launch, LaunchNotFound, Pool, PoolClaim, TransactionFacts
+from tokens.chains.errors import LaunchNotFoundError
+from tokens.chains.registry.chains import load_registry
+from tokens.chains.types import Launch, Pool, PoolClaim, TransactionFacts
 
 RECORDED_LAUNCH = Launch(
     chain_id=101,
@@ -63,19 +64,19 @@ def test_it_reads_every_field_of_a_launch(solana):
     ("role", "address"),
     [("launch_creator", recorded.CREATOR), ("launch_creator", recorded.PARTNER), ("launch_config", recorded.CONFIG)],
 )
-def test_it_knows_a_launch_by_its_config_its_creator_or_who_paid(solana_node, tmp_path, role, address):
-    info = load(allow_list(tmp_path / "chains.toml", role=role, address=address)).solana
+def test_it_recognises_a_launch_by_its_config_its_creator_or_its_payer(solana_node, tmp_path, role, address):
+    info = load_registry(allow_list(tmp_path / "chains.toml", role=role, address=address)).solana
     assert solana_chain(info, solana_node.url).read_transaction(recorded.LAUNCH) == RECORDED_FACTS
 
 
-def test_it_refuses_a_launch_of_a_config_that_nobody_named(solana_node):
-    with pytest.raises(LaunchNotFound, match="known config or creator"):
-        solana_chain(load().solana, solana_node.url).read_transaction(recorded.LAUNCH)
+def test_it_refuses_a_launch_of_an_unregistered_config(solana_node):
+    with pytest.raises(LaunchNotFoundError, match="known config or creator"):
+        solana_chain(load_registry().solana, solana_node.url).read_transaction(recorded.LAUNCH)
 
 
 @pytest.mark.parametrize("signature", [recorded.SPL_MINT, recorded.CREATE_CONFIG, recorded.SWAP])
 def test_it_refuses_what_is_no_launch(solana, signature):
-    with pytest.raises(LaunchNotFound, match="known config or creator"):
+    with pytest.raises(LaunchNotFoundError, match="known config or creator"):
         solana.read_transaction(signature)
 
 
@@ -91,9 +92,9 @@ def test_it_reads_many_at_once_and_leaves_out_what_holds_nothing(solana, solana_
     assert list(found) == [recorded.LAUNCH, recorded.CLAIM]
     assert found[recorded.LAUNCH] == RECORDED_FACTS
     # The genesis hash, all transactions in both forms, and the accounts of the mint.
-    assert len(solana_node.asked) == 3
+    assert len(solana_node.received) == 3
 
 
 def test_it_reads_nothing_of_no_transactions(solana, solana_node):
     assert solana.read_transactions([]) == {}
-    assert not solana_node.asked
+    assert not solana_node.received

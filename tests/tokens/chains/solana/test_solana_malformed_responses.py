@@ -1,4 +1,4 @@
-"""Whatever a node of Solana answers, it is the recorded transaction, or a declared error."""
+"""tokens/chains/solana: any response of a node results in the recorded transaction or a declared error."""
 
 import base64
 import copy
@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from development.standins.solana_node import RECORDING
 from tests.nodes import solana_recorded as recorded
-from tokens.chains.rpc.quantities import Malformed
+from tokens.chains.rpc.quantities import MalformedResponseError
 from tokens.chains.solana.token_accounts import read_metadata, read_mint
-from tokens.chains.solana.transaction_forms import SolanaTransaction, read_forms
+from tokens.chains.solana.transaction_forms import SolanaTransaction, parse_transaction
 
 RECORDED = json.loads(RECORDING.read_text())
 JUNK = st.sampled_from([None, True, 0, -1, 1, 7, 2**64, 1.0, "", "1", "x" * 9, "0OIl", [], [[]], {}, {"parsed": 1}])
@@ -21,15 +21,15 @@ ACCOUNTS = {
 }
 
 
-def told(transaction: SolanaTransaction):
-    """What launches and claims are decoded from."""
+def decoded_parts(transaction: SolanaTransaction):
+    """Return the parts from which launches and claims are decoded."""
     by_program = [entry for entry in transaction.instructions if entry.program == recorded.PROGRAM]
     return (transaction.signature, transaction.slot, transaction.block_time, transaction.failed, by_program)
 
 
 @st.composite
 def damaged(draw: st.DrawFn, value):
-    """The same JSON with junk in one place, or without it."""
+    """Return the same JSON with one value replaced by junk or removed."""
     changed = copy.deepcopy(value)
     place = changed
     while True:
@@ -52,22 +52,22 @@ def damaged(draw: st.DrawFn, value):
     form=st.sampled_from(["json", "jsonParsed"]),
     signature=st.sampled_from(list(RECORDED["labels"].values())),
 )
-def test_one_form_with_junk_is_refused_or_tells_the_same(sample, form, signature):
+def test_one_form_with_junk_is_refused_or_decodes_the_same(sample, form, signature):
     forms = RECORDED["transactions"][signature]
-    whole = read_forms(signature, raw=forms["json"], parsed=forms["jsonParsed"])
+    whole = parse_transaction(signature, raw=forms["json"], parsed=forms["jsonParsed"])
     answers = {**forms, form: sample.draw(damaged(forms[form]))}
     try:
-        read = read_forms(signature, raw=answers["json"], parsed=answers["jsonParsed"])
-    except Malformed:
+        read = parse_transaction(signature, raw=answers["json"], parsed=answers["jsonParsed"])
+    except MalformedResponseError:
         return
-    assert told(read) == told(whole)
+    assert decoded_parts(read) == decoded_parts(whole)
 
 
 @given(raw=JUNK, parsed=JUNK)
 def test_junk_is_no_transaction(raw, parsed):
     try:
-        read_forms(recorded.LAUNCH, raw=raw, parsed=parsed)
-    except Malformed:
+        parse_transaction(recorded.LAUNCH, raw=raw, parsed=parsed)
+    except MalformedResponseError:
         return
     raise AssertionError("junk was taken for a transaction")
 
@@ -82,7 +82,7 @@ def test_an_account_with_junk_is_read_or_refused(sample, read):
     owner = sample.draw(st.sampled_from([account["owner"], "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"]))
     try:
         found = read({"owner": owner, "data": [base64.b64encode(data).decode(), "base64"]}, mint=recorded.MINT)
-    except Malformed:
+    except MalformedResponseError:
         return
     assert "\0" not in str(found)
 
@@ -92,7 +92,7 @@ def test_an_account_with_junk_is_read_or_refused(sample, read):
 def test_half_an_account_is_refused(sample, read):
     try:
         read(sample.draw(damaged(ACCOUNTS[read])), mint=recorded.MINT)
-    except Malformed:
+    except MalformedResponseError:
         return
 
 
@@ -106,6 +106,6 @@ def test_any_extensions_are_read_or_refused(extensions):
     }
     try:
         found = read_mint(account, mint=recorded.MINT)
-    except Malformed:
+    except MalformedResponseError:
         return
     assert (found.supply, found.decimals) == (7, 6)

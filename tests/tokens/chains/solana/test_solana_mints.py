@@ -1,4 +1,4 @@
-"""What describes a mint of Solana: its own account, Metaplex's, and the launch where both are gone."""
+"""tokens/chains/solana/mints.py: descriptions of a mint by its account, by Metaplex or by the launch."""
 
 import base64
 import copy
@@ -16,8 +16,19 @@ from solders.system_program import CreateAccountParams, create_account
 from solders.transaction import VersionedTransaction
 
 from tests.nodes import solana_recorded as recorded
-from tests.nodes.solana_forms import EVENT_MARK, add_key, base58, borsh_text, executed, held, hold, mark, outer
+from tests.nodes.solana_forms import (
+    EVENT_MARK,
+    add_changed,
+    add_key,
+    add_transaction,
+    base58,
+    borsh_text,
+    executed,
+    mark,
+    outer,
+)
 from tests.tokens.chains.solana.test_solana_launch import RECORDED_FACTS, RECORDED_LAUNCH
+from tokens.chains.errors import LogDecodingError, NodeUnavailableError
 from tokens.chains.solana.token_accounts import (
     SPL_2022_PROGRAM,
     SPL_PROGRAM,
@@ -25,7 +36,6 @@ from tokens.chains.solana.token_accounts import (
     read_metadata,
     read_mint,
 )
-from tokens.chains.types import LogUndecodable, NodeUnavailable
 
 METADATA = "7mtfbMPCe5iRzUmXnb5FCSpuf1m19buiy5ssK5dpBwCz"
 # A mint with metadata that is no quote token of the registry.
@@ -47,7 +57,7 @@ def metadata(*, mint=recorded.MINT, name=b"Name", symbol=b"SYM", uri=b"ipfs://x"
 
 @pytest.fixture
 def described(solana, solana_node):
-    """Reads the recorded launch where these are its accounts."""
+    """Return a function that reads the recorded launch with these accounts."""
 
     def read(**accounts):
         for name, account in accounts.items():
@@ -85,11 +95,11 @@ def test_it_takes_whatever_name_the_chain_holds(solana_node, described, raw, sho
 
 
 @pytest.mark.parametrize("data", [b"", b"\0", b"\0" * 607, b"\6" + bytes(606)])
-def test_the_launch_says_what_metaplex_does_not_any_more(solana_node, described, data):
+def test_the_launch_describes_what_metaplex_no_longer_has(solana_node, described, data):
     assert described(metadata=with_data(solana_node.accounts[METADATA], data)) == RECORDED_LAUNCH
 
 
-def test_the_launch_says_what_another_program_must_not(solana_node, described):
+def test_the_launch_describes_what_another_program_must_not(solana_node, described):
     account = with_data(solana_node.accounts[METADATA], metadata(name=b"Fake"), owner=SPL_PROGRAM)
     assert described(metadata=account) == RECORDED_LAUNCH
 
@@ -107,18 +117,18 @@ def test_supply_and_decimals_of_a_mint_that_is_gone_are_those_of_the_launch(sola
         inner[1]["data"] = base58(bytes([20, 9]) + bytes(33))
         inner[12]["data"] = base58(bytes([7]) + (5).to_bytes(8, "little"))
 
-    (launch,) = solana.read_transaction(held(solana_node, recorded.LAUNCH, change)).launches
+    (launch,) = solana.read_transaction(add_changed(solana_node, recorded.LAUNCH, change)).launches
     assert (launch.decimals, launch.supply) == (9, 5)
 
 
-def test_it_refuses_a_launch_of_a_mint_of_which_nothing_tells(solana, solana_node):
+def test_it_refuses_a_launch_of_a_mint_without_a_description(solana, solana_node):
     del solana_node.accounts[recorded.MINT]
 
     def change(raw):
         raw["meta"]["innerInstructions"][0]["instructions"][1]["data"] = base58(b"\1")
 
-    with pytest.raises(LogUndecodable, match="nothing tells"):
-        solana.read_transaction(held(solana_node, recorded.LAUNCH, change))
+    with pytest.raises(LogDecodingError, match="decimals and supply of a launch's mint are unknown"):
+        solana.read_transaction(add_changed(solana_node, recorded.LAUNCH, change))
 
 
 MINT_DATA = bytes(36) + (7).to_bytes(8, "little") + bytes([6, 1]) + bytes(36)
@@ -143,7 +153,7 @@ WRONG_MINTS = {
 def test_it_takes_no_mint_that_is(solana_node, described, changed):
     account = solana_node.accounts[recorded.MINT]
     data = changed.get("data", data_of(account))
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         described(mint=with_data(account, data, owner=changed.get("owner", account["owner"])))
 
 
@@ -153,7 +163,7 @@ def test_it_takes_no_mint_that_is(solana_node, described, changed):
     ids=["of another mint", "cut short", "a text cut short", "a key alone"],
 )
 def test_it_takes_no_metadata(solana_node, described, data):
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         described(metadata=with_data(solana_node.accounts[METADATA], data))
 
 
@@ -171,15 +181,15 @@ def test_it_takes_no_metadata(solana_node, described, data):
     ],
 )
 def test_it_takes_no_half_an_account(described, account):
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         described(mint=account)
 
 
-def test_a_pair_that_the_registry_does_not_know_is_called_by_its_own_metadata(solana, solana_node):
+def test_a_pair_that_is_not_in_the_registry_is_called_by_its_own_metadata(solana, solana_node):
     def change(raw):
         outer(raw)[0]["accounts"][4] = add_key(raw, OTHER_MINT)
 
-    signature = held(solana_node, recorded.LAUNCH, change)
+    signature = add_changed(solana_node, recorded.LAUNCH, change)
     pool = solana.read_transaction(signature).launches[0].pool
     assert (pool.paired_token, pool.pair_symbol, pool.pair_decimals) == (OTHER_MINT, "SOLT", 6)
     del solana_node.accounts[OTHER_MINT], solana_node.accounts[metadata_address(OTHER_MINT)]
@@ -187,7 +197,7 @@ def test_a_pair_that_the_registry_does_not_know_is_called_by_its_own_metadata(so
     assert (pool.paired_token, pool.pair_symbol, pool.pair_decimals) == (OTHER_MINT, None, None)
 
 
-def test_the_recorded_facts_need_no_account_of_a_pair_that_the_registry_knows(solana, solana_node):
+def test_the_recorded_facts_need_no_account_of_a_pair_of_the_registry(solana, solana_node):
     del solana_node.accounts[recorded.WRAPPED_SOL]
     assert solana.read_transaction(recorded.LAUNCH) == RECORDED_FACTS
 
@@ -205,7 +215,7 @@ class Made:
         )[0]
 
     def transaction(self) -> dict:
-        """The `json` form of the transaction that made it."""
+        """Return the `json` form of the transaction that made it."""
         table = self._table([self.vault, self.program, _SYSTEM, _ASSOCIATED])
         message = MessageV0.try_compile(self.payer.pubkey(), self._instructions(), [table], self.vm.latest_blockhash())
         (lookup,) = message.address_table_lookups
@@ -217,7 +227,7 @@ class Made:
         return executed(self.vm, VersionedTransaction(message, [self.payer, self.mint]), loaded=loaded)
 
     def account(self) -> dict:
-        """The mint as `getMultipleAccounts` tells of it."""
+        """Return the mint as in `getMultipleAccounts`."""
         account = self.vm.get_account(self.mint.pubkey())
         return {"owner": str(account.owner), "data": [base64.b64encode(account.data).decode(), "base64"]}
 
@@ -231,7 +241,7 @@ class Made:
 
     def _instructions(self) -> list[Instruction]:
         mint, payer = self.mint.pubkey(), self.payer.pubkey()
-        # A mint with three extensions of which the description is added by the program.
+        # A mint with three extensions; the program adds the description.
         space = CreateAccountParams(
             from_pubkey=payer, to_pubkey=mint, lamports=10**8, space=166 + 4 + 64 + 4 + 32, owner=self.program
         )
@@ -282,7 +292,7 @@ def launched(raw, mint):
         entry["accounts"] = [number + moved * (number >= before) for number in entry["accounts"]]
         entry["programIdIndex"] += moved * (entry["programIdIndex"] >= before)
     texts = b"".join(borsh_text(text) for text in ("Given", "G", "https://example.org/given.json"))
-    told = b"".join(bytes(Pubkey.from_string(key)) for key in (pool, recorded.CONFIG, recorded.CREATOR, mint))
+    event_keys = b"".join(bytes(Pubkey.from_string(key)) for key in (pool, recorded.CONFIG, recorded.CREATOR, mint))
     program = places[recorded.PROGRAM]
     outer(raw).append(
         {
@@ -291,7 +301,7 @@ def launched(raw, mint):
             "data": base58(mark("global", "initialize_virtual_pool_with_token2022") + texts),
         }
     )
-    event = EVENT_MARK + mark("event", "EvtInitializePool") + told + b"\1" + bytes(8)
+    event = EVENT_MARK + mark("event", "EvtInitializePool") + event_keys + b"\1" + bytes(8)
     entry = {"programIdIndex": program, "accounts": [places[recorded.EVENT_AUTHORITY]], "data": base58(event)}
     raw["meta"]["innerInstructions"].append({"index": len(outer(raw)) - 1, "instructions": [entry]})
     assert loaded["writable"]
@@ -303,12 +313,12 @@ def test_it_reads_a_mint_that_describes_itself_in_a_transaction_with_a_lookup_ta
     raw = made.transaction()
     assert raw["version"] == 0
     launched(raw, mint)
-    signature = hold(solana_node, raw)
+    signature = add_transaction(solana_node, raw)
     solana_node.accounts[mint] = made.account()
     (launch,) = solana.read_transaction(signature).launches
     assert (launch.name, launch.symbol, launch.uri) == ("Twenty Two", "TT", "https://example.org/tt.json")
     assert (launch.decimals, launch.supply, launch.token) == (9, 10**18, mint)
-    # What the transaction itself tells of the mint is the same, and its instruction names it otherwise.
+    # The mint's description in the transaction is the same; its instruction has another name.
     del solana_node.accounts[mint]
     (launch,) = solana.read_transaction(signature).launches
     assert (launch.name, launch.decimals, launch.supply) == ("Given", 9, 10**18)

@@ -1,14 +1,14 @@
-"""Nodes of Solana that lag, lack, refuse, hang or contradict themselves, and what is asked of them."""
+"""tokens/chains/solana/transaction_reading.py: nodes that lag, lack data, refuse, hang or contradict themselves."""
 
 import pytest
 
 from development.standins.http_server import Mode
 from development.standins.solana_node import SolanaStandIn
 from tests.nodes import solana_recorded as recorded
-from tests.nodes.solana_forms import base58, held, parsed_of, raw_of
+from tests.nodes.solana_forms import add_changed, base58, parsed_of, raw_of
 from tests.nodes.solana_recorded import forms_of, solana_chain
 from tests.tokens.chains.solana.test_solana_launch import RECORDED_FACTS, RECORDED_LAUNCH
-from tokens.chains.types import LogUndecodable, NodeUnavailable, TransactionNotFound
+from tokens.chains.errors import LogDecodingError, NodeUnavailableError, TransactionNotFoundError
 
 STRANGER = "11111111111111111111111111111112"
 UNKNOWN = "1" * 64
@@ -16,22 +16,24 @@ UNKNOWN = "1" * 64
 
 @pytest.fixture
 def second_solana_node():
-    """A second node of the same recording, which is well."""
+    """Run a second node of the same recording, without faults."""
     with SolanaStandIn() as node:
         yield node
 
 
 @pytest.fixture
 def two(solana_node, second_solana_node, solana_info):
-    """Solana with both nodes; the first one is asked first."""
-    return solana_chain(solana_info, solana_node.url, second_solana_node.url, first_pause=0.0, attempts=1, timeout=1.0)
+    """Return Solana with both nodes; the first one is called first."""
+    return solana_chain(
+        solana_info, solana_node.url, second_solana_node.url, initial_backoff=0.0, attempts=1, timeout=1.0
+    )
 
 
-def asked(node, method):
+def call_count(node, method):
     return sum(call["method"] == method for call in node.calls)
 
 
-def test_it_asks_for_what_is_final_alone(solana, solana_node):
+def test_it_requests_only_what_is_final(solana, solana_node):
     solana.read_transaction(recorded.LAUNCH)
     solana.read_head()
     solana.list_signatures(recorded.CONFIG)
@@ -42,39 +44,39 @@ def test_it_asks_for_what_is_final_alone(solana, solana_node):
     assert forms == ["json", "jsonParsed"]
 
 
-def test_a_transaction_that_nobody_knows_is_not_found_and_held_against_nobody(two, solana_node):
+def test_an_unknown_transaction_is_not_found_and_opens_no_circuit(two, solana_node):
     for _ in range(5):
-        with pytest.raises(TransactionNotFound):
+        with pytest.raises(TransactionNotFoundError):
             two.read_transaction(UNKNOWN)
-    asked_before = len(solana_node.asked)
+    calls_before = len(solana_node.received)
     two.read_transaction(recorded.LAUNCH)
-    assert len(solana_node.asked) > asked_before
+    assert len(solana_node.received) > calls_before
 
 
 def test_a_transaction_that_is_not_final_yet_is_not_found(solana, solana_node):
     solana_node.behind = 3
-    with pytest.raises(TransactionNotFound, match="final"):
+    with pytest.raises(TransactionNotFoundError, match="final"):
         solana.read_transaction(recorded.LAUNCH)
     solana_node.behind = 2
     assert solana.read_transaction(recorded.LAUNCH) == RECORDED_FACTS
 
 
-def test_it_asks_the_next_node_for_what_one_lacks(two, solana_node, second_solana_node):
+def test_it_calls_the_next_node_for_what_one_lacks(two, solana_node, second_solana_node):
     solana_node.missing.add(recorded.LAUNCH)
     found = two.read_transactions([recorded.CLAIM, recorded.LAUNCH])
     assert found[recorded.LAUNCH] == RECORDED_FACTS
-    # The other one is not asked for again.
-    assert asked(second_solana_node, "getTransaction") == 2
+    # The other one is not called again.
+    assert call_count(second_solana_node, "getTransaction") == 2
 
 
 def test_it_reads_none_of_many_where_one_is_not_found(solana, solana_node):
     solana_node.missing.add(recorded.LAUNCH)
-    with pytest.raises(TransactionNotFound):
+    with pytest.raises(TransactionNotFoundError):
         solana.read_transactions([recorded.CLAIM, recorded.LAUNCH])
 
 
 def test_accounts_are_not_read_of_a_node_that_has_not_come_to_the_launch(two, solana_node, second_solana_node):
-    # It tells of the transaction, and refuses accounts of that slot: as one that stands behind the same URL.
+    # It returns the transaction, and refuses accounts of that slot: as a lagging node behind the same URL.
     solana_node.refused["getMultipleAccounts"] = {
         "code": -32016,
         "message": "Minimum context slot has not been reached",
@@ -84,19 +86,19 @@ def test_accounts_are_not_read_of_a_node_that_has_not_come_to_the_launch(two, so
     assert call["params"][1]["minContextSlot"] == 1003
 
 
-def test_that_a_node_has_not_come_so_far_is_not_held_against_it(solana_node, second_solana_node, solana_info):
+def test_a_node_that_has_not_come_so_far_opens_no_circuit(solana_node, second_solana_node, solana_info):
     two = solana_chain(
-        solana_info, solana_node.url, second_solana_node.url, first_pause=0.0, attempts=1, breaker_failures=1
+        solana_info, solana_node.url, second_solana_node.url, initial_backoff=0.0, attempts=1, breaker_failures=1
     )
     solana_node.behind = 3
     assert len(two.list_signatures(recorded.CONFIG, min_slot=1005)) == 3
-    before = asked(solana_node, "getSlot")
+    before = call_count(solana_node, "getSlot")
     assert two.read_head() == 1002
-    assert asked(solana_node, "getSlot") == before + 1
+    assert call_count(solana_node, "getSlot") == before + 1
 
 
-def test_accounts_of_a_slot_before_the_launch_are_not_believed(two, solana_node, second_solana_node):
-    def change(asked, body):
+def test_accounts_of_a_slot_before_the_launch_are_not_trusted(two, solana_node, second_solana_node):
+    def change(call_count, body):
         result = body["result"] if isinstance(body, dict) else None
         if not isinstance(result, dict) or "context" not in result:
             return body
@@ -104,7 +106,7 @@ def test_accounts_of_a_slot_before_the_launch_are_not_believed(two, solana_node,
 
     solana_node.change = change
     assert two.read_transaction(recorded.LAUNCH) == RECORDED_FACTS
-    assert asked(second_solana_node, "getMultipleAccounts") == 1
+    assert call_count(second_solana_node, "getMultipleAccounts") == 1
 
 
 def signed_by_another(forms):
@@ -161,20 +163,20 @@ DISAGREEMENTS = {
 
 
 @pytest.mark.parametrize("change", DISAGREEMENTS.values(), ids=DISAGREEMENTS)
-def test_it_asks_the_next_node_where_one_tells_of_two_transactions_or_half_a_one(
+def test_it_calls_the_next_node_where_one_returns_two_transactions_or_half_a_one(
     two, solana_node, second_solana_node, change
 ):
     forms = forms_of(solana_node, recorded.LAUNCH)
     change(forms)
     solana_node.tell = lambda signature, encoding, answer: forms[encoding]
     assert two.read_transaction(recorded.LAUNCH) == RECORDED_FACTS
-    assert asked(second_solana_node, "getTransaction") == 2
+    assert call_count(second_solana_node, "getTransaction") == 2
 
 
 @pytest.mark.parametrize("form", ["json", "jsonParsed"])
-def test_a_node_that_lacks_one_form_alone_is_out_of_order(solana, solana_node, form):
+def test_a_node_that_lacks_only_one_form_is_out_of_order(solana, solana_node, form):
     solana_node.tell = lambda signature, encoding, answer: None if encoding == form else answer
-    with pytest.raises(NodeUnavailable, match="half a transaction"):
+    with pytest.raises(NodeUnavailableError, match="incomplete or contradictory transaction"):
         solana.read_transaction(recorded.LAUNCH)
 
 
@@ -182,7 +184,7 @@ def test_it_takes_no_transaction_whose_forms_disagree_on_every_node(solana, sola
     forms = forms_of(solana_node, recorded.LAUNCH)
     forms["jsonParsed"]["slot"] += 1
     solana_node.tell = lambda signature, encoding, answer: forms[encoding]
-    with pytest.raises(NodeUnavailable, match="two forms"):
+    with pytest.raises(NodeUnavailableError, match="the encodings"):
         solana.read_transaction(recorded.LAUNCH)
 
 
@@ -208,20 +210,20 @@ LACKS = [
 
 @pytest.mark.parametrize(("code", "message"), [*REFUSALS_FOR_NOW, *LACKS])
 @pytest.mark.parametrize("method", ["getTransaction", "getSignaturesForAddress"])
-def test_it_asks_the_next_node_after_a_refusal(two, solana_node, method, code, message):
+def test_it_calls_the_next_node_after_a_refusal(two, solana_node, method, code, message):
     solana_node.refused[method] = {"code": code, "message": message}
     if method == "getTransaction":
         assert two.read_transaction(recorded.LAUNCH) == RECORDED_FACTS
     else:
         assert len(two.list_signatures(recorded.CONFIG)) == 3
-    # It was asked, and did not answer.
-    assert asked(solana_node, method)
+    # It was called, and did not respond.
+    assert call_count(solana_node, method)
 
 
 @pytest.mark.parametrize(("code", "message"), [*REFUSALS_FOR_NOW, *LACKS])
 def test_no_refusal_of_every_node_is_final(solana, solana_node, code, message):
     solana_node.refused["getTransaction"] = {"code": code, "message": message}
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         solana.read_transaction(recorded.LAUNCH)
 
 
@@ -229,39 +231,39 @@ def of_version_1(raw):
     raw["version"] = 1
 
 
-def test_a_transaction_of_a_version_that_nobody_knows_can_not_be_decoded(two, solana_node, second_solana_node):
-    signature = held(solana_node, recorded.LAUNCH, of_version_1)
-    with pytest.raises(LogUndecodable, match="version"):
+def test_a_transaction_of_an_unknown_version_can_not_be_decoded(two, solana_node, second_solana_node):
+    signature = add_changed(solana_node, recorded.LAUNCH, of_version_1)
+    with pytest.raises(LogDecodingError, match="version"):
         two.read_transaction(signature)
-    with pytest.raises(LogUndecodable, match="version"):
+    with pytest.raises(LogDecodingError, match="version"):
         two.read_transactions([signature, recorded.CLAIM])
-    # Every node would say the same.
-    assert not asked(second_solana_node, "getTransaction")
+    # Every node would respond the same.
+    assert not call_count(second_solana_node, "getTransaction")
 
 
 @pytest.mark.parametrize("code", [-32015, -32000])
-def test_the_refusal_of_a_version_is_known_by_its_code_or_its_words(solana, solana_node, code):
+def test_the_refusal_of_a_version_is_known_by_its_code_or_its_text(solana, solana_node, code):
     words = "Transaction version (1) is not supported by the requesting client."
     solana_node.refused["getTransaction"] = {"code": code, "message": words}
-    with pytest.raises(LogUndecodable, match="version"):
+    with pytest.raises(LogDecodingError, match="version"):
         solana.read_transaction(recorded.LAUNCH)
 
 
 def test_it_reads_a_transaction_with_a_lookup_table(solana, solana_node):
-    """The launch with all its accounts but the signers from a table, as wallets make them smaller."""
+    """Read the launch with all its accounts but the signers from a table, as wallets make them smaller."""
 
     def change(raw):
         message, loaded = raw["transaction"]["message"], raw["meta"]["loadedAddresses"]
         keys = message["accountKeys"]
         raw["version"] = 0
-        # Accounts 3 to 6 are written, those from 7 on are not, in the order in which they are counted anyway.
+        # Accounts 3 to 6 are writable, those from 7 on are not; their sequence stays the same.
         loaded["writable"], loaded["readonly"] = keys[3:7], keys[7:]
         message["accountKeys"] = keys[:3]
         message["addressTableLookups"] = [
             {"accountKey": STRANGER, "writableIndexes": [0, 1, 2, 3], "readonlyIndexes": list(range(4, 12))}
         ]
 
-    (launch,) = solana.read_transaction(held(solana_node, recorded.LAUNCH, change)).launches
+    (launch,) = solana.read_transaction(add_changed(solana_node, recorded.LAUNCH, change)).launches
     assert (launch.token, launch.pool) == (recorded.MINT, RECORDED_LAUNCH.pool)
 
 
@@ -269,10 +271,10 @@ def without_time(raw):
     raw["blockTime"] = None
 
 
-def test_it_asks_for_the_time_of_a_block_where_the_transaction_has_none(solana, solana_node):
-    signature = held(solana_node, recorded.LAUNCH, without_time)
+def test_it_requests_the_time_of_a_block_where_the_transaction_has_none(solana, solana_node):
+    signature = add_changed(solana_node, recorded.LAUNCH, without_time)
     solana_node.refused["getBlockTime"] = {"code": -32009, "message": "Slot was skipped"}
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         solana.read_transaction(signature)
     other = raw_of(solana_node, recorded.SWAP)
     other["slot"], other["blockTime"] = solana_node.slot, 1795229000
@@ -285,26 +287,26 @@ def test_it_asks_for_the_time_of_a_block_where_the_transaction_has_none(solana, 
 
 
 @pytest.mark.parametrize("time", [None, -1, True, "1795229000", 253_402_300_800])
-def test_a_block_whose_time_nobody_knows_is_asked_for_again(solana, solana_node, time):
+def test_a_block_of_unknown_time_is_requested_again(solana, solana_node, time):
     raw = raw_of(solana_node, recorded.LAUNCH)
     raw["blockTime"] = time
-    signature = held(solana_node, recorded.LAUNCH, lambda changed: changed.update(blockTime=None))
+    signature = add_changed(solana_node, recorded.LAUNCH, lambda changed: changed.update(blockTime=None))
     solana_node.transactions = {"first": {"json": raw | {"slot": solana_node.slot}}, **solana_node.transactions}
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         solana.read_transaction(signature)
 
 
-def test_it_asks_no_node_of_another_network(solana_info):
+def test_it_calls_no_node_of_another_network(solana_info):
     with SolanaStandIn(genesis_hash="EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG") as devnet:
-        with pytest.raises(NodeUnavailable, match="another chain"):
+        with pytest.raises(NodeUnavailableError, match="another chain"):
             solana_chain(solana_info, devnet.url, attempts=1).read_transaction(recorded.LAUNCH)
-        assert not asked(devnet, "getTransaction")
+        assert not call_count(devnet, "getTransaction")
 
 
 @pytest.mark.parametrize(
     "mode", [Mode.FAIL, Mode.STALL, Mode.RATE_LIMIT, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.CUT_SHORT, Mode.WRONG_KEY]
 )
-def test_it_asks_the_next_node_where_one_is_in_trouble(two, solana_node, mode):
+def test_it_calls_the_next_node_where_one_is_in_trouble(two, solana_node, mode):
     solana_node.behave(mode, seconds=2.0)
     assert two.read_transaction(recorded.LAUNCH) == RECORDED_FACTS
 
@@ -317,12 +319,12 @@ def test_it_takes_no_answer_of_another_kind(solana, solana_node):
         lambda: solana.read_pool_fees(recorded.POOL),
         lambda: solana.read_transaction(recorded.LAUNCH),
     ):
-        solana_node.change = lambda asked, body: (
+        solana_node.change = lambda call_count, body: (
             body | {"result": {"value": 1}}
             if isinstance(body, dict)
             else [reply | {"result": "a text"} for reply in body]
         )
-        with pytest.raises(NodeUnavailable):
+        with pytest.raises(NodeUnavailableError):
             read()
 
 
@@ -333,7 +335,9 @@ def test_it_lists_newest_first_from_a_bound_on(solana):
 
 
 def test_it_lists_what_was_undone_as_such(solana, solana_node):
-    signature = held(solana_node, recorded.LAUNCH, lambda raw: raw["meta"].update(err={"InstructionError": [0, 1]}))
+    signature = add_changed(
+        solana_node, recorded.LAUNCH, lambda raw: raw["meta"].update(err={"InstructionError": [0, 1]})
+    )
     newest, *others = solana.list_signatures(recorded.CONFIG)
     assert (newest.signature, newest.failed, newest.slot) == (signature, True, 1006)
     assert {entry.failed for entry in others} == {False}
@@ -342,7 +346,7 @@ def test_it_lists_what_was_undone_as_such(solana, solana_node):
 def test_it_lists_of_no_node_that_is_behind(two, solana_node, second_solana_node):
     solana_node.behind = 3
     assert len(two.list_signatures(recorded.CONFIG, min_slot=1005)) == 3
-    assert asked(second_solana_node, "getSignaturesForAddress") == 1
+    assert call_count(second_solana_node, "getSignaturesForAddress") == 1
 
 
 LISTINGS = {
@@ -360,7 +364,7 @@ LISTINGS = {
 
 @pytest.mark.parametrize("change", LISTINGS.values(), ids=LISTINGS)
 def test_it_takes_no_listing_with(two, solana_node, change):
-    solana_node.change = lambda asked, body: (
+    solana_node.change = lambda call_count, body: (
         body | {"result": change(body["result"])} if (isinstance(body.get("result"), list)) else body
     )
     listed = two.list_signatures(recorded.CONFIG, before=recorded.SWAP)

@@ -1,0 +1,1 @@
+"""Decoders and fee readers of the launchpad's contract generations."""

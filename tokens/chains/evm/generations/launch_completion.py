@@ -1,87 +1,88 @@
-"""What neither logs nor calldata tell of launches is asked of the tokens themselves, as of the launches' blocks."""
+"""Launch fields that neither logs nor calldata contain, fetched from the token contracts at the launch's block."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tokens.chains.abi import codec
-from tokens.chains.evm.eth_calls import Question, ask_back_then
+from tokens.chains.evm.eth_calls import ViewCall, call_views_at_blocks
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.types import Launch, Pool, TransactionFacts
 
-_TOKEN = codec.load("token")
+_TOKEN = codec.load_abi("token")
 
-# The token's accessors by generation family: v3.1 and v4 name the image `imageUrl`, v1 to v3.0 `image`.
+# The token's view functions by generation: v3.1 and v4 name the image `imageUrl`, v1 to v3.0 `image`.
 _IMAGES = (_TOKEN.function("imageUrl"), _TOKEN.function("image"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Wanted:
-    """A fact of a launch, and the view that tells it. Of a fact that is asked for twice the first answer counts."""
+class _MissingField:
+    """A missing field of a launch, and the view function that returns it. The first result of several is used."""
 
-    fact: str
-    question: Question
+    field: str
+    call: ViewCall
 
 
-def complete(rpc: RpcClient, transactions: Sequence[TransactionFacts]) -> list[TransactionFacts]:
-    """Transactions with what their launches lack, as far as contracts tell it; the rest stays None.
+def complete_launches(rpc: RpcClient, transactions: Sequence[TransactionFacts]) -> list[TransactionFacts]:
+    """Return the transactions with the missing fields of their launches, as far as contracts return them; else None.
 
-    Asked as of each launch's block: later changes are events, which are folded over the launch. Raises NodeUnavailable.
+    Calls are made at each launch's block: later changes are events, which are folded over the launch.
+    Raises NodeUnavailableError.
     """
     launches = [launch for facts in transactions for launch in facts.launches]
-    wanted = [_wanted(launch) for launch in launches]
-    questions = [
-        (part.question, launch.block_number)
-        for launch, parts in zip(launches, wanted, strict=True)
+    missing = [_missing_fields(launch) for launch in launches]
+    calls = [
+        (part.call, launch.block_number)
+        for launch, parts in zip(launches, missing, strict=True)
         for part in parts
     ]  # fmt: skip
-    if not questions:
+    if not calls:
         return list(transactions)
-    answers = iter(ask_back_then(rpc, questions))
+    results = iter(call_views_at_blocks(rpc, calls))
     completed = []
-    for launch, parts in zip(launches, wanted, strict=True):
-        found: dict[str, Any] = {}
+    for launch, parts in zip(launches, missing, strict=True):
+        fetched: dict[str, Any] = {}
         for part in parts:
-            if values := next(answers):
-                found.setdefault(part.fact, *values.values())
-        completed.append(_with(launch, found))
+            if values := next(results):
+                fetched.setdefault(part.field, *values.values())
+        completed.append(_with_fields(launch, fetched))
     rest = iter(completed)
     return [replace(facts, launches=tuple(next(rest) for _ in facts.launches)) for facts in transactions]
 
 
-def _wanted(launch: Launch) -> list[_Wanted]:
-    asked = []
+def _missing_fields(launch: Launch) -> list[_MissingField]:
+    fields = []
     if launch.supply is None:
-        asked.append(("supply", launch.token, _TOKEN.function("totalSupply")))
+        fields.append(("supply", launch.token, _TOKEN.function("totalSupply")))
     if launch.image is None:
-        asked += [("image", launch.token, function) for function in _IMAGES]
+        fields += [("image", launch.token, function) for function in _IMAGES]
     if launch.metadata is None:
-        asked.append(("metadata", launch.token, _TOKEN.function("metadata")))
+        fields.append(("metadata", launch.token, _TOKEN.function("metadata")))
     if launch.context is None:
-        asked.append(("context", launch.token, _TOKEN.function("context")))
+        fields.append(("context", launch.token, _TOKEN.function("context")))
     if launch.pool and launch.pool.pair_symbol is None:
-        asked.append(("pair_symbol", launch.pool.paired_token, _TOKEN.function("symbol")))
-        asked.append(("pair_decimals", launch.pool.paired_token, _TOKEN.function("decimals")))
+        fields.append(("pair_symbol", launch.pool.paired_token, _TOKEN.function("symbol")))
+        fields.append(("pair_decimals", launch.pool.paired_token, _TOKEN.function("decimals")))
     return [
-        _Wanted(fact=fact, question=Question(contract=contract, function=function))
-        for fact, contract, function in asked
+        _MissingField(field=field, call=ViewCall(contract=contract, function=function))
+        for field, contract, function in fields
     ]  # fmt: skip
 
 
-def _with(launch: Launch, found: dict[str, Any]) -> Launch:
-    if not found:
+def _with_fields(launch: Launch, fetched: dict[str, Any]) -> Launch:
+    if not fetched:
         return launch
     return replace(
         launch,
-        supply=found.get("supply", launch.supply),
-        image=found.get("image", launch.image),
-        metadata=found.get("metadata", launch.metadata),
-        context=found.get("context", launch.context),
-        pool=_with_pair(launch.pool, found),
+        supply=fetched.get("supply", launch.supply),
+        image=fetched.get("image", launch.image),
+        metadata=fetched.get("metadata", launch.metadata),
+        context=fetched.get("context", launch.context),
+        pool=_with_pair(launch.pool, fetched),
     )
 
 
-def _with_pair(pool: Pool | None, found: dict[str, Any]) -> Pool | None:
+def _with_pair(pool: Pool | None, fetched: dict[str, Any]) -> Pool | None:
     if pool is None or pool.pair_symbol is not None:
         return pool
-    return replace(pool, pair_symbol=found.get("pair_symbol"), pair_decimals=found.get("pair_decimals"))
+    return replace(pool, pair_symbol=fetched.get("pair_symbol"), pair_decimals=fetched.get("pair_decimals"))

@@ -1,7 +1,8 @@
-"""One mined transaction as the decoders read it: its logs by (emitting address, topic0), its call, its block.
+"""Mined transactions in the form that the decoders read: logs by (emitting address, topic0), call and block.
 
-Read in full it has all of these. Of the logs that a filter found nothing else is known: such a transaction answers what
-the filter asked the chain for, and says of the rest that it can't know, so that no decoder takes silence for an answer.
+A transaction that was fetched in full has all of these. One that was assembled from the logs of a filter has no more
+than those logs. It returns what the filter covered and raises for everything else, so that no decoder mistakes a log
+that was not fetched for one that was not emitted.
 """
 
 from collections import defaultdict
@@ -10,24 +11,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokens.chains.abi import codec
-from tokens.chains.abi.codec import Event, Log
+from tokens.chains.abi.codec import AbiEvent, Log
+from tokens.chains.addresses import checksum_address
+from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.registry.chains import ChainInfo
-from tokens.chains.types import NodeUnavailable
 
-_TRANSFER = codec.load("token").event("Transfer")
+_TRANSFER = codec.load_abi("token").event("Transfer")
 _ZERO_TOPIC = "0x" + "00" * 32
 
-# The calendar's end, in Unix seconds.
+# The end of the year 9999, in Unix seconds.
 _YEAR_10000 = 253_402_300_800
 
 
-class BeyondLogs(Exception):
-    """Only the whole transaction tells, and no more than logs of it are known."""
+class FullTransactionRequiredError(Exception):
+    """Raised where the full transaction is required and only some of its logs were fetched."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OuterCall:
-    """The call that the transaction is; `value` in wei, `to` None where it made a contract."""
+    """The outer call of a transaction; `value` in wei, `to` None for a contract creation."""
 
     sender: str
     to: str | None
@@ -37,7 +39,7 @@ class OuterCall:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MinedTransaction:
-    """A transaction with its logs and its block as the node gave them."""
+    """A transaction with its logs and its block, as the node returned them."""
 
     chain: ChainInfo
     hash: str
@@ -47,45 +49,51 @@ class MinedTransaction:
     succeeded: bool
     logs: tuple[Log, ...]
     _by_source: Mapping[tuple[str, str], Sequence[Log]]
-    # None where logs alone are known: of the chain's `emitters` all that have one of the topics.
+    # None if only logs are available: all logs of the chain's `emitters` that have one of the topics.
     _call: OuterCall | None
     _topics: Collection[str] = ()
 
     @property
     def call(self) -> OuterCall:
-        """The transaction's own call. Raises BeyondLogs."""
+        """Return the transaction's outer call. Raises FullTransactionRequiredError."""
         if self._call is None:
-            raise BeyondLogs("the transaction's call")
+            raise FullTransactionRequiredError("the transaction's call")
         return self._call
 
-    def emitted(self, event: Event, *, by: str | None) -> Sequence[Log]:
-        """The logs of one event by one address, in order; none where the address is unknown. Raises BeyondLogs."""
+    def emitted(self, event: AbiEvent, *, by: str | None) -> Sequence[Log]:
+        """Return the logs of an event from an address, in log order; none if `by` is None.
+
+        Raises FullTransactionRequiredError.
+        """
         if by is None:
             return ()
         emitter = by.lower()
         if self._call is None and (event.topic0 not in self._topics or emitter not in self.chain.emitters):
-            raise BeyondLogs(f"{event.signature} by {by}")
+            raise FullTransactionRequiredError(f"{event.signature} by {by}")
         return self._by_source.get((emitter, event.topic0), ())
 
-    def miss(self, what: str) -> None:
-        """Told of what a launch usually has, and this one lacks. Raises BeyondLogs where logs alone are known.
+    def require_full_transaction(self, missing: str) -> None:
+        """Raise FullTransactionRequiredError if only logs are available and they lack a part that a launch usually has.
 
-        They may be of some contracts only, and a node may leave logs out of its answer. A whole receipt that lacks
-        something says that there is none.
+        A filter covers some contracts only, and a node may omit logs from its response. In a full receipt a missing
+        log means that the contract did not emit it, so nothing is raised.
         """
         if self._call is None:
-            raise BeyondLogs(what)
+            raise FullTransactionRequiredError(missing)
 
-    def calls(self, address: str) -> bool:
-        """Whether the transaction itself, not a contract in between, called the address. Raises BeyondLogs."""
+    def is_call_to(self, address: str) -> bool:
+        """Return whether the outer call, not one by a contract in between, is to this address.
+
+        Raises FullTransactionRequiredError.
+        """
         to = self.call.to
         return to is not None and to.lower() == address.lower()
 
-    def minted(self, token: str) -> int | None:
-        """What the token's contract minted in this transaction, in wei; None where it minted nothing.
+    def minted_amount(self, token: str) -> int | None:
+        """Return the amount that the token's contract minted in this transaction, in wei; None if it minted nothing.
 
         ERC-20: event Transfer(address indexed from, address indexed to, uint256 value), from the zero address.
-        Raises BeyondLogs.
+        Raises FullTransactionRequiredError.
         """
         mints = [log for log in self.emitted(_TRANSFER, by=token) if log["topics"][1:2] == [_ZERO_TOPIC]]
         return sum(_TRANSFER.decode(log)["value"] for log in mints) if mints else None
@@ -94,11 +102,11 @@ class MinedTransaction:
 def read_mined(
     chain: ChainInfo, *, transaction: Mapping[str, Any], receipt: Mapping[str, Any], block: Mapping[str, Any]
 ) -> MinedTransaction:
-    """Put the JSON-RPC objects of a mined transaction together. Raises NodeUnavailable where a part is missing."""
+    """Parse the JSON-RPC objects of a mined transaction. Raises NodeUnavailableError for an incomplete response."""
     try:
         return _read_mined(chain, transaction, receipt, block)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise NodeUnavailable(f"chain {chain.chain_id}: half an answer ({error!r:.100})") from error
+        raise NodeUnavailableError(f"chain {chain.chain_id}: incomplete response ({error!r:.100})") from error
 
 
 def _read_mined(
@@ -116,7 +124,7 @@ def _read_mined(
         logs=tuple(receipt["logs"]),
         _by_source=_by_source(receipt["logs"]),
         _call=OuterCall(
-            sender=codec.checksum(transaction["from"]),
+            sender=checksum_address(transaction["from"]),
             to=transaction["to"] and _text(transaction["to"]),
             value=int(transaction["value"], 16),
             calldata=_text(transaction["input"]),
@@ -124,12 +132,13 @@ def _read_mined(
     )
 
 
-def gather_mined(
+def mined_from_logs(
     chain: ChainInfo, logs: Sequence[Log], *, block_time: int, topics: Collection[str]
 ) -> MinedTransaction:
-    """A transaction of which these logs are known, at least one; they are checked already.
+    """Assemble a transaction from at least one of its logs, which are validated already.
 
-    They are all that the chain's `emitters` emitted in it with one of the topics, and maybe others'.
+    The logs must include all that the chain's `emitters` emitted with one of the topics. Logs of other emitters may be
+    among them.
     """
     first = logs[0]
     return MinedTransaction(
@@ -138,7 +147,7 @@ def gather_mined(
         block_number=int(first["blockNumber"], 16),
         block_hash=first["blockHash"],
         block_time=block_time,
-        # The others have no logs.
+        # A reverted transaction has no logs.
         succeeded=True,
         logs=tuple(logs),
         _by_source=_by_source(logs),
@@ -156,23 +165,23 @@ def _by_source(logs: Iterable[Log]) -> Mapping[tuple[str, str], Sequence[Log]]:
 
 
 def _check_log(log: Log) -> None:
-    """The decoders rely on these; a half answer should show here and not there."""
+    """Validate the fields that decoders rely on, so that an incomplete response fails here and not in a decoder."""
     _text(log["data"])
     _number(log["logIndex"], below=2**31)
     if not isinstance(log["topics"], list):
-        raise TypeError("topics that are no list")
+        raise TypeError("topics are not a list")
     for topic in log["topics"]:
         _text(topic)
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError("something else in the place of a text")
+        raise TypeError("expected a string")
     return value
 
 
 def _number(text: str, *, below: int) -> int:
     number = int(text, 16)
     if not 0 <= number < below:
-        raise ValueError("a number out of range")
+        raise ValueError("number out of range")
     return number

@@ -1,0 +1,1 @@
+"""Logs of EVM chains: filters, validation, decoding and reading of block ranges."""

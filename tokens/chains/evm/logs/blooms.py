@@ -1,4 +1,4 @@
-"""The bloom filter of a block: 2048 bits, three of which each address and each topic of its logs sets. Pure.
+"""Bloom filter of a block: 2048 bits, of which each address and each topic of its logs sets three. Pure.
 
 Ethereum's yellow paper, section 4.3.1: the bits are the low 11 of the first three pairs of bytes of keccak-256.
 """
@@ -11,13 +11,13 @@ from eth_utils.crypto import keccak
 from tokens.chains.abi.codec import Log
 
 BITS = 2048
-# From so many bits on, one address or topic in eight would seem to be there that is not, and of many looked for some.
+# From this many bits on, one address or topic in eight would match by accident, and of many items some.
 _TOO_FULL = BITS // 2
 
 
 @lru_cache(maxsize=65_536)
-def mask(item: str) -> int:
-    """The bits that an address or a topic, 0x-prefixed hex in lower case, sets."""
+def bloom_mask(item: str) -> int:
+    """Return the bits that an address or topic, 0x-prefixed lower-case hex, sets."""
     digest = keccak(bytes.fromhex(item[2:]))
     found = 0
     for place in (0, 2, 4):
@@ -25,21 +25,21 @@ def mask(item: str) -> int:
     return found
 
 
-def bloom_of(logs: Iterable[Log]) -> int:
-    """The filter of all these logs."""
+def compute_bloom(logs: Iterable[Log]) -> int:
+    """Return the filter of all these logs."""
     found = 0
     for log in logs:
-        found |= mask(log["address"].lower())
+        found |= bloom_mask(log["address"].lower())
         for topic in log["topics"]:
-            found |= mask(topic)
+            found |= bloom_mask(topic)
     return found
 
 
 def is_too_full(bloom: int) -> bool:
-    """Whether the filter has so many bits that it tells nothing."""
+    """Return whether so many bits are set that the filter decides nothing."""
     return bloom.bit_count() > _TOO_FULL
 
 
-def may_hold_any(bloom: int, masks: Collection[int]) -> bool:
-    """Whether one of the items behind these masks may be in the filter."""
+def may_contain_any(bloom: int, masks: Collection[int]) -> bool:
+    """Return whether the filter matches one of these masks."""
     return any(bloom & bits == bits for bits in masks)

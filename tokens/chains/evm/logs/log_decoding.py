@@ -1,7 +1,7 @@
-"""From the logs that a filter found in a run of blocks to facts, as reading each transaction would give them: pure.
+"""Decoding of the filtered logs of a run of blocks to facts, equal to reading each transaction in full. Pure.
 
-Most transactions are told completely by the logs that `launch_topics` and `own_topics` ask for; the others are named,
-so that they are read in full.
+Most transactions are decoded from the logs of `launch_topics` and `own_topics`; the hashes of the others are returned,
+to be read in full.
 """
 
 from collections import defaultdict
@@ -10,17 +10,18 @@ from dataclasses import dataclass
 from functools import cache
 
 from tokens.chains.abi.codec import Log
-from tokens.chains.evm.generations.event_decoding import SOURCES, TOKENS_OWN
-from tokens.chains.evm.generations.mined_transactions import BeyondLogs, gather_mined
+from tokens.chains.errors import LaunchNotFoundError, LogDecodingError
+from tokens.chains.evm.generations.event_decoding import SOURCES_BY_TOPIC, UNREGISTERED_SOURCES
+from tokens.chains.evm.generations.mined_transactions import FullTransactionRequiredError, mined_from_logs
 from tokens.chains.evm.generations.transaction_decoding import LAYOUTS, decode_mined
-from tokens.chains.evm.generations.v4.uniswap_v4_launches import SOUGHT
+from tokens.chains.evm.generations.v4.uniswap_v4_launches import LAUNCH_EVENTS
 from tokens.chains.registry.chains import ChainInfo
-from tokens.chains.types import LaunchNotFound, LogUndecodable, TransactionFacts
+from tokens.chains.types import TransactionFacts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Undecodable:
-    """A transaction in which a known factory's launch is malformed, and why it can't be read."""
+    """A transaction with a malformed launch of a registered factory, and the reason."""
 
     tx_hash: str
     reason: str
@@ -28,42 +29,42 @@ class Undecodable:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DecodedLogs:
-    """What logs tell. No transaction is in two of the parts; each part is in the chain's order.
+    """The result of decoding logs. No transaction is in two of the parts; each part is in chain order.
 
-    A transaction that holds nothing for us is in none.
+    A transaction without a launch or event of interest is in none.
     """
 
-    # What the logs alone tell completely. Pairs that the registry does not know are left for a node to name.
+    # Complete from the logs. Paired tokens that are not in the registry are left to be read from a node.
     transactions: tuple[TransactionFacts, ...]
-    # Hashes of those that must be read in full, because they hold a launch of which the logs don't tell all.
+    # Hashes of transactions to read in full, because the logs show a launch only in part.
     incomplete: tuple[str, ...]
-    # Reading them in full would end the same way. Whoever reads should say so loudly, and go on.
+    # Reading them in full would fail the same way. The caller logs an error, and goes on.
     undecodable: tuple[Undecodable, ...]
 
 
 @cache
 def launch_topics(chain: ChainInfo) -> frozenset[str]:
-    """topic0 of what is to be asked of a chain's `emitters`: launches, and events of roles of the registry after them.
+    """Return the topic0 values to request from a chain's `emitters`: launches, and later events.
 
-    The two sets of topics share none: what anybody is asked for, nobody is asked for twice.
+    They are disjoint from `own_topics`, so that no log is requested twice.
     """
     created = {LAYOUTS[generation.event][0].topic0 for generation in chain.factories.values()}
-    return frozenset(created | {event.topic0 for event in SOUGHT} | SOURCES.keys()) - own_topics()
+    return frozenset(created | {event.topic0 for event in LAUNCH_EVENTS} | SOURCES_BY_TOPIC.keys()) - own_topics()
 
 
 @cache
 def own_topics() -> frozenset[str]:
-    """topic0 of the events that tokens, and lockers which hold one token each, emit: to be asked of any address."""
-    return frozenset(topic0 for topic0, source in SOURCES.items() if source in TOKENS_OWN)
+    """Return the topic0 values of events that tokens and their own lockers emit, to be requested of any address."""
+    return frozenset(topic0 for topic0, source in SOURCES_BY_TOPIC.items() if source in UNREGISTERED_SOURCES)
 
 
 def decode_logs(chain: ChainInfo, logs: Sequence[Log], *, times: Mapping[str, int]) -> DecodedLogs:
-    """What the logs of a run of blocks tell, each transaction as `EvmChain.read_transaction` would.
+    """Decode the logs of a run of blocks, each transaction as `EvmChain.read_transaction` would.
 
-    The logs are in the chain's order, checked already, and for each transaction all that `chain.emitters` emitted with
-    `launch_topics`, and anybody with `own_topics`; of a filter with fewer addresses more transactions are incomplete.
-    `times` are Unix seconds by block hash. A malformed launch of a factory makes its transaction undecodable, and none
-    other; a malformed event after launch is decoded later, and its fault shows there.
+    The logs are validated, in chain order, and for each transaction complete: all that `chain.emitters` emitted with
+    `launch_topics`, and any address with `own_topics`; a filter with fewer addresses leaves more transactions
+    incomplete. `times` are Unix seconds by block hash. A malformed launch of a factory makes only its own transaction
+    undecodable; a malformed event after launch is decoded later, and fails there.
     """
     by_transaction: defaultdict[str, list[Log]] = defaultdict(list)
     for log in logs:
@@ -73,13 +74,13 @@ def decode_logs(chain: ChainInfo, logs: Sequence[Log], *, times: Mapping[str, in
     undecodable: list[Undecodable] = []
     topics = launch_topics(chain)
     for tx_hash, own in by_transaction.items():
-        mined = gather_mined(chain, own, block_time=times[own[0]["blockHash"]], topics=topics)
+        mined = mined_from_logs(chain, own, block_time=times[own[0]["blockHash"]], topics=topics)
         try:
             transactions.append(decode_mined(mined))
-        except LaunchNotFound:
+        except LaunchNotFoundError:
             continue
-        except BeyondLogs:
+        except FullTransactionRequiredError:
             incomplete.append(tx_hash)
-        except LogUndecodable as error:
+        except LogDecodingError as error:
             undecodable.append(Undecodable(tx_hash=tx_hash, reason=str(error)))
     return DecodedLogs(transactions=tuple(transactions), incomplete=tuple(incomplete), undecodable=tuple(undecodable))

@@ -1,4 +1,4 @@
-"""Which logs of a chain are asked for: those of the registry's contracts, and those that tokens themselves emit."""
+"""Log filters of a chain: logs of the registry's contracts, and those that tokens themselves emit."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from tokens.chains.types import BlockHeader
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LogFilter:
-    """Logs of any of the addresses (lower case; None is anybody) whose first topic is any of these."""
+    """Logs of any of the addresses (lower case; None is all) with one of these as first topic."""
 
     addresses: frozenset[str] | None
     topics: frozenset[str]
@@ -21,28 +21,28 @@ class LogFilter:
     topic_masks: tuple[int, ...]
 
     def query(self, **blocks: str) -> dict[str, Any]:
-        """The object that `eth_getLogs` takes, with `fromBlock` and `toBlock` in hex, or with `blockHash`."""
+        """Return the filter object of `eth_getLogs`, with `fromBlock` and `toBlock` in hex, or with `blockHash`."""
         of = {} if self.addresses is None else {"address": sorted(self.addresses)}
         return {**blocks, **of, "topics": [sorted(self.topics)]}
 
-    def takes(self, log: Log) -> bool:
-        """Whether the log, well formed, is one of those asked for."""
+    def matches(self, log: Log) -> bool:
+        """Return whether a well-formed log matches."""
         topics = log["topics"]
         if not topics or topics[0] not in self.topics:
             return False
         return self.addresses is None or log["address"].lower() in self.addresses
 
     def may_match(self, bloom: int) -> bool:
-        """Whether a block with this bloom filter may hold such a log."""
-        if self.addresses is not None and not blooms.may_hold_any(bloom, self.address_masks):
+        """Return whether a block with this bloom filter may contain a matching log."""
+        if self.addresses is not None and not blooms.may_contain_any(bloom, self.address_masks):
             return False
-        return blooms.may_hold_any(bloom, self.topic_masks)
+        return blooms.may_contain_any(bloom, self.topic_masks)
 
 
 def log_filters(chain: ChainInfo, addresses: Collection[str] | None = None) -> tuple[LogFilter, ...]:
-    """What to ask for: logs of these contracts (None: all of the registry's), then those of tokens and their lockers.
+    """Return the filters for these contracts (None: all of the registry's), and for tokens and their lockers.
 
-    No contract at all leaves the first one out: to nodes, an empty list of addresses is everybody.
+    Without any contract the first one is omitted: nodes treat an empty list of addresses as all.
     """
     return _log_filters(chain, None if addresses is None else frozenset(addresses))
 
@@ -54,8 +54,8 @@ def _log_filters(chain: ChainInfo, addresses: frozenset[str] | None) -> tuple[Lo
     return (_build(contracts, log_decoding.launch_topics(chain)), own) if contracts else (own,)
 
 
-def may_hold(chain: ChainInfo, header: BlockHeader) -> bool | None:
-    """As `Chain.may_hold`."""
+def may_contain_events(chain: ChainInfo, header: BlockHeader) -> bool | None:
+    """Implement `Chain.may_contain_events`."""
     if blooms.is_too_full(header.logs_bloom):
         return None
     return any(logs.may_match(header.logs_bloom) for logs in log_filters(chain))
@@ -65,6 +65,6 @@ def _build(addresses: frozenset[str] | None, topics: Collection[str]) -> LogFilt
     return LogFilter(
         addresses=addresses,
         topics=frozenset(topics),
-        address_masks=tuple(map(blooms.mask, sorted(addresses or ()))),
-        topic_masks=tuple(map(blooms.mask, sorted(topics))),
+        address_masks=tuple(map(blooms.bloom_mask, sorted(addresses or ()))),
+        topic_masks=tuple(map(blooms.bloom_mask, sorted(topics))),
     )

@@ -1,82 +1,82 @@
-"""Logs as nodes give them, checked field by field and against each other before anybody decodes them. Pure.
+"""Validation of logs from untrusted nodes, field by field and against each other. Pure.
 
-A node that lags, sits on another fork, or has a proxy with a bad cache before it gives answers that look whole. What
-can be seen of that in an answer itself is seen here; logs that are missing can not.
+A node that lags, follows another fork, or sits behind a proxy with a bad cache returns responses that look complete.
+Faults visible in a response itself are detected here; missing logs can't be.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from config.http.json_client import Retryable
+from config.http.errors import RetryableError
 from tokens.chains.abi.codec import Log
 from tokens.chains.evm.logs.log_filters import LogFilter
 from tokens.chains.rpc.quantities import (
     YEAR_10000,
-    Malformed,
-    read_address,
-    read_data,
-    read_hash,
-    read_list,
-    read_number,
-    read_object,
+    MalformedResponseError,
+    parse_data,
+    parse_hash,
+    parse_list,
+    parse_log_address,
+    parse_object,
+    parse_quantity,
 )
 
-# What of a log must be the same where it is told twice; nodes add fields of their own.
+# Fields of a log that must be equal where it is returned twice; nodes add fields of their own.
 _CONTENT = ("address", "topics", "data", "blockHash", "transactionHash", "transactionIndex")
 # The EVM has LOG0 to LOG4.
 _MOST_TOPICS = 4
-# No block has so many logs; PostgreSQL's integers end here.
+# Exclusive limit of indexes; PostgreSQL's integers end here, and no block has so many logs.
 _MOST_LOGS = 2**31
 
 
-def check_logs(answers: Sequence[tuple[LogFilter | None, object]], *, first: int, last: int) -> list[Log]:
-    """All logs of the answers about one run of blocks, each once, in the chain's order.
+def validate_logs(answers: Sequence[tuple[LogFilter | None, object]], *, first: int, last: int) -> list[Log]:
+    """Return all logs of the responses about one run of blocks, each once, in chain order.
 
-    Each answer stands with the filter that was asked with; None is everything. Raises Retryable where a log is
-    malformed, was not asked for, or contradicts another one.
+    Each response comes with the filter of its request; None is everything. Raises RetryableError where a log is
+    malformed, was not requested, or contradicts another one.
     """
     found: dict[int, Log] = {}
-    # Logs share most of their hashes, and checking one takes longer than finding it here.
+    # Logs share most of their hashes, and a set look-up is faster than validating each again.
     known: set[str] = set()
-    for asked, answer in answers:
-        for entry in read_list(answer, of="logs"):
-            log = read_object(entry, of="a log")
+    for log_filter, answer in answers:
+        for entry in parse_list(answer, of="logs"):
+            log = parse_object(entry, of="a log")
             number, index = _check_log(log, known=known)
-            if not first <= number <= last or (asked is not None and not asked.takes(log)):
-                raise Retryable("a log that was not asked for")
+            if not first <= number <= last or (log_filter is not None and not log_filter.matches(log)):
+                raise RetryableError("a log that was not requested")
             told = found.setdefault(number * _MOST_LOGS + index, log)
             if told is not log and any(told[name] != log[name] for name in _CONTENT):
-                raise Retryable("two logs in one place")
+                raise RetryableError("two logs in one place")
     ordered = [found[place] for place in sorted(found)]
     _check_order(ordered)
     return ordered
 
 
-def check_hashes(logs: Iterable[Log], hashes: Mapping[int, str]) -> None:
-    """Raises Retryable where a log is of another block than the one with this hash at its number."""
+def validate_block_hashes(logs: Iterable[Log], hashes: Mapping[int, str]) -> None:
+    """Raise RetryableError if a log is of another block than the one with this hash at its number."""
     for log in logs:
         if hashes.get(int(log["blockNumber"], 16)) != log["blockHash"]:
-            raise Retryable("a log of a block that was dropped")
+            raise RetryableError("a log of a block that was dropped")
 
 
-def check_places(logs: Iterable[Log], block: Mapping[str, Any]) -> None:
-    """Raises Retryable where a log is of a transaction that the block does not hold in that place."""
-    hashes = read_list(block.get("transactions"), of="transactions")
+def validate_transaction_indexes(logs: Iterable[Log], block: Mapping[str, Any]) -> None:
+    """Raise RetryableError if a log's transaction is not in the block at its index."""
+    hashes = parse_list(block.get("transactions"), of="transactions")
     for log in logs:
         place = int(log["transactionIndex"], 16)
         if place >= len(hashes) or hashes[place] != log["transactionHash"]:
-            raise Retryable("a log of a transaction that is not in the block")
+            raise RetryableError("a log of a transaction that is not in the block")
 
 
-def take_watched(logs: Iterable[Log], filters: Collection[LogFilter]) -> list[Log]:
-    """Those of the logs that any of the filters asks for."""
-    return [log for log in logs if any(asked.takes(log) for asked in filters)]
+def filter_watched(logs: Iterable[Log], filters: Collection[LogFilter]) -> list[Log]:
+    """Return the logs that match any of the filters."""
+    return [log for log in logs if any(log_filter.matches(log) for log_filter in filters)]
 
 
-def told_times(logs: Iterable[Log]) -> dict[str, int]:
-    """Block hash -> Unix seconds, of the blocks whose logs tell their time, all of them the same.
+def reported_times(logs: Iterable[Log]) -> dict[str, int]:
+    """Return block hash -> Unix seconds, of the blocks for which all logs report the same time.
 
-    `blockTimestamp` is newer than many nodes; some write 0 where they don't know it, and some no hex.
+    `blockTimestamp` is newer than many nodes; some write 0 for an unknown time, and some no hex.
     """
     found: dict[str, int] = {}
     for log in logs:
@@ -86,41 +86,41 @@ def told_times(logs: Iterable[Log]) -> dict[str, int]:
 
 
 def _check_log(log: Mapping[str, Any], *, known: set[str]) -> tuple[int, int]:
-    """The log's place: the number of its block, and its index in there. `known` are hashes that are well formed."""
+    """Validate a log and return its block number and log index. `known` are hashes validated before."""
     if log.get("removed", False) is not False:
-        raise Malformed("a log that was removed")
-    topics = read_list(log.get("topics"), of="topics")
+        raise MalformedResponseError("a log that was removed")
+    topics = parse_list(log.get("topics"), of="topics")
     if len(topics) > _MOST_TOPICS:
-        raise Malformed("more topics than a log has")
+        raise MalformedResponseError("more topics than a log has")
     for text in (log.get("blockHash"), log.get("transactionHash"), *topics):
         if not isinstance(text, str) or text not in known:
-            known.add(read_hash(text))
-    read_address(log.get("address"))
-    read_data(log.get("data"))
-    read_number(log.get("transactionIndex"), below=_MOST_LOGS)
-    return read_number(log.get("blockNumber")), read_number(log.get("logIndex"), below=_MOST_LOGS)
+            known.add(parse_hash(text))
+    parse_log_address(log.get("address"))
+    parse_data(log.get("data"))
+    parse_quantity(log.get("transactionIndex"), below=_MOST_LOGS)
+    return parse_quantity(log.get("blockNumber")), parse_quantity(log.get("logIndex"), below=_MOST_LOGS)
 
 
 def _check_order(logs: Sequence[Log]) -> None:
-    """Logs in order must be of one block per number, and of transactions that follow each other."""
+    """Raise RetryableError unless each number has one block, and transactions are in order."""
     numbers: dict[str, str] = {}
     for log in logs:
         for name in ("blockHash", "transactionHash"):
             if numbers.setdefault(log[name], log["blockNumber"]) != log["blockNumber"]:
-                raise Retryable("one block or transaction at two numbers")
+                raise RetryableError("one block or transaction at two numbers")
     for before, log in zip(logs, logs[1:], strict=False):
         if before["blockNumber"] != log["blockNumber"]:
             continue
         if before["blockHash"] != log["blockHash"]:
-            raise Retryable("logs of two blocks with one number")
+            raise RetryableError("logs of two blocks with one number")
         same = before["transactionHash"] == log["transactionHash"]
         step = int(log["transactionIndex"], 16) - int(before["transactionIndex"], 16)
         if step < 0 or same != (step == 0):
-            raise Retryable("logs whose transactions are out of order")
+            raise RetryableError("logs whose transactions are out of order")
 
 
 def _read_time(text: object) -> int:
     try:
-        return read_number(text, below=YEAR_10000)
-    except Malformed:
+        return parse_quantity(text, below=YEAR_10000)
+    except MalformedResponseError:
         return 0

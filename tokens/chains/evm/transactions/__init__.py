@@ -1,0 +1,1 @@
+"""EVM transactions: reading, simulation, signing, broadcast and outcomes."""

@@ -1,83 +1,84 @@
-"""What nodes tell of accounts and of the price of gas, as of the newest block."""
+"""Accounts, gas prices and contract code, as of the newest block."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from config.http.json_client import Retryable
+from config.http.errors import RetryableError
 from tokens.chains.abi import codec
-from tokens.chains.evm.eth_calls import Question, ask
-from tokens.chains.rpc.client import Call, CallFailed, RpcClient
-from tokens.chains.rpc.quantities import read_amount, read_data, read_number, read_object
-from tokens.chains.rpc.responses import Refusal, refuse_failures
-from tokens.chains.transaction_types import Account, FeeQuote
+from tokens.chains.evm.eth_calls import ViewCall, call_views
+from tokens.chains.rpc.client import RpcClient
+from tokens.chains.rpc.quantities import parse_amount, parse_data, parse_object, parse_quantity
+from tokens.chains.rpc.responses import Call, CallFailure, RejectionKind, require_results
+from tokens.chains.transaction_types import AccountState, FeeQuote
 
 # No chain's base fee grows by more than an eighth from one block to the next (EIP-1559).
 _GROWTH = 8
 
-_DECIMALS = codec.load("token").function("decimals")
+_DECIMALS = codec.load_abi("token").function("decimals")
 
 
-def read_accounts(rpc: RpcClient, addresses: Sequence[str]) -> dict[str, Account]:
-    """As `Chain.read_accounts`."""
-    found: dict[str, Account] = {}
-    # Two calls for each, so that both are of one node.
+def read_accounts(rpc: RpcClient, addresses: Sequence[str]) -> dict[str, AccountState]:
+    """Implement `Chain.read_accounts`."""
+    found: dict[str, AccountState] = {}
+    # Two calls for each, so that both are served by one node.
     size = max(1, rpc.batch_size // 2)
     for start in range(0, len(addresses), size):
         found |= _read_part(rpc, addresses[start : start + size])
     return found
 
 
-def _read_part(rpc: RpcClient, addresses: Sequence[str]) -> dict[str, Account]:
-    def read(results: list[Any]) -> dict[str, Account]:
-        refuse_failures(results)
+def _read_part(rpc: RpcClient, addresses: Sequence[str]) -> dict[str, AccountState]:
+    def parse(results: list[Any]) -> dict[str, AccountState]:
+        require_results(results)
         told = zip(addresses, results[::2], results[1::2], strict=True)
         return {
-            address: Account(nonce=read_number(nonce), balance=read_amount(balance)) for address, nonce, balance in told
+            address: AccountState(nonce=parse_quantity(nonce), balance=parse_amount(balance))
+            for address, nonce, balance in told
         }
 
     calls: list[Call] = []
     for address in addresses:
         calls += [("eth_getTransactionCount", (address, "latest")), ("eth_getBalance", (address, "latest"))]
-    return rpc.ask(calls, read=read)
+    return rpc.query(calls, parse=parse)
 
 
 def read_fees(rpc: RpcClient) -> FeeQuote:
-    """As `Chain.read_fees`."""
+    """Implement `Chain.read_fees`."""
     calls = [
         ("eth_getBlockByNumber", ("latest", False)),
         ("eth_gasPrice", ()),
         ("eth_maxPriorityFeePerGas", ()),
     ]
-    return rpc.ask(calls, read=_read_fees)
+    return rpc.query(calls, parse=_read_fees)
 
 
 def _read_fees(results: list[Any]) -> FeeQuote:
     block, price, tip = results
-    refuse_failures([block, price])
-    base_fee = read_number(read_object(block, of="a block").get("baseFeePerGas"))
-    if isinstance(tip, CallFailed) and tip.kind is Refusal.METHOD:
-        # What transactions of the old kind usually pay holds the tip.
-        priority_fee = max(0, read_number(price) - base_fee)
+    require_results([block, price])
+    base_fee = parse_quantity(parse_object(block, of="a block").get("baseFeePerGas"))
+    if isinstance(tip, CallFailure) and tip.kind is RejectionKind.METHOD:
+        # The usual price of legacy transactions includes the tip.
+        priority_fee = max(0, parse_quantity(price) - base_fee)
     else:
-        refuse_failures([tip])
-        priority_fee = read_number(tip)
+        require_results([tip])
+        priority_fee = parse_quantity(tip)
     return FeeQuote(base_fee=base_fee + -(-base_fee // _GROWTH), priority_fee=priority_fee)
 
 
 def has_code(rpc: RpcClient, address: str, *, since: int) -> bool:
-    """As `Chain.has_code`."""
+    """Implement `Chain.has_code`."""
 
-    def read(results: list[Any]) -> bool:
-        refuse_failures(results)
+    def parse(results: list[Any]) -> bool:
+        require_results(results)
         head, code = results
-        if read_number(head) < since:
-            raise Retryable(f"it is behind: it lacks block {since}")
-        return read_data(code) != "0x"
+        if parse_quantity(head) < since:
+            raise RetryableError(f"it is behind: it lacks block {since}")
+        return parse_data(code) != "0x"
 
-    return rpc.ask([("eth_blockNumber", ()), ("eth_getCode", (address, "latest"))], read=read)
+    return rpc.query([("eth_blockNumber", ()), ("eth_getCode", (address, "latest"))], parse=parse)
 
 
 def read_decimals(rpc: RpcClient, address: str) -> int | None:
-    """As `Chain.read_decimals`."""
-    (answer,) = ask(rpc, [Question(contract=address, function=_DECIMALS)])
+    """Implement `Chain.read_decimals`."""
+    (answer,) = call_views(rpc, [ViewCall(contract=address, function=_DECIMALS)])
     return None if answer is None else int(answer["decimals"])

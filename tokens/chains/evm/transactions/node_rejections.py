@@ -1,13 +1,13 @@
-"""What a node's refusal of a signed transaction means. Pure.
+"""Classification of a node's rejection of a signed transaction. Pure.
 
-By the words, because nodes use one code for most: those of geth and its kin (op-geth, bsc, nitro), erigon, reth,
-nethermind, besu, monad and anvil, which providers hand on. The tests list them.
+By the text, because nodes use one code for most: texts of geth and its forks (op-geth, bsc, nitro), erigon, reth,
+nethermind, besu, monad and anvil, which providers pass on. The tests list them.
 """
 
 import re
 
-from tokens.chains.rpc.responses import CallFailed, Refusal
-from tokens.chains.transaction_types import Verdict
+from tokens.chains.rpc.responses import CallFailure, RejectionKind
+from tokens.chains.transaction_types import BroadcastStatus
 
 _REFUSED = (
     # Its form, and its signature.
@@ -24,29 +24,32 @@ _REFUSED = (
     # Fees and a nonce that no chain takes.
     r"priority fee per gas (?:is )?(?:higher than|exceeds)|tip (?:is )?(?:higher|above)|nonce has max value",
 )
-# In this order, because some words are part of others'.
+# In this order, because some texts contain others.
 _WORDS = tuple(
-    (verdict, re.compile("|".join(patterns)))
-    for verdict, patterns in (
+    (status, re.compile("|".join(patterns)))
+    for status, patterns in (
         (
-            Verdict.KNOWN,
+            BroadcastStatus.ALREADY_KNOWN,
             (
                 r"already ?known|known transaction|already imported|already exists|already_exists",
                 r"existing tx with same hash|already in (?:the )?(?:tx|mem)?pool",
             ),
         ),
-        (Verdict.NONCE_SPENT, (r"nonce (?:is )?too low|nonce_too_low|old ?nonce|lower than the current nonce",)),
         (
-            Verdict.UNDERPRICED,
+            BroadcastStatus.NONCE_SPENT,
+            (r"nonce (?:is )?too low|nonce_too_low|old ?nonce|lower than the current nonce",),
+        ),
+        (
+            BroadcastStatus.UNDERPRICED,
             (
                 r"replacement transaction|replacement ?not ?allowed|could not replace|not_replaced",
                 r"another transaction with same nonce|an existing transaction had higher priority",
             ),
         ),
-        # Before fees that are too low, whose words are part of some of these.
-        (Verdict.REFUSED, _REFUSED),
+        # Before fees that are too low: the texts of some of these contain theirs.
+        (BroadcastStatus.REJECTED, _REFUSED),
         (
-            Verdict.FEE_TOO_LOW,
+            BroadcastStatus.FEE_TOO_LOW,
             (
                 r"underpriced|less than (?:the )?(?:current )?(?:block )?base ?fee|fee ?too ?low|feepergas too low",
                 r"gas ?price (?:supplied )?(?:is )?(?:too low|below|less than)|tip too low",
@@ -56,13 +59,13 @@ _WORDS = tuple(
 )
 
 
-def verdict_of(refusal: CallFailed) -> Verdict:
-    """What a node's refusal says about the transaction, UNANSWERED where nothing follows from it.
+def classify_rejection(refusal: CallFailure) -> BroadcastStatus:
+    """Return what a node's rejection implies about the transaction; UNANSWERED where it implies nothing.
 
-    Limits of a node's own (its pool is full, its caller too fast, fees above its cap) say nothing: another one, or
-    the same one later, may take it.
+    Limits of the node itself (a full pool, a rate limit, a fee cap) imply nothing: another node, or the same one later,
+    may accept the transaction.
     """
-    if refusal.kind is Refusal.SENDER:
-        return Verdict.TOO_POOR
+    if refusal.kind is RejectionKind.SENDER:
+        return BroadcastStatus.INSUFFICIENT_FUNDS
     words = refusal.message.lower()
-    return next((verdict for verdict, pattern in _WORDS if pattern.search(words)), Verdict.UNANSWERED)
+    return next((status for status, pattern in _WORDS if pattern.search(words)), BroadcastStatus.UNKNOWN)

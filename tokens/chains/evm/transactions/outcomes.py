@@ -1,65 +1,65 @@
-"""What became of transactions that were sent: their receipts, of which a malformed one is no answer."""
+"""Outcomes of sent transactions from their receipts; a malformed receipt counts as no response."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tokens.chains.rpc.client import Call, RpcClient
-from tokens.chains.rpc.quantities import Malformed, read_hash, read_number, read_object
-from tokens.chains.rpc.responses import refuse_failures
-from tokens.chains.transaction_types import Outcome
-from tokens.chains.types import NodeUnavailable
+from tokens.chains.errors import NodeUnavailableError
+from tokens.chains.rpc.client import RpcClient
+from tokens.chains.rpc.quantities import MalformedResponseError, parse_hash, parse_object, parse_quantity
+from tokens.chains.rpc.responses import Call, require_results
+from tokens.chains.transaction_types import TransactionOutcome
 
 
-def read_outcomes(rpc: RpcClient, tx_hashes: Sequence[str]) -> dict[str, Outcome]:
-    """As `Chain.read_outcomes`."""
-    found: dict[str, Outcome] = {}
+def read_outcomes(rpc: RpcClient, tx_hashes: Sequence[str]) -> dict[str, TransactionOutcome]:
+    """Implement `Chain.read_outcomes`."""
+    found: dict[str, TransactionOutcome] = {}
     for part in _parts(rpc, tx_hashes):
         found |= _read_part(rpc, part)
     return found
 
 
-def _read_part(rpc: RpcClient, tx_hashes: Sequence[str]) -> dict[str, Outcome]:
-    def read(receipts: list[Any]) -> dict[str, Outcome]:
-        refuse_failures(receipts)
+def _read_part(rpc: RpcClient, tx_hashes: Sequence[str]) -> dict[str, TransactionOutcome]:
+    def parse(receipts: list[Any]) -> dict[str, TransactionOutcome]:
+        require_results(receipts)
         told = zip(tx_hashes, receipts, strict=True)
         return {tx_hash: _outcome(tx_hash, receipt) for tx_hash, receipt in told if receipt is not None}
 
-    return rpc.ask(_calls(tx_hashes), read=read)
+    return rpc.query(_calls(tx_hashes), parse=parse)
 
 
-def find_outcomes(rpc: RpcClient, tx_hashes: Sequence[str]) -> dict[str, Outcome]:
-    """As `Chain.find_outcomes`."""
-    found: dict[str, Outcome] = {}
+def find_outcomes(rpc: RpcClient, tx_hashes: Sequence[str]) -> dict[str, TransactionOutcome]:
+    """Implement `Chain.find_outcomes`."""
+    found: dict[str, TransactionOutcome] = {}
     for part in _parts(rpc, tx_hashes):
-        answers = [receipts for receipts in rpc.ask_every(_calls(part)) if receipts is not None]
-        if not answers:
-            raise NodeUnavailable(f"chain {rpc.chain_id} is out of reach (no node answered)")
-        for receipts in answers:
-            # Of two nodes that tell of different blocks, the setting's first counts.
+        results = [receipts for receipts in rpc.call_all(_calls(part)) if receipts is not None]
+        if not results:
+            raise NodeUnavailableError(f"chain {rpc.chain_id} is out of reach (no node answered)")
+        for receipts in results:
+            # Where two nodes report different blocks, the setting's first one counts.
             found = dict(_whole(part, receipts)) | found
     return found
 
 
-def _whole(tx_hashes: Sequence[str], receipts: Sequence[Any]) -> Iterator[tuple[str, Outcome]]:
+def _whole(tx_hashes: Sequence[str], receipts: Sequence[Any]) -> Iterator[tuple[str, TransactionOutcome]]:
     for tx_hash, receipt in zip(tx_hashes, receipts, strict=True):
         try:
             yield tx_hash, _outcome(tx_hash, receipt)
-        except Malformed:
-            # It has none, or no whole one; others are asked as well.
+        except MalformedResponseError:
+            # No receipt, or a malformed one; other nodes are queried as well.
             continue
 
 
-def _outcome(tx_hash: str, receipt: object) -> Outcome:
-    told = read_object(receipt, of="a receipt")
-    if read_hash(told.get("transactionHash")) != tx_hash:
-        raise Malformed("a receipt of another transaction")
-    return Outcome(
+def _outcome(tx_hash: str, receipt: object) -> TransactionOutcome:
+    told = parse_object(receipt, of="a receipt")
+    if parse_hash(told.get("transactionHash")) != tx_hash:
+        raise MalformedResponseError("a receipt of another transaction")
+    return TransactionOutcome(
         tx_hash=tx_hash,
-        succeeded=read_number(told.get("status"), below=2) == 1,
-        block_number=read_number(told.get("blockNumber")),
-        block_hash=read_hash(told.get("blockHash")),
-        gas_used=read_number(told.get("gasUsed")),
-        gas_price=read_number(told.get("effectiveGasPrice")),
+        succeeded=parse_quantity(told.get("status"), below=2) == 1,
+        block_number=parse_quantity(told.get("blockNumber")),
+        block_hash=parse_hash(told.get("blockHash")),
+        gas_used=parse_quantity(told.get("gasUsed")),
+        gas_price=parse_quantity(told.get("effectiveGasPrice")),
     )
 
 

@@ -1,4 +1,4 @@
-"""Signing transactions of EIP-1559: with keys of our own, or by a signer that keeps them and is asked over HTTP.
+"""Signing of EIP-1559 transactions: with local keys, or by a remote signer over HTTP.
 
 No error's text holds a key or a signer's URL.
 """
@@ -17,22 +17,23 @@ from eth_utils.exceptions import ValidationError
 from rlp.exceptions import DecodingError
 
 from config.http import json_client
-from tokens.chains.rpc.quantities import Malformed, read_data
-from tokens.chains.rpc.responses import CallFailed, read_single
-from tokens.chains.types import SignerRefused, SignerUnavailable
+from config.http.errors import PermanentError, RetryableError
+from tokens.chains.errors import SignerRejectedError, SignerUnavailableError
+from tokens.chains.rpc.quantities import MalformedResponseError, parse_data
+from tokens.chains.rpc.responses import CallFailure, parse_response
 
 _METHOD = "eth_signTransaction"
-# The first byte of a transaction of EIP-1559.
+# Type byte of an EIP-1559 transaction.
 _TYPE = b"\x02"
-# Those of the transaction, before the three of its signature.
+# Fields before the three of the signature.
 _FIELDS = 9
-# Characters of what a signer says.
+# Characters of a signer's message that are quoted.
 _LONGEST_QUOTE = 200
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UnsignedTransaction:
-    """A transaction of EIP-1559. `to` is EIP-55, `value` wei; both fees are the most that is paid, in wei a gas."""
+    """An EIP-1559 transaction. `to` is EIP-55, `value` wei; both fees are maxima in wei per gas."""
 
     chain_id: int
     nonce: int
@@ -45,30 +46,30 @@ class UnsignedTransaction:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Signed:
-    """The bytes that nodes take, and their hash in lower-case hex."""
+class RawTransaction:
+    """The signed bytes that nodes accept, and their hash in lower-case hex."""
 
     raw: bytes
     tx_hash: str
 
 
 class Signer(Protocol):
-    """Whoever has keys. Addresses are EIP-55."""
+    """A holder of keys. Addresses are EIP-55."""
 
     @property
     def addresses(self) -> frozenset[str]:
-        """Of the keys it has, or should have."""
+        """The addresses of its keys, configured or loaded."""
 
-    def sign(self, tx: UnsignedTransaction, *, address: str) -> Signed:
+    def sign(self, tx: UnsignedTransaction, *, address: str) -> RawTransaction:
         """Sign exactly this transaction with the key of the address.
 
-        Raises SignerUnavailable where trying again may help, and SignerRefused where it doesn't: no key of the address,
-        a policy against it, or an answer that is something else than what was asked for.
+        Raises SignerUnavailableError where a retry may help, and SignerRejectedError where it doesn't: no key of the
+        address, a policy against it, or a response other than the requested transaction.
         """
 
 
 class LocalSigner:
-    """Keys in the memory of this process, of 32 bytes each."""
+    """Private keys of 32 bytes each, in the memory of this process."""
 
     def __init__(self, private_keys: Iterable[bytes]) -> None:
         held = map(PrivateKey, private_keys)
@@ -78,43 +79,43 @@ class LocalSigner:
     def addresses(self) -> frozenset[str]:
         return frozenset(self._keys)
 
-    def sign(self, tx: UnsignedTransaction, *, address: str) -> Signed:
-        """As Signer says. The same transaction has the same signature, byte by byte (RFC 6979)."""
+    def sign(self, tx: UnsignedTransaction, *, address: str) -> RawTransaction:
+        """Sign as `Signer.sign`. The same transaction has the same signature, byte by byte (RFC 6979)."""
         if address not in self._keys:
-            raise SignerRefused(f"there is no key of {address}")
+            raise SignerRejectedError(f"there is no key of {address}")
         fields = _fields(tx)
         signature = self._keys[address].sign_msg_hash(_digest(fields))
         return _signed(_TYPE + rlp.encode([*fields, *map(_number, signature.vrs)]))
 
 
 class RemoteSigner:
-    """A signer over HTTP that answers `eth_signTransaction` as web3signer does, or as geth.
+    """An HTTP signer that implements `eth_signTransaction` as web3signer does, or as geth.
 
     Source: web3signer's documentation of its eth1 mode, and geth's `SignTransactionResult`.
     """
 
     def __init__(self, url: str, *, addresses: Iterable[str], timeout: float) -> None:
-        """`timeout` is in seconds, for the answer's head and for its body, each."""
+        """Store the settings; `timeout` is in seconds, for the response's head and for its body, each."""
         self._url, self._addresses, self._timeout = url, frozenset(addresses), timeout
 
     @property
     def addresses(self) -> frozenset[str]:
         return self._addresses
 
-    def sign(self, tx: UnsignedTransaction, *, address: str) -> Signed:
-        """As Signer says."""
+    def sign(self, tx: UnsignedTransaction, *, address: str) -> RawTransaction:
+        """Sign as `Signer.sign`."""
         if address not in self._addresses:
-            raise SignerRefused(f"the signer is not asked for {address}")
+            raise SignerRejectedError(f"the signer is not configured for {address}")
         params = [_parameters(tx, address=address)]
         body = {"jsonrpc": "2.0", "id": 1, "method": _METHOD, "params": params}
         try:
-            result = read_single(1, json_client.post_json(self._url, body, timeout=self._timeout), method=_METHOD)
-        except json_client.Retryable as error:
-            raise SignerUnavailable(f"the signer is not available: {_quote(str(error))}") from None
-        except json_client.Permanent as error:
-            raise SignerRefused(f"the signer refused: {error}") from None
-        if isinstance(result, CallFailed):
-            raise SignerRefused(f"the signer refused: {_quote(result.message)}")
+            result = parse_response(1, json_client.post_json(self._url, body, timeout=self._timeout), method=_METHOD)
+        except RetryableError as error:
+            raise SignerUnavailableError(f"the signer is not available: {_quote(str(error))}") from None
+        except PermanentError as error:
+            raise SignerRejectedError(f"the signer refused: {error}") from None
+        if isinstance(result, CallFailure):
+            raise SignerRejectedError(f"the signer refused: {_quote(result.message)}")
         raw = _read_raw(result)
         _check(raw, tx, address=address)
         return _signed(raw)
@@ -133,15 +134,15 @@ class JointSigner:
     def addresses(self) -> frozenset[str]:
         return frozenset(self._signers)
 
-    def sign(self, tx: UnsignedTransaction, *, address: str) -> Signed:
-        """As Signer says."""
+    def sign(self, tx: UnsignedTransaction, *, address: str) -> RawTransaction:
+        """Sign as `Signer.sign`."""
         if address not in self._signers:
-            raise SignerRefused(f"no signer has the key of {address}")
+            raise SignerRejectedError(f"no signer has the key of {address}")
         return self._signers[address].sign(tx, address=address)
 
 
 def _fields(tx: UnsignedTransaction) -> list[bytes | list[bytes]]:
-    """What is signed, in the order of EIP-1559; the access list is empty."""
+    """Return the signed fields in the order of EIP-1559; the access list is empty."""
     return [
         _number(tx.chain_id),
         _number(tx.nonce),
@@ -156,7 +157,7 @@ def _fields(tx: UnsignedTransaction) -> list[bytes | list[bytes]]:
 
 
 def _number(value: int) -> bytes:
-    """As RLP writes numbers: big-endian, without leading zeros."""
+    """Encode a number as RLP does: big-endian, without leading zeros."""
     return value.to_bytes((value.bit_length() + 7) // 8, "big")
 
 
@@ -164,12 +165,15 @@ def _digest(fields: list[bytes | list[bytes]]) -> bytes:
     return keccak(_TYPE + rlp.encode(fields))
 
 
-def _signed(raw: bytes) -> Signed:
-    return Signed(raw=raw, tx_hash="0x" + keccak(raw).hex())
+def _signed(raw: bytes) -> RawTransaction:
+    return RawTransaction(raw=raw, tx_hash="0x" + keccak(raw).hex())
 
 
 def _parameters(tx: UnsignedTransaction, *, address: str) -> dict[str, str]:
-    """web3signer takes its chain from its command line and passes over `chainId`; others want it."""
+    """Build the JSON-RPC parameter.
+
+    web3signer takes the chain from its command line and ignores `chainId`; others need it.
+    """
     return {
         "from": address,
         "to": tx.to,
@@ -184,34 +188,34 @@ def _parameters(tx: UnsignedTransaction, *, address: str) -> dict[str, str]:
 
 
 def _quote(words: str) -> str:
-    """The signer's own words in one short line, without the addresses of those that it asks in its turn."""
+    """Return the signer's message in one short line, without URLs of its upstreams."""
     return re.sub(r"\S+://\S+", "...", " ".join(words.split()))[:_LONGEST_QUOTE]
 
 
 def _read_raw(result: object) -> bytes:
-    """The bytes themselves (web3signer, anvil), or `raw` beside them taken apart (geth)."""
+    """Return the signed bytes: the result itself (web3signer, anvil), or its `raw` (geth)."""
     try:
-        return bytes.fromhex(read_data(result["raw"] if isinstance(result, dict) and "raw" in result else result)[2:])
-    except Malformed:
-        raise SignerRefused("the signer answered with something else than a transaction") from None
+        return bytes.fromhex(parse_data(result["raw"] if isinstance(result, dict) and "raw" in result else result)[2:])
+    except MalformedResponseError:
+        raise SignerRejectedError("the signer returned something else than a transaction") from None
 
 
 def _check(raw: bytes, tx: UnsignedTransaction, *, address: str) -> None:
-    """Raises SignerRefused unless these are the bytes of this very transaction with a signature of the address."""
+    """Raise SignerRejectedError unless these are this very transaction's bytes with a signature of the address."""
     fields = _fields(tx)
     try:
-        # It refuses every spelling but the shortest, so that equal fields are equal bytes.
+        # rlp rejects every encoding but the shortest, so that equal fields are equal bytes.
         found = rlp.decode(raw[1:]) if raw[:1] == _TYPE else []
     except DecodingError:
         found = []
     if found[:_FIELDS] != fields or len(found) != _FIELDS + 3:
-        raise SignerRefused("the signer signed something else than it was asked to")
-    if _who_signed(_digest(fields), found[_FIELDS:]) != address:
-        raise SignerRefused("the signer's signature is not that of the address")
+        raise SignerRejectedError("the signer signed something else than requested")
+    if _recover_signer(_digest(fields), found[_FIELDS:]) != address:
+        raise SignerRejectedError("the signer's signature is not that of the address")
 
 
-def _who_signed(digest: bytes, signature: list[bytes]) -> str | None:
-    """The address, None where it is no signature that nodes take: since EIP-2, `s` is in the lower half."""
+def _recover_signer(digest: bytes, signature: list[bytes]) -> str | None:
+    """Recover the address; None for a signature that nodes reject: since EIP-2, `s` is in the lower half."""
     if not all(isinstance(part, bytes) and not part.startswith(b"\0") for part in signature):
         return None
     parity, r, s = (int.from_bytes(part, "big") for part in signature)

@@ -1,4 +1,4 @@
-"""From a transaction's logs to launches: what counts, what is ignored, what stays unknown."""
+"""tokens/chains/evm/generations: launches in a transaction's logs, including ignored events and unknown fields."""
 
 import copy
 
@@ -38,7 +38,7 @@ from tests.nodes.launch_builder import (
     v31_launch,
 )
 from tests.nodes.recordings import RECORDED_LAUNCHES, V4_LAUNCHES, base, decoded, mined
-from tokens.chains.types import LaunchNotFound, LogUndecodable
+from tokens.chains.errors import LaunchNotFoundError, LogDecodingError
 from tokens.indexing.launch_rows import token_columns
 
 HIGH_TOKEN = "0x8888888888888888888888888888888888888888"
@@ -76,45 +76,45 @@ def allocation(token=TOKEN, *, by):
 
 @pytest.mark.parametrize("label", ["deploy-reverted", "deploy-zero-supply", "unrelated-transfer"])
 def test_a_recorded_transaction_without_a_launch_holds_none(label):
-    with pytest.raises(LaunchNotFound):
+    with pytest.raises(LaunchNotFoundError):
         mined(label).decode()
 
 
-def test_a_reverted_transaction_holds_no_launch_whatever_its_logs_say():
-    with pytest.raises(LaunchNotFound, match="reverted"):
+def test_a_reverted_transaction_holds_no_launch_whatever_logs_it_has():
+    with pytest.raises(LaunchNotFoundError, match="reverted"):
         transaction(mint(), v4_created(), to=FACTORY_V4, succeeded=False).decode()
 
 
 def test_a_transaction_without_logs_holds_no_launch():
-    with pytest.raises(LaunchNotFound):
+    with pytest.raises(LaunchNotFoundError):
         transaction(to=FACTORY_V4).decode()
 
 
-def test_a_token_created_by_anybody_else_is_no_launch():
+def test_a_token_created_by_another_contract_is_no_launch():
     forged = v4_created() | {"address": STRANGER}
-    with pytest.raises(LaunchNotFound):
+    with pytest.raises(LaunchNotFoundError):
         transaction(mint(), forged, to=FACTORY_V4).decode()
 
 
 @pytest.mark.parametrize("factory", [FACTORY_V1, FACTORY_V2, FACTORY_V3])
 def test_a_factory_that_emits_another_generations_event_launches_nothing(factory):
-    with pytest.raises(LaunchNotFound):
+    with pytest.raises(LaunchNotFoundError):
         transaction(mint(), v4_created() | {"address": factory.lower()}, to=factory).decode()
 
 
 def test_a_factory_of_another_chain_launches_nothing():
     # Ethereum's factory.
     foreign = v4_created() | {"address": "0x6c8599779b03b00aaae63c6378830919abb75473"}
-    with pytest.raises(LaunchNotFound):
+    with pytest.raises(LaunchNotFoundError):
         transaction(mint(), foreign, to=FACTORY_V4).decode()
 
 
 def test_anonymous_logs_of_a_factory_are_no_launch():
-    with pytest.raises(LaunchNotFound):
+    with pytest.raises(LaunchNotFoundError):
         transaction({"address": FACTORY_V4.lower(), "topics": [], "data": "0x"}, to=FACTORY_V4).decode()
 
 
-# Malformed.
+# MalformedResponseError.
 
 
 def cut(data):
@@ -136,7 +136,7 @@ BROKEN = {
 def test_a_malformed_launch_of_a_factory_is_undecodable(damage):
     broken = mined("deploy-plain")
     broken.receipt["logs"][-1] = damage(broken.logs[-1])
-    with pytest.raises(LogUndecodable):
+    with pytest.raises(LogDecodingError):
         broken.decode()
 
 
@@ -148,7 +148,7 @@ def test_whatever_log_is_cut_short_nothing_but_undecodable_is_raised(label):
         damaged.logs[index]["data"] = cut(damaged.logs[index]["data"])
         try:
             launches = damaged.decode()
-        except LogUndecodable:
+        except LogDecodingError:
             continue
         assert launches == whole
 
@@ -167,7 +167,7 @@ def test_a_text_needs_no_padding():
 
 
 def merged(*labels):
-    """One transaction that holds the logs of several, through a contract that is no factory."""
+    """Build one transaction with the logs of several, through a contract that is no factory."""
     together, *rest = (mined(label) for label in labels)
     together.transaction["to"] = STRANGER
     for other in rest:
@@ -187,12 +187,12 @@ def test_all_launches_of_one_transaction_are_found_in_log_order():
 def test_launches_of_one_transaction_do_not_mix():
     together = merged(*V4_LAUNCHES, "legacy-v31-deploy").decode()
     for label, launch in zip([*V4_LAUNCHES, "legacy-v31-deploy"], together, strict=True):
-        (alone,) = mined(label).decode()
+        (single,) = mined(label).decode()
         same = ("token", "name", "supply", "locker", "pool", "fees", "fee_recipients", "positions", "airdrop")
-        assert [getattr(launch, name) for name in same] == [getattr(alone, name) for name in same]
-        assert launch.sniper_tax == alone.sniper_tax
-        assert (launch.vault and launch.vault.amount) == (alone.vault and alone.vault.amount)
-        assert (launch.dev_buy and launch.dev_buy.amount) == (alone.dev_buy and alone.dev_buy.amount)
+        assert [getattr(launch, name) for name in same] == [getattr(single, name) for name in same]
+        assert launch.sniper_tax == single.sniper_tax
+        assert (launch.vault and launch.vault.amount) == (single.vault and single.vault.amount)
+        assert (launch.dev_buy and launch.dev_buy.amount) == (single.dev_buy and single.dev_buy.amount)
 
 
 # Through another contract.
@@ -274,7 +274,7 @@ def test_empty_texts_stay_empty_and_an_empty_cast_hash_is_unknown():
 
 
 @pytest.mark.parametrize(("token", "is_token0"), [(TOKEN, True), (HIGH_TOKEN, False)])
-def test_ticks_are_told_as_if_the_token_were_token0(token, is_token0):
+def test_ticks_are_returned_as_if_the_token_were_token0(token, is_token0):
     assert (token.lower() < WETH) == is_token0
     launch = only(v31_launch(token=token))
     (position,) = launch.positions
@@ -339,7 +339,7 @@ def test_the_supply_is_unknown_where_nothing_was_minted():
 
 @pytest.mark.parametrize("change", [{"data": "0x"}, {"data": "0x01"}, {"data": "0xzz"}])
 def test_a_malformed_mint_is_undecodable(change):
-    with pytest.raises(LogUndecodable):
+    with pytest.raises(LogDecodingError):
         transaction(mint() | change, v4_created(), to=STRANGER).decode()
 
 
@@ -358,10 +358,10 @@ def test_a_reward_of_another_token_is_ignored():
 
 
 @pytest.mark.parametrize("label", RECORDED_LAUNCHES)
-def test_v4_alone_tells_what_its_extensions_got(label):
+def test_only_v4_reports_what_its_extensions_got(label):
     (created,) = (log["args"] for log in decoded(label)["decodedLogs"] if log["event"] == "TokenCreated")
-    told = created.get("extensionsSupply")
-    assert only(mined(label)).extensions_supply == (int(told) if label in V4_LAUNCHES else None)
+    supply_text = created.get("extensionsSupply")
+    assert only(mined(label)).extensions_supply == (int(supply_text) if label in V4_LAUNCHES else None)
 
 
 def test_a_foreign_vault_is_ignored():
@@ -373,7 +373,7 @@ def test_a_foreign_vault_is_ignored():
     assert only(v4_launch(allocation(HIGH_TOKEN, by=known), extensions=(known,))).vault is None
 
 
-def test_the_rewards_of_v31_go_to_those_whom_the_launch_names_and_not_to_their_admins():
+def test_the_rewards_of_v31_go_to_those_that_the_launch_names_and_not_to_their_admins():
     signature = "TokenRewardAdded(uint256,uint256,address,address)"
     added = event(LOCKER, signature, 42, 30, DEPLOYER, DEPLOYER, indexed=(2, 3))
     shares = only(v31_launch(added)).fee_recipients
@@ -415,16 +415,16 @@ def test_a_foreign_fee_and_sniper_tax_are_ignored():
 
 
 def test_a_foreign_position_gives_no_locker():
-    taken = [log for log in v31_launch().logs if log["address"] != POSITION_MANAGER.lower()]
+    from_launch = [log for log in v31_launch().logs if log["address"] != POSITION_MANAGER.lower()]
     forged = [log | {"address": STRANGER} for log in v31_launch().logs if log["address"] == POSITION_MANAGER.lower()]
-    assert only(transaction(*forged, *taken, to=STRANGER)).locker is None
+    assert only(transaction(*forged, *from_launch, to=STRANGER)).locker is None
     assert only(v31_launch()).locker == LOCKER
 
 
-# What v4 leaves out.
+# Fields without a value in v4.
 
 
-def test_a_v4_launch_of_which_nothing_else_is_told_has_unknowns():
+def test_a_v4_launch_without_other_events_has_unknowns():
     launch = only(v4_launch())
     assert (launch.fees, launch.vault, launch.airdrop, launch.dev_buy, launch.sniper_tax) == (None,) * 5
     assert (launch.position_id, launch.presale_id, launch.requestor_fid, launch.cast_hash) == (None,) * 4
@@ -435,7 +435,7 @@ def test_a_v4_launch_of_which_nothing_else_is_told_has_unknowns():
     assert not any(extensions.values())
 
 
-def test_the_tick_spacing_is_told_by_the_hook_where_the_locker_does_not():
+def test_the_tick_spacing_is_that_of_the_hook_where_the_locker_has_none():
     created = event(
         HOOK_V4, "PoolCreatedFactory(address,address,bytes32,int24,int24,address,address)",
         WETH, TOKEN, RAW_POOL_ID, -230_400, 60, LOCKER_V4, MEV_MODULE_V4, indexed=(0, 1),
@@ -453,7 +453,7 @@ def test_a_fee_preference_that_is_unknown_means_both(preferences, currencies):
     assert [share.token for share in launch.fee_recipients] == currencies
 
 
-def test_fees_are_told_in_bps_with_their_fractions():
+def test_fees_are_returned_in_bps_with_their_fractions():
     odd = event(HOOK_V4, "PoolInitialized(bytes32,uint24,uint24)", RAW_POOL_ID, 10_050, 25)
     fees = only(v4_launch(odd)).fees
     assert (fees.clanker_fee, fees.paired_fee) == (100.5, 0.25)
@@ -479,8 +479,8 @@ def test_a_presale_is_known_by_its_contract_that_called_the_factory():
     assert only(transaction(mint(), created, deployed, to=PRESALE_V4)).presale_id == 5
 
 
-def test_a_presale_of_anybody_elses_contract_is_ignored():
-    # SENDER called the factory, and may emit what it likes.
+def test_a_presale_of_an_unregistered_contract_is_ignored():
+    # SENDER called the factory, and may emit any event.
     assert only(v4_launch()).msg_sender == SENDER
     assert only(v4_launch(event(SENDER, "PresaleDeployed(uint256,address)", 5, TOKEN, indexed=(0,)))).presale_id is None
 
@@ -501,7 +501,7 @@ def test_the_other_decoders_launches_are_all_of_ours():
         assert [args["tokenAddress"] for args in created] == [launch.token for launch in mined(label).decode()]
 
 
-def test_v31_rewards_are_told_by_the_locker_that_holds_the_position():
+def test_v31_rewards_are_those_of_the_locker_that_holds_the_position():
     signature = "TokenRewardAdded(uint256,uint256,address,address)"
     rewards = [
         event(by, signature, position, percent, DEPLOYER, SENDER, indexed=(2, 3))

@@ -1,4 +1,4 @@
-"""Events after launch, decoded as another decoder read them from the same recorded transactions."""
+"""tokens/chains/evm/generations/event_decoding.py: events after launch, against another decoder."""
 
 import pytest
 
@@ -16,9 +16,9 @@ from tests.nodes.launch_builder import (
     v4_launch,
 )
 from tests.nodes.recordings import EVENT_TRANSACTIONS, base, decoded, mined
+from tokens.chains.errors import LaunchNotFoundError, LogDecodingError
 from tokens.chains.evm.generations import event_decoding
-from tokens.chains.evm.generations.event_decoding import EventKind, FeePayment, Source
-from tokens.chains.types import LaunchNotFound, LogUndecodable
+from tokens.chains.evm.generations.event_decoding import EventKind, EventSource, FeePayment
 from tokens.indexing.fact_json import event_facts
 
 FEE_LOCKER = "0xF3622742b1E446D92e45E22923Ef11C2fcD55D68"
@@ -26,7 +26,7 @@ LEGACY_CLAIM = "(address,address,address,uint256,uint256,uint256,uint256)"
 V31_CLAIM = (
     "ClaimedRewards(uint256,address,address,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256)"
 )
-# What the published ABI calls the totals of currency 0 and currency 1.
+# The totals of currency 0 and currency 1, by their names in the published ABI.
 SWAPPED = {"totalAmount1": "total0", "totalAmount0": "total1"}
 OURS = {
     "UpdateAdmin",
@@ -44,7 +44,7 @@ OURS = {
 
 
 def read_events(recorded):
-    return [event_decoding.decode(log) for log in recorded.read().event_logs]
+    return [event_decoding.decode_event(log) for log in recorded.read().event_logs]
 
 
 def payments(recorded):
@@ -59,7 +59,7 @@ def test_it_reads_what_the_other_decoder_read(label):
     assert [one.emitter.lower() for one in found] == [log["address"] for log in expected]
     for one, log in zip(found, expected, strict=True):
         arguments = {SWAPPED.get(name, name): value for name, value in log["args"].items()}
-        # The other decoder tells small numbers as numbers.
+        # The other decoder writes small integers as numbers.
         texts = {name: str(value) if isinstance(value, int) else value for name, value in arguments.items()}
         assert event_facts(one.arguments) == texts
 
@@ -91,7 +91,7 @@ def test_a_claim_of_v31_pays_three_parties_in_two_currencies():
     ]
 
 
-def test_one_who_is_paid_twice_in_a_currency_is_paid_once():
+def test_a_recipient_that_is_paid_twice_in_a_currency_is_paid_once():
     claim = event(
         LOCKER, V31_CLAIM, 42, SENDER, SENDER, STRANGER, TOKEN, WETH, 1, 20, 300, 4000, 50_000, 0, indexed=(0, 1, 2)
     )
@@ -114,17 +114,17 @@ def test_a_locker_without_a_fee_names_no_currencies(name):
     )
 
 
-def test_a_collection_pays_nobody_yet():
+def test_a_collection_pays_no_recipient_yet():
     assert payments(mined("collect-plain")) == []
 
 
-def test_events_of_one_name_are_told_apart_by_their_signature():
+def test_events_of_one_name_are_distinguished_by_their_signature():
     found = [
         read_events(mined(label))[0]
         for label in ("collect-plain", "legacy-v31-claim", "legacy-v2-claim", "legacy-v0-claim")
     ]
     assert [one.kind for one in found] == [EventKind.FEES_COLLECTED, *[EventKind.FEES_CLAIMED] * 3]
-    assert {one.source for one in found} == {Source.ITS_LOCKER}
+    assert {one.source for one in found} == {EventSource.ITS_LOCKER}
     assert [one.token is None for one in found] == [False, True, True, True]
     assert [one.position_id for one in found] == [None, 1, None, None]
 
@@ -133,7 +133,7 @@ def test_a_launch_may_hold_events_too():
     facts = mined("deploy-devbuy").read()
     assert [launch.symbol for launch in facts.launches] == [mined("deploy-devbuy").decode()[0].symbol]
     (collected,) = facts.event_logs
-    assert event_decoding.decode(collected).kind is EventKind.FEES_COLLECTED
+    assert event_decoding.decode_event(collected).kind is EventKind.FEES_COLLECTED
     assert collected.log_index < facts.launches[0].log_index
 
 
@@ -150,13 +150,13 @@ def test_a_malformed_event_is_found_and_refused_when_it_is_decoded(broken):
     log = recorded.logs[1]
     log.update(broken if "data" in broken else {"topics": log["topics"][: broken["topics"]]})
     (found,) = recorded.read().event_logs
-    with pytest.raises(LogUndecodable, match="ClaimTokens"):
-        event_decoding.decode(found)
+    with pytest.raises(LogDecodingError, match="ClaimTokens"):
+        event_decoding.decode_event(found)
 
 
 def test_a_reverted_transaction_holds_nothing():
     claim = event(FEE_LOCKER, "ClaimTokens(address,address,uint256)", SENDER, WETH, 1, indexed=(0, 1))
-    with pytest.raises(LaunchNotFound, match="reverted"):
+    with pytest.raises(LaunchNotFoundError, match="reverted"):
         transaction(claim, to=FEE_LOCKER, succeeded=False).read()
 
 
@@ -172,6 +172,8 @@ def test_texts_are_cleaned():
 
 
 def test_sources_that_are_roles_are_roles_of_the_registry():
-    roles = {source for source in Source if source not in (Source.ITSELF, Source.ITS_LOCKER, Source.POOL)}
+    roles = {
+        source for source in EventSource if source not in (EventSource.ITSELF, EventSource.ITS_LOCKER, EventSource.POOL)
+    }
     assert all(base().addresses(role) for role in roles)
     assert LOCKER_V4 in base().addresses("locker")

@@ -1,4 +1,4 @@
-"""Names, metadata and contexts are arbitrary bytes: they never fail, and PostgreSQL takes what they become."""
+"""tokens/chains/evm/generations: names, metadata and contexts as arbitrary bytes, which must not fail in PostgreSQL."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def stored(mined_transaction):
-    """The record of the transaction's only launch after it was in the database, as a caller reads it."""
+    """Return the record of the transaction's only launch after a round trip through the database."""
     (launch,) = mined_transaction.decode()
     columns = token_columns(launch, chain=base(), presets=())
     Token.objects.all().delete()
@@ -90,7 +90,7 @@ def test_metadata_that_are_no_json_object_are_the_description(text):
     assert with_context(text) == EMPTY_CONTEXT
 
 
-def test_empty_metadata_tell_nothing():
+def test_empty_metadata_have_no_fields():
     assert with_metadata("") == EMPTY_METADATA
     assert with_metadata("{}") == EMPTY_METADATA
     assert with_context("") == EMPTY_CONTEXT
@@ -219,7 +219,7 @@ def test_whatever_launchers_write_is_stored_and_answered(db, name, symbol, image
 
 
 @pytest.mark.parametrize("length", [3_000, 100_000])
-def test_a_long_name_can_be_told_as_a_copy(length):
+def test_a_long_name_can_be_recognised_as_a_copy(length):
     # Different characters, so that nothing is compressed.
     name = "".join(chr(0x4E00 + index * 7919 % 20_000) for index in range(length))
     stored(v4_launch(name=name))

@@ -1,4 +1,4 @@
-"""What a node tells of an LP position's uncollected fees, and of whom they belong to."""
+"""tokens/chains/evm/generations/v0_to_v3_1: the uncollected fees of an LP position, and their recipients."""
 
 import pytest
 
@@ -6,11 +6,11 @@ from tests.nodes.launch_builder import LOCKER, POSITION_MANAGER, STRANGER, TOKEN
 from tests.nodes.locker_responses import answer, collects, decimals, position, team_exception, team_percent
 from tests.nodes.recorded_node import Reply
 from tests.nodes.recordings import base, mined
+from tokens.chains.errors import FeesUnavailableError, NodeUnavailableError
 from tokens.chains.evm.evm_chain import EvmChain
-from tokens.chains.registry.chains import load
+from tokens.chains.registry.chains import load_registry
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.token_fees import FeeAmount
-from tokens.chains.types import FeesUnreadable, NodeUnavailable
 
 CURRENCIES = (TOKEN, WETH)
 ACCESSORS = ("_fee", "_clankerTeamFee", "_clankerTeamReward")
@@ -22,54 +22,54 @@ EXCEPTIONS = {
 
 @pytest.fixture
 def read(node):
-    """Reads the fees of a position from the node."""
+    """Return a function that reads the fees of a position from the node."""
     chain = EvmChain(info=base(), rpc=RpcClient(chain_id=8453, urls=(node.url,), attempts=1))
     return chain.read_uncollected_fees
 
 
 @pytest.fixture
 def locked(node):
-    """Position 42 of TOKEN and WETH in LOCKER, with 1,000 and 2,000 to collect."""
+    """Serve position 42 of TOKEN and WETH in LOCKER, with 1,000 and 2,000 to collect."""
     position(node, 42, owner=LOCKER, currencies=CURRENCIES)
     collects(node, 42, owner=LOCKER, amounts=(1000, 2000))
     decimals(node, TOKEN, 18)
     return node
 
 
-def test_it_refuses_a_position_that_the_chain_does_not_know(read):
-    with pytest.raises(FeesUnreadable):
+def test_it_refuses_a_position_that_the_chain_lacks(read):
+    with pytest.raises(FeesUnavailableError):
         read(42)
 
 
 def test_it_refuses_a_position_whose_owner_can_not_collect(read, node):
     position(node, 42, owner=LOCKER, currencies=CURRENCIES)
     decimals(node, TOKEN, 18)
-    with pytest.raises(FeesUnreadable):
+    with pytest.raises(FeesUnavailableError):
         read(42)
 
 
 def test_it_refuses_a_currency_without_decimals(read, node):
     position(node, 42, owner=LOCKER, currencies=CURRENCIES)
     collects(node, 42, owner=LOCKER, amounts=(1000, 2000))
-    with pytest.raises(FeesUnreadable):
+    with pytest.raises(FeesUnavailableError):
         read(42)
 
 
 def test_it_refuses_half_an_answer(read, locked):
     answer(locked, POSITION_MANAGER, call("positions(uint256)", 42), ["uint96"], 0)
-    with pytest.raises(FeesUnreadable):
+    with pytest.raises(FeesUnavailableError):
         read(42)
 
 
-def test_it_says_when_no_node_answers(read, node):
+def test_it_reports_when_no_node_answers(read, node):
     node.behave = lambda body: Reply(b"", status=503)
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         read(42)
 
 
 def test_it_refuses_on_a_chain_without_a_position_manager(node):
-    chain = EvmChain(info=load().chain(1), rpc=RpcClient(chain_id=1, urls=(node.url,)))
-    with pytest.raises(FeesUnreadable):
+    chain = EvmChain(info=load_registry().chain(1), rpc=RpcClient(chain_id=1, urls=(node.url,)))
+    with pytest.raises(FeesUnavailableError):
         chain.read_uncollected_fees(42)
     assert node.calls == []
 
@@ -102,13 +102,13 @@ def test_it_takes_two_requests(read, locked):
 
 def test_the_fees_are_collected_for_and_by_the_present_owner(read, locked):
     read(42)
-    (asked,) = [
+    (sent,) = [
         entry["params"][0]
         for entry in locked.calls
         if entry["method"] == "eth_call" and entry["params"][0]["data"].startswith("0xfc6f7865")
     ]
-    assert asked["from"] == LOCKER
-    assert asked["data"] == call("collect((uint256,address,uint128,uint128))", (42, LOCKER, 2**128 - 1, 2**128 - 1))
+    assert sent["from"] == LOCKER
+    assert sent["data"] == call("collect((uint256,address,uint128,uint128))", (42, LOCKER, 2**128 - 1, 2**128 - 1))
 
 
 def test_decimals_are_the_currencys_own(read, node):
@@ -124,7 +124,7 @@ def test_the_teams_percentage_of_an_unknown_locker_stays_unknown(read, locked):
 
 @pytest.mark.parametrize("accessor", ACCESSORS)
 @pytest.mark.parametrize("percent", [0, 60, 100])
-def test_each_kind_of_locker_tells_the_teams_percentage(read, locked, accessor, percent):
+def test_each_kind_of_locker_returns_the_teams_percentage(read, locked, accessor, percent):
     team_percent(locked, LOCKER, percent, accessor=accessor)
     assert read(42).team_percent == percent
 

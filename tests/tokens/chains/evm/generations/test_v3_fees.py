@@ -1,4 +1,4 @@
-"""Whose the uncollected fees of generations v0 to v3.1 are, by each kind of locker, and what recorded claims paid."""
+"""tokens/chains/evm/generations/v0_to_v3_1: uncollected fees and their recipients, against recorded claims."""
 
 import pytest
 from hypothesis import given
@@ -16,11 +16,11 @@ from tests.nodes.locker_responses import (
 )
 from tests.nodes.recorded_node import Reply
 from tests.nodes.recordings import base, mined, recorded_chain
+from tokens.chains.errors import FeesUnavailableError, NodeUnavailableError, UnknownContractError
 from tokens.chains.evm.evm_chain import EvmChain
-from tokens.chains.registry.chains import load
+from tokens.chains.registry.chains import load_registry
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.token_fees import Currency, FeeShare, divide, total
-from tokens.chains.types import ContractUnknown, FeesUnreadable, NodeUnavailable
+from tokens.chains.token_fees import Currency, FeeShare, split_by_bps, sum_shares
 
 HEAD = 209
 CREATOR, INTERFACE, TEAM = (f"0x{digit * 40}" for digit in "567")
@@ -29,7 +29,7 @@ REWARDS_OF_V31 = ["uint256", "uint256", "(address,address)", "(address,address)"
 
 @pytest.fixture
 def read(node):
-    """Reads the fees of a position from the node."""
+    """Return a function that reads the fees of a position from the node."""
 
     def read(number=42, *, launched_for=()):
         chain = EvmChain(info=base(), rpc=RpcClient(chain_id=8453, urls=(node.url,), attempts=1))
@@ -40,22 +40,22 @@ def read(node):
 
 @pytest.fixture
 def locked(node):
-    """Position 42 of TOKEN and WETH in LOCKER, with 1,001 and 99 to collect."""
+    """Serve position 42 of TOKEN and WETH in LOCKER, with 1,001 and 99 to collect."""
     position(node, 42, owner=LOCKER, currencies=(TOKEN, WETH))
     collects(node, 42, owner=LOCKER, amounts=(1001, 99))
     decimals(node, TOKEN, 18)
     return node
 
 
-def says(node, accessor, who, *arguments, locker=LOCKER):
-    """Have a locker name somebody."""
+def returns_account(node, accessor, account, *arguments, locker=LOCKER):
+    """Have a locker return this account."""
     kinds = ["address", "uint256"] if accessor.startswith("_user") else ["address"]
     signature = f"{accessor}({'uint256' if arguments else ''})"
-    answer(node, locker, call(signature, *arguments), kinds, who, *arguments[: len(kinds) - 1])
+    answer(node, locker, call(signature, *arguments), kinds, account, *arguments[: len(kinds) - 1])
 
 
-def says_rewards(node, percent, creator, interface, *, number=42, locker=LOCKER):
-    """Have a locker of v3.1 say who gets a position's fees."""
+def returns_rewards(node, percent, creator, interface, *, number=42, locker=LOCKER):
+    """Have a locker of v3.1 return the recipients of a position's fees."""
     values = (number, percent, (STRANGER, creator), (STRANGER, interface))
     answer(node, locker, call("tokenRewards(uint256)", number), REWARDS_OF_V31, *values)
 
@@ -65,7 +65,7 @@ def pending(fees):
 
 
 def payouts(locker):
-    """Receiver -> what the recorded claim from a locker paid him in each of the pool's currencies."""
+    """Return receiver -> amount of each of the pool's currencies in the recorded claim from a locker."""
     topic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
     found = {}
     for receipt in recorded_chain()["receipts"].values():
@@ -85,44 +85,44 @@ def by_currency(fees):
     }
 
 
-def test_it_refuses_a_position_that_the_chain_does_not_know(read):
-    with pytest.raises(FeesUnreadable):
+def test_it_refuses_a_position_that_the_chain_lacks(read):
+    with pytest.raises(FeesUnavailableError):
         read(42)
 
 
 def test_it_refuses_a_position_whose_owner_can_not_collect(read, node):
     position(node, 42, owner=LOCKER, currencies=(TOKEN, WETH))
     decimals(node, TOKEN, 18)
-    with pytest.raises(FeesUnreadable):
+    with pytest.raises(FeesUnavailableError):
         read(42)
 
 
 def test_it_names_the_position_manager_that_the_registry_lacks(node):
-    chain = EvmChain(info=load().chain(1), rpc=RpcClient(chain_id=1, urls=(node.url,)))
-    with pytest.raises(ContractUnknown, match="v3_position_manager"):
+    chain = EvmChain(info=load_registry().chain(1), rpc=RpcClient(chain_id=1, urls=(node.url,)))
+    with pytest.raises(UnknownContractError, match="v3_position_manager"):
         chain.read_v3_fees(42, launched_for=())
     assert node.calls == []
 
 
-def test_it_says_when_no_node_answers(read, node):
+def test_it_reports_when_no_node_answers(read, node):
     node.behave = lambda body: Reply(b"", status=503)
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         read(42)
 
 
-def test_it_asks_about_one_block_in_four_requests(read, locked):
+def test_it_reads_one_block_in_four_requests(read, locked):
     read(42)
-    asked = {entry["params"][1] for entry in locked.calls if entry["method"] == "eth_call"}
-    assert asked == {hex(HEAD)}
+    blocks = {entry["params"][1] for entry in locked.calls if entry["method"] == "eth_call"}
+    assert blocks == {hex(HEAD)}
     bodies = [body for body in locked.received if isinstance(body, list) or body["method"] == "eth_blockNumber"]
     assert len(bodies) == 4
 
 
-def test_fees_of_a_locker_of_an_unknown_kind_are_nobodys(read, locked):
+def test_fees_of_a_locker_of_an_unknown_kind_have_no_recipient(read, locked):
     assert read(42).shares == (FeeShare(recipient=None, harvested=(0, 0), pending=(1001, 99)),)
 
 
-def test_the_currencies_tell_their_symbols_where_they_have_any(read, locked):
+def test_the_currencies_have_their_symbols_where_they_have_any(read, locked):
     assert read(42).currencies == (
         Currency(address=TOKEN, symbol=None, decimals=18),
         Currency(address=WETH, symbol="WETH", decimals=18),
@@ -135,35 +135,35 @@ def test_the_currencies_tell_their_symbols_where_they_have_any(read, locked):
 )
 def test_a_shared_locker_pays_the_recipient_what_rounding_leaves(read, locked, percent, user, team):
     team_percent(locked, LOCKER, percent, accessor=team)
-    says(locked, user, CREATOR, 42)
-    says(locked, "_clankerTeamRecipient", TEAM)
+    returns_account(locked, user, CREATOR, 42)
+    returns_account(locked, "_clankerTeamRecipient", TEAM)
     assert pending(read(42)) == {TEAM: (600, 59), CREATOR: (401, 40)}
 
 
 def test_a_tokens_own_locker_pays_its_owner(read, locked):
     team_percent(locked, LOCKER, 50, accessor="_fee")
-    says(locked, "owner", CREATOR)
-    says(locked, "_feeRecipient", TEAM)
+    returns_account(locked, "owner", CREATOR)
+    returns_account(locked, "_feeRecipient", TEAM)
     assert pending(read(42)) == {TEAM: (500, 49), CREATOR: (501, 50)}
 
 
 def test_the_owner_of_a_shared_locker_is_not_its_recipient(read, locked):
     team_percent(locked, LOCKER, 60, accessor="_clankerTeamReward")
-    says(locked, "owner", STRANGER)
+    returns_account(locked, "owner", STRANGER)
     assert pending(read(42)) == {None: (1001, 99)}
 
 
 def test_a_team_without_a_percentage_is_no_recipient(read, locked):
     team_percent(locked, LOCKER, 0, accessor="_fee")
-    says(locked, "owner", CREATOR)
-    says(locked, "_feeRecipient", TEAM)
+    returns_account(locked, "owner", CREATOR)
+    returns_account(locked, "_feeRecipient", TEAM)
     assert pending(read(42)) == {CREATOR: (1001, 99)}
 
 
 def test_an_exception_replaces_team_and_percentage(read, locked):
     team_percent(locked, LOCKER, 60, accessor="_clankerTeamReward")
-    says(locked, "_userRewardRecipientForToken", CREATOR, 42)
-    says(locked, "_clankerTeamRecipient", TEAM)
+    returns_account(locked, "_userRewardRecipientForToken", CREATOR, 42)
+    returns_account(locked, "_clankerTeamRecipient", TEAM)
     team_exception(locked, LOCKER, 42, recipient=STRANGER, percent=10, accessor="_teamOverrideRewardRecipientForToken")
     assert pending(read(42)) == {STRANGER: (100, 9), CREATOR: (901, 90)}
 
@@ -177,27 +177,27 @@ def test_an_exception_replaces_team_and_percentage(read, locked):
     ],
 )
 def test_v31_divides_among_team_creator_and_interface(read, locked, percent, expected):
-    says_rewards(locked, percent, CREATOR, INTERFACE)
-    says(locked, "teamRecipient", TEAM)
+    returns_rewards(locked, percent, CREATOR, INTERFACE)
+    returns_account(locked, "teamRecipient", TEAM)
     assert pending(read(42)) == expected
 
 
 def test_v31_has_exceptions_of_the_teams_address(read, locked):
-    says_rewards(locked, 80, CREATOR, INTERFACE)
-    says(locked, "teamRecipient", TEAM)
-    says(locked, "teamOverrideRewardRecipientForToken", STRANGER, 42)
+    returns_rewards(locked, 80, CREATOR, INTERFACE)
+    returns_account(locked, "teamRecipient", TEAM)
+    returns_account(locked, "teamOverrideRewardRecipientForToken", STRANGER, 42)
     assert pending(read(42)) == {STRANGER: (200, 19), CREATOR: (801, 80)}
 
 
-def test_v31_gives_the_part_of_nobody_to_the_team(read, locked):
-    says_rewards(locked, 40, CREATOR, ZERO)
-    says(locked, "teamRecipient", TEAM)
+def test_v31_gives_the_part_without_a_recipient_to_the_team(read, locked):
+    returns_rewards(locked, 40, CREATOR, ZERO)
+    returns_account(locked, "teamRecipient", TEAM)
     assert pending(read(42)) == {TEAM: (601, 60), CREATOR: (400, 39)}
 
 
-def test_the_lockers_word_goes_before_the_launchs(read, locked):
-    says_rewards(locked, 40, CREATOR, INTERFACE)
-    says(locked, "teamRecipient", TEAM)
+def test_the_locker_overrides_the_launch(read, locked):
+    returns_rewards(locked, 40, CREATOR, INTERFACE)
+    returns_account(locked, "teamRecipient", TEAM)
     assert set(pending(read(42, launched_for=[(STRANGER, 8_000)]))) == {TEAM, CREATOR, INTERFACE}
 
 
@@ -209,23 +209,23 @@ def test_the_lockers_word_goes_before_the_launchs(read, locked):
         ([], {None: (1001, 99)}),
     ],
 )
-def test_the_launch_tells_the_split_where_the_locker_does_not(read, locked, launched_for, expected):
-    # Zeros, as of a position that it does not know.
+def test_the_launch_defines_the_split_where_the_locker_does_not(read, locked, launched_for, expected):
+    # Zeros, as of a position that it does not have.
     answer(locked, LOCKER, call("tokenRewards(uint256)", 42), REWARDS_OF_V31, 0, 0, (ZERO, ZERO), (ZERO, ZERO))
     assert pending(read(42, launched_for=launched_for)) == expected
 
 
-def test_the_launch_tells_nothing_of_a_locker_that_divides_otherwise(read, locked):
+def test_the_launch_defines_nothing_of_a_locker_that_divides_otherwise(read, locked):
     team_percent(locked, LOCKER, 60, accessor="_clankerTeamReward")
-    says(locked, "_userRewardRecipientForToken", CREATOR, 42)
+    returns_account(locked, "_userRewardRecipientForToken", CREATOR, 42)
     assert pending(read(42, launched_for=[(STRANGER, 8_000)])) == {None: (600, 59), CREATOR: (401, 40)}
 
 
 def test_it_is_to_the_wei_what_the_recorded_claim_of_v31_paid(read, node):
     (launch,) = mined("legacy-v31-deploy").decode()
     creator, interface = (recipient.recipient for recipient in launch.fee_recipients)
-    says_rewards(node, 40, creator, interface, number=launch.position_id, locker=launch.locker)
-    says(node, "teamRecipient", "0x23618e81E3f5cdF7f54C3d65f7FBc0aBf5B21E8f", locker=launch.locker)
+    returns_rewards(node, 40, creator, interface, number=launch.position_id, locker=launch.locker)
+    returns_account(node, "teamRecipient", "0x23618e81E3f5cdF7f54C3d65f7FBc0aBf5B21E8f", locker=launch.locker)
     collects(node, launch.position_id, owner=launch.locker, amounts=recorded_claim(launch.locker).collected)
     fees = read(launch.position_id)
     assert by_currency(fees) == payouts(launch.locker)
@@ -242,12 +242,12 @@ def test_it_is_to_the_wei_what_the_recorded_claim_of_v31_paid(read, node):
 def test_it_is_to_the_wei_what_the_recorded_claims_before_v31_paid(read, node, label, percent, user, team):
     (launch,) = mined(label).decode()
     paid = payouts(launch.locker)
-    receivers = sorted({who for who, _ in paid}, key=lambda who: paid[who, WETH.lower()])
+    receivers = sorted({account for account, _ in paid}, key=lambda account: paid[account, WETH.lower()])
     # The team's part is the one that is rounded down, and at 60 % the greater one.
     team_address, user_address = receivers if percent == 50 else reversed(receivers)
     arguments = () if user == "owner" else (launch.position_id,)
-    says(node, user, user_address, *arguments, locker=launch.locker)
-    says(node, team, team_address, locker=launch.locker)
+    returns_account(node, user, user_address, *arguments, locker=launch.locker)
+    returns_account(node, team, team_address, locker=launch.locker)
     accessor = "_fee" if percent == 50 else "_clankerTeamReward"
     team_percent(node, launch.locker, percent, accessor=accessor)
     collects(node, launch.position_id, owner=launch.locker, amounts=recorded_claim(launch.locker).collected)
@@ -260,7 +260,7 @@ def test_it_is_to_the_wei_what_the_recorded_claims_before_v31_paid(read, node, l
     parts=st.lists(st.integers(min_value=0, max_value=1_400), max_size=7),
 )
 def test_parts_are_rounded_down_and_add_up(amount, parts):
-    shares = divide(amount, parts)
+    shares = split_by_bps(amount, parts)
     assert sum(shares) == amount
     for share, bps in zip(shares, parts, strict=False):
         assert share * 10_000 <= amount * bps < (share + 1) * 10_000
@@ -271,4 +271,4 @@ def test_together_is_unknown_what_one_part_of_it_is():
         FeeShare(recipient=CREATOR, harvested=(1, 2), pending=(3, None)),
         FeeShare(recipient=TEAM, harvested=(4, 5), pending=(6, 7)),
     ]
-    assert total(shares) == FeeShare(recipient=None, harvested=(5, 7), pending=(9, None))
+    assert sum_shares(shares) == FeeShare(recipient=None, harvested=(5, 7), pending=(9, None))

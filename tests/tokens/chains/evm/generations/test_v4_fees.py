@@ -1,4 +1,4 @@
-"""What nodes tell of the uncollected fees of generation v4: the recorded chain's answers, and nodes that lack some."""
+"""tokens/chains/evm/generations/v4: uncollected fees, by the recorded chain and by incomplete nodes."""
 
 from dataclasses import replace
 
@@ -8,13 +8,13 @@ from eth_utils.crypto import keccak
 
 from tests.nodes.launch_builder import LOCKER_V4, STRANGER, WETH, call
 from tests.nodes.locker_responses import answer
-from tests.nodes.recorded_node import Refused, Reply
+from tests.nodes.recorded_node import RefusedError, Reply
 from tests.nodes.recordings import V4_LAUNCHES, base, mined, recorded_chain
+from tokens.chains.errors import FeesUnavailableError, NodeUnavailableError, UnknownContractError
 from tokens.chains.evm.evm_chain import EvmChain
-from tokens.chains.evm.generations.v4.fee_collection import Slot, collect
+from tokens.chains.evm.generations.v4.fee_collection import RecipientSlot, estimate_payouts
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.token_fees import FeeShare
-from tokens.chains.types import ContractUnknown, FeesUnreadable, NodeUnavailable
 
 HEAD = 209
 FEE_LOCKER = "0xF3622742b1E446D92e45E22923Ef11C2fcD55D68"
@@ -35,7 +35,7 @@ def rpc(node):
 
 @pytest.fixture
 def read(rpc):
-    """Reads the fees of a recorded launch's token; changes are of what the registry knows of the chain."""
+    """Return a function that reads the fees of a recorded launch's token; changes are of the registry's chain."""
 
     def read(label, *, owner=None, **changes):
         launch = launch_of(label)
@@ -55,19 +55,19 @@ def logs_of(tx_hash):
 
 
 def claimed(tx_hash):
-    """What a recorded collection paid to each recipient: in the first currency, in the second."""
+    """Return the payout of a recorded collection by recipient: in the first currency, in the second."""
     (log,) = (log for log in logs_of(tx_hash) if log["topics"][0] == CLAIMED_REWARDS)
     return eth_abi.decode(["uint256", "uint256", "uint256[]", "uint256[]"], bytes.fromhex(log["data"][2:]))[2:]
 
 
-def say_rewards(node, label, **changes):
-    """Have the locker say something else about a launch's token."""
+def set_rewards(node, label, **changes):
+    """Have the locker return other rewards of a launch's token."""
     calldata = call("tokenRewards(address)", launch_of(label).token)
     recorded = bytes.fromhex(node.views[LOCKER_V4.lower(), calldata]["result"][2:])
     (values,) = eth_abi.decode([TOKEN_REWARDS], recorded)
     names = ("token", "key", "position_id", "positions", "bps", "admins", "recipients")
-    told = dict(zip(names, values, strict=True)) | changes
-    answer(node, LOCKER_V4, calldata, [TOKEN_REWARDS], tuple(told.values()))
+    rewards = dict(zip(names, values, strict=True)) | changes
+    answer(node, LOCKER_V4, calldata, [TOKEN_REWARDS], tuple(rewards.values()))
 
 
 def selector(signature):
@@ -75,13 +75,13 @@ def selector(signature):
 
 
 def forget(node, contract, signature):
-    """Have a contract no longer answer a function, whatever it is asked."""
+    """Have a contract no longer respond to calls of a function."""
     start = (contract.lower(), selector(signature))
     node.views = {key: view for key, view in node.views.items() if (key[0], key[1][:10]) != start}
 
 
 def simulates(node, logs):
-    """Have the node simulate every transaction to these logs."""
+    """Have the node simulate every transaction with these logs."""
     node.answers["eth_simulateV1"] = lambda *_: [{"calls": [{"status": "0x1", "logs": logs, "returnData": "0x"}]}]
 
 
@@ -99,7 +99,7 @@ def simulates(node, logs):
 def test_it_refuses_where_a_contract_does_not_answer(read, node, contract, signature):
     assert read("deploy-plain")
     forget(node, contract, signature)
-    with pytest.raises(FeesUnreadable, match=signature.partition("(")[0]):
+    with pytest.raises(FeesUnavailableError, match=signature.partition("(")[0]):
         read("deploy-plain")
 
 
@@ -116,48 +116,48 @@ def test_it_refuses_where_a_contract_does_not_answer(read, node, contract, signa
         {"recipients": (STRANGER,) * 51, "bps": (196,) * 51},
     ],
 )
-def test_it_refuses_what_no_locker_of_the_token_says(read, node, changes):
-    say_rewards(node, "deploy-plain", **changes)
-    with pytest.raises(FeesUnreadable, match="does not hold the liquidity"):
+def test_it_refuses_what_no_locker_of_the_token_returns(read, node, changes):
+    set_rewards(node, "deploy-plain", **changes)
+    with pytest.raises(FeesUnavailableError, match="does not hold the liquidity"):
         read("deploy-plain")
 
 
 def test_it_refuses_a_position_of_another_pool(read, node):
-    say_rewards(node, "deploy-plain", position_id=3)
-    with pytest.raises(FeesUnreadable, match="another pool"):
+    set_rewards(node, "deploy-plain", position_id=3)
+    with pytest.raises(FeesUnavailableError, match="another pool"):
         read("deploy-plain")
 
 
-def test_it_refuses_a_locker_that_tells_some_wishes_alone(read, node):
+def test_it_refuses_a_locker_that_returns_only_some_preferences(read, node):
     launch = launch_of("deploy-multi-recipients")
     del node.views[LOCKER_V4.lower(), call("feePreferences(address,uint256)", launch.token, 1)]
-    with pytest.raises(FeesUnreadable, match="feePreferences"):
+    with pytest.raises(FeesUnavailableError, match="feePreferences"):
         read("deploy-multi-recipients")
 
 
-def test_it_takes_no_refusal_of_a_nodes_for_a_locker_without_wishes(read, node):
-    wish = selector("feePreferences(address,uint256)")
+def test_it_takes_no_refusal_of_a_nodes_for_a_locker_without_preferences(read, node):
+    preference_selector = selector("feePreferences(address,uint256)")
     view = node.answers["eth_call"]
 
-    def refuse_wishes(transaction, block):
-        if transaction["data"].startswith(wish):
-            raise Refused(-32603, "Internal server error")
+    def refuse_preferences(transaction, block):
+        if transaction["data"].startswith(preference_selector):
+            raise RefusedError(-32603, "Internal server error")
         return view(transaction, block)
 
-    node.answers["eth_call"] = refuse_wishes
-    with pytest.raises(NodeUnavailable):
+    node.answers["eth_call"] = refuse_preferences
+    with pytest.raises(NodeUnavailableError):
         read("deploy-multi-recipients")
 
 
 @pytest.mark.parametrize("key", ["v4_position_manager", "v4_state_view"])
-def test_it_names_what_the_registry_lacks_and_asks_nobody_of_that(read, node, key):
-    with pytest.raises(ContractUnknown, match=key):
+def test_it_names_what_the_registry_lacks_and_calls_no_node_for_it(read, node, key):
+    with pytest.raises(UnknownContractError, match=key):
         read("deploy-plain", **{key: None})
-    assert node.asked("eth_call") == 0
+    assert node.call_count("eth_call") == 0
 
 
-def test_it_names_a_fee_locker_that_neither_locker_nor_registry_tells(read):
-    with pytest.raises(ContractUnknown, match="fee_locker"):
+def test_it_names_a_fee_locker_that_neither_locker_nor_registry_has(read):
+    with pytest.raises(UnknownContractError, match="fee_locker"):
         read("deploy-plain", contracts={})
 
 
@@ -170,22 +170,22 @@ def test_the_fee_locker_that_the_locker_names_goes_before_the_registrys(read, no
     assert read("deploy-plain").shares[0].harvested == (5, 6)
 
 
-def test_it_says_when_no_node_answers(read, node):
+def test_it_reports_when_no_node_answers(read, node):
     node.behave = lambda body: Reply(b"", status=503)
-    with pytest.raises(NodeUnavailable):
+    with pytest.raises(NodeUnavailableError):
         read("deploy-plain")
 
 
 @pytest.mark.parametrize("label", V4_LAUNCHES)
-def test_it_asks_about_one_block_in_four_requests(read, node, label):
+def test_it_reads_one_block_in_four_requests(read, node, label):
     read(label)
-    asked = [entry["params"][1] for entry in node.calls if entry["method"] == "eth_call"]
-    assert set(asked) == {hex(HEAD)}
+    requested = [entry["params"][1] for entry in node.calls if entry["method"] == "eth_call"]
+    assert set(requested) == {hex(HEAD)}
     bodies = [body for body in node.received if isinstance(body, list) or body["method"] == "eth_blockNumber"]
     assert len(bodies) == 4
 
 
-# The trades in these pools were those in deploy-plain's until a transaction collected there; here nobody did.
+# The trades in these pools were those in deploy-plain's until a transaction collected there; here the fees are pending.
 @pytest.mark.parametrize("label", ["deploy-token1", "deploy-airdrop", "deploy-vault"])
 def test_what_is_pending_is_what_the_real_collection_paid_after_the_same_trades(read, label):
     (first,), (second,) = claimed(COLLECTION)
@@ -198,7 +198,7 @@ def test_what_is_pending_is_what_the_real_collection_paid_after_the_same_trades(
 
 
 def test_what_is_harvested_is_the_fee_lockers_balance(read):
-    # By the record of that collection, deploy-plain's recipient then had as much of his token.
+    # By the record of that collection, deploy-plain's recipient then had the same amount of its token.
     (share,) = read("deploy-token1").shares
     assert share == FeeShare(
         recipient="0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
@@ -208,7 +208,7 @@ def test_what_is_harvested_is_the_fee_lockers_balance(read):
 
 
 def test_growth_wraps_around(read, node):
-    # Between what the position last saw and what there is now, as far as the last number that fits.
+    # The growth between the position's last update and now, up to the largest number that fits.
     by = 2**256 - 0x18 * 2**96
     _move(node, "getPositionInfo(bytes32,address,int24,int24,bytes32)", ["uint128", "uint256", "uint256"], by=by)
     _move(node, GROWTH, ["uint256", "uint256"], by=by)
@@ -216,7 +216,7 @@ def test_growth_wraps_around(read, node):
 
 
 def _move(node, signature, results, *, by):
-    """Have the state view tell growths that are so much greater, as 256 bits hold them."""
+    """Have the state view return growths that are increased by so much, modulo 2^256."""
     found = [key for key in node.views if key[1].startswith(selector(signature))]
     assert found
     for key in found:
@@ -224,7 +224,7 @@ def _move(node, signature, results, *, by):
         answer(node, *key, results, *before, (first + by) % 2**256, (second + by) % 2**256)
 
 
-def test_an_owner_who_is_no_recipient_has_what_is_harvested_alone(read, node):
+def test_an_owner_that_is_no_recipient_has_only_what_is_harvested(read, node):
     launch = launch_of("deploy-plain")
     for currency, amount in ((WETH, 7), (launch.token, 0)):
         answer(node, FEE_LOCKER, call("availableFees(address,address)", STRANGER, currency), ["uint256"], amount)
@@ -233,7 +233,7 @@ def test_an_owner_who_is_no_recipient_has_what_is_harvested_alone(read, node):
     assert len(shares) == 2
 
 
-def test_a_recipient_is_not_told_twice(read):
+def test_a_recipient_is_not_listed_twice(read):
     assert len(read("deploy-plain", owner="0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266").shares) == 1
 
 
@@ -245,7 +245,7 @@ def test_the_recipients_are_the_present_ones(read):
     assert now[0] != before[0]
 
 
-def test_a_locker_that_swaps_for_nobody_pays_both(read, node):
+def test_a_locker_that_swaps_for_no_recipient_pays_both(read, node):
     forget(node, LOCKER_V4, "feePreferences(address,uint256)")
     fees = read("deploy-multi-recipients")
     assert fees.conversion == "none"
@@ -257,7 +257,7 @@ def test_a_locker_that_swaps_for_nobody_pays_both(read, node):
 
 def test_what_a_swap_pays_is_unknown_where_no_node_simulates(read, node):
     fees = read("deploy-multi-recipients")
-    assert node.asked("eth_simulateV1") == 1
+    assert node.call_count("eth_simulateV1") == 1
     assert fees.conversion == "unknown"
     assert [share.pending for share in fees.shares] == [(0, None), (None, 0), (0, None)]
 
@@ -268,15 +268,15 @@ def test_what_a_swap_pays_is_what_a_node_simulates(read, node):
     fees = read("deploy-multi-recipients")
     assert fees.conversion == "simulated"
     assert [share.pending for share in fees.shares] == list(zip(*claimed(CONVERSION), strict=True))
-    (asked,) = (entry["params"] for entry in node.calls if entry["method"] == "eth_simulateV1")
-    (wanted,) = asked[0]["blockStateCalls"][0]["calls"]
+    (requested,) = (entry["params"] for entry in node.calls if entry["method"] == "eth_simulateV1")
+    (requested_call,) = requested[0]["blockStateCalls"][0]["calls"]
     token = launch_of("deploy-multi-recipients").token
-    assert (wanted["to"], wanted["data"]) == (LOCKER_V4, call("collectRewards(address)", token))
-    assert asked[1] == hex(HEAD)
+    assert (requested_call["to"], requested_call["data"]) == (LOCKER_V4, call("collectRewards(address)", token))
+    assert requested[1] == hex(HEAD)
 
 
 def of_another_token(logs):
-    """The logs, of which the locker's tells of another token."""
+    """Return the logs, with another token in that of the locker."""
     claims = [log for log in logs if log["topics"][0] == CLAIMED_REWARDS]
     other = "0x" + STRANGER[2:].rjust(64, "0")
     return [log for log in logs if log not in claims] + [log | {"topics": [CLAIMED_REWARDS, other]} for log in claims]
@@ -311,7 +311,7 @@ def test_half_a_simulation_is_none(read, node, result):
 
 def test_a_node_that_fails_at_simulating_is_one_that_does_not_simulate(read, node):
     def fail(*_):
-        raise Refused(-32603, "internal error")
+        raise RefusedError(-32603, "internal error")
 
     node.answers["eth_simulateV1"] = fail
     assert read("deploy-multi-recipients").conversion == "unknown"
@@ -322,9 +322,9 @@ A, B, C = (f"0x{digit * 40}" for digit in "abc")
 
 
 @pytest.mark.parametrize(
-    ("wishes", "amounts", "pending"),
+    ("preferences", "amounts", "pending"),
     [
-        # As the recorded collection divided: the swap takes what rounding leaves, and keepers get theirs rounded down.
+        # As in the recorded collection: the swap gets the rounding remainder, and keepers get theirs rounded down.
         (
             (1, 2, 0),
             (0, 19_960_079_840_319_361),
@@ -332,28 +332,31 @@ A, B, C = (f"0x{digit * 40}" for digit in "abc")
         ),
         ((1, 2, 0), (99, 0), {A: (0, None), B: (19, 0), C: (9, 0)}),
         ((1, 2, 0), (99, 99), {A: (0, None), B: (None, 0), C: (9, 9)}),
-        # Nobody swaps this one: the last gets the rest.
+        # No swap here: the last gets the rest.
         ((2, 2, 0), (99, 0), {A: (69, 0), B: (19, 0), C: (11, 0)}),
         ((1, 1, 1), (99, 0), {A: (0, None), B: (0, None), C: (0, None)}),
         ((1, 1, 1), (0, 99), {A: (0, 69), B: (0, 19), C: (0, 11)}),
         ((1, 2, 0), (0, 0), {A: (0, 0), B: (0, 0), C: (0, 0)}),
     ],
 )
-def test_what_no_swap_touches_is_known_without_a_simulation(rpc, wishes, amounts, pending):
+def test_what_no_swap_touches_is_known_without_a_simulation(rpc, preferences, amounts, pending):
     slots = [
-        Slot(recipient=who, bps=bps, wants=wants)
-        for who, bps, wants in zip((A, B, C), (7_000, 2_000, 1_000), wishes, strict=True)
+        RecipientSlot(recipient=recipient_address, bps=bps, preference=preference_value)
+        for recipient_address, bps, preference_value in zip((A, B, C), (7_000, 2_000, 1_000), preferences, strict=True)
     ]
-    paid, conversion = collect(
+    paid, conversion = estimate_payouts(
         rpc, locker=LOCKER_V4, token=TOKEN, currencies=(TOKEN, WETH), amounts=amounts, slots=slots, block=HEAD
     )
     assert paid == pending
     assert conversion == ("unknown" if any(None in pair for pair in pending.values()) else "none")
 
 
-def test_one_who_has_several_places_gets_their_sum(rpc):
-    slots = [Slot(recipient=who, bps=bps, wants=0) for who, bps in ((A, 3_333), (B, 3_333), (A, 3_334))]
-    paid, _ = collect(
+def test_a_recipient_with_several_slots_gets_their_sum(rpc):
+    slots = [
+        RecipientSlot(recipient=recipient_address, bps=bps, preference=0)
+        for recipient_address, bps in ((A, 3_333), (B, 3_333), (A, 3_334))
+    ]
+    paid, _ = estimate_payouts(
         rpc, locker=LOCKER_V4, token=TOKEN, currencies=(TOKEN, WETH), amounts=(100, 1), slots=slots, block=HEAD
     )
     assert paid == {A: (67, 1), B: (33, 0)}

@@ -1,47 +1,52 @@
-"""Generations v0 to v3.1, with a Uniswap v3 pool: TokenCreated says little, the pool's logs say the rest."""
+"""Launches of generations v0 to v3.1, with a Uniswap v3 pool: most fields come from the pool's logs."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from tokens.chains.abi import codec
-from tokens.chains.abi.codec import Event, Log
+from tokens.chains.abi.codec import AbiEvent, Log
+from tokens.chains.addresses import checksum_address
 from tokens.chains.evm.generations.mined_transactions import MinedTransaction
 from tokens.chains.registry.chains import Generation, Position
-from tokens.chains.types import DevBuy, FeeRecipient, Fees, Launch, Lockup, Pool, Vault, bps
+from tokens.chains.types import DevBuy, FeeRecipient, Launch, LiquidityFees, Lockup, Pool, Vault, to_bps
 
-_UNISWAP = codec.load("uniswap_v3")
+_UNISWAP = codec.load_abi("uniswap_v3")
 _POOL_CREATED = _UNISWAP.event("PoolCreated")
 _POOL_INITIALIZED = _UNISWAP.event("Initialize")
 _POSITION_MINTED = _UNISWAP.event("Mint")
-_POSITION_MOVED = _UNISWAP.event("Transfer")
-_TOKEN_MOVED = codec.load("token").event("Transfer")
-_V3_1 = codec.load("v3_1")
+_POSITION_TRANSFER = _UNISWAP.event("Transfer")
+_TOKEN_TRANSFER = codec.load_abi("token").event("Transfer")
+_V3_1 = codec.load_abi("v3_1")
 _REWARD_ADDED = _V3_1.event("TokenRewardAdded")
 _VAULT_CREATED = _V3_1.event("AllocationCreated")
 
-# Every way in which these generations were launched; selectors tell them apart.
-_DEPLOYS = tuple(function for name in ("v0", "v1", "v2", "v3", "v3_1") for function in codec.load(name).deploys())
+# All launch functions of these generations; their selectors differ.
+_DEPLOYS = tuple(
+    function for name in ("v0", "v1", "v2", "v3", "v3_1") for function in codec.load_abi(name).deploy_functions()
+)
 
-# v3.1 keeps a fifth of the fees for the launchpad's team; creator and interface share the rest.
+# v3.1 reserves a fifth of the fees for the launchpad's team; creator and interface share the rest.
 _SHARED_PERCENT = 80
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Trading:
-    """What the Uniswap v3 logs of a launch say."""
+    """The fields of a launch that come from its Uniswap v3 logs."""
 
     pool: Pool
-    fees: Fees
+    fees: LiquidityFees
     positions: tuple[Position, ...]
     dev_buy: DevBuy | None
 
 
-def decode_v0(mined: MinedTransaction, log: Log, event: Event, generation: Generation) -> Launch:
-    """event TokenCreated(address tokenAddress, uint256 lpNftId, address deployer, string name, string symbol,
-    uint256 supply, uint256 _supply, address lockerAddress). `deployer` is the factory's caller. Raises LogUndecodable.
+def decode_v0(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Generation) -> Launch:
+    """Decode a launch of v0; its `deployer` is the factory's caller.
+
+    event TokenCreated(address tokenAddress, uint256 lpNftId, address deployer, string name, string symbol,
+    uint256 supply, uint256 _supply, address lockerAddress). Raises LogDecodingError.
     """
     created = event.decode(log)
-    call = _call(mined, log)
+    call = _launch_arguments(mined, log)
     return _legacy(
         mined,
         log,
@@ -53,31 +58,37 @@ def decode_v0(mined: MinedTransaction, log: Log, event: Event, generation: Gener
     )
 
 
-def decode_v1(mined: MinedTransaction, log: Log, event: Event, generation: Generation) -> Launch:
-    """event TokenCreated(address tokenAddress, uint256 positionId, address deployer, uint256 fid, string name,
-    string symbol, uint256 supply, address lockerAddress, string castHash), of v1 and v2. Raises LogUndecodable.
+def decode_v1(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Generation) -> Launch:
+    """Decode a launch of v1 or v2.
+
+    event TokenCreated(address tokenAddress, uint256 positionId, address deployer, uint256 fid, string name,
+    string symbol, uint256 supply, address lockerAddress, string castHash). Raises LogDecodingError.
     """
     return _requested(mined, log, event, generation)
 
 
-def decode_v3(mined: MinedTransaction, log: Log, event: Event, generation: Generation) -> Launch:
-    """event TokenCreated(address tokenAddress, uint256 positionId, address deployer, uint256 fid, string name,
-    string symbol, uint256 supply, string castHash): as v2 without a locker. Raises LogUndecodable.
+def decode_v3(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Generation) -> Launch:
+    """Decode a launch of v3.0; its event is v2's without a locker.
+
+    event TokenCreated(address tokenAddress, uint256 positionId, address deployer, uint256 fid, string name,
+    string symbol, uint256 supply, string castHash). Raises LogDecodingError.
     """
     return _requested(mined, log, event, generation)
 
 
-def decode_v3_1(mined: MinedTransaction, log: Log, event: Event, generation: Generation) -> Launch:
-    """event TokenCreated(address indexed tokenAddress, address indexed creatorAdmin, address indexed interfaceAdmin,
+def decode_v3_1(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Generation) -> Launch:
+    """Decode a launch of v3.1; its event has no pair, locker, image or context.
+
+    event TokenCreated(address indexed tokenAddress, address indexed creatorAdmin, address indexed interfaceAdmin,
     address creatorRewardRecipient, address interfaceRewardRecipient, uint256 positionId, string name, string symbol,
     int24 startingTickIfToken0IsNewToken, string metadata, uint256 amountTokensBought, uint256 vaultDuration,
-    uint8 vaultPercentage, address msgSender). No pair, locker, image or context. Raises LogUndecodable.
+    uint8 vaultPercentage, address msgSender). Raises LogDecodingError.
     """
     created = event.decode(log)
     token = created["tokenAddress"]
     trading = _trading(mined, token, log["address"])
     locker = _position_owner(mined, created["positionId"])
-    asked = _call(mined, log).get("config", {}).get("tokenConfig", {})
+    token_config = _launch_arguments(mined, log).get("config", {}).get("tokenConfig", {})
     return _launch(
         mined,
         log,
@@ -85,12 +96,12 @@ def decode_v3_1(mined: MinedTransaction, log: Log, event: Event, generation: Gen
         token=token,
         name=created["name"],
         symbol=created["symbol"],
-        supply=mined.minted(token),
+        supply=mined.minted_amount(token),
         admin=created["creatorAdmin"],
         msg_sender=created["msgSender"],
-        image=asked.get("image"),
+        image=token_config.get("image"),
         metadata=created["metadata"],
-        context=asked.get("context"),
+        context=token_config.get("context"),
         locker=locker,
         position_id=created["positionId"],
         trading=trading,
@@ -99,9 +110,9 @@ def decode_v3_1(mined: MinedTransaction, log: Log, event: Event, generation: Gen
     )
 
 
-def _requested(mined: MinedTransaction, log: Log, event: Event, generation: Generation) -> Launch:
-    """v1 to v3.0: only the launchpad itself could call the factory, on behalf of a user of the social protocol."""
-    created, call = event.decode(log), _call(mined, log)
+def _requested(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Generation) -> Launch:
+    """Decode v1 to v3.0, where only the launchpad calls the factory, on behalf of a user of the social protocol."""
+    created, call = event.decode(log), _launch_arguments(mined, log)
     return _legacy(
         mined,
         log,
@@ -110,10 +121,10 @@ def _requested(mined: MinedTransaction, log: Log, event: Event, generation: Gene
         # v3.0 wraps the arguments of v2 in one struct.
         call.get("config", call),
         admin=created["deployer"],
-        # These events don't say who called the factory; the transaction does where it calls the factory itself.
-        msg_sender=mined.call.sender if mined.calls(log["address"]) else None,
+        # These events omit the factory's caller; the transaction has it if it calls the factory directly.
+        msg_sender=mined.call.sender if mined.is_call_to(log["address"]) else None,
         requestor_address=created["deployer"],
-        # FIDs are numbers of 64 bits; 0 is nobody's.
+        # FIDs are 64-bit numbers; 0 means no user.
         requestor_fid=created["fid"] if 0 < created["fid"] < 2**63 else None,
         cast_hash=created["castHash"] or None,
     )
@@ -127,7 +138,7 @@ def _legacy(
     call: dict[str, Any],
     **facts: Any,
 ) -> Launch:
-    """What v0 to v3.0 have in common."""
+    """Decode the fields that v0 to v3.0 have in common."""
     token = created["tokenAddress"]
     return _launch(
         mined,
@@ -165,7 +176,7 @@ def _launch(
         block_number=mined.block_number,
         block_hash=mined.block_hash,
         block_time=mined.block_time,
-        factory=codec.checksum(log["address"]),
+        factory=checksum_address(log["address"]),
         extensions_supply=None,
         first_position_id=None,
         presale_id=None,
@@ -179,9 +190,9 @@ def _launch(
     )
 
 
-def _call(mined: MinedTransaction, log: Log) -> dict[str, Any]:
-    """The arguments of the launch call, empty where the factory was called by another contract."""
-    if mined.calls(log["address"]):
+def _launch_arguments(mined: MinedTransaction, log: Log) -> dict[str, Any]:
+    """Return the arguments of the launch call; empty if another contract called the factory."""
+    if mined.is_call_to(log["address"]):
         for function in _DEPLOYS:
             arguments = function.decode_input(mined.call.calldata)
             if arguments is not None:
@@ -201,7 +212,7 @@ def _trading(mined: MinedTransaction, token: str, factory: str) -> _Trading | No
     is_token0 = created["token0"] == token
     paired = created["token1"] if is_token0 else created["token0"]
     quote = mined.chain.quote_tokens.get(paired.lower())
-    fee = bps(created["fee"])
+    fee = to_bps(created["fee"])
     return _Trading(
         pool=Pool(
             address=created["pool"],
@@ -212,14 +223,14 @@ def _trading(mined: MinedTransaction, token: str, factory: str) -> _Trading | No
             tick_spacing=created["tickSpacing"],
             hook=None,
         ),
-        fees=Fees(type="static", clanker_fee=fee, paired_fee=fee),
+        fees=LiquidityFees(type="static", clanker_fee=fee, paired_fee=fee),
         positions=_positions(mined, created["pool"], is_token0=is_token0),
         dev_buy=_dev_buy(mined, token, created["pool"], factory),
     )
 
 
 def _starting_tick(mined: MinedTransaction, pool: str, *, is_token0: bool) -> int | None:
-    # event Initialize(uint160 sqrtPriceX96, int24 tick): the tick of the real pool, where the token may be token1.
+    # event Initialize(uint160 sqrtPriceX96, int24 tick): the tick of the actual pool, where the token may be token1.
     for log in mined.emitted(_POOL_INITIALIZED, by=pool):
         tick = int(_POOL_INITIALIZED.decode(log)["tick"])
         return tick if is_token0 else -tick
@@ -240,26 +251,28 @@ def _positions(mined: MinedTransaction, pool: str, *, is_token0: bool) -> tuple[
 
 def _dev_buy(mined: MinedTransaction, token: str, pool: str, factory: str) -> DevBuy | None:
     # event Transfer(address indexed from, address indexed to, uint256 value): the pool pays tokens out to the buyer.
-    for log in mined.emitted(_TOKEN_MOVED, by=token):
-        moved = _TOKEN_MOVED.decode(log)
-        if moved["from"] == pool:
-            spent = mined.call.value if mined.calls(factory) else None
-            return DevBuy(amount=moved["value"], amount_eth=spent, recipient=moved["to"])
+    for log in mined.emitted(_TOKEN_TRANSFER, by=token):
+        transfer = _TOKEN_TRANSFER.decode(log)
+        if transfer["from"] == pool:
+            spent = mined.call.value if mined.is_call_to(factory) else None
+            return DevBuy(amount=transfer["value"], amount_eth=spent, recipient=transfer["to"])
     return None
 
 
 def _position_owner(mined: MinedTransaction, position_id: int) -> str | None:
-    # event Transfer(address indexed from, address indexed to, uint256 indexed tokenId): the last move of the LP NFT
-    # in the launch puts it into its locker.
-    moves = [_POSITION_MOVED.decode(log) for log in mined.emitted(_POSITION_MOVED, by=mined.chain.v3_position_manager)]
-    owners = [move["to"] for move in moves if move["tokenId"] == position_id]
+    # event Transfer(address indexed from, address indexed to, uint256 indexed tokenId): the last transfer of the LP
+    # NFT in the launch is to its locker.
+    transfers = [
+        _POSITION_TRANSFER.decode(log) for log in mined.emitted(_POSITION_TRANSFER, by=mined.chain.v3_position_manager)
+    ]
+    owners = [transfer["to"] for transfer in transfers if transfer["tokenId"] == position_id]
     return owners[-1] if owners else None
 
 
 def _recipients(mined: MinedTransaction, created: dict[str, Any], locker: str | None) -> tuple[FeeRecipient, ...]:
     # event TokenRewardAdded(uint256 lpTokenId, uint256 creatorReward, address indexed creator,
-    #   address indexed interfacer); creatorReward is a percentage of all fees. The two are the admins in the source of
-    #   the locker: who is paid, TokenCreated tells.
+    #   address indexed interfacer); creatorReward is a percentage of all fees. By the locker's source both addresses
+    #   are admins; the recipients are in TokenCreated.
     for log in mined.emitted(_REWARD_ADDED, by=locker):
         reward = _REWARD_ADDED.decode(log)
         if reward["lpTokenId"] == created["positionId"]:

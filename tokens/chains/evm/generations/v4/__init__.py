@@ -1,0 +1,1 @@
+"""Generation v4, with Uniswap v4 pools."""

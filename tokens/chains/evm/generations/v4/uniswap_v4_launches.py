@@ -1,12 +1,13 @@
-"""Generation v4: TokenCreated names its pool, hook, locker, MEV module and extensions, and their logs say the rest.
+"""Launches of v4: TokenCreated names the pool, hook, locker, MEV module and extensions, and their logs have the rest.
 
-Where all of these are the registry's and each has said its part, the logs of a filter are enough.
+The logs of a filter suffice if all of these are contracts of the registry and each has emitted its event.
 """
 
 from typing import Any
 
 from tokens.chains.abi import codec
-from tokens.chains.abi.codec import Event, Log
+from tokens.chains.abi.codec import AbiEvent, Log
+from tokens.chains.addresses import checksum_address
 from tokens.chains.evm.generations.mined_transactions import MinedTransaction
 from tokens.chains.registry.chains import Generation, Position
 from tokens.chains.types import (
@@ -14,17 +15,17 @@ from tokens.chains.types import (
     DevBuy,
     FeeCurrency,
     FeeRecipient,
-    Fees,
     Launch,
+    LiquidityFees,
     Lockup,
     Pool,
     SniperTax,
     Vault,
-    bps,
     fee_currency,
+    to_bps,
 )
 
-_ABI = codec.load("v4")
+_ABI = codec.load_abi("v4")
 _REWARD_ADDED = _ABI.event("TokenRewardAdded")
 _FEE_PREFERENCES = _ABI.event("InitialFeePreferences")
 _POOL_CREATED = _ABI.event("PoolCreatedFactory")
@@ -34,16 +35,18 @@ _AIRDROP_CREATED = _ABI.events["AirdropCreated"]
 _DEV_BUY = _ABI.event("EthDevBuy")
 _SNIPER_FEES = _ABI.event("FeeConfigSet")
 _PRESALE_DEPLOYED = _ABI.event("PresaleDeployed")
-# One of these each extension emits in the launch, a presale as the factory's caller.
+# Each extension emits one of these in the launch, a presale as the factory's caller.
 _EXTENDED = (_VAULT_CREATED, *_AIRDROP_CREATED, _DEV_BUY, _PRESALE_DEPLOYED)
 _DEPLOY = _ABI.function("deployToken")
 
 
-def decode_v4(mined: MinedTransaction, log: Log, event: Event, generation: Generation) -> Launch:
-    """event TokenCreated(address msgSender, address indexed tokenAddress, address indexed tokenAdmin,
+def decode_v4(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Generation) -> Launch:
+    """Decode a launch of v4.
+
+    event TokenCreated(address msgSender, address indexed tokenAddress, address indexed tokenAdmin,
     string tokenImage, string tokenName, string tokenSymbol, string tokenMetadata, string tokenContext,
     int24 startingTick, address poolHook, bytes32 poolId, address pairedToken, address locker, address mevModule,
-    uint256 extensionsSupply, address[] extensions). Raises LogUndecodable.
+    uint256 extensionsSupply, address[] extensions). Raises LogDecodingError.
     """
     created = event.decode(log)
     token = created["tokenAddress"]
@@ -58,7 +61,7 @@ def decode_v4(mined: MinedTransaction, log: Log, event: Event, generation: Gener
         block_number=mined.block_number,
         block_hash=mined.block_hash,
         block_time=mined.block_time,
-        factory=codec.checksum(log["address"]),
+        factory=checksum_address(log["address"]),
         name=created["tokenName"],
         symbol=created["tokenSymbol"],
         supply=_supply(mined, created, reward),
@@ -86,14 +89,14 @@ def decode_v4(mined: MinedTransaction, log: Log, event: Event, generation: Gener
     )
 
 
-# What is looked for among the logs of a launch. Its `PoolCreatedFactory` counts where it has no reward, which only
-# the whole transaction tells.
-SOUGHT = (_REWARD_ADDED, _FEE_PREFERENCES, _POOL_STATIC, _POOL_DYNAMIC, *_EXTENDED, _SNIPER_FEES)
+# The events that a log filter has to include. `PoolCreatedFactory` is read only if there is no reward, and then the
+# full transaction is required anyway.
+LAUNCH_EVENTS = (_REWARD_ADDED, _FEE_PREFERENCES, _POOL_STATIC, _POOL_DYNAMIC, *_EXTENDED, _SNIPER_FEES)
 
 
-def _find(mined: MinedTransaction, event: Event, *, by: tuple[str, ...], **wanted: str) -> dict[str, Any] | None:
-    """The first such log with the one wanted argument: a transaction may hold several launches."""
-    ((name, value),) = wanted.items()
+def _find(mined: MinedTransaction, event: AbiEvent, *, by: tuple[str, ...], **argument: str) -> dict[str, Any] | None:
+    """Return the first such log with the given argument: a transaction may contain several launches."""
+    ((name, value),) = argument.items()
     for address in by:
         for log in mined.emitted(event, by=address):
             values = event.decode(log)
@@ -103,16 +106,16 @@ def _find(mined: MinedTransaction, event: Event, *, by: tuple[str, ...], **wante
 
 
 def _check_extensions(mined: MinedTransaction, created: dict[str, Any]) -> None:
-    """Miss the extensions that say nothing of the token."""
+    """Require the full transaction if an extension emitted no event about the token."""
     for extension in created["extensions"]:
         if not any(_find(mined, event, by=(extension,), token=created["tokenAddress"]) for event in _EXTENDED):
-            mined.miss(f"a log of the extension {extension}")
+            mined.require_full_transaction(f"a log of the extension {extension}")
 
 
 def _supply(mined: MinedTransaction, created: dict[str, Any], reward: dict[str, Any] | None) -> int | None:
-    """All that was minted, in wei: what the pool and the extensions got."""
+    """Return the total minted supply in wei, which is split between pool and extensions."""
     if reward is None:
-        return mined.minted(created["tokenAddress"])
+        return mined.minted_amount(created["tokenAddress"])
     return int(reward["poolSupply"] + created["extensionsSupply"])
 
 
@@ -136,18 +139,20 @@ def _pool(mined: MinedTransaction, created: dict[str, Any], reward: dict[str, An
     )
 
 
-def _fees(mined: MinedTransaction, created: dict[str, Any]) -> Fees | None:
+def _fees(mined: MinedTransaction, created: dict[str, Any]) -> LiquidityFees | None:
     hook, pool_id = created["poolHook"], created["poolId"]
     # event PoolInitialized(bytes32 poolId, uint24 clankerFee, uint24 pairedFee)
     if static := _find(mined, _POOL_STATIC, by=(hook,), poolId=pool_id):
-        return Fees(
-            type="static", clanker_fee=bps(static["clankerFee"]), paired_fee=bps(static["pairedFee"]), hook=hook
+        return LiquidityFees(
+            type="static", clanker_fee=to_bps(static["clankerFee"]), paired_fee=to_bps(static["pairedFee"]), hook=hook
         )
     # event PoolInitialized(bytes32 poolId, uint24 baseFee, uint24 maxLpFee, uint256 referenceTickFilterPeriod,
     #   uint256 resetPeriod, int24 resetTickFilter, uint256 feeControlNumerator, uint24 decayFilterBps)
     if dynamic := _find(mined, _POOL_DYNAMIC, by=(hook,), poolId=pool_id):
-        return Fees(type="dynamic", base_fee=bps(dynamic["baseFee"]), max_fee=bps(dynamic["maxLpFee"]), hook=hook)
-    mined.miss("the pool's fees")
+        return LiquidityFees(
+            type="dynamic", base_fee=to_bps(dynamic["baseFee"]), max_fee=to_bps(dynamic["maxLpFee"]), hook=hook
+        )
+    mined.require_full_transaction("the pool's fees")
     return None
 
 
@@ -160,7 +165,7 @@ def _recipients(
     # and pays both currencies.
     chosen = _find(mined, _FEE_PREFERENCES, by=(created["locker"],), token=created["tokenAddress"])
     if chosen is None:
-        mined.miss("the fee preferences")
+        mined.require_full_transaction("the fee preferences")
     preferences = chosen["feePreference"] if chosen else ()
     return tuple(
         FeeRecipient(admin=admin, recipient=recipient, bps=bps, token=_currency(preferences, index))
@@ -226,8 +231,8 @@ def _sniper_tax(mined: MinedTransaction, created: dict[str, Any], factory: str) 
     if found:
         fees = (found["startingFee"], found["endingFee"], found["secondsToDecay"])
     else:
-        # A module that emits nothing still got its fees as abi.encode((uint24, uint24, uint256)) in the call.
-        call = _DEPLOY.decode_input(mined.call.calldata) if mined.calls(factory) else None
+        # For a module that emits nothing, the call contains its fees as abi.encode((uint24, uint24, uint256)).
+        call = _DEPLOY.decode_input(mined.call.calldata) if mined.is_call_to(factory) else None
         data = call["deploymentConfig"]["mevModuleConfig"]["mevModuleData"] if call else "0x"
         fees = codec.decode_words(("uint24", "uint24", "uint256"), data)
     return SniperTax(starting_fee=fees[0], ending_fee=fees[1], seconds_to_decay=fees[2]) if fees else None
@@ -239,5 +244,5 @@ def _presale_id(mined: MinedTransaction, created: dict[str, Any]) -> int | None:
         return None
     found = _find(mined, _PRESALE_DEPLOYED, by=(created["msgSender"],), token=created["tokenAddress"])
     if found is None:
-        mined.miss("the presale")
+        mined.require_full_transaction("the presale")
     return int(found["presaleId"]) if found else None

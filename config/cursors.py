@@ -1,9 +1,9 @@
-"""Cursors of lists: where the page before ended, by value, so that ties and rows that come meanwhile do no harm.
+"""Cursor pagination: the position after the last row of a page, by value, so that ties and inserted rows do no harm.
 
 A cursor is standard base64 of compact JSON `{"id": <sort value of the last row>, "k": <row id>, "s": "<sortBy>"}`. The
-value is null where it is unknown; `"d": "asc"` is added where the direction is not the default, and `"x": true` where
-the last row stood before all others because a search named it by its address. The older form has `id` alone, a
-timestamp without zone, to the second.
+value is null if it is unknown. `"d": "asc"` is added for the direction that is not the default. `"x": true` is added if
+the last row preceded all others because it matched the search exactly. The legacy form has `id` only, a timestamp to
+the second without a time zone.
 """
 
 import base64
@@ -15,44 +15,48 @@ from decimal import Decimal
 from typing import Any
 
 import orjson
-from rest_framework.exceptions import ValidationError
 
 SortValue = datetime.datetime | int | float | Decimal
 
-# A cursor of ours has about 100 characters.
+# An encoded cursor has about 100 characters.
 _MAX_CURSOR_LENGTH = 512
 _MAX_BIGINT = 2**63 - 1
+_RULE = "must be the cursor of an earlier answer of this list"
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?(Z|\+00:00)?")
 _DECIMAL = re.compile(r"-?[0-9]{1,100}(\.[0-9]{1,100})?")
 _YEARS = range(1970, 9999)
 
 
+class CursorError(ValueError):
+    """Malformed cursor; its text is the contract's rule for the parameter `cursor`."""
+
+
 @dataclass(frozen=True)
 class Cursor:
-    """Where the page before ended."""
+    """Position of the last row of a page."""
 
     # None is an unknown number.
     value: SortValue | None
     row_id: int
-    # Whether that row was one that a search named.
+    # Whether the row matched a search exactly, by address or hash.
     exact: bool = False
 
 
 @dataclass(frozen=True)
-class OlderCursor:
-    """The older form: the second in which the page before ended."""
+class LegacyCursor:
+    """Legacy position: the second of the last row of a page."""
 
     second: datetime.datetime
 
     @property
     def end(self) -> datetime.datetime:
-        """The first instant after it: at or before that second is every instant within it."""
+        """Return the first instant after the second, which includes all rows within the second."""
         return self.second + datetime.timedelta(seconds=1)
 
 
-def encode(cursor: Cursor, *, sort_by: str, descending: bool = True) -> str:
-    """The text of a cursor."""
-    content: dict[str, Any] = {"id": _write(cursor.value), "k": cursor.row_id, "s": sort_by}
+def encode_cursor(cursor: Cursor, *, sort_by: str, descending: bool = True) -> str:
+    """Return the text form of a cursor."""
+    content: dict[str, Any] = {"id": _serialize(cursor.value), "k": cursor.row_id, "s": sort_by}
     if not descending:
         content["d"] = "asc"
     if cursor.exact:
@@ -60,34 +64,34 @@ def encode(cursor: Cursor, *, sort_by: str, descending: bool = True) -> str:
     return base64.b64encode(orjson.dumps(content)).decode("ascii")
 
 
-def decode(
+def decode_cursor(
     text: str, *, sort_by: str, descending: bool = True, numeric: bool = False, whole: bool = False
-) -> Cursor | OlderCursor | None:
-    """The cursor in `text`; None where it was made for another sort, which means the first page.
+) -> Cursor | LegacyCursor | None:
+    """Return the cursor in `text`, or None, which is the first page, if it belongs to another sort.
 
-    `numeric` says that this sort's values are numbers and not timestamps, `whole` that they are whole numbers: these
-    PostgreSQL compares with others by leaving its index. Raises ValidationError (400) on `cursor`.
+    `numeric` declares that the sort's values are numbers, not timestamps. `whole` declares whole numbers: PostgreSQL
+    compares these with other numbers without its index. Raises CursorError.
     """
-    content = _read_object(text)
+    content = _parse_object(text)
     if "s" not in content and "k" not in content:
-        second = _read_timestamp(content.get("id")).replace(microsecond=0)
-        return None if numeric else OlderCursor(second)
+        second = _parse_timestamp(content.get("id")).replace(microsecond=0)
+        return None if numeric else LegacyCursor(second)
     exact = content.get("x", False)
     if not isinstance(content.get("s"), str) or content.get("d", "asc") != "asc" or not isinstance(exact, bool):
-        raise _refused()
+        raise CursorError(_RULE)
     if content["s"] != sort_by or ("d" not in content) != descending:
         return None
     row_id = content.get("k")
     if type(row_id) is not int or abs(row_id) > _MAX_BIGINT:
-        raise _refused()
+        raise CursorError(_RULE)
     if not numeric:
-        return Cursor(_read_timestamp(content.get("id")), row_id, exact)
-    # The key must be there, also where its value is unknown.
+        return Cursor(_parse_timestamp(content.get("id")), row_id, exact)
+    # The key is required even if its value is unknown.
     value = content.get("id", "")
-    return Cursor(None if value is None else _read_number(value, whole=whole), row_id, exact)
+    return Cursor(None if value is None else _parse_number(value, whole=whole), row_id, exact)
 
 
-def _write(value: SortValue | None) -> str | int | float | None:
+def _serialize(value: SortValue | None) -> str | int | float | None:
     if isinstance(value, datetime.datetime):
         moment = value.astimezone(datetime.UTC)
         precision = "microseconds" if moment.microsecond % 1000 else "milliseconds"
@@ -95,43 +99,39 @@ def _write(value: SortValue | None) -> str | int | float | None:
     return format(value, "f") if isinstance(value, Decimal) else value
 
 
-def _read_object(text: str) -> dict[str, Any]:
+def _parse_object(text: str) -> dict[str, Any]:
     if len(text) > _MAX_CURSOR_LENGTH:
-        raise _refused()
+        raise CursorError(_RULE)
     try:
-        # Clients that build URLs by hand lose the padding.
+        # Clients that build URLs by hand drop the padding.
         content = orjson.loads(base64.b64decode(text + "=" * (-len(text) % 4), validate=True))
     except (binascii.Error, ValueError) as error:
-        raise _refused() from error
+        raise CursorError(_RULE) from error
     if not isinstance(content, dict):
-        raise _refused()
+        raise CursorError(_RULE)
     return content
 
 
-def _read_timestamp(value: Any) -> datetime.datetime:
+def _parse_timestamp(value: Any) -> datetime.datetime:
     if not isinstance(value, str) or not _TIMESTAMP.fullmatch(value):
-        raise _refused()
+        raise CursorError(_RULE)
     try:
         moment = datetime.datetime.fromisoformat(value)
     except ValueError as error:
-        raise _refused() from error
+        raise CursorError(_RULE) from error
     if moment.year not in _YEARS:
-        raise _refused()
+        raise CursorError(_RULE)
     return moment.replace(tzinfo=datetime.UTC)
 
 
-def _read_number(value: Any, *, whole: bool) -> int | float | Decimal:
+def _parse_number(value: Any, *, whole: bool) -> int | float | Decimal:
     if type(value) is int and abs(value) <= _MAX_BIGINT:
         return value
     if whole:
-        raise _refused()
+        raise CursorError(_RULE)
     if isinstance(value, str) and _DECIMAL.fullmatch(value):
         return Decimal(value)
-    # Always finite: the parser refuses numbers beyond a double's range.
+    # Always finite: orjson rejects numbers beyond a double's range.
     if type(value) is float:
         return value
-    raise _refused()
-
-
-def _refused() -> ValidationError:
-    return ValidationError({"cursor": ["must be the cursor of an earlier answer of this list"]})
+    raise CursorError(_RULE)

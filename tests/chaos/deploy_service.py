@@ -10,16 +10,16 @@ from typing import Any
 from django.conf import settings
 from django.db import connection, connections
 
-from config.environment.server_urls import web_server_answers
+from config.environment.server_urls import is_web_server_up
 from development.devchain import anvil
 from development.devchain import node_client as node
-from development.devchain.deploy_contracts import prepare
+from development.devchain.deploy_contracts import deploy_contracts
 from tests.chaos.deploy_check import judge, read_chain, read_rows
 from tests.chaos.deploy_clients import Answers, Partner, issue_keys
-from tests.nodes.faulty_node import TroubledNode
-from tests.nodes.remote_signer import RemoteSignerStandIn, remote_signer
+from tests.nodes.faulty_node import FaultyNode
+from tests.nodes.remote_signer import FakeRemoteSigner, remote_signer
+from tests.processes.fork_server import Forked, ForkServer, fork_server
 from tests.processes.own_environment import copy_of, environment_on
-from tests.processes.process_nursery import Forked, Nursery, nursery
 from tests.processes.service_processes import HOST, Service, free_port, service, words
 from tests.processes.waiting import wait_for
 
@@ -32,21 +32,21 @@ WALLETS = {
 }
 
 
-# How long a transaction may wait before it is replaced.
+# How long a transaction stays pending before it is replaced.
 STUCK_SECONDS = 2
 
 
 @dataclass(kw_only=True)
-class Stand:
+class DeployService:
     """Web server, worker and beat on one database."""
 
     environment: Mapping[str, str]
-    node: TroubledNode
-    signer: RemoteSignerStandIn
+    node: FaultyNode
+    signer: FakeRemoteSigner
     factory: str
     partner_key: str
     web: Service
-    nursery: Nursery
+    fork_server: ForkServer
     answers: Answers = field(default_factory=Answers)
     # The block before the first that counts.
     since: int = 0
@@ -60,16 +60,16 @@ class Stand:
         return Partner("partner", self.partner_key, int(self.environment["PORT"]), self.answers)
 
     def forget(self) -> None:
-        """What was ordered until now counts no more."""
+        """Leave all earlier requests out of `judge`."""
         self.answers, self.since = Answers(), node.connect(self.node.rpc_url).eth.block_number
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """All processes run while the block does."""
-        beat = self.nursery.celery(*words("beat", self.environment)[1:])
+        """Run all processes during the block."""
+        beat = self.fork_server.celery(*words("beat", self.environment)[1:])
         self.start("worker")
         try:
-            wait_for(lambda: web_server_answers(HOST, int(self.environment["PORT"])), seconds=60)
+            wait_for(lambda: is_web_server_up(HOST, int(self.environment["PORT"])), seconds=60)
             yield
         finally:
             self.kill("worker")
@@ -87,28 +87,28 @@ class Stand:
         if name == "web":
             self.web.start()
         else:
-            self._worker = self.nursery.celery(*words("worker", self.environment)[1:])
+            self._worker = self.fork_server.celery(*words("worker", self.environment)[1:])
 
     def judge(self) -> list[str]:
-        """What is wrong with the orders since the last call of `forget`, a line each."""
+        """Return the errors of requests since the last call of `forget`, a line each."""
         chain = read_chain(self.node.rpc_url, factory=self.factory, wallets=tuple(WALLETS), since=self.since)
         keys = [key for _, key in self.answers.orders]
         return judge(self.answers, chain, read_rows(self.database_url, request_keys=keys))
 
 
 @contextmanager
-def own_stand(blocker: Any, chains_file: Path) -> Iterator[Stand]:
-    """The service while the block runs, on a node and a copy of the test database, with a signer's wallets.
+def run_deploy_service(blocker: Any, chains_file: Path) -> Iterator[DeployService]:
+    """Run the service during the block, on a node and a copy of the test database, with a signer's wallets.
 
-    `blocker` is pytest-django's, `chains_file` where to write the registry file.
+    `blocker` is pytest-django's, `chains_file` the path of the registry file to write.
     """
     with (
         copy_of(_empty_database(blocker)) as database,
-        anvil.start() as rpc_url,
+        anvil.run_anvil() as rpc_url,
         remote_signer(*WALLETS.values()) as signer,
-        TroubledNode(rpc_url).running() as relay,
+        FaultyNode(rpc_url).running() as relay,
     ):
-        deployment = prepare(rpc_url, chains_file=chains_file)
+        deployment = deploy_contracts(rpc_url, chains_file=chains_file)
         environment = environment_on(database) | {
             "SECRET_KEY": settings.SECRET_KEY,
             "CHAINS_FILE": str(chains_file),
@@ -116,7 +116,7 @@ def own_stand(blocker: Any, chains_file: Path) -> Iterator[Stand]:
             f"DEPLOYER_REMOTE_{anvil.CHAIN_ID}": ",".join(WALLETS),
             "DEPLOYER_SIGNER_URL": signer.url,
             "DEPLOY_STUCK_SECONDS": str(STUCK_SECONDS),
-            # Whom a gate holds up must not try again.
+            # A process that a gate blocks must not retry.
             "DEPLOYER_SIGNER_TIMEOUT_SECONDS": "60",
             "RPC_TIMEOUT_SECONDS": "60",
             "LOG_LEVEL": os.environ.get("LOG_LEVEL", "ERROR"),
@@ -126,22 +126,25 @@ def own_stand(blocker: Any, chains_file: Path) -> Iterator[Stand]:
             "WORKER_PROCESSES": "2",
         }
         (key,) = issue_keys(environment, ["Partner"])
-        with service("web", environment) as web, nursery(environment, of="tests.processes.forked_celery") as young:
-            running = Stand(
+        with (
+            service("web", environment) as web,
+            fork_server(environment, of="tests.processes.forked_celery") as processes,
+        ):
+            running = DeployService(
                 environment=environment,
                 node=relay,
                 signer=signer,
                 factory=deployment.factory,
                 partner_key=key,
                 web=web,
-                nursery=young,
+                fork_server=processes,
             )
             with running.at_work():
                 yield running
 
 
 def _empty_database(blocker: Any) -> str:
-    """The name of this process's test database, from which no connection is left."""
+    """Return the name of this process's test database, after all connections to it are closed."""
     with blocker.unblock():
         connections.close_all()
     return str(connection.settings_dict["NAME"])

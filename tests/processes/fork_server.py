@@ -1,4 +1,4 @@
-"""Followers and workers that start in a moment, and can be killed at any: forked from a process that has loaded all."""
+"""Fork server for followers and workers, which start fast, since their parent has loaded all modules."""
 
 import json
 import os
@@ -18,14 +18,14 @@ from tests.processes.waiting import wait_for
 
 @dataclass(frozen=True)
 class Forked:
-    """A running process; `leads` says whether it is the first of a group of its own, which is killed as a whole."""
+    """A running process; with `leads_group` it leads its own process group, which is killed as a whole."""
 
     process_id: int
-    leads: bool = False
+    leads_group: bool = False
 
     def kill(self) -> None:
         """End it as `kill -9` does, wherever it is."""
-        (os.killpg if self.leads else os.kill)(self.process_id, signal.SIGKILL)
+        (os.killpg if self.leads_group else os.kill)(self.process_id, signal.SIGKILL)
         wait_for(lambda: not self.is_alive())
 
     def is_alive(self) -> bool:
@@ -36,31 +36,31 @@ class Forked:
         return True
 
 
-class Nursery:
-    """The process from which others are forked."""
+class ForkServer:
+    """The process from which followers and workers are forked."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process, self._lock = process, threading.Lock()
 
     def follow(self, *chain_ids: int, settings: Mapping[str, Any]) -> Forked:
-        """A new follower of these chains, with settings other than those of the environment."""
+        """Fork a follower of these chains, with settings that override the environment."""
         return Forked(self._fork({"chain_ids": chain_ids, "settings": settings}))
 
     def celery(self, *words: str) -> Forked:
-        """A new process of Celery, such as a worker, with the words of its command line."""
-        return Forked(self._fork(words), leads=True)
+        """Fork a process of Celery, such as a worker, with the words of its command line."""
+        return Forked(self._fork(words), leads_group=True)
 
-    def _fork(self, wanted: Any) -> int:
+    def _fork(self, request: Any) -> int:
         assert self._process.stdin and self._process.stdout
         with self._lock:
-            self._process.stdin.write(json.dumps(wanted) + "\n")
+            self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
             return int(self._process.stdout.readline())
 
 
 @contextmanager
-def nursery(environment: Mapping[str, str], *, of: str) -> Iterator[Nursery]:
-    """A nursery while the block runs; what it forks ends with it. `of` is the module that forks, and says what."""
+def fork_server(environment: Mapping[str, str], *, of: str) -> Iterator[ForkServer]:
+    """Run a fork server; its children end with it. `of` is the module with its main loop."""
     command = f"import django; django.setup(); from {of} import main; main()"
     with subprocess.Popen(
         [sys.executable, "-c", command],
@@ -72,6 +72,6 @@ def nursery(environment: Mapping[str, str], *, of: str) -> Iterator[Nursery]:
         preexec_fn=die_with_parent(signal.SIGKILL),
     ) as process:
         try:
-            yield Nursery(process)
+            yield ForkServer(process)
         finally:
             process.kill()

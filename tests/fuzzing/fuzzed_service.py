@@ -1,4 +1,4 @@
-"""The service as the calls of `tests.fuzzing.described_calls` meet it: rows of every kind, nodes and providers, and all its callers."""
+"""Service for the calls of `tests.fuzzing.described_calls`: rows of all kinds, nodes, providers and credentials."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,15 +10,15 @@ from django.utils import timezone
 from accounts.administrators import sessions
 from accounts.keys import credentials
 from accounts.models import PartnerKey, Person, Scope
-from config.api import cursors
-from config.edge.cache import keep_public_answers
-from config.edge.chunked_bodies import measure_bodies
+from config import cursors
+from config.edge.cache import cache_public_responses
+from config.edge.chunked_bodies import add_content_length
 from development.devchain.anvil import CHAIN_ID
 from development.standins.issuer_server import IssuerStandIn
 from leaderboard.models import Interval, Snapshot
 from leaderboard.ranking import standing_cursors
-from leaderboard.ranking.standing_cursors import Place
-from tests.fuzzing.described_calls import Known, Level, Stand
+from leaderboard.ranking.standing_cursors import StandingPosition
+from tests.fuzzing.described_calls import FuzzedService, Known, Level
 from tests.leaderboard.ranking.test_leaderboard import make_snapshot
 from tests.nodes.devchain_launches import UNKNOWN_HASH
 from tests.nodes.launch_builder import ZERO, call
@@ -48,28 +48,28 @@ from tokens.models import Token
 
 FID, ADMINISTRATOR_FID, UNKNOWN_FID = 7, 5, 404
 PASSWORD = "correct horse battery staple"
-# Nobody's, and of nothing.
+# An unknown account, and unknown records.
 UNKNOWN = "0x00000000000000000000000000000000000000aA"
 _MINT = "So11111111111111111111111111111111111111112"
-# Nothing that is worth a name.
+# A name without a visible character.
 _KEY, _COOKIE = "lb_nonsense", "nonsense:nonsense"
 
 
-def stand(issuer: IssuerStandIn, node: Node, launches: Sequence[str]) -> Stand:
-    """The service, with these launches of the development chain, and with the recorded ones of Base."""
-    _owe_nobody_else(node)
+def build_service(issuer: IssuerStandIn, node: Node, launches: Sequence[str]) -> FuzzedService:
+    """Build the service, with these launches of the development chain, and with the recorded ones of Base."""
+    _return_no_unrecorded_fees(node)
     for tx_hash in launches:
         index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=tx_hash)
     for label in RECORDED_LAUNCHES:
         token = index_launch(mined(label))
         if label in LEGACY:
-            _teach(node, token, label)
-    _dress(list(Token.objects.order_by("pk")))
+            _set_uncollected_fees(node, token, label)
+    _vary_records(list(Token.objects.order_by("pk")))
     for chain_id in (CHAIN_ID, 8453):
         DeployWalletFactory(chain_id=chain_id, address=WALLET)
     User.objects.create_user("operator", password=PASSWORD, is_staff=True)
-    session = sessions.begin(AdministratorFactory(issuer=issuer.url, subject=str(ADMINISTRATOR_FID)))
-    partner = credentials.issue("All", scopes=list(Scope))
+    session = sessions.begin_session(AdministratorFactory(issuer=issuer.url, subject=str(ADMINISTRATOR_FID)))
+    partner = credentials.issue_key("All", scopes=list(Scope))
     ranking = make_snapshot()
     known = _known(
         list(Token.objects.order_by("pk")),
@@ -78,12 +78,12 @@ def stand(issuer: IssuerStandIn, node: Node, launches: Sequence[str]) -> Stand:
         pretokens=_pretokens(PersonFactory(fid=FID)),
         ranking=ranking,
     )
-    return Stand(
-        application=keep_public_answers(measure_bodies(WSGIHandler())),
+    return FuzzedService(
+        application=cache_public_responses(add_content_length(WSGIHandler())),
         headers={
             Level.PARTNER: {"x-api-key": partner},
-            Level.READER: {"x-api-key": credentials.issue("Reader", scopes=[Scope.READ])},
-            Level.INDEXER: {"x-api-key": credentials.issue("Indexer", scopes=[Scope.INDEX])},
+            Level.READER: {"x-api-key": credentials.issue_key("Reader", scopes=[Scope.READ])},
+            Level.INDEXER: {"x-api-key": credentials.issue_key("Indexer", scopes=[Scope.INDEX])},
             Level.USER: as_user(issuer, FID),
             Level.ADMINISTRATOR: as_user(issuer, ADMINISTRATOR_FID),
             Level.BAD_KEY: {"x-api-key": _KEY},
@@ -97,21 +97,21 @@ def stand(issuer: IssuerStandIn, node: Node, launches: Sequence[str]) -> Stand:
     )
 
 
-def _owe_nobody_else(node: Node) -> None:
-    """Have fee lockers tell of whom nothing is recorded that nothing waits for him, as real ones do."""
+def _return_no_unrecorded_fees(node: Node) -> None:
+    """Have fee lockers return zero for recipients that were not recorded, as real ones do."""
     recorded, selector = node.answers["eth_call"], call("availableFees(address,address)", ZERO, ZERO)[:10]
 
-    def view(asked: Json, block: str) -> str:
-        is_recorded = (asked["to"].lower(), asked["data"]) in node.views
-        if asked["data"].startswith(selector) and not is_recorded:
+    def view(requested: Json, block: str) -> str:
+        is_recorded = (requested["to"].lower(), requested["data"]) in node.views
+        if requested["data"].startswith(selector) and not is_recorded:
             return "0x" + "00" * 32
-        return str(recorded(asked, block))
+        return str(recorded(requested, block))
 
     node.answers["eth_call"] = view
 
 
-def _teach(node: Node, token: Token, label: str) -> None:
-    """Have the node tell what waits for a token's recipients."""
+def _set_uncollected_fees(node: Node, token: Token, label: str) -> None:
+    """Have the node return the recipients' uncollected fees of a token."""
     locker, collected = token.locker_address, recorded_claim(token.locker_address).collected
     collects(node, int(token.position_id), owner=locker, amounts=collected)
     accessor = LEGACY[label]
@@ -119,8 +119,8 @@ def _teach(node: Node, token: Token, label: str) -> None:
         team_percent(node, locker, TEAM[label], accessor=accessor)
 
 
-def _dress(tokens: Sequence[Token]) -> None:
-    """People, prices, and tags, so that each part of an answer is there once and missing once."""
+def _vary_records(tokens: Sequence[Token]) -> None:
+    """Add people, prices, and tags, so that each part of a response is there once and missing once."""
     SocialProfileFactory(fid=FID, verified_addresses=[WALLET], pfp_url="https://a.example/p.png", bio="Hello")
     TokenFactory(name="", symbol="", supply=None, admin="", msg_sender="", pool_address="", pair="", paired_token="")
     SolanaTokenFactory(contract_address=_MINT, pool_address="", blocked=True)
@@ -137,7 +137,7 @@ def _dress(tokens: Sequence[Token]) -> None:
 
 
 def _orders(partner: PartnerKey) -> list[str]:
-    """Request keys of orders in several states, one of which is somebody else's."""
+    """Store deployments in several states, one of which is another partner's; return their request keys."""
     entries = [(ADMIN, 10), (WALLET, 20)]
     launched = DeploymentFactory(partner_key=partner, expected_address=WALLET, status="mined", tx_hash=UNKNOWN_HASH)
     airdrop_proofs.store_tree(launched, tree=build_tree(entries), entries=entries)
@@ -152,7 +152,7 @@ def _orders(partner: PartnerKey) -> list[str]:
 
 
 def _pretokens(owner: Person) -> list[str]:
-    """Ids of pretokens in several states, one of which is somebody else's."""
+    """Store pretokens in several states, one of which is another user's; return their ids."""
     rows = [
         PretokenFactory(owner=owner, keyword="doge", body=pretoken("doge")),
         PretokenFactory(owner=owner, deleted=True),
@@ -164,7 +164,7 @@ def _pretokens(owner: Person) -> list[str]:
 
 
 def _events() -> list[dict[str, Any]]:
-    """What a partner tells of an agent, of what it did, and of an account."""
+    """Return a partner's events of an agent, of what it did, and of an account."""
     shared = {"at": "2026-02-07T12:00:00Z", "agentId": "one"}
     cast = {"castHash": "0x" + "ab" * 20}
     return [
@@ -191,10 +191,10 @@ def _known(
     fids = [str(FID), str(UNKNOWN_FID)]
     newest = tokens[-1]
     pages = [
-        cursors.encode(cursors.Cursor(newest.deployed_at, newest.pk), sort_by="deployed-at"),
-        cursors.encode(cursors.Cursor(newest.deployed_at, newest.pk), sort_by="deployed-at", descending=False),
-        cursors.encode(cursors.Cursor(4, newest.pk), sort_by="tx-h24"),
-        cursors.encode(cursors.Cursor(None, newest.pk), sort_by="market-cap"),
+        cursors.encode_cursor(cursors.Cursor(newest.deployed_at, newest.pk), sort_by="deployed-at"),
+        cursors.encode_cursor(cursors.Cursor(newest.deployed_at, newest.pk), sort_by="deployed-at", descending=False),
+        cursors.encode_cursor(cursors.Cursor(4, newest.pk), sort_by="tx-h24"),
+        cursors.encode_cursor(cursors.Cursor(None, newest.pk), sort_by="market-cap"),
         "eyJpZCI6IjIwMjYtMDItMDdUMDM6NTA6NDkifQ==",
     ]
     values = {
@@ -205,7 +205,7 @@ def _known(
             for token in tokens
             if token.pool_address.startswith("0x") and len(token.pool_address) == 42
         ],
-        # Of others no node knows anything.
+        # Other transactions are unknown to every node.
         "/api/get-uncollected-fees/{address} address": [
             token.contract_address for token in tokens if token.chain_id == CHAIN_ID or token.locker_address
         ],
@@ -214,8 +214,8 @@ def _known(
         "claimerAddress": people,
         "cursor": pages,
         "/api/droid/leaderboard cursor": [
-            standing_cursors.encode(Place(1, ranking.pk), interval=Interval.DAY),
-            standing_cursors.encode(Place(2), interval=Interval.WEEK),
+            standing_cursors.encode_cursor(StandingPosition(1, ranking.pk), interval=Interval.DAY),
+            standing_cursors.encode_cursor(StandingPosition(2), interval=Interval.WEEK),
         ],
         "feeRecipient": wallets,
         "fid": fids,

@@ -1,1 +1,0 @@
-"""The API endpoints of administrators, and the pages of the second factor."""

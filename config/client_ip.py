@@ -1,0 +1,69 @@
+"""Client address of a request: that of the connection, or the one that trusted proxies forward."""
+
+import ipaddress
+import re
+
+from django.conf import settings
+from django.http import HttpRequest
+
+# Key of callers without an address: those on a unix socket without a trusted proxy.
+UNKNOWN_ADDRESS = "unknown"
+
+# Some proxies append the client's port, and then put IPv6 addresses in brackets.
+_WITH_PORT = re.compile(r"\[([^\]]*)\](?::[0-9]{1,5})?|([0-9.]+):[0-9]{1,5}")
+
+# Headers in which proxies forward the client's address.
+_FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP")
+
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def client_address(request: HttpRequest) -> str:
+    """Return the rate limit key of the caller: an IPv4 address, or an IPv6 network such as `2001:db8::/64`.
+
+    The owner of one IPv6 address commonly has all of its /64. An IPv4-mapped address is its IPv4 address.
+    """
+    forwarded = _forwarded_address(request.META.get("HTTP_X_FORWARDED_FOR", ""))
+    address = forwarded or _parse_address(request.META.get("REMOTE_ADDR", ""))
+    if address is None:
+        return UNKNOWN_ADDRESS
+    if isinstance(address, ipaddress.IPv6Address):
+        return str(ipaddress.IPv6Network((int(address) >> 64 << 64, 64)))
+    return str(address)
+
+
+def is_on_loopback(request: HttpRequest) -> bool:
+    """Return whether the request comes from a program on this machine.
+
+    A local proxy forwards requests of others: then the forwarded address counts. A request that was forwarded
+    without a trusted address counts as remote.
+    """
+    if any(header in request.META for header in _FORWARDED):
+        address = _forwarded_address(request.META.get("HTTP_X_FORWARDED_FOR", ""))
+    else:
+        address = _parse_address(request.META.get("REMOTE_ADDR", ""))
+    return address is not None and address.is_loopback
+
+
+def _forwarded_address(header: str) -> IPAddress | None:
+    """Return the address that the outermost trusted proxy added; each proxy appends its client's address at the right.
+
+    None without such an address: any client can forge the entries further left.
+    """
+    proxies: int = settings.TRUSTED_PROXIES
+    if not proxies or not header:
+        return None
+    entries = header.rsplit(",", proxies)[-proxies:]
+    return _parse_address(entries[0]) if len(entries) == proxies else None
+
+
+def _parse_address(text: str) -> IPAddress | None:
+    text = text.strip()
+    with_port = _WITH_PORT.fullmatch(text)
+    if with_port:
+        text = with_port[1] or with_port[2] or ""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address

@@ -1,0 +1,17 @@
+"""Prometheus metrics of token lists."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from prometheus_client import Metric
+from prometheus_client.core import GaugeMetricFamily
+
+from tokens.catalogue.selections import Selection
+from tokens.catalogue.totals import fetch_total
+
+
+def listed(now: datetime) -> Iterator[Metric]:
+    """Yield the total of the unfiltered token list; above 10,000 an estimate unless a worker's count is cached."""
+    yield GaugeMetricFamily(
+        "launchboard_tokens_listed", "Tokens in public lists.", value=fetch_total(Selection()).number
+    )

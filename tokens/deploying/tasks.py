@@ -1,0 +1,120 @@
+"""Celery tasks for deployments and deploy wallets.
+
+The state is in rows: a lost message delays a deployment until the next sweep.
+"""
+
+import logging
+
+from redis.exceptions import RedisError
+
+from config.celery import app, enqueue_task
+from config.http.errors import PermanentError, RetryableError
+from config.postgresql.advisory_locks import LockHeldError
+from tokens.deploying.sending import submit, wallets, watch
+
+logger = logging.getLogger(__name__)
+
+# After this time the sweeper submits the deployment.
+SUBMIT_EXPIRES_SECONDS = 30
+# The next runs of the schedule start by then, and would do the same work.
+SWEEP_EXPIRES_SECONDS = 5
+WATCH_EXPIRES_SECONDS = 1
+CONFIRM_EXPIRES_SECONDS = 30
+NOTE_EXPIRES_SECONDS = 30
+
+
+def enqueue_deployment(deployment_id: int) -> None:
+    """Enqueue the submission of a stored deployment; call it after the commit.
+
+    An unavailable broker is no error: the sweeper finds queued deployments.
+    """
+    try:
+        enqueue_task(submit_deployment, deployment_id, expires=SUBMIT_EXPIRES_SECONDS)
+    except RedisError as error:
+        logger.warning("can't enqueue deployment %s: %s", deployment_id, error)
+
+
+@app.task(name="tokens.tasks.submit_deployment")
+def submit_deployment(deployment_id: int) -> None:
+    """Sign and broadcast one deployment; late and duplicate messages have no effect."""
+    try:
+        submit.submit_deployment(deployment_id)
+    except submit.SubmissionDeferredError as deferred:
+        logger.warning("deployment %s is not signed: %s", deployment_id, deferred)
+
+
+@app.task(name="tokens.tasks.sweep_deployments")
+def sweep_deployments() -> None:
+    """Submit queued deployments, with one task per chain, because a node or a signer may hang."""
+    for chain_id in submit.chains_with_unsent():
+        submit_waiting.apply_async((chain_id,), expires=SWEEP_EXPIRES_SECONDS)
+
+
+@app.task(name="tokens.tasks.submit_waiting")
+def submit_waiting(chain_id: int) -> None:
+    """Submit deployments of a chain that were deferred, or lost their task message."""
+    try:
+        submitted = submit.submit_unsent(chain_id)
+    except submit.SubmissionDeferredError as deferred:
+        logger.warning("nothing is signed on chain %s: %s", chain_id, deferred)
+        return
+    if submitted:
+        logger.info("submitted %s queued deployments on chain %s", submitted, chain_id)
+
+
+@app.task(name="tokens.tasks.watch_deployments")
+def watch_deployments() -> None:
+    """Watch each chain that has deployments in flight, with one task per chain."""
+    for chain_id in watch.chains_in_flight():
+        watch_chain.apply_async((chain_id,), expires=WATCH_EXPIRES_SECONDS)
+
+
+@app.task(name="tokens.tasks.watch_chain")
+def watch_chain(chain_id: int) -> None:
+    """Settle, index and rebroadcast what is in flight on a chain, unless another worker holds its lock."""
+    try:
+        requeued = watch.watch_chain(chain_id)
+    except LockHeldError:
+        return
+    except (RetryableError, PermanentError) as error:
+        logger.warning("can't watch deployments on chain %s: %s", chain_id, error)
+        return
+    for deployment_id in requeued:
+        enqueue_deployment(deployment_id)
+
+
+@app.task(name="tokens.tasks.confirm_deployments")
+def confirm_deployments() -> None:
+    """Check the blocks of deployments that are not final, with one task per chain."""
+    for chain_id in watch.chains_with_unsettled():
+        confirm_deployed.apply_async((chain_id,), expires=CONFIRM_EXPIRES_SECONDS)
+
+
+@app.task(name="tokens.tasks.confirm_deployed")
+def confirm_deployed(chain_id: int) -> None:
+    """Reopen deployments in orphaned blocks, and mark final ones."""
+    try:
+        requeued = watch.confirm_chain(chain_id)
+    except (RetryableError, PermanentError) as error:
+        logger.warning("can't confirm deployments on chain %s: %s", chain_id, error)
+        return
+    for deployment_id in requeued:
+        enqueue_deployment(deployment_id)
+
+
+@app.task(name="tokens.tasks.note_deploy_wallets")
+def note_deploy_wallets() -> None:
+    """Refresh the deploy wallets, with one task per chain, because a node may hang."""
+    for chain_id in wallets.chains_with_wallets():
+        note_wallets_of_chain.apply_async((chain_id,), expires=NOTE_EXPIRES_SECONDS)
+
+
+@app.task(name="tokens.tasks.note_wallets_of_chain")
+def note_wallets_of_chain(chain_id: int) -> None:
+    """Refresh which wallets of a chain have a signer, and their balances."""
+    try:
+        count = wallets.refresh_wallets(chain_id)
+    except (RetryableError, PermanentError) as error:
+        logger.warning("can't refresh the deploy wallets of chain %s: %s", chain_id, error)
+        return
+    logger.debug("refreshed %s deploy wallets of chain %s", count, chain_id)
