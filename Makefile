@@ -1,4 +1,4 @@
-# `make run` starts everything, `make test` tests everything; both make what they need.
+# `make run` starts everything, `make test` tests everything; both install what they need.
 .PHONY: run test fault-seeds fuzz chaos deploy-chaos chromium screenshots lint lock contracts clean
 
 PYTHON := $(shell command -v python3.11 || command -v python3)
@@ -7,29 +7,29 @@ BIN := .venv/bin
 run: .venv/installed development/devchain/node_modules/installed
 	@$(BIN)/python -m development.run
 
-# Four at a time, also on two cores: many tests start processes and wait for them, and others compute meanwhile.
+# Three processes, also on two cores: many tests wait for processes that they start, while others compute.
 test: .venv/installed-dev development/devchain/node_modules/installed chromium
 	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal -q
 
-# As many seeds of the fault simulator as SEEDS says, from FIRST on; each that fails is named with what runs it again.
+# Runs SEEDS seeds of the fault simulator, from FIRST on; prints each failed seed with the command that repeats it.
 fault-seeds: .venv/installed-dev
 	FIRST=$(FIRST) SEEDS=$(or $(SEEDS),500) $(BIN)/python -m pytest tests/chaos/test_fault_seeds.py --numprocesses 2 --dist worksteal -q
 
-# SEEDS times CALLS calls made out of the API's description, by callers of every level; ONLY names one operation, such as
-# "GET /api/tokens". What fails is printed with what runs it again.
+# Makes SEEDS times CALLS calls from the API's description, by callers of every level; ONLY names one operation, such as
+# "GET /api/tokens". Prints each failed call with the command that repeats it.
 fuzz: .venv/installed-dev development/devchain/node_modules/installed
 	FIRST=$(FIRST) SEEDS=$(or $(SEEDS),4) CALLS=$(or $(CALLS),2700) ONLY="$(ONLY)" $(BIN)/python -m pytest \
 		tests/fuzzing/test_fuzz.py --numprocesses 2 --dist worksteal -q -rP --show-capture=stdout
 
-# Thousands of launches on the development chain, which reorganises while its follower is killed again and again.
+# Makes thousands of launches and reorgs on the development chain, and repeatedly kills its follower.
 chaos: .venv/installed-dev development/devchain/node_modules/installed
 	$(BIN)/python -m benchmarks.chaos.follower_chaos
 
-# Orders to deploy on the development chain, while the service's processes and servers are killed again and again.
+# Requests deployments on the development chain, and repeatedly kills the service's processes and servers.
 deploy-chaos: .venv/installed-dev development/devchain/node_modules/installed
 	$(BIN)/python -m benchmarks.chaos.deploy_chaos
 
-# The browser that tests drive over the operators' site: the one that CHROMIUM names, one on the PATH, or Debian's.
+# Finds the browser for tests of the admin site: the one that CHROMIUM names, one on the PATH, or Debian's package.
 chromium:
 	@for name in "$$CHROMIUM" chromium-headless-shell chromium chromium-browser google-chrome; do \
 		if [ -n "$$name" ] && command -v "$$name" >/dev/null; then exit 0; fi; \
@@ -39,9 +39,9 @@ chromium:
 		if apt-get update -q >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -q --yes \
 			--no-install-recommends chromium-headless-shell >/dev/null; then exit 0; fi; \
 	fi; \
-	echo "there is no Chromium, so that the tests of the operators' site will fail: install one, or name it in CHROMIUM"
+	echo "no Chromium found: tests of the admin site will fail. Install one, or name it in CHROMIUM"
 
-# The pictures of docs/operators.md, taken by the tests of the operators' site.
+# Renews the pictures of docs/operators.md by the tests of the admin site.
 screenshots: .venv/installed-dev chromium
 	SCREENSHOTS=docs/screenshots $(BIN)/python -m pytest tests/config/operators/test_operators_browser.py -q
 
@@ -53,7 +53,7 @@ lint: .venv/installed-dev
 	SITE_URL=https://launchboard.example RPC_URLS_8453=https://node.example SECRET_KEY=$$($(BIN)/python -c "import secrets; print(secrets.token_urlsafe(50))") \
 		$(BIN)/python manage.py check --deploy --fail-level WARNING
 
-# Compiles the pinned versions from the two .in files; --upgrade in UV_FLAGS takes newer ones.
+# Compiles the pinned versions from the two .in files; UV_FLAGS=--upgrade selects newer ones.
 lock: .venv/installed-dev
 	for name in requirements requirements-dev; do \
 		$(BIN)/uv pip compile $$name.in --output-file $$name.txt --quiet --no-header --no-emit-index-url \
@@ -80,7 +80,7 @@ clean:
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
 	@touch $@
 
-# Only the development chain needs Node: without it the service starts and says what is missing.
+# Only the development chain needs Node: without npm the service starts, and this prints a warning.
 development/devchain/node_modules/installed: development/devchain/package-lock.json
 	@if ! command -v npm >/dev/null; then \
 		echo "npm is not installed: no development chain (it comes with Node 20)"; \

@@ -1,47 +1,121 @@
-"""Who may import whom, and how large a module grows: read from the sources, so that no one has to remember it."""
+"""The rules of the tree: what imports what, how large rooms and modules grow, and which words they use.
+
+Read from the sources, so that no reviewer has to remember them. README has a map of the rooms, docs/words.md the words.
+"""
 
 import ast
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.prose import frequencies, replaced_words
+
 ROOT = Path(__file__).resolve().parent.parent
 APPS = ("accounts", "tokens", "pretokens", "leaderboard")
-PACKAGES = ("config", *APPS, "devchain", "standins", "local")
-MAX_LINES = 320
+PACKAGES = ("config", *APPS, "development")
+MAX_LINES = 400
+MAX_MODULES = 20
 
-# Which packages of ours each package may import; itself always.
+# The packages of ours that each package may import, besides itself and the libraries.
 DOWNHILL = {
     "config": set[str](),
     "accounts": {"config"},
     "tokens": {"accounts", "config"},
     "pretokens": {"tokens", "accounts", "config"},
     "leaderboard": {"tokens", "accounts", "config"},
-    "devchain": {"config"},
-    # They are other people's services: all they share with ours is HTTP.
-    "standins": set[str](),
-    "local": {"devchain", "standins", "config"},
+    "development": {"tokens", "accounts", "config"},
 }
-# Modules that Django, Celery, DRF or a command line calls. Nothing that they call imports them.
-DOORS = {"views", "tasks", "admin", "management", "urls", "page_urls", "apps"}
-DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "services", "service", "manager", "managers", "lib"}
+# Packages below all others, each with what it may import of ours: no settings, no models and no Django.
+LIBRARIES = {
+    "tokens.chains": ("tokens.chains", "config.http"),
+    "config.http": ("config.http",),
+}
+# The bundled servers are found by the settings, before Django is set up.
+BUNDLED_SERVERS = "development.servers"
+SETTINGS = ("config.settings",)
+# Outside services are not ours: all that their stand-ins share with the service is HTTP.
+STANDINS = "development.standins"
+# The rooms of an app, each with those that its domain modules may import. Models are below all rooms.
+ROOMS = {
+    "tokens.chains": set[str](),
+    "tokens.installation": {"tokens.chains"},
+    "tokens.indexing": {"tokens.chains", "tokens.installation"},
+    "tokens.following": {"tokens.chains", "tokens.installation", "tokens.indexing"},
+    "tokens.catalogue": {"tokens.chains", "tokens.installation", "tokens.indexing"},
+    "tokens.fees": {"tokens.chains", "tokens.installation", "tokens.indexing"},
+    "tokens.market": {"tokens.chains", "tokens.installation", "tokens.indexing", "tokens.catalogue"},
+    "tokens.deploying": {"tokens.chains", "tokens.installation", "tokens.indexing"},
+    "accounts.keys": set[str](),
+    "accounts.profiles": set[str](),
+    "accounts.operators": set[str](),
+    "accounts.users": set[str](),
+    "accounts.administrators": {"accounts.users", "accounts.operators"},
+    "leaderboard.facts": set[str](),
+    "leaderboard.events": {"leaderboard.facts"},
+    "leaderboard.hub": {"leaderboard.facts", "leaderboard.events"},
+    "leaderboard.wash": {"leaderboard.facts"},
+    "leaderboard.ranking": {"leaderboard.facts", "leaderboard.wash"},
+}
+# Modules that Django, Celery, Django REST framework or a command line calls: no other module imports them.
+DOORS = {
+    "views", "public_pages", "tasks", "admin", "management", "urls", "page_urls", "apps", "migrations", "dashboard",
+}  # fmt: skip
+# Doors that share DRF's classes among each other and know HTTP.
+HTTP_DOORS = DOORS | {"serializers", "authentication", "permissions", "api_errors", "chain_fields", "metrics"}
+VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "services", "service", "manager", "managers", "lib"}
 SIGNALS = ("django.dispatch", "django.db.models.signals", "django.core.signals", "django.contrib.auth.signals")
-# What the chain library needs of config, which knows no more of the service than the library does.
-UNWORLDLY = ("tokens.chains.base58", "config.http.json_client")
-# It raises the signal that error trackers and Django's test client listen for, and receives none.
-RAISES_A_SIGNAL = "config.api.error_handling"
+# It sends the signal that error trackers and Django's test client listen for, and receives none.
+SENDS_A_SIGNAL = "config.api.error_handling"
+# File names that frameworks or conventions give, so that several packages have them.
+CONVENTIONAL = {
+    "__init__", "__main__", "admin", "apps", "dashboard", "errors", "metrics", "models", "serializers", "tasks",
+    "types", "urls", "views",
+}  # fmt: skip
+# Modules of under SMALL lines that no framework or convention asks for, each with the reason to be alone.
+SMALL = 40
+ALONE = {
+    "accounts.operators.second_factor_middleware": "settings name it",
+    "config.api.routing": "imported by every URL file",
+    "config.celery": "Celery's command line names it",
+    "config.edge.chunked_bodies": "WSGI, before Django",
+    "config.environment.secret": "imported by settings of all subjects",
+    "config.postgresql.timeouts": "imported without the rest of the database's modules",
+    "config.settings.call_limits": "the settings of one subject",
+    "config.settings.documents": "the settings of one subject",
+    "config.settings.leaderboard": "the settings of one subject",
+    "config.settings.logs": "the settings of one subject",
+    "config.settings.market": "the settings of one subject",
+    "config.timestamps": "shared by API, pages and providers' responses",
+    "config.unicode": "shared by tokens and leaderboard",
+    "config.wsgi": "the web server names it",
+    "development.local_accounts": "called by a management command only",
+    "leaderboard.ranking.schedule": "imported by worker and metrics without numpy",
+    "tokens.admin.list_filters": "shared by the admin's lists",
+    "tokens.fees.claimed": "one of the room's three subjects",
+    "tokens.installation.address_formats": "imported without the nodes of the settings",
+    "tokens.models.expressions": "shared by several models",
+}
+CONVENTIONAL_CLASSES = {"Command", "Meta", "Migration"}
+# A public function with such a name says nothing where it is imported by itself.
+BARE_VERBS = {
+    "add", "apply", "ask", "call", "change", "check", "claim", "count", "delete", "drop", "end", "fetch", "find",
+    "get", "give", "hold", "keep", "look", "make", "move", "note", "open", "pull", "put", "read", "refresh", "run",
+    "save", "say", "send", "set", "show", "start", "stop", "store", "take", "tell", "try", "wait", "walk", "watch",
+    "write",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Module:
-    """A module's name, its text, and the dotted names that it imports when it runs."""
+    """A module's name, its source, and the dotted names that it imports when it runs."""
 
     name: str
     text: str
     imports: frozenset[str]
-    nested_imports: int
+    hidden_imports: int
 
     @property
     def package(self) -> str:
@@ -51,27 +125,33 @@ class Module:
     def parts(self) -> list[str]:
         return self.name.split(".")
 
+    @property
+    def is_door(self) -> bool:
+        return bool(DOORS & set(self.parts))
+
 
 def read_sources(sources: Mapping[str, str]) -> dict[str, Module]:
-    """Modules by dotted name, from their texts."""
+    """Return modules by dotted name, from their sources."""
     return {name: _read(name, text) for name, text in sources.items()}
 
 
 def _read(name: str, text: str) -> Module:
-    imports, nested = set(), 0
-    for statement, inside in _run_time_imports(ast.parse(text)):
-        nested += inside
+    imports, hidden = set(), 0
+    tree = ast.parse(text)
+    for statement, inside in _run_time_imports(tree):
+        hidden += inside
         if isinstance(statement, ast.Import):
             imports |= {alias.name for alias in statement.names}
         else:
             assert statement.level == 0 and statement.module, f"{name} has a relative import"
-            # `from a import b` may name a module b or something in a.
+            # `from a import b` may name a module b or a definition in a.
             imports |= {statement.module} | {f"{statement.module}.{alias.name}" for alias in statement.names}
-    return Module(name, text, frozenset(imports), nested)
+    hidden += sum(_calls_import(node) for node in ast.walk(tree))
+    return Module(name, text, frozenset(imports), hidden)
 
 
 def _run_time_imports(node: ast.AST, inside: bool = False) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
-    """Each import, and whether it stands in a function; those for type checkers alone are left out."""
+    """Yield each import, and whether it is in a function; those for type checkers only are left out."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import | ast.ImportFrom):
             yield child, inside
@@ -79,59 +159,145 @@ def _run_time_imports(node: ast.AST, inside: bool = False) -> Iterator[tuple[ast
             yield from _run_time_imports(child, inside or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
-def begins(name: str, *packages: str) -> bool:
+def _calls_import(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__")
+
+
+def within(name: str, *packages: str) -> bool:
     return any(name == package or name.startswith(f"{package}.") for package in packages)
 
 
+def room_of(name: str) -> str:
+    """Return the room of a module: the longest key of ROOMS that it is in, or an empty string."""
+    return max((room for room in ROOMS if within(name, room)), key=len, default="")
+
+
 def uphill(modules: Mapping[str, Module]) -> set[str]:
-    """Imports of a package of ours that lies above."""
+    """Return imports of a package of ours that is above."""
     return {
         f"{module.name} imports {name}"
         for module in modules.values()
         for name in module.imports
-        if begins(name, *PACKAGES) and not begins(name, module.package, *DOWNHILL[module.package])
+        if within(name, *PACKAGES)
+        and not within(name, module.package, *DOWNHILL[module.package], *LIBRARIES)
+        and not (within(module.name, *SETTINGS) and within(name, BUNDLED_SERVERS))
     }
 
 
-def worldly_chains(modules: Mapping[str, Module]) -> set[str]:
-    """Imports by which the chain library, or a module of ours that it needs, would know the service."""
+def uphill_rooms(modules: Mapping[str, Module]) -> set[str]:
+    """Return imports between rooms of an app that do not go downhill, and of rooms by the models below them."""
     found = set()
     for module in modules.values():
-        chain = begins(module.name, "tokens.chains")
-        if not chain and module.name not in UNWORLDLY:
+        room = room_of(module.name)
+        below = ROOMS.get(room, set[str]()) | {room}
+        if module.parts[1:2] == ["models"]:
+            below = {"tokens.chains"}
+        elif not room or module.is_door:
             continue
         for name in module.imports:
-            ours = begins(name, *PACKAGES) and not begins(name, *UNWORLDLY, "tokens.chains") and name != "config"
-            if begins(name, "django", "rest_framework", "celery") or ours:
+            target = room_of(name)
+            if target and target not in below and within(name, module.package) and not within(name, "tokens.chains"):
                 found.add(f"{module.name} imports {name}")
     return found
 
 
-def through_doors(modules: Mapping[str, Module]) -> set[str]:
-    """Imports of a door by what is no door; views and tasks also by other doors' packages alone."""
+def worldly_libraries(modules: Mapping[str, Module]) -> set[str]:
+    """Return imports by which a library would know Django or the service."""
     return {
         f"{module.name} imports {name}"
         for module in modules.values()
-        if not DOORS & set(module.parts)
+        for library, allowed in LIBRARIES.items()
+        if within(module.name, library)
         for name in module.imports
-        if begins(name, *APPS) and DOORS & set(name.split(".")[1:])
+        if within(name, "django", "rest_framework", "celery")
+        or (within(name, *PACKAGES) and not within(name, *allowed) and name != "config")
     }
 
 
-def nested_imports(modules: Mapping[str, Module]) -> set[str]:
-    return {module.name for module in modules.values() if module.nested_imports}
+def standins_that_know_us(modules: Mapping[str, Module]) -> set[str]:
+    """Return imports of the service by the stand-ins of outside services."""
+    return {
+        f"{module.name} imports {name}"
+        for module in modules.values()
+        if within(module.name, STANDINS)
+        for name in module.imports
+        if within(name, *PACKAGES) and not within(name, STANDINS)
+    }
+
+
+def http_in_domain(modules: Mapping[str, Module]) -> set[str]:
+    """Return imports of DRF or of the API's frame by modules of an app that are no doors."""
+    return {
+        f"{module.name} imports {name}"
+        for module in modules.values()
+        if module.package in APPS and not HTTP_DOORS & set(module.parts)
+        for name in module.imports
+        if within(name, "rest_framework", "config.api", "drf_spectacular")
+    }
+
+
+def through_doors(modules: Mapping[str, Module]) -> set[str]:
+    """Return imports of a door by a module that is none."""
+    return {
+        f"{module.name} imports {name}"
+        for module in modules.values()
+        if not module.is_door
+        for name in module.imports
+        if within(name, *APPS) and DOORS & set(name.split(".")[1:])
+    }
+
+
+def hidden_imports(modules: Mapping[str, Module]) -> set[str]:
+    """Return modules that import in a function, or by the name of a module."""
+    return {module.name for module in modules.values() if module.hidden_imports}
 
 
 def signals(modules: Mapping[str, Module]) -> set[str]:
     return {
         module.name
         for module in modules.values()
-        if module.name != RAISES_A_SIGNAL and any(begins(name, *SIGNALS) for name in module.imports)
+        if module.name != SENDS_A_SIGNAL and any(within(name, *SIGNALS) for name in module.imports)
     }
 
 
-def drawers(modules: Mapping[str, Module]) -> set[str]:
-    return {module.name for module in modules.values() if DRAWERS & set(module.parts)}
+def vague_names(modules: Mapping[str, Module]) -> set[str]:
+    return {module.name for module in modules.values() if VAGUE & set(module.parts)}
+
+
+def repeated_names(modules: Mapping[str, Module]) -> set[str]:
+    """Return modules whose name another module has, or repeats the name of their folder."""
+    packages = {name.rpartition(".")[0] for name in modules}
+    leaves = defaultdict(set)
+    for name, module in modules.items():
+        outside = {"migrations", "management"} & set(module.parts)
+        if name not in packages and not outside and module.parts[-1] not in CONVENTIONAL:
+            leaves[module.parts[-1]].add(name)
+    # The rows of a subject are a module of `models`, named as the room or module with what is done to them.
+    shared = {leaf: {name for name in names if ".models." not in name} for leaf, names in leaves.items()}
+    return {name for names in shared.values() if len(names) > 1 for name in names} | {
+        name for name, module in modules.items() if module.parts[-2:-1] == module.parts[-1:]
+    }
+
+
+def repeated_classes(modules: Mapping[str, Module]) -> set[str]:
+    """Return the names of classes that are defined more than once."""
+    names = Counter(
+        node.name
+        for module in modules.values()
+        for node in ast.walk(ast.parse(module.text))
+        if isinstance(node, ast.ClassDef)
+    )
+    return {name for name, count in names.items() if count > 1} - CONVENTIONAL_CLASSES
+
+
+def bare_verbs(modules: Mapping[str, Module]) -> set[str]:
+    """Return functions named by a bare verb that are imported without their module's name."""
+    return {
+        name
+        for module in modules.values()
+        for name in module.imports
+        if within(name, *PACKAGES) and name not in modules and name.rpartition(".")[2] in BARE_VERBS
+    }
 
 
 def too_long(modules: Mapping[str, Module]) -> set[str]:
@@ -142,8 +308,32 @@ def too_long(modules: Mapping[str, Module]) -> set[str]:
     }
 
 
+def too_short(modules: Mapping[str, Module]) -> set[str]:
+    """Return modules that should be part of another one, and reasons that nothing needs any more."""
+    packages = {name.rpartition(".")[0] for name in modules}
+    short = {
+        name
+        for name, module in modules.items()
+        if name not in packages and not {"migrations", "commands"} & set(module.parts)
+        if module.text.count("\n") < SMALL and module.parts[-1] not in CONVENTIONAL | {"page_urls"}
+    }
+    return {f"{name} has under {SMALL} lines" for name in short - set(ALONE)} | {
+        f"{name} needs no reason" for name in set(ALONE) & set(modules) - short
+    }
+
+
+def replaced(modules: Mapping[str, Module]) -> set[str]:
+    """Return words that docs/words.md replaces, each with its module and what to write instead."""
+    return {
+        f"{name}: {word} (write: {instead})"
+        for name, module in modules.items()
+        if "migrations" not in module.parts
+        for _, word, instead in replaced_words(module.text)
+    }
+
+
 def circles(modules: Mapping[str, Module]) -> set[str]:
-    """Modules that import themselves, by whatever way."""
+    """Return modules that import themselves, directly or through others."""
     direct = {
         module.name: {name for name in module.imports if name in modules and name != module.name}
         for module in modules.values()
@@ -159,9 +349,16 @@ def circles(modules: Mapping[str, Module]) -> set[str]:
     return {name for name, targets in reached.items() if name in targets}
 
 
+def crowded(folders: Mapping[str, int]) -> set[str]:
+    """Return folders with more than MAX_MODULES modules directly in them."""
+    return {folder for folder, count in folders.items() if count > MAX_MODULES}
+
+
 @pytest.fixture(scope="module")
 def modules() -> dict[str, Module]:
-    files = [file for package in PACKAGES for file in (ROOT / package).rglob("*.py")]
+    files = [
+        file for package in PACKAGES for file in (ROOT / package).rglob("*.py") if "node_modules" not in file.parts
+    ]
     return read_sources({_dotted(file): file.read_text(encoding="utf-8") for file in files})
 
 
@@ -170,27 +367,45 @@ def _dotted(file: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-# Each rule with sources that break it, and what it says of them.
+# Each rule with sources that break it, and the finding.
 BAD = [
     (uphill, {"config.api.page": "from tokens.models import Token"}, "config.api.page imports tokens.models"),
     (uphill, {"config.urls": "import tokens.urls"}, "config.urls imports tokens.urls"),
-    (uphill, {"accounts.keys.credentials": "from tokens import models"}, "accounts.keys.credentials imports tokens"),
+    (uphill, {"config.celery": "import development.servers"}, "config.celery imports development.servers"),
+    (uphill, {"accounts.keys": "from tokens import models"}, "accounts.keys imports tokens"),
     (uphill, {"tokens.models": "import leaderboard.models"}, "tokens.models imports leaderboard.models"),
-    (uphill, {"pretokens.models": "import leaderboard.models"}, "pretokens.models imports leaderboard.models"),
-    (worldly_chains, {"tokens.chains.evm.evm_chain": "import django.conf"}, "tokens.chains.evm.evm_chain imports django.conf"),
-    (worldly_chains, {"tokens.chains.evm.evm_chain": "from config import settings"}, "tokens.chains.evm.evm_chain imports config.settings"),
-    (worldly_chains, {"tokens.chains.evm.evm_chain": "import tokens.models"}, "tokens.chains.evm.evm_chain imports tokens.models"),
-    (worldly_chains, {"config.http.json_client": "from django.conf import settings"}, "config.http.json_client imports django.conf"),
-    (worldly_chains, {"tokens.chains.base58": "from config.api import fields"}, "tokens.chains.base58 imports config.api"),
-    (through_doors, {"tokens.indexing.index_requests": "from tokens import tasks"}, "tokens.indexing.index_requests imports tokens.tasks"),
-    (through_doors, {"tokens.models": "import tokens.catalogue.views"}, "tokens.models imports tokens.catalogue.views"),
-    (nested_imports, {"tokens.models": "def find():\n    import json"}, "tokens.models"),
-    (nested_imports, {"tokens.models": "class A:\n async def b(self):\n  import json"}, "tokens.models"),
+    (uphill, {"tokens.models": "import development.run"}, "tokens.models imports development.run"),
+    (uphill_rooms, {"tokens.indexing.a": "import tokens.market.b"}, "tokens.indexing.a imports tokens.market.b"),
+    (uphill_rooms, {"tokens.fees.a": "from tokens.following import b"}, "tokens.fees.a imports tokens.following"),
+    (uphill_rooms, {"tokens.models.a": "import tokens.indexing.b"}, "tokens.models.a imports tokens.indexing.b"),
+    (uphill_rooms, {"tokens.market.a": "import tokens.fees.b"}, "tokens.market.a imports tokens.fees.b"),
+    (worldly_libraries, {"tokens.chains.evm": "import django.conf"}, "tokens.chains.evm imports django.conf"),
+    (worldly_libraries, {"tokens.chains.evm": "from config import redis"}, "tokens.chains.evm imports config.redis"),
+    (worldly_libraries, {"tokens.chains.evm": "import tokens.models"}, "tokens.chains.evm imports tokens.models"),
+    (worldly_libraries, {"config.http.a": "from django.conf import settings"}, "config.http.a imports django.conf"),
+    (standins_that_know_us, {f"{STANDINS}.a": "import config.http"}, f"{STANDINS}.a imports config.http"),
+    (http_in_domain, {"tokens.fees.a": "import rest_framework"}, "tokens.fees.a imports rest_framework"),
+    (http_in_domain, {"pretokens.body": "from config.api import errors"}, "pretokens.body imports config.api"),
+    (through_doors, {"tokens.fees.a": "from tokens.fees import tasks"}, "tokens.fees.a imports tokens.fees.tasks"),
+    (through_doors, {"tokens.models": "import tokens.fees.views"}, "tokens.models imports tokens.fees.views"),
+    (hidden_imports, {"tokens.models": "def find():\n    import json"}, "tokens.models"),
+    (hidden_imports, {"tokens.models": "class A:\n async def b(self):\n  import json"}, "tokens.models"),
+    (hidden_imports, {"tokens.models": "import importlib\nimportlib.import_module('json')"}, "tokens.models"),
+    (hidden_imports, {"tokens.models": "__import__('json')"}, "tokens.models"),
     (signals, {"tokens.apps": "from django.db.models.signals import post_save"}, "tokens.apps"),
     (signals, {"tokens.apps": "from django.dispatch import receiver"}, "tokens.apps"),
-    (drawers, {"tokens.utils": ""}, "tokens.utils"),
-    (drawers, {"tokens.services.index": ""}, "tokens.services.index"),
+    (vague_names, {"tokens.utils": ""}, "tokens.utils"),
+    (vague_names, {"tokens.services.index": ""}, "tokens.services.index"),
+    (repeated_names, {"tokens.fees.log": "", "accounts.log": ""}, "tokens.fees.log"),
+    (repeated_names, {"tokens.fees.fees": ""}, "tokens.fees.fees"),
+    (repeated_classes, {"a": "class Page: pass", "b": "class Page: pass"}, "Page"),
+    (bare_verbs, {"tokens.fees.a": "from tokens.models import take"}, "tokens.models.take"),
     (too_long, {"tokens.models": "\n" * (MAX_LINES + 1)}, "tokens.models"),
+    (too_short, {"a.b": "\n" * (SMALL - 1)}, "a.b has under 40 lines"),
+    (too_short, {"config.timestamps": "\n" * SMALL}, "config.timestamps needs no reason"),
+    (replaced, {"a": "# Nodes are asked."}, "a: asked (write: request, query, poll, fetch, call)"),
+    (replaced, {"a": '"""Tell the tip."""'}, "a: Tell (write: return, report, respond with)"),
+    (replaced, {"a": "logger.info('a node is asked')"}, "a: asked (write: request, query, poll, fetch, call)"),
     (circles, {"a": "import b", "b": "from c import x", "c": "if x:\n    import a"}, "a"),
 ]  # fmt: skip
 
@@ -200,24 +415,41 @@ def test_the_rule_finds_what_breaks_it(rule, sources, finding):
     assert finding in rule(read_sources(sources))
 
 
-def test_an_import_for_type_checkers_alone_closes_no_circle():
+def test_an_import_for_type_checkers_only_closes_no_circle():
     sources = {"a": "import b", "b": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import a"}
     assert circles(read_sources(sources)) == set()
 
 
-@pytest.mark.parametrize(
-    "rule", [uphill, worldly_chains, through_doors, nested_imports, signals, drawers, too_long, circles]
-)
+def test_a_folder_with_too_many_modules_is_found():
+    assert crowded({"tokens": MAX_MODULES + 1, "accounts": MAX_MODULES}) == {"tokens"}
+
+
+RULES = [
+    uphill, uphill_rooms, worldly_libraries, standins_that_know_us, http_in_domain, through_doors, hidden_imports,
+    signals, vague_names, repeated_names, repeated_classes, bare_verbs, too_long, too_short, replaced, circles,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", RULES)
 def test_the_sources_keep_the_rule(rule, modules):
     assert rule(modules) == set()
 
 
+def test_a_folder_fits_on_a_screen():
+    folders = Counter(
+        str(file.parent.relative_to(ROOT))
+        for package in (*PACKAGES, "tests", "benchmarks")
+        for file in (ROOT / package).rglob("*.py")
+        if file.stem != "__init__" and not {"node_modules", "migrations"} & set(file.parts)
+    )
+    assert crowded(folders) == set()
+
+
+def test_the_prose_is_in_the_words_of_the_field(modules):
+    figures = frequencies([module.text for module in modules.values() if "migrations" not in module.parts])
+    assert figures["persons"] <= 1.5 and figures["speech"] <= 3 and figures["field"] >= 8, figures
+
+
 def test_all_sources_are_read(modules):
-    assert {
-        "config.urls",
-        "config.http.json_client",
-        "accounts.models",
-        "tokens.indexing.index_requests",
-        "tokens.chains.evm.evm_chain",
-    } <= set(modules)
+    assert {"config.urls", "config.http", "accounts.models", "tokens.chains.evm", "development.run"} <= set(modules)
     assert "tokens.models" in modules["tokens.indexing.index_requests"].imports

@@ -1,0 +1,108 @@
+"""The prose of sources: comments, docstrings and texts, and the words that docs/words.md replaces.
+
+`python -m tests.prose PATH ...` prints the figures of each path per 1,000 words.
+"""
+
+import ast
+import io
+import re
+import sys
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+# Each pattern with what to write instead. Persons (operators, partners, users, administrators) may want and know;
+# processes, nodes, rows and requests do neither.
+REPLACED = {
+    r"\b(whoever|whomever|nobody|somebody|someone|anybody|everybody|everyone)\b": "the person or process meant",
+    r"\b(he|she|him|himself)\b": "the person or process meant",
+    r"\b(asks?|asked|asking)\b": "request, query, poll, fetch, call",
+    r"\b(tells?|told|telling)\b": "return, report, respond with",
+    r"\b(says?|said|saying)\b": "return, state, contain",
+    r"\b(believes?|believed|believing|vouch(es|ed)?)\b": "trust, validate, verify",
+    r"\b(hears?|heard|hearing)\b": "receive",
+    r"\b(patience|heeds?|heeded|tends?|tended)\b": "timeout; apply; process",
+    r"\bseats?\b": "slot",
+    r"\b(too dear|spoken for)\b": "too expensive; reserved",
+    r"\balone\b": "only",
+    r"\bfor so long\b": "the duration's name",
+}
+PERSONS = re.compile(
+    r"\b(who|whom|whose|whoever|nobody|somebody|someone|anybody|anyone|everybody|everyone|he|she|him|his|her)\b", re.I
+)
+SPEECH = re.compile(
+    r"\b(asks?|asked|asking|tells?|told|telling|says?|said|saying|believe[sd]?|believing|knows?|knew|known|knowing|"
+    r"hears?|heard|hearing|speaks?|spoken|promise[sd]?|wants?|wanted|thinks?|thought)\b",
+    re.I,
+)
+FIELD = re.compile(
+    r"\b(retr(?:y|ies|ied|ying)|time-?outs?|cach(?:e|es|ed|ing)|lock(?:s|ed|ing)?|validat\w+|fetch\w*|request\w*)\b",
+    re.I,
+)
+_CODE = re.compile(r"`[^`]*`")
+_WORD = re.compile(r"[A-Za-z][\w'-]*")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of prose: its number in the file, and its text without code in backticks."""
+
+    number: int
+    text: str
+
+
+def read_prose(source: str) -> Iterator[Line]:
+    """Yield the lines of comments and docstrings of a Python source."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield Line(token.start[0], _CODE.sub(" ", token.string.lstrip("#: ")))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            docstring = ast.get_docstring(node)
+            if docstring:
+                for offset, text in enumerate(_CODE.sub(" ", docstring).split("\n")):
+                    yield Line(node.body[0].lineno + offset, text)
+
+
+def read_texts(source: str) -> Iterator[Line]:
+    """Yield the texts of log lines, errors, labels and descriptions: string constants with a blank, no docstrings."""
+    tree = ast.parse(source)
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and " " in node.value
+            and id(node) not in docstrings
+        ):
+            yield Line(node.lineno, _CODE.sub(" ", node.value))
+
+
+def replaced_words(source: str) -> list[tuple[int, str, str]]:
+    """Return the line number, the word and its replacement for each word of REPLACED in prose and texts."""
+    return [
+        (line.number, match.group(0), instead)
+        for line in (*read_prose(source), *read_texts(source))
+        for pattern, instead in REPLACED.items()
+        for match in re.finditer(pattern, line.text, re.I)
+    ]
+
+
+def frequencies(sources: list[str]) -> dict[str, float]:
+    """Return the number of words, and per 1,000 words those about persons, of speech and belief, and of the field."""
+    texts = [line.text for source in sources for line in read_prose(source)]
+    words = sum(len(_WORD.findall(text)) for text in texts)
+    counts = {"persons": PERSONS, "speech": SPEECH, "field": FIELD}
+    found = {name: sum(len(pattern.findall(text)) for text in texts) for name, pattern in counts.items()}
+    return {"words": words} | {name: round(count * 1000 / max(words, 1), 1) for name, count in found.items()}
+
+
+def main() -> None:
+    for name in sys.argv[1:]:
+        files = [Path(name)] if name.endswith(".py") else sorted(Path(name).rglob("*.py"))
+        print(name, frequencies([file.read_text(encoding="utf-8") for file in files if "migrations" not in file.parts]))
+
+
+if __name__ == "__main__":
+    main()
