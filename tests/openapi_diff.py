@@ -47,6 +47,8 @@ def differences(before: Any, after: Any, place: str = "", *, names: bool = False
 
 
 def main() -> int:
+    if len(sys.argv) != 3:
+        sys.exit("usage: python -m tests.openapi_diff BEFORE.json AFTER.json")
     before, after = (json.loads(Path(name).read_text(encoding="utf-8")) for name in sys.argv[1:])
     found = list(differences(before, after))
     print("\n".join(found) or f"no difference besides {', '.join(sorted(PROSE))}")

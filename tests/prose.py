@@ -101,6 +101,8 @@ def frequencies(sources: list[str]) -> dict[str, float]:
 def main() -> None:
     for name in sys.argv[1:]:
         files = [Path(name)] if name.endswith(".py") else sorted(Path(name).rglob("*.py"))
+        if not files:
+            sys.exit(f"{name} has no Python sources")
         print(name, frequencies([file.read_text(encoding="utf-8") for file in files if "migrations" not in file.parts]))
 
 

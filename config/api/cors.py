@@ -25,8 +25,8 @@ class CrossOriginMiddleware(CorsMiddleware):
             return response
         super().add_response_headers(request, response)
         is_of_other = "Origin" in request.headers and "Access-Control-Allow-Origin" not in response
-        asked = request.headers.get("Access-Control-Request-Method")
-        if request.method == "OPTIONS" and asked in _READS and is_of_other and _is_public(request):
+        requested = request.headers.get("Access-Control-Request-Method")
+        if request.method == "OPTIONS" and requested in _READS and is_of_other and _is_public(request):
             _allow_all(response)
             response["Access-Control-Allow-Methods"] = ", ".join(_READS)
             # Reads do not need it; browsers expect it anyway.
@@ -44,4 +44,4 @@ def _is_public(request: HttpRequest) -> bool:
     """Return whether the endpoint requires no permission."""
     view = view_class(request)
     # Endpoints that return more with a token list AllowAny explicitly.
-    return view is not None and all(asked is AllowAny for asked in view.permission_classes)
+    return view is not None and all(permission is AllowAny for permission in view.permission_classes)

@@ -53,16 +53,16 @@ def run_shareable(application: WSGIApplication, environ: WSGIEnvironment) -> WSG
     if environ["REQUEST_METHOD"] != "GET" or not environ.keys().isdisjoint(_PER_CLIENT_HEADERS):
         environ = {name: value for name, value in environ.items() if name not in _PER_CLIENT_HEADERS}
         environ["REQUEST_METHOD"] = "GET"
-    said: list[tuple[str, Headers]] = []
+    started: list[tuple[str, Headers]] = []
 
     def start_response(status: str, headers: Headers, exc_info: Any = None, /) -> Callable[[bytes], object]:
-        said.append((status, headers))
+        started.append((status, headers))
         # For applications older than PEP 333; Django does not use it.
         return _refuse_to_write
 
     # Django calls start_response before it returns.
     body = application(environ, start_response)
-    status, headers = said[-1]
+    status, headers = started[-1]
     return WSGIResponse(status, headers, body)
 
 

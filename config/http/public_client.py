@@ -158,13 +158,13 @@ def _look_up(host: str, port: int, *, resolve: HostResolver, deadline: float) ->
     """Resolve the host in a thread; a lookup can't be cancelled, so at the deadline its thread is abandoned."""
     answers: SimpleQueue[Sequence[str] | None] = SimpleQueue()
 
-    def ask() -> None:
+    def resolve_host() -> None:
         try:
             answers.put(resolve(host, port))
         except (OSError, UnicodeError):
             answers.put(None)
 
-    threading.Thread(target=ask, name="lookup", daemon=True).start()
+    threading.Thread(target=resolve_host, name="lookup", daemon=True).start()
     try:
         found = answers.get(timeout=_seconds_left(deadline))
     except Empty:

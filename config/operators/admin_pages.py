@@ -104,4 +104,4 @@ def confirmation_page(
         "form": form,
         "hidden": list(hidden),
     }
-    return TemplateResponse(request, "operators/ask.html", context)
+    return TemplateResponse(request, "operators/confirm.html", context)

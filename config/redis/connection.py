@@ -74,8 +74,8 @@ class RedisCircuitBreaker:
     def _fail(self, error: Exception) -> None:
         with self._lock:
             # Only the first of several failed threads logs.
-            told, self._paused_until = self._paused_until is not None, time.monotonic() + OPEN_SECONDS
-        if not told:
+            logged, self._paused_until = self._paused_until is not None, time.monotonic() + OPEN_SECONDS
+        if not logged:
             logger.warning("Redis failed, retrying every %g s: %s", OPEN_SECONDS, error)
 
     def _succeed(self) -> None:

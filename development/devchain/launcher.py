@@ -46,7 +46,7 @@ def main() -> None:
     while options.count is None or done < options.count:
         if done >= _AT_ONCE:
             time.sleep(options.every)
-        _print_line(f"launched {_launch_patiently(options.rpc_url)}")
+        _print_line(f"launched {_launch_with_retries(options.rpc_url)}")
         done += 1
 
 
@@ -65,15 +65,15 @@ def _keep_mining(rpc_url: str) -> NoReturn:
             time.sleep(_RETRY_SECONDS)
 
 
-def _launch_patiently(rpc_url: str) -> str:
+def _launch_with_retries(rpc_url: str) -> str:
     """Retry until a launch succeeds, and return it; print each new reason once."""
-    said = set()
+    printed = set()
     while True:
         try:
             return _launch(rpc_url)
         except NotReadyError as reason:
-            if str(reason) not in said:
-                said.add(str(reason))
+            if str(reason) not in printed:
+                printed.add(str(reason))
                 _print_line(f"waiting: {reason}")
             time.sleep(_RETRY_SECONDS)
 

@@ -72,8 +72,8 @@ class _Reporter:
         owners = [agent for agent in CHARACTERS if agent.has_token]
         if len(self._owners) == len(owners):
             return []
-        asked = {"chainId": CHAIN_ID, "sort": "asc", "limit": len(owners)}
-        tokens = self._call("GET", "/api/tokens", params=asked)["data"]
+        parameters = {"chainId": CHAIN_ID, "sort": "asc", "limit": len(owners)}
+        tokens = self._call("GET", "/api/tokens", params=parameters)["data"]
         pairs = [pair for pair in zip(owners, tokens, strict=False) if pair[0].id not in self._owners]
         self._owners.update(agent.id for agent, _ in pairs)
         now = int(time.time())

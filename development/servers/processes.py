@@ -21,7 +21,7 @@ def die_with_parent(number: signal.Signals) -> Callable[[], None]:
     """
     parent = os.getpid()
 
-    def ask() -> None:
+    def set_signal() -> None:
         if sys.platform != "linux":
             return
         call_libc("prctl", _PR_SET_PDEATHSIG, int(number), 0, 0, 0)
@@ -29,7 +29,7 @@ def die_with_parent(number: signal.Signals) -> Callable[[], None]:
             # The parent ended before the setting took effect.
             os._exit(1)
 
-    return ask
+    return set_signal
 
 
 def end_with_parent(number: signal.Signals) -> None:

@@ -54,7 +54,7 @@ class SolanaStandIn(StandIn):
         # Transactions that it lists but does not return.
         self.missing: set[str] = set()
         # Hook for tests: a change of a transaction's response in an encoding.
-        self.tell: Callable[[str, str, Json], Json | None] = lambda signature, encoding, answer: answer
+        self.response_hook: Callable[[str, str, Json], Json | None] = lambda signature, encoding, answer: answer
         # Method -> its JSON-RPC error.
         self.refused: dict[str, Json] = {}
         # Every received call, in order, with batches split.
@@ -141,7 +141,7 @@ class SolanaStandIn(StandIn):
         if most is None:
             # Without the parameter, the response has no version.
             answer = {name: part for name, part in answer.items() if name != "version"}
-        return self.tell(signature, encoding, answer)
+        return self.response_hook(signature, encoding, answer)
 
     def _signatures(self, address: str, options: Json | None = None) -> list[Json]:
         wanted = options or {}

@@ -1,4 +1,4 @@
-"""config/http/json_client.py: GET requests to a stand-in with failures; test_rpc.py tests POST."""
+"""config/http/json_client.py: GET requests to a stand-in with failures; test_rpc_client.py tests POST."""
 
 import traceback
 from collections.abc import Iterator, Mapping

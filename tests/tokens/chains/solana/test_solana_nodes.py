@@ -168,14 +168,14 @@ def test_it_calls_the_next_node_where_one_returns_two_transactions_or_half_a_one
 ):
     forms = forms_of(solana_node, recorded.LAUNCH)
     change(forms)
-    solana_node.tell = lambda signature, encoding, answer: forms[encoding]
+    solana_node.response_hook = lambda signature, encoding, answer: forms[encoding]
     assert two.read_transaction(recorded.LAUNCH) == RECORDED_FACTS
     assert call_count(second_solana_node, "getTransaction") == 2
 
 
 @pytest.mark.parametrize("form", ["json", "jsonParsed"])
 def test_a_node_that_lacks_only_one_form_is_out_of_order(solana, solana_node, form):
-    solana_node.tell = lambda signature, encoding, answer: None if encoding == form else answer
+    solana_node.response_hook = lambda signature, encoding, answer: None if encoding == form else answer
     with pytest.raises(NodeUnavailableError, match="incomplete or contradictory transaction"):
         solana.read_transaction(recorded.LAUNCH)
 
@@ -183,7 +183,7 @@ def test_a_node_that_lacks_only_one_form_is_out_of_order(solana, solana_node, fo
 def test_it_takes_no_transaction_whose_forms_disagree_on_every_node(solana, solana_node):
     forms = forms_of(solana_node, recorded.LAUNCH)
     forms["jsonParsed"]["slot"] += 1
-    solana_node.tell = lambda signature, encoding, answer: forms[encoding]
+    solana_node.response_hook = lambda signature, encoding, answer: forms[encoding]
     with pytest.raises(NodeUnavailableError, match="the encodings"):
         solana.read_transaction(recorded.LAUNCH)
 
