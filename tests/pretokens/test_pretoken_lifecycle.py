@@ -211,7 +211,7 @@ def test_of_creations_at_once_under_one_keyword_one_is_kept(launchpad):
     came = at_once(
         *[lambda name=name: lifecycle.create_pretoken(pretoken(name), person_id=owner.pk) for name in ("a", "A") * 2]
     )
-    assert sorted(type(result).__name__ for result in came) == ["KeywordTaken"] * 3 + ["Pretoken"]
+    assert sorted(type(result).__name__ for result in came) == ["KeywordTakenError"] * 3 + ["Pretoken"]
     assert Pretoken.objects.count() == 1
 
 
@@ -221,7 +221,7 @@ def test_creations_at_once_are_as_many_as_there_is_room_for(launchpad):
     PretokenFactory.create_batch(23, owner=owner)
     names = [f"at once {number}" for number in range(6)]
     came = at_once(*[lambda name=name: lifecycle.create_pretoken(pretoken(name), person_id=owner.pk) for name in names])
-    assert sorted(type(result).__name__ for result in came) == ["NoRoom"] * 4 + ["Pretoken"] * 2
+    assert sorted(type(result).__name__ for result in came) == ["Pretoken"] * 2 + ["PretokenQuotaError"] * 4
     assert len(shown(owner)) == 25
 
 
@@ -324,5 +324,5 @@ def test_restorers_at_once_make_no_more_pending_than_there_is_room_for():
     PretokenFactory.create_batch(24, owner=owner)
     rows = PretokenFactory.create_batch(4, owner=owner, deleted=True)
     came = at_once(*[lambda row=row: lifecycle.restore_pretoken(row.pk) for row in rows])
-    assert sorted(type(result).__name__ for result in came) == ["NoneType"] + ["NotRestorable"] * 3
+    assert sorted(type(result).__name__ for result in came) == ["NoneType"] + ["NotRestorableError"] * 3
     assert len(shown(owner)) == 25

@@ -56,7 +56,7 @@ def test_deleted_pretokens_count_against_the_quota(launchpad, owner, settings):
         made = lifecycle.create_pretoken(body, person_id=owner.pk)
         assert lifecycle.delete_pretoken(made.pk, person_ids=[owner.pk])
     with pytest.raises(
-        storage_quota.PretokenQuotaError, match=f"more than {settings.PRETOKEN_ROOM_BYTES} bytes.*deleted ones.*7 days"
+        storage_quota.PretokenQuotaError, match=f"exceed {settings.PRETOKEN_ROOM_BYTES} bytes.*deleted ones.*7 days"
     ):
         lifecycle.create_pretoken(body, person_id=owner.pk)
     assert Pretoken.objects.filter(owner=owner).count() == 3

@@ -28,7 +28,11 @@ class DatabaseGate:
         self._holder.close()
 
     def _is_waited_for(self) -> bool:
-        waiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = %s AND NOT granted"
+        # The test processes share a server: only waiters in this database count.
+        waiting = (
+            "SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database"
+            " WHERE locktype = 'advisory' AND objid = %s AND NOT granted AND datname = current_database()"
+        )
         return self._holder.execute(waiting, [_LOCK]).rowcount > 0
 
 

@@ -24,7 +24,7 @@ class OwnPostgres:
         """Start it, and wait until it takes connections."""
         deadline = time.monotonic() + _START_SECONDS
         self._process: subprocess.Popen[bytes] = self._server.start()
-        while not self._server.answers(self._process.pid):
+        while not self._server.is_ready(self._process.pid):
             assert time.monotonic() < deadline, "PostgreSQL did not start"
             if self._process.poll() is not None:
                 # Sessions of the killed server hold its shared memory until they end.

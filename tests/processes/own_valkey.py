@@ -19,7 +19,7 @@ class OwnServer:
 
     def start(self) -> None:
         self._process: subprocess.Popen[bytes] = self._valkey.start()
-        wait_for(lambda: self._valkey.answers(self._process.pid))
+        wait_for(lambda: self._valkey.is_ready(self._process.pid))
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
         self._process.send_signal(number)

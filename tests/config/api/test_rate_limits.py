@@ -43,7 +43,7 @@ def hammer(name: str, limit: int, go: Connection, results: Connection) -> None:
 
 @pytest.mark.parametrize(("limit", "seconds"), [(0, 60), (-1, 60), (1, 0), (1, 0.009), (1, -1)])
 def test_it_takes_no_limit_that_is_none(name: str, limit: int, seconds: float) -> None:
-    with pytest.raises(ValueError, match="is no limit"):
+    with pytest.raises(ValueError, match="is not a limit"):
         hit(name, limit=limit, seconds=seconds)
 
 

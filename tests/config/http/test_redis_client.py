@@ -52,7 +52,7 @@ def use_everything(url: str) -> None:
         hit("x", limit=1, seconds=60)
     viewed_tokens._next_flush = 0.0
     viewed_tokens.record_viewed([1])
-    assert RequestCoalescer(url).take_turn("x") == RunClaim()
+    assert RequestCoalescer(url).claim_run("x") == RunClaim()
     assert totals.stored_total(Selection()) is None
     assert not totals.claim_count()
     with pytest.raises(RedisError):

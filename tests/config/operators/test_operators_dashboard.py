@@ -246,7 +246,7 @@ def test_rankings_alarm_where_no_new_ones_come(operator, settings):
         ("Last 7d", "1,234 ranked", False),
         ("Last 30d", "none yet", False),
     ]
-    assert found["Last 24h"].note == "made 16 minutes ago, in 1.5 s"
+    assert found["Last 24h"].note == "built 16 minutes ago, in 1.5 s"
     assert operator.get(found["Last 7d"].page).status_code == 200
 
 

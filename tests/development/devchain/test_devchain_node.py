@@ -39,7 +39,7 @@ def test_a_chain_without_contracts_raises_its_own_error() -> None:
 
 def test_it_refuses_a_node_program_that_is_not_there() -> None:
     # The environment of this process is read once, so another process has to start the node.
-    code = "from development.devchain.anvil import start\nwith start(): pass"
+    code = "from development.devchain.anvil import run_anvil\nwith run_anvil(): pass"
     answer = run_python(code, ANVIL="/nowhere/anvil")
 
     assert answer.returncode == 1
@@ -137,8 +137,8 @@ def test_blocks_come_by_the_clock_on_request() -> None:
 def test_a_node_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     code = (
         "import os, sys, time\n"
-        "from development.devchain.anvil import start\n"
-        "with start() as url:\n"
+        "from development.devchain.anvil import run_anvil\n"
+        "with run_anvil() as url:\n"
         "    print(url, flush=True)\n"
         "    sys.stdin.read()\n"
     )

@@ -185,7 +185,7 @@ def test_lag_halts_and_alarms_alarm(operator, settings):
     assert values[0].startswith("2 blocks, 7") and values[-2].startswith("2 blocks, 5")
     assert [figure.is_alarming for figure in found.values()] == [True, True, True, False, True]
     assert values[1] == "halted" and values[2].startswith("no new block for 7") and values[-1] == "1 unseen"
-    assert "went wrong" in list(found.values())[2].note
+    assert "the last attempt failed" in list(found.values())[2].note
     assert shown(operator, found["Coverage alarms"].page) == [CoverageAlarm.objects.get(seen_at=None).pk]
 
 

@@ -83,7 +83,7 @@ def test_trouble_is_shown_where_a_node_has_forgotten_what_was_read(node):
         wait_for(lambda: is_read(node))
         node.kept_from = node.slot + 1
         mints = {node.launch("new"), node.launch("newer")}
-        wait_for(lambda: "without what was read" in ChainHead.objects.get(pk=SOLANA).trouble)
+        wait_for(lambda: "without transactions that were read" in ChainHead.objects.get(pk=SOLANA).trouble)
         node.kept_from = 0
         wait_for(lambda: is_read(node) and ChainHead.objects.get(pk=SOLANA).trouble == "", seconds=60)
     assert Token.objects.filter(contract_address__in=mints).count() == 2
