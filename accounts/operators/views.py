@@ -18,7 +18,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from accounts.operators import second_factor
 from accounts.operators.second_factor import TooManyCodesError, WrongCodeError
 
-_SET_UP, _ON, _ENTER = (f"accounts/second_factor_{page}.html" for page in ("set_up", "on", "ask"))
+_SET_UP, _ON, _ENTER = (f"accounts/second_factor_{page}.html" for page in ("set_up", "on", "enter"))
 
 
 class StaffRequest(HttpRequest):

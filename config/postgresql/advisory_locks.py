@@ -51,7 +51,7 @@ class SessionLock:
             return True
         try:
             self._connection = self._connection or _connect()
-            taken, process = self._ask("SELECT pg_try_advisory_lock(%s), pg_backend_pid()", [self._key])
+            taken, process = self._execute("SELECT pg_try_advisory_lock(%s), pg_backend_pid()", [self._key])
         except Error as error:
             logger.warning("The database is unreachable, so a lock can't be claimed: %s", " ".join(str(error).split()))
             self.close()
@@ -64,7 +64,7 @@ class SessionLock:
         if self._holder is None:
             return False
         try:
-            (process,) = self._ask("SELECT pg_backend_pid()", [])
+            (process,) = self._execute("SELECT pg_backend_pid()", [])
         except Error:
             process = None
         if process != self._holder:
@@ -83,10 +83,10 @@ class SessionLock:
         if self._holder is not None:
             # A lost session holds nothing.
             with suppress(Error):
-                self._ask("SELECT pg_advisory_unlock(%s)", [self._key])
+                self._execute("SELECT pg_advisory_unlock(%s)", [self._key])
         self.close()
 
-    def _ask(self, statement: str, parameters: list[Any]) -> Any:
+    def _execute(self, statement: str, parameters: list[Any]) -> Any:
         with self._connection.cursor() as cursor:
             cursor.execute(statement, parameters)
             return cursor.fetchone()
