@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import Permission, User
+from django.contrib.contenttypes.models import ContentType
 from django.db import connection
-from django.test import Client
+from django.test import Client, TransactionTestCase
 from redis import Redis
 
 from accounts.keys import credentials
@@ -30,10 +31,16 @@ from development.standins.social_server import SocialStandIn
 from tests.nodes.devchain_launches import Launchpad
 from tests.processes.own_environment import environment_on
 from tests.processes.own_valkey import OwnServer
+from tests.processes.template_database import own_database, restore_template_rows, template
 from tokens.installation import installed_chains, installed_signers
+
+# Not Django's flush, which takes a hundred times as long and drops the rows of migrations.
+TransactionTestCase._fixture_teardown = lambda case: restore_template_rows()  # type: ignore[method-assign]
 
 # Each client of a test creates the middleware anew, which would read the directories of all static files.
 settings.WHITENOISE_AUTOREFRESH = True
+# The usual hasher takes a tenth of a second per password, on purpose.
+settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 pytest_plugins = [
     "tests.rows.deploying",
@@ -42,6 +49,25 @@ pytest_plugins = [
     "tests.nodes.solana_changed",
     "tests.rows.user_tokens",
 ]
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Have pytest-django copy each process's database from the migrated template."""
+    connection.settings_dict["TEST"]["TEMPLATE"] = template()
+
+
+@pytest.fixture
+def own_tables(transactional_db: None) -> Iterator[None]:
+    """Connect to a database of this test only, whose migrations it may reverse."""
+    shared = connection.settings_dict["NAME"]
+    connection.close()
+    with own_database() as connection.settings_dict["NAME"]:
+        yield
+        connection.close()
+    connection.settings_dict["NAME"] = shared
+    # A reversed migration gives models other ids of content types.
+    ContentType.objects.clear_cache()
 
 
 @pytest.fixture(scope="session")

@@ -27,9 +27,7 @@ VICTIM, ATTACKER = "198.51.100.8", "198.51.100.7"
 
 
 @pytest.fixture(autouse=True)
-def quick_hashes(settings: Any) -> None:
-    """Set a fast password hasher."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def limit(settings: Any) -> None:
     settings.AXES_FAILURE_LIMIT = 3
 
 

@@ -1,23 +1,18 @@
 """Permissions of operators and support in the admin site, by the groups that migrations make."""
 
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
 
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import Group, Permission, User
-from django.db import connection, connections
+from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 
 from accounts.keys import credentials
 from accounts.models import Administrator, KeyState, PartnerKey
 from accounts.operators import roles
-from config.environment.variables import BASE_DIR
 from tests.rows.factories import (
     AdminSessionFactory,
     ChainHeadFactory,
@@ -60,13 +55,6 @@ MIGRATIONS = [
 ]
 
 
-@pytest.fixture
-def groups(db: None) -> None:
-    """Create the groups as the migrations do; an earlier test may have emptied the tables."""
-    for migration in MIGRATIONS:
-        migration.make_roles(apps, connection.schema_editor())
-
-
 def client_in(group: str) -> Client:
     user = User.objects.create_user(group, is_staff=True)
     user.groups.add(Group.objects.get(name=group))
@@ -85,12 +73,12 @@ def deploying_rows():
 
 
 @pytest.fixture
-def operator(groups: None) -> Client:
+def operator(db: None) -> Client:
     return client_in(roles.OPERATOR)
 
 
 @pytest.fixture
-def support(groups: None) -> Client:
+def support(db: None) -> Client:
     return client_in(roles.SUPPORT)
 
 
@@ -142,12 +130,12 @@ def test_support_sees_alarms_and_does_not_mark_them(support):
 @pytest.mark.parametrize(
     "address", ["auth/user/", "auth/group/", "auth/user/add/", "otp_totp/totpdevice/", "axes/accessattempt/"]
 )
-def test_neither_group_reaches_accounts_of_people(groups, group, address):
+def test_neither_group_reaches_accounts_of_people(group, address):
     assert client_in(group).get(f"/admin/{address}").status_code in (403, 404)
 
 
 @pytest.mark.parametrize("group", [roles.OPERATOR, roles.SUPPORT])
-def test_both_see_all_lists(groups, group):
+def test_both_see_all_lists(group):
     client = client_in(group)
     rows = {KEYS: PartnerKeyFactory(), TOKENS: TokenFactory(), REQUESTS: IndexRequestFactory()}
     followed = ChainHeadFactory(), CoverageFactory(), CoverageAlarmFactory(), FollowedAccountFactory()
@@ -212,7 +200,7 @@ def remove_roles() -> None:
         migration.remove_roles(apps, connection.schema_editor())
 
 
-def test_taking_the_roles_back_leaves_what_others_gave_a_group(groups):
+def test_taking_the_roles_back_leaves_what_others_gave_a_group():
     own = Permission.objects.get(codename="view_user")
     Group.objects.get(name=roles.SUPPORT).permissions.add(own)
     remove_roles()
@@ -220,33 +208,10 @@ def test_taking_the_roles_back_leaves_what_others_gave_a_group(groups):
     remove_roles()
 
 
-@contextmanager
-def empty_database(environment: dict[str, str]) -> Iterator[tuple[dict[str, str], Any]]:
-    """Create a database without tables; return the environment of a process on it, and a connection."""
-    name = connection.settings_dict["NAME"] + "_empty"
-    with connection.cursor() as cursor:
-        cursor.execute(f'DROP DATABASE IF EXISTS "{name}"')
-        cursor.execute(f'CREATE DATABASE "{name}"')
-    other = connections["default"].copy()
-    other.settings_dict["NAME"] = name
-    address = environment["DATABASE_URL"].rpartition("/")[0]
-    try:
-        yield environment | {"DATABASE_URL": f"{address}/{name}"}, other
-    finally:
-        other.close()
-        with connection.cursor() as cursor:
-            cursor.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
-
-
-def migrate(environment: dict[str, str], *words: str) -> None:
-    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0", *words]
-    subprocess.run(command, cwd=BASE_DIR, env=environment, check=True)
-
-
-def granted(other: Any) -> dict[str, set[str]]:
+def granted() -> dict[str, set[str]]:
     """Return group -> its permissions."""
     found: dict[str, set[str]] = {}
-    with other.cursor() as cursor:
+    with connection.cursor() as cursor:
         cursor.execute(
             "SELECT g.name, c.app_label || '.' || p.codename FROM auth_group g"
             " JOIN auth_group_permissions gp ON gp.group_id = g.id JOIN auth_permission p ON p.id = gp.permission_id"
@@ -257,9 +222,9 @@ def granted(other: Any) -> dict[str, set[str]]:
     return found
 
 
-def named_otherwise(other: Any) -> list[str]:
+def named_otherwise() -> list[str]:
     """Return permissions of our models that are not named as Django names them."""
-    with other.cursor() as cursor:
+    with connection.cursor() as cursor:
         cursor.execute(
             "SELECT p.name FROM auth_permission p JOIN django_content_type c ON c.id = p.content_type_id"
             " WHERE c.app_label IN ('accounts', 'tokens', 'pretokens', 'leaderboard')"
@@ -268,18 +233,16 @@ def named_otherwise(other: Any) -> list[str]:
         return [name for (name,) in cursor.fetchall()]
 
 
-@pytest.mark.django_db(transaction=True)
-def test_the_roles_come_with_the_first_migration_of_all_and_go_and_come_again(service_environment):
+def test_the_roles_come_with_the_first_migration_of_all_and_go_and_come_again(own_tables):
     expected = {
         role: {name for migration in MIGRATIONS for name in migration.PERMISSIONS[role]}
         for role in (roles.OPERATOR, roles.SUPPORT)
     }
-    with empty_database(service_environment) as (environment, other):
-        migrate(environment)
-        assert granted(other) == expected
-        assert named_otherwise(other) == []
-        migrate(environment, "accounts", "0003")
-        assert granted(other) == {}
-        # An installation of before: it has all permissions already.
-        migrate(environment)
-        assert granted(other) == expected
+    # All migrations at once made this database, from no table.
+    assert granted() == expected
+    assert named_otherwise() == []
+    call_command("migrate", "accounts", "0003", verbosity=0)
+    assert granted() == {}
+    # Now there are all permissions already, as in an old installation.
+    call_command("migrate", verbosity=0)
+    assert granted() == expected

@@ -5,10 +5,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
-from django.db import connection, connections
 
 from config.environment.server_urls import is_web_server_up
 from development.devchain import anvil
@@ -19,8 +17,9 @@ from tests.chaos.deploy_clients import Answers, Partner, issue_keys
 from tests.nodes.faulty_node import FaultyNode
 from tests.nodes.remote_signer import FakeRemoteSigner, remote_signer
 from tests.processes.fork_server import Forked, ForkServer, fork_server
-from tests.processes.own_environment import copy_of, environment_on
+from tests.processes.own_environment import environment_on
 from tests.processes.service_processes import HOST, Service, free_port, service, words
+from tests.processes.template_database import own_database
 from tests.processes.waiting import wait_for
 
 # Accounts 3 to 6 of the node, which have enough for anything: our wallets.
@@ -97,13 +96,13 @@ class DeployService:
 
 
 @contextmanager
-def run_deploy_service(blocker: Any, chains_file: Path) -> Iterator[DeployService]:
-    """Run the service during the block, on a node and a copy of the test database, with a signer's wallets.
+def run_deploy_service(chains_file: Path) -> Iterator[DeployService]:
+    """Run the service during the block, on a node and a database of its own, with a signer's wallets.
 
-    `blocker` is pytest-django's, `chains_file` the path of the registry file to write.
+    `chains_file` is the path of the registry file to write.
     """
     with (
-        copy_of(_empty_database(blocker)) as database,
+        own_database() as database,
         anvil.run_anvil() as rpc_url,
         remote_signer(*WALLETS.values()) as signer,
         FaultyNode(rpc_url).running() as relay,
@@ -141,10 +140,3 @@ def run_deploy_service(blocker: Any, chains_file: Path) -> Iterator[DeployServic
             )
             with running.at_work():
                 yield running
-
-
-def _empty_database(blocker: Any) -> str:
-    """Return the name of this process's test database, after all connections to it are closed."""
-    with blocker.unblock():
-        connections.close_all()
-    return str(connection.settings_dict["NAME"])

@@ -102,8 +102,8 @@ POINTS = [
 
 
 @pytest.fixture(scope="module")
-def service(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterator[DeployService]:
-    with run_deploy_service(django_db_blocker, tmp_path_factory.mktemp("crashes") / "chains.toml") as running:
+def service(django_db_modify_db_settings, tmp_path_factory) -> Iterator[DeployService]:
+    with run_deploy_service(tmp_path_factory.mktemp("crashes") / "chains.toml") as running:
         yield running
 
 

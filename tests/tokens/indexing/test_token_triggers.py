@@ -187,21 +187,13 @@ def test_a_market_is_kept_when_its_token_changes():
 # The migration.
 
 
-@pytest.fixture
-def migrated_back(transactional_db):
-    """Migrate the tokens back to before search and markets; at the end all migrations are applied again."""
-    yield lambda: migrate("tokens", "0001")
-    migrate()
-
-
 def migrate(*words):
     call_command("migrate", *words, verbosity=0, stdout=io.StringIO())
 
 
-@pytest.mark.django_db(transaction=True)
-def test_the_tables_come_and_go_with_their_migration(migrated_back):
+def test_the_tables_come_and_go_with_their_migration(own_tables):
     tokens = [TokenFactory(name="Before"), TokenFactory(name="Before", blocked=True)]
-    migrated_back()
+    migrate("tokens", "0001")
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM tokens_token")
         assert cursor.fetchone() == (2,)
