@@ -1,5 +1,5 @@
-# `make run` starts everything, `make test` tests everything; both install what they need.
-.PHONY: run test fault-seeds fuzz chaos deploy-chaos chromium screenshots lint lock contracts clean
+# `make run` starts everything, `make test` and `make test-slow` test everything; all install what they need.
+.PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos chromium screenshots lint lock contracts clean
 
 PYTHON := $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -7,9 +7,16 @@ BIN := .venv/bin
 run: .venv/installed development/devchain/node_modules/installed
 	@$(BIN)/python -m development.run
 
-# Three processes, also on two cores: many tests wait for processes that they start, while others compute.
+# Three processes, also on two cores: many tests wait for processes that they start, while others compute. The header
+# prints the seed of the order; SEED repeats one.
+PYTEST_IN_PARALLEL = $(BIN)/python -m pytest --numprocesses 3 --dist worksteal $(if $(SEED),--randomly-seed=$(SEED))
+
 test: .venv/installed-dev development/devchain/node_modules/installed chromium
-	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal -q
+	$(PYTEST_IN_PARALLEL) -m "not slow"
+
+# Fuzzing, chaos, fault seeds, kills of processes, and starts of the whole service.
+test-slow: .venv/installed-dev development/devchain/node_modules/installed
+	$(PYTEST_IN_PARALLEL) -m slow
 
 # Runs SEEDS seeds of the fault simulator, from FIRST on; prints each failed seed with the command that repeats it.
 fault-seeds: .venv/installed-dev

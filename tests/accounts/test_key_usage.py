@@ -212,6 +212,7 @@ def test_several_workers_that_store_at_once_add_each_call_once():
     assert stored() == {"token-list": 200}
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_that_is_killed_while_it_stores_neither_loses_nor_doubles_a_call(service_environment, settings):
     settings.REDIS_URL = service_environment["REDIS_URL"]

@@ -9,6 +9,8 @@ from tests.chaos.follower_chaos import Plan
 from tokens.indexing.index_requests import index_transaction
 from tokens.models import Token
 
+pytestmark = pytest.mark.slow
+
 MADE_UP = "0x" + "12" * 20
 PLAN = Plan(launches=60, kills=3, reorgs=3)
 

@@ -3,7 +3,11 @@
 import tempfile
 from pathlib import Path
 
+import pytest
+
 from tests.chaos.deploy_chaos import Plan, ground, run
+
+pytestmark = pytest.mark.slow
 
 # More is lost than in the long form, so that a few requests are enough.
 PLAN = Plan(orders=24, workers=2, kills=6, lost=0.1, late_seconds=3.0)

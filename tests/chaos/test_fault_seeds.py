@@ -11,6 +11,8 @@ import pytest
 from tests.chaos import fault_seed
 from tests.processes.fork_server import fork_server
 
+pytestmark = pytest.mark.slow
+
 # So many seeds run at a time: most of what each does is waiting.
 AT_ONCE = 10
 FIRST, COUNT = int(os.environ.get("FIRST") or 1), int(os.environ.get("SEEDS") or 20)

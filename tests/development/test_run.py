@@ -258,6 +258,7 @@ def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -
     assert (run.local / "partner-key").read_text().strip() == key
 
 
+@pytest.mark.slow
 def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_run: Run) -> None:
     sample_run.wait_for_greeting()
     for title, name in (("Market data", "market"), ("Profiles", "social"), ("Users", "issuer")):
@@ -312,6 +313,7 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
     assert all(token["chain_id"] == CHAIN_ID for token in trending["tokens"].values())
 
 
+@pytest.mark.slow
 def test_its_processes_are_those_of_production_and_start_again_when_they_end(run: Run) -> None:
     run.wait_for_greeting()
     assert len(run.children("granian")) == 3
@@ -333,6 +335,7 @@ def test_its_processes_are_those_of_production_and_start_again_when_they_end(run
     assert "beat | ended with status -9; starts again in 1 s" in run.output()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", [(), _PARENT], indirect=True, ids=["itself", "its parent"])
 def test_nothing_of_it_lives_on_when_what_was_started_is_killed(run: Run) -> None:
     run.wait_for_greeting()

@@ -13,6 +13,8 @@ from tests.development.test_run import Run, end_in_time
 from tests.nodes.solana_recorded import CONFIG, CREATOR, LAUNCH, MINT, PARTNER, SPL_MINT, WRAPPED_SOL
 from tests.processes.waiting import wait_for
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def run(tmp_path: Path, solana_node: SolanaStandIn, solana_file: Path) -> Iterator[Run]:

@@ -23,14 +23,13 @@ def description(client):
 
 @pytest.fixture
 def fuzzed(launchpad, node, market, social, issuer, queue, settings, forget_chains):
-    """Build the service with rows, nodes and providers. Hashing is cheap: most calls of an endpoint have one."""
+    """Build the service with rows, nodes and providers."""
     settings.RPC_URLS = settings.RPC_URLS | {8453: (node.url,)}
     settings.RPC_ATTEMPTS = 1
     for name in vars(call_limits):
         if name.startswith("RATE_LIMIT_"):
             # Counted and reported, and never met.
             setattr(settings, name, 1_000_000)
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     forget_chains()
     return build_service(issuer, node, [launchpad.launch(), launchpad.launch()])
 
@@ -84,6 +83,7 @@ def failures(fuzzed, description, caplog):
     return failures
 
 
+@pytest.mark.slow
 def test_it_notices_each_fault_of_a_response_and_prints_what_repeats_it(fuzzed, failures):
     service = fuzzed.application
     assert failures(service) == []
@@ -95,6 +95,7 @@ def test_it_notices_each_fault_of_a_response_and_prints_what_repeats_it(fuzzed, 
     assert unnoticed == {}
 
 
+@pytest.mark.slow
 def test_it_notices_callers_that_pass_and_may_not(fuzzed, failures):
     key = fuzzed.headers[described_calls.Level.PARTNER]["x-api-key"]
     assert "who may not pass was not refused with 40" in failures(careless(fuzzed.application, key), calls=1500)[0]
@@ -115,6 +116,7 @@ def test_other_methods_than_those_described_are_refused(fuzzed, description, cli
     assert unexpected == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", SEEDS)
 def test_no_answer_is_a_surprise(fuzzed, description, caplog, number):
     # Most calls are refused.

@@ -545,6 +545,7 @@ def test_an_agent_that_is_deleted_during_a_walk_is_gone(farcaster, agent, pull):
     assert not any(model.objects.exists() for model in (Agent, Action, Interaction, HubCast, HubCursor))
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     ("call", "model", "kept", "whole"), [("castsByFid", Action, 4, 5), ("reactionsByCast", Interaction, 4, 6)]

@@ -42,6 +42,7 @@ DEVCHAIN = Path(__file__).resolve().parents[3] / "development" / "devchain"
 EVENTS = json.loads((Path(__file__).parents[2] / "data" / "v4_events.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_a_rebuild_gives_the_committed_bytes(tmp_path: Path) -> None:
     program = shutil.which("node")
     assert program, "the compiler needs node"

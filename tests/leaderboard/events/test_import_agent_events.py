@@ -303,6 +303,7 @@ def test_a_file_that_another_process_has_taken_further_is_left_to_it(long_file):
     assert Interaction.objects.count() == LONG - 1
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_nothing_is_lost_or_doubled_by_a_kill(long_file, service_environment):
     """It is killed when the second chunk's events are there, and their progress is not."""

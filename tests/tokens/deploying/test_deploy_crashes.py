@@ -18,6 +18,8 @@ from tests.nodes.remote_signer import FakeRemoteSigner
 from tests.processes.database_gates import database_gate
 from tests.processes.waiting import wait_for
 
+pytestmark = pytest.mark.slow
+
 CLIENTS = 8
 
 

@@ -13,6 +13,8 @@ from tests.chaos.deploy_service import STUCK_SECONDS, WALLETS, DeployService, ru
 from tests.nodes.faulty_node import BROADCAST
 from tests.processes.waiting import wait_for
 
+pytestmark = pytest.mark.slow
+
 GWEI = 10**9
 
 

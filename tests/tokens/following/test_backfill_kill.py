@@ -17,7 +17,7 @@ from tests.processes.waiting import wait_for
 from tests.simulator import Faults, SimulatedChain, Traffic, serve
 from tokens.models import Coverage, Token
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 KILLED = 3
 

@@ -297,6 +297,7 @@ def test_a_follower_that_has_lost_its_lock_leads_anew(own_launchpad):
         wait_for(lambda: launched in listed())
 
 
+@pytest.mark.slow
 def test_a_second_process_stands_by_and_takes_over_from_a_killed_one(own_launchpad, service_environment):
     with process(service_environment) as first:
         wait_for(lambda: is_followed(own_launchpad))

@@ -453,6 +453,7 @@ def progress():
     return rows, list(ListedSignature.objects.values_list("pk", "read").order_by("pk")), Token.objects.count()
 
 
+@pytest.mark.slow
 def test_a_follower_that_is_killed_again_and_again_loses_nothing(node, solana_file, service_environment):
     node.page = 4
     wanted = {MINT}

@@ -312,6 +312,7 @@ def test_two_workers_at_once_fetch_a_document_once(host):
     assert document.content == CONTENT
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_that_is_killed_before_it_stores_loses_nothing(host, service_environment):
     document = launched(host.put("/a", json_page(DOCUMENT)))

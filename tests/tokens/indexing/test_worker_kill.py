@@ -28,6 +28,8 @@ from tests.rows.factories import IndexRequestFactory
 from tokens.indexing import tasks
 from tokens.models import IndexRequest, Token
 
+pytestmark = pytest.mark.slow
+
 LAUNCHES, PASSED, WORKERS = 200, 100, 2
 
 

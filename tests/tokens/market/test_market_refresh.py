@@ -482,6 +482,7 @@ WORKER = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_killed_in_the_midst_of_a_call_during_an_outage_loses_no_refresh(market, service_environment):
     tokens = launch(market, 40)
