@@ -13,6 +13,8 @@ import pytest
 
 from tests.nodes.recordings import Json, Mined, recorded_chain
 from tokens.chains.evm.logs.blooms import compute_bloom
+from tokens.chains.rpc.client import RpcClient
+from tokens.chains.rpc.responses import accept_results
 
 
 class RefusedError(Exception):
@@ -200,6 +202,11 @@ def serve_recorded_chain() -> Iterator[Node]:
             node.closed.set()
             server.shutdown()
             thread.join()
+
+
+def query_head(rpc_client: RpcClient) -> Any:
+    """Return the newest block's number as the node sent it. Raises NodeUnavailableError."""
+    return rpc_client.query([("eth_blockNumber", ())], parse=accept_results)[0]
 
 
 # The part of every node's URL where providers put a key.

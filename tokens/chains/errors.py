@@ -11,10 +11,6 @@ class RequestTooLargeError(NodeUnavailableError):
     """Every node timed out or exceeded the response size limit; a smaller request may succeed."""
 
 
-class NodeRejectedError(PermanentError):
-    """A node rejected the call with an error that a retry cannot cure, such as a revert."""
-
-
 class WouldRevertError(PermanentError):
     """A transaction that would revert; `reason` is text, `data` the contract's return data as hex, maybe empty."""
 

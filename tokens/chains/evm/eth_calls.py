@@ -9,8 +9,8 @@ from typing import Any
 
 from tokens.chains.abi.codec import AbiFunction
 from tokens.chains.errors import NodeUnavailableError
-from tokens.chains.rpc.client import RpcClient
-from tokens.chains.rpc.responses import Call
+from tokens.chains.rpc.client import ONE_ROUND, QueryPolicy, RpcClient
+from tokens.chains.rpc.responses import Call, accept_executions, accept_results
 
 # Result name -> value; None where the contract reverted, or returned nothing or malformed data.
 ViewResult = dict[str, Any] | None
@@ -47,7 +47,7 @@ def call_views(rpc: RpcClient, views: Sequence[ViewCall], *, block: int | None =
     Raises NodeUnavailableError, also where nodes reject for any other reason than the contract's own failure.
     """
     at = "latest" if block is None else hex(block)
-    return _decode(views, rpc.execute([view.call(at) for view in views]))
+    return _decode(views, rpc.batch([view.call(at) for view in views], parse=accept_executions))
 
 
 def call_views_at_blocks(rpc: RpcClient, views_at: Sequence[tuple[ViewCall, int]]) -> list[ViewResult]:
@@ -63,7 +63,8 @@ def call_views_at_blocks(rpc: RpcClient, views_at: Sequence[tuple[ViewCall, int]
     # Each request also reads the newest block, because a lagging node may lack a recent contract.
     size = max(1, rpc.batch_size - 1)
     for part in (forgotten[start : start + size] for start in range(0, len(forgotten), size)):
-        *answers, head = rpc.execute([*(views_at[place][0].call("latest") for place in part), ("eth_blockNumber", ())])
+        calls = [*(views_at[place][0].call("latest") for place in part), ("eth_blockNumber", ())]
+        *answers, head = rpc.batch(calls, parse=accept_executions)
         newest = views_at[part[0]][1]
         if not _is_at(head, newest):
             raise NodeUnavailableError(f"the node is behind block {newest}")
@@ -76,7 +77,8 @@ def _call_historical(
 ) -> None:
     """Fill in the results at these places, from the newest block on, as far back as nodes keep the state."""
     try:
-        answers = rpc.execute_historical([views_at[place][0].call(hex(views_at[place][1])) for place in places])
+        calls = [views_at[place][0].call(hex(views_at[place][1])) for place in places]
+        answers = rpc.batch(calls, parse=accept_executions, policy=ONE_ROUND)
     except NodeUnavailableError:
         blocks = sorted({views_at[place][1] for place in places})
         if len(blocks) == 1:
@@ -119,7 +121,8 @@ def simulate_logs(rpc: RpcClient, view: ViewCall, *, block: int) -> list[Any] | 
     """
     simulation = {"blockStateCalls": [{"calls": [view.transaction]}]}
     try:
-        answer = rpc.call_optional("eth_simulateV1", simulation, hex(block))
+        policy = QueryPolicy(rare_method="eth_simulateV1")
+        (answer,) = rpc.query([("eth_simulateV1", (simulation, hex(block)))], parse=accept_results, policy=policy)
         (simulated,) = answer
         (outcome,) = simulated["calls"]
         logs = outcome["logs"] if outcome["status"] == "0x1" else None

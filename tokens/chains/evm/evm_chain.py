@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from tokens.chains.errors import NodeRejectedError, NodeUnavailableError, UnknownContractError
+from tokens.chains.errors import UnknownContractError
 from tokens.chains.evm import headers, presale_contract
 from tokens.chains.evm.generations.v0_to_v3_1 import locker_fees, position_fees
 from tokens.chains.evm.generations.v4 import pool_fees
@@ -13,6 +13,7 @@ from tokens.chains.evm.transactions import account_state, broadcast, dry_run, ou
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.block_ranges import RangeSize
 from tokens.chains.rpc.client import RpcClient
+from tokens.chains.rpc.quantities import parse_quantity
 from tokens.chains.token_fees import TokenFees, UncollectedFees
 from tokens.chains.transaction_types import (
     AccountState,
@@ -40,10 +41,7 @@ class EvmChain:
 
     def read_head(self) -> int:
         """Implement `Chain`. Raises NodeUnavailableError."""
-        try:
-            return int(self.rpc.call("eth_blockNumber"), 16)
-        except (NodeRejectedError, TypeError, ValueError) as error:
-            raise NodeUnavailableError(f"chain {self.info.chain_id} does not report its newest block") from error
+        return self.rpc.query([("eth_blockNumber", ())], parse=lambda results: parse_quantity(results[0]))
 
     def read_newest_header(self) -> BlockHeader:
         """Implement `Chain`. Raises NodeUnavailableError."""

@@ -16,18 +16,10 @@ from config.http.errors import (
     ResponseTooLargeError,
     RetryableError,
 )
-from tokens.chains.errors import NodeRejectedError, NodeUnavailableError, RequestTooLargeError
+from tokens.chains.errors import NodeUnavailableError, RequestTooLargeError
 from tokens.chains.rpc.batch import ChainIdentity, send_calls
 from tokens.chains.rpc.endpoint import Endpoint
-from tokens.chains.rpc.responses import (
-    Call,
-    CallFailure,
-    NodeBehindError,
-    accept_any,
-    accept_executions,
-    accept_results,
-    require_method_offered,
-)
+from tokens.chains.rpc.responses import Call, NodeBehindError, require_method_offered
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +31,26 @@ Parse = Callable[[list[Any]], Found]
 _LONGEST_REST = 60.0
 # HTTP status of a response or request that is too large.
 _TOO_LARGE = 413
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QueryPolicy:
+    """Which nodes a query goes to, and which failures count against a node.
+
+    By default every node should serve the calls: rounds over the healthy nodes until one does, and each failure counts.
+    """
+
+    # Each healthy node at most once, and no failure counts: for data that many nodes lack, such as pruned state.
+    one_round: bool = False
+    # The same for a method that many nodes do not offer; a node without it is skipped for a time.
+    rare_method: str = ""
+    # The caller retries with a smaller request: a timeout or a response that is too large counts against a node only if
+    # another node serves the request.
+    splittable: bool = False
+
+
+EVERY_NODE = QueryPolicy()
+ONE_ROUND = QueryPolicy(one_round=True)
 
 
 @dataclass
@@ -86,99 +98,41 @@ class RpcClient:
             for url, place in zip(self.urls, places, strict=True)
         )
 
-    def call(self, method: str, *params: Any) -> Any:
-        """Return the result of one call.
-
-        Raises NodeRejectedError for a permanent rejection, NodeUnavailableError where no node responds.
-        """
-        (result,) = self.batch([(method, params)])
-        if isinstance(result, CallFailure):
-            raise NodeRejectedError(result.message)
-        return result
-
-    def call_optional(self, method: str, *params: Any) -> Any:
-        """Return the result of one call to a method that many nodes do not offer.
-
-        Queries each healthy node at most once and counts no failure. Raises NodeUnavailableError where none returns a
-        result.
-        """
-        return self.query_optional(method, [(method, params)], parse=accept_results)[0]
-
-    def batch(self, calls: Sequence[Call]) -> list[Any]:
-        """Return the results in the order of the calls; a rejected call yields a CallFailure.
-
-        All calls of one HTTP request are served by one node. Raises NodeUnavailableError.
-        """
-        return self._in_batches(calls, lambda part: self._query_any(part, accept_any))
-
-    def batch_required(self, calls: Sequence[Call]) -> list[Any]:
-        """Return results as `batch`, for calls that every node must serve: a rejection counts as the node's failure."""
-        return self._in_batches(calls, lambda part: self._query_any(part, accept_results))
-
-    def execute(self, calls: Sequence[Call]) -> list[Any]:
-        """Return results of `eth_call` as `batch`: hex, or a CallFailure only where the contract's execution failed.
-
-        Any other response counts as the node's failure, because callers treat a CallFailure as a fact about the
-        contract.
-        """
-        return self._in_batches(calls, lambda part: self._query_any(part, accept_executions))
-
-    def execute_historical(self, calls: Sequence[Call]) -> list[Any]:
-        """Return results as `execute`, on the state of a block that many nodes have pruned.
-
-        Queries each healthy node at most once and counts no failure. Raises NodeUnavailableError.
-        """
-        return self._in_batches(calls, lambda part: self._query_each(part, accept_executions))
-
-    def query(self, calls: Sequence[Call], *, parse: Parse[Found], splittable: bool = False) -> Found:
+    def query(self, calls: Sequence[Call], *, parse: Parse[Found], policy: QueryPolicy = EVERY_NODE) -> Found:
         """Return what `parse` makes of the results of all calls, from one node in one request.
 
-        A rejected call is a CallFailure. A RetryableError from `parse` counts as the node's failure. Raises
-        NodeUnavailableError; RequestTooLargeError where responses timed out or were too large. With `splittable`, where
-        the caller retries with a smaller request, that counts against a node only if another node serves the request.
+        A rejected call is a CallFailure. A RetryableError from `parse` is a failure of the node. Raises
+        NodeUnavailableError; RequestTooLargeError where responses timed out or were too large.
         """
-        return self._query_any(calls, parse, splittable=splittable)
+        if policy.one_round or policy.rare_method:
+            return self._query_each(calls, parse, method=policy.rare_method)
+        return self._query_any(calls, parse, splittable=policy.splittable)
 
-    def query_once(self, calls: Sequence[Call], *, parse: Parse[Found]) -> Found:
-        """Query as `query`, for data that many nodes lack: each healthy node once, and no failure is counted."""
-        return self._query_each(calls, parse)
+    def batch(self, calls: Sequence[Call], *, parse: Parse[list[Any]], policy: QueryPolicy = EVERY_NODE) -> list[Any]:
+        """Return the results in the order of the calls, by one query for each `batch_size` of them."""
+        results: list[Any] = []
+        for start in range(0, len(calls), self.batch_size):
+            results += self.query(calls[start : start + self.batch_size], parse=parse, policy=policy)
+        return results
 
-    def query_optional(self, method: str, calls: Sequence[Call], *, parse: Parse[Found]) -> Found:
-        """Query as `query_once`, for a method that many nodes do not offer; a node without it is skipped for a time."""
-
-        def parse_offered(results: list[Any]) -> Found:
-            require_method_offered(results)
-            return parse(results)
-
-        return self._query_each(calls, parse_offered, method=method)
-
-    def call_all(self, calls: Sequence[Call]) -> list[list[Any] | None]:
+    def call_all(self, calls: Sequence[Call], *, broadcast: bool = False) -> list[list[Any] | None]:
         """Return each node's results in the setting's order; None where a node does not respond.
 
         Calls every node once, even with an open circuit, and counts no failure. A slow node is skipped here for
-        `breaker_seconds`, because the caller waits for all nodes in turn.
+        `breaker_seconds`, because the caller waits for all nodes in turn. A broadcast should reach as many nodes as
+        possible, and at least one: each has `broadcast_timeout`, and slow nodes are called where no other one responds.
         """
-        return [
-            None if endpoint.is_slow() else self._call_endpoint(endpoint, calls, timeout=self.timeout)
-            for endpoint in self._endpoints
-        ]
-
-    def broadcast(self, calls: Sequence[Call]) -> list[list[Any] | None]:
-        """Call all nodes as `call_all`, for calls that should reach as many nodes as possible, and at least one.
-
-        Each node has `broadcast_timeout`. Slow nodes are called only where no other one responds.
-        """
-        timeout = min(self.timeout, self.broadcast_timeout)
+        timeout = min(self.timeout, self.broadcast_timeout) if broadcast else self.timeout
         slow = [endpoint.is_slow() for endpoint in self._endpoints]
         found = [
-            None if waits else self._call_endpoint(endpoint, calls, timeout=timeout)
-            for endpoint, waits in zip(self._endpoints, slow, strict=True)
+            None if is_slow else self._call_endpoint(endpoint, calls, timeout=timeout)
+            for endpoint, is_slow in zip(self._endpoints, slow, strict=True)
         ]
-        if any(results is not None for results in found):
+        if not broadcast or any(results is not None for results in found):
             return found
         return [
-            self._call_endpoint(endpoint, calls, timeout=timeout) if waits else None
-            for endpoint, waits in zip(self._endpoints, slow, strict=True)
+            self._call_endpoint(endpoint, calls, timeout=timeout) if is_slow else None
+            for endpoint, is_slow in zip(self._endpoints, slow, strict=True)
         ]
 
     def _call_endpoint(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any] | None:
@@ -192,13 +146,7 @@ class RpcClient:
                 endpoint.mark_slow(seconds=self.breaker_seconds)
             return None
 
-    def _in_batches(self, calls: Sequence[Call], ask: Callable[[Sequence[Call]], list[Any]]) -> list[Any]:
-        results: list[Any] = []
-        for start in range(0, len(calls), self.batch_size):
-            results += ask(calls[start : start + self.batch_size])
-        return results
-
-    def _query_any(self, calls: Sequence[Call], parse: Parse[Found], *, splittable: bool = False) -> Found:
+    def _query_any(self, calls: Sequence[Call], parse: Parse[Found], *, splittable: bool) -> Found:
         reason, too_much = "every node failed lately" if self.urls else "no RPC URL is set", False
         deadline = time.monotonic() + self.total_timeout
         refused: set[int] = set()
@@ -253,7 +201,7 @@ class RpcClient:
         else:
             endpoint.record_failure(limit=self.breaker_failures, seconds=self.breaker_seconds)
 
-    def _query_each(self, calls: Sequence[Call], parse: Parse[Found], *, method: str | None = None) -> Found:
+    def _query_each(self, calls: Sequence[Call], parse: Parse[Found], *, method: str) -> Found:
         """Query each healthy node once; with `method`, skip nodes that do not offer it."""
         reason, too_much = "every node failed or refused lately", False
         deadline = time.monotonic() + self.total_timeout
@@ -262,7 +210,10 @@ class RpcClient:
             if seconds <= 0 or endpoint.is_unavailable() or (method and endpoint.is_unsupported(method)):
                 continue
             try:
-                return parse(self._send(endpoint, calls, timeout=min(self.timeout, seconds)))
+                results = self._send(endpoint, calls, timeout=min(self.timeout, seconds))
+                if method:
+                    require_method_offered(results)
+                return parse(results)
             except (RetryableError, PermanentError) as error:
                 if method and isinstance(error, PermanentError):
                     endpoint.mark_unsupported(method, seconds=self.method_retry_seconds)

@@ -139,11 +139,6 @@ def require_method_offered(results: Iterable[Any]) -> None:
             raise PermanentError(f"it lacks the method: {result.message}")
 
 
-def accept_any(results: list[Any]) -> list[Any]:
-    """Return the results unchanged: a call may be rejected for its own content."""
-    return results
-
-
 def accept_results(results: list[Any]) -> list[Any]:
     """Return the results of calls that every node must serve. Raises RetryableError if one is a rejection."""
     require_results(results)
@@ -151,7 +146,10 @@ def accept_results(results: list[Any]) -> list[Any]:
 
 
 def accept_executions(results: list[Any]) -> list[Any]:
-    """Return the results of `eth_call`. Raises RetryableError unless each is hex or a failed execution."""
+    """Return the results of `eth_call`. Raises RetryableError unless each is hex or a failed execution.
+
+    Callers treat a CallFailure as a fact about the contract.
+    """
     for result in results:
         if isinstance(result, CallFailure):
             if result.kind is not RejectionKind.EXECUTION:

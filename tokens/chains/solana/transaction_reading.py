@@ -7,7 +7,7 @@ from typing import Any
 from config.http.errors import RetryableError
 from tokens.chains.errors import NodeUnavailableError, RequestTooLargeError, TransactionNotFoundError
 from tokens.chains.rpc.block_ranges import RangeSize
-from tokens.chains.rpc.client import RpcClient
+from tokens.chains.rpc.client import ONE_ROUND, QueryPolicy, RpcClient
 from tokens.chains.rpc.quantities import YEAR_10000, parse_integer
 from tokens.chains.rpc.responses import Call, CallFailure, RejectionKind, require_method_offered, require_results
 from tokens.chains.solana.transaction_forms import SolanaTransaction, parse_transaction
@@ -45,7 +45,9 @@ def fetch_transactions(
 
 
 def _read_part(rpc: RpcClient, signatures: Sequence[str]) -> dict[str, SolanaTransaction | None]:
-    entries = rpc.query(_calls(signatures), parse=_reader(signatures), splittable=len(signatures) > 1)
+    entries = rpc.query(
+        _calls(signatures), parse=_reader(signatures), policy=QueryPolicy(splittable=len(signatures) > 1)
+    )
     missing = [signature for signature in signatures if entries[signature] is None]
     if missing:
         entries |= _read_from_others(rpc, missing)
@@ -65,7 +67,7 @@ def _read_from_others(rpc: RpcClient, signatures: Sequence[str]) -> dict[str, _N
         return entries
 
     try:
-        return rpc.query_once(_calls(signatures), parse=read_all)
+        return rpc.query(_calls(signatures), parse=read_all, policy=ONE_ROUND)
     except NodeUnavailableError as error:
         if isinstance(error, RequestTooLargeError) and len(signatures) > 1:
             raise

@@ -8,12 +8,13 @@ from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
 from tests.nodes.launch_builder import STRANGER, TOKEN
-from tests.nodes.recorded_node import SECRET, RefusedError, Reply
+from tests.nodes.recorded_node import SECRET, RefusedError, Reply, query_head
 from tests.nodes.recordings import base
 from tests.tokens.chains.rpc.test_rpc_client import closed_port
 from tokens.chains.errors import NodeUnavailableError, SenderBalanceTooLowError, WouldRevertError
 from tokens.chains.evm.evm_chain import EvmChain
 from tokens.chains.rpc.client import RpcClient
+from tokens.chains.rpc.responses import accept_executions
 from tokens.chains.transaction_types import BroadcastStatus, ContractCall, FeeQuote, Simulation, TransactionOutcome
 
 RAW = bytes.fromhex("02f86b01")
@@ -52,7 +53,7 @@ def hangs(node):
 def is_well(node, rpc):
     """Return whether the node's circuit is closed: it is called first."""
     requested = node.call_count("eth_blockNumber")
-    assert rpc.call("eth_blockNumber") == "0xd1"
+    assert query_head(rpc) == "0xd1"
     return node.call_count("eth_blockNumber") == requested + 1
 
 
@@ -329,7 +330,7 @@ def test_errors_of_nodes_contain_no_part_of_their_url(node, caplog):
         (sent,) = sending_chain.broadcast([RAW])
         with pytest.raises(WouldRevertError) as caught:
             sending_chain.simulate(CALL, sender=STRANGER)
-        results = sending_chain.rpc.execute([("eth_call", ({}, "latest"))])
+        results = sending_chain.rpc.batch([("eth_call", ({}, "latest"))], parse=accept_executions)
     texts = f"{sent} {caught.value} {caught.value.reason} {caught.value.data} {results} {caplog.text}"
     assert SECRET not in texts
     assert "rejected by" in texts

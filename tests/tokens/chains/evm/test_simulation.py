@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.nodes.launch_builder import LOCKER_V4, STRANGER
-from tests.nodes.recorded_node import RefusedError, Reply
+from tests.nodes.recorded_node import RefusedError, Reply, query_head
 from tokens.chains.abi import codec
 from tokens.chains.evm.eth_calls import ViewCall, simulate_logs
 from tokens.chains.rpc.client import RpcClient
@@ -70,7 +70,7 @@ def test_a_node_that_does_not_simulate_is_called_once_and_stays_available(node, 
     for _ in range(3):
         assert simulate(rpc) == ["a log"]
     assert (node.call_count(METHOD), second_node.call_count(METHOD)) == (1, 3)
-    assert rpc.call("eth_blockNumber") == HEAD
+    assert query_head(rpc) == HEAD
     assert node.call_count("eth_blockNumber") == 1
 
 
@@ -91,7 +91,7 @@ def test_a_node_that_fails_at_simulating_is_called_next_time_and_stays_available
     simulates(second_node, "a log")
     assert simulate(rpc) == simulate(rpc) == ["a log"]
     assert node.call_count(METHOD) == 2
-    assert rpc.call("eth_blockNumber") == HEAD
+    assert query_head(rpc) == HEAD
     assert node.call_count("eth_blockNumber") == 1
 
 
@@ -104,7 +104,7 @@ def test_no_node_is_called_twice_for_one_simulation(node, second_node):
 def test_a_node_that_is_out_of_order_is_not_called_for_simulations(node, second_node):
     node.behave = lambda _: Reply(b"", status=500)
     rpc = client(node, second_node)
-    assert rpc.call("eth_blockNumber") == HEAD
+    assert query_head(rpc) == HEAD
     simulates(second_node)
     request = len(node.received)
     assert simulate(rpc) == []

@@ -1,5 +1,6 @@
 """tokens/chains/evm/transactions/transaction_receipts.py: batched reads, against reading each separately."""
 
+import contextlib
 import logging
 
 import eth_abi
@@ -7,14 +8,21 @@ import pytest
 
 from tests.nodes.launch_builder import STRANGER, v4_launch, v31_launch
 from tests.nodes.recorded_node import Node, RefusedError
-from tests.nodes.recordings import V4_LAUNCHES, base, mined, recorded_chain
+from tests.nodes.recordings import V4_LAUNCHES, base, decoded, mined, recorded_chain
 from tests.tokens.chains.evm.generations.test_decoding import BROKEN
 from tests.tokens.chains.evm.test_evm_chain import SELECTORS, changes_its_image, view
 from tests.tokens.chains.evm.test_log_decoding import at, whole_launch
-from tokens.chains.errors import LaunchNotFoundError, NodeUnavailableError, TransactionNotFoundError
+from tokens.chains.errors import (
+    LaunchNotFoundError,
+    LogDecodingError,
+    NodeUnavailableError,
+    TransactionNotFoundError,
+)
 from tokens.chains.evm.evm_chain import EvmChain
 from tokens.chains.evm.transactions.transaction_receipts import read_transactions
 from tokens.chains.rpc.client import RpcClient
+
+LAUNCH = mined("deploy-plain").hash
 
 
 def chain(*nodes: Node, batch_size=50) -> EvmChain:
@@ -188,3 +196,132 @@ def test_each_launch_gets_its_own_answers(node):
     assert [facts.launches[0].pool.pair_symbol for facts in read] == ["ODD", "WETH", "ODD"]
     assert [facts.launches[0].pool.pair_decimals for facts in read] == [6, 18, 6]
     assert read == [chain(node).read_transaction(one) for one in hashes]
+
+
+# One transaction, of which a node returns parts that disagree or are malformed.
+
+
+def test_a_transaction_without_a_receipt_is_not_found(node):
+    node.answers["eth_getTransactionReceipt"] = lambda _: None
+    with pytest.raises(TransactionNotFoundError):
+        chain(node).read_transaction(LAUNCH)
+
+
+@pytest.mark.parametrize("label", ["deploy-reverted", "deploy-zero-supply", "unrelated-transfer"])
+def test_a_transaction_without_a_launch_differs_from_a_missing_one(node, label):
+    with pytest.raises(LaunchNotFoundError):
+        chain(node).read_transaction(decoded(label)["hash"])
+
+
+OTHER = "0x" + "ab" * 32
+
+
+def _set(part, key, value):
+    def change(recorded):
+        getattr(recorded, part)[key] = value
+
+    return change
+
+
+def _set_in_logs(key, value):
+    def change(recorded):
+        recorded.logs[-1][key] = value
+
+    return change
+
+
+def _drop(part, key):
+    def change(recorded):
+        del getattr(recorded, part)[key]
+
+    return change
+
+
+def _drop_in_logs(key):
+    def change(recorded):
+        del recorded.logs[-1][key]
+
+    return change
+
+
+DISAGREEING = {
+    "the receipt is of another block": _set("receipt", "blockHash", OTHER),
+    "the receipt's logs are of another block": _set_in_logs("blockHash", OTHER),
+    "the transaction is of another block": _set("transaction", "blockHash", OTHER),
+    "the block has another hash": _set("block", "hash", OTHER),
+    "the block lacks the transaction": _set("block", "transactions", [OTHER]),
+    "the receipt is of another transaction": _set("receipt", "transactionHash", OTHER),
+    "the logs are of another transaction": _set_in_logs("transactionHash", OTHER),
+    "the block number is the one before": _set("receipt", "blockNumber", "0x1"),
+}
+
+
+@pytest.mark.parametrize("change", DISAGREEING.values(), ids=DISAGREEING)
+def test_it_takes_no_launch_where_answers_disagree(node, change):
+    recorded = mined("deploy-plain")
+    change(recorded)
+    node.answers["eth_getTransactionByHash"] = lambda _: recorded.transaction
+    node.answers["eth_getTransactionReceipt"] = lambda _: recorded.receipt
+    node.answers["eth_getBlockByNumber"] = lambda *_: recorded.block
+    with pytest.raises(NodeUnavailableError, match="don't agree"):
+        chain(node).read_transaction(LAUNCH)
+
+
+JUNK = [None, 7, -1, True, "", "0x", "0xzz", "0x" + "f" * 64, [], {}, [None], "é", 1.5]
+FIELDS = [
+    *(("transaction", key) for key in ("hash", "blockHash", "blockNumber", "from", "to", "value", "input")),
+    *(("receipt", key) for key in ("transactionHash", "blockHash", "blockNumber", "status", "logs")),
+    *(("block", key) for key in ("hash", "number", "timestamp", "transactions")),
+]
+LOG_FIELDS = ["address", "topics", "data", "logIndex", "blockHash", "transactionHash"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(_drop(part, key) for part, key in FIELDS),
+        *(_set(part, key, junk) for part, key in FIELDS for junk in JUNK),
+        *(_drop_in_logs(key) for key in LOG_FIELDS),
+        *(_set_in_logs(key, junk) for key in LOG_FIELDS for junk in JUNK),
+        *(_set_in_logs("topics", [junk, junk]) for junk in JUNK),
+    ],
+)
+def test_a_half_answer_ends_in_a_declared_error(node, change):
+    recorded = mined("deploy-plain")
+    change(recorded)
+    node.answers["eth_getTransactionByHash"] = lambda _: recorded.transaction
+    node.answers["eth_getTransactionReceipt"] = lambda _: recorded.receipt
+    node.answers["eth_getBlockByNumber"] = lambda *_: recorded.block
+    with contextlib.suppress(NodeUnavailableError, TransactionNotFoundError, LaunchNotFoundError, LogDecodingError):
+        (launch,) = chain(node).read_transaction(LAUNCH).launches
+        # Some fields may be missing: the other called contracts are irrelevant.
+        assert launch.name == "Plain"
+
+
+@pytest.mark.parametrize("junk", JUNK)
+@pytest.mark.parametrize(
+    "method", ["eth_chainId", "eth_getTransactionByHash", "eth_getTransactionReceipt", "eth_getBlockByNumber"]
+)
+def test_a_wrong_kind_of_answer_ends_in_a_declared_error(node, method, junk):
+    node.answers[method] = lambda *_: junk
+    with pytest.raises((NodeUnavailableError, TransactionNotFoundError)):
+        chain(node).read_transaction(LAUNCH)
+
+
+def test_the_head_is_a_number(node):
+    assert chain(node).read_head() == 209
+
+
+@pytest.mark.parametrize("junk", [None, [], "", "new", {"a": 1}])
+def test_a_head_that_is_no_number_is_no_head(node, junk):
+    node.answers["eth_blockNumber"] = lambda: junk
+    with pytest.raises(NodeUnavailableError):
+        chain(node).read_head()
+
+
+def test_it_reads_every_recorded_launch_in_few_requests(node):
+    reading = chain(node)
+    for label in V4_LAUNCHES:
+        reading.read_transaction(decoded(label)["hash"])
+    # The chain id once, and a batch and a block for each launch.
+    assert len(node.received) == 1 + 2 * len(V4_LAUNCHES)

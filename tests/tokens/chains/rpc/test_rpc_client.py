@@ -13,34 +13,22 @@ import pytest
 
 from config.http import json_client
 from config.http.errors import HTTPStatusError, RetryableError
-from tests.nodes.recorded_node import SECRET, Node, RefusedError, Reply
-from tests.nodes.recordings import V4_LAUNCHES, base, decoded, mined
+from tests.nodes.recorded_node import SECRET, Node, RefusedError, Reply, query_head
 from tests.processes.waiting import wait_for
-from tokens.chains.errors import (
-    LaunchNotFoundError,
-    LogDecodingError,
-    NodeRejectedError,
-    NodeUnavailableError,
-    TransactionNotFoundError,
-)
-from tokens.chains.evm.evm_chain import EvmChain
-from tokens.chains.rpc.client import RpcClient
+from tokens.chains.errors import NodeUnavailableError
+from tokens.chains.rpc.client import EVERY_NODE, ONE_ROUND, QueryPolicy, RpcClient
 from tokens.chains.rpc.endpoint import Endpoint
-from tokens.chains.rpc.responses import CallFailure, RejectionKind
+from tokens.chains.rpc.responses import CallFailure, RejectionKind, accept_executions, accept_results
 
-LAUNCH = decoded("deploy-plain")["hash"]
 HEAD = "0xd1"
-UNKNOWN = "0x" + "77" * 32
+GET_HEAD = [("eth_blockNumber", ())]
+ETH_CALL = [("eth_call", ({}, "latest"))]
 
 
 def client(*nodes, **options):
     """Return a client with a retry delay of 0."""
     urls = tuple(node.url if isinstance(node, Node) else node for node in nodes)
     return RpcClient(chain_id=8453, urls=urls, **{"initial_backoff": 0, "attempts": 1, **options})
-
-
-def chain(*nodes, **options):
-    return EvmChain(info=base(), rpc=client(*nodes, **options))
 
 
 def raw(body, **options):
@@ -104,31 +92,24 @@ USELESS = {
 
 
 @pytest.mark.parametrize("behave", USELESS.values(), ids=USELESS)
-def test_it_gives_up_on_a_node_that_answers_with(node, behave):
-    node.behave = behave
-    with pytest.raises(NodeUnavailableError):
-        client(node).call("eth_blockNumber")
-    with pytest.raises(NodeUnavailableError):
-        chain(node).read_transaction(LAUNCH)
-
-
-@pytest.mark.parametrize("behave", USELESS.values(), ids=USELESS)
 def test_it_calls_the_next_node_after_one_that_answers_with(node, second_node, behave):
     node.behave = behave
-    (launch,) = chain(node, second_node).read_transaction(LAUNCH).launches
-    assert launch.name == "Plain"
+    assert query_head(client(node, second_node)) == HEAD
+    assert numbers(client(node, second_node).batch(CALLS, parse=accept_results)) == list(range(60, 67))
+    with pytest.raises(NodeUnavailableError):
+        query_head(client(node))
 
 
 def test_it_follows_no_redirect(node):
     node.behave = raw(b"", status=307, headers={"location": "/elsewhere"})
     with pytest.raises(NodeUnavailableError, match="HTTP status 307"):
-        client(node).call("eth_blockNumber")
+        query_head(client(node))
     assert len(node.received) == 1
 
 
 def test_it_gives_up_on_a_node_that_refuses_connections():
     with closed_port() as url, pytest.raises(NodeUnavailableError, match="out of reach"):
-        client(url).call("eth_blockNumber")
+        query_head(client(url))
 
 
 def test_it_gives_up_on_a_node_that_never_answers(node):
@@ -137,13 +118,13 @@ def test_it_gives_up_on_a_node_that_never_answers(node):
 
     node.behave = hang
     with pytest.raises(NodeUnavailableError, match="no response"):
-        client(node, timeout=0.05).call("eth_blockNumber")
+        query_head(client(node, timeout=0.05))
 
 
 def test_it_gives_up_on_a_body_without_end(node):
     node.behave = lambda _: Reply(endless())
     with pytest.raises(NodeUnavailableError, match="more than 67108864 bytes"):
-        client(node).call("eth_blockNumber")
+        query_head(client(node))
 
 
 def test_it_gives_up_on_a_small_body_that_unpacks_without_end(node):
@@ -151,7 +132,7 @@ def test_it_gives_up_on_a_small_body_that_unpacks_without_end(node):
     assert len(bomb) < 100_000
     node.behave = raw(bomb, headers={"content-encoding": "gzip"})
     with pytest.raises(NodeUnavailableError, match="more than 67108864 bytes"):
-        client(node).call("eth_blockNumber")
+        query_head(client(node))
 
 
 def test_it_gives_up_on_a_body_that_drips(node):
@@ -161,26 +142,26 @@ def test_it_gives_up_on_a_body_that_drips(node):
 
     node.behave = lambda _: Reply(drip())
     with pytest.raises(NodeUnavailableError, match="takes too long"):
-        client(node, timeout=1).call("eth_blockNumber")
+        query_head(client(node, timeout=1))
 
 
 def test_it_leaves_out_a_node_of_another_chain(node, second_node):
     node.answers["eth_chainId"] = lambda: "0x1"
-    assert client(node, second_node).call("eth_blockNumber") == HEAD
+    assert query_head(client(node, second_node)) == HEAD
     assert node.call_count("eth_blockNumber") == 0
     with pytest.raises(NodeUnavailableError, match="node of another chain"):
-        client(node).call("eth_blockNumber")
+        query_head(client(node))
 
 
 def test_it_is_out_of_reach_without_any_url():
     with pytest.raises(NodeUnavailableError, match="no RPC URL is set"):
-        client().call("eth_blockNumber")
+        query_head(client())
 
 
 def test_it_tries_as_many_rounds_as_it_should(node):
     node.behave = raw(b"", status=503)
     with pytest.raises(NodeUnavailableError):
-        client(node, attempts=3).call("eth_blockNumber")
+        query_head(client(node, attempts=3))
     assert len(node.received) == 3
 
 
@@ -211,8 +192,8 @@ def test_a_refusal_is_neither_retried_nor_counted_as_a_failure(node, second_node
     node.answers["eth_call"] = refuse(code, message, **more)
     rpc_client = client(node, second_node, attempts=3, breaker_failures=1, breaker_seconds=3600)
     for _ in range(2):
-        with pytest.raises(NodeRejectedError, match=message.split(" ")[0]):
-            rpc_client.call("eth_call", {}, "latest")
+        (rejection,) = rpc_client.query(ETH_CALL, parse=list)
+        assert isinstance(rejection, CallFailure) and rejection.message == message
     assert node.call_count("eth_call") == 2
     assert second_node.received == []
 
@@ -223,8 +204,8 @@ def test_a_refusal_may_come_with_an_http_status_of_its_own(node, second_node, st
     node.behave = lambda body: (
         Reply(rpc_error(code, "execution reverted"), status=status) if body["method"] == "eth_call" else None
     )
-    with pytest.raises(NodeRejectedError, match="execution reverted"):
-        client(node, second_node).call("eth_call", {}, "latest")
+    (rejection,) = client(node, second_node).query(ETH_CALL, parse=list)
+    assert isinstance(rejection, CallFailure) and rejection.message == "execution reverted"
     assert second_node.received == []
 
 
@@ -245,7 +226,7 @@ FOR_NOW = [
 @pytest.mark.parametrize(("code", "message"), FOR_NOW)
 def test_it_calls_the_next_node_after_a_refusal_for_now(node, second_node, code, message):
     node.answers["eth_blockNumber"] = refuse(code, message)
-    assert client(node, second_node).call("eth_blockNumber") == HEAD
+    assert query_head(client(node, second_node)) == HEAD
 
 
 # Errors of a failed contract execution, each with its codes by client.
@@ -278,7 +259,7 @@ FAILED_EXECUTIONS = [
 @pytest.mark.parametrize(("code", "message", "more"), FAILED_EXECUTIONS)
 def test_an_execution_that_failed_is_an_answer_of_the_contracts(node, second_node, code, message, more):
     node.answers["eth_call"] = refuse(code, message, **more)
-    (failed,) = client(node, second_node).execute([("eth_call", ({}, "latest"))])
+    (failed,) = client(node, second_node).batch(ETH_CALL, parse=accept_executions)
     data = more.get("data", "").removeprefix("Reverted ")
     assert failed == CallFailure(message, kind=RejectionKind.EXECUTION, data=data)
     assert second_node.received == []
@@ -300,24 +281,23 @@ NO_EXECUTIONS = [
 def test_a_call_that_was_not_executed_is_retried_on_the_next_node(node, second_node, code, message):
     node.answers["eth_call"] = refuse(code, message)
     second_node.answers["eth_call"] = lambda *_: "0x01"
-    assert client(node, second_node).execute([("eth_call", ({}, "latest"))]) == ["0x01"]
+    assert client(node, second_node).batch(ETH_CALL, parse=accept_executions) == ["0x01"]
     with pytest.raises(NodeUnavailableError):
-        client(node).execute([("eth_call", ({}, "latest"))])
+        client(node).batch(ETH_CALL, parse=accept_executions)
 
 
 @pytest.mark.parametrize("junk", [None, 5, [], {}, "", "01", "0xzz"])
 def test_what_is_no_hex_is_no_answer_of_a_contracts(node, second_node, junk):
     node.answers["eth_call"] = lambda *_: junk
     second_node.answers["eth_call"] = lambda *_: "0x"
-    assert client(node, second_node).execute([("eth_call", ({}, "latest"))]) == ["0x"]
+    assert client(node, second_node).batch(ETH_CALL, parse=accept_executions) == ["0x"]
 
 
 def test_it_calls_the_next_node_where_one_does_not_serve_what_every_node_should(node, second_node):
-    node.answers["eth_getTransactionReceipt"] = refuse(-32601, "the method is not available on your plan")
-    (launch,) = chain(node, second_node).read_transaction(LAUNCH).launches
-    assert launch.name == "Plain"
+    node.answers["eth_getBlockByNumber"] = refuse(-32601, "the method is not available on your plan")
+    assert numbers(client(node, second_node).batch(CALLS, parse=accept_results)) == list(range(60, 67))
     with pytest.raises(NodeUnavailableError, match="not available on your plan"):
-        chain(node).read_transaction(LAUNCH)
+        client(node).batch(CALLS, parse=accept_results)
 
 
 # Batches.
@@ -331,7 +311,7 @@ def numbers(blocks):
 
 def test_it_puts_results_in_the_order_of_the_calls(node):
     node.behave = batch_only(lambda body: Reply(json.dumps(node.reply(body)[::-1]).encode()))
-    assert numbers(client(node).batch(CALLS)) == list(range(60, 67))
+    assert numbers(client(node).batch(CALLS, parse=list)) == list(range(60, 67))
     assert len(node.received) == 2
 
 
@@ -341,25 +321,25 @@ def test_all_calls_of_a_batch_go_to_one_node(node, second_node):
 
     node.behave = batch_only(fail_on_the_first)
     rpc_client = client(node, second_node, batch_size=3)
-    assert numbers(rpc_client.batch(CALLS[:3])) == [60, 61, 62]
+    assert numbers(rpc_client.batch(CALLS[:3], parse=list)) == [60, 61, 62]
     assert [len(body) for body in second_node.received if isinstance(body, list)] == [3]
 
 
 @pytest.mark.parametrize(("size", "requests"), [(1, [1] * 7), (3, [3, 3, 1]), (7, [7]), (50, [7])])
 def test_it_sends_no_more_calls_at_once_than_it_should(node, size, requests):
-    assert numbers(client(node, batch_size=size).batch(CALLS)) == list(range(60, 67))
+    assert numbers(client(node, batch_size=size).batch(CALLS, parse=list)) == list(range(60, 67))
     _, *sent = node.received
     assert [len(body) if isinstance(body, list) else 1 for body in sent] == requests
 
 
 def test_an_empty_batch_sends_nothing(node):
-    assert client(node).batch([]) == []
+    assert client(node).batch([], parse=list) == []
     assert node.received == []
 
 
 def test_one_refused_call_does_not_spoil_the_batch(node):
     calls = [CALLS[0], ("eth_call", ({"to": "0x" + "11" * 20, "data": "0x"}, "latest")), CALLS[1]]
-    first, refused, second = client(node).batch(calls)
+    first, refused, second = client(node).batch(calls, parse=list)
     assert numbers([first, second]) == [60, 61]
     assert refused == CallFailure("execution reverted", kind=RejectionKind.EXECUTION, data="0x")
 
@@ -383,10 +363,10 @@ SPOILT = {
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
 def test_it_calls_the_next_node_for_the_whole_batch_where(node, second_node, spoil):
     node.behave = batch_only(lambda body: Reply(json.dumps(spoil(node.reply(body))).encode()))
-    assert numbers(client(node, second_node).batch(CALLS)) == list(range(60, 67))
+    assert numbers(client(node, second_node).batch(CALLS, parse=list)) == list(range(60, 67))
     assert [len(body) for body in second_node.received if isinstance(body, list)] == [7]
     with pytest.raises(NodeUnavailableError):
-        client(node).batch(CALLS)
+        client(node).batch(CALLS, parse=list)
 
 
 NO_BATCHES = {
@@ -401,8 +381,8 @@ NO_BATCHES = {
 def test_it_sends_call_by_call_where_a_node_refuses_batches_with(node, second_node, refusal):
     node.behave = batch_only(refusal)
     rpc_client = client(node, second_node)
-    assert numbers(rpc_client.batch(CALLS)) == list(range(60, 67))
-    assert numbers(rpc_client.batch(CALLS)) == list(range(60, 67))
+    assert numbers(rpc_client.batch(CALLS, parse=list)) == list(range(60, 67))
+    assert numbers(rpc_client.batch(CALLS, parse=list)) == list(range(60, 67))
     # The chain id, refused batches of seven, four and two, and then two times seven calls without another attempt.
     assert len(node.received) == 1 + 3 + 14
     assert second_node.received == []
@@ -414,9 +394,9 @@ def test_it_sends_smaller_batches_where_a_node_limits_them(node, second_node):
 
     node.behave = batch_only(limited)
     rpc_client = client(node, second_node)
-    assert numbers(rpc_client.batch(CALLS)) == list(range(60, 67))
+    assert numbers(rpc_client.batch(CALLS, parse=list)) == list(range(60, 67))
     node.received.clear()
-    assert numbers(rpc_client.batch(CALLS)) == list(range(60, 67))
+    assert numbers(rpc_client.batch(CALLS, parse=list)) == list(range(60, 67))
     assert all(isinstance(body, dict) or len(body) <= 3 for body in node.received)
     assert len(node.received) < len(CALLS)
     assert second_node.received == []
@@ -434,7 +414,7 @@ def test_a_part_that_fails_once_does_not_lose_the_others(node, second_node):
         return None
 
     node.behave = fail_once
-    assert numbers(client(node, second_node).batch(CALLS)) == list(range(60, 67))
+    assert numbers(client(node, second_node).batch(CALLS, parse=list)) == list(range(60, 67))
     assert failed and second_node.received == []
 
 
@@ -442,7 +422,7 @@ def test_a_gzipped_answer_is_unpacked(node):
     node.behave = lambda body: Reply(
         gzip.compress(json.dumps(node.reply(body)).encode()), headers={"content-encoding": "gzip"}
     )
-    assert numbers(client(node).batch(CALLS)) == list(range(60, 67))
+    assert numbers(client(node).batch(CALLS, parse=list)) == list(range(60, 67))
 
 
 def test_an_answer_in_chunks_is_put_together(node):
@@ -451,7 +431,7 @@ def test_an_answer_in_chunks_is_put_together(node):
         return Reply([text[start : start + 100] for start in range(0, len(text), 100)])
 
     node.behave = in_chunks
-    assert numbers(client(node).batch(CALLS)) == list(range(60, 67))
+    assert numbers(client(node).batch(CALLS, parse=list)) == list(range(60, 67))
 
 
 # The circuit breaker.
@@ -461,7 +441,7 @@ def test_the_circuit_opens_after_three_failures_in_a_row(node, second_node):
     node.behave = raw(b"", status=500)
     rpc_client = client(node, second_node, breaker_seconds=3600)
     for _ in range(5):
-        assert rpc_client.call("eth_blockNumber") == HEAD
+        assert query_head(rpc_client) == HEAD
     assert len(node.received) == 3
     assert second_node.call_count("eth_blockNumber") == 5
 
@@ -470,7 +450,7 @@ def test_failures_that_are_not_in_a_row_leave_the_circuit_closed(node, second_no
     rpc_client = client(node, second_node, breaker_seconds=3600)
     for behave in (raw(b"", status=500), raw(b"", status=500), None) * 3:
         node.behave = behave
-        assert rpc_client.call("eth_blockNumber") == HEAD
+        assert query_head(rpc_client) == HEAD
     # The others failed at the request for the chain id, which is sent first and after each failure.
     assert node.call_count("eth_blockNumber") == 5
 
@@ -479,10 +459,10 @@ def test_an_open_circuit_lets_a_probe_through_when_its_time_is_over(node, second
     node.behave = raw(b"", status=500)
     rpc_client = client(node, second_node, breaker_seconds=0)
     for _ in range(4):
-        rpc_client.call("eth_blockNumber")
+        query_head(rpc_client)
     node.behave = None
     calls_before = second_node.call_count("eth_blockNumber")
-    assert rpc_client.call("eth_blockNumber") == HEAD
+    assert query_head(rpc_client) == HEAD
     assert second_node.call_count("eth_blockNumber") == calls_before == 4
 
 
@@ -502,20 +482,20 @@ def test_one_probe_is_let_through_in_its_time_while_every_circuit_is_open(node):
     rpc_client = client(node, attempts=3, breaker_seconds=3600, probe_seconds=3600)
     for expected in (3, 4, 4):
         with pytest.raises(NodeUnavailableError):
-            rpc_client.call("eth_blockNumber")
+            query_head(rpc_client)
         assert len(node.received) == expected
 
 
 def test_a_caller_waits_no_longer_than_its_timeout(node):
     with pytest.raises(NodeUnavailableError):
-        client(node, attempts=20, breaker_failures=20, total_timeout=0).call("eth_blockNumber")
+        query_head(client(node, attempts=20, breaker_failures=20, total_timeout=0))
     assert node.received == []
 
 
 def test_a_node_with_a_permanent_error_is_not_called_again(node, second_node):
     node.behave = second_node.behave = raw(b"", status=401)
     with pytest.raises(NodeUnavailableError, match="401"):
-        client(node, second_node, attempts=5, breaker_failures=9).call("eth_blockNumber")
+        query_head(client(node, second_node, attempts=5, breaker_failures=9))
     assert (len(node.received), len(second_node.received)) == (1, 1)
 
 
@@ -523,9 +503,9 @@ def test_all_nodes_are_called_where_every_circuit_is_open(node, second_node):
     node.behave = second_node.behave = raw(b"", status=500)
     rpc_client = client(node, second_node, attempts=3, breaker_seconds=3600)
     with pytest.raises(NodeUnavailableError):
-        rpc_client.call("eth_blockNumber")
+        query_head(rpc_client)
     second_node.behave = None
-    assert rpc_client.call("eth_blockNumber") == HEAD
+    assert query_head(rpc_client) == HEAD
 
 
 def test_a_retry_delay_requested_by_a_node_is_applied(node):
@@ -537,7 +517,7 @@ def test_a_retry_delay_requested_by_a_node_is_applied(node):
         return None if is_over else Reply(b"slow down", status=429, headers={"retry-after": "1"})
 
     node.behave = busy_for_a_second
-    assert client(node, attempts=50).call("eth_blockNumber") == HEAD
+    assert query_head(client(node, attempts=50)) == HEAD
     # Refused once, and then the chain id and the call.
     assert len(node.received) == 3
 
@@ -546,7 +526,7 @@ def test_no_call_waits_for_a_node_while_another_one_is_available(node, second_no
     node.behave = raw(b"slow down", status=429, headers={"retry-after": "3600"})
     rpc_client = client(node, second_node, attempts=3)
     for _ in range(4):
-        assert rpc_client.call("eth_blockNumber") == HEAD
+        assert query_head(rpc_client) == HEAD
     assert len(node.received) == 1
 
 
@@ -556,7 +536,7 @@ def test_no_call_waits_longer_than_the_timeout_for_a_delayed_node(node, status):
     rpc_client = client(node, attempts=5, total_timeout=30)
     for _ in range(3):
         with pytest.raises(NodeUnavailableError):
-            rpc_client.call("eth_blockNumber")
+            query_head(rpc_client)
     assert len(node.received) == 1
 
 
@@ -564,7 +544,7 @@ def test_a_retry_delay_opens_no_circuit(node):
     node.behave = raw(b"slow down", status=429, headers={"retry-after": "1"})
     rpc_client = client(node, breaker_failures=1, breaker_seconds=3600)
     with pytest.raises(NodeUnavailableError):
-        rpc_client.call("eth_blockNumber")
+        query_head(rpc_client)
     node.behave = None
     assert wait_for(lambda: answers(rpc_client)) == HEAD
 
@@ -572,19 +552,19 @@ def test_a_retry_delay_opens_no_circuit(node):
 def answers(rpc_client):
     """Return the head in the node's response; None while it is unavailable."""
     try:
-        return rpc_client.call("eth_blockNumber")
+        return query_head(rpc_client)
     except NodeUnavailableError:
         return None
 
 
 def test_a_url_that_becomes_another_chains_is_noticed_after_a_failure(node, second_node):
     rpc_client = client(node, second_node, breaker_failures=100)
-    assert rpc_client.call("eth_blockNumber") == HEAD
+    assert query_head(rpc_client) == HEAD
     node.behave = raw(b"", status=502)
-    assert rpc_client.call("eth_blockNumber") == HEAD
+    assert query_head(rpc_client) == HEAD
     node.behave = None
     node.answers |= {"eth_chainId": lambda: "0x1", "eth_blockNumber": lambda: "0x7"}
-    assert rpc_client.call("eth_blockNumber") == HEAD
+    assert query_head(rpc_client) == HEAD
 
 
 # Responses that are validated before they are used.
@@ -596,25 +576,15 @@ def reject_results(results):
     return results[0]
 
 
-def test_an_answer_that_is_not_trusted_is_retried_on_the_next_node(node, second_node):
+@pytest.mark.parametrize(("policy", "requests"), [(EVERY_NODE, 1), (ONE_ROUND, 2)])
+def test_a_response_that_is_not_trusted_counts_as_a_failure_in_rounds_only(node, second_node, policy, requests):
     node.answers["eth_blockNumber"] = lambda: "0x7"
     rpc_client = client(node, second_node, breaker_failures=1, breaker_seconds=3600)
     for _ in range(2):
-        assert rpc_client.query([("eth_blockNumber", ())], parse=reject_results) == HEAD
-    # It counts as a failure.
-    assert node.call_count("eth_blockNumber") == 1
+        assert rpc_client.query(GET_HEAD, parse=reject_results, policy=policy) == HEAD
+    assert node.call_count("eth_blockNumber") == requests
     with pytest.raises(NodeUnavailableError, match="believes"):
-        client(node).query([("eth_blockNumber", ())], parse=reject_results)
-
-
-def test_an_answer_that_is_not_trusted_may_count_as_no_failure(node, second_node):
-    node.answers["eth_blockNumber"] = lambda: "0x7"
-    rpc_client = client(node, second_node, breaker_failures=1, breaker_seconds=3600)
-    for _ in range(2):
-        assert rpc_client.query_once([("eth_blockNumber", ())], parse=reject_results) == HEAD
-    assert node.call_count("eth_blockNumber") == 2
-    with pytest.raises(NodeUnavailableError, match="believes"):
-        client(node).query_once([("eth_blockNumber", ())], parse=reject_results)
+        client(node).query(GET_HEAD, parse=reject_results, policy=policy)
 
 
 def test_all_calls_go_to_one_node_in_one_request_whatever_the_batch_size(node):
@@ -627,7 +597,7 @@ def test_a_node_that_lacks_a_method_is_left_out_for_it(node, second_node):
     second_node.answers["eth_rare"] = lambda: "0x1"
     rpc_client = client(node, second_node)
     for _ in range(3):
-        assert rpc_client.query_optional("eth_rare", [("eth_rare", ())], parse=list) == ["0x1"]
+        assert rpc_client.query([("eth_rare", ())], parse=list, policy=QueryPolicy(rare_method="eth_rare")) == ["0x1"]
     assert (node.call_count("eth_rare"), second_node.call_count("eth_rare")) == (1, 3)
 
 
@@ -635,10 +605,10 @@ def test_every_node_is_called_and_no_circuit_opens(node, second_node):
     node.behave = raw(b"", status=500)
     rpc_client = client(node, second_node, breaker_failures=1, breaker_seconds=3600)
     for _ in range(2):
-        assert rpc_client.call_all([("eth_blockNumber", ())]) == [None, [HEAD]]
+        assert rpc_client.call_all(GET_HEAD) == [None, [HEAD]]
     node.behave = None
-    assert rpc_client.call_all([("eth_blockNumber", ())]) == [[HEAD], [HEAD]]
-    assert rpc_client.call("eth_blockNumber") == HEAD
+    assert rpc_client.call_all(GET_HEAD) == [[HEAD], [HEAD]]
+    assert query_head(rpc_client) == HEAD
     assert node.call_count("eth_blockNumber") == 2
 
 
@@ -649,10 +619,10 @@ def test_a_node_that_hangs_is_not_waited_for_again_where_every_node_is_called(no
     node.behave = hang
     rpc_client = client(node, second_node, timeout=0.2, breaker_seconds=3600)
     for _ in range(3):
-        assert rpc_client.call_all([("eth_blockNumber", ())]) == [None, [HEAD]]
+        assert rpc_client.call_all(GET_HEAD) == [None, [HEAD]]
     assert len(node.received) == 1
     node.behave = None
-    assert rpc_client.call("eth_blockNumber") == HEAD
+    assert query_head(rpc_client) == HEAD
     assert node.call_count("eth_blockNumber") == 1
 
 
@@ -670,38 +640,21 @@ def test_no_part_of_a_url_is_in_errors_and_log_lines(node, caplog):
     with closed_port() as closed:
         for behave in (*USELESS.values(), *echoes):
             node.behave = behave
-            for send in (
-                lambda c: c.call("eth_blockNumber"),
-                lambda c: c.batch(CALLS),
-                lambda c: c.batch_required(CALLS),
-            ):
+            for calls, parse in ((GET_HEAD, list), (CALLS, list), (CALLS, accept_results)):
                 try:
-                    texts.append(str(send(client(node, closed))))
-                except (NodeUnavailableError, NodeRejectedError) as error:
+                    texts.append(str(client(node, closed).query(calls, parse=parse)))
+                except NodeUnavailableError as error:
                     texts.append("".join(traceback.format_exception(error)))
     lines = [record.getMessage() for record in caplog.records]
     assert any("node 1: HTTP status 500" in line for line in lines)
     assert any("node 1 takes no 7 calls at once: unauthorized" in line for line in lines)
     assert any("node 1: refused for now: unauthorized" in line for line in lines)
-    assert any("NodeRejectedError: unauthorized: POST ... with key ... forged line" in text for text in texts)
+    assert any("unauthorized: POST ... with key ... forged line" in text for text in texts)
     for text in (*texts, *lines):
         assert SECRET not in text
         assert host not in text
         assert "\0" not in text
     assert not any("\n" in line for line in lines)
-
-
-def test_the_errors_of_http_hold_no_url():
-    with closed_port() as url, pytest.raises(RetryableError) as caught:
-        json_client.post_json(url, {}, timeout=1)
-    assert SECRET not in "".join(traceback.format_exception(caught.value))
-
-
-@pytest.mark.parametrize("status", [429, 500, 502, 599])
-def test_a_busy_service_may_be_called_again(node, status):
-    node.behave = raw(b"{}", status=status)
-    with pytest.raises(RetryableError):
-        json_client.post_json(node.url, {}, timeout=5)
 
 
 @pytest.mark.parametrize(("body", "answer"), [(b'{"error": "no"}', {"error": "no"}), (b"<html>", None), (b"", None)])
@@ -711,147 +664,3 @@ def test_any_other_status_is_final_and_keeps_its_answer(node, status, body, answ
     with pytest.raises(HTTPStatusError) as caught:
         json_client.post_json(node.url, {}, timeout=5)
     assert (caught.value.status, caught.value.answer) == (status, None if status == 204 else answer)
-
-
-# Whole launches.
-
-
-def test_an_unknown_transaction_is_not_found(node):
-    with pytest.raises(TransactionNotFoundError):
-        chain(node).read_transaction(UNKNOWN)
-
-
-def test_a_transaction_without_a_receipt_is_not_found(node):
-    node.answers["eth_getTransactionReceipt"] = lambda _: None
-    with pytest.raises(TransactionNotFoundError):
-        chain(node).read_transaction(LAUNCH)
-
-
-def test_a_transaction_that_is_not_mined_is_not_found(node):
-    pending = mined("deploy-plain").transaction | {"blockHash": None, "blockNumber": None}
-    node.answers["eth_getTransactionByHash"] = lambda _: pending
-    with pytest.raises(TransactionNotFoundError):
-        chain(node).read_transaction(LAUNCH)
-
-
-@pytest.mark.parametrize("label", ["deploy-reverted", "deploy-zero-supply", "unrelated-transfer"])
-def test_a_transaction_without_a_launch_differs_from_a_missing_one(node, label):
-    with pytest.raises(LaunchNotFoundError):
-        chain(node).read_transaction(decoded(label)["hash"])
-
-
-OTHER = "0x" + "ab" * 32
-
-
-def _set(part, key, value):
-    def change(recorded):
-        getattr(recorded, part)[key] = value
-
-    return change
-
-
-def _set_in_logs(key, value):
-    def change(recorded):
-        recorded.logs[-1][key] = value
-
-    return change
-
-
-def _drop(part, key):
-    def change(recorded):
-        del getattr(recorded, part)[key]
-
-    return change
-
-
-def _drop_in_logs(key):
-    def change(recorded):
-        del recorded.logs[-1][key]
-
-    return change
-
-
-DISAGREEING = {
-    "the receipt is of another block": _set("receipt", "blockHash", OTHER),
-    "the receipt's logs are of another block": _set_in_logs("blockHash", OTHER),
-    "the transaction is of another block": _set("transaction", "blockHash", OTHER),
-    "the block has another hash": _set("block", "hash", OTHER),
-    "the block lacks the transaction": _set("block", "transactions", [OTHER]),
-    "the receipt is of another transaction": _set("receipt", "transactionHash", OTHER),
-    "the logs are of another transaction": _set_in_logs("transactionHash", OTHER),
-    "the block number is the one before": _set("receipt", "blockNumber", "0x1"),
-}
-
-
-@pytest.mark.parametrize("change", DISAGREEING.values(), ids=DISAGREEING)
-def test_it_takes_no_launch_where_answers_disagree(node, change):
-    recorded = mined("deploy-plain")
-    change(recorded)
-    node.answers["eth_getTransactionByHash"] = lambda _: recorded.transaction
-    node.answers["eth_getTransactionReceipt"] = lambda _: recorded.receipt
-    node.answers["eth_getBlockByNumber"] = lambda *_: recorded.block
-    with pytest.raises(NodeUnavailableError, match="don't agree"):
-        chain(node).read_transaction(LAUNCH)
-
-
-JUNK = [None, 7, -1, True, "", "0x", "0xzz", "0x" + "f" * 64, [], {}, [None], "é", 1.5]
-FIELDS = [
-    *(("transaction", key) for key in ("hash", "blockHash", "blockNumber", "from", "to", "value", "input")),
-    *(("receipt", key) for key in ("transactionHash", "blockHash", "blockNumber", "status", "logs")),
-    *(("block", key) for key in ("hash", "number", "timestamp", "transactions")),
-]
-LOG_FIELDS = ["address", "topics", "data", "logIndex", "blockHash", "transactionHash"]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        *(_drop(part, key) for part, key in FIELDS),
-        *(_set(part, key, junk) for part, key in FIELDS for junk in JUNK),
-        *(_drop_in_logs(key) for key in LOG_FIELDS),
-        *(_set_in_logs(key, junk) for key in LOG_FIELDS for junk in JUNK),
-        *(_set_in_logs("topics", [junk, junk]) for junk in JUNK),
-    ],
-)
-def test_a_half_answer_ends_in_a_declared_error(node, change):
-    recorded = mined("deploy-plain")
-    change(recorded)
-    node.answers["eth_getTransactionByHash"] = lambda _: recorded.transaction
-    node.answers["eth_getTransactionReceipt"] = lambda _: recorded.receipt
-    node.answers["eth_getBlockByNumber"] = lambda *_: recorded.block
-    with contextlib.suppress(NodeUnavailableError, TransactionNotFoundError, LaunchNotFoundError, LogDecodingError):
-        (launch,) = chain(node).read_transaction(LAUNCH).launches
-        # Some fields may be missing: the other called contracts are irrelevant.
-        assert launch.name == "Plain"
-
-
-@pytest.mark.parametrize("junk", JUNK)
-@pytest.mark.parametrize(
-    "method", ["eth_chainId", "eth_getTransactionByHash", "eth_getTransactionReceipt", "eth_getBlockByNumber"]
-)
-def test_a_wrong_kind_of_answer_ends_in_a_declared_error(node, method, junk):
-    node.answers[method] = lambda *_: junk
-    with pytest.raises((NodeUnavailableError, TransactionNotFoundError)):
-        chain(node).read_transaction(LAUNCH)
-
-
-# Head and block hashes.
-
-
-def test_the_head_is_a_number(node):
-    assert chain(node).read_head() == 209
-
-
-@pytest.mark.parametrize("junk", [None, [], "", "new", {"a": 1}])
-def test_a_head_that_is_no_number_is_no_head(node, junk):
-    node.answers["eth_blockNumber"] = lambda: junk
-    with pytest.raises(NodeUnavailableError):
-        chain(node).read_head()
-
-
-def test_it_reads_every_recorded_launch_in_few_requests(node):
-    reading = chain(node)
-    for label in V4_LAUNCHES:
-        reading.read_transaction(decoded(label)["hash"])
-    # The chain id once, and a batch and a block for each launch.
-    assert len(node.received) == 1 + 2 * len(V4_LAUNCHES)

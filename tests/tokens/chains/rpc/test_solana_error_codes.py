@@ -6,7 +6,7 @@ import pytest
 
 from config.http.errors import RetryableError
 from tests.nodes.recorded_node import Reply
-from tokens.chains.errors import NodeRejectedError, NodeUnavailableError
+from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.rpc.batch import ChainIdentity
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.rpc.responses import CallFailure, RejectionKind, parse_response
@@ -57,6 +57,9 @@ def test_a_refusal_means_what_its_chain_defines(code, message, on_solana, on_evm
     assert kind_of("eth_call", code, message) == on_evm
 
 
+GET_TRANSACTION = [("getTransaction", ("x",))]
+
+
 def solana_client(*nodes):
     # The recorded node of an EVM chain returns the set response for any method.
     urls = tuple(node.url for node in nodes)
@@ -82,18 +85,18 @@ def refusing(node, second_node):
 @pytest.mark.parametrize("status", [400, 403, 422])
 @pytest.mark.parametrize("code", [-32015, -32601, -32602, -32011])
 def test_a_refusal_may_come_with_an_http_status_of_its_own(refusing, second_node, status, code):
-    with pytest.raises(NodeRejectedError, match="refused"):
-        refusing(status, code).call("getTransaction", "x")
+    (rejection,) = refusing(status, code).query(GET_TRANSACTION, parse=list)
+    assert isinstance(rejection, CallFailure) and rejection.message == "refused"
     assert second_node.received == []
 
 
 @pytest.mark.parametrize("code", [-32005, -32016, -32000])
 def test_any_other_status_is_the_nodes_own_trouble(refusing, code):
-    assert refusing(400, code).call("getTransaction", "x") == "told"
+    assert refusing(400, code).query(GET_TRANSACTION, parse=list) == ["told"]
 
 
 def test_no_node_of_another_network_is_called(node):
     node.answers |= {"getGenesisHash": lambda: "another", "getTransaction": lambda *_: "told"}
     with pytest.raises(NodeUnavailableError, match="another chain"):
-        solana_client(node).call("getTransaction", "x")
+        solana_client(node).query(GET_TRANSACTION, parse=list)
     assert not node.call_count("getTransaction")

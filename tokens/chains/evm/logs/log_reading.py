@@ -25,7 +25,7 @@ from tokens.chains.evm.logs.log_validation import (
 from tokens.chains.evm.transactions.transaction_receipts import read_transaction, read_transactions
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.block_ranges import RangeSize
-from tokens.chains.rpc.client import RpcClient
+from tokens.chains.rpc.client import ONE_ROUND, QueryPolicy, RpcClient
 from tokens.chains.rpc.quantities import parse_hash, parse_list, parse_object, parse_quantity
 from tokens.chains.rpc.responses import Call, CallFailure, RejectionKind, require_results
 from tokens.chains.types import BlockHeader, RangeFacts, TransactionFacts
@@ -154,7 +154,7 @@ class LogReader:
             return logs
 
         try:
-            return self.rpc.query_once(calls, parse=parse)
+            return self.rpc.query(calls, parse=parse, policy=ONE_ROUND)
         except NodeUnavailableError:
             # No node has an orphaned block; further attempts would delay the follower's switch to the new one.
             require_on_chain(self.rpc, headers)
@@ -177,7 +177,7 @@ class LogReader:
             # The block is requested, too, because a block without receipts looks the same on every fork.
             calls += [block_call(header.number), ("eth_getBlockReceipts", (hex(header.number),))]
         try:
-            return self.rpc.query_optional("eth_getBlockReceipts", calls, parse=parse)
+            return self.rpc.query(calls, parse=parse, policy=QueryPolicy(rare_method="eth_getBlockReceipts"))
         except NodeUnavailableError:
             require_on_chain(self.rpc, headers)
         return [log for header in headers for log in self._query_single_receipts(header)]

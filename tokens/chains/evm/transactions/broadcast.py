@@ -23,7 +23,7 @@ def broadcast_transactions(rpc: RpcClient, raws: Sequence[bytes]) -> list[Broadc
 
 
 def _broadcast_part(rpc: RpcClient, raws: Sequence[bytes]) -> list[BroadcastResult]:
-    answers = rpc.broadcast([("eth_sendRawTransaction", ("0x" + raw.hex(),)) for raw in raws])
+    answers = rpc.call_all([("eth_sendRawTransaction", ("0x" + raw.hex(),)) for raw in raws], broadcast=True)
     responding = [results for results in answers if results is not None]
     return [_best(_judge(raw, results[place]) for results in responding) for place, raw in enumerate(raws)]
 

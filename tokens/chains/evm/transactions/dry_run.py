@@ -5,9 +5,9 @@ from typing import Any
 from config.http.errors import RetryableError
 from tokens.chains.abi.reverts import describe_revert
 from tokens.chains.errors import NodeUnavailableError, SenderBalanceTooLowError, WouldRevertError
-from tokens.chains.rpc.client import RpcClient
+from tokens.chains.rpc.client import ONE_ROUND, RpcClient
 from tokens.chains.rpc.quantities import parse_data, parse_quantity
-from tokens.chains.rpc.responses import CallFailure, RejectionKind, is_hex
+from tokens.chains.rpc.responses import CallFailure, RejectionKind, accept_executions, is_hex
 from tokens.chains.transaction_types import ContractCall, Simulation
 
 # Maximum gas of one transaction (EIP-7825). A deployment takes 4 to 6 million; without a limit, an endless call would
@@ -41,7 +41,8 @@ def explain_revert(rpc: RpcClient, call: ContractCall, *, sender: str, block: in
     # state includes these.
     for number in (block - 1, block):
         try:
-            (answer,) = rpc.execute_historical([("eth_call", (transaction, hex(number)))])
+            replay = ("eth_call", (transaction, hex(number)))
+            (answer,) = rpc.query([replay], parse=accept_executions, policy=ONE_ROUND)
         except NodeUnavailableError:
             continue
         if isinstance(answer, CallFailure):

@@ -10,7 +10,7 @@ from tokens.chains.evm.generations.launch_completion import complete_launches
 from tokens.chains.evm.generations.transaction_decoding import decode_transaction
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.rpc.responses import Call
+from tokens.chains.rpc.responses import Call, accept_results
 from tokens.chains.types import TransactionFacts
 
 logger = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ def _read_blocks(rpc: RpcClient, chain: ChainInfo, numbers: Sequence[Any]) -> di
 
 
 def _objects(rpc: RpcClient, chain: ChainInfo, calls: Sequence[Call]) -> list[Any]:
-    results = rpc.batch_required(calls)
+    results = rpc.batch(calls, parse=accept_results)
     for answer in results:
         if answer is not None and not isinstance(answer, dict):
             raise NodeUnavailableError(f"chain {chain.chain_id} returned something that is no object")
