@@ -1,15 +1,17 @@
-"""Cache of public responses in front of Django: a burst of requests for one URL runs its view once.
+"""Cache of public responses in front of Django: a burst of requests for one URL runs its view once in each process.
 
 Each response's Cache-Control decides whether and for how long it is cached. Requests with a key, a cookie or a token
 bypass the cache.
 """
 
-import hashlib
 import threading
 import time
 from collections.abc import Iterable
+from concurrent.futures import Future
+from contextlib import suppress
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+from cachetools import TLRUCache
 from django.conf import settings
 
 from config.edge.cached_responses import (
@@ -22,24 +24,19 @@ from config.edge.cached_responses import (
     shared_ttl,
 )
 from config.edge.representation import accepts_gzip
-from config.edge.request_coalescing import RequestCoalescer, RunClaim
-from config.edge.response_store import ResponseKey, ResponseStore
-from config.redis.connection import PREFIX
+
+# Cache key: all that distinguishes requests with different responses.
+ResponseKey = tuple[str, ...]
 
 _READS = ("GET", "HEAD")
 # A request with one of these headers is personal, or has a body.
 _UNSHARED = frozenset({"HTTP_AUTHORIZATION", "HTTP_COOKIE", "HTTP_TRANSFER_ENCODING", "HTTP_X_API_KEY"})
 _NO_BODY = ("", "0")
 _LONGEST_KEY = 2048
-
-
-class ViewRun:
-    """Run of a view in this process, on which other threads wait."""
-
-    def __init__(self) -> None:
-        self.finished = threading.Event()
-        # None if the response is not cacheable.
-        self.cached: CachedResponse | None = None
+# Memory of an entry besides its texts: the key at its longest, and 4 KiB of Python objects by sys.getsizeof.
+_ENTRY_BYTES = _LONGEST_KEY + 4096
+# Stored for a URL without a cacheable response: its requests must not wait for one another.
+_UNCACHEABLE = CachedResponse((), b"", made=0.0, expires=0.0)
 
 
 class EdgeCache:
@@ -52,33 +49,41 @@ class EdgeCache:
         seconds: float,
         max_bytes: int,
         prefixes: tuple[str, ...],
-        coalescer: RequestCoalescer,
         wait_timeout: float = 5.0,
     ) -> None:
         """Cache responses for at most `seconds`, in `max_bytes` of memory; only "/" and paths with one of the prefixes.
 
-        Threads wait up to `wait_timeout` for a run in this process: longer than any public view should
-        take.
+        Threads wait up to `wait_timeout` for the run of another one: longer than any public view should take.
         """
         self._application = application
         self._seconds = seconds
         self._prefixes = prefixes
-        self._coalescer = coalescer
         self._wait_timeout = wait_timeout
-        self._store = ResponseStore(max_bytes=max_bytes)
-        self._runs: dict[ResponseKey, ViewRun] = {}
+        self._store: TLRUCache[ResponseKey, CachedResponse] = TLRUCache(max_bytes, self._expiry, getsizeof=_size)
+        # Runs of a view in this process; the result is None if the response is not cacheable.
+        self._runs: dict[ResponseKey, Future[CachedResponse | None]] = {}
+        # Held around each use of both: TLRUCache is not thread-safe, and reads reorder its entries.
         self._lock = threading.Lock()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         key = self._key(environ)
         if key is None:
             return self._application(environ, start_response)
-        entry = self._store.get(key)
-        if entry is None:
-            return self._miss(key, environ, start_response)
-        if entry.cached is None:
+        with self._lock:
+            cached, run = self._store.get(key), self._runs.get(key)
+            if cached is None and run is None:
+                own_run = self._runs[key] = Future()
+        if cached is _UNCACHEABLE:
             return self._application(environ, start_response)
-        return send_cached(entry.cached, environ, start_response)
+        if cached is None and run is None:
+            return send_response(self._lead(key, own_run, environ), environ, start_response)
+        if cached is None and run is not None:
+            with suppress(TimeoutError):
+                cached = run.result(self._wait_timeout)
+        if cached is None:
+            response, _ = self._run(key, environ)
+            return send_response(response, environ, start_response)
+        return send_cached(cached, environ, start_response)
 
     def _key(self, environ: WSGIEnvironment) -> ResponseKey | None:
         """Return the cache key of everything a public response depends on; None for a request that bypasses the cache.
@@ -105,45 +110,16 @@ class EdgeCache:
         )
         return key if sum(map(len, key)) <= _LONGEST_KEY else None
 
-    def _miss(self, key: ResponseKey, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        with self._lock:
-            # Another thread may have finished its run just now.
-            is_kept = self._store.get(key) is not None
-            run = self._runs.get(key)
-            is_leader = run is None and not is_kept
-            if is_leader:
-                run = self._runs[key] = ViewRun()
-        if run is None:
-            return self(environ, start_response)
-        if is_leader:
-            return self._lead(key, run, environ, start_response)
-        run.finished.wait(self._wait_timeout)
-        if run.cached is not None:
-            return send_cached(run.cached, environ, start_response)
-        response, _ = self._run(key, environ)
-        return send_response(response, environ, start_response)
-
-    def _lead(
-        self, key: ResponseKey, run: ViewRun, environ: WSGIEnvironment, start_response: StartResponse
-    ) -> Iterable[bytes]:
-        """Get the response for all threads of this process and, as the leader of all processes, for those too."""
-        name = f"{PREFIX}edge:{hashlib.sha256(repr(key).encode()).hexdigest()}"
-        claim = RunClaim()
+    def _lead(self, key: ResponseKey, run: "Future[CachedResponse | None]", environ: WSGIEnvironment) -> WSGIResponse:
+        """Run the application and hand its response to the threads that wait for the run, also after an exception."""
+        cached = None
         try:
-            claim = self._coalescer.claim_run(name)
-            if claim.cached is None:
-                response, run.cached = self._run(key, environ)
-            else:
-                run.cached = claim.cached
-                self._store.put(key, claim.cached, expires=claim.cached.expires)
+            response, cached = self._run(key, environ)
+            return response
         finally:
             with self._lock:
                 del self._runs[key]
-            run.finished.set()
-            self._coalescer.release_run(claim, name, run.cached)
-        if claim.cached is not None:
-            return send_cached(claim.cached, environ, start_response)
-        return send_response(response, environ, start_response)
+            run.set_result(cached)
 
     def _run(self, key: ResponseKey, environ: WSGIEnvironment) -> tuple[WSGIResponse, CachedResponse | None]:
         """Run the application; return its response to this request, and its cache entry if it is cacheable."""
@@ -152,12 +128,23 @@ class EdgeCache:
         seconds = min(shared_ttl(response), self._seconds)
         if seconds <= 0:
             if response.succeeded:
-                # This URL is not cacheable: its next requests must not wait for one another.
-                self._store.put(key, None, expires=started + self._seconds)
+                self._put(key, _UNCACHEABLE)
             return response, None
         cached = read_cached_response(response, made=started, seconds=seconds)
-        self._store.put(key, cached, expires=cached.expires)
+        self._put(key, cached)
         return WSGIResponse(response.status, response.headers, [cached.body]), cached
+
+    def _put(self, key: ResponseKey, cached: CachedResponse) -> None:
+        # ValueError: larger than the whole cache.
+        with self._lock, suppress(ValueError):
+            self._store[key] = cached
+
+    def _expiry(self, _: ResponseKey, cached: CachedResponse, now: float) -> float:
+        return now + self._seconds if cached is _UNCACHEABLE else cached.expires
+
+
+def _size(cached: CachedResponse) -> int:
+    return _ENTRY_BYTES + len(cached.body) + sum(len(name) + len(value) for name, value in cached.headers)
 
 
 def cache_public_responses(application: WSGIApplication) -> WSGIApplication:
@@ -169,5 +156,4 @@ def cache_public_responses(application: WSGIApplication) -> WSGIApplication:
         seconds=settings.EDGE_CACHE_SECONDS,
         max_bytes=settings.EDGE_CACHE_MB * 1024 * 1024,
         prefixes=settings.EDGE_CACHE_PREFIXES,
-        coalescer=RequestCoalescer(settings.REDIS_URL),
     )

@@ -7,7 +7,6 @@ from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from config.edge.cache import EdgeCache
-from config.edge.request_coalescing import RequestCoalescer
 
 PUBLIC = {"Cache-Control": "public, s-maxage=60", "Vary": "Accept-Encoding", "ETag": '"e"'}
 
@@ -65,19 +64,15 @@ class Origin:
         return self.bodies[-1]
 
 
-def edge_cache(application: WSGIApplication, redis_url: str, **changes: Any) -> EdgeCache:
-    """Build a cache as the settings do, with `changes`; `coalescer_timeout` is the timeout for other processes.
-
-    The timeout within the process is far beyond what a test takes.
-    """
+def edge_cache(application: WSGIApplication, **changes: Any) -> EdgeCache:
+    """Build a cache as the settings do, with `changes`; its wait timeout is far beyond what a test takes."""
     parameters: dict[str, Any] = {
         "seconds": 60.0,
         "max_bytes": 1024 * 1024,
         "prefixes": ("/api/",),
         "wait_timeout": 600.0,
     }
-    coalescer = RequestCoalescer(redis_url, wait_timeout=changes.pop("coalescer_timeout", 30.0))
-    return EdgeCache(application, **parameters | {"coalescer": coalescer} | changes)
+    return EdgeCache(application, **parameters | changes)
 
 
 def fetch(application: WSGIApplication, address: str = "/api/x", *, method: str = "GET", **environ: str) -> Answered:

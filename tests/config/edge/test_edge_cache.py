@@ -1,14 +1,13 @@
 """config/edge/cache.py: requests that it passes on, responses that it caches, and those that clients get."""
 
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-import redis
 
 from config.edge.cache import EdgeCache, cache_public_responses
-from config.edge.cached_responses import MAX_ENTRY_BYTES, CachedResponse
-from config.edge.response_store import ResponseStore
+from config.edge.cached_responses import MAX_ENTRY_BYTES
 from tests.processes.edge_clients import Origin, edge_cache, fetch
 from tests.processes.waiting import wait_for
 
@@ -19,8 +18,8 @@ def origin():
 
 
 @pytest.fixture
-def cache(origin, redis_url):
-    return edge_cache(origin, redis_url)
+def cache(origin):
+    return edge_cache(origin)
 
 
 CALLERS = [
@@ -176,18 +175,17 @@ def test_the_age_is_in_whole_seconds(cache):
 
 
 @pytest.mark.parametrize(("offered", "seconds"), [("public, s-maxage=1", 60.0), ("public, s-maxage=60", 1.0)])
-def test_an_answer_expires_by_its_header_or_the_setting(redis_url, offered, seconds):
-    cache = edge_cache(Origin(headers={"Cache-Control": offered}), redis_url, seconds=seconds)
+def test_an_answer_expires_by_its_header_or_the_setting(offered, seconds):
+    cache = edge_cache(Origin(headers={"Cache-Control": offered}), seconds=seconds)
     assert (fetch(cache).body, fetch(cache).body) == (b"run 1", b"run 1")
     wait_for(lambda: fetch(cache).body == b"run 2")
 
 
-def test_what_took_longer_than_it_may_be_kept_is_not_kept(redis_url):
+def test_what_took_longer_than_it_may_be_kept_is_not_kept():
     lateness = threading.Event()
     origin = Origin(before=lambda number: lateness.wait(0.02) and None)
-    cache = edge_cache(origin, redis_url, seconds=0.01)
+    cache = edge_cache(origin, seconds=0.01)
     assert [fetch(cache).body for _ in range(2)] == [b"run 1", b"run 2"]
-    assert redis.Redis.from_url(redis_url).keys("launchboard:edge:*") == []
 
 
 @pytest.mark.parametrize("status", ["404 Not Found", "429 Too Many Requests", "503 Service Unavailable"])
@@ -272,38 +270,22 @@ def test_a_stream_goes_through_unread(cache, origin):
         assert (chunks.read, chunks.closed) == (0, False)
 
 
-def test_the_least_recently_used_goes_first():
-    answer = CachedResponse((), b"x" * 10_000, 0.0, 0.0)
-    store = ResponseStore(max_bytes=3 * 15_000)
-    for name in ("a", "b", "c"):
-        store.put((name,), answer, expires=float("inf"))
-    assert store.get(("a",)).cached is answer
-    store.put(("d",), answer, expires=float("inf"))
-    assert [name for name in "abcd" if store.get((name,))] == ["a", "c", "d"]
-    store.put(("e",), CachedResponse((("n", "x" * 10_000),), b"x" * 10_000, 0.0, 0.0), expires=float("inf"))
-    assert [name for name in "abcde" if store.get((name,))] == ["d", "e"]
+def test_the_least_recently_used_goes_first(origin):
+    origin.headers = {"X": "x" * 10_000}
+    cache = edge_cache(origin, max_bytes=3 * 18_000)
+    bodies = {name: fetch(cache, f"/api/{name}").body for name in "abc"}
+    assert fetch(cache, "/api/a").body == bodies["a"]
+    fetch(cache, "/api/d")
+    assert [fetch(cache, f"/api/{name}").body == bodies[name] for name in "ac"] == [True, True]
+    assert fetch(cache, "/api/b").body != bodies["b"]
 
 
-def test_keeping_one_address_again_takes_no_more_memory():
-    store = ResponseStore(max_bytes=30_000)
-    store.put(("a",), CachedResponse((), b"", 0.0, 0.0), expires=float("inf"))
-    for _ in range(100):
-        store.put(("b",), CachedResponse((), b"x" * 10_000, 0.0, 0.0), expires=float("inf"))
-    assert store.get(("a",))
-
-
-def test_what_is_larger_than_the_store_drives_nothing_out():
-    store = ResponseStore(max_bytes=10_000)
-    store.put(("a",), CachedResponse((), b"", 0.0, 0.0), expires=float("inf"))
-    store.put(("b",), CachedResponse((), b"x" * 10_000, 0.0, 0.0), expires=float("inf"))
-    assert [name for name in "ab" if store.get((name,))] == ["a"]
-
-
-def test_what_is_too_old_already_drives_nothing_out():
-    store = ResponseStore(max_bytes=10_000)
-    store.put(("a",), CachedResponse((), b"", 0.0, 0.0), expires=float("inf"))
-    store.put(("b",), CachedResponse((), b"x" * 3_000, 0.0, 0.0), expires=0.0)
-    assert [name for name in "ab" if store.get((name,))] == ["a"]
+def test_what_is_larger_than_the_cache_drives_nothing_out(origin):
+    cache = edge_cache(origin, max_bytes=10_000)
+    kept = fetch(cache, "/api/a").body
+    origin.headers = {"X": "x" * 10_000}
+    assert fetch(cache, "/api/b").body != fetch(cache, "/api/b").body
+    assert fetch(cache, "/api/a").body == kept
 
 
 def together(count, call):
@@ -323,6 +305,24 @@ def test_a_burst_costs_one_run(origin, cache):
     assert origin.runs == 1
 
 
+@pytest.fixture
+def frequent_thread_switches():
+    """Set the shortest switch interval of threads, to provoke races."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("frequent_thread_switches")
+def test_bursts_on_many_addresses_cost_one_run_each(origin, cache):
+    addresses = [f"/api/{number}" for number in range(100)]
+    with ThreadPoolExecutor(8) as pool:
+        statuses = pool.map(lambda address: fetch(cache, address).status, [a for a in addresses for _ in range(8)])
+        assert set(statuses) == {200}
+    assert origin.runs == len(addresses)
+
+
 def test_a_burst_on_what_cannot_be_kept_is_answered_by_the_application(origin, cache):
     origin.headers = {"Cache-Control": "no-store"}
     assert len(set(together(8, lambda: fetch(cache).body))) == 8
@@ -336,7 +336,7 @@ def test_an_address_that_has_nothing_to_keep_is_run_by_all_at_the_same_time(orig
     assert len(set(together(8, lambda: fetch(cache).body))) == 8
 
 
-def test_after_the_wait_timeout_a_request_runs_the_view_itself(origin, redis_url):
+def test_after_the_wait_timeout_a_request_runs_the_view_itself(origin):
     begun, gate = threading.Event(), threading.Event()
 
     def hold_the_first(number):
@@ -345,7 +345,7 @@ def test_after_the_wait_timeout_a_request_runs_the_view_itself(origin, redis_url
             assert gate.wait(30)
 
     origin.before = hold_the_first
-    cache = edge_cache(origin, redis_url, wait_timeout=0.05)
+    cache = edge_cache(origin, wait_timeout=0.05)
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(fetch, cache)
         assert begun.wait(30)
@@ -355,7 +355,7 @@ def test_after_the_wait_timeout_a_request_runs_the_view_itself(origin, redis_url
 
 
 @pytest.mark.parametrize("failure", ["exception", "503 Service Unavailable", "429 Too Many Requests"])
-def test_a_request_that_waits_for_a_failed_run_runs_the_view_itself_and_caches_the_answer(redis_url, failure):
+def test_a_request_that_waits_for_a_failed_run_runs_the_view_itself_and_caches_the_answer(failure):
     begun, gate = threading.Event(), threading.Event()
 
     def fail_first(number):
@@ -369,7 +369,7 @@ def test_a_request_that_waits_for_a_failed_run_runs_the_view_itself_and_caches_t
             origin.status = "200 OK"
 
     origin = Origin(before=fail_first)
-    cache = edge_cache(origin, redis_url)
+    cache = edge_cache(origin)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(lambda: fetch(cache).status)
         assert begun.wait(30)

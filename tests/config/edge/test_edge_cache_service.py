@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def service(redis_url, settings):
+def service(settings):
     """Build the service as config.wsgi does, with its own cache of 60 s."""
     settings.EDGE_CACHE_SECONDS = 60.0
     settings.ALLOWED_HOSTS = ["testserver"]
@@ -72,7 +72,7 @@ def test_a_host_that_is_not_ours_gets_no_kept_answer(service):
     assert fetch(service, "/api/tokens").status == 200
 
 
-def test_a_cached_answer_prevents_no_redirect_to_https(settings, redis_url):
+def test_a_cached_answer_prevents_no_redirect_to_https(settings):
     settings.SECURE_SSL_REDIRECT = True
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     settings.EDGE_CACHE_SECONDS = 60.0

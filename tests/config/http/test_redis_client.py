@@ -12,7 +12,6 @@ import pytest
 from redis import Redis
 from redis.exceptions import RedisError
 
-from config.edge.request_coalescing import RequestCoalescer, RunClaim
 from config.redis.connection import OPEN_SECONDS, CircuitOpenError, client_for, redis_client
 from config.redis.rate_limits import CountersUnavailableError, hit
 from tests.processes.own_valkey import OwnServer
@@ -46,13 +45,12 @@ def connections(listening: socket.socket) -> int:
         number += 1
 
 
-def use_everything(url: str) -> None:
+def use_everything() -> None:
     """Use Redis in all ways in which requests use it."""
     with pytest.raises(CountersUnavailableError):
         hit("x", limit=1, seconds=60)
     viewed_tokens._next_flush = 0.0
     viewed_tokens.record_viewed([1])
-    assert RequestCoalescer(url).claim_run("x") == RunClaim()
     assert totals.stored_total(Selection()) is None
     assert not totals.claim_count()
     with pytest.raises(RedisError):
@@ -73,7 +71,7 @@ def test_a_server_that_hangs_is_waited_for_once_by_all_callers(settings):
     with silent_server() as listening:
         settings.REDIS_URL = url_of(listening)
         for _ in range(5):
-            use_everything(settings.REDIS_URL)
+            use_everything()
         assert connections(listening) == 1
 
 
@@ -81,7 +79,7 @@ def test_a_server_that_is_away_is_warned_of_once_and_without_the_password(settin
     settings.REDIS_URL = f"redis://:s3cret@127.0.0.1:{unused_port}/0"
     with caplog.at_level(logging.WARNING):
         for _ in range(5):
-            use_everything(settings.REDIS_URL)
+            use_everything()
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "retrying every 3 s" in caplog.text
     assert "s3cret" not in caplog.text
