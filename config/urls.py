@@ -7,6 +7,9 @@ from config.api.openapi_views import DocsView, OpenAPIView
 from config.api.routing import endpoint
 from config.api.views import NoEndpointView
 
+# Here and not in every process: the pages load the views' libraries, too.
+admin.autodiscover()
+
 urlpatterns = [
     path("", include("tokens.page_urls")),
     path("api/", include("tokens.urls")),

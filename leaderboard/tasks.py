@@ -11,7 +11,7 @@ from config.postgresql.advisory_locks import LockHeldError, session_lock
 from leaderboard.facts import social_scores
 from leaderboard.hub import farcaster_api, pulling
 from leaderboard.models import Interval
-from leaderboard.ranking import pruning, schedule, snapshot_building
+from leaderboard.ranking import pruning, schedule
 
 logger = logging.getLogger(__name__)
 
@@ -45,18 +45,21 @@ def note_social_scores() -> None:
 
 @app.task
 def make_rankings() -> None:
-    """Enqueue a task for each due ranking, so that one failure does not affect the others."""
-    for interval in schedule.due_intervals(timezone.now()):
-        make_ranking.apply_async((interval.value,), expires=RANKING_SECONDS)
+    """Enqueue a task for each due ranking, so that one failure does not affect the others.
+
+    While a ranking is being built it enqueues none: they would start processes that find the lock held.
+    """
+    with suppress(LockHeldError), session_lock(schedule.RANKING_LOCK):
+        for interval in schedule.due_intervals(timezone.now()):
+            make_ranking.apply_async((interval.value,), expires=RANKING_SECONDS)
 
 
 @app.task(soft_time_limit=RANKING_SECONDS, time_limit=RANKING_SECONDS + 30)
 def make_ranking(interval: str) -> None:
     """Build a ranking, unless it is no longer due or another process is building one."""
     wanted = Interval(interval)
-    with suppress(LockHeldError):
-        if wanted in schedule.due_intervals(timezone.now()):
-            snapshot_building.build_snapshot(wanted)
+    if wanted in schedule.due_intervals(timezone.now()):
+        schedule.build_in_own_process(wanted)
 
 
 @app.task

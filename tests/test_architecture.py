@@ -92,7 +92,7 @@ ALONE = {
     "config.unicode": "shared by tokens and leaderboard",
     "config.wsgi": "the web server names it",
     "development.local_accounts": "called by a management command only",
-    "leaderboard.ranking.schedule": "imported by worker and metrics without numpy",
+    "leaderboard.wash.accusation": "imported by the admin site without numpy",
     "tokens.admin.list_filters": "shared by the admin's lists",
     "tokens.fees.claimed": "one of the room's three subjects",
     "tokens.installation.address_formats": "imported without the nodes of the settings",

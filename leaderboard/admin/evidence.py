@@ -16,7 +16,7 @@ from leaderboard.admin.evidence_labels import FLAGS, SIGNS, label_for, split_wor
 from leaderboard.admin.evidence_links import Link, build_links, complete_row
 from leaderboard.admin.evidence_lookup import EvidenceNames, look_up_names
 from leaderboard.models import Standing
-from leaderboard.wash.detectors import ACCUSED, FLAG_SHARE
+from leaderboard.wash.accusation import ACCUSED, FLAG_SHARE
 
 # Rows shown per table; evidence lists the largest first.
 MOST_ROWS = 50

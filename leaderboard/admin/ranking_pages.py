@@ -11,8 +11,7 @@ from django.http import HttpRequest
 from config.operators.admin_pages import ReadOnlyAdmin
 from leaderboard.admin.evidence import render_evidence
 from leaderboard.models import EventImport, Interval, Standing
-from leaderboard.ranking.scoring import INSUFFICIENT_DATA
-from leaderboard.wash.detectors import ACCUSED
+from leaderboard.wash.accusation import ACCUSED, INSUFFICIENT_DATA
 from tokens.admin.deployment_fields import admin_link
 from tokens.admin.indexed_search import IndexedSearch
 

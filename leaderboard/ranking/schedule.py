@@ -1,13 +1,21 @@
-"""Schedule of rankings: refresh periods, and the intervals that are due."""
+"""Schedule of rankings: refresh periods, the intervals that are due, and the process that builds one."""
 
+import subprocess
+import sys
 from datetime import datetime, timedelta
 
 from django.conf import settings
 
+from config.environment.variables import BASE_DIR
+from config.postgresql.advisory_locks import advisory_lock_key
 from leaderboard.models import Agent, Interval, Snapshot
 
 # Period of the Celery beat that looks for due rankings.
 _BEAT_SECONDS = 15
+# Advisory lock of the process that builds a ranking.
+RANKING_LOCK = advisory_lock_key("ranking making")
+# Exit status of `compute_leaderboard` while another process holds the lock: EX_TEMPFAIL of sysexits.h.
+LOCK_HELD_STATUS = 75
 
 
 def due_intervals(now: datetime) -> list[Interval]:
@@ -32,3 +40,15 @@ def due_intervals(now: datetime) -> list[Interval]:
 def refresh_period(interval: Interval) -> timedelta:
     """Return how often a ranking of the interval is built."""
     return timedelta(seconds=settings.LEADERBOARD_SECONDS[interval.value])
+
+
+def build_in_own_process(interval: Interval) -> None:
+    """Build a ranking by `compute_leaderboard`; a build that holds the lock is no error.
+
+    Only that process loads numpy and scipy, and the memory of millions of facts is free when it ends. Raises
+    CalledProcessError if it fails. An exception in this process, such as a task's time limit, kills it.
+    """
+    command = [sys.executable, str(BASE_DIR / "manage.py"), "compute_leaderboard", "--interval", interval.value]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+    if done.returncode != LOCK_HELD_STATUS:
+        done.check_returncode()

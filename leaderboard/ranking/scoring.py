@@ -14,11 +14,11 @@ from leaderboard.ranking import score_components, tallies, unknown_accounts
 from leaderboard.ranking.tallies import Tallies
 from leaderboard.ranking.unknown_accounts import UnknownShare
 from leaderboard.wash import detectors
+from leaderboard.wash.accusation import INSUFFICIENT_DATA
 from leaderboard.wash.detectors import WashResult
 from leaderboard.wash.findings import Evidence
 
 VERSION = 4
-INSUFFICIENT_DATA = "INSUFFICIENT_DATA"
 # Agents with fewer interactions are not checked for wash.
 MIN_INTERACTIONS = 15
 # Scores are rounded, so that no ranking depends on the last bit of a sum.

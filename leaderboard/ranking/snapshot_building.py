@@ -15,15 +15,12 @@ from config.postgresql.bulk_load import copy_into, format_copy_rows
 from leaderboard.facts.loading import load_facts, repeatable_read
 from leaderboard.models import Interval, Snapshot, Standing
 from leaderboard.ranking import scoring, standing_rows
+from leaderboard.ranking.schedule import RANKING_LOCK
 
 logger = logging.getLogger(__name__)
 
 # Standings encoded per COPY statement.
 _ROWS_AT_ONCE = 5_000
-
-
-# Advisory lock of the process that builds a ranking.
-RANKING_LOCK = advisory_lock_key("ranking making")
 
 
 def build_snapshot(interval: Interval, *, computed_at: datetime | None = None) -> Snapshot:

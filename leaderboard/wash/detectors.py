@@ -8,13 +8,9 @@ import numpy as np
 from leaderboard.facts.audiences import Audience
 from leaderboard.facts.columns import BoolArray, Float64Array, IntervalFacts, PriorFinding
 from leaderboard.wash import concentration, copied_texts, low_scores, rings, self_trades, timing
+from leaderboard.wash.accusation import ACCUSED, FLAG_SHARE
 from leaderboard.wash.findings import Evidence, Finding
 
-# Agents with at least this confidence are accused.
-ACCUSED = 0.5
-# A detector raises its flag if it would give at least this confidence on its own. Detectors below it cannot reach
-# ACCUSED together, so no agent is accused without a flag.
-FLAG_SHARE = 0.1
 # Key of the evidence from a longer interval's ranking; not a flag.
 EARLIER = "EARLIER"
 

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from config.postgresql.advisory_locks import LockHeldError
 from leaderboard.models import Interval
-from leaderboard.ranking import snapshot_building
+from leaderboard.ranking import schedule, snapshot_building
 
 
 class Command(BaseCommand):
@@ -24,5 +24,8 @@ class Command(BaseCommand):
             try:
                 snapshot = snapshot_building.build_snapshot(interval)
             except LockHeldError as error:
-                raise CommandError("a worker is building a ranking; try again when it has finished") from error
+                raise CommandError(
+                    "a worker is building a ranking; try again when it has finished",
+                    returncode=schedule.LOCK_HELD_STATUS,
+                ) from error
             self.stdout.write(f"{interval}: {snapshot.ranked} agents ranked in {snapshot.took_seconds:.1f} s")

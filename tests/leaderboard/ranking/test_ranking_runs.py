@@ -1,5 +1,6 @@
 """Runs of rankings: their agents, their schedule, replacement, and pruning."""
 
+import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -26,6 +27,7 @@ from leaderboard.models import (
     Trade,
 )
 from leaderboard.ranking import pruning, schedule, scoring, snapshot_building
+from leaderboard.wash.accusation import INSUFFICIENT_DATA
 from tests.processes.database_gates import database_gate
 from tests.processes.waiting import wait_for
 from tests.rows.agent_factories import (
@@ -116,7 +118,7 @@ def test_a_standing_has_the_agent_as_it_was_then():
     assert (standing.runs_succeeded, standing.runs_failed) == (1, 1)
     assert (standing.posts, standing.replies, standing.quotes, standing.interactions) == (1, 0, 0, 1)
     assert (standing.last_active_at, standing.snapshot.computed_at) == (AT + timedelta(minutes=1), NOW)
-    assert standing.wash_flags == [scoring.INSUFFICIENT_DATA] and standing.wash_confidence == 0
+    assert standing.wash_flags == [INSUFFICIENT_DATA] and standing.wash_confidence == 0
     assert 0 < standing.composite < 100 and all(0 <= part <= 1 for part in standing.components.values())
 
 
@@ -252,7 +254,9 @@ def test_a_ranking_that_is_due_is_the_first_of_all_in_its_turn(settings, late):
     assert {turn[0] for turn in turns} == {"24h", late}
 
 
-def test_the_task_makes_what_is_due():
+def test_the_task_makes_what_is_due(monkeypatch, service_environment):
+    for name, value in service_environment.items():
+        monkeypatch.setenv(name, value)
     AgentFactory(launched=True)
     for interval in Interval:
         tasks.make_ranking(interval.value)
@@ -260,6 +264,18 @@ def test_the_task_makes_what_is_due():
     for interval in Interval:
         tasks.make_ranking(interval.value)
     assert made == {"24h", "7d", "30d"} and Snapshot.objects.count() == 3
+    Snapshot.objects.filter(interval=Interval.DAY).update(computed_at=AT)
+    with session_lock(schedule.RANKING_LOCK):
+        tasks.make_ranking(Interval.DAY.value)
+    assert Snapshot.objects.count() == 3
+
+
+def test_the_task_fails_with_its_process(monkeypatch, service_environment):
+    AgentFactory(launched=True)
+    for name, value in (service_environment | {"LEADERBOARD_24H_SECONDS": "nonsense"}).items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(subprocess.CalledProcessError):
+        tasks.make_ranking(Interval.DAY.value)
 
 
 def test_operators_have_rankings_made_before_they_are_due(capsys):
@@ -269,7 +285,7 @@ def test_operators_have_rankings_made_before_they_are_due(capsys):
     call_command("compute_leaderboard")
     assert Snapshot.objects.filter(is_current=True).count() == 3 and Snapshot.objects.count() == 4
     with (
-        session_lock(snapshot_building.RANKING_LOCK),
+        session_lock(schedule.RANKING_LOCK),
         pytest.raises(CommandError, match="a worker is building a ranking"),
     ):
         call_command("compute_leaderboard")
