@@ -82,6 +82,7 @@ ALONE = {
     "config.celery": "Celery's command line names it",
     "config.edge.chunked_bodies": "WSGI, before Django",
     "config.environment.secret": "imported by settings of all subjects",
+    "config.http.backoff": "delays of rows and loops that have no circuit",
     "config.postgresql.timeouts": "imported without the rest of the database's modules",
     "config.settings.call_limits": "the settings of one subject",
     "config.settings.documents": "the settings of one subject",

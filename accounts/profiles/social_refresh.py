@@ -16,7 +16,8 @@ from django.utils import timezone
 from accounts.models import SocialProfile
 from accounts.profiles import social_provider
 from accounts.profiles.social_responses import MAX_FID, Profile
-from config.redis.circuit_breaker import CircuitBreaker
+from config.redis.connection import PREFIX
+from config.redis.shared_circuit_breaker import SharedCircuitBreaker
 
 BATCH = social_provider.MAX_FIDS
 # Longer than a task may run.
@@ -25,7 +26,7 @@ LEASE_SECONDS = 300
 UNKNOWN_RETRY_DELAYS = (timedelta(hours=1), timedelta(days=1), timedelta(weeks=1), timedelta(days=30))
 
 # Open after an error: no requests are sent.
-CIRCUIT_BREAKER = CircuitBreaker.of("the social provider", "social")
+CIRCUIT_BREAKER = SharedCircuitBreaker(service="the social provider", key=f"{PREFIX}social:paused")
 # There may be thousands of FIDs: one array costs a small part of as many ORM rows.
 _ENQUEUE = """
 INSERT INTO accounts_socialprofile
@@ -57,13 +58,13 @@ def refresh_due_profiles() -> int:
     if not fids:
         return 0
     found = social_provider.fetch_profiles(fids)
-    pause = CIRCUIT_BREAKER.open(found.error) if found.error else 0
+    pause = CIRCUIT_BREAKER.record_failure(found.error) if found.error else timedelta(0)
     now = timezone.now()
     with transaction.atomic():
         _store_profiles(found.profiles.values(), now=now)
         _defer_unknown(found.unknown, now=now)
         left = set(fids) - set(found.profiles) - found.unknown
-        SocialProfile.objects.filter(fid__in=left).update(due_at=now + timedelta(seconds=pause))
+        SocialProfile.objects.filter(fid__in=left).update(due_at=now + pause)
     return len(fids) - len(left)
 
 

@@ -71,19 +71,18 @@ class EdgeCache:
             return self._application(environ, start_response)
         with self._lock:
             cached, run = self._store.get(key), self._runs.get(key)
-            if cached is None and run is None:
-                own_run = self._runs[key] = Future()
-        if cached is _UNCACHEABLE:
-            return self._application(environ, start_response)
-        if cached is None and run is None:
-            return send_response(self._lead(key, own_run, environ), environ, start_response)
-        if cached is None and run is not None:
+            is_leader = cached is None and run is None
+            if is_leader:
+                run = self._runs[key] = Future()
+        if cached is None and run is not None and not is_leader:
             with suppress(TimeoutError):
                 cached = run.result(self._wait_timeout)
-        if cached is None:
-            response, _ = self._run(key, environ)
-            return send_response(response, environ, start_response)
-        return send_cached(cached, environ, start_response)
+        if cached is _UNCACHEABLE:
+            return self._application(environ, start_response)
+        if cached is not None:
+            return send_cached(cached, environ, start_response)
+        response = self._run(key, environ, run if is_leader else None)
+        return send_response(response, environ, start_response)
 
     def _key(self, environ: WSGIEnvironment) -> ResponseKey | None:
         """Return the cache key of everything a public response depends on; None for a request that bypasses the cache.
@@ -110,29 +109,26 @@ class EdgeCache:
         )
         return key if sum(map(len, key)) <= _LONGEST_KEY else None
 
-    def _lead(self, key: ResponseKey, run: "Future[CachedResponse | None]", environ: WSGIEnvironment) -> WSGIResponse:
-        """Run the application and hand its response to the threads that wait for the run, also after an exception."""
-        cached = None
+    def _run(
+        self, key: ResponseKey, environ: WSGIEnvironment, run: "Future[CachedResponse | None] | None"
+    ) -> WSGIResponse:
+        """Run the application and cache a cacheable response; `run` ends with it, also after an exception."""
+        cached, started = None, time.monotonic()
         try:
-            response, cached = self._run(key, environ)
-            return response
-        finally:
-            with self._lock:
-                del self._runs[key]
-            run.set_result(cached)
-
-    def _run(self, key: ResponseKey, environ: WSGIEnvironment) -> tuple[WSGIResponse, CachedResponse | None]:
-        """Run the application; return its response to this request, and its cache entry if it is cacheable."""
-        started = time.monotonic()
-        response = run_shareable(self._application, environ)
-        seconds = min(shared_ttl(response), self._seconds)
-        if seconds <= 0:
+            response = run_shareable(self._application, environ)
+            seconds = min(shared_ttl(response), self._seconds)
+            if seconds > 0:
+                cached = read_cached_response(response, made=started, seconds=seconds)
+                self._put(key, cached)
+                return WSGIResponse(response.status, response.headers, [cached.body])
             if response.succeeded:
                 self._put(key, _UNCACHEABLE)
-            return response, None
-        cached = read_cached_response(response, made=started, seconds=seconds)
-        self._put(key, cached)
-        return WSGIResponse(response.status, response.headers, [cached.body]), cached
+            return response
+        finally:
+            if run is not None:
+                with self._lock:
+                    del self._runs[key]
+                run.set_result(cached)
 
     def _put(self, key: ResponseKey, cached: CachedResponse) -> None:
         # ValueError: larger than the whole cache.

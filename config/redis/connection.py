@@ -7,7 +7,6 @@ once. After OPEN_SECONDS one call is let through (half-open); its result closes 
 import functools
 import logging
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +17,8 @@ from redis.backoff import NoBackoff
 from redis.client import Pipeline
 from redis.exceptions import ConnectionError, NoScriptError, RedisError
 from redis.retry import Retry
+
+from config.http.circuit_breaker import CircuitBreaker
 
 logger = logging.getLogger(__name__)
 
@@ -32,13 +33,8 @@ class CircuitOpenError(ConnectionError):
     """Raised while the Redis circuit breaker is open."""
 
 
-class RedisCircuitBreaker:
+class RedisCircuitBreaker(CircuitBreaker):
     """Circuit breaker of one Redis server, shared by all clients of a process."""
-
-    def __init__(self) -> None:
-        # None while the circuit is closed.
-        self._paused_until: float | None = None
-        self._lock = threading.Lock()
 
     @contextmanager
     def guard(self) -> Iterator[None]:
@@ -46,41 +42,24 @@ class RedisCircuitBreaker:
 
         Raises RedisError: that of the block, or CircuitOpenError while the circuit is open.
         """
-        self._begin()
+        if not self.claim_call():
+            raise CircuitOpenError("Redis failed a moment ago")
         try:
             yield
         except NoScriptError:
             # A regular response: the script is not loaded on the server yet.
-            self._succeed()
+            self._log_recovery()
             raise
-        except RedisError as error:
-            self._fail(error)
-            raise
-        except OSError as error:
-            self._fail(error)
+        except (RedisError, OSError) as error:
+            if self.record_failure():
+                logger.warning("Redis failed, retrying every %g s: %s", OPEN_SECONDS, error)
+            if isinstance(error, RedisError):
+                raise
             raise ConnectionError(str(error)) from error
-        self._succeed()
+        self._log_recovery()
 
-    def _begin(self) -> None:
-        if self._paused_until is None:
-            return
-        with self._lock:
-            now = time.monotonic()
-            if self._paused_until is not None and now < self._paused_until:
-                raise CircuitOpenError("Redis failed a moment ago")
-            # Still open for all other threads.
-            self._paused_until = now + OPEN_SECONDS
-
-    def _fail(self, error: Exception) -> None:
-        with self._lock:
-            # Only the first of several failed threads logs.
-            logged, self._paused_until = self._paused_until is not None, time.monotonic() + OPEN_SECONDS
-        if not logged:
-            logger.warning("Redis failed, retrying every %g s: %s", OPEN_SECONDS, error)
-
-    def _succeed(self) -> None:
-        if self._paused_until is not None:
-            self._paused_until = None
+    def _log_recovery(self) -> None:
+        if self.record_success():
             logger.info("Redis responds again")
 
 
@@ -89,7 +68,9 @@ class GuardedRedis(Redis):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.circuit_breaker = RedisCircuitBreaker()
+        self.circuit_breaker = RedisCircuitBreaker(
+            failure_limit=1, open_seconds=OPEN_SECONDS, probe_seconds=OPEN_SECONDS
+        )
 
     def execute_command(self, *words: Any, **options: Any) -> Any:
         """Execute one command."""
@@ -114,15 +95,10 @@ class _GuardedPipeline(Pipeline):
 
 
 def redis_client() -> GuardedRedis:
-    """Return this process's client of the service's Redis server."""
-    return client_for(settings.REDIS_URL)
-
-
-def client_for(url: str) -> GuardedRedis:
-    """Return this process's client of the server at `url`; after a fork, it opens new connections."""
+    """Return this process's client of the service's Redis server; after a fork, it opens new connections."""
     # Without the lock, the cache lets concurrent first calls create several clients.
     with _making:
-        return _clients(url)
+        return _clients(settings.REDIS_URL)
 
 
 @functools.cache

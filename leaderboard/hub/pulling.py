@@ -18,9 +18,11 @@ from django.db.models import F, Manager, QuerySet
 from django.utils import timezone
 
 from accounts.profiles import social_refresh
+from config.http.backoff import Backoff
 from config.http.errors import NoResponseError, PermanentError, RateLimitedError, RetryableError
 from config.postgresql.advisory_locks import advisory_lock_key
-from config.redis.circuit_breaker import CircuitBreaker
+from config.redis.connection import PREFIX
+from config.redis.shared_circuit_breaker import SharedCircuitBreaker
 from leaderboard.events.recording import lock_fact_writes
 from leaderboard.facts.short_keys import cast_key, event_key, text_key
 from leaderboard.hub import farcaster_api
@@ -38,17 +40,13 @@ OVERLAP_SECONDS = 600
 MAX_NEW_PAGES = 20
 # The pull interval of a cast's interactions is half its age, within these bounds; older casts are not polled.
 MIN_PULL_INTERVAL, MAX_PULL_INTERVAL, MAX_CAST_AGE = timedelta(minutes=5), timedelta(days=1), timedelta(days=31)
-# Back-off of an agent or cast for which the hub has no usable response: the first delay and the longest. A rejection
-# may be permanent; a failure often concerns all requests, and is repaired.
-FIRST_RETRY_DELAY, MAX_DELAY_AFTER_REJECTION, MAX_DELAY_AFTER_FAILURE = (
-    timedelta(minutes=1),
-    timedelta(days=1),
-    timedelta(hours=1),
-)
+# Back-off of an agent or cast for which the hub has no usable response. A rejection may be permanent; a failure often
+# concerns all requests, and is repaired.
+REJECTION_BACKOFF, FAILURE_BACKOFF = Backoff(first=60, longest=86_400), Backoff(first=60, longest=3600)
 
 # After this many failures in a row the hub counts as down, and the circuit breaker opens.
 MAX_CONSECUTIVE_FAILURES = 5
-HUB_CIRCUIT_BREAKER = CircuitBreaker.of("the hub", "hub")
+HUB_CIRCUIT_BREAKER = SharedCircuitBreaker(service="the hub", key=f"{PREFIX}hub:paused")
 SOURCE = "farcaster"
 # Advisory lock of the process that pulls.
 HUB_LOCK = advisory_lock_key("hub")
@@ -108,13 +106,13 @@ def _pull_each(rows: Sequence[_Row], pull: Callable[[_Row], None], *, until: flo
         try:
             pull(row)
         except (NoResponseError, RateLimitedError) as error:
-            _release(rows[number:], timezone.now() + timedelta(seconds=HUB_CIRCUIT_BREAKER.open(error)))
+            _release(rows[number:], timezone.now() + HUB_CIRCUIT_BREAKER.record_failure(error))
             return number
         except (RetryableError, PermanentError) as error:
             _record_failure(row, error)
             consecutive_failures = consecutive_failures + 1 if isinstance(error, RetryableError) else 0
             if consecutive_failures == MAX_CONSECUTIVE_FAILURES:
-                _release(rows[number + 1 :], timezone.now() + timedelta(seconds=HUB_CIRCUIT_BREAKER.open(error)))
+                _release(rows[number + 1 :], timezone.now() + HUB_CIRCUIT_BREAKER.record_failure(error))
                 return number + 1
         else:
             consecutive_failures = 0
@@ -129,8 +127,8 @@ def _release(rows: Sequence[_Row], due_at: datetime) -> None:
 
 def _record_failure(row: HubCursor | HubCast, error: RetryableError | PermanentError) -> None:
     """Record a failure of one row and defer it with exponential back-off, so that it holds up no other row."""
-    max_delay = MAX_DELAY_AFTER_FAILURE if isinstance(error, RetryableError) else MAX_DELAY_AFTER_REJECTION
-    delay = min(FIRST_RETRY_DELAY * 2 ** min(row.failures, 12), max_delay)
+    backoff = FAILURE_BACKOFF if isinstance(error, RetryableError) else REJECTION_BACKOFF
+    delay = timedelta(seconds=backoff.delay(row.failures + 1))
     changes: dict[str, object] = {"due_at": timezone.now() + delay, "failures": F("failures") + 1}
     if isinstance(row, HubCursor):
         changes["trouble"] = str(error)

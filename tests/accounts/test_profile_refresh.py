@@ -13,7 +13,6 @@ from django.utils import timezone
 from accounts import tasks
 from accounts.models import SocialProfile
 from accounts.profiles import social_refresh
-from config.http.json_client import MAX_RETRY_AFTER_SECONDS
 from config.redis.connection import redis_client
 from development.devchain.anvil import CHAIN_ID
 from development.devchain.launch_transactions import DevLaunchConfig
@@ -202,15 +201,6 @@ def test_a_failing_provider_opens_the_circuit_breaker_and_no_row_is_lost(social,
     assert rows()[5].username == username(5)
 
 
-@pytest.mark.parametrize(("retry_after", "backoff"), [(0, 1), (10**9 - 1, MAX_RETRY_AFTER_SECONDS)])
-def test_a_retry_after_of_the_provider_has_limits(social, retry_after, backoff):
-    SocialProfileFactory(fid=5, wanted=True)
-    social.behave(Mode.RATE_LIMIT, seconds=retry_after)
-    social_refresh.refresh_due_profiles()
-    assert due_in() <= timedelta(seconds=backoff)
-    assert breaker_ttl() in (backoff, backoff - 1)
-
-
 def test_half_an_answer_is_kept_and_the_rest_stays_due(social, settings):
     settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = "", social.url
     now = timezone.now()
@@ -230,7 +220,7 @@ def test_the_log_has_the_reason_without_the_key(social, settings, caplog):
     SocialProfileFactory(fid=5, wanted=True)
     social.behave(Mode.WRONG_KEY)
     social_refresh.refresh_due_profiles()
-    (record,) = [record for record in caplog.records if record.name == "config.redis.circuit_breaker"]
+    (record,) = [record for record in caplog.records if record.name == "config.redis.shared_circuit_breaker"]
     assert record.levelno == logging.ERROR
     assert record.getMessage() == "Circuit breaker of the social provider opened for 600 s: HTTP status 401"
     assert "s3cret" not in caplog.text

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from accounts.models import SocialProfile
 from config.environment.variables import BASE_DIR
-from config.redis.circuit_breaker import OUTAGE_SECONDS
 from config.redis.connection import redis_client
+from config.redis.shared_circuit_breaker import OUTAGE_SECONDS
 from development.standins.http_server import Mode
 from development.standins.hub_messages import Cast, Reaction
 from leaderboard import tasks
@@ -161,14 +161,14 @@ def test_an_answer_of_no_use_holds_up_no_other_agent(farcaster, agent, mode):
     failed = HubCursor.objects.get(failures=1)
     assert failed.agent == agent and failed.trouble
     # With a growing back-off, until it responds: an error at the hub after an hour, a refusal after a day.
-    longest = timedelta(days=1) if mode == Mode.WRONG_KEY else timedelta(hours=1)
+    longest = 86_400 if mode == Mode.WRONG_KEY else 3600
     for failures in (2, 3, 99):
         HubCursor.objects.filter(pk=failed.pk).update(due_at=timezone.now(), failures=failures - 1)
         farcaster.behave(mode, times=1)
         pull_casts()
         failed.refresh_from_db()
         wait = failed.due_at - timezone.now()
-        pause = min(pulling.FIRST_RETRY_DELAY * 2 ** min(failures - 1, 20), longest)
+        pause = timedelta(seconds=min(60 * 2 ** (failures - 1), longest))
         assert failed.failures == failures
         assert pause - timedelta(seconds=10) < wait <= pause
     make_due()

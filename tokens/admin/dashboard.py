@@ -163,12 +163,13 @@ def _provider_figure() -> Figure:
     if not settings.MARKET_DATA:
         return Figure(label=label, value="turned off", note="MARKET_DATA is false")
     try:
-        pause = provider_rate_limit.read_backoff()
+        open_for = provider_rate_limit.CIRCUIT_BREAKER.seconds_left()
+        failures = provider_rate_limit.CIRCUIT_BREAKER.count_failures()
     except RedisError:
         return Figure(label=label, value="unknown", note="Redis does not answer", is_alarming=True)
-    if pause.seconds:
-        note = f"failures in a row: {pause.failures}" if pause.failures else "rate limited, or the API key was rejected"
-        return Figure(label=label, value=f"back-off for {pause.seconds:.0f} s", note=note, is_alarming=True)
+    if open_for:
+        note = f"failures in a row: {failures}" if failures else "rate limited, or the API key was rejected"
+        return Figure(label=label, value=f"back-off for {open_for:.0f} s", note=note, is_alarming=True)
     return Figure(label=label, value="in use", note=f"up to {settings.MARKET_CALLS_PER_MINUTE} calls a minute")
 
 

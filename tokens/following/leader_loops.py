@@ -9,13 +9,14 @@ from threading import Event, Lock, Thread
 
 from django.db import Error, close_old_connections, connections
 
+from config.http.backoff import Backoff
 from config.http.errors import RetryableError
 from tokens.following.prefetch import RetryControl
 from tokens.models import ChainHead
 
 logger = logging.getLogger(__name__)
 
-# The first retry delay in seconds; doubled with each attempt.
+# The first retry delay in seconds.
 _FIRST_DELAY = 0.05
 # The longest retry delay of a loop, in seconds.
 _MAX_DELAY = 10.0
@@ -29,7 +30,7 @@ class _Failure:
     """A failure of one loop that lasts."""
 
     since: float
-    delay: float = _FIRST_DELAY
+    attempts: int = 0
     # The reason that was logged last, and the text in the chain's row.
     logged_reason: str = ""
     shown: str = ""
@@ -56,8 +57,8 @@ class LoopFailures:
         expected = isinstance(error, RetryableError)
         with self._lock:
             failure = self._of_parts.setdefault(part, _Failure(since=time.monotonic()))
-            delay = min(failure.delay, max_delay)
-            failure.delay = min(2 * failure.delay, max_delay)
+            failure.attempts += 1
+            delay = Backoff(first=_FIRST_DELAY, longest=max_delay).delay(failure.attempts)
             lasts = time.monotonic() - failure.since >= self.grace
             reason = _NUMBERS.sub("", f"{type(error).__name__}: {error}") if lasts or not expected else ""
             is_new = reason not in ("", failure.logged_reason)

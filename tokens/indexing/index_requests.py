@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
+from config.http.backoff import Backoff
 from config.http.errors import PermanentError, RetryableError
 from tokens.chains.errors import LaunchNotFoundError, NodeUnavailableError, TransactionNotFoundError
 from tokens.chains.protocols import LaunchChain
@@ -23,9 +24,7 @@ from tokens.models.index_request import IndexRequestQuerySet
 
 logger = logging.getLogger(__name__)
 
-
-# Retry delays double from one second up to this.
-MAX_RETRY_DELAY_SECONDS = 300
+BACKOFF = Backoff(first=1, longest=300)
 
 # The retry delay while no node responds.
 OUTAGE_RETRY_DELAY_SECONDS = 15
@@ -43,7 +42,7 @@ class IndexingPostponedError(RetryableError):
     `retry_after` is the delay in seconds. It is None if this call schedules no retry.
     """
 
-    def __init__(self, reason: RetryableError, *, retry_after: int | None) -> None:
+    def __init__(self, reason: RetryableError, *, retry_after: float | None) -> None:
         super().__init__(str(reason))
         self.reason = reason
         self.retry_after = retry_after
@@ -209,7 +208,7 @@ def _postpone(request: IndexRequest, reason: RetryableError, *, scheduled: bool)
     if attempts >= settings.INDEX_MAX_ATTEMPTS:
         _give_up(pending, reason)
         return IndexingPostponedError(reason, retry_after=None)
-    delay = min(2 ** (attempts - 1), MAX_RETRY_DELAY_SECONDS) if found_nothing else OUTAGE_RETRY_DELAY_SECONDS
+    delay = BACKOFF.delay(attempts) if found_nothing else OUTAGE_RETRY_DELAY_SECONDS
     due_at = _lease_end(timezone.now() + timedelta(seconds=delay))
     moved = pending.update_and_touch(attempts=attempts, unfinished=0, last_error=str(reason), due_at=due_at)
     return IndexingPostponedError(reason, retry_after=delay if moved else None)

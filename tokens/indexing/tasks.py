@@ -44,7 +44,7 @@ def enqueue_retry(postponed: index_requests.IndexingPostponedError, *, chain_id:
         enqueue_index_request(chain_id, tx_hash, delay=postponed.retry_after)
 
 
-def enqueue_index_request(chain_id: int, tx_hash: str, *, delay: int = 0) -> None:
+def enqueue_index_request(chain_id: int, tx_hash: str, *, delay: float = 0) -> None:
     """Enqueue the indexing of a pending transaction, with a delay in seconds.
 
     A broker outage is no error: the sweeper finds the request when its lease is over.

@@ -14,6 +14,7 @@ back-off, from 2 minutes for a fresh launch and from 1 hour for others, up to 4 
 
 from datetime import datetime, timedelta
 
+from config.http.backoff import Backoff
 from tokens.models.market import FRESH_WITHIN, RefreshPriority
 
 VIEWED_WITHIN = timedelta(minutes=10)
@@ -26,9 +27,9 @@ NO_NETWORK_BACKOFF = timedelta(days=7)
 # Maximum back-off of a viewed token.
 MAX_VIEWED_MISS_BACKOFF = timedelta(hours=1)
 
-_MIN_MISS_BACKOFF = timedelta(hours=1)
-_MIN_FRESH_MISS_BACKOFF = timedelta(minutes=2)
-_MAX_MISS_BACKOFF = timedelta(weeks=4)
+# Up to four weeks.
+_MISS_BACKOFF = Backoff(first=3600, longest=2_419_200)
+_FRESH_MISS_BACKOFF = Backoff(first=120, longest=2_419_200)
 # From here on the back-off is the maximum.
 MAX_MISSES = 20
 
@@ -74,6 +75,4 @@ def refresh_priority(
 
 def backoff_after_miss(misses: int, *, fresh: bool) -> timedelta:
     """Return the delay after `misses` consecutive refreshes without data; `fresh`: launched within FRESH_WITHIN."""
-    first = _MIN_FRESH_MISS_BACKOFF if fresh else _MIN_MISS_BACKOFF
-    doubled: int = 2 ** (min(misses, MAX_MISSES) - 1)
-    return min(first * doubled, _MAX_MISS_BACKOFF)
+    return timedelta(seconds=(_FRESH_MISS_BACKOFF if fresh else _MISS_BACKOFF).delay(misses))

@@ -18,8 +18,8 @@ from tokens.models import Token
 FRESH_SECONDS = 300
 # How long a stale page is served while the provider is down.
 STALE_SECONDS = 86_400
-# How long a failure is cached.
-FAILURE_TTL_SECONDS = 30
+# After a failure: until a stale page may be requested again, and a failed one.
+RETRY_SECONDS = 30
 # Incremented with every change of the cached value, a list of `ProviderPool`.
 CACHE_VERSION = 1
 # How long a request waits for a call slot.
@@ -27,7 +27,6 @@ _SLOT_TIMEOUT_SECONDS = 5.0
 _CACHE_TIMES = CacheTimes(
     fresh=FRESH_SECONDS,
     ttl=STALE_SECONDS,
-    backoff=FAILURE_TTL_SECONDS,
     wait_timeout=15.0,
     # A call slot, a connection, headers and a body, with a margin.
     lock_ttl=45.0,
@@ -47,15 +46,14 @@ class TrendingPage:
 def fetch_trending_page(chain: ChainInfo, *, sort: str, page: int) -> TrendingPage:
     """Return a page, from 1 to 10, of a chain's trending pools, without those of blocked tokens.
 
-    Each page is fetched from the provider once in FRESH_SECONDS for all callers. Without a cached page it raises
-    Failed after a failure of the provider, and NoCallSlotError if the rate limit allows no call.
+    Each page is fetched from the provider once in FRESH_SECONDS for all callers. Without a cached page it raises the
+    RetryableError or PermanentError of the provider, and NoCallSlotError if the rate limit allows no call.
     """
     network = chain.market_network or ""
     shared = fetch_shared(
         f"trending:{CACHE_VERSION}:{chain.chain_id}:{sort}:{page}",
         lambda: [asdict(pool) for pool in _fetch_pools(network, sort=sort, page=page)],
         times=_CACHE_TIMES,
-        not_attempted=provider_rate_limit.NoCallSlotError,
     )
     records = _fetch_records(chain.chain_id, shared.value)
     pools: dict[str, Record] = {}
@@ -75,7 +73,7 @@ def _fetch_pools(network: str, *, sort: str, page: int) -> tuple[ProviderPool, .
         with provider_rate_limit.call_slot(timeout=_SLOT_TIMEOUT_SECONDS, half_rate=True):
             return provider_client.fetch_trending(network, sort=sort, page=page)
     except RedisError:
-        # Without Redis there is no rate limit; the local cache bounds calls to one per page and process in 5 minutes.
+        # Without Redis there is no rate limit; the cache of the process bounds calls to one per page in 5 minutes.
         return provider_client.fetch_trending(network, sort=sort, page=page)
 
 

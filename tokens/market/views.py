@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from config.api.errors import BadRequestError, UpstreamFailedError, UpstreamUnavailableError
 from config.api.response_headers import public_cache_control
 from config.api.views import QueryView
-from config.redis.single_flight import FetchFailedError
+from config.http.errors import PermanentError, RetryableError
 from tokens.catalogue import viewed_tokens
 from tokens.chains.registry.chains import ChainInfo
 from tokens.installation.installed_chains import default_market_chain, registry
@@ -40,17 +40,17 @@ class TrendingView(QueryView):
             raise UpstreamUnavailableError("Market data is turned off", wait=trending.STALE_SECONDS)
         try:
             page = trending.fetch_trending_page(chain, sort=self.query["order"], page=self.query["page"])
-        except FetchFailedError as error:
-            raise UpstreamFailedError(_DOWN, wait=error.retry_after) from error
         except NoCallSlotError as error:
-            if error.paused:
+            if error.circuit_open:
                 raise UpstreamFailedError(_DOWN, wait=error.retry_after) from error
             raise UpstreamUnavailableError(_NO_SLOT, wait=error.retry_after) from error
+        except (RetryableError, PermanentError) as error:
+            raise UpstreamFailedError(_DOWN, wait=trending.RETRY_SECONDS) from error
         viewed_tokens.record_viewed(page.token_ids)
         response = Response({"trending": page.pools, "tokens": page.records})
         if page.is_stale:
             response["Warning"] = '110 - "Response is Stale"'
-            response["Cache-Control"] = public_cache_control(trending.FAILURE_TTL_SECONDS)
+            response["Cache-Control"] = public_cache_control(trending.RETRY_SECONDS)
         return response
 
     def _chain(self) -> ChainInfo:

@@ -163,7 +163,7 @@ def test_an_upstream_that_fails_or_is_turned_off(client, api_headers, market, se
     settings.MARKET_DATA = False
     answer = client.get(TRENDING)
     assert (answer.status_code, api_headers(TRENDING, answer)) == (503, LIMITS | {"Retry-After"})
-    redis_client().delete(provider_rate_limit.BACKOFF_KEY)
+    redis_client().delete(provider_rate_limit.CIRCUIT_BREAKER.key)
 
 
 def test_a_deployment_and_its_repetition(client, api_headers, launchpad, deploy_key):

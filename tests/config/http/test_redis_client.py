@@ -12,7 +12,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import RedisError
 
-from config.redis.connection import OPEN_SECONDS, CircuitOpenError, client_for, redis_client
+from config.redis.connection import OPEN_SECONDS, CircuitOpenError, redis_client
 from config.redis.rate_limits import CountersUnavailableError, hit
 from tests.processes.own_valkey import OwnServer
 from tests.processes.waiting import wait_for
@@ -151,11 +151,12 @@ def test_a_restarted_server_without_the_script_is_called_as_before(own_server: O
     wait_for(run, seconds=OPEN_SECONDS + 10)
 
 
-def test_a_server_that_refuses_opens_the_circuit_breaker_too(redis_url):
+def test_a_server_that_refuses_opens_the_circuit_breaker_too(redis_url, settings):
     user = f"refused-{os.getpid()}"
     with Redis.from_url(redis_url) as server:
         server.execute_command("ACL", "SETUSER", user, "on", "nopass", "~*", "+client")
-        client = client_for(f"{redis_url.replace('unix://', f'unix://{user}@')}&password=any")
+        settings.REDIS_URL = f"{redis_url.replace('unix://', f'unix://{user}@')}&password=any"
+        client = redis_client()
         try:
             with pytest.raises(RedisError, match="no permissions"):
                 client.get("x")

@@ -108,7 +108,7 @@ def test_a_uri_of_nothing_public_is_given_up(host, settings, uri):
 def test_what_may_come_later_is_fetched_again(host, status):
     document = TokenDocumentFactory(uri=host.put("/a", Page(status=status), json_page(DOCUMENT)))
     fetching.fetch_due_documents()
-    assert 5 < pause_of(document) <= fetching.FIRST_RETRY_DELAY_SECONDS
+    assert 5 < pause_of(document) <= fetching.BACKOFF.first
     assert (document.status, document.attempts) == ("pending", 1)
     assert document.last_error == f"HTTP status {status}"
     make_due()

@@ -93,7 +93,7 @@ def test_it_never_pauses_for_longer_than_the_limit(launchpad, settings):
     IndexRequestFactory(chain_id=CHAIN_ID, tx_hash=UNKNOWN_HASH, attempts=60)
     with pytest.raises(index_requests.IndexingPostponedError) as postponed:
         index(UNKNOWN_HASH, scheduled=True)
-    assert postponed.value.retry_after == index_requests.MAX_RETRY_DELAY_SECONDS
+    assert postponed.value.retry_after == index_requests.BACKOFF.longest
 
 
 def test_a_request_in_between_uses_up_no_attempt(launchpad):

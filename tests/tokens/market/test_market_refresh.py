@@ -70,7 +70,7 @@ def make_due(**changes):
 
 def resume():
     """End the pause after a failure, as its time does."""
-    redis_client().delete(provider_rate_limit.BACKOFF_KEY)
+    redis_client().delete(provider_rate_limit.CIRCUIT_BREAKER.key)
 
 
 def paths(market):
@@ -120,7 +120,7 @@ def test_an_outage_is_retried_with_growing_back_off(market):
     pauses = []
     for _ in range(8):
         price_refresh.refresh_due_markets()
-        pauses.append(round(redis_client().pttl(provider_rate_limit.BACKOFF_KEY) / 1000))
+        pauses.append(round(redis_client().pttl(provider_rate_limit.CIRCUIT_BREAKER.key) / 1000))
         resume()
     assert pauses == [5, 10, 20, 40, 80, 160, 300, 300]
     market.behave(Mode.OK)
@@ -128,7 +128,7 @@ def test_an_outage_is_retried_with_growing_back_off(market):
     market.behave(Mode.FAIL)
     make_due()
     price_refresh.refresh_due_markets()
-    assert round(redis_client().pttl(provider_rate_limit.BACKOFF_KEY) / 1000) == 5
+    assert round(redis_client().pttl(provider_rate_limit.CIRCUIT_BREAKER.key) / 1000) == 5
 
 
 @pytest.mark.parametrize(("requested", "waited"), [(7, 7), (0, 1), (900_000, 3600)])
@@ -136,7 +136,7 @@ def test_the_provider_sets_how_long_to_wait(market, requested, waited):
     launch(market)
     market.behave(Mode.RATE_LIMIT, seconds=requested)
     price_refresh.refresh_due_markets()
-    assert round(redis_client().pttl(provider_rate_limit.BACKOFF_KEY) / 1000) == waited
+    assert round(redis_client().pttl(provider_rate_limit.CIRCUIT_BREAKER.key) / 1000) == waited
 
 
 def test_an_address_that_the_provider_refuses_is_deferred_by_itself(market):

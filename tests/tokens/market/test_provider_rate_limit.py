@@ -72,12 +72,12 @@ def test_of_two_pauses_the_longer_one_holds(market):
         [RateLimitedError(429, retry_after=90), NoResponseError("x")],
         [NoResponseError("x"), RateLimitedError(429, retry_after=90)],
     ):
-        redis_client().delete(provider_rate_limit.BACKOFF_KEY)
+        redis_client().delete(provider_rate_limit.CIRCUIT_BREAKER.key)
         # Both began before either failed.
         with pytest.raises(type(errors[1])), provider_rate_limit.call_slot(timeout=1):
             fail(errors[0])
             raise errors[1]
-        assert 80 < redis_client().ttl(provider_rate_limit.BACKOFF_KEY) <= 90
+        assert 80 < redis_client().ttl(provider_rate_limit.CIRCUIT_BREAKER.key) <= 90
 
 
 def test_a_refusal_of_one_call_pauses_nothing_and_one_of_the_key_does(market):
@@ -161,7 +161,7 @@ def test_a_caller_with_half_of_the_turns_waits_for_two_and_leaves_others_theirs(
         with pytest.raises(provider_rate_limit.NoCallSlotError) as refused:
             take_of_half(timeout=60)
         # Two turns, but for the ten seconds that were saved.
-        assert (refused.value.paused, 0 < refused.value.retry_after <= 2 * 12.24 - 10) == (False, True)
+        assert (refused.value.circuit_open, 0 < refused.value.retry_after <= 2 * 12.24 - 10) == (False, True)
     take(0)
 
 
@@ -184,11 +184,11 @@ def test_a_turn_that_was_refused_is_none_of_the_half(market, settings):
 
 
 def test_a_back_off_is_reported_as_one(market):
-    redis_client().set(provider_rate_limit.BACKOFF_KEY, 1, ex=60)
+    redis_client().set(provider_rate_limit.CIRCUIT_BREAKER.key, 1, ex=60)
     for half_rate in (False, True):
         with (
             pytest.raises(provider_rate_limit.NoCallSlotError) as refused,
             provider_rate_limit.call_slot(timeout=0, half_rate=half_rate),
         ):
             pass
-        assert refused.value.paused
+        assert refused.value.circuit_open

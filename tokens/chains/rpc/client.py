@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from config.http import json_client
+from config.http.backoff import Backoff
 from config.http.errors import (
     HTTPStatusError,
     PermanentError,
@@ -94,7 +95,14 @@ class RpcClient:
     def __post_init__(self) -> None:
         places = self.places or range(1, len(self.urls) + 1)
         self._endpoints = tuple(
-            Endpoint(url=url, number=place, max_response_bytes=self.max_response_bytes)
+            Endpoint(
+                url=url,
+                number=place,
+                max_response_bytes=self.max_response_bytes,
+                failure_limit=self.breaker_failures,
+                open_seconds=self.breaker_seconds,
+                probe_seconds=self.probe_seconds,
+            )
             for url, place in zip(self.urls, places, strict=True)
         )
 
@@ -185,8 +193,8 @@ class RpcClient:
 
     def _wait_before_retry(self, attempt: int, *, until: float) -> bool:
         """Sleep before another round; return False if all nodes are backing off beyond the deadline."""
-        limit = min(self.max_backoff, self.initial_backoff * 2 ** (attempt - 1))
-        seconds = random.uniform(0, limit)  # noqa: S311
+        backoff = Backoff(first=self.initial_backoff, longest=self.max_backoff)
+        seconds = random.uniform(0, backoff.delay(attempt))  # noqa: S311
         now = time.monotonic()
         rest = min((endpoint.backoff_until for endpoint in self._endpoints), default=now) - now
         if rest > 0 and now + rest >= until:
@@ -199,7 +207,7 @@ class RpcClient:
             # The node is healthy and rate-limits; providers lock out clients that retry earlier.
             endpoint.back_off(min(error.retry_after, _LONGEST_REST))
         else:
-            endpoint.record_failure(limit=self.breaker_failures, seconds=self.breaker_seconds)
+            endpoint.record_failure()
 
     def _query_each(self, calls: Sequence[Call], parse: Parse[Found], *, method: str) -> Found:
         """Query each healthy node once; with `method`, skip nodes that do not offer it."""
@@ -227,7 +235,7 @@ class RpcClient:
         """Return the healthy nodes in the setting's order, or, if there is none, those due for a probe."""
         not_backing_off = [endpoint for endpoint in self._endpoints if not endpoint.is_backing_off()]
         healthy = [endpoint for endpoint in not_backing_off if not endpoint.is_open()]
-        return healthy or [endpoint for endpoint in not_backing_off if endpoint.claim_probe(every=self.probe_seconds)]
+        return healthy or [endpoint for endpoint in not_backing_off if endpoint.claim_probe()]
 
     def _send(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
         identity = self.identity or ChainIdentity(method="eth_chainId", answer=hex(self.chain_id))

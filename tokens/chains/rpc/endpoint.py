@@ -5,6 +5,7 @@ import time
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
 
+from config.http.circuit_breaker import CircuitBreaker
 from config.http.json_client import MAX_RESPONSE_BYTES
 
 # Shorter parts of a URL, such as `v2` or `eth`, are no keys; redacting them would garble ordinary words.
@@ -13,53 +14,27 @@ _SHORTEST_KEY = 5
 _LONGEST_TEXT = 200
 
 
-@dataclass
-class Endpoint:
+@dataclass(kw_only=True)
+class Endpoint(CircuitBreaker):
     """One RPC URL and its circuit breaker. Threads of a process share it; a lost update costs one more attempt."""
 
     url: str
     # Its position in the setting, from 1.
     number: int
-    failures: int = 0
-    open_until: float = 0.0
     # Whether it has returned the chain's identity.
     verified: bool = False
     # Maximum calls that it accepts in one request, as found so far.
     max_batch_size: int = sys.maxsize
     # Maximum bytes read of one response.
     max_response_bytes: int = MAX_RESPONSE_BYTES
-    # When the open circuit passes the next probe.
-    probe_after: float = 0.0
-    # End of the back-off that the node requested.
-    backoff_until: float = 0.0
     # Until then it is skipped by calls to all nodes.
     slow_until: float = 0.0
     # Method -> when it may be requested again.
     _unsupported_until: dict[str, float] = field(default_factory=dict)
 
-    def is_open(self) -> bool:
-        """Return whether the circuit is open, so that the URL is skipped."""
-        return time.monotonic() < self.open_until
-
-    def is_backing_off(self) -> bool:
-        """Return whether the back-off that the node requested is still running."""
-        return time.monotonic() < self.backoff_until
-
     def is_unavailable(self) -> bool:
         """Return whether to skip it now: the circuit is open, or it is backing off."""
         return self.is_open() or self.is_backing_off()
-
-    def claim_probe(self, *, every: float) -> bool:
-        """Return whether the caller may probe the open circuit: one caller may every `every` seconds."""
-        now = time.monotonic()
-        if now < self.probe_after:
-            return False
-        self.probe_after = now + every
-        return True
-
-    def back_off(self, seconds: float) -> None:
-        """Skip the URL for the number of seconds that the node requested."""
-        self.backoff_until = time.monotonic() + seconds
 
     def is_slow(self) -> bool:
         """Return whether it is excluded from calls to all nodes after a slow response."""
@@ -77,19 +52,10 @@ class Endpoint:
         """Skip the URL for this method for this many seconds."""
         self._unsupported_until[method] = time.monotonic() + seconds
 
-    def record_failure(self, *, limit: int, seconds: float) -> None:
-        """Count a failure; from `limit` failures in a row on, each opens the circuit for this many seconds.
-
-        The chain's identity is verified again afterwards, because another node may serve the URL then.
-        """
-        self.failures += 1
+    def record_failure(self) -> bool:
+        """Count a failure; the chain's identity is verified again, because another node may serve the URL next."""
         self.verified = False
-        if self.failures >= limit:
-            self.open_until = time.monotonic() + seconds
-
-    def record_success(self) -> None:
-        """Close the circuit and reset the failures."""
-        self.failures, self.open_until, self.probe_after = 0, 0.0, 0.0
+        return super().record_failure()
 
     def redact(self, text: str) -> str:
         """Return a node's message as one short line for logs and the database, without any part of the URL.

@@ -19,6 +19,7 @@ from django.db.models import Case, F, Func, QuerySet, Value, When, Window
 from django.db.models.functions import Lower, RowNumber
 from django.utils import timezone
 
+from config.http.backoff import Backoff
 from config.http.errors import HTTPStatusError, PermanentError, RateLimitedError, RetryableError
 from config.http.public_client import fetch_public_url
 from config.postgresql.advisory_locks import advisory_lock_key, session_lock
@@ -40,9 +41,8 @@ CANDIDATES = 2_000
 ROUND_SECONDS = 20.0
 # Longer than the timeout of a document.
 LEASE_SECONDS = 90
-# Retry delays triple from the first up to the longest: twelve attempts take four days.
-FIRST_RETRY_DELAY_SECONDS = 15
-MAX_RETRY_DELAY_SECONDS = 86_400
+# Twelve attempts take four days.
+BACKOFF = Backoff(first=15, longest=86_400, factor=3)
 
 # Launchers often publish the document a moment later, and gateways find new content with a delay.
 _NOT_THERE_YET = (404, 408, 425)
@@ -167,7 +167,7 @@ def _after(claimed: ClaimedDocument, error: RetryableError | PermanentError | No
     if isinstance(error, PermanentError) or claimed.attempts >= settings.DOCUMENT_ATTEMPTS:
         logger.info("gave up on the document of token %s: %s", claimed.token_id, error)
         return {"status": DocumentStatus.FAILED, "last_error": str(error)}
-    delay: float = min(FIRST_RETRY_DELAY_SECONDS * 3 ** (claimed.attempts - 1), MAX_RETRY_DELAY_SECONDS)
+    delay = BACKOFF.delay(claimed.attempts)
     if isinstance(error, RateLimitedError):
         delay = max(delay, error.retry_after or 0)
     return {"due_at": timezone.now() + timedelta(seconds=delay), "last_error": str(error)}

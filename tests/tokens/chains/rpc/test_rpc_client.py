@@ -17,7 +17,6 @@ from tests.nodes.recorded_node import SECRET, Node, RefusedError, Reply, query_h
 from tests.processes.waiting import wait_for
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.rpc.client import EVERY_NODE, ONE_ROUND, QueryPolicy, RpcClient
-from tokens.chains.rpc.endpoint import Endpoint
 from tokens.chains.rpc.responses import CallFailure, RejectionKind, accept_executions, accept_results
 
 HEAD = "0xd1"
@@ -464,17 +463,6 @@ def test_an_open_circuit_lets_a_probe_through_when_its_time_is_over(node, second
     calls_before = second_node.call_count("eth_blockNumber")
     assert query_head(rpc_client) == HEAD
     assert second_node.call_count("eth_blockNumber") == calls_before == 4
-
-
-def test_a_failed_probe_opens_the_circuit_again_at_once():
-    endpoint = Endpoint(url="http://127.0.0.1/", number=1)
-    for _ in range(3):
-        endpoint.record_failure(limit=3, seconds=0)
-    assert not endpoint.is_open()
-    endpoint.record_failure(limit=3, seconds=3600)
-    assert endpoint.is_open()
-    endpoint.record_success()
-    assert not endpoint.is_open()
 
 
 def test_one_probe_is_let_through_in_its_time_while_every_circuit_is_open(node):
