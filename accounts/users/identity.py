@@ -11,6 +11,7 @@ from typing import Any
 
 import jwt
 from django.conf import settings
+from jwt import PyJWK
 from jwt.exceptions import PyJWTError
 
 from accounts.models import MAX_SUBJECT, SubjectKind
@@ -72,13 +73,13 @@ def verify_token(token: str) -> VerifiedIdentity:
     try:
         claims = jwt.decode(
             token,
-            key.public,
-            algorithms=[key.algorithm],
+            key,
+            algorithms=[key.algorithm_name],
             audience=issuer.audiences,
             issuer=issuer.issuer,
             leeway=LEEWAY_SECONDS,
             # Quick Auth's `sub` is a number, which the library rejects; `_subject` and `_fid` validate it.
-            options={"require": list(_REQUIRED), "verify_sub": False},
+            options={"require": list(_REQUIRED), "verify_sub": False, "enforce_minimum_key_length": True},
         )
     except _MALFORMED as error:
         raise InvalidTokenError(str(error)) from error
@@ -98,7 +99,7 @@ def _issuer(claims: Any) -> Issuer:
     return issuer
 
 
-def _key(issuer: Issuer, header: dict[str, Any]) -> jwks.VerificationKey:
+def _key(issuer: Issuer, header: dict[str, Any]) -> PyJWK:
     """Return the issuer's key that the token's unverified header names."""
     algorithm, key_id = header.get("alg"), header.get("kid")
     if algorithm not in issuer.algorithms:

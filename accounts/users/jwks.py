@@ -1,163 +1,115 @@
 """Cache of the issuers' public keys, from their JWKS (RFC 7517), per process.
 
-A key set is fetched when the first token of its issuer arrives, again once it is stale, and for a token with an unknown
-key: at most once a minute. If the issuer fails to respond, the cached keys stay in use.
+A key set is fetched when the first token of its issuer arrives, again every ten minutes, and for a token with an
+unknown key at most once a minute. If the issuer fails to respond, the cached keys stay in use.
 
-A background thread fetches, one at a time per issuer. Requests with a cached key don't block on it.
+The request that finds a fetch due makes it. Others with a cached key never block on it.
 """
 
 import functools
 import logging
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
-from jwt import PyJWK
+from jwt import PyJWK, PyJWKClient, PyJWKSet
 from jwt.exceptions import PyJWTError
 
 from config.concurrency_limits import SLOTS
+from config.http.circuit_breaker import CircuitBreaker
 from config.http.errors import PermanentError, RetryableError
-from config.http.json_client import get_json
-from config.settings.identities import Issuer
+from config.http.json_client import get_json, json_list, json_member
+from config.settings.identities import ALGORITHMS, Issuer
 
 logger = logging.getLogger(__name__)
 
-# The next request refreshes an older set in the background and uses the cached one.
+# A key set is fetched again after this time.
 REFRESH_SECONDS = 600.0
-# An even older set was unused, or its issuer did not respond. The request that refreshes it waits for the response, so
-# that a key withdrawn meanwhile is not accepted once more.
-STALE_SECONDS = 3600.0
-# Between two fetches for unknown keys, and after a failed fetch.
-LOOKUP_INTERVAL_SECONDS = 60.0
-# After a failed fetch while no keys are cached.
+# Cool-down after a fetch for an unknown key, and after a failed fetch.
+COOLDOWN_SECONDS = 60.0
+# Cool-down after a failed fetch while no keys are cached.
 RETRY_SECONDS = 10.0
 
-# Prefix of the names of the fetching threads.
-THREAD_NAME_PREFIX = "keys of "
-
-# Limit of concurrent requests per process that wait for keys, over all issuers. An issuer that hangs blocks each of
-# them for seconds, and made-up tokens must not block all threads.
-_waiting_slots = threading.BoundedSemaphore(SLOTS)
+# Limit of concurrent requests per process that fetch keys or wait for them, over all issuers. An issuer that hangs
+# blocks each of them for seconds, and made-up tokens must not block all threads.
+_slots = threading.BoundedSemaphore(SLOTS)
 
 _MAX_BYTES = 256 * 1024
 _MAX_KEYS = 64
-# Accepted key types: (kty, crv) -> algorithm. All others are skipped, above all secrets (oct).
-_ALGORITHMS = {("RSA", None): "RS256", ("EC", "P-256"): "ES256", ("OKP", "Ed25519"): "EdDSA"}
+# All others are skipped, above all secrets (oct).
+_KEY_TYPES = ("RSA", "EC", "OKP")
 
 
 class KeysUnavailableError(RetryableError):
     """Raised while no keys of the issuer are cached, so that its tokens can't be verified."""
 
 
-@dataclass(frozen=True)
-class VerificationKey:
-    """Public key for one algorithm."""
+class KeySet(PyJWKClient):
+    """Cached keys of one issuer: a PyJWKClient with our HTTP client, stale keys, and a cool-down after failures too.
 
-    id: str | None
-    algorithm: str
-    public: PyJWK
+    Without these, each request of the issuer's users would block for the timeout while the issuer hangs, and then fail.
+    """
 
-
-class KeySet:
-    """Cached keys of one issuer. `clock` returns monotonic seconds."""
-
-    def __init__(self, issuer: Issuer, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, issuer: Issuer) -> None:
+        super().__init__(issuer.jwks_url, lifespan=REFRESH_SECONDS)
         self._issuer = issuer
-        self._clock = clock
-        self._keys: tuple[VerificationKey, ...] = ()
-        self._fetched_at = self._tried_at = self._looked_at = -float("inf")
-        # Held only to read and set `_fetching`, the event that the fetching thread sets at its end.
-        self._lock = threading.Lock()
-        self._fetching: threading.Event | None = None
+        # The set fetched last, however old.
+        self._last: PyJWKSet | None = None
+        # Its back-off is the cool-down.
+        self.breaker = CircuitBreaker()
 
-    def find_key(self, key_id: str | None, *, algorithm: str) -> VerificationKey | None:
+    def find_key(self, key_id: str | None, *, algorithm: str) -> PyJWK | None:
         """Return the key with this id and algorithm; for a token without key id, the only one for the algorithm.
 
-        None if there is no such key. Raises KeysUnavailableError while no keys are cached. Blocks for at most
-        IDENTITY_TIMEOUT_SECONDS: all requests while no keys are cached, else only the one that started the
-        fetch.
+        None if there is no such key. Raises KeysUnavailableError while no keys are cached.
         """
-        if self._known(key_id, algorithm) is not None:
-            age = self._clock() - self._fetched_at
-            fetching, is_ours = self._fetch_if(self._is_old)
-            if fetching is not None and is_ours and age >= STALE_SECONDS:
-                _wait_for_fetch(fetching)
-            return self._known(key_id, algorithm)
-        fetching, is_ours = self._fetch_if(lambda: self._known(key_id, algorithm) is None and self._may_look())
-        if fetching is not None and (is_ours or not self._keys):
-            _wait_for_fetch(fetching)
-        # Without any cached key, no token of the issuer can be validated.
-        if not self._keys:
+        last = self._last
+        key = _match(self.get_jwk_set(), key_id, algorithm)
+        # A set that was fetched just now is not fetched again.
+        if key is None and self._last is last:
+            key = _match(self.get_jwk_set(refresh=True), key_id, algorithm)
+        return key
+
+    def get_jwk_set(self, refresh: bool = False) -> PyJWKSet:
+        """Return the key set, fetched now if it is old, or with `refresh` in any case.
+
+        The last one is returned if the fetch fails, during a cool-down, and while another request fetches. Raises
+        KeysUnavailableError if there is none.
+        """
+        last, fresh = self._last, self.jwk_set_cache.get() if self.jwk_set_cache else None
+        if fresh is not None and not refresh:
+            return fresh
+        if not self.breaker.is_backing_off() and _slots.acquire(blocking=False):
+            try:
+                self._fetch_once(last, is_lookup=fresh is not None)
+            finally:
+                _slots.release()
+        if self._last is None:
             raise KeysUnavailableError("no keys of this issuer are cached")
-        return self._known(key_id, algorithm)
+        return self._last
 
-    def _fetch_if(self, is_due: Callable[[], bool]) -> tuple[threading.Event | None, bool]:
-        """Start a fetch if it is due and none is running.
+    def fetch_data(self) -> dict[str, Any]:
+        """Return the keys for verification of the JWKS, at most _MAX_KEYS. Raises RetryableError or PermanentError."""
+        answer = get_json(self.uri, timeout=settings.IDENTITY_TIMEOUT_SECONDS, max_bytes=_MAX_BYTES)
+        listed = json_list(json_member(answer, "keys"))[:_MAX_KEYS]
+        return {"keys": [jwk for jwk in listed if isinstance(jwk, dict) and _is_for_verification(jwk)]}
 
-        Return the event of the fetch that is running, if any, and whether this call started it.
-        """
-        with self._lock:
-            if self._fetching is not None:
-                return self._fetching, False
-            if not is_due():
-                return None, False
-            done, name = threading.Event(), f"{THREAD_NAME_PREFIX}{self._issuer.issuer}"
-            # A daemon thread: it delays neither a request nor the exit of the process.
-            threading.Thread(target=self._run, args=(done,), name=name, daemon=True).start()
-            self._fetching = done
-            return done, True
-
-    def _run(self, done: threading.Event) -> None:
+    def _fetch_once(self, last: PyJWKSet | None, *, is_lookup: bool) -> None:
+        """Fetch the set that follows `last`, unless another request does; only without any keys, wait for that one."""
+        if not self._client_lock.acquire(timeout=0 if last else settings.IDENTITY_TIMEOUT_SECONDS):
+            return
         try:
-            self._fetch()
-        finally:
-            with self._lock:
-                self._fetching = None
-            done.set()
-
-    def _known(self, key_id: str | None, algorithm: str) -> VerificationKey | None:
-        found = [key for key in self._keys if key.algorithm == algorithm and key_id in (None, key.id)]
-        return found[0] if len(found) == 1 else None
-
-    def _may_look(self) -> bool:
-        """Return whether to fetch the set for an unknown key. The first fetch of a set does not count."""
-        now = self._clock()
-        if not self._keys:
-            return now - self._tried_at >= RETRY_SECONDS
-        if now - self._looked_at < LOOKUP_INTERVAL_SECONDS:
-            return False
-        self._looked_at = now
-        return True
-
-    def _is_old(self) -> bool:
-        now = self._clock()
-        return now - self._fetched_at >= REFRESH_SECONDS and now - self._tried_at >= LOOKUP_INTERVAL_SECONDS
-
-    def _fetch(self) -> None:
-        self._tried_at = self._clock()
-        try:
-            answer = get_json(self._issuer.jwks_url, timeout=settings.IDENTITY_TIMEOUT_SECONDS, max_bytes=_MAX_BYTES)
-        except (RetryableError, PermanentError) as error:
+            if self._last is not last or self.breaker.is_backing_off():
+                return
+            if is_lookup:
+                self.breaker.back_off(COOLDOWN_SECONDS)
+            self._last = super().get_jwk_set(refresh=True)
+        except (RetryableError, PermanentError, PyJWTError) as error:
             logger.warning("fetching the JWKS of %s failed: %s", self._issuer.issuer, error)
-            return
-        keys = tuple(_read_keys(answer, self._issuer.algorithms))
-        if not keys:
-            logger.warning("the JWKS of %s has no usable key", self._issuer.issuer)
-            return
-        self._keys, self._fetched_at = keys, self._clock()
-
-
-def _wait_for_fetch(fetching: threading.Event) -> None:
-    """Block until the fetch ends or times out; return at once if no waiting slot is free."""
-    if not _waiting_slots.acquire(blocking=False):
-        return
-    try:
-        fetching.wait(settings.IDENTITY_TIMEOUT_SECONDS)
-    finally:
-        _waiting_slots.release()
+            self.breaker.back_off(COOLDOWN_SECONDS if last else RETRY_SECONDS)
+        finally:
+            self._client_lock.release()
 
 
 @functools.cache
@@ -166,28 +118,21 @@ def key_set(issuer: Issuer) -> KeySet:
     return KeySet(issuer)
 
 
-def _read_keys(answer: Any, algorithms: tuple[str, ...]) -> Iterator[VerificationKey]:
-    """Yield the signing keys of a JWKS that are for one of the algorithms."""
-    listed = answer.get("keys") if isinstance(answer, dict) else None
-    for jwk in listed[:_MAX_KEYS] if isinstance(listed, list) else ():
-        key = _read_key(jwk) if isinstance(jwk, dict) else None
-        if key is not None and key.algorithm in algorithms:
-            yield key
+def _match(keys: PyJWKSet, key_id: str | None, algorithm: str) -> PyJWK | None:
+    found = [key for key in keys if key.algorithm_name == algorithm and key_id in (None, key.key_id)]
+    return found[0] if len(found) == 1 else None
 
 
-def _read_key(jwk: Mapping[str, Any]) -> VerificationKey | None:
-    kind = str(jwk.get("kty"))
-    algorithm = _ALGORITHMS.get((kind, None if kind == "RSA" else str(jwk.get("crv"))))
-    key_id, operations = jwk.get("kid"), jwk.get("key_ops", ["verify"])
-    is_meant = jwk.get("alg", algorithm) == algorithm and jwk.get("use", "sig") == "sig"
-    if algorithm is None or not is_meant or not isinstance(operations, list) or "verify" not in operations:
-        return None
-    # A key with its private part in a public JWKS is compromised.
-    if "d" in jwk or not (key_id is None or isinstance(key_id, str)):
-        return None
-    try:
-        public = PyJWK(dict(jwk), algorithm)
-        weakness = public.Algorithm.check_key_length(public.key)
-    except (PyJWTError, ValueError, TypeError):
-        return None
-    return None if weakness else VerificationKey(key_id, algorithm, public)
+def _is_for_verification(jwk: Mapping[str, Any]) -> bool:
+    """Return whether a JWK is a public key for signatures of an accepted algorithm."""
+    operations = jwk.get("key_ops", ["verify"])
+    return (
+        jwk.get("kty") in _KEY_TYPES
+        and jwk.get("alg") in (None, *ALGORITHMS)
+        and jwk.get("use", "sig") == "sig"
+        and isinstance(operations, list)
+        and "verify" in operations
+        # A key with its private part in a public JWKS is compromised.
+        and "d" not in jwk
+        and isinstance(jwk.get("kid"), str | None)
+    )

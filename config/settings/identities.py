@@ -129,6 +129,6 @@ def _is_this_machine(host: str) -> bool:
 
 # Trusted issuers: Farcaster for FARCASTER_AUTH_DOMAINS, Privy for PRIVY_APP_ID, and those of OIDC_ISSUERS.
 IDENTITY_ISSUERS = env_issuers()
-# Timeout of the connection, response head and body of an issuer's keys, each; also the total timeout of a request that
-# needs unknown keys.
+# Timeout of the connection, response head and body of an issuer's keys, each; also of a request that waits for another
+# one to fetch them.
 IDENTITY_TIMEOUT_SECONDS = env_float("IDENTITY_TIMEOUT_SECONDS", 3.0, minimum=0.1, maximum=10.0)

@@ -1,8 +1,6 @@
 """A pytest plugin: an issuer of users' tokens that the service trusts, and tokens of made-up users."""
 
 from collections.abc import Iterator
-from threading import Thread
-from threading import enumerate as enumerate_threads
 from typing import Any
 
 import pytest
@@ -11,7 +9,6 @@ from accounts.users import jwks
 from config.settings.identities import env_issuers
 from development.standins.http_server import Mode
 from development.standins.issuer_server import IssuerStandIn
-from tests.processes.waiting import wait_for
 
 DOMAIN, APP_ID = "app.example", "sample-app"
 
@@ -23,11 +20,6 @@ def as_user(issuer: IssuerStandIn, fid: int) -> dict[str, str]:
 
 def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
-
-
-def fetchers() -> list[Thread]:
-    """Return the threads that fetch an issuer's keys."""
-    return [thread for thread in enumerate_threads() if thread.name.startswith(jwks.THREAD_NAME_PREFIX)]
 
 
 @pytest.fixture(scope="session")
@@ -53,5 +45,3 @@ def issuer(_issuer: IssuerStandIn, settings: Any) -> Iterator[IssuerStandIn]:
     _issuer.change, _issuer.refuse = lambda requested, body: body, lambda requested: None
     yield _issuer
     jwks.key_set.cache_clear()
-    # The next test counts the requests.
-    wait_for(lambda: not fetchers())
