@@ -14,10 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, cast
 
+from config.http.backoff import Backoff
 from development.servers.processes import die_with_parent
 
 _STOP_SECONDS = 10.0
-_LONGEST_DELAY_SECONDS = 30.0
+_START_BACKOFF = Backoff(first=1, longest=30)
 # A process that ran for this long was healthy: its next start isn't delayed.
 _HEALTHY_SECONDS = 60.0
 _YOUNG_SECONDS = 10.0
@@ -33,7 +34,7 @@ class _Child:
 
     def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str], *, is_kept_up: bool) -> None:
         self.name, self._command, self._environment, self.is_kept_up = name, command, environment, is_kept_up
-        self._delay = 1.0
+        self._early_exits = 0
         self._rest = b""
         self.start_again_at = 0.0
         self.is_muted = False
@@ -80,11 +81,12 @@ class _Child:
         self.process.wait()
 
     def delay_start(self) -> float:
-        """Schedule the next start; return the delay in seconds, which doubles up to a limit after early exits."""
+        """Schedule the next start; return the delay in seconds, which grows with early exits in a row."""
         now = time.monotonic()
         if now - self._started_at > _HEALTHY_SECONDS:
-            self._delay = 1.0
-        delay, self._delay = self._delay, min(self._delay * 2, _LONGEST_DELAY_SECONDS)
+            self._early_exits = 0
+        self._early_exits += 1
+        delay = _START_BACKOFF.delay(self._early_exits)
         self.start_again_at = now + delay
         return delay
 

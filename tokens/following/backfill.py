@@ -3,6 +3,7 @@
 import logging
 from dataclasses import dataclass, field
 
+from config.http.backoff import Backoff
 from config.http.errors import PermanentError
 from config.postgresql import advisory_locks
 from tokens.chains.protocols import Chain
@@ -17,8 +18,7 @@ from tokens.models import Coverage, Token
 
 logger = logging.getLogger(__name__)
 
-# Retry delays of a backfill, in seconds: doubled from the first up to the longest.
-FIRST_DELAY, MAX_DELAY = 0.25, 30.0
+_BACKOFF = Backoff(first=0.25, longest=30)
 
 
 class BackfillRunningError(PermanentError):
@@ -108,17 +108,18 @@ def _last(row: Coverage) -> int:
 
 
 class RetryDelay:
-    """Back-off of a backfill: delays that double, without a limit of attempts."""
+    """Back-off of a backfill, without a limit of attempts."""
 
     def __init__(self) -> None:
-        self._pause = FIRST_DELAY
+        self._failures = 0
 
     def record(self, error: Exception) -> float:
         """Log a failure and return the delay in seconds."""
-        delay, self._pause = self._pause, min(2 * self._pause, MAX_DELAY)
+        self._failures += 1
+        delay = _BACKOFF.delay(self._failures)
         logger.warning("%s; retrying in %s s", error, delay)
         return delay
 
     def clear(self) -> None:
         """Reset the delay after a success."""
-        self._pause = FIRST_DELAY
+        self._failures = 0

@@ -10,6 +10,7 @@ from threading import Event
 
 from django.conf import settings
 
+from config.http.backoff import Backoff
 from tokens.chains.evm.subscriptions import HeadSubscription, SubscriptionLostError, subscribe_new_heads
 from tokens.chains.protocols import Chain
 from tokens.chains.types import BlockHeader
@@ -29,9 +30,9 @@ _FRESH_SECONDS = 2.0
 # Seconds within which the end of the session is noticed.
 _SLICE_SECONDS = 0.25
 # The timeout for opening a WebSocket, during which there is no polling; and the delays before a lost one is opened
-# again, doubled from the first to the longest.
+# again.
 _OPEN_SECONDS = 3.0
-_FIRST_RECONNECT_DELAY, _MAX_RECONNECT_DELAY = 1.0, 60.0
+_RECONNECT_BACKOFF = Backoff(first=1, longest=60)
 
 
 @dataclass
@@ -80,7 +81,7 @@ class HeadWatcher:
     _opened: ExitStack = field(default_factory=ExitStack, init=False)
     _subscription: HeadSubscription | None = field(default=None, init=False)
     _open_after: float = field(default=0.0, init=False)
-    _reconnect_delay: float = field(default=_FIRST_RECONNECT_DELAY, init=False)
+    _losses: int = field(default=0, init=False)
     _poll_due: bool = field(default=True, init=False)
     _received: BlockHeader | None = field(default=None, init=False)
     _received_at: float = field(default=0.0, init=False)
@@ -122,7 +123,7 @@ class HeadWatcher:
                 if header is not None:
                     self._received, self._received_at = header, time.monotonic()
                     self.schedule.record(header, now=self._received_at)
-                    self._reconnect_delay = _FIRST_RECONNECT_DELAY
+                    self._losses = 0
                     return header
         except SubscriptionLostError as error:
             self._lose(error)
@@ -143,9 +144,10 @@ class HeadWatcher:
 
     def _lose(self, error: SubscriptionLostError) -> None:
         self.close()
-        self._open_after = time.monotonic() + self._reconnect_delay
-        logger.warning("chain=%s %s; polling, reconnecting in %s s", self.chain_id, error, self._reconnect_delay)
-        self._reconnect_delay = min(2 * self._reconnect_delay, _MAX_RECONNECT_DELAY)
+        self._losses += 1
+        delay = _RECONNECT_BACKOFF.delay(self._losses)
+        self._open_after = time.monotonic() + delay
+        logger.warning("chain=%s %s; polling, reconnecting in %s s", self.chain_id, error, delay)
 
 
 @contextmanager
