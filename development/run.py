@@ -24,8 +24,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 from django.db import connection
 
+from config.environment.kinds import join_list
+from config.environment.model import ServerVariables
 from config.environment.server_urls import check_database, check_redis, is_web_server_up
-from config.environment.variables import BASE_DIR, env_secret, join_list, load_env_file
+from config.environment.variables import BASE_DIR, load_env_file, read_variables
 from development import run_chains, run_standins, running_chain
 from development.devchain import anvil
 from development.sample_data import agent_reporter
@@ -151,9 +153,10 @@ def _check_address(host: str, port: int) -> None:
 
 def _check_servers() -> None:
     """Connect to servers that are not bundled. Raises ImproperlyConfigured if one does not respond."""
-    if env_secret("DATABASE_URL"):
+    given = read_variables(ServerVariables)
+    if given.DATABASE_URL:
         check_database(connection.get_connection_params())
-    if env_secret("REDIS_URL"):
+    if given.REDIS_URL:
         check_redis(settings.REDIS_URL)
 
 
@@ -169,7 +172,7 @@ def _check_system() -> None:
 def _prepare_accounts() -> dict[str, str]:
     """Return the key as `partnerKey` and, only with the bundled database, the administrator's `password`."""
     output = io.StringIO()
-    options = [] if env_secret("DATABASE_URL") else ["--administrator"]
+    options = [] if read_variables(ServerVariables).DATABASE_URL else ["--administrator"]
     call_command("prepare_local_accounts", str(bundled.local_directory()), *options, stdout=output)
     made: dict[str, str] = json.loads(output.getvalue())
     return made

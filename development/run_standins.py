@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from config.environment.variables import env_url
+from config.environment.model import Environment
+from config.environment.variables import read_variables
 from development import run_chains
 
 HOST = "127.0.0.1"
@@ -36,7 +37,7 @@ def _market() -> str:
     if not settings.MARKET_DATA:
         return "none: MARKET_DATA is false"
     # The default provider needs no key, but has no data of a development chain.
-    if settings.RPC_URLS or settings.MARKET_API_KEY or env_url("MARKET_BASE_URL"):
+    if settings.RPC_URLS or settings.MARKET_API_KEY or read_variables(Environment).MARKET_BASE_URL:
         return f"from {urlsplit(settings.MARKET_BASE_URL).hostname}"
     return ""
 

@@ -5,7 +5,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from config.environment.chain_variables import env_rpc_urls
+from config.environment.model import Environment
+from config.environment.variables import read_variables
 from development.servers import bundled
 from development.servers.processes import is_locked
 
@@ -27,7 +28,7 @@ def remove_settings() -> None:
 
 def apply_settings() -> None:
     """Add the development chain's settings to this process's environment, if no node is configured."""
-    if not env_rpc_urls():
+    if not read_variables(Environment).RPC_URLS:
         os.environ.update(published_settings())
 
 

@@ -16,7 +16,7 @@ from jwt.exceptions import PyJWTError
 
 from accounts.models import MAX_SUBJECT, SubjectKind
 from accounts.users import jwks
-from config.settings.identities import Issuer
+from config.environment.issuers import Issuer
 
 # Longer tokens are not parsed.
 MAX_TOKEN_LENGTH = 8 * 1024

@@ -17,10 +17,10 @@ from jwt import PyJWK, PyJWKClient, PyJWKSet
 from jwt.exceptions import PyJWTError
 
 from config.concurrency_limits import SLOTS
+from config.environment.issuers import ALGORITHMS, Issuer
 from config.http.circuit_breaker import CircuitBreaker
 from config.http.errors import PermanentError, RetryableError
 from config.http.json_client import get_json, json_list, json_member
-from config.settings.identities import ALGORITHMS, Issuer
 
 logger = logging.getLogger(__name__)
 

@@ -1,34 +1,36 @@
-"""Settings from environment variables or `.env`; an invalid value is an error that names the variable and the rule."""
+"""Typed models of environment variables and `.env`; an invalid value is an error that names the variable and the rule.
+
+A model is an attrs class without a repr, because values may be secrets. `variable` and `per_chain` make its fields,
+with parsers of `config.environment.kinds`.
+"""
 
 import io
-import ipaddress
 import os
 import re
-from collections.abc import Callable, Iterable
-from decimal import Decimal
-from ipaddress import ip_network
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeVar
-from urllib.parse import urlsplit
+from typing import Any, TypeVar
 
+import attrs
 from django.core.exceptions import ImproperlyConfigured
 from dotenv import load_dotenv
 from dotenv.parser import parse_stream
 
-from config.http.public_addresses import Network
-
 BASE_DIR = Path(__file__).resolve().parents[2]
 
-Number = TypeVar("Number", int, float, Decimal)
+Model = TypeVar("Model", bound=attrs.AttrsInstance)
+Value = TypeVar("Value")
+# Raises UnusableValueError.
+Parser = Callable[[str], Value]
 
-_TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
-# Python's own parsers also accept digits of other scripts, and underscores between digits.
-_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
-_DECIMAL_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_ORIGIN = "http:// or https://, a host and perhaps a port, and nothing after them"
-_NO_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f]")
-# Host names that Django accepts, label by label.
-_HOST_NAME = re.compile(r"(?=.{1,253}$)(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*", re.IGNORECASE)
+_CHAIN_ID = re.compile(r"[1-9][0-9]{0,17}")
+_FILE = "_FILE"
+# Keys of a field's metadata.
+_CHAIN_PREFIX, _ACCEPTS_FILE = "chain_prefix", "accepts_file"
+
+
+class UnusableValueError(ValueError):
+    """Raised for a value that can't be used, with what is expected."""
 
 
 def load_env_file(path: Path = BASE_DIR / ".env") -> None:
@@ -57,246 +59,83 @@ def load_env_file(path: Path = BASE_DIR / ".env") -> None:
     load_dotenv(stream=io.StringIO(text), override=False)
 
 
-def env_str(name: str, default: str = "") -> str:
-    """Return the variable's text without surrounding blanks; the default if it is unset or empty."""
-    return os.environ.get(name, "").strip() or default
+def variable(parse: Parser[Value], default: str = "", *, empty: object = "", accepts_file: bool = False) -> Any:
+    """Return a field with the variable of its name.
+
+    `default` is written as in `.env`; it counts for a variable that is unset or blank. Without one, the value is
+    `empty`. With `accepts_file`, the variable `<name>_FILE` may name a file with the value (Docker and Kubernetes
+    secrets).
+    """
+
+    def convert(text: str, field: "attrs.Attribute[Any]") -> object:
+        return parse_variable(field.name, text, parse) if text else empty
+
+    return attrs.field(
+        default=default,
+        converter=attrs.Converter(convert, takes_field=True),
+        metadata={_ACCEPTS_FILE: accepts_file},
+    )
 
 
-def env_bool(name: str, default: bool) -> bool:
-    """Parse true/false, yes/no, on/off or 1/0, in any case."""
-    text = env_str(name).lower()
-    if not text:
-        return default
-    if text not in _TRUE | _FALSE:
-        raise invalid_value(name, "true or false")
-    return text in _TRUE
+def per_chain(prefix: str, parse: Parser[Value], *, accepts_file: bool = False) -> Any:
+    """Return a field with a dict by chain id, of all variables whose name is this prefix and a chain id."""
+
+    def convert(texts: Mapping[str, str]) -> dict[int, Value]:
+        return {_chain_id(prefix, name): parse_variable(name, text, parse) for name, text in texts.items()}
+
+    metadata = {_CHAIN_PREFIX: prefix, _ACCEPTS_FILE: accepts_file}
+    return attrs.field(factory=dict, converter=convert, metadata=metadata)
 
 
-def env_int(name: str, default: int, *, minimum: int, maximum: int) -> int:
-    """Parse an integer within the two limits, both included."""
-    return _number(name, default, int, _WHOLE_NUMBER, f"a whole number from {minimum} to {maximum}", minimum, maximum)
+def read_variables(model: type[Model], environment: Mapping[str, str] | None = None) -> Model:
+    """Return the model with its variables, from this process's environment by default.
+
+    Raises ImproperlyConfigured with the name of the first unusable one.
+    """
+    environment = os.environ if environment is None else environment
+    texts = {name: stripped for name, text in environment.items() if (stripped := text.strip())}
+    values: dict[str, Any] = {}
+    for field in attrs.fields(model):
+        accepts_file = field.metadata[_ACCEPTS_FILE]
+        if chain_prefix := field.metadata.get(_CHAIN_PREFIX):
+            names = [name for name in texts if name.startswith(chain_prefix)]
+            if accepts_file:
+                names = list(dict.fromkeys(name.removesuffix(_FILE) for name in names))
+            values[field.name] = {name: text for name in names if (text := _text(texts, name, accepts_file))}
+        elif text := _text(texts, field.name, accepts_file):
+            values[field.name] = text
+    return model(**values)
 
 
-def env_float(name: str, default: float, *, minimum: float, maximum: float) -> float:
-    """Parse a number within the two limits, both included."""
-    return _number(name, default, float, _DECIMAL_NUMBER, f"a number from {minimum} to {maximum}", minimum, maximum)
-
-
-def env_decimal(name: str, default: Decimal, *, minimum: Decimal, maximum: Decimal) -> Decimal:
-    """Parse an exact decimal within the two limits, both included: for amounts of money."""
-    return parse_decimal(name, env_str(name), minimum=minimum, maximum=maximum) if env_str(name) else default
-
-
-def parse_decimal(name: str, text: str, *, minimum: Decimal, maximum: Decimal) -> Decimal:
-    """Parse the text as a decimal within the two limits, both included. Raises ImproperlyConfigured."""
-    expected = f"a number from {minimum} to {maximum}"
-    return _read_number(name, text, Decimal, _DECIMAL_NUMBER, expected, minimum, maximum)
-
-
-def env_list(name: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Split the value at commas, strip blanks, and drop empty parts. A comma within a part is written `\\,`."""
-    return split_list(env_str(name)) or default
-
-
-def split_list(text: str) -> tuple[str, ...]:
-    """Split a text as `env_list` does."""
-    parts = (part.strip().replace("\\,", ",") for part in re.split(r"(?<!\\),", text))
-    return tuple(part for part in parts if part)
-
-
-def join_list(parts: Iterable[str]) -> str:
-    """Return the text that `env_list` splits into these parts."""
-    return ",".join(part.replace(",", "\\,") for part in parts)
-
-
-def env_hosts(name: str, default: tuple[str, ...]) -> tuple[str, ...]:
-    """Parse host names, IP addresses, or * for any; a leading dot includes subdomains."""
-    hosts = env_list(name, default)
-    if not all(host == "*" or _is_host(host.removeprefix(".")) for host in hosts):
-        raise invalid_value(
-            name, "host names or addresses only, such as example.org, .example.org, 192.0.2.1, [::1] or *"
-        )
-    return hosts
-
-
-def env_origin(name: str, default: str) -> str:
-    """Parse http:// or https://, a lower-case host and optionally a port; nothing after them."""
-    origin = _read_origin(env_str(name, default))
-    if origin is None:
-        raise invalid_value(name, _ORIGIN)
-    return origin
-
-
-def env_origins(name: str) -> tuple[str, ...]:
-    """Parse several origins as `env_origin`, without the default port of the scheme, as browsers send them."""
-    found = []
-    for text in env_list(name):
-        origin = _read_origin(text)
-        if origin is None:
-            raise invalid_value(name, f"{_ORIGIN}; several with commas between them")
-        scheme, _, place = origin.partition("://")
-        found.append(f"{scheme}://{place.removesuffix(':443' if scheme == 'https' else ':80')}")
-    return tuple(found)
-
-
-def env_ip_address(name: str, default: str) -> str:
-    """Parse an IPv4 or IPv6 address, the latter without brackets and zone."""
-    text = env_str(name, default)
+def parse_variable(name: str, text: str, parse: Parser[Value]) -> Value:
+    """Parse the text of one variable. Raises ImproperlyConfigured."""
     try:
-        usable = "%" not in text and bool(ipaddress.ip_address(text))
-    except ValueError:
-        usable = False
-    if not usable:
-        raise invalid_value(name, "an IP address, such as 127.0.0.1, 0.0.0.0 or ::1")
-    return text
+        return parse(text)
+    except UnusableValueError as error:
+        # Without the cause, whose text may contain the value.
+        raise invalid_value(name, str(error)) from None
 
 
-def env_program(name: str) -> Path | None:
-    """Parse the path of an executable; None if the variable is unset."""
-    text = env_str(name)
-    if text and not (os.path.isfile(text) and os.access(text, os.X_OK)):
-        raise invalid_value(name, "the path of an executable file")
-    return Path(text) if text else None
-
-
-def env_choice(name: str, default: str, *, choices: tuple[str, ...]) -> str:
-    """Parse one of the choices, in any case; return it as spelled in `choices`."""
-    found = {choice.casefold(): choice for choice in choices}.get(env_str(name, default).casefold())
-    if found is None:
-        raise invalid_value(name, f"one of {', '.join(choices)}")
-    return found
-
-
-def env_secret(name: str, default: str = "", *, shortest: int = 0) -> str:
-    """Return the variable, or the content of the file that `<name>_FILE` names (Docker and Kubernetes secrets)."""
-    text = _read_secret(name)
-    if text and len(text) < shortest:
-        raise invalid_value(name, f"at least {shortest} random characters")
-    return text or default
-
-
-def _read_secret(name: str) -> str:
-    path = env_str(f"{name}_FILE")
+def _text(texts: Mapping[str, str], name: str, accepts_file: bool) -> str:
+    path = texts.get(name + _FILE) if accepts_file else None
     if not path:
-        return env_str(name)
-    if env_str(name):
-        raise invalid_value(name, f"either {name} or {name}_FILE, not both")
-    return read_secret_file(f"{name}_FILE", path)
-
-
-def read_secret_file(name: str, path: str) -> str:
-    """Read the file that the variable names, without surrounding blanks. Raises ImproperlyConfigured."""
+        return texts.get(name, "")
+    if name in texts:
+        raise invalid_value(name, f"either {name} or {name}{_FILE}, not both")
     try:
         return Path(path).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise invalid_value(name, "the path of a readable text file") from error
+        raise invalid_value(name + _FILE, "the path of a readable text file") from error
 
 
-def env_url(name: str, default: str = "") -> str:
-    """Parse an http:// or https:// URL without a query; a trailing slash is removed."""
-    text = env_str(name, default)
-    if text:
-        check_url(name, text, ("http", "https"))
-        if set(text) & set("?#"):
-            raise invalid_value(name, "an address without ? and #")
-    return text.rstrip("/")
-
-
-def env_api_key(name: str) -> str:
-    """Return the API key of an outside service, as `env_secret`; empty if unset."""
-    text = env_secret(name)
-    if not re.fullmatch(r"[\x21-\x7e]*", text):
-        raise invalid_value(name, "letters, digits and signs of ASCII, without blanks")
-    return text
-
-
-def env_slug(name: str) -> str:
-    """Return an id that becomes part of an outside service's URLs; empty if unset."""
-    text = env_str(name)
-    if not re.fullmatch(r"[a-z0-9_-]{0,100}", text):
-        raise invalid_value(name, "small letters, digits, - and _")
-    return text
-
-
-def _number(
-    name: str,
-    default: Number,
-    read: Callable[[str], Number],
-    form: re.Pattern[str],
-    expected: str,
-    minimum: Number,
-    maximum: Number,
-) -> Number:
-    text = env_str(name)
-    return _read_number(name, text, read, form, expected, minimum, maximum) if text else default
-
-
-def _read_number(
-    name: str,
-    text: str,
-    read: Callable[[str], Number],
-    form: re.Pattern[str],
-    expected: str,
-    minimum: Number,
-    maximum: Number,
-) -> Number:
-    if not form.fullmatch(text):
-        raise invalid_value(name, expected)
-    try:
-        value = read(text)
-    except (ValueError, ArithmeticError) as error:
-        # Python parses at most 4300 digits.
-        raise invalid_value(name, expected) from error
-    if not minimum <= value <= maximum:
-        raise invalid_value(name, expected)
-    return value
-
-
-def check_url(name: str, text: str, schemes: tuple[str, ...]) -> None:
-    """Validate the scheme and host of a URL. Raises ImproperlyConfigured."""
-    try:
-        parts = urlsplit(text)
-        # Accessing the port raises for one beyond 65535.
-        usable = parts.scheme in schemes and bool(parts.hostname) and parts.port != 0 and not _NO_ADDRESS.search(text)
-    except ValueError:
-        usable = False
-    if not usable:
-        raise invalid_value(name, "an address that starts with " + " or ".join(f"{scheme}://" for scheme in schemes))
-
-
-def _read_origin(text: str) -> str | None:
-    origin = text.lower().removesuffix("/")
-    found = re.fullmatch(r"https?://(\[[^\]]*\]|[^:]*)(?::([0-9]{1,5}))?", origin)
-    return origin if found and _is_host(found[1]) and 1 <= int(found[2] or 80) <= 65535 else None
-
-
-def _is_host(text: str) -> bool:
-    """Return whether the text is a host name, an IPv4 address, or an IPv6 address in brackets."""
-    try:
-        if text.startswith("[") and text.endswith("]"):
-            return "%" not in text and bool(ipaddress.IPv6Address(text[1:-1]))
-        # Text of digits and dots must be an IPv4 address.
-        return bool(ipaddress.IPv4Address(text) if re.fullmatch(r"[0-9.]+", text) else _HOST_NAME.fullmatch(text))
-    except ValueError:
-        return False
+def _chain_id(prefix: str, name: str) -> int:
+    suffix = name.removeprefix(prefix)
+    if not _CHAIN_ID.fullmatch(suffix):
+        raise invalid_value(name, f"a name that ends in a chain id, such as {prefix}8453")
+    return int(suffix)
 
 
 def invalid_value(name: str, expected: str) -> ImproperlyConfigured:
     """Return the error for a variable with an invalid value."""
     # The value is omitted on purpose: it may contain a password.
     return ImproperlyConfigured(f"{name} has a value that can't be used: expected {expected}")
-
-
-def env_networks(name: str) -> tuple[Network, ...]:
-    """Parse IP addresses or networks, separated by commas."""
-    try:
-        return tuple(ip_network(part) for part in env_list(name))
-    except ValueError as error:
-        raise invalid_value(
-            name, "IP addresses or networks, such as 10.0.0.5 or fd00:1::/64, between commas"
-        ) from error
-
-
-def env_gateway(name: str, default: str) -> str:
-    """Parse a URL as `env_url`; the word off means none, since an empty variable has the default."""
-    return "" if env_str(name).lower() == "off" else env_url(name, default)

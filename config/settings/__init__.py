@@ -1,66 +1,36 @@
-"""Django settings, from environment variables or `.env`; `.env.example` lists all variables."""
+"""Django settings, by subject; `config.environment.model` has the environment variables with defaults and limits."""
 
 from datetime import timedelta
 from urllib.parse import urlsplit
 
-from config.environment.chain_variables import env_first_blocks, env_rpc_urls, env_websocket_urls
+from config.environment.issuers import read_issuers
+from config.environment.model import Environment
 from config.environment.server_urls import parse_database_url, parse_redis_url
-from config.environment.variables import (
-    env_api_key,
-    env_bool,
-    env_choice,
-    env_float,
-    env_hosts,
-    env_int,
-    env_ip_address,
-    env_list,
-    env_origin,
-    env_origins,
-    env_program,
-    env_secret,
-    env_url,
-    load_env_file,
-)
+from config.environment.variables import load_env_file, read_variables
 from config.operators import site
-from config.settings import api_framework, apps_and_middleware, identities, login, logs
-from config.settings.call_limits import *
+from config.settings import api_framework, apps_and_middleware
 from config.settings.celery_schedule import QUEUES, ROUTES, SCHEDULE
-from config.settings.deploying import *
-from config.settings.documents import *
-from config.settings.leaderboard import *
-from config.settings.market import *
 from development.servers import bundled
 
 load_env_file()
+env = read_variables(Environment)
 
 # The installation.
 
-# Shows tracebacks in the browser: never enable it on a reachable installation.
-DEBUG = env_bool("DEBUG", False)
+DEBUG = env.DEBUG
+PORT = env.PORT
+WEB_HOST = env.WEB_HOST
+WEB_WORKERS = env.WEB_WORKERS
+WORKER_PROCESSES = env.WORKER_PROCESSES
 
-# Port of the web server. The Procfile reads this and the next three; here they are validated.
-PORT = env_int("PORT", 8000, minimum=1, maximum=65535)
-# IP address that the web server listens on; host names are not accepted.
-WEB_HOST = env_ip_address("WEB_HOST", "127.0.0.1")
-# Processes of the web server.
-WEB_WORKERS = env_int("WEB_WORKERS", 2, minimum=1, maximum=64)
-# Concurrent tasks of the worker.
-WORKER_PROCESSES = env_int("WORKER_PROCESSES", 2, minimum=1, maximum=64)
-
-# Public URL of this installation: links start with it, and https enables the secure flags.
-SITE_URL = env_origin("SITE_URL", f"http://127.0.0.1:{PORT}")
-
-# Accepted host names.
+SITE_URL = env.SITE_URL or f"http://127.0.0.1:{PORT}"
 _SITE_HOST = urlsplit(SITE_URL).hostname or ""
 ALLOWED_HOSTS = list(
-    env_hosts("ALLOWED_HOSTS", ("127.0.0.1", "localhost", f"[{_SITE_HOST}]" if ":" in _SITE_HOST else _SITE_HOST))
+    env.ALLOWED_HOSTS or ("127.0.0.1", "localhost", f"[{_SITE_HOST}]" if ":" in _SITE_HOST else _SITE_HOST)
 )
 
-# Signs sessions, and is the default pepper of partner keys. The bundled default is generated and kept under `.local/`.
-SECRET_KEY = env_secret("SECRET_KEY", shortest=50) or bundled.secret_key()
-
-# Secret of the HMACs of partner keys; changing it invalidates every issued key.
-PARTNER_KEY_PEPPER = env_secret("PARTNER_KEY_PEPPER", SECRET_KEY)
+SECRET_KEY = env.SECRET_KEY or bundled.secret_key()
+PARTNER_KEY_PEPPER = env.PARTNER_KEY_PEPPER or SECRET_KEY
 
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
@@ -71,16 +41,12 @@ TEMPLATES = apps_and_middleware.TEMPLATES
 
 # PostgreSQL.
 
-# URL of the server; by default the bundled one on its private socket.
-DATABASE_URL = env_secret("DATABASE_URL") or bundled.database_url()
-
-DATABASES = {"default": parse_database_url(DATABASE_URL)}
+DATABASES = {"default": parse_database_url(env.DATABASE_URL or bundled.database_url())}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Redis: cache and Celery's broker.
 
-# URL of the server; by default the bundled one on its private socket.
-REDIS_URL = parse_redis_url(env_secret("REDIS_URL") or bundled.redis_url())
+REDIS_URL = parse_redis_url(env.REDIS_URL or bundled.redis_url())
 
 CACHES = {
     "default": {
@@ -108,17 +74,14 @@ CELERY_TASK_QUEUES, CELERY_TASK_ROUTES = QUEUES, ROUTES
 
 # Cache of public responses in front of Django (`config.edge`), in each process of the web server.
 
-# Maximum TTL in seconds, if Cache-Control allows it; 0 disables the cache.
-EDGE_CACHE_SECONDS = env_float("EDGE_CACHE_SECONDS", 2.0, minimum=0, maximum=60)
-# Size of the cache per process in MiB.
-EDGE_CACHE_MB = env_int("EDGE_CACHE_MB", 32, minimum=1, maximum=4096)
+EDGE_CACHE_SECONDS = env.EDGE_CACHE_SECONDS
+EDGE_CACHE_MB = env.EDGE_CACHE_MB
 # Paths of public responses, besides "/"; probes, the admin site and static files are not cached.
 EDGE_CACHE_PREFIXES = ("/api/", "/tokens/", "/leaderboard")
 
 # Health and metrics (`config.api.health`, `config.api.metrics`).
 
-# Token for `GET /metrics`, as `Authorization: Bearer`; without one, only programs on this machine have access.
-METRICS_TOKEN = env_api_key("METRICS_TOKEN")
+METRICS_TOKEN = env.METRICS_TOKEN
 # Metrics collectors.
 METRICS_COLLECTORS = (
     "tokens.following.metrics.following",
@@ -133,102 +96,111 @@ METRICS_COLLECTORS = (
 # Optional parts of `GET /readyz`, by query parameter.
 READINESS_DETAILS = {"chain": "tokens.following.chain_status.chain_readiness"}
 
-# Chains.
+# Settings of the apps, in the order of the model.
 
-# Chain id -> JSON-RPC URLs, first choice first, from RPC_URLS_<chainId>.
-RPC_URLS = env_rpc_urls()
-# TOML files that add chains, factories or addresses to the built-in registry; later files override earlier ones.
-CHAINS_FILES = env_list("CHAINS_FILE")
-# Chain id of Solana in the API; its nodes are in RPC_URLS_<this id>.
-SOLANA_CHAIN_ID = env_int("SOLANA_CHAIN_ID", 101, minimum=1, maximum=10**18 - 1)
-# Timeout of one HTTP request to a node.
-RPC_TIMEOUT_SECONDS = env_float("RPC_TIMEOUT_SECONDS", 10.0, minimum=0.1, maximum=120.0)
-# JSON-RPC calls per HTTP request.
-RPC_BATCH_SIZE = env_int("RPC_BATCH_SIZE", 50, minimum=1, maximum=1000)
-# Attempts of one call over all URLs of its chain.
-RPC_ATTEMPTS = env_int("RPC_ATTEMPTS", 4, minimum=1, maximum=20)
-# Deadline of all attempts of one call together; a request may be blocked on it.
-RPC_PATIENCE_SECONDS = env_float("RPC_PATIENCE_SECONDS", 12.0, minimum=0.1, maximum=300.0)
+RPC_URLS = env.RPC_URLS
+CHAINS_FILES = env.CHAINS_FILE
+SOLANA_CHAIN_ID = env.SOLANA_CHAIN_ID
+RPC_TIMEOUT_SECONDS = env.RPC_TIMEOUT_SECONDS
+RPC_BATCH_SIZE = env.RPC_BATCH_SIZE
+RPC_ATTEMPTS = env.RPC_ATTEMPTS
+RPC_PATIENCE_SECONDS = env.RPC_PATIENCE_SECONDS
+RPC_WS_URLS = env.RPC_WS_URLS
+FOLLOW_FROM = env.FOLLOW_FROM
+FOLLOW_CONCURRENCY = env.FOLLOW_CONCURRENCY
+FOLLOW_RANGE_BLOCKS = env.FOLLOW_RANGE_BLOCKS
+FOLLOW_LONGEST_RANGE_BLOCKS = env.FOLLOW_LONGEST_RANGE_BLOCKS
+FOLLOW_VERIFY = env.FOLLOW_VERIFY
+FOLLOW_VERIFY_SECONDS = env.FOLLOW_VERIFY_SECONDS
+FOLLOW_POLL_SECONDS = env.FOLLOW_POLL_SECONDS
+FOLLOW_CLAIMS_SECONDS = env.FOLLOW_CLAIMS_SECONDS
+FOLLOW_LAG_ALARM_SECONDS = env.FOLLOW_LAG_ALARM_SECONDS
+LAUNCH_EVERY_SECONDS = env.LAUNCH_EVERY_SECONDS
+INDEX_MAX_ATTEMPTS = env.INDEX_MAX_ATTEMPTS
+INDEX_LEASE_SECONDS = env.INDEX_LEASE_SECONDS
+SAVED_TOKEN_DAYS = env.SAVED_TOKEN_DAYS
+PRETOKEN_KEPT_DAYS = env.PRETOKEN_KEPT_DAYS
+PRETOKEN_ROOM_BYTES = env.PRETOKEN_ROOM_BYTES
+DEPLOYER_KEYS = env.DEPLOYER_KEYS
+DEPLOYER_KEYSTORES = env.DEPLOYER_KEYSTORES
+DEPLOYER_KEYSTORE_PASSWORD = env.DEPLOYER_KEYSTORE_PASSWORD
+DEPLOYER_REMOTE = env.DEPLOYER_REMOTE
+DEPLOYER_SIGNER_URL = env.DEPLOYER_SIGNER_URL
+DEPLOYER_SIGNER_TIMEOUT_SECONDS = env.DEPLOYER_SIGNER_TIMEOUT_SECONDS
+DEPLOY_MAX_FEE_GWEI = env.DEPLOY_MAX_FEE_GWEI
+DEPLOY_MAX_FEES_GWEI = env.DEPLOY_MAX_FEES_GWEI
+DEPLOY_STUCK_SECONDS = env.DEPLOY_STUCK_SECONDS
+DEPLOY_LOW_BALANCE_ETH = env.DEPLOY_LOW_BALANCE_ETH
+DEPLOY_MAX_DEV_BUY_ETH = env.DEPLOY_MAX_DEV_BUY_ETH
+DEPLOY_DAILY_DEV_BUY_ETH = env.DEPLOY_DAILY_DEV_BUY_ETH
+IDENTITY_ISSUERS = read_issuers()
+IDENTITY_TIMEOUT_SECONDS = env.IDENTITY_TIMEOUT_SECONDS
+SOCIAL_BASE_URL = env.SOCIAL_BASE_URL
+SOCIAL_API_KEY = env.SOCIAL_API_KEY
+FARCASTER_HUB_URL = env.FARCASTER_HUB_URL
+SOCIAL_TIMEOUT_SECONDS = env.SOCIAL_TIMEOUT_SECONDS
+SOCIAL_REFRESH_HOURS = env.SOCIAL_REFRESH_HOURS
+FETCH_DOCUMENTS = env.FETCH_DOCUMENTS
+DOCUMENT_TIMEOUT_SECONDS = env.DOCUMENT_TIMEOUT_SECONDS
+DOCUMENT_MAX_BYTES = env.DOCUMENT_MAX_BYTES
+DOCUMENT_ATTEMPTS = env.DOCUMENT_ATTEMPTS
+IPFS_GATEWAY_URL = env.IPFS_GATEWAY_URL
+ARWEAVE_GATEWAY_URL = env.ARWEAVE_GATEWAY_URL
+OUTBOUND_ALLOWED_NETWORKS = env.OUTBOUND_ALLOWED_NETWORKS
+MARKET_DATA = env.MARKET_DATA
+MARKET_API_KEY = env.MARKET_API_KEY
+MARKET_CALLS_PER_MINUTE = env.MARKET_CALLS_PER_MINUTE
+MARKET_ADDRESSES_PER_CALL = env.MARKET_ADDRESSES_PER_CALL
+MARKET_TIMEOUT_SECONDS = env.MARKET_TIMEOUT_SECONDS
+MARKET_CATEGORY = env.MARKET_CATEGORY
+MARKET_HISTORY_DAYS = env.MARKET_HISTORY_DAYS
+LEADERBOARD_FACT_DAYS = env.LEADERBOARD_FACT_DAYS
+LEADERBOARD_SNAPSHOT_MINUTES = env.LEADERBOARD_SNAPSHOT_MINUTES
+LEADERBOARD_AGENTS_PER_KEY = env.LEADERBOARD_AGENTS_PER_KEY
+HUB_PULL_SECONDS = env.HUB_PULL_SECONDS
+LEADERBOARD_ACTOR_SCORES = env.LEADERBOARD_ACTOR_SCORES
+SEARCH_TIMEOUT_MS = env.SEARCH_TIMEOUT_MS
+TRUSTED_PROXIES = env.TRUSTED_PROXIES
+KEY_USAGE_DAYS = env.KEY_USAGE_DAYS
+RATE_LIMIT_PUBLIC = env.RATE_LIMIT_PUBLIC
+RATE_LIMIT_KEYED = env.RATE_LIMIT_KEYED
+RATE_LIMIT_INDEX = env.RATE_LIMIT_INDEX
+RATE_LIMIT_DEPLOY = env.RATE_LIMIT_DEPLOY
+RATE_LIMIT_PRETOKEN = env.RATE_LIMIT_PRETOKEN
+RATE_LIMIT_SAVE_TOKEN = env.RATE_LIMIT_SAVE_TOKEN
+RATE_LIMIT_SAVE_TOKEN_ANONYMOUS = env.RATE_LIMIT_SAVE_TOKEN_ANONYMOUS
+RATE_LIMIT_ADMIN_VERIFY = env.RATE_LIMIT_ADMIN_VERIFY
+RATE_LIMIT_AGENT_EVENTS = env.RATE_LIMIT_AGENT_EVENTS
+MARKET_BASE_URL = env.MARKET_BASE_URL or (
+    "https://pro-api.coingecko.com/api/v3/onchain" if MARKET_API_KEY else "https://api.geckoterminal.com/api/v2"
+)
+LEADERBOARD_SECONDS = {
+    "24h": env.LEADERBOARD_24H_SECONDS,
+    "7d": env.LEADERBOARD_7D_SECONDS,
+    "30d": env.LEADERBOARD_30D_SECONDS,
+}
 
-# Following: `manage.py follow` indexes every launch of the registry's factories.
+# The API.
 
-# Chain id -> WebSocket URL of a node for new-head notifications, from RPC_WS_URL_<chainId>; without one, the newest
-# block is polled.
-RPC_WS_URLS = env_websocket_urls()
-# Chain id -> first block to follow, from FOLLOW_FROM_<chainId>; without one, the first block that was not final when
-# the follower first saw the chain.
-FOLLOW_FROM = env_first_blocks()
-# Concurrent block ranges of the historical sync.
-FOLLOW_CONCURRENCY = env_int("FOLLOW_CONCURRENCY", 4, minimum=1, maximum=32)
-# Initial and maximum size of a range in blocks; in between it adapts to the nodes' limits.
-FOLLOW_RANGE_BLOCKS = env_int("FOLLOW_RANGE_BLOCKS", 2000, minimum=1, maximum=1_000_000)
-FOLLOW_LONGEST_RANGE_BLOCKS = env_int("FOLLOW_LONGEST_RANGE_BLOCKS", 20_000, minimum=1, maximum=1_000_000)
-# Verification of final blocks: `logs` fetches the logs again (from another URL if there is one), `bloom` also searches
-# the bloom filters for missing logs, and `receipts` reads the receipts of every block.
-FOLLOW_VERIFY = env_choice("FOLLOW_VERIFY", "bloom", choices=("logs", "bloom", "receipts"))
-# Seconds between verifications of final blocks; longer means fewer calls to nodes.
-FOLLOW_VERIFY_SECONDS = env_float("FOLLOW_VERIFY_SECONDS", 10.0, minimum=0.1, maximum=3600.0)
-# Maximum polling interval for new blocks without a WebSocket; it adapts to the chain's block time.
-FOLLOW_POLL_SECONDS = env_float("FOLLOW_POLL_SECONDS", 2.0, minimum=0.05, maximum=60.0)
-# Seconds between checks of the claimed fees of Solana's pools, a hundred per call. If they have grown, the pool's own
-# transactions are read: a claim by its creator names no followed account.
-FOLLOW_CLAIMS_SECONDS = env_float("FOLLOW_CLAIMS_SECONDS", 300.0, minimum=0.1, maximum=86_400.0)
-# Lag from which a chain is not ready and the dashboard raises an alarm.
-FOLLOW_LAG_ALARM_SECONDS = env_int("FOLLOW_LAG_ALARM_SECONDS", 120, minimum=1, maximum=86_400)
-
-# The development chain of `make run`.
-
-# Path of anvil, if it is not the one that npm installed.
-ANVIL = env_program("ANVIL")
-# Seconds between two sample launches.
-LAUNCH_EVERY_SECONDS = env_float("LAUNCH_EVERY_SECONDS", 15.0, minimum=0.1, maximum=86_400.0)
-
-# Indexing.
-
-# Attempts to find an unknown transaction before its index request fails.
-INDEX_MAX_ATTEMPTS = env_int("INDEX_MAX_ATTEMPTS", 12, minimum=1, maximum=100)
-# Lease of an index request; after it the sweeper enqueues the request again.
-INDEX_LEASE_SECONDS = env_int("INDEX_LEASE_SECONDS", 60, minimum=1, maximum=3600)
-# Retention of tokens that users saved and the chain has not confirmed, in days.
-SAVED_TOKEN_DAYS = env_int("SAVED_TOKEN_DAYS", 30, minimum=1, maximum=3650)
-
-# Pretokens.
-
-# Retention of deleted, expired or deployed pretokens in days; of a deployed one the row stays.
-PRETOKEN_KEPT_DAYS = env_int("PRETOKEN_KEPT_DAYS", 7, minimum=0, maximum=3650)
-# Storage quota of all stored pretokens of a user in bytes, whatever their state.
-PRETOKEN_ROOM_BYTES = env_int("PRETOKEN_ROOM_BYTES", 128 * 2**20, minimum=2**20, maximum=2**40)
-
-# Users; described in `config.settings.identities`.
-
-IDENTITY_ISSUERS = identities.IDENTITY_ISSUERS
-IDENTITY_TIMEOUT_SECONDS = identities.IDENTITY_TIMEOUT_SECONDS
-
-# Social profiles.
-
-# URL of Neynar's API or a compatible one, used if there is a key.
-SOCIAL_BASE_URL = env_url("SOCIAL_BASE_URL", "https://api.neynar.com")
-SOCIAL_API_KEY = env_api_key("SOCIAL_API_KEY")
-# HTTP API of a Farcaster hub, used without a key. With neither, there are no profiles.
-FARCASTER_HUB_URL = env_url("FARCASTER_HUB_URL")
-# Timeout of the connection, response head and body, each.
-SOCIAL_TIMEOUT_SECONDS = env_float("SOCIAL_TIMEOUT_SECONDS", 5.0, minimum=0.1, maximum=10.0)
-# Maximum age of a profile before it is fetched again.
-SOCIAL_REFRESH_HOURS = env_int("SOCIAL_REFRESH_HOURS", 24, minimum=1, maximum=8760)
-
-# API.
-
-# Timeout of one search in the database, in milliseconds.
-SEARCH_TIMEOUT_MS = env_int("SEARCH_TIMEOUT_MS", 1500, minimum=1, maximum=60_000)
-
-# Number of trusted proxies in front of the web server, each of which appends its client's address to X-Forwarded-For.
-TRUSTED_PROXIES = env_int("TRUSTED_PROXIES", 0, minimum=0, maximum=16)
-# Retention of the usage counts of partner keys in days.
-KEY_USAGE_DAYS = env_int("KEY_USAGE_DAYS", 400, minimum=1, maximum=3650)
-
-# Origins with CORS access to the whole API; other origins may read public endpoints.
-CORS_ALLOWED_ORIGINS = env_origins("CORS_ORIGINS")
-globals().update(api_framework.CROSS_ORIGIN)
+CORS_ALLOWED_ORIGINS = env.CORS_ORIGINS
+CORS_URLS_REGEX = r"^/api/"
+CORS_ALLOW_METHODS = ("DELETE", "GET", "HEAD", "POST")
+CORS_ALLOW_HEADERS = ("authorization", "content-type", "x-api-key")
+# Seconds for which browsers cache a preflight. An origin removed from the list keeps its access for as long.
+CORS_PREFLIGHT_MAX_AGE = 600
+CORS_EXPOSE_HEADERS = (
+    "Deprecation",
+    "ETag",
+    "Idempotency-Replayed",
+    "Link",
+    "RateLimit-Limit",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+    "Retry-After",
+    "Warning",
+    "X-Ignored-Params",
+    "X-Total-Approximate",
+)
 
 REST_FRAMEWORK = api_framework.VIEWS
 OPERATION_TAGS = api_framework.OPERATION_TAGS
@@ -264,30 +236,55 @@ TIME_ZONE = "UTC"
 
 # Log-in of operators.
 
-AUTHENTICATION_BACKENDS, LOGIN_REDIRECT_URL = login.BACKENDS, login.REDIRECT
-AUTH_PASSWORD_VALIDATORS = login.PASSWORD_VALIDATORS
-globals().update(login.LOCK_OUT | login.COOKIES)
-# Wrong passwords for one name from one address until that name is locked out there.
-AXES_FAILURE_LIMIT = env_int("LOGIN_FAILURE_LIMIT", 5, minimum=1, maximum=1000)
-# Minutes of the lock-out after the last of them.
-AXES_COOLOFF_TIME = timedelta(minutes=env_int("LOGIN_LOCK_MINUTES", 15, minimum=1, maximum=10_080))
+AUTHENTICATION_BACKENDS = [
+    # First: the password of a locked-out name is not checked.
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+# Target after a log-in that no page of ours started.
+LOGIN_REDIRECT_URL = "/admin/"
 
-# Whether every operator must have a second factor (codes of an authenticator app). One that is set up is always
-# required.
-ADMIN_TOTP_REQUIRED = env_bool("ADMIN_TOTP_REQUIRED", False)
+AXES_FAILURE_LIMIT = env.LOGIN_FAILURE_LIMIT
+AXES_COOLOFF_TIME = timedelta(minutes=env.LOGIN_LOCK_MINUTES)
+# A name is locked out per address, so that no one can lock out others elsewhere.
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+# Attempts during a lock-out do not extend it.
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_RESET_ON_SUCCESS = True
+AXES_CLIENT_IP_CALLABLE = "accounts.operators.lockout.login_address"
+AXES_LOCKOUT_CALLABLE = "accounts.operators.lockout.lockout_response"
+# The access log would be kept for ever.
+AXES_DISABLE_ACCESS_LOG = True
+# Its pages show submitted data; `manage.py axes_reset_username` ends a lock-out early.
+AXES_ENABLE_ADMIN = False
+# No log line at each start. Failures are logged with their address; a name may be a password in the wrong field.
+AXES_VERBOSE = False
+AXES_SENSITIVE_PARAMETERS = ["username"]
+
+ADMIN_TOTP_REQUIRED = env.ADMIN_TOTP_REQUIRED
 # Name of this installation in the app.
 OTP_TOTP_ISSUER = f"Launchboard {_SITE_HOST}"
 
-# Duration of a log-in in hours.
-SESSION_COOKIE_AGE = 3600 * env_int("ADMIN_SESSION_HOURS", 12, minimum=1, maximum=8760)
+SESSION_COOKIE_AGE = 3600 * env.ADMIN_SESSION_HOURS
+SESSION_COOKIE_HTTPONLY = True
+# Links from other sites keep an operator logged in; forms from other sites do not.
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SAMESITE = "Lax"
 
 # Security.
 
 _BEHIND_HTTPS = SITE_URL.startswith("https://")
 SECURE_SSL_REDIRECT = _BEHIND_HTTPS
-# Seconds for which browsers refuse plain HTTP for this host. Raise it only if HTTPS is permanent: it can't be undone.
-_HSTS_SECONDS = env_int("HSTS_SECONDS", 3600, minimum=1, maximum=63_072_000)
-SECURE_HSTS_SECONDS = _HSTS_SECONDS if _BEHIND_HTTPS else 0
+SECURE_HSTS_SECONDS = env.HSTS_SECONDS if _BEHIND_HTTPS else 0
 # W005 and W021 recommend to include all subdomains, which only the domain's operator can decide.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 # Header of the reverse proxy that terminates TLS; the proxy must set it, or drop it from clients' requests.
@@ -296,9 +293,15 @@ SESSION_COOKIE_SECURE = _BEHIND_HTTPS
 CSRF_COOKIE_SECURE = _BEHIND_HTTPS
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
 
-# Logs.
+# Logs: lines on standard error.
 
-# Minimum level that is logged to standard error.
-LOG_LEVEL = env_choice("LOG_LEVEL", "INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
-
-LOGGING = logs.stderr_logging(LOG_LEVEL)
+# They log every task that is sent, received and done, some of them every few seconds, and each step of a log-in.
+_TALKATIVE = ("celery.beat", "celery.worker.strategy", "celery.app.trace", "axes")
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.LOG_LEVEL},
+    "loggers": {name: {"level": "WARNING"} for name in _TALKATIVE},
+}

@@ -75,24 +75,3 @@ DESCRIPTION = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
-
-CROSS_ORIGIN = {
-    "CORS_URLS_REGEX": r"^/api/",
-    "CORS_ALLOW_METHODS": ("DELETE", "GET", "HEAD", "POST"),
-    "CORS_ALLOW_HEADERS": ("authorization", "content-type", "x-api-key"),
-    # Seconds for which browsers cache a preflight. An origin removed from the list keeps its access for as long.
-    "CORS_PREFLIGHT_MAX_AGE": 600,
-    "CORS_EXPOSE_HEADERS": (
-        "Deprecation",
-        "ETag",
-        "Idempotency-Replayed",
-        "Link",
-        "RateLimit-Limit",
-        "RateLimit-Remaining",
-        "RateLimit-Reset",
-        "Retry-After",
-        "Warning",
-        "X-Ignored-Params",
-        "X-Total-Approximate",
-    ),
-}

@@ -10,7 +10,8 @@ from signal import SIGTERM
 
 import requests
 
-from config.environment.variables import env_program
+from config.environment.model import Environment
+from config.environment.variables import read_variables
 from development.servers.processes import die_with_parent
 
 CHAIN_ID = 31337
@@ -43,7 +44,8 @@ def find_anvil() -> Path | None:
 
     Raises ImproperlyConfigured if ANVIL is not an executable file.
     """
-    return env_program("ANVIL") or next((path for path in sorted(_HERE.glob(_BINARIES)) if path.is_file()), None)
+    found = read_variables(Environment).ANVIL
+    return found or next((path for path in sorted(_HERE.glob(_BINARIES)) if path.is_file()), None)
 
 
 def anvil_command(

@@ -20,7 +20,8 @@ from urllib.parse import quote
 
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment.variables import BASE_DIR, env_int, env_secret, env_str, invalid_value
+from config.environment.model import ServerVariables
+from config.environment.variables import BASE_DIR, invalid_value, read_variables
 from development import private_files
 from development.servers.processes import is_locked
 
@@ -43,7 +44,7 @@ def local_directory() -> Path:
     Raises ImproperlyConfigured for an unusable path, such as the home of an unknown user.
     """
     try:
-        local = Path(env_str("LAUNCHBOARD_LOCAL", str(BASE_DIR / ".local"))).expanduser().resolve()
+        local = Path(read_variables(ServerVariables).LAUNCHBOARD_LOCAL or BASE_DIR / ".local").expanduser().resolve()
         # Called only for its errors: the name may be too long, or not readable for this user.
         local.exists()
     except (OSError, RuntimeError) as error:
@@ -89,7 +90,7 @@ def database_url() -> str:
 
 def redis_url() -> str:
     """Return the bundled Valkey's URL, running or not. LAUNCHBOARD_REDIS_DB selects the numbered database."""
-    number = env_int("LAUNCHBOARD_REDIS_DB", 0, minimum=0, maximum=255)
+    number = read_variables(ServerVariables).LAUNCHBOARD_REDIS_DB
     return f"unix://{socket_directory() / _VALKEY_SOCKET}?db={number}"
 
 
@@ -99,7 +100,7 @@ def secret_key() -> str:
     Raises ImproperlyConfigured if DATABASE_URL is set: several machines may share that database, and each would create
     a secret of its own.
     """
-    if env_secret("DATABASE_URL"):
+    if read_variables(ServerVariables).DATABASE_URL:
         raise ImproperlyConfigured(
             "SECRET_KEY is required where DATABASE_URL is set: expected at least 50 random characters"
         )
@@ -113,9 +114,8 @@ def ensure_running(*, durable: bool = True) -> None:
     it starts loses its last writes when the machine crashes. Raises ImproperlyConfigured with the end of the server's
     log if it can't be started.
     """
-    needed = [
-        name for name, variable in (("postgres", "DATABASE_URL"), ("valkey", "REDIS_URL")) if not env_secret(variable)
-    ]
+    given = read_variables(ServerVariables)
+    needed = [name for name, url in (("postgres", given.DATABASE_URL), ("valkey", given.REDIS_URL)) if not url]
     if not needed:
         return
     _make_private(make_local_directory() / "lock")

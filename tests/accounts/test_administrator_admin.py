@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.administrators import sessions
 from accounts.models import Administrator, AdminSession, Identity, Person
-from config.settings.identities import env_issuers
+from config.environment.issuers import read_issuers
 from tests.rows.factories import AdministratorFactory, AdminSessionFactory, PersonFactory
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ FARCASTER, OTHER = "https://auth.farcaster.xyz", "https://auth.example"
 
 @pytest.fixture(autouse=True)
 def issuers(settings):
-    settings.IDENTITY_ISSUERS = env_issuers(
+    settings.IDENTITY_ISSUERS = read_issuers(
         {
             "FARCASTER_AUTH_DOMAINS": "app.example",
             "OIDC_ISSUERS": "OTHER",

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from accounts.users.jwks import COOLDOWN_SECONDS, REFRESH_SECONDS, RETRY_SECONDS, KeySet, KeysUnavailableError
 from config.concurrency_limits import SLOTS
-from config.settings.identities import ALGORITHMS, Issuer
+from config.environment.issuers import ALGORITHMS, Issuer
 from development.standins.http_server import Mode
 
 KNOWN = "quick-auth-1"

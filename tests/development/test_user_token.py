@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.users import identity
-from config.settings.identities import env_issuers
+from config.environment.issuers import read_issuers
 from development import run_standins
 from development.standins.http_server import Mode
 from development.standins.issuer_server import IssuerStandIn
@@ -71,7 +71,7 @@ def test_it_reports_where_the_stand_in_gives_none(running, issuer):
 
 
 def test_it_prints_a_token_that_the_service_of_the_run_trusts(running, settings):
-    settings.IDENTITY_ISSUERS = env_issuers(running)
+    settings.IDENTITY_ISSUERS = read_issuers(running)
     assert identity.verify_token(run_command("--fid", "12345")).fid == 12345
     by_subject = identity.verify_token(run_command("--subject", "did:privy:sample"))
     assert (by_subject.subject, by_subject.fid) == ("did:privy:sample", None)
@@ -81,7 +81,7 @@ def test_it_prints_a_token_that_the_service_of_the_run_trusts(running, settings)
 
 def test_no_other_installation_trusts_it(running, settings):
     token = run_command("--fid", "12345")
-    settings.IDENTITY_ISSUERS = env_issuers({"FARCASTER_AUTH_DOMAINS": "127.0.0.1", "PRIVY_APP_ID": "sample"})
+    settings.IDENTITY_ISSUERS = read_issuers({"FARCASTER_AUTH_DOMAINS": "127.0.0.1", "PRIVY_APP_ID": "sample"})
     with pytest.raises(identity.InvalidTokenError):
         identity.verify_token(token)
     assert jwt.get_unverified_header(token)["kid"] == "quick-auth-1"

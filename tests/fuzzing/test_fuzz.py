@@ -8,7 +8,6 @@ import re
 
 import pytest
 
-from config.settings import call_limits
 from tests.fuzzing import described_calls
 from tests.fuzzing.fuzzed_service import build_service
 
@@ -26,7 +25,7 @@ def fuzzed(launchpad, node, market, social, issuer, queue, settings, forget_chai
     """Build the service with rows, nodes and providers."""
     settings.RPC_URLS = settings.RPC_URLS | {8453: (node.url,)}
     settings.RPC_ATTEMPTS = 1
-    for name in vars(call_limits):
+    for name in dir(settings):
         if name.startswith("RATE_LIMIT_"):
             # Counted and reported, and never met.
             setattr(settings, name, 1_000_000)

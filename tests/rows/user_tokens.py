@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from accounts.users import jwks
-from config.settings.identities import env_issuers
+from config.environment.issuers import read_issuers
 from development.standins.http_server import Mode
 from development.standins.issuer_server import IssuerStandIn
 
@@ -31,7 +31,7 @@ def _issuer() -> Iterator[IssuerStandIn]:
 @pytest.fixture
 def issuer(_issuer: IssuerStandIn, settings: Any) -> Iterator[IssuerStandIn]:
     """Run Quick Auth for DOMAIN and Privy for APP_ID, with no requests so far and no keys cached."""
-    settings.IDENTITY_ISSUERS = env_issuers(
+    settings.IDENTITY_ISSUERS = read_issuers(
         {
             "FARCASTER_AUTH_DOMAINS": DOMAIN,
             "FARCASTER_AUTH_ORIGIN": _issuer.url,

@@ -1,205 +1,221 @@
-"""config/environment/variables.py: parsing of settings from environment variables."""
+"""config/environment/: every variable's refused and accepted values, `.env`, and what documents say of them."""
 
+import json
 import os
+import pickle
+import pprint
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from decimal import Decimal
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
+from eth_account import Account
 
-from config.environment import chain_variables, server_urls, variables
+from config.environment import server_urls, variables
+from config.environment.issuers import read_issuers
+from config.environment.model import Environment
+from config.environment.secret import Secret
+from config.environment.variables import BASE_DIR, read_variables
 
-Give = Callable[[str], None]
-
-
-@pytest.fixture
-def give() -> Iterator[Give]:
-    def set_value(text: str) -> None:
-        os.environ["TRIED"] = text
-
-    yield set_value
-    os.environ.pop("TRIED", None)
-    os.environ.pop("TRIED_FILE", None)
-
-
-def read_int() -> int:
-    return variables.env_int("TRIED", 7, minimum=1, maximum=10)
-
-
-def read_float() -> float:
-    return variables.env_float("TRIED", 0.5, minimum=0.1, maximum=2.0)
-
-
-def read_bool() -> bool:
-    return variables.env_bool("TRIED", True)
-
-
-def read_choice() -> str:
-    return variables.env_choice("TRIED", "INFO", choices=("INFO", "ERROR"))
-
-
-def read_origin() -> str:
-    return variables.env_origin("TRIED", "http://default")
-
-
-def read_origins() -> tuple[str, ...]:
-    return variables.env_origins("TRIED")
-
-
-def read_hosts() -> tuple[str, ...]:
-    return variables.env_hosts("TRIED", ("localhost",))
-
-
-def read_ip_address() -> str:
-    return variables.env_ip_address("TRIED", "127.0.0.1")
-
-
-def read_program() -> Path | None:
-    return variables.env_program("TRIED")
-
-
-def read_long_secret() -> str:
-    return variables.env_secret("TRIED", "default", shortest=50)
-
-
-def read_url() -> str:
-    return variables.env_url("TRIED", "https://default.example/v2")
-
-
-def read_networks() -> tuple[Any, ...]:
-    return variables.env_networks("TRIED")
-
-
-def read_gateway() -> str:
-    return variables.env_gateway("TRIED", "https://default.example/ipfs")
-
-
-def read_api_key() -> str:
-    return variables.env_api_key("TRIED")
-
-
-def read_slug() -> str:
-    return variables.env_slug("TRIED")
-
-
-def read_list() -> tuple[str, ...]:
-    return variables.env_list("TRIED", ("one",))
-
-
+KEY, OTHER_KEY = "5e" * 32, "0x" + "6F" * 32
+CURVE_ORDER = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141"
+ADDRESS = Account.from_key(KEY).address
 ORIGIN = "http:// or https://, a host and perhaps a port, and nothing after them"
-ORIGINS = f"{ORIGIN}; several with commas between them"
 NO_ORIGINS = (
-    "s3cret",
-    "ftp://s3cret",
-    "https://",
-    "https:///s3cret",
-    "https://s3cret:65536",
-    "https://s3cret:0",
-    "https://s3cret:",
-    "http://[s3cret",
-    "http://[]",
-    "http://x y",
-    "http://x\ty",
-    "http://x/path?q=1",
-    "http://x/path",
-    "http://x?q=1",
-    "http://x#part",
-    "http://user:s3cret@x",
-    "http://256.1.1.1",
-    "http://\u0668.example",
-)
-NETWORKS = "IP addresses or networks, such as 10.0.0.5 or fd00:1::/64, between commas"
+    "s3cret", "ftp://s3cret", "https://", "https:///s3cret", "https://s3cret:65536", "https://s3cret:0", "https://s3cret:",
+    "http://[s3cret", "http://[]", "http://x y", "http://x\ty", "http://x/path?q=1", "http://x/path", "http://x?q=1",
+    "http://x#part", "http://user:s3cret@x", "http://256.1.1.1", "http://\u0668.example",
+)  # fmt: skip
 HOSTS = "host names or addresses only, such as example.org, .example.org, 192.0.2.1, [::1] or *"
-NO_HOSTS = (
-    "http://foo",
-    "a b",
-    "ok.example,foo:8000",
-    "::1",
-    "[::z]",
-    "*.example.org",
-    "..example",
-    "-x",
-    "1.2.3",
-    "foo/",
-    "x" * 64,
-    "x." * 130 + "x",
-)
+NO_HOSTS = ("http://foo", "a b", "ok.example,foo:8000", "::1", "[::z]", "*.example.org", "..example", "-x", "1.2.3")
 IP_ADDRESS = "an IP address, such as 127.0.0.1, 0.0.0.0 or ::1"
-NO_URLS = ("s3cret", "ftp://s3cret", "https://", "https://s3cret:65536", "http://[s3cret", "http://x/s3cret key")
-# Keys that a header could not contain.
-NO_API_KEYS = ("s3cret key", "s3cret\nkey", "s3cr\u00e9t", "s3cret\x7f")
 NO_IP_ADDRESSES = ("localhost", "a b", "x" * 300, "[::1]", "fe80::1%eth0", "127.0.0.1:8000", "127.1", "0x7f000001")
+NETWORKS = "IP addresses or networks, such as 10.0.0.5 or fd00:1::/64, between commas"
+URL, NO_QUERY = "an address that starts with http:// or https://", "an address without ? and #"
+NO_URLS = ("s3cret", "ftp://s3cret", "https://", "https://s3cret:65536", "http://[s3cret", "http://x/s3cret key")
+KEYS = "a private key of 64 hex digits, or several with commas between them"
+NO_KEYS = (KEY[:-1], KEY + "0", f"{KEY},s3cret", "0x0x" + KEY, "g" * 64, "0" * 64, CURVE_ORDER, ",", f"-{KEY}")
+ADDRESSES = "an address of 40 hex digits after 0x, or several with commas between them"
+API_KEY = "letters, digits and signs of ASCII, without blanks"
+REFUSED = {
+    ("WEB_WORKERS", "a whole number from 1 to 64"): ("s3cret", "0", "65", "1.5", "\u0668", "1_0", "0" * 5000 + "1"),
+    ("RPC_TIMEOUT_SECONDS", "a number from 0.1 to 120.0"): ("x", "120.01", "nan", "inf", "\u0661", "1_0e-1", "."),
+    ("DEPLOY_LOW_BALANCE_ETH", "a number from 0 to 1000000"): ("-1", "1e7", "nan", "s3cret"),
+    ("DEPLOY_MAX_FEE_GWEI_8453", "a number from 0.001 to 1000000"): ("0", "0.0009", "1,5", "\u0661", "1e" + "9" * 20),
+    ("DEBUG", "true or false"): ("s3cret", "2"),
+    ("LOG_LEVEL", "one of DEBUG, INFO, WARNING, ERROR"): ("s3cret",),
+    ("SITE_URL", ORIGIN): NO_ORIGINS,
+    ("CORS_ORIGINS", f"{ORIGIN}; several with commas between them"): (
+        *(f"https://good.example,{text}" for text in ("*", "null", *NO_ORIGINS)),
+    ),
+    ("ALLOWED_HOSTS", HOSTS): (*NO_HOSTS, "foo/", "x" * 64, "x." * 130 + "x"),
+    ("WEB_HOST", IP_ADDRESS): NO_IP_ADDRESSES,
+    ("OUTBOUND_ALLOWED_NETWORKS", NETWORKS): ("10.0.0.1/8", "10.0.0", "host.example", "::1,x", "1.2.3.4:80"),
+    ("ANVIL", "the path of an executable file"): ("/nowhere/s3cret", "/", __file__, "x" * 5000),
+    ("SECRET_KEY", "at least 50 random characters"): ("s3cret" * 8,),
+    # A header could not contain them.
+    ("SOCIAL_API_KEY", API_KEY): ("s3cret key", "s3cret\nkey", "s3cr\u00e9t", "s3cret\x7f"),
+    ("MARKET_CATEGORY", "small letters, digits, - and _"): ("Base", "a/b", "a b", "\u00e9", "a" * 101),
+    ("MARKET_BASE_URL", URL): NO_URLS,
+    ("SOCIAL_BASE_URL", NO_QUERY): ("https://s3cret/v2?key=x", "https://s3cret/v2#x"),
+    ("IPFS_GATEWAY_URL", URL): ("ipfs.io",),
+    ("ARWEAVE_GATEWAY_URL", NO_QUERY): ("https://s3cret/?a",),
+    ("RPC_URLS_1", URL): ("https://node.example,wss://node.example/s3cret",),
+    ("RPC_URLS_8453", "an address, or several with commas between them"): (" , ",),
+    ("RPC_WS_URL_1", "an address that starts with ws:// or wss://"): ("https://node.example", "ws://", "node.example"),
+    ("FOLLOW_FROM_1", "the number of a block"): ("-1", "latest", "0x10", "1.5", "9" * 19),
+    ("DEPLOYER_KEYS_8453", KEYS): NO_KEYS,
+    ("DEPLOYER_REMOTE_8453", ADDRESSES): (ADDRESS[2:], ADDRESS[:-1], f"{ADDRESS} {ADDRESS}", ",", "s3cret"),
+}
 
 
 @pytest.mark.parametrize(
-    ("read", "nonsense", "expected"),
+    ("name", "expected", "text"),
+    [(name, expected, text) for (name, expected), texts in REFUSED.items() for text in texts],
+)
+def test_it_refuses_nonsense_by_name_without_its_value(name: str, expected: str, text: str) -> None:
+    with pytest.raises(ImproperlyConfigured) as refused:
+        read_variables(Environment, {name: text})
+    assert str(refused.value) == f"{name} has a value that can't be used: expected {expected}"
+
+
+PREFIXES = [field.metadata["chain_prefix"] for field in attrs.fields(Environment) if "chain_prefix" in field.metadata]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "suffix"),
+    [*((prefix, "base") for prefix in PREFIXES), *(("RPC_URLS_", text) for text in ("", "08453", "0", "-1", "1" * 19))],
+)
+def test_it_refuses_a_name_that_ends_in_no_chain_id(prefix: str, suffix: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match=f"^{prefix}{suffix} .* such as {prefix}8453$"):
+        read_variables(Environment, {prefix + suffix: "s3cret"})
+
+
+def test_an_unset_or_blank_variable_has_its_default() -> None:
+    names = [field.metadata.get("chain_prefix", field.name) for field in attrs.fields(Environment)]
+    blank = dict.fromkeys(names, "") | dict.fromkeys(names[::2], "  ")
+    assert as_texts(read_variables(Environment, blank)) == as_texts(read_variables(Environment, {}))
+    values = read_variables(Environment, {})
+    assert (values.PORT, values.RPC_URLS, values.ANVIL, values.SITE_URL) == (8000, {}, None, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
     [
-        (read_int, "s3cret", "a whole number from 1 to 10"),
-        (read_int, "0", "a whole number from 1 to 10"),
-        (read_int, "11", "a whole number from 1 to 10"),
-        (read_int, "1.5", "a whole number from 1 to 10"),
-        (read_float, "s3cret", "a number from 0.1 to 2.0"),
-        (read_float, "2.01", "a number from 0.1 to 2.0"),
-        (read_float, "nan", "a number from 0.1 to 2.0"),
-        (read_float, "inf", "a number from 0.1 to 2.0"),
-        (read_bool, "s3cret", "true or false"),
-        (read_bool, "2", "true or false"),
-        (read_choice, "s3cret", "one of INFO, ERROR"),
-        (read_int, "\u0668", "a whole number from 1 to 10"),
-        (read_int, "1_0", "a whole number from 1 to 10"),
-        (read_int, "0" * 5000 + "1", "a whole number from 1 to 10"),
-        (read_float, "\u0661", "a number from 0.1 to 2.0"),
-        (read_float, "1_0e-1", "a number from 0.1 to 2.0"),
-        (read_float, ".", "a number from 0.1 to 2.0"),
-        *((read_origin, text, ORIGIN) for text in NO_ORIGINS),
-        *((read_origins, f"https://good.example,{text}", ORIGINS) for text in ("*", "null", *NO_ORIGINS)),
-        *((read_hosts, text, HOSTS) for text in NO_HOSTS),
-        *((read_ip_address, text, IP_ADDRESS) for text in NO_IP_ADDRESSES),
-        (read_program, "/nowhere/s3cret", "the path of an executable file"),
-        (read_program, "/", "the path of an executable file"),
-        (read_program, __file__, "the path of an executable file"),
-        (read_program, "x" * 5000, "the path of an executable file"),
-        (read_long_secret, "s3cret" * 8, "at least 50 random characters"),
-        *((read_url, text, "an address that starts with http:// or https://") for text in NO_URLS),
-        (read_url, "https://s3cret/v2?key=x", "an address without ? and #"),
-        (read_url, "https://s3cret/v2#x", "an address without ? and #"),
-        *((read_networks, text, NETWORKS) for text in ("10.0.0.1/8", "10.0.0", "host.example", "::1,x", "1.2.3.4:80")),
-        (read_gateway, "ipfs.io", "an address that starts with http:// or https://"),
-        (read_gateway, "https://s3cret/?a", "an address without ? and #"),
-        *((read_slug, text, "small letters, digits, - and _") for text in ("Base", "a/b", "a b", "\u00e9", "a" * 101)),
-        *((read_api_key, text, "letters, digits and signs of ASCII, without blanks") for text in NO_API_KEYS),
+        ("WEB_WORKERS", " 64 ", 64),
+        ("WEB_WORKERS", "+1", 1),
+        ("RPC_TIMEOUT_SECONDS", "2", 2.0),
+        ("RPC_TIMEOUT_SECONDS", "5e-1", 0.5),
+        ("DEPLOY_MAX_FEE_GWEI", "0.1", Decimal("0.1")),
+        ("MARKET_DATA", "Off", False),
+        ("DEBUG", "yes", True),
+        ("LOG_LEVEL", "error", "ERROR"),
+        ("SITE_URL", "HTTPS://Host.example:8443/", "https://host.example:8443"),
+        ("SITE_URL", "http://[::1]:8000", "http://[::1]:8000"),
+        ("CORS_ORIGINS", "HTTPS://App.example/, http://[::1]:80", ("https://app.example", "http://[::1]")),
+        ("CORS_ORIGINS", "https://a.example:443,http://b.example:443", ("https://a.example", "http://b.example:443")),
+        ("ALLOWED_HOSTS", "*, .a-b.example, 10.0.0.1, [::1]", ("*", ".a-b.example", "10.0.0.1", "[::1]")),
+        ("WEB_HOST", "::1", "::1"),
+        ("ANVIL", sys.executable, Path(sys.executable)),
+        ("SECRET_KEY", "x" * 50, "x" * 50),
+        ("SOCIAL_BASE_URL", " http://127.0.0.1:8000/api/v2/ ", "http://127.0.0.1:8000/api/v2"),
+        ("OUTBOUND_ALLOWED_NETWORKS", "10.0.0.5, fd00::/8", (ip_network("10.0.0.5/32"), ip_network("fd00::/8"))),
+        ("IPFS_GATEWAY_URL", "http://10.0.0.5:8080/ipfs/", "http://10.0.0.5:8080/ipfs"),
+        ("IPFS_GATEWAY_URL", " Off ", ""),
+        ("METRICS_TOKEN", "NEYNAR-0f_+/=", "NEYNAR-0f_+/="),
+        ("MARKET_CATEGORY", "pump-fun_2", "pump-fun_2"),
+        ("CHAINS_FILE", " a, ,b,", ("a", "b")),
+        ("CHAINS_FILE", r"a\,b,c", ("a,b", "c")),
     ],
 )
-def test_it_refuses_nonsense_by_name_without_its_value(
-    give: Give, read: Callable[[], Any], nonsense: str, expected: str
-) -> None:
-    give(nonsense)
-    with pytest.raises(ImproperlyConfigured) as refused:
-        read()
-    assert str(refused.value) == f"TRIED has a value that can't be used: expected {expected}"
+def test_it_reads_what_can_be_used(name: str, text: str, value: Any) -> None:
+    assert getattr(read_variables(Environment, {name: text}), name) == value
 
 
-def test_it_refuses_a_secret_that_is_given_twice(give: Give, tmp_path: Path) -> None:
-    (tmp_path / "secret").write_text("from the file")
-    give("from the variable")
-    os.environ["TRIED_FILE"] = str(tmp_path / "secret")
-    with pytest.raises(ImproperlyConfigured, match="^TRIED .* expected either TRIED or TRIED_FILE, not both$"):
-        variables.env_secret("TRIED")
+def test_it_reads_variables_of_chains(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text(f"{KEY}\n{OTHER_KEY}\n")
+    given = read_variables(
+        Environment,
+        {
+            "RPC_URLS_8453": "https://one.example/key, http://two.example",
+            "RPC_URLS_1": " ",
+            "RPC_WS_URL_8453": "wss://node.example/key",
+            "FOLLOW_FROM_8453": "0",
+            "DEPLOYER_KEYS_1": f" {OTHER_KEY}, {KEY} ",
+            "DEPLOYER_KEYS_8453_FILE": f" {tmp_path / 'keys'} ",
+            "DEPLOYER_KEYS_5": " ",
+            "DEPLOYER_KEYSTORES_1": "/a b/c\\,d, e",
+            "DEPLOYER_REMOTE_1": f"{ADDRESS}, {ADDRESS.lower()}",
+            "DEPLOY_MAX_FEE_GWEI_8453": "0.1",
+        },
+    )
+    assert given.RPC_URLS == {8453: ("https://one.example/key", "http://two.example")}
+    assert (given.RPC_WS_URLS, given.FOLLOW_FROM) == ({8453: "wss://node.example/key"}, {8453: 0})
+    revealed = {chain_id: [key.reveal() for key in keys] for chain_id, keys in given.DEPLOYER_KEYS.items()}
+    assert revealed == {1: [OTHER_KEY[2:], KEY], 8453: [KEY, OTHER_KEY[2:]]}
+    keystores, addresses, fees = given.DEPLOYER_KEYSTORES, given.DEPLOYER_REMOTE, given.DEPLOY_MAX_FEES_GWEI
+    assert keystores == {1: (Path("/a b/c,d"), Path("e"))}
+    assert addresses == {1: (ADDRESS, ADDRESS.lower())}
+    assert fees == {8453: Decimal("0.1")}
 
 
-def test_it_refuses_a_secret_file_that_it_cannot_read(give: Give, tmp_path: Path) -> None:
-    binary = tmp_path / "binary"
-    binary.write_bytes(b"\xff\xfe\x00")
-    for path in (tmp_path / "missing", tmp_path, binary):
-        os.environ["TRIED_FILE"] = str(path)
-        with pytest.raises(ImproperlyConfigured, match="^TRIED_FILE .* expected the path of a readable text file$"):
-            variables.env_secret("TRIED")
+@pytest.mark.parametrize("name", ["SECRET_KEY", "METRICS_TOKEN", "DEPLOYER_KEYS_1"])
+def test_a_secret_is_the_variable_or_the_content_of_a_file(tmp_path: Path, name: str) -> None:
+    secret, file = tmp_path / "secret", f"{name}_FILE"
+    secret.write_text(f"{KEY}\n")
+    assert as_texts(read_variables(Environment, {file: str(secret)})) == as_texts(
+        read_variables(Environment, {name: KEY})
+    )
+    with pytest.raises(ImproperlyConfigured, match=f"^{name} .* expected either {name} or {file}, not both$"):
+        read_variables(Environment, {name: KEY, file: str(secret)})
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    for path in (tmp_path / "missing", tmp_path, tmp_path / "binary"):
+        with pytest.raises(ImproperlyConfigured, match=f"^{file} .* expected the path of a readable text file$"):
+            read_variables(Environment, {file: str(path)})
+    secret.write_text("s3cret key")
+    with pytest.raises(ImproperlyConfigured, match=f"^{name} has a value that can't be used"):
+        read_variables(Environment, {file: str(secret)})
+
+
+def test_a_secret_is_shown_only_by_reveal() -> None:
+    secret = Secret(KEY)
+    given = read_variables(Environment, {"SECRET_KEY": KEY, "RPC_URLS_1": f"https://node.example/{KEY}"})
+    for shown in (repr(secret), str(secret), f"{secret:}", pprint.pformat([secret]), repr(given)):
+        assert KEY not in shown
+    with pytest.raises(TypeError, match="can't be pickled"):
+        pickle.dumps(secret)
+    with pytest.raises(TypeError):
+        json.dumps(secret)
+    assert secret.reveal() == KEY and secret and not Secret("")
+
+
+def test_the_example_has_every_variable_with_its_default() -> None:
+    example = dict(re.findall(r"^#([A-Z0-9_]+)=(.*)$", (BASE_DIR / ".env.example").read_text(), re.MULTILINE))
+    issuers = {name for name in example if name.startswith("OIDC_EXAMPLE_")}
+    of_chains = {field.metadata.get("chain_prefix", field.name): field for field in attrs.fields(Environment)}
+    named = {name if name in of_chains else name.removesuffix("8453") for name in example.keys() - issuers}
+    assert named == set(of_chains)
+    assert [issuer.issuer for issuer in read_issuers(example)][1:] == [example["OIDC_EXAMPLE_ISSUER"]]
+    given = read_variables(Environment, example)
+    for field in attrs.fields(Environment):
+        if isinstance(field.default, str) and field.default:
+            assert getattr(given, field.name) == getattr(read_variables(Environment, {}), field.name), field.name
+
+
+def test_the_guide_has_every_variable() -> None:
+    guide = (BASE_DIR / "docs" / "configuration.md").read_text()
+    for field in attrs.fields(Environment):
+        prefix = field.metadata.get("chain_prefix")
+        assert f"`{prefix}<chainId>`" in guide if prefix else re.search(f"`{field.name}[`=]", guide), field.name
 
 
 @pytest.fixture
@@ -238,8 +254,8 @@ def test_it_refuses_an_env_file_that_is_no_file(env_file: Path) -> None:
 def test_every_command_refuses_an_env_file_of_another_encoding_in_one_line(tmp_path: Path, command: list[str]) -> None:
     # The file is read from the directory of the sources: a copy of those that are read until then.
     for package in ("config", "development"):
-        shutil.copytree(variables.BASE_DIR / package, tmp_path / package, ignore=shutil.ignore_patterns("node_modules"))
-    shutil.copy(variables.BASE_DIR / "manage.py", tmp_path)
+        shutil.copytree(BASE_DIR / package, tmp_path / package, ignore=shutil.ignore_patterns("node_modules"))
+    shutil.copy(BASE_DIR / "manage.py", tmp_path)
     (tmp_path / ".env").write_bytes("PORT=8000\nLOG_LEVEL=caf\u00e9\n".encode("latin-1"))
     done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (1, "launchboard: .env can't be read: expected UTF-8 text\n")
@@ -325,7 +341,7 @@ def test_it_refuses_a_local_directory_that_cannot_be_made(place: str) -> None:
     environment = os.environ | dict.fromkeys(("DATABASE_URL", "REDIS_URL", "SECRET_KEY"), "")
     done = subprocess.run(
         [sys.executable, "manage.py", "check"],
-        cwd=variables.BASE_DIR,
+        cwd=BASE_DIR,
         env=environment | {"LAUNCHBOARD_LOCAL": place},
         capture_output=True,
         text=True,
@@ -337,126 +353,10 @@ def test_it_refuses_a_local_directory_that_cannot_be_made(place: str) -> None:
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("suffix", ["", "base", "08453", "0", "-1", "1" * 19])
-def test_it_refuses_node_addresses_whose_name_ends_in_no_chain_id(suffix: str) -> None:
-    with pytest.raises(ImproperlyConfigured, match=f"^RPC_URLS_{suffix} .* such as RPC_URLS_8453$"):
-        chain_variables.env_rpc_urls({f"RPC_URLS_{suffix}": "https://node.example"})
-
-
-def test_it_refuses_node_addresses_of_another_scheme_without_showing_them() -> None:
-    with pytest.raises(ImproperlyConfigured) as refused:
-        chain_variables.env_rpc_urls({"RPC_URLS_1": "https://node.example,wss://node.example/s3cret"})
-    assert "RPC_URLS_1" in str(refused.value)
-    assert "s3cret" not in str(refused.value)
-
-
-def test_it_refuses_node_addresses_that_are_only_commas() -> None:
-    with pytest.raises(ImproperlyConfigured, match="^RPC_URLS_1 .* expected an address, or several with commas"):
-        chain_variables.env_rpc_urls({"RPC_URLS_1": " , "})
-
-
-@pytest.mark.parametrize(
-    ("read", "default"),
-    [
-        (read_int, 7),
-        (read_float, 0.5),
-        (read_bool, True),
-        (read_choice, "INFO"),
-        (read_origin, "http://default"),
-        (read_origins, ()),
-        (read_hosts, ("localhost",)),
-        (read_ip_address, "127.0.0.1"),
-        (read_program, None),
-        (read_long_secret, "default"),
-        (read_url, "https://default.example/v2"),
-        (read_networks, ()),
-        (read_gateway, "https://default.example/ipfs"),
-        (read_api_key, ""),
-        (read_slug, ""),
-        (read_list, ("one",)),
-    ],
-)
-def test_an_unset_empty_or_blank_variable_has_its_default(give: Give, read: Callable[[], Any], default: Any) -> None:
-    assert read() == default
-    for text in ("", "  "):
-        give(text)
-        assert read() == default
-
-
-@pytest.mark.parametrize(
-    ("read", "text", "value"),
-    [
-        (read_int, " 10 ", 10),
-        (read_int, "1", 1),
-        (read_float, "2", 2.0),
-        (read_bool, "Off", False),
-        (read_bool, "yes", True),
-        (read_choice, "error", "ERROR"),
-        (read_float, "5e-1", 0.5),
-        (read_origin, "HTTPS://Host.example:8443/", "https://host.example:8443"),
-        (read_origin, "http://[::1]:8000", "http://[::1]:8000"),
-        (read_origins, "HTTPS://App.example/, http://[::1]:80", ("https://app.example", "http://[::1]")),
-        (read_origins, "https://a.example:443,http://a.example:443", ("https://a.example", "http://a.example:443")),
-        (
-            read_hosts,
-            "*, .a-b.example, localhost, 10.0.0.1, [::1]",
-            ("*", ".a-b.example", "localhost", "10.0.0.1", "[::1]"),
-        ),
-        (read_ip_address, "::1", "::1"),
-        (read_program, sys.executable, Path(sys.executable)),
-        (read_long_secret, "x" * 50, "x" * 50),
-        (read_url, " http://127.0.0.1:8000/api/v2/ ", "http://127.0.0.1:8000/api/v2"),
-        (read_url, "https://host.example", "https://host.example"),
-        (read_networks, "10.0.0.5, fd00::/8", (ip_network("10.0.0.5/32"), ip_network("fd00::/8"))),
-        (read_gateway, "http://10.0.0.5:8080/ipfs/", "http://10.0.0.5:8080/ipfs"),
-        (read_gateway, " Off ", ""),
-        (read_api_key, "NEYNAR-0f_+/=", "NEYNAR-0f_+/="),
-        (read_slug, "pump-fun_2", "pump-fun_2"),
-        (read_list, " a, ,b,", ("a", "b")),
-        (read_list, r"a\,b,c", ("a,b", "c")),
-    ],
-)
-def test_it_reads_what_can_be_used(give: Give, read: Callable[[], Any], text: str, value: Any) -> None:
-    give(text)
-    assert read() == value
-
-
-def test_a_secret_is_the_variable_or_the_content_of_the_file(give: Give, tmp_path: Path) -> None:
-    assert variables.env_secret("TRIED", "default") == "default"
-    give("from the variable")
-    assert variables.env_secret("TRIED") == "from the variable"
-    give("")
-    (tmp_path / "secret").write_text("from the file\n")
-    os.environ["TRIED_FILE"] = str(tmp_path / "secret")
-    assert variables.env_secret("TRIED") == "from the file"
-
-
-def test_node_addresses_are_found_by_chain_in_their_order() -> None:
-    environment = {
-        "RPC_URLS_8453": "https://one.example/key, http://two.example",
-        "RPC_URLS_31337": "http://127.0.0.1:8545",
-        "RPC_URLS_1": " ",
-        "OTHER": "https://three.example",
+def as_texts(given: Environment) -> dict[str, str]:
+    """Return all values as text, with those of secrets."""
+    found = attrs.asdict(given, recurse=False)
+    found["DEPLOYER_KEYS"] = {
+        chain_id: [key.reveal() for key in keys] for chain_id, keys in given.DEPLOYER_KEYS.items()
     }
-    assert chain_variables.env_rpc_urls(environment) == {
-        8453: ("https://one.example/key", "http://two.example"),
-        31337: ("http://127.0.0.1:8545",),
-    }
-
-
-@pytest.mark.parametrize("url", ["https://node.example", "ws://", "node.example"])
-def test_it_refuses_a_websocket_url_that_is_none(url):
-    with pytest.raises(ImproperlyConfigured, match=r"RPC_WS_URL_1 .*ws:// or wss://"):
-        chain_variables.env_websocket_urls({"RPC_WS_URL_1": url})
-
-
-@pytest.mark.parametrize("number", ["-1", "latest", "0x10", "1.5", "9" * 19])
-def test_it_refuses_a_first_block_that_is_no_number_of_a_block(number):
-    with pytest.raises(ImproperlyConfigured, match="FOLLOW_FROM_1 .*number of a block"):
-        chain_variables.env_first_blocks({"FOLLOW_FROM_1": number})
-
-
-def test_it_reads_the_websocket_urls_and_first_blocks_of_chains():
-    environment = {"RPC_WS_URL_8453": "wss://node.example/key", "FOLLOW_FROM_8453": "0", "FOLLOW_FROM_1": ""}
-    assert chain_variables.env_websocket_urls(environment) == {8453: "wss://node.example/key"}
-    assert chain_variables.env_first_blocks(environment) == {8453: 0}
+    return {name: str(value) for name, value in found.items()}

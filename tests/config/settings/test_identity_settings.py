@@ -3,7 +3,7 @@
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.settings.identities import ALGORITHMS, Issuer, env_issuers
+from config.environment.issuers import ALGORITHMS, Issuer, read_issuers
 
 OTHER = {
     "OIDC_ISSUERS": "ONE",
@@ -44,22 +44,22 @@ OTHER = {
 )
 def test_it_refuses_and_names(changes, name):
     with pytest.raises(ImproperlyConfigured, match=f"^{name} has a value that can't be used"):
-        env_issuers(OTHER | changes)
+        read_issuers(OTHER | changes)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8700", "127.8.9.1", "[::1]:8700", "localhost", "LOCALHOST:8700"])
 def test_keys_of_this_machine_may_come_without_encryption(host):
-    (issuer,) = env_issuers(OTHER | {"OIDC_ONE_JWKS_URL": f"http://{host}/jwks.json"})
+    (issuer,) = read_issuers(OTHER | {"OIDC_ONE_JWKS_URL": f"http://{host}/jwks.json"})
     assert issuer.jwks_url == f"http://{host}/jwks.json"
 
 
 def test_no_issuer_is_trusted_without_a_setting():
-    assert env_issuers({}) == ()
-    assert env_issuers({"FARCASTER_AUTH_ORIGIN": "https://auth.example", "OIDC_ONE_ISSUER": "x"}) == ()
+    assert read_issuers({}) == ()
+    assert read_issuers({"FARCASTER_AUTH_ORIGIN": "https://auth.example", "OIDC_ONE_ISSUER": "x"}) == ()
 
 
 def test_domains_make_farcasters_tokens_trusted():
-    assert env_issuers({"FARCASTER_AUTH_DOMAINS": "app.example, www.app.example"}) == (
+    assert read_issuers({"FARCASTER_AUTH_DOMAINS": "app.example, www.app.example"}) == (
         Issuer(
             issuer="https://auth.farcaster.xyz",
             audiences=("app.example", "www.app.example"),
@@ -71,7 +71,7 @@ def test_domains_make_farcasters_tokens_trusted():
 
 
 def test_an_app_makes_privys_tokens_trusted():
-    assert env_issuers({"PRIVY_APP_ID": "abc"}) == (
+    assert read_issuers({"PRIVY_APP_ID": "abc"}) == (
         Issuer(
             issuer="privy.io",
             audiences=("abc",),
@@ -84,7 +84,7 @@ def test_an_app_makes_privys_tokens_trusted():
 
 
 def test_others_are_trusted_as_they_are_set():
-    usual = env_issuers(OTHER)[0]
+    usual = read_issuers(OTHER)[0]
     assert usual == Issuer(
         issuer="https://auth.example/",
         audiences=("launchboard",),
@@ -92,5 +92,5 @@ def test_others_are_trusted_as_they_are_set():
         algorithms=ALGORITHMS,
         subject="id",
     )
-    own = env_issuers(OTHER | {"OIDC_ONE_ALGORITHMS": "EdDSA", "OIDC_ONE_SUBJECT": "fid", "PRIVY_APP_ID": "a"})[1]
+    own = read_issuers(OTHER | {"OIDC_ONE_ALGORITHMS": "EdDSA", "OIDC_ONE_SUBJECT": "fid", "PRIVY_APP_ID": "a"})[1]
     assert (own.algorithms, own.subject) == (("EdDSA",), "fid")

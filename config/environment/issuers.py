@@ -1,0 +1,86 @@
+"""Issuers of users' tokens: those of the environment, and the meaning of their claims."""
+
+import os
+from collections.abc import Mapping
+from typing import Literal
+
+from attrs import frozen
+
+from config.environment import kinds
+from config.environment.model import IssuerVariables
+from config.environment.variables import Parser, Value, invalid_value, parse_variable, read_variables
+
+# Allowed signature algorithms. A shared secret (HS256) is not allowed: our copy of it could sign, too.
+ALGORITHMS = ("RS256", "ES256", "EdDSA")
+
+SubjectKind = Literal["fid", "id"]
+_KINDS: dict[str, SubjectKind] = {"fid": "fid", "id": "id"}
+
+
+@frozen(kw_only=True)
+class Issuer:
+    """Trusted issuer: the `iss` and `aud` of its tokens, and the URL of its public keys."""
+
+    issuer: str
+    # A token must name one of them.
+    audiences: tuple[str, ...]
+    jwks_url: str
+    algorithms: tuple[str, ...]
+    # Meaning of `sub`: the user's FID, or an opaque id of the issuer.
+    subject: SubjectKind
+    # Whether a token may contain a FID besides its subject, in `linked_accounts` as Privy's identity tokens do.
+    links_accounts: bool = False
+
+
+def read_issuers(environment: Mapping[str, str] | None = None) -> tuple[Issuer, ...]:
+    """Return the issuers in the environment. Raises ImproperlyConfigured, also for a duplicate `iss`."""
+    environment = os.environ if environment is None else environment
+    given = read_variables(IssuerVariables, environment)
+    found = [_other(name, environment) for name in given.OIDC_ISSUERS]
+    if given.PRIVY_APP_ID:
+        found.insert(0, _privy(given))
+    if given.FARCASTER_AUTH_DOMAINS:
+        found.insert(0, _farcaster(given))
+    if len({issuer.issuer for issuer in found}) < len(found):
+        raise invalid_value("OIDC_ISSUERS", "issuers each of which is named once")
+    return tuple(found)
+
+
+def _farcaster(given: IssuerVariables) -> Issuer:
+    """Return the issuer of Quick Auth: https://miniapps.farcaster.xyz/docs/sdk/quick-auth."""
+    return Issuer(
+        issuer=given.FARCASTER_AUTH_ORIGIN,
+        audiences=given.FARCASTER_AUTH_DOMAINS,
+        jwks_url=f"{given.FARCASTER_AUTH_ORIGIN}/.well-known/jwks.json",
+        algorithms=("RS256", "EdDSA"),
+        subject="fid",
+    )
+
+
+def _privy(given: IssuerVariables) -> Issuer:
+    """Return Privy's issuer: https://docs.privy.io/authentication/user-authentication/access-tokens."""
+    return Issuer(
+        issuer="privy.io",
+        audiences=(given.PRIVY_APP_ID,),
+        jwks_url=given.PRIVY_JWKS_URL or f"https://api.privy.io/v1/apps/{given.PRIVY_APP_ID}/jwks.json",
+        algorithms=("ES256",),
+        subject="id",
+        links_accounts=True,
+    )
+
+
+def _other(name: str, environment: Mapping[str, str]) -> Issuer:
+    def read(part: str, parse: Parser[Value], default: str = "") -> Value:
+        variable = f"OIDC_{name}_{part}"
+        return parse_variable(variable, environment.get(variable, "").strip() or default, parse)
+
+    algorithm = kinds.matching("|".join(ALGORITHMS))
+    several_algorithms = f"one or more of {', '.join(ALGORITHMS)}, with commas between them"
+    return Issuer(
+        issuer=read("ISSUER", kinds.matching(".{1,200}", "what its tokens have as iss, of at most 200 characters")),
+        # Without it, a token for any other service would be accepted here.
+        audiences=read("AUDIENCE", kinds.several(str, "what its tokens for this service have as aud", at_least=1)),
+        algorithms=read("ALGORITHMS", kinds.several(algorithm, several_algorithms), ",".join(ALGORITHMS)),
+        subject=read("SUBJECT", kinds.expecting("fid or id")(lambda text: _KINDS[text]), "id"),
+        jwks_url=read("JWKS_URL", kinds.keys_url),
+    )

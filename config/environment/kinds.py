@@ -1,0 +1,261 @@
+"""Kinds of environment variables: parsers of texts, which raise UnusableValueError with what is expected."""
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from config.environment.secret import Secret
+from config.environment.variables import Parser, UnusableValueError
+
+Number = TypeVar("Number", int, float, Decimal)
+Value = TypeVar("Value")
+
+_SWITCH = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "false", "no", "off"), False)
+# Python's own parsers also accept digits of other scripts, and underscores between digits.
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
+_DECIMAL_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_ORIGIN = "http:// or https://, a host and perhaps a port, and nothing after them"
+_NO_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f]")
+# Host names that Django accepts, label by label.
+_HOST_NAME = re.compile(r"(?=.{1,253}$)(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*", re.IGNORECASE)
+# Order of secp256k1: a private key is a number from 1 up to below it.
+_CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+
+
+def expecting(expected: str) -> Callable[[Callable[[str], Value]], Parser[Value]]:
+    """Return a decorator that turns a parser's errors into UnusableValueError with what is expected."""
+
+    def decorate(parse: Callable[[str], Value]) -> Parser[Value]:
+        def parse_or_explain(text: str) -> Value:
+            try:
+                return parse(text)
+            except (ValueError, ArithmeticError, LookupError) as error:
+                raise UnusableValueError(expected) from error
+
+        return parse_or_explain
+
+    return decorate
+
+
+def whole_number(minimum: int, maximum: int) -> Parser[int]:
+    """Return the parser of integers within the two limits, both included."""
+    return _number(int, _WHOLE_NUMBER, minimum, maximum, f"a whole number from {minimum} to {maximum}")
+
+
+def number(minimum: float, maximum: float) -> Parser[float]:
+    """Return the parser of floats within the two limits, both included."""
+    return _number(float, _DECIMAL_NUMBER, minimum, maximum, f"a number from {minimum} to {maximum}")
+
+
+def amount(minimum: Decimal, maximum: Decimal) -> Parser[Decimal]:
+    """Return the parser of exact decimals within the two limits, both included."""
+    return _number(Decimal, _DECIMAL_NUMBER, minimum, maximum, f"a number from {minimum} to {maximum}")
+
+
+def _number(
+    read: Callable[[str], Number], form: re.Pattern[str], minimum: Number, maximum: Number, expected: str
+) -> Parser[Number]:
+    @expecting(expected)
+    def parse(text: str) -> Number:
+        # Python parses at most 4300 digits, and raises ValueError for more.
+        if not form.fullmatch(text) or not minimum <= (value := read(text)) <= maximum:
+            raise ValueError
+        return value
+
+    return parse
+
+
+# Its limit is above any chain's height, and within PostgreSQL's integers.
+block_number = _number(int, re.compile("[0-9]+"), 0, 2**62, "the number of a block")
+
+
+@expecting("true or false")
+def switch(text: str) -> bool:
+    """Parse true/false, yes/no, on/off or 1/0, in any case."""
+    return _SWITCH[text.lower()]
+
+
+def choice(*choices: str) -> Parser[str]:
+    """Return the parser of one of the choices, in any case; its value is spelled as here."""
+    spelled = {choice.lower(): choice for choice in choices}
+    return expecting(f"one of {', '.join(choices)}")(lambda text: spelled[text.lower()])
+
+
+def matching(pattern: str, expected: str = "") -> Parser[str]:
+    """Return the parser of texts of this pattern; within `several`, the sentence is that of `several`."""
+
+    @expecting(expected)
+    def parse(text: str) -> str:
+        if not re.fullmatch(pattern, text, re.DOTALL):
+            raise ValueError
+        return text
+
+    return parse
+
+
+# A header can contain it.
+api_key = matching(r"[\x21-\x7e]+", "letters, digits and signs of ASCII, without blanks")
+
+
+def several(parse_one: Callable[[str], Value], expected: str, *, at_least: int = 0) -> Parser[tuple[Value, ...]]:
+    """Return the parser of values between commas; `expected` is that of all of them."""
+
+    @expecting(expected)
+    def parse(text: str) -> tuple[Value, ...]:
+        parts = split_list(text)
+        if len(parts) < at_least:
+            raise ValueError
+        return tuple(map(parse_one, parts))
+
+    return parse
+
+
+def split_list(text: str) -> tuple[str, ...]:
+    """Split a text at commas, strip blanks, and drop empty parts. A comma within a part is written `\\,`."""
+    parts = (part.strip().replace("\\,", ",") for part in re.split(r"(?<!\\),", text))
+    return tuple(part for part in parts if part)
+
+
+def join_list(parts: Iterable[str]) -> str:
+    """Return the text that `split_list` splits into these parts."""
+    return ",".join(part.replace(",", "\\,") for part in parts)
+
+
+paths = several(Path, "paths")
+domains = several(matching("[^/]+"), "domains only, such as app.example, without https://")
+# They become part of variables' names.
+names = several(matching("[A-Z][A-Z0-9]{0,29}"), "names of capital letters and digits, with commas between them")
+networks = several(ip_network, "IP addresses or networks, such as 10.0.0.5 or fd00:1::/64, between commas")
+addresses = several(
+    matching("0x[0-9a-fA-F]{40}"),
+    "an address of 40 hex digits after 0x, or several with commas between them",
+    at_least=1,
+)
+
+
+def _host(text: str) -> str:
+    # A leading dot includes subdomains.
+    if text != "*" and not _is_host(text.removeprefix(".")):
+        raise ValueError
+    return text
+
+
+hosts = several(_host, "host names or addresses only, such as example.org, .example.org, 192.0.2.1, [::1] or *")
+
+
+@expecting(_ORIGIN)
+def origin(text: str) -> str:
+    """Parse http:// or https://, a lower-case host and optionally a port; nothing after them."""
+    text = text.lower().removesuffix("/")
+    found = re.fullmatch(r"https?://(\[[^\]]*\]|[^:]*)(?::([0-9]{1,5}))?", text)
+    if not (found and _is_host(found[1]) and 1 <= int(found[2] or 80) <= 65535):
+        raise ValueError
+    return text
+
+
+def _browser_origin(text: str) -> str:
+    # Browsers omit the default port of the scheme.
+    scheme, _, place = origin(text).partition("://")
+    return f"{scheme}://{place.removesuffix(':443' if scheme == 'https' else ':80')}"
+
+
+browser_origins = several(_browser_origin, f"{_ORIGIN}; several with commas between them")
+
+
+@expecting("an IP address, such as 127.0.0.1, 0.0.0.0 or ::1")
+def listening_address(text: str) -> str:
+    """Parse an IPv4 or IPv6 address, the latter without brackets and zone."""
+    ip_address(text)
+    if "%" in text:
+        raise ValueError
+    return text
+
+
+@expecting("the path of an executable file")
+def program(text: str) -> Path:
+    """Parse the path of an executable."""
+    if not (os.path.isfile(text) and os.access(text, os.X_OK)):
+        raise ValueError
+    return Path(text)
+
+
+def url(*schemes: str) -> Parser[str]:
+    """Return the parser of URLs of these schemes."""
+
+    @expecting("an address that starts with " + " or ".join(f"{scheme}://" for scheme in schemes))
+    def parse(text: str) -> str:
+        parts = urlsplit(text)
+        # Accessing the port raises for one beyond 65535.
+        if parts.scheme not in schemes or not parts.hostname or parts.port == 0 or _NO_ADDRESS.search(text):
+            raise ValueError
+        return text
+
+    return parse
+
+
+http_url = url("http", "https")
+
+
+def base_url(text: str) -> str:
+    """Parse an http:// or https:// URL without a query; a trailing slash is removed."""
+    if set(http_url(text)) & set("?#"):
+        raise UnusableValueError("an address without ? and #")
+    return text.rstrip("/")
+
+
+def gateway(text: str) -> str:
+    """Parse a URL as `base_url`; the word off means none, since an empty variable has the default."""
+    return "" if text.lower() == "off" else base_url(text)
+
+
+def keys_url(text: str) -> str:
+    """Parse the URL of an issuer's keys.
+
+    Keys modified in transit would let an attacker be any user: the URL must use https:// or point to this machine.
+    """
+    parts = urlsplit(http_url(text))
+    if parts.scheme != "https" and not _is_this_machine(parts.hostname or ""):
+        raise UnusableValueError(
+            "an address that starts with https://, or with http:// and names this machine: 127.0.0.1"
+        )
+    return text.rstrip("/")
+
+
+def node_urls(text: str) -> tuple[str, ...]:
+    """Parse http:// or https:// URLs between commas, at least one."""
+    parts = several(str.strip, "an address, or several with commas between them", at_least=1)(text)
+    return tuple(map(http_url, parts))
+
+
+@expecting("a private key of 64 hex digits, or several with commas between them")
+def private_keys(text: str) -> tuple[Secret, ...]:
+    """Parse private keys in hex, between commas or one a line in a file."""
+    parts = [part.removeprefix("0x") for part in re.split(r"[\s,]+", text) if part]
+    if not parts or not all(
+        re.fullmatch("[0-9a-fA-F]{64}", part) and 0 < int(part, 16) < _CURVE_ORDER for part in parts
+    ):
+        raise ValueError
+    return tuple(map(Secret, parts))
+
+
+def _is_host(text: str) -> bool:
+    """Return whether the text is a host name, an IPv4 address, or an IPv6 address in brackets."""
+    try:
+        if text.startswith("[") and text.endswith("]"):
+            return "%" not in text and bool(IPv6Address(text[1:-1]))
+        # Text of digits and dots must be an IPv4 address.
+        return bool(IPv4Address(text) if re.fullmatch(r"[0-9.]+", text) else _HOST_NAME.fullmatch(text))
+    except ValueError:
+        return False
+
+
+def _is_this_machine(name: str) -> bool:
+    try:
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
