@@ -31,7 +31,7 @@ from tokens.admin.deployment_fields import admin_link
 from tokens.admin.indexed_search import IndexedSearch
 from tokens.admin.list_filters import ChainFilter
 from tokens.admin.token_fields import pretty_json
-from tokens.deploying import tasks
+from tokens.deploying.enqueueing import enqueue_deployment
 
 _MAX_ERRORS_SHOWN = 5
 
@@ -160,7 +160,7 @@ class PretokenAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
             with transaction.atomic():
                 deployment = conversion.create_deployment(prepared)
                 log_changes(request, [pretoken], "deploy")
-                transaction.on_commit(partial(tasks.enqueue_deployment, deployment.pk))
+                transaction.on_commit(partial(enqueue_deployment, deployment.pk))
         except (PermanentError, RetryableError) as error:
             self.message_user(request, f"Not deployed: {error}", messages.ERROR)
         else:

@@ -98,7 +98,7 @@ def forget_chains() -> Iterator[Callable[[], None]]:
         installed_chains.installed_chain.cache_clear()
         installed_chains.installed_chain_second_node_first.cache_clear()
         installed_chains.installed_solana.cache_clear()
-        installed_signers.installed_signer.cache_clear()
+        installed_signers.installed_signers.cache_clear()
 
     forget()
     yield forget

@@ -90,6 +90,7 @@ ALONE = {
     "development.local_accounts": "called by a management command only",
     "leaderboard.wash.accusation": "imported by the admin site without numpy",
     "tokens.admin.list_filters": "shared by the admin's lists",
+    "tokens.deploying.enqueueing": "imported without the signers",
     "tokens.fees.claimed": "one of the room's three subjects",
     "tokens.installation.address_formats": "imported without the nodes of the settings",
     "tokens.models.expressions": "shared by several models",

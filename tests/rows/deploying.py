@@ -23,7 +23,7 @@ from tokens.deploying.sending import submit, wallets
 from tokens.deploying.sending import watch as watching
 from tokens.deploying.sending.gas import add_gas_reserve
 from tokens.installation.installed_chains import installed_chain
-from tokens.installation.installed_signers import installed_signer
+from tokens.installation.installed_signers import installed_signers
 from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction
 
 # Accounts 3 to 5 of the node.
@@ -191,8 +191,8 @@ def use_wallets(settings: Any) -> Callable[[Sequence[str]], None]:
 
     def use(addresses: Sequence[str]) -> None:
         settings.DEPLOYER_KEYS = {CHAIN_ID: tuple(map(secret_of, addresses))}
-        installed_signer.cache_clear()
-        wallets.refresh_wallets(CHAIN_ID)
+        installed_signers.cache_clear()
+        wallets.refresh_wallets(CHAIN_ID, addresses=installed_signers(CHAIN_ID).keys())
 
     return use
 
@@ -220,4 +220,4 @@ def ground(
     yield there
     there.drop_all()
     there.rpc("evm_revert", mark)
-    installed_signer.cache_clear()
+    installed_signers.cache_clear()

@@ -25,7 +25,7 @@ from tokens.admin.chain_progress import ChainColumn
 from tokens.admin.deployment_fields import VERSIONS, admin_link, attempt_wallet, cost, fieldsets, mined, versions
 from tokens.admin.indexed_search import IndexedSearch, match_deployments
 from tokens.admin.list_filters import ChainFilter
-from tokens.deploying import tasks
+from tokens.deploying.enqueueing import enqueue_deployment
 from tokens.deploying.sending import state_transitions
 from tokens.models import DeployAttempt, Deployment, DeploymentStatus
 
@@ -126,7 +126,7 @@ class DeploymentAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
                     refusals.append(f"{deployment.request_key}: {error}.")
                 else:
                     retried.append(deployment)
-                    transaction.on_commit(partial(tasks.enqueue_deployment, deployment.pk))
+                    transaction.on_commit(partial(enqueue_deployment, deployment.pk))
             log_changes(request, retried, "try again")
         if retried:
             self.message_user(request, f"{len(retried)} enqueued again.", messages.SUCCESS)

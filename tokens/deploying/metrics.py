@@ -10,7 +10,7 @@ from prometheus_client.core import GaugeMetricFamily
 
 from tokens.deploying.sending.wallets import is_low_balance
 from tokens.indexing.metrics import NEWEST
-from tokens.installation.installed_signers import signing_chains
+from tokens.installation.signing_wallets import signing_chains
 from tokens.models import Deployment, DeploymentStatus, DeploySwitch, DeployWallet
 
 _LATELY = timedelta(days=1)

@@ -1,37 +1,25 @@
 """Celery tasks for deployments and deploy wallets.
 
-The state is in rows: a lost message delays a deployment until the next sweep.
+The state is in rows: a lost message delays a deployment until the next sweep. Only workers import this: it loads the
+signers, and others enqueue with `enqueueing`.
 """
 
 import logging
 
-from redis.exceptions import RedisError
-
-from config.celery import app, enqueue_task
+from config.celery import app
 from config.http.errors import PermanentError, RetryableError
 from config.postgresql.advisory_locks import LockHeldError
+from tokens.deploying.enqueueing import enqueue_deployment
 from tokens.deploying.sending import submit, wallets, watch
+from tokens.installation.installed_signers import installed_signers
 
 logger = logging.getLogger(__name__)
 
-# After this time the sweeper submits the deployment.
-SUBMIT_EXPIRES_SECONDS = 30
 # The next runs of the schedule start by then, and would do the same work.
 SWEEP_EXPIRES_SECONDS = 5
 WATCH_EXPIRES_SECONDS = 1
 CONFIRM_EXPIRES_SECONDS = 30
 NOTE_EXPIRES_SECONDS = 30
-
-
-def enqueue_deployment(deployment_id: int) -> None:
-    """Enqueue the submission of a stored deployment; call it after the commit.
-
-    An unavailable broker is no error: the sweeper finds queued deployments.
-    """
-    try:
-        enqueue_task(submit_deployment, deployment_id, expires=SUBMIT_EXPIRES_SECONDS)
-    except RedisError as error:
-        logger.warning("can't enqueue deployment %s: %s", deployment_id, error)
 
 
 @app.task(name="tokens.tasks.submit_deployment")
@@ -113,8 +101,6 @@ def note_deploy_wallets() -> None:
 def note_wallets_of_chain(chain_id: int) -> None:
     """Refresh which wallets of a chain have a signer, and their balances."""
     try:
-        count = wallets.refresh_wallets(chain_id)
+        wallets.refresh_wallets(chain_id, addresses=installed_signers(chain_id).keys())
     except (RetryableError, PermanentError) as error:
         logger.warning("can't refresh the deploy wallets of chain %s: %s", chain_id, error)
-        return
-    logger.debug("refreshed %s deploy wallets of chain %s", count, chain_id)

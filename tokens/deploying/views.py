@@ -13,7 +13,8 @@ from accounts.permissions import PartnerAccess
 from config.api.response_headers import PRIVATE_NO_STORE, public_cache_control
 from config.api.throttling import DeployLimit
 from config.api.views import LimitedView, QueryView
-from tokens.deploying import accept, airdrop_proofs, api_errors, response_bodies, tasks
+from tokens.deploying import accept, airdrop_proofs, api_errors, response_bodies
+from tokens.deploying.enqueueing import enqueue_deployment
 from tokens.deploying.request_keys import is_request_key
 from tokens.deploying.serializers import (
     DEPLOY_BODY,
@@ -74,7 +75,7 @@ class DeployView(DeploymentView, LimitedView):
         if accepted.dry_run:
             return _answer(response_bodies.dry_run_body(accepted.deployment), replayed=accepted.replayed)
         if not accepted.replayed:
-            transaction.on_commit(lambda: tasks.enqueue_deployment(accepted.deployment.pk))
+            transaction.on_commit(lambda: enqueue_deployment(accepted.deployment.pk))
         return _answer(response_bodies.accepted_body(accepted.deployment), replayed=accepted.replayed)
 
 

@@ -1,45 +1,48 @@
-"""Signers of deployments in this installation: keys, key files and remote signers of the settings."""
+"""Signers of deployments in this installation: keys, key files and remote signers of the settings.
+
+Imported only by processes that sign; `signing_wallets` has the addresses for all others.
+"""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from django.conf import settings
 
 from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import SignerRejectedError
-from tokens.chains.evm.transactions.keystores import decrypt_keystore, read_keystore
-from tokens.chains.evm.transactions.signing import JointSigner, LocalSigner, RemoteSigner, Signer
+from tokens.chains.evm.transactions.keystores import read_keystore
+from tokens.chains.evm.transactions.signing import LocalSigner, RemoteSigner, Signer, open_keystore
 
 logger = logging.getLogger(__name__)
 
 
 @cache
-def installed_signer(chain_id: int) -> Signer:
-    """Return all signers of the chain as one; it has no addresses if the settings name none.
+def installed_signers(chain_id: int) -> Mapping[str, Signer]:
+    """Return EIP-55 address -> signer of the chain; empty if the settings name none.
 
-    Created once per process on first use, since a key file takes a second or more to decrypt. A file that can't be
-    decrypted is logged and skipped, so that the other wallets stay usable.
+    Where two signers have the same address, a key is used before a key file, and this before the remote signer. Created
+    once per process on first use, since a key file takes a second or more to decrypt. A file that can't be decrypted is
+    logged and skipped, so that the other wallets stay usable.
     """
-    plain = (bytes.fromhex(key.reveal()) for key in settings.DEPLOYER_KEYS.get(chain_id, ()))
-    signers: list[Signer] = [LocalSigner(plain), LocalSigner(_unlocked(chain_id))]
-    remote = settings.DEPLOYER_REMOTE.get(chain_id, ())
-    if remote and settings.DEPLOYER_SIGNER_URL:
-        addresses = (checksum_address(address) for address in remote)
-        timeout = settings.DEPLOYER_SIGNER_TIMEOUT_SECONDS
-        signers.append(RemoteSigner(settings.DEPLOYER_SIGNER_URL, addresses=addresses, timeout=timeout))
-    return JointSigner(signers)
+    return {signer.address: signer for signer in (*_remote(chain_id), *_unlocked(chain_id), *_plain(chain_id))}
 
 
-def signing_chains() -> set[int]:
-    """Return the EVM chains for which the settings name a signer."""
-    named = {*settings.DEPLOYER_KEYS, *settings.DEPLOYER_KEYSTORES, *settings.DEPLOYER_REMOTE}
-    return named - {settings.SOLANA_CHAIN_ID}
+def _remote(chain_id: int) -> Iterator[Signer]:
+    if settings.DEPLOYER_SIGNER_URL:
+        for address in map(checksum_address, settings.DEPLOYER_REMOTE.get(chain_id, ())):
+            timeout = settings.DEPLOYER_SIGNER_TIMEOUT_SECONDS
+            yield RemoteSigner(settings.DEPLOYER_SIGNER_URL, address=address, timeout=timeout)
 
 
-def _unlocked(chain_id: int) -> Iterator[bytes]:
+def _unlocked(chain_id: int) -> Iterator[Signer]:
     for place, path in enumerate(settings.DEPLOYER_KEYSTORES.get(chain_id, ()), 1):
         try:
-            yield decrypt_keystore(read_keystore(path), password=settings.DEPLOYER_KEYSTORE_PASSWORD.reveal())
+            yield open_keystore(read_keystore(path), password=settings.DEPLOYER_KEYSTORE_PASSWORD.reveal())
         except SignerRejectedError as error:
             logger.error("DEPLOYER_KEYSTORES_%s, file %s: %s", chain_id, place, error)
+
+
+def _plain(chain_id: int) -> Iterator[Signer]:
+    for key in settings.DEPLOYER_KEYS.get(chain_id, ()):
+        yield LocalSigner(bytes.fromhex(key.reveal()))

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from config.http.errors import PermanentError, RetryableError
 from pretokens import conversion
-from tokens.deploying import tasks
+from tokens.deploying.enqueueing import enqueue_deployment
 
 
 class Command(BaseCommand):
@@ -22,6 +22,6 @@ class Command(BaseCommand):
             deployment = conversion.create_deployment(conversion.prepare_launch(options["id"]))
         except (PermanentError, RetryableError) as error:
             raise CommandError(f"Not deployed: {error}") from error
-        transaction.on_commit(lambda: tasks.enqueue_deployment(deployment.pk))
+        transaction.on_commit(lambda: enqueue_deployment(deployment.pk))
         where = f"at {deployment.expected_address} on chain {deployment.chain_id}"
         self.stdout.write(f"Deployment {deployment.request_key} is enqueued; its token will be {where}.")

@@ -13,7 +13,7 @@ from eth_account import Account
 
 from config.environment.secret import Secret
 from config.environment.variables import BASE_DIR
-from tokens.installation.installed_signers import signing_chains
+from tokens.installation.signing_wallets import signing_chains
 
 KEY = "5e" * 32
 ADDRESS = Account.from_key(KEY).address

@@ -13,17 +13,18 @@ from config.environment.secret import Secret
 from development.devchain.anvil import CHAIN_ID
 from tests.nodes.remote_signer import remote_signer
 from tests.rows.factories import DeployAttemptFactory, DeployWalletFactory
-from tokens.chains.errors import NodeUnavailableError, SignerRejectedError
-from tokens.chains.evm.transactions.signing import UnsignedTransaction
+from tokens.chains.errors import NodeUnavailableError
+from tokens.chains.evm.transactions.signing import LocalSigner, RemoteSigner, UnsignedTransaction
 from tokens.deploying import tasks
 from tokens.deploying.sending.wallets import NoWalletError, chains_with_wallets, refresh_wallets, simulation_senders
-from tokens.installation.installed_signers import installed_signer
+from tokens.installation.installed_signers import installed_signers
 from tokens.models import DeployWallet
 
 pytestmark = pytest.mark.django_db
 
 KEY, OTHER_KEY = "5e" * 32, "6f" * 32
 ADDRESS, OTHER = Account.from_key(KEY).address, Account.from_key(OTHER_KEY).address
+REMOTE = "0x" + "11" * 20
 COIN = 10**18
 LOW = "balance: less than 0.05 of the native coin is left"
 
@@ -43,6 +44,11 @@ def fund(launchpad, address, wei):
     launchpad.rpc("anvil_setBalance", address, hex(wei))
 
 
+def refresh():
+    """Store what the signers of this process have, as the worker's task does."""
+    refresh_wallets(CHAIN_ID, addresses=installed_signers(CHAIN_ID).keys())
+
+
 def rows():
     return {
         wallet.address: (wallet.signable, wallet.balance, wallet.trouble)
@@ -58,7 +64,7 @@ def test_no_wallet_sends_where_no_signer_is_set(launchpad):
 
 def test_a_wallet_that_is_paused_or_without_a_key_does_not_send(launchpad, signed_by):
     signed_by(KEY, OTHER_KEY)
-    refresh_wallets(CHAIN_ID)
+    refresh()
     DeployWallet.objects.filter(address=ADDRESS).update(enabled=False)
     DeployWallet.objects.filter(address=OTHER).update(signable=False)
     with pytest.raises(NoWalletError):
@@ -70,15 +76,20 @@ def test_rows_are_there_though_no_node_answers(launchpad, settings, signed_by, u
     settings.RPC_PATIENCE_SECONDS = 0.1
     signed_by(KEY)
     with pytest.raises(NodeUnavailableError):
-        refresh_wallets(CHAIN_ID)
+        refresh()
     assert rows() == {ADDRESS: (True, None, "")}
     assert simulation_senders(CHAIN_ID)[0] == ADDRESS
 
 
-def test_the_first_need_notes_the_wallets(launchpad, signed_by):
+def test_the_first_need_notes_the_wallets(launchpad, settings, signed_by, tmp_path):
+    files = [tmp_path / "keystore.json", tmp_path / "missing"]
+    files[0].write_text(json.dumps({"version": 3, "crypto": {}, "address": OTHER[2:].lower()}))
+    settings.DEPLOYER_KEYSTORES = {CHAIN_ID: files}
+    settings.DEPLOYER_REMOTE, settings.DEPLOYER_SIGNER_URL = {CHAIN_ID: (REMOTE.lower(),)}, "http://127.0.0.1:9"
     signed_by(KEY)
+    fund(launchpad, ADDRESS, COIN)
     assert simulation_senders(CHAIN_ID)[0] == ADDRESS
-    assert rows().keys() == {ADDRESS}
+    assert rows().keys() == {ADDRESS, OTHER, REMOTE}
 
 
 def test_a_simulation_comes_from_the_richest(launchpad, signed_by):
@@ -87,7 +98,7 @@ def test_a_simulation_comes_from_the_richest(launchpad, signed_by):
     fund(launchpad, OTHER, 3 * COIN)
     assert simulation_senders(CHAIN_ID)[0] == OTHER
     fund(launchpad, ADDRESS, 4 * COIN)
-    assert refresh_wallets(CHAIN_ID) == 2
+    refresh()
     assert simulation_senders(CHAIN_ID)[0] == ADDRESS
 
 
@@ -95,13 +106,13 @@ def test_a_balance_that_is_low_is_alerted_once_until_it_is_higher(launchpad, sig
     signed_by(KEY)
     fund(launchpad, ADDRESS, COIN // 20 - 1)
     with caplog.at_level(logging.INFO):
-        refresh_wallets(CHAIN_ID)
+        refresh()
         fund(launchpad, ADDRESS, COIN // 100)
-        refresh_wallets(CHAIN_ID)
+        refresh()
     assert rows() == {ADDRESS: (True, Decimal(COIN // 100), LOW)}
     assert [record.getMessage() for record in caplog.records] == [f"chain {CHAIN_ID}, wallet {ADDRESS}: {LOW}"]
     fund(launchpad, ADDRESS, COIN // 20)
-    refresh_wallets(CHAIN_ID)
+    refresh()
     assert rows() == {ADDRESS: (True, Decimal(COIN // 20), "")}
 
 
@@ -109,26 +120,30 @@ def test_a_wallet_whose_key_is_gone_is_kept_and_sends_no_more(launchpad, signed_
     signed_by(KEY, OTHER_KEY)
     fund(launchpad, ADDRESS, 0)
     fund(launchpad, OTHER, COIN)
-    refresh_wallets(CHAIN_ID)
+    refresh()
     signed_by(OTHER_KEY)
-    refresh_wallets(CHAIN_ID)
+    refresh()
     assert rows() == {ADDRESS: (False, Decimal(0), ""), OTHER: (True, Decimal(COIN), "")}
     assert simulation_senders(CHAIN_ID)[0] == OTHER
     signed_by()
     assert chains_with_wallets() == {CHAIN_ID}
-    refresh_wallets(CHAIN_ID)
+    refresh()
     with pytest.raises(NoWalletError):
         simulation_senders(CHAIN_ID)
+    # Its key is back: the worker, which opens the signers, enables it.
     signed_by(KEY)
+    with pytest.raises(NoWalletError):
+        simulation_senders(CHAIN_ID)
+    refresh()
     assert simulation_senders(CHAIN_ID)[0] == ADDRESS
 
 
 def test_recording_keeps_what_operators_and_senders_wrote(launchpad, signed_by):
     signed_by(KEY)
-    refresh_wallets(CHAIN_ID)
+    refresh()
     DeployWallet.objects.update(enabled=False, next_nonce=7, trouble="fees: too high")
     fund(launchpad, ADDRESS, COIN)
-    refresh_wallets(CHAIN_ID)
+    refresh()
     wallet = DeployWallet.objects.get()
     assert (wallet.enabled, wallet.next_nonce, wallet.trouble) == (False, 7, "fees: too high")
 
@@ -140,13 +155,13 @@ def test_a_key_file_that_does_not_open_is_skipped_and_reported(settings, signed_
     settings.DEPLOYER_KEYSTORES = {CHAIN_ID: (wrong, right, tmp_path / "missing")}
     settings.DEPLOYER_KEYSTORE_PASSWORD = Secret("s3cret")
     signed_by()
-    assert installed_signer(CHAIN_ID).addresses == {OTHER}
+    assert installed_signers(CHAIN_ID).keys() == {OTHER}
     assert [record.getMessage() for record in caplog.records] == [
         f"DEPLOYER_KEYSTORES_{CHAIN_ID}, file 1: the keystore of {ADDRESS} does not open with the password",
         f"DEPLOYER_KEYSTORES_{CHAIN_ID}, file 3: the file can't be read: No such file or directory",
     ]
     # Not again: each attempt takes seconds.
-    assert installed_signer(CHAIN_ID).addresses == {OTHER}
+    assert installed_signers(CHAIN_ID).keys() == {OTHER}
     assert len(caplog.records) == 2
 
 
@@ -162,7 +177,7 @@ def test_a_key_file_that_is_damaged_is_left_out(settings, signed_by, tmp_path, c
     settings.DEPLOYER_KEYSTORES = {CHAIN_ID: (file,)}
     settings.DEPLOYER_KEYSTORE_PASSWORD = Secret("s3cret")
     signed_by()
-    assert installed_signer(CHAIN_ID).addresses == set()
+    assert not installed_signers(CHAIN_ID)
     assert "does not open with the password" in caplog.text
 
 
@@ -172,10 +187,18 @@ def test_a_key_file_that_holds_another_key_than_it_states_is_skipped(settings, s
     settings.DEPLOYER_KEYSTORES = {CHAIN_ID: (file,)}
     settings.DEPLOYER_KEYSTORE_PASSWORD = Secret("s3cret")
     signed_by()
-    assert installed_signer(CHAIN_ID).addresses == set()
+    assert not installed_signers(CHAIN_ID)
     assert caplog.messages == [
         f"DEPLOYER_KEYSTORES_{CHAIN_ID}, file 1: the keystore of {OTHER} holds the key of another address"
     ]
+
+
+def test_of_two_signers_with_one_address_the_key_signs(settings, signed_by):
+    settings.DEPLOYER_REMOTE = {CHAIN_ID: (ADDRESS.lower(), OTHER)}
+    settings.DEPLOYER_SIGNER_URL = "http://127.0.0.1:9"
+    signed_by(KEY)
+    kinds = {address: type(signer) for address, signer in installed_signers(CHAIN_ID).items()}
+    assert kinds == {ADDRESS: LocalSigner, OTHER: RemoteSigner}
 
 
 def test_keys_key_files_and_a_remote_signer_sign_what_the_chain_takes(launchpad, settings, signed_by, tmp_path):
@@ -188,7 +211,8 @@ def test_keys_key_files_and_a_remote_signer_sign_what_the_chain_takes(launchpad,
         settings.DEPLOYER_REMOTE = {CHAIN_ID: (signer.addresses[0].lower(),)}
         settings.DEPLOYER_SIGNER_URL = signer.url
         signed_by(keys[0])
-        assert refresh_wallets(CHAIN_ID) == 3
+        refresh()
+        assert len(rows()) == 3
         for key in keys:
             address = Account.from_key(key).address
             fund(launchpad, address, COIN)
@@ -202,11 +226,9 @@ def test_keys_key_files_and_a_remote_signer_sign_what_the_chain_takes(launchpad,
                 max_fee=10 * 10**9,
                 priority_fee=10**9,
             )
-            signed = installed_signer(CHAIN_ID).sign(tx, address=address)
+            signed = installed_signers(CHAIN_ID)[address].sign(tx)
             assert launchpad.rpc("eth_sendRawTransaction", "0x" + signed.raw.hex()) == signed.tx_hash
             assert launchpad.web3.eth.get_transaction(signed.tx_hash)["from"] == address
-    with pytest.raises(SignerRejectedError):
-        installed_signer(CHAIN_ID).sign(tx, address=OTHER)
 
 
 def test_the_task_notes_each_chain(launchpad, signed_by, queue):

@@ -28,7 +28,7 @@ from tokens.deploying.sending.submit import SubmissionDeferredError, submit_depl
 from tokens.deploying.sending.watch import confirm_chain, watch_chain
 from tokens.indexing.index_requests import index_transaction
 from tokens.installation.installed_chains import installed_chain
-from tokens.installation.installed_signers import installed_signer
+from tokens.installation.installed_signers import installed_signers
 from tokens.models import DeploymentStatus, Token
 
 # Account 6 of the node, which is not on the presale contract's allow-list.
@@ -125,7 +125,7 @@ def fetch(client, deploy_key, contracts, settings) -> Iterator[Callable[..., dic
     """Send a request with a partner's key, a body by POST, with the deployer's wallet as ours; return its JSON."""
     settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(DEPLOYER_KEY),)}
     settings.DEPLOYER_KEYSTORES, settings.DEPLOYER_REMOTE = {}, {}
-    installed_signer.cache_clear()
+    installed_signers.cache_clear()
 
     def answer(path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         if body is None:
@@ -136,7 +136,7 @@ def fetch(client, deploy_key, contracts, settings) -> Iterator[Callable[..., dic
         return parsed
 
     yield answer
-    installed_signer.cache_clear()
+    installed_signers.cache_clear()
 
 
 SALE = {
@@ -237,8 +237,8 @@ def test_an_order_goes_from_its_body_to_the_token_that_a_buyer_launched(fetch, c
 def test_whichever_wallet_may_start_presales_does(fetch, contracts, settings):
     # One of the two is on the contract's allow-list; both are as rich.
     settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY), Secret(DEPLOYER_KEY))}
-    installed_signer.cache_clear()
-    wallets.refresh_wallets(CHAIN_ID)
+    installed_signers.cache_clear()
+    wallets.refresh_wallets(CHAIN_ID, addresses=installed_signers(CHAIN_ID).keys())
     models.DeployWallet.objects.filter(address=STRANGER).update(balance=10**24)
     accepted = fetch("/api/tokens/deploy", orders.order(presale=SALE))
     assert accepted["success"], accepted
@@ -251,8 +251,8 @@ def test_whichever_wallet_may_start_presales_does(fetch, contracts, settings):
 
 def test_an_order_waits_while_the_only_wallet_that_may_start_presales_is_switched_off(fetch, contracts, settings):
     settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY), Secret(DEPLOYER_KEY))}
-    installed_signer.cache_clear()
-    wallets.refresh_wallets(CHAIN_ID)
+    installed_signers.cache_clear()
+    wallets.refresh_wallets(CHAIN_ID, addresses=installed_signers(CHAIN_ID).keys())
     accepted = fetch("/api/tokens/deploy", orders.order(presale=SALE))
     able = models.DeployWallet.objects.filter(address=DEPLOYER)
     able.update(enabled=False)
@@ -265,7 +265,7 @@ def test_an_order_waits_while_the_only_wallet_that_may_start_presales_is_switche
 
 def test_an_order_is_refused_where_no_wallet_may_start_presales(fetch, settings):
     settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY),)}
-    installed_signer.cache_clear()
+    installed_signers.cache_clear()
     refused = fetch("/api/tokens/deploy", orders.order(presale=SALE))
     assert (refused["success"], refused["details"][0]["field"]) == (False, "presale")
     assert not models.Deployment.objects.exists()
@@ -300,8 +300,8 @@ def test_of_several_wallets_one_that_may_start_it_signs(fetch, contracts, settin
     fetch("/api/tokens/deploy", orders.order(presale=SALE))
     row = models.Deployment.objects.get()
     settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY), Secret(DEPLOYER_KEY))}
-    installed_signer.cache_clear()
-    wallets.refresh_wallets(CHAIN_ID)
+    installed_signers.cache_clear()
+    wallets.refresh_wallets(CHAIN_ID, addresses=installed_signers(CHAIN_ID).keys())
     # The stranger would be the first choice.
     models.DeployWallet.objects.filter(address=DEPLOYER).update(trouble="fees: high")
     assert submit_deployment(row.pk)
@@ -312,8 +312,8 @@ def test_a_presale_that_no_wallet_may_start_any_more_fails_without_gas(fetch, co
     fetch("/api/tokens/deploy", orders.order(presale=SALE))
     row = models.Deployment.objects.get()
     settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY),)}
-    installed_signer.cache_clear()
-    wallets.refresh_wallets(CHAIN_ID)
+    installed_signers.cache_clear()
+    wallets.refresh_wallets(CHAIN_ID, addresses=installed_signers(CHAIN_ID).keys())
     assert not submit_deployment(row.pk)
     row.refresh_from_db()
     assert (row.status, row.error) == ("failed", "Unauthorized()")

@@ -10,7 +10,7 @@ from tests.rows.deploying import WALLET, attempts, long_ago, row, unsent, versio
 from tokens.chains.transaction_types import FeeQuote
 from tokens.deploying.sending.gas import FeeCapExceededError, GasFees, bumped_fees, initial_fees
 from tokens.deploying.sending.submit import submit_deployment
-from tokens.installation.installed_signers import installed_signer
+from tokens.installation.installed_signers import installed_signers
 from tokens.models import DeployAttempt, Deployment, DeploySwitch, DeployWallet, SignedTransaction
 
 pytestmark = pytest.mark.django_db
@@ -179,7 +179,7 @@ def test_a_signer_that_is_away_is_called_once_for_a_nonce_queue(ground, settings
         settings.DEPLOYER_KEYS, settings.DEPLOYER_REMOTE = {}, {CHAIN_ID: (WALLET,)}
         settings.DEPLOYER_SIGNER_URL = there.url
         there.status = 503
-        installed_signer.cache_clear()
+        installed_signers.cache_clear()
         ground.watch()
         assert len(there.received) == 1
     assert [len(versions(order)) for order in orders] == [1, 1, 1]
@@ -220,7 +220,7 @@ def test_a_signer_that_is_away_holds_up_no_sending(ground, settings):
         settings.DEPLOYER_KEYS, settings.DEPLOYER_REMOTE = {}, {CHAIN_ID: (WALLET,)}
         settings.DEPLOYER_SIGNER_URL = there.url
         there.status = 503
-        installed_signer.cache_clear()
+        installed_signers.cache_clear()
         stick(ground, order)
         unsent(*versions(order))
         ground.watch()

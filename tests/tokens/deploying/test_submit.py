@@ -17,6 +17,7 @@ from tests.nodes.remote_signer import refusal, remote_signer
 from tests.processes.waiting import wait_for
 from tests.rows.deploying import KEYS, SECOND, THIRD, WALLET, attempts, long_ago, row, secret_of, versions, wallet
 from tokens.deploying import tasks
+from tokens.deploying.enqueueing import enqueue_deployment
 from tokens.deploying.sending.state_transitions import NotRetryableError, retry_failed
 from tokens.deploying.sending.submit import (
     BATCH,
@@ -26,7 +27,7 @@ from tokens.deploying.sending.submit import (
     submit_unsent,
 )
 from tokens.indexing.tasks import enqueue_index_request
-from tokens.installation.installed_signers import installed_signer
+from tokens.installation.installed_signers import installed_signers
 from tokens.models import Deployment, DeploySwitch, DeployWallet, SignedTransaction
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +41,7 @@ def signer(ground, settings):
     with remote_signer(*KEYS.values()) as there:
         settings.DEPLOYER_KEYS, settings.DEPLOYER_REMOTE = {}, {CHAIN_ID: (WALLET,)}
         settings.DEPLOYER_SIGNER_URL = there.url
-        installed_signer.cache_clear()
+        installed_signers.cache_clear()
         yield there
 
 
@@ -113,7 +114,7 @@ def test_a_signer_that_is_away_leaves_nothing_behind(ground, signer, settings):
 
 def test_a_signer_that_refuses_one_wallet_is_called_for_another(ground, signer, settings, use_wallets):
     settings.DEPLOYER_REMOTE = {CHAIN_ID: (WALLET, SECOND)}
-    installed_signer.cache_clear()
+    installed_signers.cache_clear()
     DeployWallet.objects.create(chain_id=CHAIN_ID, address=SECOND, signable=True)
     signer.change = lambda requested, answer: refusal("not today") if requested["from"] == WALLET else answer
     # Every eighth deployment goes to a wallet in trouble.
@@ -280,7 +281,7 @@ def test_a_presale_is_not_started_twice(ground, changes, words):
 def test_no_backlog_holds_up_another_queue(queue):
     for number in range(5):
         enqueue_index_request(CHAIN_ID, f"0x{number}")
-        tasks.enqueue_deployment(number)
+        enqueue_deployment(number)
     tasks.watch_chain.apply_async((CHAIN_ID,))
     taken = []
     with tasks.app.connection_for_read() as broker, tasks.app.amqp.TaskConsumer(broker) as consumer:
@@ -338,7 +339,7 @@ def test_a_wallet_that_waits_for_its_signer_holds_up_no_other(ground, signer, se
         wait_for(lambda: signer.waiting)
         DeployWallet.objects.create(chain_id=CHAIN_ID, address=SECOND, signable=True)
         settings.DEPLOYER_KEYS = {CHAIN_ID: (secret_of(SECOND),)}
-        installed_signer.cache_clear()
+        installed_signers.cache_clear()
         assert submit_deployment(second.pk)
         signer.release()
         assert slow.result() == [True]

@@ -2,10 +2,11 @@
 
 import logging
 
+from tokens.chains.errors import SignerRejectedError
 from tokens.chains.evm.transactions.signing import UnsignedTransaction
 from tokens.chains.transaction_types import ContractCall
 from tokens.deploying.sending.gas import GasFees
-from tokens.installation.installed_signers import installed_signer
+from tokens.installation.installed_signers import installed_signers
 from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction, TransactionPurpose
 
 logger = logging.getLogger(__name__)
@@ -42,7 +43,10 @@ def sign_version(
         max_fee=fees.max_fee,
         priority_fee=fees.priority_fee,
     )
-    signed = installed_signer(wallet.chain_id).sign(unsigned, address=wallet.address)
+    signer = installed_signers(wallet.chain_id).get(wallet.address)
+    if signer is None:
+        raise SignerRejectedError(f"no signer has the key of {wallet.address}")
+    signed = signer.sign(unsigned)
     version = SignedTransaction.objects.create(
         attempt=attempt,
         purpose=TransactionPurpose.CANCEL if deployment is None else TransactionPurpose.DEPLOY,

@@ -27,7 +27,7 @@ from tokens.deploying.sending.presales import is_presale, is_unauthorized
 from tokens.deploying.sending.wallet_alerts import WalletAlert, clear_alerts, set_alert
 from tokens.deploying.sending.wallets import has_disabled_wallet, is_paused
 from tokens.installation.installed_chains import installed_chain
-from tokens.installation.installed_signers import installed_signer
+from tokens.installation.installed_signers import installed_signers
 from tokens.models import DeployAttempt, Deployment, DeploymentStatus, DeployWallet, SignedTransaction
 
 logger = logging.getLogger(__name__)
@@ -119,7 +119,7 @@ def _submit(deployment: Deployment) -> bool:
     if not wallets:
         raise SubmissionDeferredError(state_transitions.NO_WALLET, chain_wide=True)
     # Opened once per process, which takes time with key files: no lock may be held meanwhile.
-    installed_signer(deployment.chain_id)
+    installed_signers(deployment.chain_id)
     try:
         chain = installed_chain(deployment.chain_id)
         fees = initial_fees(deployment.chain_id, chain.read_fees())

@@ -1,5 +1,6 @@
 """Wallets that send deployments: their rows and balances, the senders of simulations, and the chains' pause flags."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 from decimal import Decimal
 
@@ -12,7 +13,7 @@ from config.http.errors import RetryableError
 from tokens.deploying.sending import wallet_alerts
 from tokens.deploying.sending.wallet_alerts import WalletAlert
 from tokens.installation.installed_chains import installed_chain
-from tokens.installation.installed_signers import installed_signer, signing_chains
+from tokens.installation.signing_wallets import named_wallets, signing_chains
 from tokens.models import AttemptState, DeployAttempt, DeployWallet
 from tokens.models.deployment import DeploySwitch
 
@@ -42,24 +43,30 @@ class NoWalletError(RetryableError):
     """Raised when a chain has no usable wallet: none exists, all are disabled, or no signer has their keys."""
 
 
-def refresh_wallets(chain_id: int) -> int:
-    """Store a row for each address of the chain's signer, with its balance; return their number.
+def refresh_wallets(chain_id: int, *, addresses: Collection[str]) -> None:
+    """Store a row for each address of the chain's signers, with its balance.
 
     Rows of other addresses are no longer `signable`. A balance below DEPLOY_LOW_BALANCE_ETH is an alert of the wallet
     until it is higher. Raises UnsupportedChainError and NodeUnavailableError, after the rows are stored.
     """
-    addresses = installed_signer(chain_id).addresses
-    rows = [DeployWallet(chain_id=chain_id, address=address, signable=True) for address in sorted(addresses)]
-    DeployWallet.objects.bulk_create(rows, ignore_conflicts=True)
+    _store_new(chain_id, addresses)
     wallets = DeployWallet.objects.filter(chain_id=chain_id)
     wallets.filter(address__in=addresses, signable=False).update(signable=True)
     wallets.filter(signable=True).exclude(address__in=addresses).update(signable=False)
+    _refresh_balances(chain_id)
+
+
+def _store_new(chain_id: int, addresses: Collection[str]) -> None:
+    rows = [DeployWallet(chain_id=chain_id, address=address, signable=True) for address in sorted(addresses)]
+    DeployWallet.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def _refresh_balances(chain_id: int) -> None:
     # Including wallets without a key: they may have transactions in flight, and funds left.
-    known = {wallet.address: wallet for wallet in wallets}
+    known = {wallet.address: wallet for wallet in DeployWallet.objects.filter(chain_id=chain_id)}
     if known:
         for address, account in installed_chain(chain_id).read_accounts(tuple(known)).items():
             _note_balance(known[address], account.balance)
-    return len(addresses)
 
 
 def chains_with_wallets() -> set[int]:
@@ -87,11 +94,13 @@ def usable_wallets(chain_id: int) -> QuerySet[DeployWallet]:
 def simulation_senders(chain_id: int) -> list[str]:
     """Return the addresses (EIP-55) that simulations may come from, highest balance first. Raises NoWalletError.
 
-    If no wallet of the chain has a signer, they are refreshed now, with the errors of `refresh_wallets`: the first
-    deployment of an installation does not wait for a worker to do so.
+    If no wallet of the chain has a signer, those that the settings name are stored now, with the errors of
+    `refresh_wallets`: the first deployment of an installation does not wait for a worker to do so. A wallet that is
+    stored already stays as the worker found it, which opens the key files.
     """
     if not DeployWallet.objects.filter(chain_id=chain_id, signable=True).exists():
-        refresh_wallets(chain_id)
+        _store_new(chain_id, named_wallets(chain_id))
+        _refresh_balances(chain_id)
     addresses = list(usable_wallets(chain_id).values_list("address", flat=True))
     if not addresses:
         raise NoWalletError(f"no wallet can send on chain {chain_id}")

@@ -7,7 +7,8 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from config.http.errors import PermanentError, RetryableError
 from tokens.deploying.sending.wallets import WalletState, list_wallets, refresh_wallets
-from tokens.installation.installed_signers import signing_chains
+from tokens.installation.installed_signers import installed_signers
+from tokens.installation.signing_wallets import signing_chains
 
 
 class Command(BaseCommand):
@@ -24,7 +25,7 @@ class Command(BaseCommand):
         # A process without keys shows what others have stored.
         for chain_id in sorted(signing_chains()) if options["note"] else ():
             try:
-                refresh_wallets(chain_id)
+                refresh_wallets(chain_id, addresses=installed_signers(chain_id).keys())
             except (RetryableError, PermanentError) as error:
                 self.stderr.write(f"chain {chain_id}: {error}")
         wallets = list_wallets()

@@ -1,4 +1,4 @@
-"""tokens/chains/evm/transactions/keystores.py: decryption of key files, against those that eth-account writes."""
+"""tokens/chains/evm/transactions/keystores.py: key files, and the signers that they open to."""
 
 import json
 
@@ -6,7 +6,8 @@ import pytest
 from eth_account import Account
 
 from tokens.chains.errors import SignerRejectedError
-from tokens.chains.evm.transactions.keystores import decrypt_keystore, read_keystore
+from tokens.chains.evm.transactions.keystores import read_keystore
+from tokens.chains.evm.transactions.signing import open_keystore
 
 KEY = "0x" + "ab" * 32
 
@@ -21,35 +22,33 @@ def key_file(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("password", ["s3cret", "pässwörd ☃", ""])
-@pytest.mark.parametrize(("kdf", "iterations"), [("pbkdf2", 1_000), ("scrypt", 2), ("scrypt", 2**18)])
-def test_a_file_of_eth_account_opens_with_its_password_only(key_file, kdf, iterations, password):
-    keystore = read_keystore(key_file(Account.encrypt(KEY, password, kdf=kdf, iterations=iterations)))
+@pytest.mark.parametrize("kdf", ["pbkdf2", "scrypt"])
+def test_a_file_opens_with_its_password_only(key_file, kdf):
+    keystore = read_keystore(key_file(Account.encrypt(KEY, "pässwörd ☃", kdf=kdf, iterations=2)))
     assert keystore.address == Account.from_key(KEY).address
-    assert decrypt_keystore(keystore, password=password) == bytes.fromhex(KEY[2:])
+    assert open_keystore(keystore, password="pässwörd ☃").address == keystore.address
     with pytest.raises(SignerRejectedError, match="does not open with the password"):
-        decrypt_keystore(keystore, password=f"{password}x")
+        open_keystore(keystore, password="pässwörd")
 
 
 def test_capitals_in_keys_and_0x_before_hex_are_accepted(key_file):
     content = Account.encrypt(KEY, "s3cret", kdf="scrypt", iterations=2)
     content["Crypto"] = content.pop("crypto")
     content["Crypto"]["mac"] = f"0x{content['Crypto']['mac']}"
-    assert decrypt_keystore(read_keystore(key_file(content)), password="s3cret") == bytes.fromhex(KEY[2:])
+    assert open_keystore(read_keystore(key_file(content)), password="s3cret").address == Account.from_key(KEY).address
 
 
 @pytest.mark.parametrize(
     ("place", "value"),
     [
-        *((place, value) for place in ("kdf", "kdfparams", "mac", "cipherparams", "ciphertext") for value in (None, 1)),
-        ("cipher", "aes-128-cbc"),
-        ("cipherparams", {"iv": "00"}),
+        ("kdf", None),
+        ("mac", 1),
+        ("ciphertext", "zz"),
         ("kdfparams", {"n": 2**80, "r": 8, "p": 1, "dklen": 32, "salt": "00"}),
-        ("kdfparams", {"n": 3, "r": 8, "p": 1, "dklen": 32, "salt": "00"}),
     ],
 )
 def test_a_malformed_file_is_rejected(key_file, place, value):
     content = Account.encrypt(KEY, "s3cret", kdf="scrypt", iterations=2)
     content["crypto"][place] = value
     with pytest.raises(SignerRejectedError, match="does not open with the password"):
-        decrypt_keystore(read_keystore(key_file(content)), password="s3cret")
+        open_keystore(read_keystore(key_file(content)), password="s3cret")

@@ -1,32 +1,28 @@
-"""Signing of EIP-1559 transactions: with local keys, or by a remote signer over HTTP.
+"""Signing of EIP-1559 transactions: with keys in this process, or by a remote signer over HTTP.
 
-No error's text holds a key or a signer's URL.
+Imported only by processes that sign: eth-account takes about a second to import. No error's text holds a key or a
+signer's URL.
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-import rlp
-from eth_keys.constants import SECPK1_N
-from eth_keys.datatypes import PrivateKey, Signature
-from eth_keys.exceptions import BadSignature
+from eth_account import Account
+from eth_account.typed_transactions import TypedTransaction
 from eth_utils.crypto import keccak
-from eth_utils.exceptions import ValidationError
-from rlp.exceptions import DecodingError
+from hexbytes import HexBytes
 
 from config.http import json_client
 from config.http.errors import PermanentError, RetryableError
 from tokens.chains.errors import SignerRejectedError, SignerUnavailableError
+from tokens.chains.evm.transactions.keystores import Keystore
 from tokens.chains.rpc.quantities import MalformedResponseError, parse_data
 from tokens.chains.rpc.responses import CallFailure, parse_response
 
 _METHOD = "eth_signTransaction"
-# Type byte of an EIP-1559 transaction.
-_TYPE = b"\x02"
-# Fields before the three of the signature.
-_FIELDS = 9
+# Since EIP-2, nodes reject a signature whose `s` is above half the order of secp256k1.
+_HIGHEST_S = 0x7FFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFF_5D576E73_57A4501D_DFE92F46_681B20A0
 # Characters of a signer's message that are quoted.
 _LONGEST_QUOTE = 200
 
@@ -54,60 +50,45 @@ class RawTransaction:
 
 
 class Signer(Protocol):
-    """A holder of keys. Addresses are EIP-55."""
+    """The holder of the key of one address, which is EIP-55."""
 
     @property
-    def addresses(self) -> frozenset[str]:
-        """The addresses of its keys, configured or loaded."""
+    def address(self) -> str:
+        """The address, configured or derived from the key."""
 
-    def sign(self, tx: UnsignedTransaction, *, address: str) -> RawTransaction:
-        """Sign exactly this transaction with the key of the address.
+    def sign(self, tx: UnsignedTransaction) -> RawTransaction:
+        """Sign exactly this transaction.
 
-        Raises SignerUnavailableError where a retry may help, and SignerRejectedError where it doesn't: no key of the
-        address, a policy against it, or a response other than the requested transaction.
+        Raises SignerUnavailableError where a retry may help, and SignerRejectedError where it doesn't: a policy against
+        it, or a response other than the requested transaction.
         """
 
 
 class LocalSigner:
-    """Private keys of 32 bytes each, in the memory of this process."""
+    """A private key of 32 bytes, in the memory of this process."""
 
-    def __init__(self, private_keys: Iterable[bytes]) -> None:
-        held = map(PrivateKey, private_keys)
-        self._keys: dict[str, PrivateKey] = {key.public_key.to_checksum_address(): key for key in held}
+    def __init__(self, private_key: bytes) -> None:
+        self._account = Account.from_key(private_key)
+        self.address: str = self._account.address
 
-    @property
-    def addresses(self) -> frozenset[str]:
-        return frozenset(self._keys)
-
-    def sign(self, tx: UnsignedTransaction, *, address: str) -> RawTransaction:
+    def sign(self, tx: UnsignedTransaction) -> RawTransaction:
         """Sign as `Signer.sign`. The same transaction has the same signature, byte by byte (RFC 6979)."""
-        if address not in self._keys:
-            raise SignerRejectedError(f"there is no key of {address}")
-        fields = _fields(tx)
-        signature = self._keys[address].sign_msg_hash(_digest(fields))
-        return _signed(_TYPE + rlp.encode([*fields, *map(_number, signature.vrs)]))
+        return _signed(bytes(self._account.sign_transaction(_fields(tx)).raw_transaction))
 
 
 class RemoteSigner:
-    """An HTTP signer that implements `eth_signTransaction` as web3signer does, or as geth.
+    """A key of an HTTP signer that implements `eth_signTransaction` as web3signer does, or as geth.
 
     Source: web3signer's documentation of its eth1 mode, and geth's `SignTransactionResult`.
     """
 
-    def __init__(self, url: str, *, addresses: Iterable[str], timeout: float) -> None:
+    def __init__(self, url: str, *, address: str, timeout: float) -> None:
         """Store the settings; `timeout` is in seconds, for the response's head and for its body, each."""
-        self._url, self._addresses, self._timeout = url, frozenset(addresses), timeout
+        self._url, self.address, self._timeout = url, address, timeout
 
-    @property
-    def addresses(self) -> frozenset[str]:
-        return self._addresses
-
-    def sign(self, tx: UnsignedTransaction, *, address: str) -> RawTransaction:
+    def sign(self, tx: UnsignedTransaction) -> RawTransaction:
         """Sign as `Signer.sign`."""
-        if address not in self._addresses:
-            raise SignerRejectedError(f"the signer is not configured for {address}")
-        params = [_parameters(tx, address=address)]
-        body = {"jsonrpc": "2.0", "id": 1, "method": _METHOD, "params": params}
+        body = {"jsonrpc": "2.0", "id": 1, "method": _METHOD, "params": [_parameters(tx, address=self.address)]}
         try:
             result = parse_response(1, json_client.post_json(self._url, body, timeout=self._timeout), method=_METHOD)
         except RetryableError as error:
@@ -117,52 +98,34 @@ class RemoteSigner:
         if isinstance(result, CallFailure):
             raise SignerRejectedError(f"the signer refused: {_quote(result.message)}")
         raw = _read_raw(result)
-        _check(raw, tx, address=address)
+        _check(raw, tx, address=self.address)
         return _signed(raw)
 
 
-class JointSigner:
-    """Several signers as one. Where two have the same address, the first signs."""
-
-    def __init__(self, signers: Iterable[Signer]) -> None:
-        self._signers: dict[str, Signer] = {}
-        for signer in signers:
-            for address in signer.addresses:
-                self._signers.setdefault(address, signer)
-
-    @property
-    def addresses(self) -> frozenset[str]:
-        return frozenset(self._signers)
-
-    def sign(self, tx: UnsignedTransaction, *, address: str) -> RawTransaction:
-        """Sign as `Signer.sign`."""
-        if address not in self._signers:
-            raise SignerRejectedError(f"no signer has the key of {address}")
-        return self._signers[address].sign(tx, address=address)
+def open_keystore(keystore: Keystore, *, password: str) -> LocalSigner:
+    """Return the signer of a key file. Takes seconds, by design of the format. Raises SignerRejectedError."""
+    try:
+        signer = LocalSigner(Account.decrypt(keystore.content, password))
+    except Exception:
+        # Malformed content raises errors of any class. `from None`: the cause of a wrong password must not be logged.
+        raise SignerRejectedError(f"the keystore of {keystore.address} does not open with the password") from None
+    if signer.address != keystore.address:
+        raise SignerRejectedError(f"the keystore of {keystore.address} holds the key of another address")
+    return signer
 
 
-def _fields(tx: UnsignedTransaction) -> list[bytes | list[bytes]]:
-    """Return the signed fields in the order of EIP-1559; the access list is empty."""
-    return [
-        _number(tx.chain_id),
-        _number(tx.nonce),
-        _number(tx.priority_fee),
-        _number(tx.max_fee),
-        _number(tx.gas),
-        bytes.fromhex(tx.to.removeprefix("0x")),
-        _number(tx.value),
-        tx.data,
-        [],
-    ]
-
-
-def _number(value: int) -> bytes:
-    """Encode a number as RLP does: big-endian, without leading zeros."""
-    return value.to_bytes((value.bit_length() + 7) // 8, "big")
-
-
-def _digest(fields: list[bytes | list[bytes]]) -> bytes:
-    return keccak(_TYPE + rlp.encode(fields))
+def _fields(tx: UnsignedTransaction) -> dict[str, Any]:
+    return {
+        "type": 2,
+        "chainId": tx.chain_id,
+        "nonce": tx.nonce,
+        "to": tx.to,
+        "value": tx.value,
+        "data": tx.data,
+        "gas": tx.gas,
+        "maxFeePerGas": tx.max_fee,
+        "maxPriorityFeePerGas": tx.priority_fee,
+    }
 
 
 def _signed(raw: bytes) -> RawTransaction:
@@ -174,17 +137,9 @@ def _parameters(tx: UnsignedTransaction, *, address: str) -> dict[str, str]:
 
     web3signer takes the chain from its command line and ignores `chainId`; others need it.
     """
-    return {
-        "from": address,
-        "to": tx.to,
-        "chainId": hex(tx.chain_id),
-        "nonce": hex(tx.nonce),
-        "value": hex(tx.value),
-        "data": "0x" + tx.data.hex(),
-        "gas": hex(tx.gas),
-        "maxFeePerGas": hex(tx.max_fee),
-        "maxPriorityFeePerGas": hex(tx.priority_fee),
-    }
+    fields = _fields(tx) | {"from": address, "data": "0x" + tx.data.hex()}
+    del fields["type"]
+    return {name: hex(value) if isinstance(value, int) else value for name, value in fields.items()}
 
 
 def _quote(words: str) -> str:
@@ -202,26 +157,17 @@ def _read_raw(result: object) -> bytes:
 
 def _check(raw: bytes, tx: UnsignedTransaction, *, address: str) -> None:
     """Raise SignerRejectedError unless these are this very transaction's bytes with a signature of the address."""
-    fields = _fields(tx)
+    # eth-account raises errors of five libraries; its decoder rejects every encoding but the shortest.
     try:
-        # rlp rejects every encoding but the shortest, so that equal fields are equal bytes.
-        found = rlp.decode(raw[1:]) if raw[:1] == _TYPE else []
-    except DecodingError:
-        found = []
-    if found[:_FIELDS] != fields or len(found) != _FIELDS + 3:
+        found = TypedTransaction.from_bytes(HexBytes(raw))
+        same = found.hash() == TypedTransaction.from_dict(_fields(tx)).hash()
+    except Exception:
+        same = False
+    if not same:
         raise SignerRejectedError("the signer signed something else than requested")
-    if _recover_signer(_digest(fields), found[_FIELDS:]) != address:
-        raise SignerRejectedError("the signer's signature is not that of the address")
-
-
-def _recover_signer(digest: bytes, signature: list[bytes]) -> str | None:
-    """Recover the address; None for a signature that nodes reject: since EIP-2, `s` is in the lower half."""
-    if not all(isinstance(part, bytes) and not part.startswith(b"\0") for part in signature):
-        return None
-    parity, r, s = (int.from_bytes(part, "big") for part in signature)
-    if s > SECPK1_N // 2:
-        return None
     try:
-        return Signature(vrs=(parity, r, s)).recover_public_key_from_msg_hash(digest).to_checksum_address()
-    except (BadSignature, ValidationError):
-        return None
+        ours = found.vrs()[2] <= _HIGHEST_S and Account.recover_transaction(raw) == address
+    except Exception:
+        ours = False
+    if not ours:
+        raise SignerRejectedError("the signer's signature is not that of the address")
