@@ -10,8 +10,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from fractions import Fraction
+from typing import Any, Generic, TypeVar
 
+Parsed = TypeVar("Parsed")
 Rule = Callable[[Any], Any]
 # The path below the validated value, as `recipients[1].share`, empty for the value itself; and the broken rule.
 Problem = tuple[str, str]
@@ -49,6 +51,16 @@ class FieldRule:
     default: Any = REQUIRED
     # Alternative name of the key.
     alias: str = ""
+    # Name of the parsed value; the key's own if empty.
+    attribute: str = ""
+    # The parsed value counts this many to the number in JSON; 0 if it is kept unchanged.
+    unit: int = 0
+
+    def to_json(self, value: Any) -> Any:
+        """Return a parsed value in the notation of JSON."""
+        if self.unit and value is not None:
+            return to_units(value, self.unit)
+        return list(value) if isinstance(value, tuple) else value
 
 
 def nested_problems(path: str, error: ValueError) -> list[Problem]:
@@ -64,7 +76,7 @@ def join_path(path: str, inner: str) -> str:
 
 
 def parse_object(value: Any, keys: Mapping[str, FieldRule]) -> tuple[dict[str, Any], list[Problem]]:
-    """Parse an object by the rules of its keys; return the valid values and all problems.
+    """Parse an object by the rules of its keys; return the valid values by attribute, and all problems.
 
     A null key counts as absent. An unknown key is a problem: ignoring it would drop an option without notice.
     """
@@ -81,10 +93,10 @@ def parse_object(value: Any, keys: Mapping[str, FieldRule]) -> tuple[dict[str, A
             if key.default is REQUIRED:
                 problems.append((name, "is required"))
             else:
-                parsed[name] = key.default
+                parsed[key.attribute or name] = key.default
             continue
         try:
-            parsed[name] = key.rule(given[at])
+            parsed[key.attribute or name] = key.rule(given[at])
         except ValueError as error:
             problems += nested_problems(at, error)
     return parsed, problems + _unknown(value, keys)
@@ -100,6 +112,34 @@ def object_of(keys: Mapping[str, FieldRule]) -> Rule:
         return parsed
 
     return rule
+
+
+class DataclassRule(Generic[Parsed]):
+    """Rule for an object with these keys, whose result is a dataclass with their attributes."""
+
+    def __init__(self, build: Callable[..., Parsed], keys: Mapping[str, FieldRule]) -> None:
+        self._build, self._keys, self._rule = build, keys, object_of(keys)
+
+    def __call__(self, value: Any) -> Parsed:
+        return self._build(**self._rule(value))
+
+    def to_json(self, parsed: Parsed | None) -> dict[str, Any] | None:
+        """Return the object in the keys and units of the rule; None for none."""
+        return None if parsed is None else format_object(parsed, self._keys)
+
+
+def format_object(parsed: Any, keys: Mapping[str, FieldRule]) -> dict[str, Any]:
+    """Return the attributes of a parsed value as the JSON object that these keys parse."""
+    return {name: key.to_json(getattr(parsed, key.attribute or name)) for name, key in keys.items()}
+
+
+def to_units(amount: int | Decimal, unit: int) -> int | float:
+    """Convert an amount to JSON: the number of units, whole if exact.
+
+    Exact for values from a body, which have at most the digits of a double.
+    """
+    exact = Fraction(amount) / unit
+    return exact.numerator if exact.denominator == 1 else float(exact)
 
 
 def list_of(item: Rule, *, least: int = 0, most: int) -> Rule:

@@ -23,24 +23,27 @@ FIELD_NAMES: FieldNames = {
 }
 
 _NO_METADATA = object_of(token_texts.METADATA)({})
+# By the attributes of LaunchConfig.
 _SETTINGS = {
     "name": FieldRule(rule=token_texts.name),
     "symbol": FieldRule(rule=token_texts.symbol),
-    "image_url": FieldRule(rule=token_texts.image, default=""),
-    "description": FieldRule(rule=token_texts.METADATA["description"].rule, default=None),
-    "admins": FieldRule(rule=supply_shares.admins),
+    "image_url": FieldRule(rule=token_texts.image, attribute="image", default=""),
+    "description": token_texts.METADATA["description"],
+    "admins": FieldRule(rule=supply_shares.admins, attribute="rewards"),
     "paired_token": FieldRule(rule=cross_field.paired_token, default=cross_field.WRAPPED_NATIVE),
-    "pool_config_type": FieldRule(rule=launch_request.preset_rule, default="standard"),
-    "starting_market_cap": FieldRule(rule=scalars.market_cap, default=launch_request.DEFAULT_MARKET_CAP),
-    "fee_config_type": FieldRule(rule=pool_fee_rules.fees_of_type, default=pool_fee_rules.STANDARD),
+    "pool_config_type": FieldRule(rule=launch_request.preset_rule, attribute="preset", default="standard"),
+    "starting_market_cap": FieldRule(
+        rule=scalars.market_cap, attribute="market_cap", default=launch_request.DEFAULT_MARKET_CAP
+    ),
+    "fee_config_type": FieldRule(rule=pool_fee_rules.fees_of_type, attribute="fees", default=pool_fee_rules.STANDARD),
     "metadata": FieldRule(rule=object_of(token_texts.METADATA), default=_NO_METADATA),
-    "social_context": FieldRule(rule=token_texts.context, default=token_texts.context({})),
+    "social_context": FieldRule(rule=token_texts.context, attribute="context", default=token_texts.context({})),
 }
 _BODY = {
     "keyword": FieldRule(rule=json_rules.text(least=1, most=MAX_KEYWORD)),
     "chain_id": FieldRule(rule=launch_request.chain_id_rule),
     "token_settings": FieldRule(rule=object_of(_SETTINGS)),
-    "vault_settings": FieldRule(rule=supply_shares.vault, default=None),
+    "vault_settings": FieldRule(rule=supply_shares.vault, attribute="vault", default=None),
     "airdrop": FieldRule(rule=supply_shares.airdrop, default=None),
 }
 
@@ -59,7 +62,11 @@ def parse_pretoken(body: Any, *, request_key: str) -> PretokenBody:
     The token's admin is the first of `admins`; all of them are reward recipients.
     """
     values, problems = parse_object(body, _BODY)
-    launch = launch_request.combine_parts(_parts(values, problems, request_key), problems, names=FIELD_NAMES)
+    settings = values.pop("token_settings", None)
+    if settings is not None:
+        values |= settings | _metadata(settings, problems) | {"admin": settings["rewards"][0].admin}
+    values |= {"presale": None, "own_buy": None, "request_key": request_key, "dry_run": False}
+    launch = launch_request.combine_values(values, problems, names=FIELD_NAMES)
     return PretokenBody(keyword=values["keyword"], launch_request=launch)
 
 
@@ -68,7 +75,7 @@ def check_requestor(parsed: PretokenBody, *, fid: int | None) -> None:
 
     A launched token is listed under the FID that the context names as its requestor.
     """
-    if farcaster_fid(parsed.launch_request.context) not in (None, fid):
+    if farcaster_fid(parsed.launch_request.config.context) not in (None, fid):
         at = "token_settings.social_context.id"
         raise LaunchRequestError([(at, "must be your own FID where the platform is Farcaster")])
 
@@ -85,14 +92,8 @@ def without_nulls(value: Any) -> Any:
     return [without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
-def _parts(values: dict[str, Any], problems: list[Problem], request_key: str) -> dict[str, Any]:
-    """Return the parts of a launch request that the valid fields give; those with invalid fields are absent."""
-    parts: dict[str, Any] = {"dryRun": False, "presale": None, "devBuy": None}
-    names = {"chain_id": "chainId", "vault_settings": "vault", "airdrop": "airdrop"}
-    parts |= {part: values[name] for name, part in names.items() if name in values}
-    settings = values.get("token_settings")
-    if settings is None:
-        return parts
+def _metadata(settings: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    """Return the metadata with the one description; two different ones are a problem."""
     metadata, description = settings["metadata"], settings["description"]
     # Forms send an empty string for no description.
     if not description:
@@ -100,24 +101,4 @@ def _parts(values: dict[str, Any], problems: list[Problem], request_key: str) ->
     elif metadata["description"] not in (None, "", description):
         at = "token_settings.metadata.description"
         problems.append((at, "must be the same as token_settings.description where both are given"))
-    token = {
-        "name": settings["name"],
-        "symbol": settings["symbol"],
-        "tokenAdmin": settings["admins"][0].admin,
-        "image": settings["image_url"],
-        **metadata,
-        "description": description,
-        "requestKey": request_key,
-    }
-    pool = {
-        "type": settings["pool_config_type"],
-        "pairedToken": settings["paired_token"],
-        "initialMarketCap": settings["starting_market_cap"],
-    }
-    return parts | {
-        "token": token,
-        "rewards": settings["admins"],
-        "pool": pool,
-        "fees": settings["fee_config_type"],
-        "context": settings["social_context"],
-    }
+    return metadata | {"description": description}

@@ -44,7 +44,7 @@ def create_pretoken(body: Any, *, person_id: int, fid: int | None = None) -> Pre
         owner_id=person_id,
         keyword=parsed.keyword,
         keyword_key=normalize_keyword(parsed.keyword),
-        chain_id=parsed.launch_request.chain_id,
+        chain_id=parsed.launch_request.config.chain_id,
         body=stored_body,
         size=len(orjson.dumps(stored_body)),
         created_at=now,
@@ -53,7 +53,7 @@ def create_pretoken(body: Any, *, person_id: int, fid: int | None = None) -> Pre
     # Checked before the node call to save it, and again after it for rows that were inserted meanwhile.
     _check_quotas(pretoken)
     launch_request = parsed.launch_request
-    accept.simulate_deployment(launch_request, body=body, partner=None, sender=launch_request.admin)
+    accept.simulate_deployment(launch_request, body=body, partner=None, sender=launch_request.config.admin)
     with transaction.atomic():
         _check_quotas(pretoken)
         pretoken.save(force_insert=True)

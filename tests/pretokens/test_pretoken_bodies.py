@@ -163,7 +163,7 @@ def test_what_it_leaves_out_is_what_a_deployment_leaves_out():
 @pytest.mark.parametrize(("text", "pair"), [(USDC.lower(), USDC), (WETH, WETH), ("WETH", WETH)])
 def test_a_pair_is_taken_by_its_address(text, pair):
     body = with_value(BODY, f"{SETTINGS}.paired_token", text)
-    assert bodies.parse_pretoken(body, request_key=KEY).launch_request.paired_token == pair
+    assert bodies.parse_pretoken(body, request_key=KEY).launch_request.config.paired_token == pair
 
 
 def test_a_description_may_be_in_either_place():
@@ -174,7 +174,7 @@ def test_a_description_may_be_in_either_place():
         == bodies.parse_pretoken(BODY, request_key=KEY).launch_request
     )
     body[SETTINGS]["description"] = "Wow"
-    assert bodies.parse_pretoken(body, request_key=KEY).launch_request.metadata["description"] == "Wow"
+    assert bodies.parse_pretoken(body, request_key=KEY).launch_request.config.metadata["description"] == "Wow"
 
 
 @pytest.mark.parametrize(("one", "other"), [("Doge", " dOGE "), ("STRASSE", "straße")])

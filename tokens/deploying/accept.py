@@ -19,11 +19,10 @@ from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import SenderBalanceTooLowError
 from tokens.chains.launching import launch_calls
 from tokens.chains.launching.launch_config import LaunchConfig
-from tokens.chains.launching.merkle import MerkleTree, build_tree
 from tokens.chains.protocols import Chain
 from tokens.chains.transaction_types import ContractCall
 from tokens.deploying import airdrop_proofs, quotas, request_keys
-from tokens.deploying.launch_request import LaunchRequest, build_launch_config, parse_launch_request, to_json
+from tokens.deploying.launch_request import LaunchRequest, parse_launch_request, to_json, with_decimals
 from tokens.deploying.sending import gas, presales, wallets
 from tokens.installation.installed_chains import installed_chain
 from tokens.models.deployment import Deployment
@@ -66,7 +65,6 @@ class SimulatedDeployment:
 
     deployment: Deployment
     launch_request: LaunchRequest
-    tree: MerkleTree | None
 
 
 def accept_deployment(body: Any, *, partner: PartnerKey | None) -> AcceptedDeployment:
@@ -109,11 +107,10 @@ def simulate_deployment(
     Raises what `accept_deployment` does for a valid request before it is stored.
     """
     with node_slot(timeout=_SLOT_TIMEOUT_SECONDS):
-        # A large tree takes seconds of CPU time.
-        tree = build_tree(launch_request.airdrop.entries) if launch_request.airdrop else None
-        deployment = _simulate(launch_request, tree=tree, partner=partner, sender=sender)
+        # The tree of a large airdrop takes seconds of CPU time.
+        deployment = _simulate(launch_request, partner=partner, sender=sender)
     deployment.body_digest = request_keys.body_digest(body)
-    return SimulatedDeployment(deployment=deployment, launch_request=launch_request, tree=tree)
+    return SimulatedDeployment(deployment=deployment, launch_request=launch_request)
 
 
 def store_deployment(simulated: SimulatedDeployment) -> None:
@@ -121,13 +118,13 @@ def store_deployment(simulated: SimulatedDeployment) -> None:
 
     Raises IntegrityError if its key has one, DeploymentsPausedError, QuotaExceededError.
     """
-    deployment, launch_request, tree = simulated.deployment, simulated.launch_request, simulated.tree
+    deployment, airdrop = simulated.deployment, simulated.launch_request.config.airdrop
     with transaction.atomic():
         if wallets.is_paused(deployment.chain_id):
             raise DeploymentsPausedError(f"deployments on chain {deployment.chain_id} are paused")
         deployment.save(force_insert=True)
-        if launch_request.airdrop is not None and tree is not None:
-            airdrop_proofs.store_tree(deployment, tree=tree, entries=launch_request.airdrop.entries)
+        if airdrop is not None:
+            airdrop_proofs.store_tree(deployment, tree=airdrop.tree, entries=airdrop.entries)
         if deployment.partner_key is not None:
             quotas.check_quota(deployment, partner=deployment.partner_key)
 
@@ -157,26 +154,24 @@ def _read_dry_run(body: Any) -> bool | None:
 def _simulate(
     launch_request: LaunchRequest,
     *,
-    tree: MerkleTree | None,
     partner: PartnerKey | None,
     sender: str | None,
 ) -> Deployment:
     """Return the deployment, not stored, with the call that the sender could send now."""
-    chain = installed_chain(launch_request.chain_id)
-    config = build_launch_config(launch_request, chain=chain, tree=tree)
+    chain_id = launch_request.config.chain_id
+    chain = installed_chain(chain_id)
+    config = with_decimals(launch_request, chain=chain)
     salt = request_keys.create2_salt(launch_request.request_key, partner=partner)
     try:
-        senders = [sender] if sender else wallets.simulation_senders(launch_request.chain_id)
+        senders = [sender] if sender else wallets.simulation_senders(chain_id)
         call, estimate, address = _try(chain, config, salt=salt, senders=senders)
     except (wallets.NoWalletError, SenderBalanceTooLowError) as error:
-        raise NoSenderAvailableError(
-            f"no wallet of chain {launch_request.chain_id} can send a deployment: {error}"
-        ) from error
+        raise NoSenderAvailableError(f"no wallet of chain {chain_id} can send a deployment: {error}") from error
     return Deployment(
         partner_key=partner,
         request_key=launch_request.request_key,
-        chain_id=launch_request.chain_id,
-        config=to_json(launch_request, tree=tree),
+        chain_id=chain_id,
+        config=to_json(launch_request),
         salt=salt,
         to_address=call.to,
         calldata=bytes.fromhex(call.data.removeprefix("0x")),

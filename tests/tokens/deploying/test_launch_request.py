@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 
 from config.api.parsing import parse_json_body
 from tests.rows.changed_bodies import ABSENT, with_value
+from tokens.chains.abi import codec
+from tokens.chains.launching.launch_calls import deploy_call
 from tokens.chains.launching.launch_config import TOKEN_SUPPLY, OwnBuy, PresaleTerms, Reward, StaticFee, VaultShare
+from tokens.chains.launching.launch_ticks import place_positions
 from tokens.chains.launching.merkle import build_tree
 from tokens.chains.registry.chains import Position
 from tokens.deploying import launch_request
@@ -67,10 +70,21 @@ def refusals(order):
     return {field or "body": message for field, message in caught.value.problems}
 
 
-def base_launch(order):
-    return launch_request.build_launch_config(
-        launch_request.parse_launch_request(order), chain=installed_chain(8453), tree=None
-    )
+def parse(order):
+    """Return the launch configuration of a valid body."""
+    return launch_request.parse_launch_request(order).config
+
+
+def sent_texts(order):
+    """Return metadata and context as they are in the call of a body's launch."""
+    call = deploy_call(installed_chain(8453).info, parse(order), salt="0x" + "00" * 32)
+    token = codec.load_abi("v4").function("deployToken").decode_input(call.data)["deploymentConfig"]["tokenConfig"]
+    return token["metadata"], token["context"]
+
+
+def placed(config):
+    """Return starting tick and positions of a launch."""
+    return place_positions(config.market_cap, decimals=config.decimals, preset=config.preset)
 
 
 # A change to a body that keeps all rules; the one field in the error; part of the message.
@@ -299,7 +313,7 @@ def test_it_names_the_field_the_rule_and_the_unit(path, value, field, words):
 
 
 def test_the_body_that_those_are_changes_of_is_taken():
-    assert launch_request.parse_launch_request(copy.deepcopy(FULL)).airdrop.bps == 200
+    assert parse(copy.deepcopy(FULL)).airdrop.bps == 200
 
 
 @pytest.mark.parametrize("nothing", [None, [], "body", 5, True])
@@ -381,7 +395,7 @@ def test_a_dev_buy_needs_the_wrapped_native_coin_as_the_pair(pair, named):
     if named:
         assert list(refusals(order)) == named
     else:
-        assert launch_request.parse_launch_request(order).own_buy == OwnBuy(wei=10**17, recipient=ADMIN)
+        assert parse(order).own_buy == OwnBuy(wei=10**17, recipient=ADMIN)
 
 
 def test_it_refuses_a_dev_buy_in_a_presale():
@@ -395,10 +409,11 @@ def test_no_dev_buy_is_paid_where_the_setting_is_nothing(settings):
 
 def test_what_is_left_out_has_the_contracts_defaults():
     order = launch_request.parse_launch_request(body())
-    assert (order.chain_id, order.request_key, order.dry_run) == (8453, "k" * 32, False)
+    assert (order.config.chain_id, order.request_key, order.dry_run) == (8453, "k" * 32, False)
+    order = order.config
     assert (order.name, order.symbol, order.admin, order.image) == ("Plain", "PLN", ADMIN, "")
     assert order.rewards == (Reward(admin=ADMIN, recipient=ADMIN, bps=10_000, currency="Both"),)
-    assert (order.preset, order.paired_token, order.market_cap) == ("standard", WETH, 10)
+    assert (order.preset.name, order.paired_token, order.market_cap) == ("standard", WETH, 10)
     assert order.fees == StaticFee(clanker=10_000, paired=10_000)
     assert (order.vault, order.airdrop, order.presale, order.own_buy) == (None, None, None, None)
 
@@ -411,8 +426,8 @@ def test_null_is_as_good_as_absent():
 
 
 def test_recipients_that_are_left_out_are_the_tokens_admin():
-    order = launch_request.parse_launch_request(body(vault=VAULT, presale=PRESALE | {"presaleSupplyBps": 100}))
-    assert order.vault == VaultShare(admin=ADMIN, bps=1_000, lockup=30 * 86_400, vesting=0)
+    order = parse(body(vault=VAULT, presale=PRESALE | {"presaleSupplyBps": 100}))
+    assert order.vault == VaultShare(recipient=ADMIN, bps=1_000, lockup=30 * 86_400, vesting=0)
     assert order.presale == PresaleTerms(
         bps=100,
         min_goal=10**18,
@@ -426,7 +441,7 @@ def test_recipients_that_are_left_out_are_the_tokens_admin():
 
 
 def test_a_vault_of_nothing_is_none():
-    assert launch_request.parse_launch_request(body(vault=VAULT | {"percentage": 0})).vault is None
+    assert parse(body(vault=VAULT | {"percentage": 0})).vault is None
 
 
 @pytest.mark.parametrize(
@@ -440,7 +455,7 @@ def test_a_vault_of_nothing_is_none():
             {"lockup": 604_800, "vesting": 43_200},
         ),
         ({"vault": VAULT | {"lockupDuration": 36_500.0}}, "vault", {"lockup": 3_153_600_000}),
-        ({"vault": VAULT | {"recipient": OTHER.lower()}}, "vault", {"admin": OTHER}),
+        ({"vault": VAULT | {"recipient": OTHER.lower()}}, "vault", {"recipient": OTHER}),
         ({"fees": {"clankerFee": 0.0001, "pairedFee": 5}}, "fees", {"clanker": 1, "paired": 50_000}),
         ({"fees": {"clankerFee": 0, "pairedFee": 0.3}}, "fees", {"clanker": 0, "paired": 3_000}),
         ({"fees": DYNAMIC | {"baseFee": 0.25, "maxFee": 0.25}}, "fees", {"base": 2_500, "maximum": 2_500}),
@@ -454,7 +469,7 @@ def test_a_vault_of_nothing_is_none():
     ],
 )
 def test_it_reads_each_unit_as_the_contracts_count(part, attribute, expected):
-    taken = getattr(launch_request.parse_launch_request(body(**part)), attribute)
+    taken = getattr(parse(body(**part)), attribute)
     assert {name: getattr(taken, name) for name in expected} == expected
 
 
@@ -472,13 +487,13 @@ def test_it_reads_each_unit_as_the_contracts_count(part, attribute, expected):
 def test_the_share_of_an_airdrop_is_rounded_up_to_hold_every_entry(amounts, wei, bps):
     accounts = [THIRD, OTHER]
     entries = [{"account": account, "amount": amount} for account, amount in zip(accounts, amounts, strict=False)]
-    airdrop = launch_request.parse_launch_request(body(airdrop={"entries": entries, "lockupDuration": 1})).airdrop
+    airdrop = parse(body(airdrop={"entries": entries, "lockupDuration": 1})).airdrop
     assert (airdrop.total, airdrop.bps) == (wei, bps)
 
 
 def test_it_takes_as_many_entries_as_the_contract_allows():
     entries = [{"account": f"0x{number:040X}", "amount": str(10**23)} for number in range(1, 100_001)]
-    airdrop = launch_request.parse_launch_request(body(airdrop={"entries": entries, "lockupDuration": 1})).airdrop
+    airdrop = parse(body(airdrop={"entries": entries, "lockupDuration": 1})).airdrop
     assert len(airdrop.entries) == 100_000
     assert airdrop.entries[0xFB68] == (to_checksum_address(f"0x{0xFB69:040x}"), 10**23)
 
@@ -502,7 +517,7 @@ def test_a_dry_run_is_a_flag_as_everywhere(flag):
     ],
 )
 def test_metadata_goes_on_chain_as_javascript_writes_it(texts, metadata):
-    assert base_launch({"token": TOKEN | texts}).metadata == metadata
+    assert sent_texts({"token": TOKEN | texts})[0] == metadata
 
 
 @pytest.mark.parametrize(
@@ -517,13 +532,11 @@ def test_metadata_goes_on_chain_as_javascript_writes_it(texts, metadata):
     ],
 )
 def test_context_goes_on_chain_in_the_sdks_order(context, text):
-    assert base_launch(body(context=context)).context == text
+    assert sent_texts(body(context=context))[1] == text
 
 
 def test_texts_are_kept_as_they_are():
-    order = launch_request.parse_launch_request(
-        {"token": TOKEN | {"name": "  Ünï\n", "image": "IPFS://Qm", "symbol": '"'}}
-    )
+    order = parse({"token": TOKEN | {"name": "  Ünï\n", "image": "IPFS://Qm", "symbol": '"'}})
     assert (order.name, order.image, order.symbol) == ("  Ünï\n", "IPFS://Qm", '"')
 
 
@@ -547,10 +560,9 @@ def test_texts_are_kept_as_they_are():
     ],
 )
 def test_liquidity_lies_where_the_market_cap_puts_it(pool, tick, positions):
-    launch = base_launch(body(pool=pool))
-    assert launch.tick == tick
-    assert launch.positions == tuple(
-        Position(tick_lower=lower, tick_upper=upper, bps=bps) for lower, upper, bps in positions
+    assert placed(parse(body(pool=pool))) == (
+        tick,
+        tuple(Position(tick_lower=lower, tick_upper=upper, bps=bps) for lower, upper, bps in positions),
     )
 
 
@@ -573,7 +585,9 @@ def unlisted(settings, node, forget_chains):
 
 
 def test_the_chain_is_queried_for_the_decimals_of_an_unlisted_pair(unlisted):
-    assert base_launch(body(pool=unlisted(6))).tick == -424_400
+    order = launch_request.parse_launch_request(body(pool=unlisted(6)))
+    config = launch_request.with_decimals(order, chain=installed_chain(8453))
+    assert (order.config.decimals, config.decimals, placed(config)[0]) == (None, 6, -424_400)
 
 
 @pytest.mark.parametrize(
@@ -586,26 +600,10 @@ def test_the_chain_is_queried_for_the_decimals_of_an_unlisted_pair(unlisted):
 def test_an_unlisted_pair_without_a_price_is_refused(unlisted, decimals, field, words):
     order = launch_request.parse_launch_request(body(pool=unlisted(decimals)))
     with pytest.raises(LaunchRequestError) as caught:
-        launch_request.build_launch_config(order, chain=installed_chain(8453), tree=None)
+        launch_request.with_decimals(order, chain=installed_chain(8453))
     ((refused, message),) = caught.value.problems
     assert refused == field
     assert words in message
-
-
-def test_an_airdrop_is_launched_with_the_root_of_its_tree():
-    order = launch_request.parse_launch_request(body(airdrop=AIRDROP | {"vestingDuration": 2}))
-    tree = build_tree(order.airdrop.entries)
-    share = launch_request.build_launch_config(order, chain=installed_chain(8453), tree=tree).airdrop
-    assert (share.admin, share.bps, share.merkle_root) == (ADMIN, 200, tree.root)
-    assert (share.lockup, share.vesting) == (86_400, 2 * 86_400)
-
-
-@pytest.mark.parametrize("airdrop", [AIRDROP, None])
-def test_a_tree_goes_with_an_airdrop_and_with_nothing_else(airdrop):
-    order = launch_request.parse_launch_request(body(airdrop=airdrop))
-    tree = None if airdrop else build_tree([(THIRD, 1)])
-    with pytest.raises(ValueError, match="an airdrop needs its tree"):
-        launch_request.build_launch_config(order, chain=installed_chain(8453), tree=tree)
 
 
 def test_the_normalised_configuration_has_every_default():
@@ -662,13 +660,12 @@ def test_the_normalised_configuration_has_the_bodys_keys_and_units():
 
 def test_the_normalised_configuration_sums_an_airdrop_up():
     order = launch_request.parse_launch_request(body(airdrop=AIRDROP, devBuy=DEV_BUY))
-    tree = build_tree(order.airdrop.entries)
-    shown = launch_request.to_json(order, tree=tree)
+    shown = launch_request.to_json(order)
     assert shown["devBuy"] == {"ethAmount": 0.1, "recipient": ADMIN}
     assert shown["airdrop"] == {
         "count": 2,
         "total": str(2 * 10**27),
-        "merkleRoot": tree.root,
+        "merkleRoot": build_tree(order.config.airdrop.entries).root,
         "lockupDuration": 1,
         "vestingDuration": 0,
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -22,12 +23,11 @@ from tokens import models
 from tokens.chains.errors import LaunchOptionUnavailableError, NodeUnavailableError, WouldRevertError
 from tokens.chains.launching.launch_config import LaunchConfig, PresaleTerms, Reward, StaticFee, VaultShare
 from tokens.chains.protocols import Chain
-from tokens.chains.registry.chains import Position
 from tokens.deploying.sending import presales, wallets
 from tokens.deploying.sending.submit import SubmissionDeferredError, submit_deployment
 from tokens.deploying.sending.watch import confirm_chain, watch_chain
 from tokens.indexing.index_requests import index_transaction
-from tokens.installation.installed_chains import installed_chain
+from tokens.installation.installed_chains import installed_chain, registry
 from tokens.installation.installed_signers import installed_signers
 from tokens.models import DeploymentStatus, Token
 
@@ -81,12 +81,11 @@ def launch(chain: Chain, **changes) -> LaunchConfig:
             "name": "Presold",
             "symbol": "PRE",
             "admin": SENDER,
-            "image": "",
-            "metadata": "",
-            "context": '{"interface":"SDK"}',
+            "context": {"interface": "SDK"},
             "paired_token": chain.info.wrapped_native,
-            "tick": -230_400,
-            "positions": (Position(tick_lower=-230_400, tick_upper=-120_000, bps=10_000),),
+            "preset": registry().presets["standard"],
+            "decimals": 18,
+            "market_cap": Decimal(10),
             "fees": StaticFee(clanker=10_000, paired=10_000),
             "rewards": (Reward(admin=SENDER, recipient=SENDER, bps=10_000, currency="Both"),),
             "presale": TERMS,
@@ -185,7 +184,7 @@ def test_a_wallet_that_may_start_none_is_refused(chain):
 
 
 def test_a_launch_that_would_fail_after_the_sale_is_refused_before_it(chain):
-    short = VaultShare(admin=SENDER, bps=1_000, lockup=7 * DAY - 1, vesting=0)
+    short = VaultShare(recipient=SENDER, bps=1_000, lockup=7 * DAY - 1, vesting=0)
     with pytest.raises(WouldRevertError) as caught:
         presales.simulate_presale(chain, launch(chain, vault=short), salt="0x" + token_hex(32), senders=[DEPLOYER])
     assert caught.value.reason == "VaultLockupDurationTooShort()"

@@ -4,16 +4,17 @@ The contracts and the layouts of their data are the registry's `deploy` entries.
 launchpad's SDK, release 4.2.18, byte for byte.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import eth_abi
 
 from tokens.chains.abi import codec
 from tokens.chains.errors import LaunchOptionUnavailableError
-from tokens.chains.launching.launch_config import LaunchConfig, PresaleTerms, StaticFee
-from tokens.chains.launching.launch_ticks import TICK_SPACING
+from tokens.chains.launching.launch_config import LaunchConfig, PresaleTerms, StaticFee, on_chain_json
+from tokens.chains.launching.launch_ticks import TICK_SPACING, place_positions
 from tokens.chains.launching.merkle import build_tree
-from tokens.chains.registry.chains import ChainInfo, Contract
+from tokens.chains.registry.chains import ChainInfo, Contract, Position
 from tokens.chains.transaction_types import ContractCall
 from tokens.chains.types import fee_preference
 
@@ -96,13 +97,16 @@ def _deployment(info: ChainInfo, config: LaunchConfig, *, salt: str, extensions:
         config.symbol.encode(),
         bytes.fromhex(salt[2:]),
         config.image.encode(),
-        config.metadata.encode(),
-        config.context.encode(),
+        on_chain_json(config.metadata).encode(),
+        on_chain_json(config.context).encode(),
         config.chain_id,
     )
     hook, fees = _hook(info, config)
-    pool = (hook, config.paired_token, config.tick, TICK_SPACING, fees)
-    return (token, pool, _locker(info, config), _mev_module(info), extensions)
+    if config.decimals is None:
+        raise ValueError("the decimals of the paired token are not known")
+    tick, positions = place_positions(config.market_cap, decimals=config.decimals, preset=config.preset)
+    pool = (hook, config.paired_token, tick, TICK_SPACING, fees)
+    return (token, pool, _locker(info, config, positions), _mev_module(info), extensions)
 
 
 def _hook(info: ChainInfo, config: LaunchConfig) -> tuple[str, bytes]:
@@ -130,7 +134,7 @@ def _hook(info: ChainInfo, config: LaunchConfig) -> tuple[str, bytes]:
     return hook.address, data
 
 
-def _locker(info: ChainInfo, config: LaunchConfig) -> tuple[Any, ...]:
+def _locker(info: ChainInfo, config: LaunchConfig, positions: Sequence[Position]) -> tuple[Any, ...]:
     locker = _contract(info, "locker", field="chainId", what="launches are")
     data = b""
     if locker.deploy == "preferences":
@@ -147,9 +151,9 @@ def _locker(info: ChainInfo, config: LaunchConfig) -> tuple[Any, ...]:
         [reward.admin for reward in config.rewards],
         [reward.recipient for reward in config.rewards],
         [reward.bps for reward in config.rewards],
-        [position.tick_lower for position in config.positions],
-        [position.tick_upper for position in config.positions],
-        [position.bps for position in config.positions],
+        [position.tick_lower for position in positions],
+        [position.tick_upper for position in positions],
+        [position.bps for position in positions],
         data,
     )
 
@@ -164,13 +168,13 @@ def _extensions(info: ChainInfo, config: LaunchConfig) -> list[_Extension]:
     """Return (contract, wei, bps of the supply, data) of each extension, in the SDK's order; a presale's comes last."""
     extensions = list[_Extension]()
     if vault := config.vault:
-        data = eth_abi.encode(["address", "uint256", "uint256"], [vault.admin, vault.lockup, vault.vesting])
+        data = eth_abi.encode(["address", "uint256", "uint256"], [vault.recipient, vault.lockup, vault.vesting])
         address = _contract(info, "vault", field="vault", what="a vault is").address
         extensions.append((address, 0, vault.bps, data))
     if airdrop := config.airdrop:
         data = eth_abi.encode(
             ["address", "bytes32", "uint256", "uint256"],
-            [airdrop.admin, bytes.fromhex(airdrop.merkle_root[2:]), airdrop.lockup, airdrop.vesting],
+            [config.admin, bytes.fromhex(airdrop.tree.root[2:]), airdrop.lockup, airdrop.vesting],
         )
         address = _contract(info, "airdrop", field="airdrop", what="an airdrop is").address
         extensions.append((address, 0, airdrop.bps, data))

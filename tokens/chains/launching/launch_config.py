@@ -4,14 +4,21 @@ Addresses are EIP-55, amounts wei, durations seconds, shares bps (10,000 are all
 if the launched token were token0. Source: the structs of the v4 factory and its extensions.
 """
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from typing import Any, ClassVar
 
-from tokens.chains.registry.chains import Position
+from tokens.chains.launching.merkle import MerkleTree, build_tree
+from tokens.chains.registry.chains import Preset
 from tokens.chains.types import FeeCurrency
 
 # Supply in wei of every v4 token, which has 18 decimals.
 TOKEN_SUPPLY = 10**29
 ALL_BPS = 10_000
+WEI_PER_BPS = TOKEN_SUPPLY // ALL_BPS
 # Maximum share of the supply that the factory gives to all extensions together.
 MAX_EXTENSION_BPS = 9_000
 
@@ -30,6 +37,7 @@ class Reward:
 class StaticFee:
     """Fees of the static hook, by the currency paid in."""
 
+    kind: ClassVar[str] = "static"
     clanker: int
     paired: int
 
@@ -38,6 +46,7 @@ class StaticFee:
 class DynamicFee:
     """Fees of the dynamic hook; periods are in seconds, the tick filter is in ticks, the decay in bps."""
 
+    kind: ClassVar[str] = "dynamic"
     base: int
     maximum: int
     reference_tick_filter_period: int
@@ -49,23 +58,37 @@ class DynamicFee:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VaultShare:
-    """The part of the supply held by the vault for its admin."""
+    """The part of the supply held by the vault for its recipient."""
 
-    admin: str
+    recipient: str
     bps: int
     lockup: int
     vesting: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class AirdropShare:
-    """The part of the supply claimable by the entries of a Merkle tree."""
+    """The part of the supply claimable by the entries of a Merkle tree: (EIP-55 account, wei) pairs in their order."""
 
-    admin: str
-    bps: int
-    merkle_root: str
+    # Too many to print.
+    entries: tuple[tuple[str, int], ...] = field(repr=False)
     lockup: int
     vesting: int
+
+    @cached_property
+    def total(self) -> int:
+        """Return the sum of the entries in wei."""
+        return sum(wei for _, wei in self.entries)
+
+    @property
+    def bps(self) -> int:
+        """Return the share of the supply that holds the total; rounded up, so that every entry is funded."""
+        return -(-self.total // WEI_PER_BPS)
+
+    @cached_property
+    def tree(self) -> MerkleTree:
+        """Return the tree of the entries; a large one takes seconds of CPU time, once."""
+        return build_tree(self.entries)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,21 +116,31 @@ class PresaleTerms:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LaunchConfig:
-    """One launch of generation v4. `metadata` and `context` are the exact texts written on chain."""
+    """One launch of generation v4: the form between a body and the factory's call."""
 
     chain_id: int
     name: str
     symbol: str
     admin: str
-    image: str
-    metadata: str
-    context: str
+    image: str = ""
+    # JSON objects whose keys with a value are written on chain, in this order.
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, Any] = field(default_factory=dict)
+    preset: Preset
     paired_token: str
-    tick: int
-    positions: tuple[Position, ...]
+    # Of the paired token; None until they are read from the chain.
+    decimals: int | None
+    # Whole units of the paired token.
+    market_cap: Decimal
     fees: StaticFee | DynamicFee
     rewards: tuple[Reward, ...]
     vault: VaultShare | None = None
     airdrop: AirdropShare | None = None
     own_buy: OwnBuy | None = None
     presale: PresaleTerms | None = None
+
+
+def on_chain_json(given: Mapping[str, Any]) -> str:
+    """Return the keys that have a value as JavaScript's JSON.stringify writes them; "" if none has."""
+    present = {key: value for key, value in given.items() if value is not None}
+    return json.dumps(present, ensure_ascii=False, separators=(",", ":")) if present else ""

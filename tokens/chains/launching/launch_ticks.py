@@ -24,6 +24,12 @@ class TickOutOfRangeError(PermanentError):
     """No Uniswap tick exists for the market cap, or for an end of a position that starts there."""
 
 
+def place_positions(market_cap: Decimal, *, decimals: int, preset: Preset) -> tuple[int, tuple[Position, ...]]:
+    """Return the starting tick of a market cap, and the preset's positions from there on, as `starting_tick`."""
+    tick = starting_tick(market_cap, decimals=decimals)
+    return tick, shifted_positions(preset, tick=tick)
+
+
 def starting_tick(market_cap: Decimal, *, decimals: int) -> int:
     """Return the highest multiple of 200 at which the whole supply costs no more than `market_cap`.
 

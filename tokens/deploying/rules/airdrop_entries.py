@@ -6,14 +6,13 @@ from typing import Any
 from config import json_rules
 from config.json_rules import FieldRule, InvalidFieldsError, Problem, nested_problems, object_of, truncate_problems
 from tokens.chains.addresses import checksum_bytes
-from tokens.chains.launching.launch_config import ALL_BPS, MAX_EXTENSION_BPS, TOKEN_SUPPLY
+from tokens.chains.launching.launch_config import MAX_EXTENSION_BPS, TOKEN_SUPPLY, WEI_PER_BPS
 from tokens.chains.types import WEI_PER_TOKEN
 from tokens.deploying.rules import scalars
 
 MAX_ENTRIES = 100_000
 # 0.25 %, the minimum of the SDK.
 MIN_BPS = 25
-_WEI_PER_BPS = TOKEN_SUPPLY // ALL_BPS
 # No amount has more digits than the supply.
 _WEI = re.compile(f"[0-9]{{1,{len(str(TOKEN_SUPPLY))}}}")
 
@@ -26,11 +25,6 @@ _IN_WEI = json_rules.whole_number(
 )
 
 Entries = tuple[tuple[str, int], ...]
-
-
-def supply_bps(wei: int) -> int:
-    """Return the share of the supply, in bps, that holds this many wei; rounded up, so that every entry is funded."""
-    return -(-wei // _WEI_PER_BPS)
 
 
 def entry_amount(value: Any) -> int:
@@ -104,7 +98,7 @@ def _find_other_notation(entries: list[dict[str, Any]]) -> list[Problem]:
 
 
 def _check_total(wei: int) -> None:
-    least, most = MIN_BPS * _WEI_PER_BPS, MAX_EXTENSION_BPS * _WEI_PER_BPS
+    least, most = MIN_BPS * WEI_PER_BPS, MAX_EXTENSION_BPS * WEI_PER_BPS
     if not least <= wei <= most:
         raise ValueError(
             f"must have amounts of 0.25 to 90 percent of the supply together, which is {least} to {most} wei:"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from config import json_rules
-from config.json_rules import FieldRule, InvalidFieldsError, parse_object
+from config.json_rules import FieldRule, InvalidFieldsError, Rule, format_object, parse_object
 from tokens.chains.launching.launch_config import DynamicFee, StaticFee
 from tokens.deploying.rules import scalars
 
@@ -20,25 +20,36 @@ _MAX_NUMERATOR = 10**18
 
 _FEE = scalars.percent_in_ppm(most=MAX_FEE_PERCENT)
 _DYNAMIC_FEE = scalars.percent_in_ppm(least=MIN_BASE_FEE_PERCENT, most=MAX_FEE_PERCENT)
-_PERIOD = json_rules.whole_number(least=0, most=_MAX_PERIOD, unit="seconds")
-_TYPE = FieldRule(rule=json_rules.choice("static", "dynamic"), default="static")
+
+
+def _percent(rule: Rule, attribute: str, *, default: int = 1, alias: str = "") -> FieldRule:
+    return FieldRule(
+        rule=rule, attribute=attribute, unit=_PPM_PER_PERCENT, default=default * _PPM_PER_PERCENT, alias=alias
+    )
+
+
+def _whole(attribute: str, *, most: int, unit: str, default: int) -> FieldRule:
+    return FieldRule(rule=json_rules.whole_number(least=0, most=most, unit=unit), attribute=attribute, default=default)
+
+
+_TYPE = FieldRule(rule=json_rules.choice("static", "dynamic"), default="static", attribute="kind")
 _STATIC = {
     "type": _TYPE,
-    "clankerFee": FieldRule(rule=_FEE, default=_PPM_PER_PERCENT),
-    "pairedFee": FieldRule(rule=_FEE, default=_PPM_PER_PERCENT),
+    "clankerFee": _percent(_FEE, "clanker"),
+    "pairedFee": _percent(_FEE, "paired"),
 }
 # The defaults of the SDK, partly under the name Dynamic5.
 _DYNAMIC = {
     "type": _TYPE,
-    "baseFee": FieldRule(rule=_DYNAMIC_FEE, default=_PPM_PER_PERCENT),
-    "maxLpFee": FieldRule(rule=_DYNAMIC_FEE, default=5 * _PPM_PER_PERCENT, alias="maxFee"),
-    "referenceTickFilterPeriod": FieldRule(rule=_PERIOD, default=30),
-    "resetPeriod": FieldRule(rule=_PERIOD, default=120),
-    "resetTickFilter": FieldRule(rule=json_rules.whole_number(least=0, most=_MAX_TICKS, unit="ticks"), default=200),
-    "feeControlNumerator": FieldRule(
-        rule=json_rules.whole_number(least=0, most=_MAX_NUMERATOR, unit="the hook's own scale"), default=500_000_000
+    "baseFee": _percent(_DYNAMIC_FEE, "base"),
+    "maxLpFee": _percent(_DYNAMIC_FEE, "maximum", default=5, alias="maxFee"),
+    "referenceTickFilterPeriod": _whole("reference_tick_filter_period", most=_MAX_PERIOD, unit="seconds", default=30),
+    "resetPeriod": _whole("reset_period", most=_MAX_PERIOD, unit="seconds", default=120),
+    "resetTickFilter": _whole("reset_tick_filter", most=_MAX_TICKS, unit="ticks", default=200),
+    "feeControlNumerator": _whole(
+        "fee_control_numerator", most=_MAX_NUMERATOR, unit="the hook's own scale", default=500_000_000
     ),
-    "decayFilterBps": FieldRule(rule=json_rules.whole_number(least=0, most=10_000, unit="bps"), default=7_500),
+    "decayFilterBps": _whole("decay_filter_bps", most=10_000, unit="bps", default=7_500),
 }
 
 
@@ -47,24 +58,15 @@ def pool_fees(value: Any) -> StaticFee | DynamicFee:
     kind = "dynamic" if isinstance(value, dict) and value.get("type") == "dynamic" else "static"
     keys, others = (_DYNAMIC, _STATIC) if kind == "dynamic" else (_STATIC, _DYNAMIC)
     parsed, problems = parse_object(value, keys)
-    if {"baseFee", "maxLpFee"} <= parsed.keys() and parsed["baseFee"] > parsed["maxLpFee"]:
+    if {"base", "maximum"} <= parsed.keys() and parsed["base"] > parsed["maximum"]:
         problems.append(("maxLpFee", "must be at least baseFee, which is 1 percent where it isn't given"))
     if problems:
         foreign = {name for key, rule in others.items() for name in (key, rule.alias)} - {*keys, ""}
         raise InvalidFieldsError(
             [(at, f"is no key of {kind} fees" if at in foreign else message) for at, message in problems]
         )
-    if kind != "dynamic":
-        return StaticFee(clanker=parsed["clankerFee"], paired=parsed["pairedFee"])
-    return DynamicFee(
-        base=parsed["baseFee"],
-        maximum=parsed["maxLpFee"],
-        reference_tick_filter_period=parsed["referenceTickFilterPeriod"],
-        reset_period=parsed["resetPeriod"],
-        reset_tick_filter=parsed["resetTickFilter"],
-        fee_control_numerator=parsed["feeControlNumerator"],
-        decay_filter_bps=parsed["decayFilterBps"],
-    )
+    del parsed["kind"]
+    return DynamicFee(**parsed) if kind == "dynamic" else StaticFee(**parsed)
 
 
 STANDARD = pool_fees({})
@@ -78,19 +80,4 @@ def fees_of_type(value: Any) -> StaticFee | DynamicFee:
 
 def fees_json(given: StaticFee | DynamicFee) -> dict[str, Any]:
     """Return the fees in the keys and units of `pool_fees`."""
-    if isinstance(given, StaticFee):
-        return {"type": "static", "clankerFee": _percent(given.clanker), "pairedFee": _percent(given.paired)}
-    return {
-        "type": "dynamic",
-        "baseFee": _percent(given.base),
-        "maxLpFee": _percent(given.maximum),
-        "referenceTickFilterPeriod": given.reference_tick_filter_period,
-        "resetPeriod": given.reset_period,
-        "resetTickFilter": given.reset_tick_filter,
-        "feeControlNumerator": given.fee_control_numerator,
-        "decayFilterBps": given.decay_filter_bps,
-    }
-
-
-def _percent(ppm: int) -> int | float:
-    return scalars.to_units(ppm, _PPM_PER_PERCENT)
+    return format_object(given, _STATIC if isinstance(given, StaticFee) else _DYNAMIC)

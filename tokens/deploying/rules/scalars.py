@@ -81,15 +81,6 @@ def address(value: Any) -> str:
     return parsed
 
 
-def to_units(amount: int | Decimal, unit: int) -> int | float:
-    """Convert an amount to JSON: the number of units, whole if exact.
-
-    Exact for values from a body, which have at most the digits of a double.
-    """
-    exact = Fraction(amount) / unit
-    return exact.numerator if exact.denominator == 1 else float(exact)
-
-
 def _scaled(*, least: str, most: str, unit: str, decimals: int) -> Rule:
     """Return the rule for a number within two limits; the result is scaled by 10^decimals to a whole number."""
     message = f"must be a number from {least} to {most}, in {unit} with at most {decimals} decimals"

@@ -1,7 +1,5 @@
 """Rules for the texts of a token that are stored on chain: name, symbol, image, metadata, context."""
 
-import json
-from collections.abc import Mapping
 from typing import Any
 
 from config import json_rules
@@ -46,23 +44,3 @@ CONTEXT = {
     for key in ("interface", "platform", "messageId", "id")
 }
 context = object_of(CONTEXT)
-
-
-def on_chain_json(given: Mapping[str, Any]) -> str:
-    """Return the keys that have a value as JavaScript's JSON.stringify writes them; "" if none has."""
-    present = {key: value for key, value in given.items() if value is not None}
-    return json.dumps(present, ensure_ascii=False, separators=(",", ":")) if present else ""
-
-
-def metadata_json(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata under the keys of METADATA, as JSON; null for absent ones."""
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in given.items()}
-
-
-def check_length(*texts: str) -> None:
-    """Raise ValueError if the texts that a token stores on chain are too long in total."""
-    if sum(len(text.encode()) for text in texts) > MAX_ON_CHAIN_BYTES:
-        raise ValueError(
-            f"must have at most {MAX_ON_CHAIN_BYTES} bytes of UTF-8 in name, symbol, image, metadata and context"
-            " together, since all of it is stored on chain"
-        )
