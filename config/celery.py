@@ -1,9 +1,12 @@
 """Celery application: tasks are in each room's `tasks.py`, settings in `config.settings` under `CELERY_`."""
 
 import os
+from functools import cached_property
 from typing import Any
 
+import django
 from celery import Celery
+from celery.apps.beat import Beat
 from kombu.exceptions import OperationalError
 from redis.exceptions import ConnectionError
 
@@ -14,7 +17,25 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # Rooms of an app that have tasks of their own. Each task has an explicit name, so that its module may move.
 _ROOMS = ["tokens.indexing", "tokens.catalogue", "tokens.market", "tokens.deploying"]
 
-app = Celery("launchboard")
+
+class NamedTaskBeat(Beat):
+    """Beat that sends tasks by name: it imports none, and so none of the libraries that they need."""
+
+    def init_loader(self) -> None:
+        django.setup()
+        self.app.finalize()
+
+
+class LaunchboardCelery(Celery):
+    """Celery with our beat."""
+
+    @cached_property
+    def Beat(self) -> type[Beat]:  # noqa: N802
+        beat: type[Beat] = self.subclass_with_self(NamedTaskBeat)
+        return beat
+
+
+app = LaunchboardCelery("launchboard")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.autodiscover_tasks(_ROOMS)
