@@ -64,7 +64,15 @@ DOORS = {
     "views", "public_pages", "tasks", "admin", "management", "urls", "page_urls", "apps", "migrations", "dashboard",
 }  # fmt: skip
 # Doors that share DRF's classes among each other and know HTTP.
-HTTP_DOORS = DOORS | {"serializers", "authentication", "permissions", "api_errors", "chain_fields", "metrics"}
+HTTP_DOORS = DOORS | {
+    "serializers",
+    "authentication",
+    "permissions",
+    "api_errors",
+    "chain_fields",
+    "list_parameters",
+    "metrics",
+}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "services", "service", "manager", "managers", "lib"}
 SIGNALS = ("django.dispatch", "django.db.models.signals", "django.core.signals", "django.contrib.auth.signals")
 # It sends the signal that error trackers and Django's test client listen for, and receives none.

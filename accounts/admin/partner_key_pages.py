@@ -1,6 +1,6 @@
 """Admin pages for partner keys: issue, edit, rotate and revoke. A key's text is shown once, at its creation."""
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
@@ -12,6 +12,7 @@ from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
+from django_filters import ChoiceFilter
 from unfold.admin import ModelAdmin
 from unfold.decorators import action
 from unfold.enums import ActionVariant
@@ -19,7 +20,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from accounts.keys import credentials, usage
 from accounts.models import KeyState, PartnerKey, PartnerKeyQuerySet, PartnerKeySecret, Scope
-from config.operators.admin_pages import change_url, confirmation_page, get_row_or_404, hide_actions
+from config.operators.admin_pages import AdminFilterSet, change_url, confirmation_page, get_row_or_404, hide_actions
 from config.operators.dashboard import Chart
 
 if TYPE_CHECKING:
@@ -53,35 +54,24 @@ class PartnerKeyForm(PartnerKeyModelForm):
         return expires_at
 
 
-class StateFilter(admin.SimpleListFilter):
-    title = "state"
-    parameter_name = "state"
+class KeyFilterSet(AdminFilterSet):
+    """Filters by state and scope."""
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(state.value, str(state.label)) for state in KeyState]
+    state = ChoiceFilter(label="state", choices=KeyState.choices, method="in_state")
+    scope = ChoiceFilter(label="scope", choices=Scope.choices, method="with_scope")
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[PartnerKey]) -> QuerySet[PartnerKey]:
-        value = self.value()
-        return cast(PartnerKeyQuerySet, queryset).in_state(KeyState(value)) if value in KeyState.values else queryset
+    def in_state(self, keys: PartnerKeyQuerySet, name: str, value: str) -> PartnerKeyQuerySet:
+        return keys.in_state(KeyState(value))
 
-
-class ScopeFilter(admin.SimpleListFilter):
-    title = "scope"
-    parameter_name = "scope"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(scope.value, str(scope.label)) for scope in Scope]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[PartnerKey]) -> QuerySet[PartnerKey]:
-        value = self.value()
-        return queryset.filter(scopes__contains=[value]) if value in Scope.values else queryset
+    def with_scope(self, keys: PartnerKeyQuerySet, name: str, value: str) -> PartnerKeyQuerySet:
+        return keys.filter(scopes__contains=[value])
 
 
 @admin.register(PartnerKey)
 class PartnerKeyAdmin(ModelAdmin):
     form = PartnerKeyForm
     list_display = ["name", "scope_names", "key_ids", "created_at", "expires_at", "last_used_at", "state_label"]
-    list_filter = [StateFilter, ScopeFilter]
+    list_filter = KeyFilterSet.list_filters()
     search_fields = ["name", "secrets__key_id"]
     search_help_text = f"Name, or the eight characters after {credentials.PREFIX}. Don't paste whole keys here."
     list_per_page = 50

@@ -23,6 +23,7 @@ from urllib.parse import urlencode
 
 import django
 from django.db import connection
+from django.http import QueryDict
 
 from benchmarks.http_load import fetch, open_connection, percentile
 from benchmarks.lists import dataset
@@ -30,12 +31,14 @@ from benchmarks.lists.search_queries import Query, make_queries
 from benchmarks.lists.statements import get
 from benchmarks.processes import web_server
 from benchmarks.tables import Limits, print_table
-from config.celery import app
+from config.api.query_parameters import parse_query
 from config.redis.connection import PREFIX, redis_client
+from tokens.catalogue.list_parameters import ListQuery
+from tokens.catalogue.selections import Selection
+from tokens.catalogue.totals import count_tokens
 
 # So many searches are counted and measured together: a count is kept for a minute.
 _CHUNK = 10
-_IDENTITIES = ("chainId", "fid", "fids", "msgSender")
 _MEASURES = ("database, first contact", "database, warm", "HTTP, first contact", "HTTP, warm")
 
 # Name of the measure -> kind of text -> times in seconds.
@@ -112,12 +115,15 @@ def _forget_totals() -> None:
 
 def _count_totals(queries: Sequence[Query]) -> None:
     """Do the worker's counting for these searches; here, so that it is done when this returns."""
-    count = app.tasks["tokens.tasks.count_selection"]
-    selections = {tuple(pair for pair in query.filters if pair[0] in _IDENTITIES) for query in queries}
-    selections |= {query.filters for query in queries if "X-Total-Approximate" in get(query.parameters).headers}
+    selections = {_selection(query).identity_filters_only() for query in queries}
+    selections |= {_selection(query) for query in queries if "X-Total-Approximate" in get(query.parameters).headers}
     for selection in selections:
-        count("TokenFilter", selection)
+        count_tokens(selection)
     _await_next_second()
+
+
+def _selection(query: Query) -> Selection:
+    return Selection.of(parse_query(QueryDict(urlencode(query.filters)), ListQuery))
 
 
 def _await_next_second() -> None:

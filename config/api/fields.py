@@ -22,11 +22,11 @@ class ShapedField(serializers.CharField):
     rule = ""
     shape: dict[str, Any]
 
-    def parse(self, text: str) -> str:
+    def parse(self, text: str) -> Any:
         """Return the stored form. Raises ValueError with the rule in words."""
         raise NotImplementedError
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: Any) -> Any:
         """Parse the string. Raises ValidationError."""
         if not isinstance(data, str):
             raise serializers.ValidationError(self.rule, code="invalid")

@@ -4,10 +4,8 @@ import re
 from typing import Any
 
 from django.conf import settings
-from django_filters.rest_framework import DjangoFilterBackend
-from drf_spectacular.extensions import OpenApiFilterExtension, OpenApiSerializerFieldExtension
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.plumbing import build_parameter_type
 
 from config.api.response_headers import NO_STORE
 from config.api.views import LimitedView
@@ -84,7 +82,7 @@ _FOR_NOW = ("429", "502", "503")
 
 
 class ShapedFieldExtension(OpenApiSerializerFieldExtension):
-    """Schema extension that describes a serializer field by its `shape`, as filters are."""
+    """Schema extension that describes a serializer field by its `shape`."""
 
     target_class = "config.api.fields.ShapedField"
     match_subclasses = True
@@ -95,7 +93,7 @@ class ShapedFieldExtension(OpenApiSerializerFieldExtension):
 
 
 class EndpointSchema(AutoSchema):
-    """Schema inspector that reads a view's `query_serializer`, `filterset_class` and `successor`.
+    """Schema inspector that reads a view's `query_serializer` and `successor`.
 
     Rate-limited views may also return 429, and 503 while the database is down. Cacheable responses have an ETag, so
     they may be 304.
@@ -133,28 +131,18 @@ class EndpointSchema(AutoSchema):
         serializer = getattr(self.view, "query_serializer", None)
         return [serializer] if serializer is not None and self.method == "GET" else []
 
-    def _get_filter_parameters(self) -> list[Any]:
-        filterset_class = getattr(self.view, "filterset_class", None)
-        if filterset_class is None or self.method != "GET":
-            return []
-        parameters: list[Any] = []
-        for name, filter_ in filterset_class.base_filters.items():
-            parameters += self._describe_filter(filterset_class, name, filter_)
-        return parameters
-
-    def _describe_filter(self, filterset_class: Any, name: str, filter_: Any) -> list[Any]:
-        """Describe a filter by the `shape` of its form field, or by its class if the field has none."""
-        shape = getattr(filter_.field, "shape", None)
-        if shape is None:
-            extension: Any = OpenApiFilterExtension.get_match(DjangoFilterBackend())
-            found: list[Any] = extension.resolve_filter_field(
-                self, filterset_class._meta.model, filterset_class, name, filter_
-            )
-            return found
-        # An array is one text with comma-separated items.
-        listed = {"style": "form", "explode": False} if shape["type"] == "array" else {}
-        required = filter_.extra["required"]
-        return [build_parameter_type(name, shape, "query", required=required, description=filter_.label, **listed)]
+    def _process_override_parameters(self, direction: str = "request") -> dict[Any, Any]:
+        found: dict[Any, Any] = super()._process_override_parameters(direction)  # type: ignore[no-untyped-call]
+        serializer = getattr(self.view, "query_serializer", None)
+        fields = serializer().fields if serializer else {}
+        for (name, _), parameter in found.items():
+            if parameter["schema"].get("type") == "array":
+                # One text with comma-separated items.
+                parameter |= {"style": "form", "explode": False}
+            if not getattr(fields.get(name), "trim_whitespace", True):
+                # The field has a rule of its own for blanks.
+                parameter["schema"].pop("minLength", None)
+        return found
 
 
 def _summarised(text: str) -> dict[str, str]:

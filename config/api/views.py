@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django_filters import FilterSet
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,8 +23,7 @@ class LimitedView(APIView):
     `throttle_classes` names the limit. The default is the limit of the accepted credential (`limit` of the
     authentication class), and the public one for requests without a credential.
 
-    Unknown query parameters are listed in X-Ignored-Params: all but those of `query_serializer` (a Serializer) and
-    `filterset_class` (a FilterSet).
+    Unknown query parameters are listed in X-Ignored-Params: all but those of `query_serializer` (a Serializer).
 
     `extra_headers` maps the headers of its 200s that no other endpoint has to a description.
 
@@ -35,7 +33,6 @@ class LimitedView(APIView):
 
     throttle_classes: Sequence[type[BaseThrottle]] = ()
     query_serializer: type[Serializer[Any]] | None = None
-    filterset_class: type[FilterSet] | None = None
     extra_headers: Mapping[str, str] = {}
     vary: str | None = None
 
@@ -47,7 +44,7 @@ class LimitedView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Authenticate first, then check the parameters: a rejected caller learns nothing about them."""
         super().initial(request, *args, **kwargs)
-        self._ignored = ignored_parameters(request.query_params, self.query_serializer, self.filterset_class)
+        self._ignored = ignored_parameters(request.query_params, self.query_serializer)
 
     def perform_authentication(self, request: Request) -> None:
         """Count the request right after authentication, so that it counts even if it is rejected later.
@@ -85,9 +82,8 @@ class LimitedView(APIView):
 class QueryView(LimitedView):
     """Base of GET endpoints, configured by class attributes.
 
-    `query_serializer`: a Serializer of the query parameters; the validated dict is `self.query`. `filterset_class`:
-    a FilterSet that validates further parameters; their raw texts are `self.filters`. `cache_control`: the header
-    of 2xx responses that set none themselves; all others are never cached. `successor`: on a deprecated endpoint
+    `query_serializer`: a Serializer of the query parameters; the validated dict is `self.query`. `cache_control`: the
+    header of 2xx responses that set none themselves; all others are never cached. `successor`: on a deprecated endpoint
     the path of its replacement, which every response names, whatever its status.
     """
 
@@ -95,14 +91,12 @@ class QueryView(LimitedView):
     successor: str | None = None
 
     query: dict[str, Any]
-    # Validated parameters of the FilterSet, as raw text.
-    filters: dict[str, str]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Validate the query, after authentication."""
         super().initial(request, *args, **kwargs)
         if request.method in ("GET", "HEAD"):
-            self.query, self.filters = parse_query(request.query_params, self.query_serializer, self.filterset_class)
+            self.query = parse_query(request.query_params, self.query_serializer)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Add Cache-Control, and on a deprecated endpoint Deprecation and Link."""

@@ -1,15 +1,16 @@
-"""Base classes and helpers of admin pages: read-only rows, limited selections, confirmation pages."""
+"""Base classes and helpers of admin pages: read-only rows, filters, limited selections, confirmation pages."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from django import forms
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django_filters import FilterSet
 from unfold.admin import ModelAdmin
 
 # An action locks its rows, writes a history line for each and may enqueue each, all in one transaction.
@@ -34,6 +35,32 @@ class ReadOnlyAdmin(ServiceWrittenAdmin):
 
     def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
+
+
+class AdminFilterSet(FilterSet):
+    """Base of filter sets for admin lists; each filter is a ChoiceFilter, and its label is the filter's title."""
+
+    @classmethod
+    def list_filters(cls) -> tuple[type[admin.SimpleListFilter], ...]:
+        """Return the filters for `list_filter` of an admin page."""
+        return tuple(
+            type(name, (_ChoiceListFilter,), {"title": choice.label, "parameter_name": name, "filter_set": cls})
+            for name, choice in cls.base_filters.items()
+        )
+
+
+class _ChoiceListFilter(admin.SimpleListFilter):
+    """One choice of a filter set. A value that is no choice filters nothing."""
+
+    filter_set: type[AdminFilterSet]
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        choices = self.filter_set.base_filters[self.parameter_name].field.choices
+        return [(value, label) for value, label in choices if value]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        found: QuerySet[Any] = self.filter_set({self.parameter_name: self.value()}, queryset).qs
+        return found
 
 
 def selected_rows(model_admin: ModelAdmin, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any] | None:

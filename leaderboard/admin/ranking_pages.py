@@ -7,8 +7,9 @@ from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django_filters import ChoiceFilter
 
-from config.operators.admin_pages import ReadOnlyAdmin
+from config.operators.admin_pages import AdminFilterSet, ReadOnlyAdmin
 from leaderboard.admin.evidence import render_evidence
 from leaderboard.models import EventImport, Interval, Standing
 from leaderboard.wash.accusation import ACCUSED, INSUFFICIENT_DATA
@@ -38,18 +39,20 @@ class IntervalFilter(admin.SimpleListFilter):
         return queryset.filter(snapshot__interval=self.chosen())
 
 
-class WashFilter(admin.SimpleListFilter):
-    title = "wash"
-    parameter_name = "wash"
+class WashFilterSet(AdminFilterSet):
+    """Filter by suspicion of wash."""
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("flagged", "with a flag"), ("accused", f"with a confidence of {ACCUSED} or more")]
+    wash = ChoiceFilter(
+        label="wash",
+        choices=[("flagged", "with a flag"), ("accused", f"with a confidence of {ACCUSED} or more")],
+        method="suspected",
+    )
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Standing]) -> QuerySet[Standing]:
-        if self.value() == "flagged":
+    def suspected(self, standings: QuerySet[Standing], name: str, value: str) -> QuerySet[Standing]:
+        if value == "flagged":
             # INSUFFICIENT_DATA is no suspicion, and nearly all agents have it.
-            return queryset.exclude(wash_flags__contained_by=[INSUFFICIENT_DATA])
-        return queryset.filter(wash_confidence__gte=ACCUSED) if self.value() == "accused" else queryset
+            return standings.exclude(wash_flags__contained_by=[INSUFFICIENT_DATA])
+        return standings.filter(wash_confidence__gte=ACCUSED)
 
 
 @admin.register(Standing)
@@ -57,7 +60,7 @@ class StandingAdmin(IndexedSearch, ReadOnlyAdmin):
     """Admin of the standings in current rankings."""
 
     list_display = ("rank", "agent_link", "points", "wash", "flags", "interactions", "last_active_at")
-    list_filter = (IntervalFilter, WashFilter)
+    list_filter = (IntervalFilter, *WashFilterSet.list_filters())
     search_fields = ("public_id",)
     search_help_text = "A whole agent id."
     ordering = ("rank",)

@@ -5,31 +5,26 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django_filters import ChoiceFilter
 
 from accounts.admin import user_pages
-from config.operators.admin_pages import ReadOnlyAdmin
+from config.operators.admin_pages import AdminFilterSet, ReadOnlyAdmin
 from tokens.admin.chain_progress import ChainColumn
 from tokens.admin.indexed_search import IndexedSearch, match_saved_tokens
 from tokens.admin.list_filters import ChainFilter
 from tokens.models import SavedState, SavedToken
 
 
-class SavedStateFilter(admin.SimpleListFilter):
-    title = "state"
-    parameter_name = "state"
+class SavedTokenFilterSet(AdminFilterSet):
+    """Filter by state."""
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[Any]:
-        return list(SavedState.choices)
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        value = self.value()
-        return queryset.filter(state=value) if value in SavedState.values else queryset
+    state = ChoiceFilter(label="state", choices=SavedState.choices)
 
 
 @admin.register(SavedToken)
 class SavedTokenAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
     list_display = ("contract_address", "user", "chain", "status", "launch_result", "tx_hash", "created_at")
-    list_filter = (ChainFilter, SavedStateFilter)
+    list_filter = (ChainFilter, *SavedTokenFilterSet.list_filters())
     search_fields = ("contract_address", "tx_hash")
     search_help_text = "A whole address or transaction hash, or a user's FID."
     ordering = ("-id",)

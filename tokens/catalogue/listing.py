@@ -80,7 +80,7 @@ def fetch_page(
     values = cursor_values(list_sort, page_request.cursor)
     # Without filters and by date every page has the same plan, so a prepared statement is safe. With filters the plan
     # depends on their values, and by market on the substitute for unknown values, which is part of the index.
-    has_one_plan = not selection.values and not list_sort.sort.by_market
+    has_one_plan = selection == Selection() and not list_sort.sort.by_market
     rows = statement.fetch_prepared(**values) if has_one_plan else statement.fetch(**values)
     return build_page(rows, list_sort, page_request, extras)
 

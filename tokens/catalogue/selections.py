@@ -1,52 +1,105 @@
-"""Filter values of token lists, as hashable values that can be compared, used as cache keys and sent to a worker."""
+"""Conditions of token lists: hashable values that are compared, used as cache keys and sent to a worker."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+from typing import Any, TypeVar
 
-from django.db.models import Q
+from django.db.models import BigIntegerField, Q, Value
+from django.db.models.functions import Cast
 
-from tokens.catalogue.filters import FILTER_SETS, IDENTITY_FILTERS
+from tokens.catalogue import text_search
 from tokens.models import SearchEntry, Token
 from tokens.models.search_entry import SearchEntryQuerySet
 from tokens.models.token import TokenQuerySet
 
+# Search entries have the filtered columns of tokens under the same names.
+Filtered = TypeVar("Filtered", TokenQuerySet, SearchEntryQuerySet)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Selection:
-    """The listed tokens that match a filter set. `values` are query parameters, trimmed and sorted by name."""
+    """The listed tokens that meet all conditions; an unset one is None, empty or False.
 
-    filter_set: str = "TokenFilter"
-    values: tuple[tuple[str, str], ...] = ()
+    Addresses are in stored form.
+    """
+
+    # A part of the name or symbol, or a whole address or hash.
+    q: str = ""
+    fid: int | None = None
+    fids: tuple[int, ...] | None = None
+    msg_sender: str = ""
+    # A pool, or a paired token.
+    pool_or_pair: str = ""
+    # The symbol of the paired token.
+    pair: str = ""
+    interface: str = ""
+    # Unix seconds.
+    launched_after: int | None = None
+    champagne: bool = False
+    chain_id: int | None = None
+    # The sender or the requestor.
+    deployer: str = ""
+    admin: str = ""
 
     @classmethod
-    def of(cls, filter_set: Any, values: dict[str, str]) -> "Selection":
-        """Return the selection of a filter set's validated parameters.
-
-        Texts are trimmed and blank ones dropped, so that equal selections are equal values and share one cached count.
-        """
-        trimmed = ((name, text.strip()) for name, text in values.items())
-        return cls(filter_set.__name__, tuple(sorted((name, text) for name, text in trimmed if text)))
+    def of(cls, values: Mapping[str, Any]) -> "Selection":
+        """Return the selection of a list's validated parameters, or of `conditions`."""
+        chosen = {field.name: values[field.name] for field in fields(cls) if field.name in values}
+        if chosen.get("fids") is not None:
+            # JSON has no tuples.
+            chosen["fids"] = tuple(chosen["fids"])
+        return cls(**chosen)
 
     @property
-    def q(self) -> str:
-        """Return the search text; empty without a search."""
-        return dict(self.values).get("q", "")
+    def conditions(self) -> dict[str, Any]:
+        """Return the conditions that are set, as JSON values."""
+        return {field.name: value for field in fields(self) if (value := getattr(self, field.name)) != field.default}
 
     def identity_filters_only(self) -> "Selection":
-        """Return the selection reduced to the filters by user, wallet or chain (IDENTITY_FILTERS)."""
-        return Selection(self.filter_set, tuple(pair for pair in self.values if pair[0] in IDENTITY_FILTERS))
+        """Return the selection reduced to the filters by user, wallet or chain."""
+        return Selection(fid=self.fid, fids=self.fids, msg_sender=self.msg_sender, chain_id=self.chain_id)
 
     def without_search(self) -> "Selection":
-        """Return the selection with all filters except the search."""
-        return Selection(self.filter_set, tuple(pair for pair in self.values if pair[0] != "q"))
+        """Return the selection with all conditions except the search."""
+        return replace(self, q="")
 
     def tokens(self) -> TokenQuerySet:
         """Return the tokens of the selection."""
-        selected: TokenQuerySet = FILTER_SETS[self.filter_set](dict(self.values), Token.objects.listed()).qs
-        return selected
+        tokens = Token.objects.listed()
+        if self.q:
+            found, exact = text_search.text_match(self.q), text_search.exact_match(self.q)
+            tokens = tokens.filter(found if exact is None else exact | found)
+        tokens = self._restrict(tokens)
+        if self.deployer:
+            tokens = tokens.deployed_by(self.deployer)
+        return tokens.filter(admin=self.admin) if self.admin else tokens
 
     def entries(self, match: Q) -> SearchEntryQuerySet:
-        """Return the search entries that match, for tokens that match all other filters."""
-        filters = FILTER_SETS[self.filter_set](dict(self.without_search().values), SearchEntry.objects.listed())
-        entries: SearchEntryQuerySet = filters.qs
-        return entries.filter(match)
+        """Return the search entries that match, for tokens that meet the conditions of a search's list."""
+        return self._restrict(SearchEntry.objects.listed()).filter(match)
+
+    def _restrict(self, rows: Filtered) -> Filtered:
+        """Apply the conditions on columns that tokens and search entries share."""
+        if self.fid is not None:
+            rows = rows.filter(requestor_fid=_as_bigint(self.fid))
+        if self.fids is not None:
+            rows = rows.filter(requestor_fid__in=[_as_bigint(fid) for fid in self.fids])
+        if self.msg_sender:
+            rows = rows.filter(msg_sender=self.msg_sender)
+        if self.pool_or_pair:
+            rows = rows.in_pool_or_paired_with(self.pool_or_pair)
+        if self.pair:
+            rows = rows.paired(self.pair)
+        if self.interface:
+            rows = rows.launched_by_interface(self.interface)
+        if self.launched_after is not None:
+            rows = rows.filter(deployed_at__gt=datetime.fromtimestamp(self.launched_after, UTC))
+        if self.champagne:
+            rows = rows.filter(champagne=True)
+        return rows if self.chain_id is None else rows.filter(chain_id=_as_bigint(self.chain_id))
+
+
+def _as_bigint(number: int) -> Cast:
+    """Cast a number to its column's type, which PostgreSQL's GIN indexes require."""
+    return Cast(Value(number), BigIntegerField())

@@ -5,10 +5,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import FlagField, WeiField, WholeNumberField
+from config.api.fields import WeiField, WholeNumberField
 from tokens.catalogue import record_schema
 from tokens.installation.chain_fields import AddressField, PoolAddressField
-from tokens.models.sorts import DEPLOYED_AT, SORTS
 
 MAX_POOLS = 100
 
@@ -212,53 +211,6 @@ TOKEN_DETAIL_ANSWER = inline_serializer("TokenDetailAnswer", {"data": TokenDetai
 TOKENS_BY_POOL_ANSWER = inline_serializer(
     "TokensByPool", {"data": serializers.DictField(child=TokenRecordSerializer())}
 )
-
-
-# Parameters and bodies of the token lists.
-MAX_OFFSET = 10_000
-
-
-class PageQuery(serializers.Serializer[Any]):
-    """Query parameters of a page."""
-
-    cursor = serializers.CharField(required=False, help_text="Opaque cursor of the previous response.")
-
-
-class ListQuery(PageQuery):
-    """Sort, pagination and related data of a public list."""
-
-    sortBy = serializers.ChoiceField(
-        list(SORTS),
-        default=DEPLOYED_AT.name,
-        error_messages={"invalid_choice": f"must be one of {', '.join(SORTS)}"},
-        help_text="Tokens without a value come last in both directions.",
-    )
-    sort = serializers.ChoiceField(
-        ["desc", "asc"], default="desc", error_messages={"invalid_choice": "must be desc or asc"}
-    )
-    limit = WholeNumberField(min_value=0, max_value=20, default=10, help_text="With 0 only the counts.")
-    offset = WholeNumberField(
-        min_value=0,
-        max_value=MAX_OFFSET,
-        default=0,
-        help_text="Number of tokens to skip, counted from the cursor if present.",
-    )
-    includeUser = FlagField(default=False, help_text="Include related.user, the user who requested the launch.")
-    includeMarket = FlagField(default=False, help_text="Include related.market and priceUsd.")
-
-
-class PartnerListQuery(ListQuery):
-    """Query parameters of a partner list, with longer pages."""
-
-    limit = WholeNumberField(min_value=0, max_value=200, default=10, help_text="With 0 only the counts.")
-
-
-class AdminListQuery(PageQuery):
-    """Pagination and related data of a partner list by token admin."""
-
-    limit = WholeNumberField(min_value=1, max_value=200, default=10)
-    includeUser = FlagField(default=False, help_text="Include related.user, the user who requested the launch.")
-    includeMarket = FlagField(default=False, help_text="Include related.market and priceUsd.")
 
 
 class PaginationSerializer(serializers.Serializer[Any]):

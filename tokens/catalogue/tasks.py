@@ -1,6 +1,7 @@
 """Celery tasks for totals of token lists."""
 
 import logging
+from typing import Any
 
 from redis.exceptions import RedisError
 
@@ -16,17 +17,16 @@ def enqueue_count(selection: Selection) -> None:
     if not totals.claim_count():
         return
     try:
-        values = [list(pair) for pair in selection.values]
-        enqueue_task(count_selection, selection.filter_set, values, expires=totals.REFRESH_AFTER_SECONDS)
+        enqueue_task(count_selection, selection.conditions, expires=totals.REFRESH_AFTER_SECONDS)
     except RedisError as error:
         logger.warning("can't enqueue a count: %s", error)
 
 
 @app.task(name="tokens.tasks.count_selection")
-def count_selection(filter_set: str, values: list[tuple[str, str]]) -> None:
+def count_selection(conditions: dict[str, Any]) -> None:
     """Count a selection that exceeds the limit of a request and cache the total."""
-    number = totals.count_tokens(Selection(filter_set, tuple((name, value) for name, value in values)))
+    number = totals.count_tokens(Selection.of(conditions))
     if number is None:
-        logger.warning("count of %s timed out: its total remains an estimate", dict(values))
+        logger.warning("count of %s timed out: its total remains an estimate", conditions)
     else:
         logger.info("counted %s tokens", number)

@@ -15,12 +15,14 @@ from config.api.response_headers import NO_STORE, PRIVATE_NO_STORE, private_cach
 from config.api.views import LimitedView, QueryView
 from config.cursors import CursorError
 from tokens.catalogue import listing, search_pages, tasks
-from tokens.catalogue.filters import (
-    AdminFilter,
-    DeployedByAddressFilter,
-    DeployedByFidFilter,
-    SearchFilter,
-    TokenFilter,
+from tokens.catalogue.list_parameters import (
+    AdminListQuery,
+    DeployedByAddressQuery,
+    DeployedByFidQuery,
+    ListQuery,
+    PageQuery,
+    PartnerListQuery,
+    SearchQuery,
 )
 from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
 from tokens.catalogue.records import Extras, add_details, read_records
@@ -32,11 +34,7 @@ from tokens.catalogue.serializers import (
     TOKEN_PAGE_ANSWER,
     TOKENS_BY_FID_ANSWER,
     TOKENS_BY_POOL_ANSWER,
-    AdminListQuery,
     BlockedAnswer,
-    ListQuery,
-    PageQuery,
-    PartnerListQuery,
     PoolQuery,
     PoolsBody,
     TokenQuery,
@@ -70,7 +68,7 @@ class TokenPageView(QueryView):
 
     def fetch_page(self) -> tuple[TokenPage, Total]:
         """Fetch the requested page and the total of the list. Raises ValidationError (400) for a malformed cursor."""
-        self.selection = Selection.of(self.filterset_class, self.filters)
+        self.selection = Selection.of(self.query)
         list_sort = ListSort(
             SORTS[self.query.get("sortBy", DEPLOYED_AT.name)], self.query.get("sort", "desc") == "desc"
         )
@@ -110,7 +108,6 @@ class TokenListView(TokenPageView):
     """Public token list, newest first by default, without blocked tokens."""
 
     query_serializer = ListQuery
-    filterset_class = TokenFilter
 
     @extend_schema(operation_id="listTokens", responses={200: TOKEN_LIST_ANSWER, 503: None})
     def get(self, request: Request) -> HttpResponse:
@@ -140,7 +137,7 @@ class PartnerTokenListView(PartnerAccess, TokenListView):
 class TokenSearchView(TokenPageView):
     """Deprecated search: five tokens per page, with their market data."""
 
-    filterset_class = SearchFilter
+    query_serializer = SearchQuery
     successor = "/api/tokens"
     page_size = 5
 
@@ -157,7 +154,7 @@ class TokenSearchView(TokenPageView):
 class DeployedByFidView(TokenPageView):
     """Tokens requested by a user, newest first."""
 
-    filterset_class = DeployedByFidFilter
+    query_serializer = DeployedByFidQuery
 
     @extend_schema(operation_id="fetchDeployedByFid", responses={200: TOKEN_PAGE_ANSWER})
     def get(self, request: Request) -> HttpResponse:
@@ -168,7 +165,7 @@ class DeployedByFidView(TokenPageView):
 class DeployedByAddressView(TokenPageView):
     """Tokens sent or requested by a wallet, newest first."""
 
-    filterset_class = DeployedByAddressFilter
+    query_serializer = DeployedByAddressQuery
 
     @extend_schema(operation_id="fetchDeployedByAddress", responses={200: TOKEN_PAGE_ANSWER})
     def get(self, request: Request) -> HttpResponse:
@@ -179,7 +176,7 @@ class DeployedByAddressView(TokenPageView):
 class PartnerTokensByFidView(PartnerAccess, TokenPageView):
     """Tokens requested by a user, newest first, in the body for partners."""
 
-    filterset_class = DeployedByFidFilter
+    query_serializer = DeployedByFidQuery
     cache_control = private_cache_control(5)
 
     def body(self, page: TokenPage, total: Total) -> dict[str, Any]:
@@ -200,7 +197,6 @@ class TokensByAdminView(PartnerAccess, TokenPageView):
     """Tokens currently administered by a wallet, newest first, for partners."""
 
     query_serializer = AdminListQuery
-    filterset_class = AdminFilter
     cache_control = PRIVATE_NO_STORE
 
     @extend_schema(operation_id="fetchTokensByAdmin", responses={200: TOKEN_PAGE_ANSWER})

@@ -1,10 +1,8 @@
 """Base view of the GET endpoints: parameters, headers and addresses."""
 
 import pytest
-from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import reverse
-from django_filters import CharFilter, FilterSet, NumberFilter
 from rest_framework import serializers
 from rest_framework.exceptions import NotAuthenticated, NotFound
 from rest_framework.permissions import BasePermission
@@ -58,27 +56,6 @@ class Old(Listing):
     successor = "/api/listing"
 
 
-class GroupFilter(FilterSet):
-    name = CharFilter(lookup_expr="icontains")
-    number = NumberFilter(field_name="id")
-
-    class Meta:
-        model = Group
-        fields = ["name", "number"]
-
-
-class GroupQuery(serializers.Serializer):
-    limit = WholeNumberField(min_value=1, max_value=5, default=5)
-
-
-class Groups(QueryView):
-    query_serializer = GroupQuery
-    filterset_class = GroupFilter
-
-    def get(self, request):
-        return Response(list(GroupFilter(self.filters, Group.objects.order_by("id")).qs.values_list("name", flat=True)))
-
-
 class DenyAll(BasePermission):
     def has_permission(self, request, view):
         raise NotAuthenticated("API key is required")
@@ -93,7 +70,6 @@ urlpatterns = [
     endpoint("api/listing/<int:number>/<str:word>", Item.as_view(), name="item"),
     endpoint("api/private", Private.as_view()),
     endpoint("api/old", Old.as_view()),
-    endpoint("api/groups", Groups.as_view()),
     endpoint("api/guarded", Guarded.as_view()),
 ]
 
@@ -247,24 +223,6 @@ def test_a_deprecated_endpoint_names_its_successor_in_every_answer(api, address,
 
 def test_other_endpoints_are_not_deprecated(api):
     assert not {"Deprecation", "Link"} & set(api.get("/api/listing").headers)
-
-
-@pytest.mark.django_db
-def test_it_filters_by_the_filterset(api):
-    # The groups that migrations made.
-    Group.objects.all().delete()
-    for name in ("alpha", "beta", "alphabet"):
-        Group.objects.create(name=name)
-    response = api.get("/api/groups?name=ALPHA&x=1")
-    assert (response.json(), response["X-Ignored-Params"]) == (["alpha", "alphabet"], "x")
-    assert api.get("/api/groups?name=").json() == ["alpha", "beta", "alphabet"]
-
-
-@pytest.mark.django_db
-def test_it_refuses_what_the_filterset_refuses_beside_what_the_serializer_refuses(api):
-    body = api.get("/api/groups?number=x&limit=9").json()
-    assert {detail["field"] for detail in body["details"]} == {"number", "limit"}
-    assert api.get("/api/groups?number=1&number=2").json()["error"] == "number must be given once"
 
 
 @pytest.mark.parametrize("method", ["get", "post"])

@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 from config.api.fields import FlagField, WeiField, WholeNumberField
 from config.api.routing import endpoint
 from config.api.views import QueryView
-from tests.config.api.test_api_views import GroupFilter
+from tokens.catalogue.list_parameters import FidsField
 from tokens.installation.chain_fields import AddressField, PoolAddressField
 
 ERROR = {"$ref": "#/components/schemas/Error"}
@@ -35,13 +35,13 @@ class RecordSerializer(serializers.Serializer):
 class SampleQuery(serializers.Serializer):
     limit = WholeNumberField(min_value=0, max_value=20, default=10)
     champagne = FlagField(default=False)
+    fids = FidsField(required=False)
 
 
 class Listing(QueryView):
     """View that lists records."""
 
     query_serializer = SampleQuery
-    filterset_class = GroupFilter
 
     @extend_schema(responses={200: RecordSerializer(many=True), 404: None, 502: None})
     def get(self, request):
@@ -145,12 +145,14 @@ def test_the_catch_all_and_the_description_itself_are_not_described():
     assert not {"/api", "/api/docs", "/api/openapi.json"} & set(paths)
 
 
-def test_parameters_come_from_serializer_and_filterset(sample):
+def test_parameters_come_from_the_serializer(sample):
     parameters = {entry["name"]: entry for entry in sample["paths"]["/api/tokens/listing"]["get"]["parameters"]}
-    assert set(parameters) == {"limit", "champagne", "name", "number"}
+    assert set(parameters) == {"limit", "champagne", "fids"}
     assert parameters["limit"]["schema"] == {"type": "integer", "minimum": 0, "maximum": 20, "default": 10}
     assert parameters["champagne"]["schema"]["type"] == "boolean"
-    assert parameters["number"]["schema"]["type"] == "integer"
+    # One text, separated by commas.
+    assert parameters["fids"]["schema"]["type"] == "array"
+    assert (parameters["fids"]["style"], parameters["fids"]["explode"]) == ("form", False)
 
 
 @pytest.mark.parametrize(

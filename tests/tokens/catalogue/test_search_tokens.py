@@ -1,13 +1,17 @@
 """Tests of `GET /api/tokens` with `q`."""
 
+import json
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
 
 import pytest
+from django.http import QueryDict
 
+from config.api.query_parameters import parse_query
 from tests.rows.factories import TokenFactory
 from tests.rows.list_model import Row, in_order, select
 from tests.rows.token_lists import SORTS, content_of, cursor_of, ids, price, walk
-from tokens.catalogue.filters import SearchFilter, TokenFilter
+from tokens.catalogue.list_parameters import ListQuery, SearchQuery
 from tokens.catalogue.selections import Selection
 from tokens.models import Token
 
@@ -204,12 +208,22 @@ def test_nothing_but_whitespace_is_no_search(fetch, catalogue, q):
     assert fetch(q=q).json()["total"] == len(CATALOGUE)
 
 
-@pytest.mark.parametrize("filter_set", [TokenFilter, SearchFilter])
-def test_blanks_make_no_selection_of_their_own(filter_set):
-    whole, dogs = (Selection.of(filter_set, values) for values in ({"fids": "1"}, {"fids": "1", "q": "dog"}))
+@pytest.mark.parametrize("serializer", [ListQuery, SearchQuery])
+def test_what_means_the_same_makes_no_selection_of_its_own(serializer):
+    def select(query, **values):
+        return Selection.of(parse_query(QueryDict(urlencode({"fids": "1"} | values)), query))
+
     for blanks in (" ", "\n", "\u3000"):
-        assert Selection.of(filter_set, {"fids": "1", "q": blanks}) == whole
-        assert Selection.of(filter_set, {"fids": "1", "q": f"{blanks}dog{blanks}"}) == dogs
+        assert select(serializer, q=blanks) == Selection(fids=(1,))
+        assert select(serializer, q=f"{blanks}dog{blanks}") == Selection(fids=(1,), q="dog")
+    assert select(ListQuery, pair=" ALL ", champagne="0", msgSender=ADDRESS.lower()) == Selection(
+        fids=(1,), msg_sender=ADDRESS
+    )
+
+
+def test_a_selection_survives_its_way_to_a_worker():
+    selection = Selection(q="dog", fids=(1, 2), launched_after=0, champagne=True)
+    assert Selection.of(json.loads(json.dumps(selection.conditions))) == selection
 
 
 def test_a_hundred_characters_are_looked_for(fetch):

@@ -1,0 +1,203 @@
+"""Query parameters of the token lists, by the contract's names.
+
+The `source` of a filter, or its own name, is its condition of `Selection`.
+"""
+
+import re
+from typing import Any
+
+from rest_framework import serializers
+
+from config.api.fields import FlagField, ShapedField, WholeNumberField
+from tokens.catalogue import text_search
+from tokens.installation.chain_fields import AddressField, PoolAddressField
+from tokens.models.expressions import MAX_INTERFACE_LENGTH
+from tokens.models.sorts import DEPLOYED_AT, SORTS
+
+MAX_OFFSET = 10_000
+MAX_FIDS = 100
+_MAX_PAIR = 100
+_MAX_BIGINT = 2**63 - 1
+# The last second of the year 9999.
+_LAST_SECOND = 253_402_300_799
+_NUMBER = re.compile(r"[0-9]{1,19}")
+
+
+class TextField(ShapedField):
+    """Text of at most `longest` characters; surrounding blanks are ignored.
+
+    A blank text is rejected, or ignored with `may_be_blank`.
+    """
+
+    def __init__(self, *, longest: int, may_be_blank: bool = False, **options: Any) -> None:
+        super().__init__(trim_whitespace=False, **options)
+        self.longest = longest
+        self.may_be_blank = may_be_blank
+        pattern = r"^[^\x00]*$" if may_be_blank else r"^[^\x00]*[^\s\x00][^\x00]*$"
+        self.shape = {"type": "string", "maxLength": longest, "pattern": pattern}
+
+    def parse(self, text: str) -> str:
+        """Return the text without surrounding blanks. Raises ValueError."""
+        if len(text) > self.longest:
+            raise ValueError(f"must have at most {self.longest} characters")
+        if text.isspace() and not self.may_be_blank:
+            raise ValueError("must not be blank")
+        return text.strip()
+
+
+class PairField(TextField):
+    """Symbol of a paired token; `all` is no condition."""
+
+    def parse(self, text: str) -> str:
+        """Return the symbol, empty for `all`. Raises ValueError."""
+        symbol = super().parse(text)
+        return "" if symbol.lower() == "all" else symbol
+
+
+class IdField(WholeNumberField):
+    """Positive whole number that a column can hold."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_value=1, max_value=_MAX_BIGINT, **options)
+
+
+class FidsField(ShapedField):
+    """Comma-separated list of FIDs."""
+
+    shape = {
+        "type": "array",
+        "items": {"type": "integer", "format": "int64", "minimum": 1, "maximum": _MAX_BIGINT},
+        "minItems": 1,
+        "maxItems": MAX_FIDS,
+    }
+
+    def parse(self, text: str) -> tuple[int, ...]:
+        """Return the numbers. Raises ValueError."""
+        parts = text.split(",")
+        numbers = tuple(int(part) if _NUMBER.fullmatch(part) else 0 for part in parts[: MAX_FIDS + 1])
+        if len(numbers) > MAX_FIDS or not all(0 < number <= _MAX_BIGINT for number in numbers):
+            raise ValueError(f"must be 1 to {MAX_FIDS} whole numbers, separated by commas")
+        return numbers
+
+
+class UnixTimeField(ShapedField):
+    """Unix seconds."""
+
+    shape = {"type": "integer", "format": "int64", "minimum": 0, "maximum": _LAST_SECOND}
+
+    def parse(self, text: str) -> int:
+        """Return the seconds. Raises ValueError."""
+        if not _NUMBER.fullmatch(text) or int(text) > _LAST_SECOND:
+            raise ValueError(f"must be Unix seconds, a whole number from 0 to {_LAST_SECOND}")
+        return int(text)
+
+
+class WalletField(AddressField):
+    """EVM address in any case, or a base58 one."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_mint=True, trim_whitespace=False, **options)
+
+
+class PageQuery(serializers.Serializer[Any]):
+    """Query parameters of a page."""
+
+    cursor = serializers.CharField(required=False, help_text="Opaque cursor of the previous response.")
+
+
+class SearchQuery(PageQuery):
+    """Parameters of the deprecated search."""
+
+    q = TextField(
+        required=False,
+        longest=text_search.MAX_QUERY_LENGTH,
+        # An empty search box sends blanks.
+        may_be_blank=True,
+        help_text="Part of a name or symbol in any case; or a whole address, mint, pool, transaction hash or "
+        "signature. Base58 is case-sensitive.",
+    )
+    fids = FidsField(required=False, trim_whitespace=False, help_text="Requestor FIDs, at most 100, by comma.")
+
+
+class DeployedByFidQuery(PageQuery):
+    """Parameters of a list by the user that requested the launch."""
+
+    fid = IdField(help_text="Requestor FID.")
+
+
+class DeployedByAddressQuery(PageQuery):
+    """Parameters of a list by the wallet that sent or requested the launch."""
+
+    address = WalletField(source="deployer", help_text="Sender or requestor.")
+
+
+class TokenFilters(SearchQuery):
+    """Filters of the token lists."""
+
+    fid = IdField(required=False, help_text="Requestor FID.")
+    msgSender = WalletField(source="msg_sender", required=False, help_text="Deployer wallet.")
+    # Addresses of paired tokens have the format of pools.
+    pairAddress = PoolAddressField(
+        source="pool_or_pair", required=False, trim_whitespace=False, help_text="Pool address or id, or paired token."
+    )
+    pair = PairField(
+        required=False,
+        longest=_MAX_PAIR,
+        help_text="Symbol of the paired token in any case; `all` disables the filter.",
+    )
+    socialInterface = TextField(
+        source="interface",
+        required=False,
+        longest=MAX_INTERFACE_LENGTH,
+        help_text="Interface of the launch, in any case.",
+    )
+    startDate = UnixTimeField(
+        source="launched_after",
+        required=False,
+        trim_whitespace=False,
+        help_text="Launched after these Unix seconds.",
+    )
+    champagne = FlagField(required=False, help_text="Only champagne tokens.")
+    chainId = IdField(source="chain_id", required=False, help_text="Chain id.")
+
+
+class RelatedDataQuery(serializers.Serializer[Any]):
+    """Related data that a list may include."""
+
+    includeUser = FlagField(default=False, help_text="Include related.user, the user who requested the launch.")
+    includeMarket = FlagField(default=False, help_text="Include related.market and priceUsd.")
+
+
+class ListQuery(TokenFilters, RelatedDataQuery):
+    """Filters, sort, pagination and related data of a public list."""
+
+    sortBy = serializers.ChoiceField(
+        list(SORTS),
+        default=DEPLOYED_AT.name,
+        error_messages={"invalid_choice": f"must be one of {', '.join(SORTS)}"},
+        help_text="Tokens without a value come last in both directions.",
+    )
+    sort = serializers.ChoiceField(
+        ["desc", "asc"], default="desc", error_messages={"invalid_choice": "must be desc or asc"}
+    )
+    limit = WholeNumberField(min_value=0, max_value=20, default=10, help_text="With 0 only the counts.")
+    offset = WholeNumberField(
+        min_value=0,
+        max_value=MAX_OFFSET,
+        default=0,
+        help_text="Number of tokens to skip, counted from the cursor if present.",
+    )
+
+
+class PartnerListQuery(ListQuery):
+    """Query parameters of a partner list, with longer pages."""
+
+    limit = WholeNumberField(min_value=0, max_value=200, default=10, help_text="With 0 only the counts.")
+
+
+class AdminListQuery(PageQuery, RelatedDataQuery):
+    """Query parameters of a partner list by token admin."""
+
+    admin = WalletField(help_text="Current admin of the tokens.")
+    chainId = IdField(source="chain_id", required=False, help_text="Chain id.")
+    limit = WholeNumberField(min_value=1, max_value=200, default=10)
