@@ -5,7 +5,9 @@ import datetime
 
 def format_timestamp(moment: datetime.datetime) -> str:
     """Format a datetime as `2026-02-07T03:50:49.000Z`: UTC, cut to milliseconds. Raises TypeError without a zone."""
-    if moment.tzinfo is None:
+    offset = moment.utcoffset()
+    if offset is None:
         raise TypeError("a datetime without time zone can't be rendered")
-    text = moment.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
-    return text.removesuffix("+00:00") + "Z"
+    utc = moment.astimezone(datetime.UTC) if offset else moment
+    # A date, a time and three digits have this length; the offset follows.
+    return utc.isoformat(timespec="milliseconds")[:23] + "Z"

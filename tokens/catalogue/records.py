@@ -1,7 +1,7 @@
-"""Token records of all responses, built from the columns that they need.
+"""Token records of all responses, built from the columns of `record_fields.py`.
 
 Serializer classes would spend more time on a page than the database does. `TokenRecordSerializer` only describes the
-record, and a test compares the two.
+record.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,43 +14,15 @@ from django.core.exceptions import EmptyResultSet
 from accounts.profiles import social_refresh
 from config.postgresql.compiled_queries import CompiledQuery
 from config.timestamps import format_timestamp
+from tokens.catalogue.record_fields import MAYBE_TEXT, RECORD_FIELDS
 from tokens.indexing.metadata import find_link, social_links
-from tokens.installation.installed_chains import generation_label
 from tokens.models import Token
 from tokens.models.token import POSSIBLE_COPY, TokenQuerySet
 
 Record = dict[str, Any]
 
-TOKEN_COLUMNS = (
-    "id",
-    "created_at",
-    "last_indexed",
-    "deployed_at",
-    "tx_hash",
-    "contract_address",
-    "chain_id",
-    "generation",
-    "name",
-    "symbol",
-    "description",
-    "img_url",
-    "supply",
-    "admin",
-    "msg_sender",
-    "requestor_fid",
-    "requestor_address",
-    "cast_hash",
-    "pool_address",
-    "pair",
-    "factory_address",
-    "locker_address",
-    "position_id",
-    "presale_id",
-    "metadata",
-    "deploy_config",
-    "social_context",
-    "pool_config",
-    "starting_market_cap",
+# Columns of the fields that are made of several; a page reads them after those of RECORD_FIELDS.
+_STATE_COLUMNS = (
     "champagne",
     "verified",
     "verified_on_chain",
@@ -58,8 +30,14 @@ TOKEN_COLUMNS = (
     "blocked",
     "launch_warnings",
     "possible_copy",
-    "extensions",
 )
+TOKEN_COLUMNS = (*(field.column for field in RECORD_FIELDS), *_STATE_COLUMNS)
+_NAMES = tuple(field.name for field in RECORD_FIELDS)
+# A copy of all keys takes less time than adding them one by one.
+_EMPTY_RECORD: Record = dict.fromkeys((*_NAMES, "socialLinks", "tags", "warnings", "priceUsd", "related"))
+_METADATA = TOKEN_COLUMNS.index("metadata")
+_MAYBE_TEXTS = tuple(field.name for field in RECORD_FIELDS if field.kind is MAYBE_TEXT)
+_CONVERSIONS = tuple((field.name, field.kind.convert) for field in RECORD_FIELDS if field.kind.convert)
 MARKET_COLUMNS = tuple(
     f"market__{name}"
     for name in (
@@ -114,59 +92,25 @@ def build_records(rows: Sequence[tuple[Any, ...]], extras: Extras = NO_EXTRAS) -
 
 
 def _build_token(row: Sequence[Any]) -> Record:
-    (
-        row_id, created_at, last_indexed, deployed_at, tx_hash, contract_address, chain_id, generation,
-        name, symbol, description, img_url, supply, admin, msg_sender, requestor_fid, requestor_address, cast_hash,
-        pool_address, pair, factory_address, locker_address, position_id, presale_id,
-        metadata_text, deploy_config, social_context, pool_config, starting_market_cap,
-        champagne, verified, verified_on_chain, known_interface_deployer, blocked, launch_warnings, possible_copy,
-        extensions, *_,
-    ) = row  # fmt: skip
-    metadata = orjson.loads(metadata_text)
-    return {
-        "id": row_id,
-        "created_at": format_timestamp(created_at),
-        "last_indexed": format_timestamp(last_indexed),
-        "deployed_at": format_timestamp(deployed_at),
-        "tx_hash": tx_hash,
-        "contract_address": contract_address,
-        "chain_id": chain_id,
-        "type": generation_label(generation),
-        "name": name,
-        "symbol": symbol,
-        # Unknown text is empty in the database and null in responses.
-        "description": description or None,
-        "img_url": img_url or None,
-        # A string, because JavaScript rounds large numbers.
-        "supply": None if supply is None else str(int(supply)),
-        "admin": admin or None,
-        "msg_sender": msg_sender or None,
-        "requestor_fid": requestor_fid,
-        "requestor_address": requestor_address or None,
-        "cast_hash": cast_hash or None,
-        "pool_address": pool_address or None,
-        "pair": pair or None,
-        "factory_address": factory_address,
-        "locker_address": locker_address or None,
-        "position_id": position_id or None,
-        "presale_id": presale_id or None,
-        "metadata": metadata,
-        "deploy_config": orjson.Fragment(deploy_config),
-        "social_context": orjson.Fragment(social_context),
-        "socialLinks": social_links(metadata),
-        "pool_config": orjson.Fragment(pool_config),
-        "starting_market_cap": starting_market_cap,
-        "tags": {
-            "champagne": champagne,
-            "verified": verified or verified_on_chain,
-            "knownInterfaceDeployer": known_interface_deployer,
-            "blocked": blocked,
-        },
-        "warnings": [*launch_warnings, POSSIBLE_COPY] if possible_copy else launch_warnings,
-        "extensions": orjson.Fragment(extensions),
-        "priceUsd": None,
-        "related": {},
+    record = _EMPTY_RECORD.copy()
+    record.update(zip(_NAMES, row, strict=False))
+    for name in _MAYBE_TEXTS:
+        record[name] = record[name] or None
+    for name, convert in _CONVERSIONS:
+        record[name] = convert(record[name])
+    champagne, verified, verified_on_chain, known_deployer, blocked, launch_warnings, possible_copy = row[
+        len(_NAMES) : len(TOKEN_COLUMNS)
+    ]
+    record["socialLinks"] = social_links(orjson.loads(row[_METADATA]))
+    record["tags"] = {
+        "champagne": champagne,
+        "verified": verified or verified_on_chain,
+        "knownInterfaceDeployer": known_deployer,
+        "blocked": blocked,
     }
+    record["warnings"] = [*launch_warnings, POSSIBLE_COPY] if possible_copy else launch_warnings
+    record["related"] = {}
+    return record
 
 
 def _add_market(record: Record, columns: Iterable[Any]) -> None:
@@ -199,7 +143,7 @@ def add_details(record: Record) -> Record:
     fid, wallet = record["requestor_fid"], record["requestor_address"] or record["msg_sender"]
     user: dict[str, Any] = social_refresh.users_by_fid([fid]).get(fid, {}) if fid is not None else {}
     verified = (address for address in user.get("verifiedAddresses", ()) if address.startswith("0x"))
-    metadata = record["metadata"]
+    links = record["socialLinks"]
     return record | {
         "farcasterVerifiedEthAddress": next(verified, None),
         "deployer": {
@@ -210,8 +154,8 @@ def add_details(record: Record) -> Record:
             "address": wallet,
             "tokensDeployed": Token.objects.deployed_with(record["id"], fid=fid, wallet=wallet).count(),
         },
-        "twitterUrl": find_link(metadata, "x", "twitter"),
-        "websiteUrl": find_link(metadata, "website", "web"),
-        "farcasterUrl": find_link(metadata, "farcaster", "warpcast"),
-        "telegramUrl": find_link(metadata, "telegram"),
+        "twitterUrl": find_link(links, "x", "twitter"),
+        "websiteUrl": find_link(links, "website", "web"),
+        "farcasterUrl": find_link(links, "farcaster", "warpcast"),
+        "telegramUrl": find_link(links, "telegram"),
     }

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field, inline_serializer
+from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import WeiField, WholeNumberField
-from tokens.catalogue import record_schema
+from config.api.fields import ShapedField, WholeNumberField
+from tokens.catalogue.record_fields import RECORD_FIELDS
+from tokens.catalogue.record_schema import Shape
 from tokens.installation.chain_fields import AddressField, PoolAddressField
 
 MAX_POOLS = 100
@@ -35,29 +36,12 @@ class TagsSerializer(serializers.Serializer[Any]):
     blocked = serializers.BooleanField()
 
 
-@extend_schema_field(record_schema.METADATA)
-class MetadataField(serializers.JSONField):
-    """JSON that is stored in the form of the response, as are the four below."""
+class RecordValueField(ShapedField):
+    """Value of a record, described by its JSON Schema."""
 
-
-@extend_schema_field(record_schema.DEPLOY_CONFIG)
-class DeployConfigField(serializers.JSONField):
-    pass
-
-
-@extend_schema_field(record_schema.SOCIAL_CONTEXT)
-class SocialContextField(serializers.JSONField):
-    pass
-
-
-@extend_schema_field(record_schema.POOL_CONFIG)
-class PoolConfigField(serializers.JSONField):
-    pass
-
-
-@extend_schema_field(record_schema.EXTENSIONS)
-class ExtensionsField(serializers.JSONField):
-    pass
+    def __init__(self, shape: Shape, **options: Any) -> None:
+        super().__init__(**options)
+        self.shape = shape
 
 
 class SocialLinkSerializer(serializers.Serializer[Any]):
@@ -105,50 +89,19 @@ class RelatedSerializer(serializers.Serializer[Any]):
 class TokenRecordSerializer(serializers.Serializer[Any]):
     """Token record of all endpoints; every key is always present, null if unknown."""
 
-    # Describes the output of `tokens.catalogue.records`.
-
-    id = serializers.IntegerField()
-    created_at = serializers.DateTimeField(help_text="Creation time of the row.")
-    last_indexed = serializers.DateTimeField(help_text="Time of the last read of the launch from the chain.")
-    deployed_at = serializers.DateTimeField(help_text="Block time of the launch.")
-    tx_hash = serializers.CharField(help_text="On Solana the signature of the launch.")
-    contract_address = serializers.CharField(help_text="EIP-55 checksum address; on Solana the mint.")
-    chain_id = serializers.IntegerField()
-    type = serializers.CharField(help_text="Label of the generation, such as clanker_v4.")
-    name = serializers.CharField()
-    symbol = serializers.CharField()
-    description = NullableText()
-    img_url = NullableText()
-    supply = WeiField(
-        allow_null=True, help_text="Total supply at launch, in wei; on Solana of the mint, in its smallest unit."
-    )
-    admin = NullableText()
-    msg_sender = NullableText(help_text="Sender of the launch call.")
-    requestor_fid = serializers.IntegerField(allow_null=True)
-    requestor_address = NullableText()
-    cast_hash = NullableText()
-    pool_address = NullableText(
-        help_text="20 bytes up to generation v3.1, the 32-byte pool id for v4, base58 on Solana."
-    )
-    pair = NullableText(help_text="Symbol of the paired token.")
-    factory_address = serializers.CharField()
-    locker_address = NullableText()
-    position_id = NullableText(help_text="LP NFT id up to v3.1.")
-    presale_id = NullableText()
-    metadata = MetadataField()
-    deploy_config = DeployConfigField()
-    social_context = SocialContextField()
     socialLinks = SocialLinkSerializer(many=True, help_text="Social media URLs of the metadata.")
-    pool_config = PoolConfigField()
-    starting_market_cap = NullableNumber(help_text="In whole units of the paired token.")
     tags = TagsSerializer()
     warnings = serializers.ListField(
         child=serializers.CharField(),
         help_text="Warnings about the launch, or about a possible copy of another token.",
     )
-    extensions = ExtensionsField(help_text="Null for each extension that the launch does not have.")
     priceUsd = NullableNumber(help_text="Null unless market data was requested.")
     related = RelatedSerializer()
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields of RECORD_FIELDS, and those above, which `tokens.catalogue.records` makes of several."""
+        values = {field.name: RecordValueField(field.kind.shape, help_text=field.help_text) for field in RECORD_FIELDS}
+        return values | super().get_fields()
 
 
 class DeployerSerializer(serializers.Serializer[Any]):

@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -98,11 +99,11 @@ def social_links(metadata: Json) -> list[dict[str, str]]:
     return [{"name": link["platform"], "link": link["url"]} for link in _safe_links(metadata)]
 
 
-def find_link(metadata: Json, *platforms: str) -> str | None:
-    """Return the first social URL of one of the platforms (lower case), from parsed metadata."""
-    for link in _safe_links(metadata):
-        if _platform(link) in platforms:
-            return str(link["url"])
+def find_link(links: Iterable[Mapping[str, str]], *platforms: str) -> str | None:
+    """Return the first URL of one of the platforms (lower case) among a record's `socialLinks`."""
+    for link in links:
+        if _platform(link["name"], link["link"]) in platforms:
+            return link["link"]
     return None
 
 
@@ -188,16 +189,16 @@ def _list(value: Any) -> list[Any]:
     return value[:MAX_LINKS] if isinstance(value, list) else []
 
 
-def _platform(link: dict[str, str]) -> str:
+def _platform(name: str, url: str) -> str:
     """Return the platform of a link in lower case.
 
     A plain website is mapped by its host, since many links are bare URLs.
     """
-    named = link["platform"].lower()
+    named = name.lower()
     if named not in (_WEBSITE, "web"):
         return named
     try:
-        host = urlsplit(link["url"]).hostname or ""
+        host = urlsplit(url).hostname or ""
     except ValueError:
         return named
     return _PLATFORMS.get(host.removeprefix("www."), named)

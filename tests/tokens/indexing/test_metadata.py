@@ -124,8 +124,8 @@ def test_metadata_takes_links_as_objects_and_as_bare_addresses():
         {"name": "X", "link": "https://x.com/a"},
         {"name": "website", "link": "https://a.example"},
     ]
-    assert find_link(metadata, "x", "twitter") == "https://x.com/a"
-    assert find_link(metadata, "telegram") is None
+    assert find_link(social_links(metadata), "x", "twitter") == "https://x.com/a"
+    assert find_link(social_links(metadata), "telegram") is None
 
 
 def test_metadata_has_a_limit_of_links():
@@ -154,4 +154,4 @@ def test_addresses_that_run_something_are_no_links(url):
     metadata = parse_metadata(json.dumps({"socialMediaUrls": links}))
     assert len(metadata["socialMediaUrls"]) == 2
     assert social_links(metadata) == [{"name": "x", "link": "x.com/fine"}]
-    assert find_link(metadata, "x") == "x.com/fine"
+    assert find_link(social_links(metadata), "x") == "x.com/fine"

@@ -1,0 +1,96 @@
+"""Fields of the token record: name, column, conversion and schema, one line for each.
+
+The columns that a page reads, the records and their OpenAPI description derive from this table.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from config.timestamps import format_timestamp
+from tokens.catalogue.record_schema import DEPLOY_CONFIG, EXTENSIONS, METADATA, POOL_CONFIG, SOCIAL_CONTEXT, Shape
+from tokens.installation.installed_chains import generation_label
+
+
+def _wei_text(amount: Decimal | None) -> str | None:
+    # A string, because JavaScript rounds large numbers.
+    return None if amount is None else str(int(amount))
+
+
+@dataclass(frozen=True, slots=True)
+class FieldKind:
+    """JSON Schema of a value, and the function that makes it of a column's value; None where that is the value."""
+
+    shape: Shape
+    convert: Callable[[Any], Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordField:
+    """A field of the token record that is read from one column."""
+
+    name: str
+    kind: FieldKind
+    help_text: str = ""
+    # The column, if it has another name.
+    source: str = ""
+
+    @property
+    def column(self) -> str:
+        """Return the column's name."""
+        return self.source or self.name
+
+
+_INTEGER = FieldKind({"type": "integer"})
+_MAYBE_INTEGER = FieldKind({"type": ["integer", "null"]})
+_MAYBE_NUMBER = FieldKind({"type": ["number", "null"], "format": "double", "readOnly": True})
+_TEXT = FieldKind({"type": "string"})
+# Unknown text is empty in the database and null in responses.
+MAYBE_TEXT = FieldKind({"type": ["string", "null"], "readOnly": True})
+_TIME = FieldKind({"type": "string", "format": "date-time"}, format_timestamp)
+_WEI = FieldKind({"type": ["string", "null"], "pattern": "^[0-9]+$", "readOnly": True}, _wei_text)
+_LABEL = FieldKind({"type": "string"}, generation_label)
+
+
+def _stored(shape: Shape) -> FieldKind:
+    """Return the kind of JSON that is stored in the form of the response."""
+    return FieldKind(shape, orjson.Fragment)
+
+
+RECORD_FIELDS = (
+    RecordField("id", _INTEGER),
+    RecordField("created_at", _TIME, "Creation time of the row."),
+    RecordField("last_indexed", _TIME, "Time of the last read of the launch from the chain."),
+    RecordField("deployed_at", _TIME, "Block time of the launch."),
+    RecordField("tx_hash", _TEXT, "On Solana the signature of the launch."),
+    RecordField("contract_address", _TEXT, "EIP-55 checksum address; on Solana the mint."),
+    RecordField("chain_id", _INTEGER),
+    RecordField("type", _LABEL, "Label of the generation, such as clanker_v4.", source="generation"),
+    RecordField("name", _TEXT),
+    RecordField("symbol", _TEXT),
+    RecordField("description", MAYBE_TEXT),
+    RecordField("img_url", MAYBE_TEXT),
+    RecordField("supply", _WEI, "Total supply at launch, in wei; on Solana of the mint, in its smallest unit."),
+    RecordField("admin", MAYBE_TEXT),
+    RecordField("msg_sender", MAYBE_TEXT, "Sender of the launch call."),
+    RecordField("requestor_fid", _MAYBE_INTEGER),
+    RecordField("requestor_address", MAYBE_TEXT),
+    RecordField("cast_hash", MAYBE_TEXT),
+    RecordField(
+        "pool_address", MAYBE_TEXT, "20 bytes up to generation v3.1, the 32-byte pool id for v4, base58 on Solana."
+    ),
+    RecordField("pair", MAYBE_TEXT, "Symbol of the paired token."),
+    RecordField("factory_address", _TEXT),
+    RecordField("locker_address", MAYBE_TEXT),
+    RecordField("position_id", MAYBE_TEXT, "LP NFT id up to v3.1."),
+    RecordField("presale_id", MAYBE_TEXT),
+    RecordField("metadata", _stored(METADATA)),
+    RecordField("deploy_config", _stored(DEPLOY_CONFIG)),
+    RecordField("social_context", _stored(SOCIAL_CONTEXT)),
+    RecordField("pool_config", _stored(POOL_CONFIG)),
+    RecordField("starting_market_cap", _MAYBE_NUMBER, "In whole units of the paired token."),
+    RecordField("extensions", _stored(EXTENSIONS), "Null for each extension that the launch does not have."),
+)
