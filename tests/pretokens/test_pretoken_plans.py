@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.admin import site
-from django.db import connection
 from django.test import RequestFactory
 from django.utils import timezone
 
 from accounts.models import Person
 from pretokens import lifecycle, storage_quota
 from pretokens.models import Pretoken
+from tests.processes.template_database import restore_template_rows
 from tests.rows.factories import PersonFactory, PretokenFactory
 from tests.rows.many_tokens import multiply, plans, settle
 
@@ -41,8 +41,7 @@ def rows(django_db_setup, django_db_blocker):
         for table in ("accounts_person", "pretokens_pretoken"):
             settle(table)
         yield
-        with connection.cursor() as cursor:
-            cursor.execute("DELETE FROM pretokens_pretoken; DELETE FROM accounts_person")
+        restore_template_rows()
 
 
 def plan_of(run):

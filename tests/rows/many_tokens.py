@@ -16,7 +16,7 @@ ROWS = 20_000
 _SENT = re.compile(r"((?:SET LOCAL [^;]*;\s*)*)((?:SELECT|WITH)\b.*)", re.DOTALL)
 
 
-def make_tokens(values: Mapping[str, str], markets: Mapping[str, str]) -> None:
+def make_tokens(values: Mapping[str, str], markets: Mapping[str, str], *, rows: int = ROWS) -> None:
     """Insert tokens with these columns, and their markets: SQL of the row's number n, which rises with id and time."""
     multiply(
         TokenFactory(),
@@ -26,6 +26,7 @@ def make_tokens(values: Mapping[str, str], markets: Mapping[str, str]) -> None:
             "deployed_at": "timestamptz '2026-01-01Z' + n * interval '1 second'",
         }
         | values,
+        rows=rows,
     )
     with connection.cursor() as cursor:
         # To the planner the tables may still be as small as they were: it would join them row by row.
@@ -40,13 +41,7 @@ def make_tokens(values: Mapping[str, str], markets: Mapping[str, str]) -> None:
         settle(table)
 
 
-def drop_tokens() -> None:
-    """Delete all of them."""
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM tokens_market; DELETE FROM tokens_searchentry; DELETE FROM tokens_token")
-
-
-def multiply(row: Model, values: Mapping[str, str]) -> None:
+def multiply(row: Model, values: Mapping[str, str], *, rows: int = ROWS) -> None:
     """Insert a table's one row many times, with these values."""
     columns = [field.column for field in row._meta.fields if not field.generated]
     table = row._meta.db_table
@@ -54,14 +49,14 @@ def multiply(row: Model, values: Mapping[str, str]) -> None:
         cursor.execute(
             f"INSERT INTO {table} ({', '.join(columns)}) "  # noqa: S608 - all parts are ours
             f"SELECT {', '.join(values.get(column, column) for column in columns)} "
-            f"FROM {table}, generate_series(1, {ROWS}) AS n ORDER BY n"
+            f"FROM {table}, generate_series(1, {rows}) AS n ORDER BY n"
         )
     row.delete()
 
 
 def settle(table: str) -> None:
     """Vacuum until all rows are visible, which they are not while others have an older snapshot."""
-    wait_for(lambda: _is_vacuumed(table), seconds=30)
+    wait_for(lambda: _is_vacuumed(table))
 
 
 def plans(run: Callable[[], Any], *tables: str) -> list[str]:

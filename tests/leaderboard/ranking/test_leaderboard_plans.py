@@ -11,6 +11,7 @@ from leaderboard.facts import loading
 from leaderboard.models import Action, Agent, Interaction, Interval, Run, Snapshot, SocialScore, Standing, Trade
 from leaderboard.ranking import pruning, standing_pages
 from leaderboard.ranking.standing_cursors import StandingPosition
+from tests.processes.template_database import restore_template_rows
 from tests.rows.agent_factories import (
     ActionFactory,
     AgentFactory,
@@ -47,12 +48,10 @@ def rows(django_db_setup, django_db_blocker):
         multiply(SocialScoreFactory(), {"id": "n + 1000000", "fid": "1 + n % 100", "at": _TIME})
         snapshot = SnapshotFactory(ranked=ROWS)
         multiply(StandingFactory(snapshot=snapshot, rank=None), _STANDINGS)
-        tables = [model._meta.db_table for model in _MODELS]
-        for table in tables:
-            settle(table)
+        for model in _MODELS:
+            settle(model._meta.db_table)
         yield
-        with connection.cursor() as cursor:
-            cursor.execute(f"TRUNCATE {', '.join(tables)} CASCADE")
+        restore_template_rows()
 
 
 _STANDINGS = {"id": "n + 1000000", "agent_id": "n + 1000000", "rank": "n"}

@@ -11,8 +11,9 @@ import pytest
 from django.db import close_old_connections, connection, connections
 
 from config.redis.connection import PREFIX, redis_client
+from tests.processes.template_database import restore_template_rows
 from tests.processes.waiting import wait_for
-from tests.rows.many_tokens import ROWS, drop_tokens, make_tokens, plans
+from tests.rows.many_tokens import ROWS, make_tokens, plans
 from tests.rows.token_lists import SORTS, ids, walk
 from tests.tokens.catalogue.test_query_plans import INDEXES
 from tokens.catalogue import totals
@@ -48,7 +49,7 @@ def tokens(django_db_setup, django_db_blocker):
     with django_db_blocker.unblock():
         make_tokens(TOKENS, MARKETS)
         yield list(Token.objects.order_by("id").values_list("id", flat=True))
-        drop_tokens()
+        restore_template_rows()
         forget_counts()
 
 
@@ -461,7 +462,7 @@ def test_a_walk_that_finds_no_page_soon_is_given_up_and_its_matches_are_sorted(
         begins = set()
         with psycopg.connect(**connection.get_connection_params(), autocommit=True) as watching:
             # The first statement that waits is the walk; the second one is there because that was cancelled.
-            wait_for(lambda: begins.update(watching.execute(waiting)) or len(begins) > 1, seconds=25)
+            wait_for(lambda: begins.update(watching.execute(waiting)) or len(begins) > 1)
         let_go()
 
     watcher = threading.Thread(target=let_go_when_sorted)

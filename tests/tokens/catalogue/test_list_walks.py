@@ -49,7 +49,7 @@ queries = st.fixed_dictionaries(
     },
 )
 # Each example is some dozen requests; how long they take is no matter.
-unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+unhurried = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def create(rows):

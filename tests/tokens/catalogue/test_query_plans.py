@@ -6,19 +6,21 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from accounts.models import Person
 from development.standins.http_server import ReceivedRequest
+from tests.processes.template_database import restore_template_rows
 from tests.rows.factories import IndexRequestFactory, SavedTokenFactory, TokenEventFactory
-from tests.rows.many_tokens import drop_tokens, make_tokens, multiply, plans, settle
+from tests.rows.many_tokens import make_tokens, multiply, plans, settle
 from tests.rows.token_lists import SORTS
 from tokens.indexing import index_requests
 from tokens.market import price_history, price_refresh
-from tokens.models import FeeClaim, IndexRequest, Market, MarketPoint, SavedToken, Token, TokenEvent
+from tokens.models import IndexRequest, Market, MarketPoint, SavedToken, Token
 from tokens.models.market import RefreshPriority
 
 pytestmark = pytest.mark.django_db
 
 RARE_CHAIN = 42161
+# Enough for the planner to prefer an index.
+ROWS = 5_000
 
 
 def pool(number):
@@ -60,17 +62,16 @@ REQUESTS = {
 def rows(django_db_setup, django_db_blocker):
     """Create tokens and requests, a few of each kind that partial indexes leave out; gone after this module."""
     with django_db_blocker.unblock():
-        make_tokens(TOKENS, MARKETS)
-        multiply(IndexRequestFactory(), REQUESTS)
+        make_tokens(TOKENS, MARKETS, rows=ROWS)
+        multiply(IndexRequestFactory(), REQUESTS, rows=ROWS)
         settle("tokens_indexrequest")
         yield
-        drop_tokens()
-        IndexRequest.objects.all().delete()
+        restore_template_rows()
 
 
 @pytest.fixture(scope="module")
 def paid(rows, django_db_blocker):
-    """Create events of the tokens, one each, and the fees that they paid; gone after this module."""
+    """Create events of the tokens, one each, and the fees that they paid; gone with the tokens."""
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         multiply(
             TokenEventFactory(),
@@ -79,6 +80,7 @@ def paid(rows, django_db_blocker):
                 "tx_hash": TOKENS["tx_hash"],
                 "token_id": "(SELECT min(id) FROM tokens_token) + n - 1",
             },
+            rows=ROWS,
         )
         cursor.execute(
             "INSERT INTO tokens_feeclaim (event_id, chain_id, recipient, currency, amount, at) "
@@ -87,8 +89,6 @@ def paid(rows, django_db_blocker):
         settle("tokens_tokenevent")
         settle("tokens_feeclaim")
         yield
-        FeeClaim.objects.all().delete()
-        TokenEvent.objects.all().delete()
 
 
 SAVED = {"id": "nextval('tokens_savedtoken_id_seq')", "tx_hash": TOKENS["tx_hash"]}
@@ -96,13 +96,11 @@ SAVED = {"id": "nextval('tokens_savedtoken_id_seq')", "tx_hash": TOKENS["tx_hash
 
 @pytest.fixture(scope="module")
 def saved(rows, django_db_blocker):
-    """Create users' saved tokens of the tokens' transactions; gone after this module."""
+    """Create users' saved tokens of the tokens' transactions; gone with the tokens."""
     with django_db_blocker.unblock():
-        multiply(SavedTokenFactory(), SAVED)
+        multiply(SavedTokenFactory(), SAVED, rows=ROWS)
         settle("tokens_savedtoken")
         yield
-        SavedToken.objects.all().delete()
-        Person.objects.all().delete()
 
 
 OLDER_CURSOR = "eyJpZCI6IjIwMjYtMDEtMDFUMDM6NTA6NDkifQ=="

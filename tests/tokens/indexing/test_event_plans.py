@@ -5,8 +5,9 @@ from django.db import connection
 
 from tests.nodes.launch_builder import LOCKER_V4, SENDER, STRANGER, WETH, ZERO, event
 from tests.nodes.recordings import base
+from tests.processes.template_database import restore_template_rows
 from tests.rows.factories import FeeClaimFactory, TokenEventFactory
-from tests.rows.many_tokens import drop_tokens, make_tokens, multiply, plans, settle
+from tests.rows.many_tokens import make_tokens, multiply, plans, settle
 from tokens.chains.evm.generations import event_decoding as chain_events
 from tokens.chains.types import EventLog, TransactionFacts
 from tokens.fees.claimed import read_claimed_fees
@@ -15,6 +16,9 @@ from tokens.indexing.event_sources import filter_trusted
 from tokens.models import Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
+
+# Enough for the planner to prefer an index.
+ROWS = 5_000
 
 TOKENS = {
     "admin": "'0x' || lpad(to_hex(n % 500), 40, '0')",
@@ -42,17 +46,15 @@ FACTS = '{"admin": "", "image": "", "metadata": "", "fee_recipients": [], "airdr
 def rows(django_db_setup, django_db_blocker):
     """Create tokens with their launches, events and claims; gone after this module."""
     with django_db_blocker.unblock():
-        make_tokens(TOKENS, {"market_cap": "NULL"})
+        make_tokens(TOKENS, {"market_cap": "NULL"}, rows=ROWS)
         with connection.cursor() as cursor:
             cursor.execute("INSERT INTO tokens_launchfacts SELECT id, %s FROM tokens_token", [FACTS])
-        multiply(TokenEventFactory(arguments={"image": "x"}), EVENTS)
-        multiply(FeeClaimFactory(event=TokenEvent.objects.first()), CLAIMS)
+        multiply(TokenEventFactory(arguments={"image": "x"}), EVENTS, rows=ROWS)
+        multiply(FeeClaimFactory(event=TokenEvent.objects.first()), CLAIMS, rows=ROWS)
         for table in ("tokens_tokenevent", "tokens_feeclaim", "tokens_launchfacts"):
             settle(table)
         yield
-        with connection.cursor() as cursor:
-            cursor.execute("DELETE FROM tokens_feeclaim; DELETE FROM tokens_tokenevent; DELETE FROM tokens_launchfacts")
-        drop_tokens()
+        restore_template_rows()
 
 
 def test_claims_are_added_up_only_from_the_index(rows):
