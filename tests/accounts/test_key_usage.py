@@ -228,7 +228,7 @@ def test_a_worker_that_is_killed_while_it_stores_neither_loses_nor_doubles_a_cal
                 with celery_app.connection_for_write(broker) as to:
                     tasks.store_key_usage.apply_async(connection=to)
                 # It has taken the batch and begun to add it.
-                wait_for(waits_for_the_table, seconds=60)
+                wait_for(waits_for_the_table)
                 kill(process)
             assert process.returncode == -signal.SIGKILL
             # Calls go on meanwhile.

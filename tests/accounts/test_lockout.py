@@ -139,21 +139,21 @@ def served(service_environment: dict[str, str], unused_port: int) -> Iterator[st
         env=service_environment | changes,
     )
     try:
-        wait_for(lambda: answers(unused_port), seconds=60)
+        wait_for(lambda: answers(unused_port))
         yield f"http://127.0.0.1:{unused_port}"
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=120)
 
 
 def log_in(served: str, password: str, forwarded: str) -> tuple[requests.Response, requests.Session]:
     """Log in as a browser does, in a new session."""
     browser = requests.Session()
-    page = browser.get(served + LOGIN, timeout=20)
+    page = browser.get(served + LOGIN, timeout=60)
     [token] = set(re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text))
     fields = {"username": "operator", "password": password, "next": LIST, "csrfmiddlewaretoken": token}
     headers = {"X-Forwarded-For": forwarded}
-    return browser.post(served + LOGIN, fields, headers=headers, timeout=20, allow_redirects=False), browser
+    return browser.post(served + LOGIN, fields, headers=headers, timeout=60, allow_redirects=False), browser
 
 
 @pytest.mark.django_db(transaction=True)
@@ -171,7 +171,7 @@ def test_a_forged_address_neither_evades_the_lock_nor_locks_others_out(settings,
     assert (answer.status_code, answer.headers["Location"]) == (302, LIST)
     cookie = answer.headers["Set-Cookie"]
     assert "HttpOnly" in cookie and "SameSite=Lax" in cookie and "Max-Age=43200" in cookie
-    assert browser.get(served + LIST, timeout=20).status_code == 200
+    assert browser.get(served + LIST, timeout=60).status_code == 200
     # The API has no lock-out.
-    public = requests.get(f"{served}/api/tokens", headers={"X-Forwarded-For": ATTACKER}, timeout=20)
+    public = requests.get(f"{served}/api/tokens", headers={"X-Forwarded-For": ATTACKER}, timeout=60)
     assert public.status_code == 200

@@ -232,7 +232,7 @@ def test_the_log_has_the_reason_without_the_key(social, settings, caplog):
 @pytest.mark.django_db(transaction=True)
 def test_two_refreshers_fetch_no_profile_twice(social):
     SocialProfileFactory.create_batch(150, wanted=True)
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=120)
 
     def hold(received, body):
         # Neither gets its response before both requests have arrived.
@@ -252,7 +252,7 @@ def test_two_refreshers_fetch_no_profile_twice(social):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(120)
     calls = requested_fids(social)
     # Each claims between 0 and BATCH rows; the race decides how many.
     assert sorted(answered) == sorted(map(len, calls))
@@ -297,7 +297,7 @@ def test_two_that_enqueue_the_same_people_do_not_deadlock():
         wait_for(is_waiting)
         # If the other one had begun with 9, both would wait now.
         social_refresh.enqueue_profiles([9])
-    other.join(30)
+    other.join(120)
     assert (ended, set(rows())) == ([None], {5, 9})
 
 

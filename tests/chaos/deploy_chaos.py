@@ -211,7 +211,7 @@ class _Processes:
 
     def wait(self) -> None:
         """Wait until the web server responds."""
-        wait_for(lambda: is_web_server_up(HOST, self.port), seconds=_START_SECONDS)
+        wait_for(lambda: is_web_server_up(HOST, self.port))
 
     def _start(self, name: str, stack: ExitStack) -> Service:
         running = Service(name, self.environment)
@@ -232,7 +232,7 @@ class _Processes:
         order_of_kinds = self._rng.sample(list(kinds), len(kinds))
         counts = dict.fromkeys(kinds, 0)
         for number in range(self._plan.kills):
-            wait_for(lambda at=number / self._plan.kills: done() >= at, seconds=self._plan.timeout)
+            wait_for(lambda at=number / self._plan.kills: done() >= at)
             kind = order_of_kinds[number % len(kinds)]
             kinds[kind]()
             counts[kind] += 1

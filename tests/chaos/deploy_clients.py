@@ -66,7 +66,7 @@ class Partner:
             self.answers.note(self.name, body["token"]["requestKey"], answer)
         return answer
 
-    def request_until_final(self, body: Mapping[str, Any], *, seconds: float = 60.0) -> Answer:
+    def request_until_final(self, body: Mapping[str, Any], *, seconds: float = 120.0) -> Answer:
         """Retry until there is a final response; fail after the seconds."""
         deadline = time.monotonic() + seconds
         latest: object = None
@@ -82,7 +82,7 @@ class Partner:
 
     def request_at_once(self, body: Mapping[str, Any], count: int) -> list[Answer]:
         """Return the responses to clients that send the same request at the same time."""
-        barrier = threading.Barrier(count, timeout=30)
+        barrier = threading.Barrier(count, timeout=120)
 
         def client() -> Answer:
             barrier.wait()
@@ -103,7 +103,7 @@ class Partner:
         self.answers.statuses[self.name, request_key] = status
         return status
 
-    def wait(self, request_key: str, *, seconds: float = 30.0) -> dict[str, Any]:
+    def wait(self, request_key: str, *, seconds: float = 120.0) -> dict[str, Any]:
         """Return a deployment's status once it is indexed or failed; fail after the seconds."""
         deadline = time.monotonic() + seconds
         while True:

@@ -68,7 +68,7 @@ class DeployService:
         beat = self.fork_server.celery(*words("beat", self.environment)[1:])
         self.start("worker")
         try:
-            wait_for(lambda: is_web_server_up(HOST, int(self.environment["PORT"])), seconds=60)
+            wait_for(lambda: is_web_server_up(HOST, int(self.environment["PORT"])))
             yield
         finally:
             self.kill("worker")

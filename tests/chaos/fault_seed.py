@@ -131,7 +131,7 @@ def _run(planned: Plan, fork_server: ForkServer) -> Iterator[str]:
         for node in nodes:
             node.pinned = None
         try:
-            wait_for(lambda: _is_done(chain, nodes, last), seconds=_TIMEOUT_SECONDS)
+            wait_for(lambda: _is_done(chain, nodes, last))
         except AssertionError:
             yield f"it does not end: {_progress(chain)}"
             return

@@ -76,7 +76,7 @@ def run(launchpad: Launchpad, environment: Mapping[str, str], plan: Plan) -> Out
         # So that all of it is final.
         launchpad.mine(FINALITY_DEPTH + 1)
         head = launchpad.web3.eth.block_number
-        wait_for(lambda: _is_verified(environment["DATABASE_URL"], head), seconds=plan.timeout)
+        wait_for(lambda: _is_verified(environment["DATABASE_URL"], head))
     outcome.blocks, outcome.seconds = head, time.monotonic() - started
     return outcome
 

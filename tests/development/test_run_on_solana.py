@@ -39,7 +39,7 @@ def test_a_launch_and_a_claim_are_found_and_served(run: Run) -> None:
         return json.loads(run.get(path, **key)[1])
 
     # There is no index request for the transaction.
-    (token,) = wait_for(lambda: get_json("/api/tokens?chainId=101")["data"], seconds=60)
+    (token,) = wait_for(lambda: get_json("/api/tokens?chainId=101")["data"])
     assert (token["contract_address"], token["tx_hash"], token["type"]) == (MINT, LAUNCH, "clanker_solana")
     assert (token["pair"], token["supply"], token["admin"]) == ("SOL", "1000000000000000", CREATOR)
     assert [found["symbol"] for found in get_json(f"/api/tokens?q={MINT}")["data"]] == ["LSOL"]
@@ -47,7 +47,7 @@ def test_a_launch_and_a_claim_are_found_and_served(run: Run) -> None:
     assert (status, "<h1>" in page, f"https://solscan.io/token/{MINT}" in page) == (200, True, True)
 
     claimed = f"/api/get-claimed-fees/{WRAPPED_SOL}/{CREATOR}?chainId=101"
-    assert wait_for(lambda: get_json(claimed)["claimCount"], seconds=60) == 1
+    assert wait_for(lambda: get_json(claimed)["claimCount"]) == 1
     assert get_json(claimed)["totalClaimed"] == "4000000"
     waiting = {each["recipient"]: each["fees"][1]["pending"] for each in uncollected(get_json)}
     assert waiting == {CREATOR: "0", PARTNER: "4000000"}

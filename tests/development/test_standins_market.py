@@ -19,7 +19,7 @@ def provider() -> Iterator[MarketStandIn]:
 
 def get(provider, path, *, key=False, **query):
     headers = {"x-cg-pro-api-key": "k"} if key else {}
-    return requests.get(provider.url + path, params=query, headers=headers, timeout=5)
+    return requests.get(provider.url + path, params=query, headers=headers, timeout=60)
 
 
 def listed(answer):

@@ -24,11 +24,11 @@ def social() -> Iterator[SocialStandIn]:
 
 def bulk(social, fids, *, key="right"):
     headers = {} if key is None else {"x-api-key": key}
-    return requests.get(social.url + BULK, params={"fids": fids}, headers=headers, timeout=5)
+    return requests.get(social.url + BULK, params={"fids": fids}, headers=headers, timeout=60)
 
 
 def hub(social, path, fid):
-    return requests.get(f"{social.url}/v1/{path}", params={"fid": fid}, timeout=5)
+    return requests.get(f"{social.url}/v1/{path}", params={"fid": fid}, timeout=60)
 
 
 @pytest.mark.parametrize("key", [None, "", "wrong"])
@@ -116,9 +116,9 @@ def test_the_program_serves_until_a_signal(number):
     with subprocess.Popen(command, cwd=BASE_DIR, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
         try:
             url = program.stdout.readline().rpartition(" ")[2].strip()
-            assert requests.get(f"{url}/v1/userDataByFid", params={"fid": 1}, timeout=5).status_code == 200
+            assert requests.get(f"{url}/v1/userDataByFid", params={"fid": 1}, timeout=60).status_code == 200
             program.send_signal(number)
-            assert program.wait(10) == 0
+            assert program.wait(120) == 0
             assert program.stderr.read() == ""
         finally:
             program.kill()

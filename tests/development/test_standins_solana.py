@@ -14,7 +14,7 @@ def call(solana_node):
 
     def call_rpc(method, *params):
         body = {"jsonrpc": "2.0", "id": 7, "method": method, "params": list(params)}
-        answer = requests.post(solana_node.url, json=body, timeout=5).json()
+        answer = requests.post(solana_node.url, json=body, timeout=60).json()
         assert (answer["jsonrpc"], answer["id"]) == ("2.0", 7)
         return answer["result"] if "result" in answer else answer["error"]["code"]
 
@@ -87,14 +87,14 @@ def test_it_returns_supplies_times_and_its_version(call):
 
 def test_it_answers_batches_and_refuses_what_is_no_call(solana_node):
     batch = [{"jsonrpc": "2.0", "id": number, "method": "getSlot"} for number in range(3)]
-    assert [reply["id"] for reply in requests.post(solana_node.url, json=batch, timeout=5).json()] == [0, 1, 2]
+    assert [reply["id"] for reply in requests.post(solana_node.url, json=batch, timeout=60).json()] == [0, 1, 2]
     for content, code in ((b"{", -32700), (b"7", -32600), (b'{"method": 5}', -32600)):
-        assert requests.post(solana_node.url, data=content, timeout=5).json()["error"]["code"] == code
+        assert requests.post(solana_node.url, data=content, timeout=60).json()["error"]["code"] == code
 
 
 def test_it_misbehaves_on_demand(call, solana_node):
     solana_node.refused["getSlot"] = {"code": -32005, "message": "Node is unhealthy"}
     assert call("getSlot") == -32005
     solana_node.behave(Mode.RATE_LIMIT, seconds=3.0)
-    answer = requests.post(solana_node.url, json=[], timeout=5)
+    answer = requests.post(solana_node.url, json=[], timeout=60)
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "3")

@@ -562,14 +562,14 @@ def test_a_run_after_a_killed_one_resumes(farcaster, agent, service_environment,
     def wait_at_the_third(requested, body):
         if requested.path.endswith(call) and requested.query.get("pageToken") == "4":
             has_come.set()
-            go_on.wait(60)
+            go_on.wait(120)
         return body
 
     farcaster.change = wait_at_the_third
     hub = {"FARCASTER_HUB_URL": farcaster.url, "SOCIAL_API_KEY": "", "SOCIAL_TIMEOUT_SECONDS": "10"}
     process = subprocess.Popen([sys.executable, "-c", _PULL], cwd=BASE_DIR, env=service_environment | hub)
     try:
-        assert has_come.wait(60)
+        assert has_come.wait(120)
     finally:
         process.kill()
         process.wait()

@@ -29,9 +29,9 @@ class Gate:
         self._opened = threading.Event()
         self._lost = False
 
-    def wait(self, *, seconds: float = 30.0) -> None:
+    def wait(self) -> None:
         """Wait until a call is blocked."""
-        wait_for(lambda: self.held, seconds=seconds)
+        wait_for(lambda: self.held)
 
     def open(self) -> None:
         """Let blocked and later calls pass."""

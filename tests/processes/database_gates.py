@@ -19,9 +19,9 @@ class DatabaseGate:
         self._holder = psycopg.connect(database_url, autocommit=True)
         self._holder.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
 
-    def wait(self, *, seconds: float = 30.0) -> None:
+    def wait(self) -> None:
         """Wait until a transaction is blocked."""
-        wait_for(self._is_waited_for, seconds=seconds)
+        wait_for(self._is_waited_for)
 
     def lose(self) -> None:
         """Let the blocked transactions go on. A dead client is noticed only after the commit."""

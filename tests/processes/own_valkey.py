@@ -23,7 +23,7 @@ class OwnServer:
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
         self._process.send_signal(number)
-        self._process.wait(10)
+        self._process.wait(120)
 
     def kill(self) -> None:
         """End it as `kill -9` does."""

@@ -18,6 +18,9 @@ from django.test import Client
 
 READY = {"status": "ok", "database": "ok", "cache": "ok", "migrations": "ok"}
 
+# Longest response time of /readyz on a busy machine; without its timeouts it would block for minutes, or for ever.
+LONGEST_SECONDS = 30.0
+
 # Prints the status, the body and the seconds that /readyz and then /healthz took.
 PROBE = """
 import json, time, django
@@ -95,7 +98,7 @@ def test_it_is_not_ready_while_both_servers_refuse(closed_port):
 def test_it_answers_within_seconds_while_both_servers_hang(silent_port):
     ready, health, _ = probe_in_a_process(database_port=silent_port, redis_port=silent_port)
     assert ready[:2] == [503, {"status": "failed", "database": "failed", "cache": "failed", "migrations": "failed"}]
-    assert ready[2] < 8
+    assert ready[2] < LONGEST_SECONDS
     assert health[:2] == [200, {"status": "ok"}]
 
 
@@ -106,7 +109,7 @@ def test_it_is_not_ready_without_its_cache(port, request, settings, caplog):
     started = time.monotonic()
     response = Client().get("/readyz")
     assert (response.status_code, response.json()) == (503, {**READY, "status": "failed", "cache": "failed"})
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < LONGEST_SECONDS
     assert "the cache failed" in caplog.text
 
 
@@ -151,7 +154,7 @@ def test_it_does_not_wait_for_a_locked_table():
         started = time.monotonic()
         response = Client().get("/readyz")
     assert (response.status_code, response.json()["database"]) == (503, "failed")
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < LONGEST_SECONDS
 
 
 @pytest.mark.django_db

@@ -268,16 +268,16 @@ def served():
             return client.connect_ex(("127.0.0.1", port)) == 0
 
     try:
-        wait_for(answers, seconds=30)
+        wait_for(answers)
         yield port
     finally:
         process.terminate()
-        process.wait(timeout=10)
+        process.wait(timeout=120)
 
 
 @pytest.mark.parametrize(("length", "status"), [(100, 200), (MEBIBYTE, 200), (MEBIBYTE + 1, 413), (8 * MEBIBYTE, 413)])
 def test_it_reads_and_limits_a_body_without_a_declared_length(served, length, status):
-    connection = http.client.HTTPConnection("127.0.0.1", served, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", served, timeout=60)
     chunks = (string_of(length)[start : start + 65_536] for start in range(0, length, 65_536))
     connection.request(
         "POST", "/api/echo", body=chunks, headers={"Content-Type": "application/json"}, encode_chunked=True

@@ -31,11 +31,11 @@ def served(service_environment: dict[str, str], unused_port: int) -> Iterator[in
         env=service_environment | changes,
     )
     try:
-        wait_for(lambda: answers(unused_port), seconds=60)
+        wait_for(lambda: answers(unused_port))
         yield unused_port
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=120)
 
 
 def answers(port: int) -> bool:
@@ -47,7 +47,7 @@ def answers(port: int) -> bool:
 
 def fetch(port: int, address: str, *forwarded: str) -> tuple[int, HTTPMessage]:
     """Return status and headers; each text of `forwarded` is sent in its own X-Forwarded-For."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.putrequest("GET", address)
     for text in forwarded:
         connection.putheader("X-Forwarded-For", text)

@@ -118,7 +118,7 @@ def test_it_does_not_wait_for_a_locked_table(caplog):
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("LOCK TABLE tokens_chainhead IN ACCESS EXCLUSIVE MODE")
             locked.set()
-            done.wait(60)
+            done.wait(120)
         connections.close_all()
 
     holder = threading.Thread(target=hold)

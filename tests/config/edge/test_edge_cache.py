@@ -291,17 +291,17 @@ def test_what_is_larger_than_the_cache_drives_nothing_out(origin):
 def together(count, call):
     """Make `count` calls at once and return their results."""
     with ThreadPoolExecutor(count) as pool:
-        return [task.result(timeout=30) for task in [pool.submit(call) for _ in range(count)]]
+        return [task.result(timeout=120) for task in [pool.submit(call) for _ in range(count)]]
 
 
 def test_a_burst_costs_one_run(origin, cache):
     begun, gate = threading.Event(), threading.Event()
-    origin.before = lambda number: begun.set() or gate.wait(30) and None
+    origin.before = lambda number: begun.set() or gate.wait(120) and None
     with ThreadPoolExecutor(16) as pool:
         tasks = [pool.submit(lambda: fetch(cache).body) for _ in range(16)]
-        assert begun.wait(30)
+        assert begun.wait(120)
         gate.set()
-        assert {task.result(timeout=30) for task in tasks} == {b"run 1"}
+        assert {task.result(timeout=120) for task in tasks} == {b"run 1"}
     assert origin.runs == 1
 
 
@@ -331,7 +331,7 @@ def test_a_burst_on_what_cannot_be_kept_is_answered_by_the_application(origin, c
 def test_an_address_that_has_nothing_to_keep_is_run_by_all_at_the_same_time(origin, cache):
     origin.headers = {"Cache-Control": "no-store"}
     fetch(cache)
-    meeting = threading.Barrier(8, timeout=30)
+    meeting = threading.Barrier(8, timeout=120)
     origin.before = lambda number: meeting.wait() and None
     assert len(set(together(8, lambda: fetch(cache).body))) == 8
 
@@ -342,16 +342,16 @@ def test_after_the_wait_timeout_a_request_runs_the_view_itself(origin):
     def hold_the_first(number):
         if number == 1:
             begun.set()
-            assert gate.wait(30)
+            assert gate.wait(120)
 
     origin.before = hold_the_first
     cache = edge_cache(origin, wait_timeout=0.05)
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(fetch, cache)
-        assert begun.wait(30)
+        assert begun.wait(120)
         assert fetch(cache).body == b"run 2"
         gate.set()
-        assert first.result(timeout=30).body == b"run 1"
+        assert first.result(timeout=120).body == b"run 1"
 
 
 @pytest.mark.parametrize("failure", ["exception", "503 Service Unavailable", "429 Too Many Requests"])
@@ -361,7 +361,7 @@ def test_a_request_that_waits_for_a_failed_run_runs_the_view_itself_and_caches_t
     def fail_first(number):
         if number == 1:
             begun.set()
-            assert gate.wait(30)
+            assert gate.wait(120)
             if failure == "exception":
                 raise OSError("the first fails")
             origin.status = failure
@@ -372,15 +372,15 @@ def test_a_request_that_waits_for_a_failed_run_runs_the_view_itself_and_caches_t
     cache = edge_cache(origin)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(lambda: fetch(cache).status)
-        assert begun.wait(30)
+        assert begun.wait(120)
         second = pool.submit(lambda: fetch(cache).body)
         gate.set()
-        assert second.result(timeout=30) == b"run 2"
+        assert second.result(timeout=120) == b"run 2"
         if failure == "exception":
             with pytest.raises(OSError, match="the first fails"):
-                first.result(timeout=30)
+                first.result(timeout=120)
         else:
-            assert first.result(timeout=30) == int(failure[:3])
+            assert first.result(timeout=120) == int(failure[:3])
     assert fetch(cache).body == b"run 2"
 
 

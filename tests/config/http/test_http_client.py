@@ -161,4 +161,4 @@ def test_it_reads_an_answer_that_is_as_long_as_allowed(echo):
 )
 def test_half_an_emoji_in_a_text_costs_a_character_and_no_answer(node, sent, read):
     node.behave = lambda body: Reply(sent.encode())
-    assert json_client.post_json(node.url, {}, timeout=5) == read
+    assert json_client.post_json(node.url, {}, timeout=60) == read

@@ -12,7 +12,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import RedisError
 
-from config.redis.connection import OPEN_SECONDS, CircuitOpenError, redis_client
+from config.redis.connection import CircuitOpenError, redis_client
 from config.redis.rate_limits import CountersUnavailableError, hit
 from tests.processes.own_valkey import OwnServer
 from tests.processes.waiting import wait_for
@@ -112,7 +112,7 @@ def test_half_open_one_call_tries_and_the_others_go_on_without(settings):
 
         calling = [pool.submit(keep_calling) for _ in range(_THREADS)]
         try:
-            wait_for(lambda: connections(listening), seconds=OPEN_SECONDS + 10)
+            wait_for(lambda: connections(listening))
         finally:
             came.set()
         for thread in calling:
@@ -128,7 +128,7 @@ def test_a_server_that_resumes_is_called_as_before(own_server: OwnServer, caplog
         redis_client().ping()
     own_server.resume()
     with caplog.at_level(logging.INFO, logger="config"):
-        wait_for(answers, seconds=OPEN_SECONDS + 10)
+        wait_for(answers)
     assert "responds again" in caplog.text
     assert all(answers() for _ in range(20))
 
@@ -148,7 +148,7 @@ def test_a_restarted_server_without_the_script_is_called_as_before(own_server: O
             return False
 
     # The script is unknown to the server at the attempt that closes the circuit breaker.
-    wait_for(run, seconds=OPEN_SECONDS + 10)
+    wait_for(run)
 
 
 def test_a_server_that_refuses_opens_the_circuit_breaker_too(redis_url, settings):

@@ -95,7 +95,7 @@ def test_a_restarted_node_has_the_whole_chain(tmp_path: Path, kill: bool) -> Non
         sent = launched(at, DevLaunchConfig())["transactionHash"].to_0x_hex()
         if kill:
             [process] = [pid for pid in children() if str(state) in command_of(pid)]
-            wait_for(lambda: stopped_with_all_written(process, state, sent), seconds=20)
+            wait_for(lambda: stopped_with_all_written(process, state, sent))
             os.kill(process, signal.SIGKILL)
             before = None
         else:

@@ -90,13 +90,13 @@ def test_a_call_waits_a_while_for_another_writer_and_is_then_refused_with_a_retr
         with transaction.atomic():
             recording.lock_fact_writes()
             held.set()
-            assert over.wait(30)
+            assert over.wait(120)
         connection.close()
 
     held, over = Event(), Event()
     with ThreadPoolExecutor(1) as pool:
         holding = pool.submit(hold)
-        assert held.wait(10)
+        assert held.wait(120)
         answer = client.post("/api/droid/events", json.dumps(body), content_type="application/json", headers=headers)
         over.set()
         holding.result()

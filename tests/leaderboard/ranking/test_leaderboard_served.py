@@ -83,7 +83,7 @@ def served(service_environment, issuer, unused_port) -> Iterator[Served]:
     }
     running = Served(unused_port, callers)
     with service("web", service_environment | changes):
-        wait_for(lambda: answers(running), seconds=60)
+        wait_for(lambda: answers(running))
         yield running
 
 

@@ -41,7 +41,7 @@ class SignerGate:
         signer.hold()
 
     def wait(self) -> None:
-        wait_for(lambda: self._signer.waiting, seconds=30)
+        wait_for(lambda: self._signer.waiting)
 
     def lose(self) -> None:
         self._signer.release()

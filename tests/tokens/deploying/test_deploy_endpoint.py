@@ -309,7 +309,7 @@ def test_a_long_timeout_gets_a_slot_once_one_is_free():
         for _ in range(SLOTS):
             taken.enter_context(node_slot())
         waiting = pool.submit(wait)
-        assert asks.wait(30)
+        assert asks.wait(120)
         assert not waiting.done()
         taken.close()
         assert waiting.result()

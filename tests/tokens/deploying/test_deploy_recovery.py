@@ -9,7 +9,7 @@ import pytest
 
 from development.devchain import node_client
 from tests.chaos.deploy_clients import Partner, order
-from tests.chaos.deploy_service import STUCK_SECONDS, WALLETS, DeployService, run_deploy_service
+from tests.chaos.deploy_service import WALLETS, DeployService, run_deploy_service
 from tests.nodes.faulty_node import BROADCAST
 from tests.processes.waiting import wait_for
 
@@ -105,7 +105,7 @@ def test_a_transaction_that_offers_too_little_is_replaced_by_one_with_the_same_n
     rpc(service, "evm_setAutomine", False)
     try:
         partner.request_until_final(body)
-        wait_for(lambda: versions_of(service, request_key), seconds=15)
+        wait_for(lambda: versions_of(service, request_key))
         # Blocks require more than it offers, and less than is allowed.
         base_fee = 2 * versions_of(service, request_key)[0]
         assert base_fee < 40 * GWEI
@@ -115,7 +115,7 @@ def test_a_transaction_that_offers_too_little_is_replaced_by_one_with_the_same_n
             rpc(service, "anvil_mine", "0x1")
             return status_of(service, request_key) == "indexed"
 
-        wait_for(mine, seconds=STUCK_SECONDS + 15)
+        wait_for(mine)
     finally:
         rpc(service, "evm_setAutomine", True)
     partner.wait(request_key)
@@ -138,7 +138,7 @@ def test_a_launch_that_the_chain_drops_is_launched_again_at_the_same_address(ser
     rpc(service, "anvil_reorg", 1, [])
     rpc(service, "anvil_mine", "0x1")
 
-    wait_for(lambda: status_of(service, request_key) != "indexed", seconds=30)
+    wait_for(lambda: status_of(service, request_key) != "indexed")
     partner.wait(request_key)
     assert select(service, block, expected) not in ([], before)
     assert service.judge() == []

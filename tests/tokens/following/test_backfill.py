@@ -146,7 +146,7 @@ def test_a_range_that_no_node_returns_is_tried_until_one_does(node, chain, setti
     answered = threading.Event()
 
     def heal() -> None:
-        wait_for(lambda: any("retrying in" in record.message for record in caplog.records), seconds=30)
+        wait_for(lambda: any("retrying in" in record.message for record in caplog.records))
         node.faults = Faults()
         answered.set()
 

@@ -329,6 +329,6 @@ def test_it_ends_although_a_node_does_not_answer(own_launchpad, service_environm
             silent.accept()
             running.send_signal(signal.SIGTERM)
             signalled = time.monotonic()
-            running.wait(timeout=30)
+            running.wait(timeout=120)
             print(f"ended after {time.monotonic() - signalled:.2f} s")
     assert running.returncode == 0

@@ -230,7 +230,7 @@ def test_a_first_list_does_not_end_where_one_of_the_nodes_has_forgotten_the_past
     wanted = shared(node, other, launches=7)
     node.page = other.page = page
     node.kept_from = kept_from
-    wait_for(lambda: one_round() or is_complete(node), seconds=20)
+    wait_for(lambda: one_round() or is_complete(node))
     assert launched() == wanted
 
 
@@ -241,7 +241,7 @@ def test_a_first_list_does_not_end_where_a_node_does_not_respond(node, other):
     take_rounds_in_trouble()
     assert account().complete_to is None
     other.refused.clear()
-    wait_for(lambda: one_round() or is_complete(node), seconds=20)
+    wait_for(lambda: one_round() or is_complete(node))
     assert launched() == wanted
 
 
@@ -411,7 +411,7 @@ def test_whatever_goes_wrong_in_between_nothing_is_lost(node, seed):
     # So that another list begins: the last one may have come before an index that was late.
     node.swap(f"{seed} last", slot=slot + 1)
     # What is listed may have changed under a listing, which is then begun anew.
-    wait_for(lambda: one_round() or is_complete(node), seconds=60)
+    wait_for(lambda: one_round() or is_complete(node))
     assert launched() == wanted
 
 
@@ -464,10 +464,10 @@ def test_a_follower_that_is_killed_again_and_again_loses_nothing(node, solana_fi
             wanted |= {node.launch(f"launch {number} {place}", slot=2000 + number) for place in range(5)}
             before = progress()
             follower = processes.follow(SOLANA, settings=quick)
-            wait_for(lambda before=before: progress() != before, seconds=60)
+            wait_for(lambda before=before: progress() != before)
             follower.kill()
         follower = processes.follow(SOLANA, settings=quick)
-        wait_for(lambda: is_complete(node), seconds=60)
+        wait_for(lambda: is_complete(node))
         follower.kill()
     assert launched() == wanted
     # Counted by the node: every transaction that it has of the config was requested.

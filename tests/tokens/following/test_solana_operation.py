@@ -75,7 +75,7 @@ def test_trouble_with_its_nodes_is_shown_until_it_is_over(node, settings, forget
         node.refused["getSignaturesForAddress"] = {"code": -32005, "message": "Node is unhealthy"}
         wait_for(lambda: "account mBKq" in ChainHead.objects.get(pk=SOLANA).trouble)
         node.refused.clear()
-        wait_for(lambda: ChainHead.objects.get(pk=SOLANA).trouble == "", seconds=60)
+        wait_for(lambda: ChainHead.objects.get(pk=SOLANA).trouble == "")
 
 
 def test_trouble_is_shown_where_a_node_has_forgotten_what_was_read(node):
@@ -85,7 +85,7 @@ def test_trouble_is_shown_where_a_node_has_forgotten_what_was_read(node):
         mints = {node.launch("new"), node.launch("newer")}
         wait_for(lambda: "without transactions that were read" in ChainHead.objects.get(pk=SOLANA).trouble)
         node.kept_from = 0
-        wait_for(lambda: is_read(node) and ChainHead.objects.get(pk=SOLANA).trouble == "", seconds=60)
+        wait_for(lambda: is_read(node) and ChainHead.objects.get(pk=SOLANA).trouble == "")
     assert Token.objects.filter(contract_address__in=mints).count() == 2
 
 

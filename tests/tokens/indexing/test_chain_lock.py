@@ -31,7 +31,7 @@ def hold(take, chain_id, taken, done):
         with transaction.atomic():
             take(chain_id)
             taken.set()
-            assert done.wait(30)
+            assert done.wait(120)
     finally:
         connection.close()
 
@@ -41,13 +41,13 @@ def together(first, second, *, chain_ids=(1, 1)):
     with ThreadPoolExecutor(2) as pool:
         events = [threading.Event() for _ in range(4)]
         one = pool.submit(hold, first, chain_ids[0], events[0], events[1])
-        assert events[0].wait(30)
+        assert events[0].wait(120)
         other = pool.submit(hold, second, chain_ids[1], events[2], events[3])
         wait_for(lambda: events[2].is_set() or waiting())
         at_once = events[2].is_set()
         events[1].set()
         one.result()
-        assert events[2].wait(30)
+        assert events[2].wait(120)
         events[3].set()
         other.result()
     return at_once

@@ -348,7 +348,7 @@ def test_a_worker_of_its_queue_fetches_what_beat_enqueues(host, service_environm
     beat = ["beat", "--scheduler", "celery.beat:Scheduler", "--pidfile=", "--schedule", str(tmp_path / "schedule")]
     of_documents = ["worker", "--queues", "documents", "--concurrency", "1", "--loglevel", "warning"]
     with celery(*beat, environment=environment), celery(*of_documents, environment=environment):
-        wait_for(lambda: TokenDocument.objects.filter(status="fetched").exists(), seconds=60)
+        wait_for(lambda: TokenDocument.objects.filter(status="fetched").exists())
     assert (Token.objects.get(pk=document.pk).description, host.received) == ("A coffee.", ["/a"])
 
 

@@ -134,7 +134,7 @@ def test_no_transaction_is_lost_or_doubled_when_all_workers_are_killed(own_launc
         environment = service_environment | timeouts | {f"RPC_URLS_{CHAIN_ID}": url}
         with worker(environment) as killed:
             # Both workers have a transaction in progress.
-            wait_for(lambda: gate.waiting >= WORKERS, seconds=120)
+            wait_for(lambda: gate.waiting >= WORKERS)
             kill(killed)
         assert count("indexed") == Token.objects.count() == PASSED
         tried = IndexRequest.objects.get(tx_hash=late)
@@ -144,7 +144,7 @@ def test_no_transaction_is_lost_or_doubled_when_all_workers_are_killed(own_launc
         gate.open()
         schedule = str(tmp_path / "beat")
         with worker(environment), celery("beat", "--schedule", schedule, environment=environment):
-            wait_for(lambda: count("indexed", "confirmed") == LAUNCHES + 1, seconds=120)
+            wait_for(lambda: count("indexed", "confirmed") == LAUNCHES + 1)
     assert Token.objects.listed().count() == LAUNCHES + 1
     assert set(Token.objects.values_list("tx_hash", flat=True)) == {late, *launched}
     assert count("pending", "failed", "orphaned") == 0

@@ -496,7 +496,7 @@ def test_a_worker_killed_in_the_midst_of_a_call_during_an_outage_loses_no_refres
     worker = subprocess.Popen(
         WORKER, cwd=BASE_DIR, env=environment, start_new_session=True, preexec_fn=die_with_parent(signal.SIGKILL)
     )
-    wait_for(lambda: market.received, seconds=60)
+    wait_for(lambda: market.received)
     os.killpg(worker.pid, signal.SIGKILL)
     worker.wait()
     assert Market.objects.filter(updated_at=None).count() == 40

@@ -122,7 +122,7 @@ def test_it_gives_up_on_a_node_that_never_answers():
     released = threading.Event()
 
     def hang(_method: str) -> object:
-        released.wait(10)
+        released.wait(120)
         return None
 
     with server(answer=hang) as url:
@@ -141,7 +141,7 @@ def test_a_message_that_is_no_json_rpc_ends_it(message):
         subscribe_new_heads(url, chain_id=8453) as subscription,
         pytest.raises(SubscriptionLostError, match="JSON-RPC"),
     ):
-        subscription.next_header(timeout=5)
+        subscription.next_header(timeout=60)
 
 
 def test_a_connection_that_ends_is_noticed():
@@ -150,7 +150,7 @@ def test_a_connection_that_ends_is_noticed():
         subscribe_new_heads(url, chain_id=8453) as subscription,
         pytest.raises(SubscriptionLostError, match="ended"),
     ):
-        subscription.next_header(timeout=5)
+        subscription.next_header(timeout=60)
 
 
 def test_a_node_that_hangs_is_noticed_by_its_pings():
@@ -203,7 +203,7 @@ def test_what_is_about_another_subscription_is_passed_over():
 def test_an_incomplete_block_is_fetched():
     half = {name: value for name, value in BLOCK.items() if name != "logsBloom"}
     with server(half) as url, subscribe_new_heads(url, chain_id=8453) as subscription:
-        assert subscription.next_header(timeout=5).hash == NEXT["hash"]
+        assert subscription.next_header(timeout=60).hash == NEXT["hash"]
 
 
 def test_of_several_blocks_the_newest_counts():
@@ -215,7 +215,7 @@ def test_of_several_blocks_the_newest_counts():
         assert sent_heads.wait(5)
         blocks = []
         while not blocks or blocks[-1] != NEXT["hash"]:
-            blocks.append(subscription.next_header(timeout=5).hash)
+            blocks.append(subscription.next_header(timeout=60).hash)
         assert len(blocks) <= 2
 
 
@@ -225,6 +225,6 @@ def test_a_node_sends_its_new_heads(own_launchpad: Launchpad, chains_file):
     with subscribe_new_heads(url.replace("http", "ws"), chain_id=CHAIN_ID) as subscription:
         for _ in range(3):
             own_launchpad.mine()
-            assert subscription.next_header(timeout=10) == chain.read_newest_header()
+            assert subscription.next_header(timeout=60) == chain.read_newest_header()
         own_launchpad.launch()
-        assert subscription.next_header(timeout=10) == chain.read_newest_header()
+        assert subscription.next_header(timeout=60) == chain.read_newest_header()
