@@ -222,6 +222,7 @@ def test_it_refuses_what_the_machine_or_a_server_does_not_give_in_one_line(
     assert run.live_processes() == []
 
 
+@pytest.mark.slow
 def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -> None:
     run.wait_for_greeting()
     assert run.get("/healthz")[0] == 200

@@ -105,6 +105,7 @@ def test_the_dropped_branch_is_unknown_and_comes_back_elsewhere(chain):
         assert {receipt["blockHash"] for receipt in found} <= {block.hash for block in chain.blocks}
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_indexing_every_transaction_by_its_hash_gives_the_truth(chain, settings, forget_chains):
     with serve(chain) as node:

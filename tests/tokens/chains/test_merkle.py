@@ -40,6 +40,7 @@ def test_roots_and_proofs_are_those_of_the_package():
         assert [proof_in(tree, index) for index in range(len(entries))] == theirs.proofs
 
 
+@pytest.mark.slow
 def test_the_root_of_a_hundred_thousand_entries_is_that_of_the_package():
     tree = build_tree(sample_entries(100_000))
     assert tree.root == LARGE_ROOT

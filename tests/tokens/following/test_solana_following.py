@@ -385,7 +385,7 @@ def test_what_is_kept_of_a_list_is_bounded(node):
     assert not ListedSignature.objects.filter(read=False).exists()
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
 def test_whatever_goes_wrong_in_between_nothing_is_lost(node, seed):
     rng, wanted = random.Random(f"solana {seed}"), {MINT}
     slot, hidden = 2000, []
