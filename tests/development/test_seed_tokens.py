@@ -124,6 +124,7 @@ def test_the_same_seed_gives_the_same_tokens():
     assert batch(0, 1)[1].text != batch(1, 1)[1].text
 
 
+@pytest.mark.slow
 def test_a_large_load_gives_the_indexes_back_as_they_were():
     before = definitions()
     count = token_seeding.REBUILD_FROM + 1
@@ -140,6 +141,7 @@ def test_a_large_load_gives_the_indexes_back_as_they_were():
     assert lines[-1].startswith(f"{count} tokens in ")
 
 
+@pytest.mark.slow
 def test_a_large_load_that_fails_leaves_indexes_and_tables_as_they_were():
     before = definitions()
 

@@ -162,28 +162,25 @@ def test_the_database_leaves_a_token_and_a_run_to_one():
     assert Run.objects.count() == 3
 
 
-@pytest.mark.django_db(transaction=True)
-def test_agents_that_shared_a_token_are_distinguished_when_the_database_is_brought_up():
+def test_agents_that_shared_a_token_are_distinguished_when_the_database_is_brought_up(own_tables):
     key, now = PartnerKeyFactory(), timezone.now()
-    try:
-        call_command("migrate", "leaderboard", "0002", verbosity=0)
-        rows = [
-            ("partners", key.pk, 1, WALLET, None),
-            ("operators", None, 1, WALLET, None),
-            ("later", None, 1, WALLET, None),
-            ("first", key.pk, 2, WALLET, now - timedelta(days=1)),
-            ("second", key.pk, 2, WALLET, now),
-            ("alone", key.pk, None, "", now),
-            ("alone, too", key.pk, None, "", None),
-        ]
-        with connection.cursor() as cursor:
-            cursor.executemany(
-                "INSERT INTO leaderboard_agent (agent_id, partner_key_id, token_chain_id, token_address, described_at,"
-                " name, is_hidden, created_at) VALUES (%s, %s, %s, %s, %s, '', false, now())",
-                rows,
-            )
-    finally:
-        call_command("migrate", verbosity=0)
+    call_command("migrate", "leaderboard", "0002", verbosity=0)
+    rows = [
+        ("partners", key.pk, 1, WALLET, None),
+        ("operators", None, 1, WALLET, None),
+        ("later", None, 1, WALLET, None),
+        ("first", key.pk, 2, WALLET, now - timedelta(days=1)),
+        ("second", key.pk, 2, WALLET, now),
+        ("alone", key.pk, None, "", now),
+        ("alone, too", key.pk, None, "", None),
+    ]
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO leaderboard_agent (agent_id, partner_key_id, token_chain_id, token_address, described_at,"
+            " name, is_hidden, created_at) VALUES (%s, %s, %s, %s, %s, '', false, now())",
+            rows,
+        )
+    call_command("migrate", verbosity=0)
     having = Agent.objects.exclude(token_address="")
     assert set(having.values_list("agent_id", "token_chain_id")) == {("operators", 1), ("first", 2)}
     assert {agent.name_told_at for agent in having} == {None, now - timedelta(days=1)}

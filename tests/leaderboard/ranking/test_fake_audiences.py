@@ -21,7 +21,7 @@ FIRST_FID = 50_000_000
 INSUFFICIENT = ("INSUFFICIENT_DATA",)
 
 
-@pytest.fixture(scope="module", params=[11, 12])
+@pytest.fixture(scope="module", params=[11, pytest.param(12, marks=pytest.mark.slow)])
 def population(request):
     return populate(seed=request.param, agents=600)
 
