@@ -233,6 +233,7 @@ def named_otherwise() -> list[str]:
         return [name for (name,) in cursor.fetchall()]
 
 
+@pytest.mark.slow
 def test_the_roles_come_with_the_first_migration_of_all_and_go_and_come_again(own_tables):
     expected = {
         role: {name for migration in MIGRATIONS for name in migration.PERMISSIONS[role]}

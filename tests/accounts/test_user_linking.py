@@ -216,6 +216,7 @@ def test_many_calls_at_once_leave_a_fid_with_the_last_subject_and_each_subject_w
     assert all(len(user.person_ids) <= 2 for user in map(resolve_user, tokens))
 
 
+@pytest.mark.slow
 def test_what_was_one_pot_before_is_taken_apart_when_the_database_is_brought_up(own_tables):
     single, shared, late = (Person.objects.create(fid=fid) for fid in (5, 6, 7))
     now = timezone.now()

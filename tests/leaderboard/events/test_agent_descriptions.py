@@ -162,6 +162,7 @@ def test_the_database_leaves_a_token_and_a_run_to_one():
     assert Run.objects.count() == 3
 
 
+@pytest.mark.slow
 def test_agents_that_shared_a_token_are_distinguished_when_the_database_is_brought_up(own_tables):
     key, now = PartnerKeyFactory(), timezone.now()
     call_command("migrate", "leaderboard", "0002", verbosity=0)

@@ -341,6 +341,7 @@ def test_a_worker_that_is_killed_before_it_stores_loses_nothing(host, service_en
     assert Token.objects.get().description == "A coffee."
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_of_its_queue_fetches_what_beat_enqueues(host, service_environment, tmp_path):
     document = launched(host.put("/a", json_page(DOCUMENT)))

@@ -506,6 +506,7 @@ def test_events_of_many_tokens_cost_as_many_queries_as_those_of_one(node):
 # The migration.
 
 
+@pytest.mark.slow
 def test_tokens_of_before_are_the_base_of_what_happens_later(own_tables, node):
     # All in one database: the way back and forth takes seconds.
     tokens = [launched(label) for label in ("deploy-airdrop", "deploy-multi-recipients", "legacy-v2-deploy")]

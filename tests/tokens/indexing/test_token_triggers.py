@@ -191,6 +191,7 @@ def migrate(*words):
     call_command("migrate", *words, verbosity=0, stdout=io.StringIO())
 
 
+@pytest.mark.slow
 def test_the_tables_come_and_go_with_their_migration(own_tables):
     tokens = [TokenFactory(name="Before"), TokenFactory(name="Before", blocked=True)]
     migrate("tokens", "0001")
