@@ -212,7 +212,9 @@ def _fetch_before_deadline(
     with connection.cursor() as cursor:
         parse_timestamps_in_c(cursor)
         try:
-            cursor.execute(f"SET LOCAL statement_timeout = {milliseconds}; {sql}", tuple(parameters))
+            # Without the reset, a limit reached just after the last row would cancel the connection's next statement.
+            limited = f"SET LOCAL statement_timeout = {milliseconds}; {sql}; SET LOCAL statement_timeout = 0"
+            cursor.execute(limited, tuple(parameters))
             for _ in range(preceding_results + 1):
                 cursor.nextset()
             rows: list[tuple[Any, ...]] = cursor.fetchall()
