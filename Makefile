@@ -3,6 +3,13 @@
 
 PYTHON := $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
+# uv reads no configuration of pip: the indexes, files and certificates that pip is configured with apply to it, too, and
+# each package may come from any of them. Sorted so that pip's environment variables, listed as `:env:`, come last.
+UV := eval "$$($(BIN)/python -m pip config list | sort -r | sed -n \
+	-e 's/.*\.index-url=/export UV_DEFAULT_INDEX=/p' -e 's/.*\.extra-index-url=/export UV_INDEX=/p' \
+	-e 's/.*\.find-links=/export UV_FIND_LINKS=/p' -e 's/.*\.cert=/export SSL_CERT_FILE=/p')" && \
+	UV_INDEX_STRATEGY=unsafe-best-match $(BIN)/uv
+INSTALL = $(UV) pip install --quiet --python $(BIN)/python --require-hashes --requirement
 
 run: .venv/installed development/devchain/node_modules/installed
 	@$(BIN)/python -m development.run
@@ -60,11 +67,11 @@ lint: .venv/installed-dev
 	SITE_URL=https://launchboard.example RPC_URLS_8453=https://node.example SECRET_KEY=$$($(BIN)/python -c "import secrets; print(secrets.token_urlsafe(50))") \
 		$(BIN)/python manage.py check --deploy --fail-level WARNING
 
-# Compiles the pinned versions from the two .in files; UV_FLAGS=--upgrade selects newer ones.
-lock: .venv/installed-dev
-	for name in requirements requirements-dev; do \
-		$(BIN)/uv pip compile $$name.in --output-file $$name.txt --quiet --no-header --no-emit-index-url \
-			--python-version 3.11 --universal $(UV_FLAGS) || exit 1; \
+# Compiles the pinned versions and hashes from the .in files; UV_FLAGS=--upgrade selects newer ones.
+lock: .venv/uv
+	for name in requirements-uv requirements requirements-dev; do \
+		$(UV) pip compile $$name.in --output-file $$name.txt --quiet --no-header --no-emit-index-url \
+			--generate-hashes --python-version 3.11 --universal $(UV_FLAGS) || exit 1; \
 	done
 
 # Compiles the development chain's contracts into development/devchain/artifacts.
@@ -77,14 +84,18 @@ clean:
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
-.venv/installed: requirements.txt | .venv/bin/python
+.venv/uv: requirements-uv.txt | .venv/bin/python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-uv.txt
+	@touch $@
+
+.venv/installed: requirements.txt .venv/uv
 	@echo "installing requirements.txt into .venv"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	@$(INSTALL) requirements.txt
 	@touch $@
 
 .venv/installed-dev: requirements-dev.txt .venv/installed
 	@echo "installing requirements-dev.txt into .venv"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
+	@$(INSTALL) requirements-dev.txt
 	@touch $@
 
 # Only the development chain needs Node: without npm the service starts, and this prints a warning.
