@@ -9,7 +9,7 @@ from django.utils import timezone
 from unfold.admin import TabularInline
 
 from accounts.models import Identity, Person, SocialProfile
-from config.operators.admin_pages import ReadOnlyAdmin
+from config.operators.admin_pages import QueueStateFilter, ReadOnlyAdmin
 
 _FID = re.compile("[0-9]{1,18}")
 
@@ -62,7 +62,8 @@ def owner_ids_by_fid(text: str) -> list[int] | None:
 class SocialProfileAdmin(ReadOnlyAdmin):
     """Read-only admin pages of social profiles, which come from the provider."""
 
-    list_display = ["fid", "username", "display_name", "score", "fetched_at", "due_at", "misses"]
+    list_display = ["fid", "username", "display_name", "score", "fetched_at", "due_at", "attempts", "last_error"]
+    list_filter = [QueueStateFilter]
     search_fields = ["=fid", "=username"]
     search_help_text = "A whole FID or user name."
     ordering = ["-fid"]

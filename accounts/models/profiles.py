@@ -4,16 +4,23 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from config.queue import Leased, LeasedQuerySet
+
 
 def _no_addresses() -> list[str]:
     return []
 
 
-class SocialProfile(models.Model):
+class SocialProfile(Leased):
     """A user of the social protocol as last fetched from the provider, with the time of the next fetch.
 
     Unknown text is the empty string. A row is created when its FID is first enqueued, and filled later.
     """
+
+    QUEUE = "profiles"
+    # Never fetched ones before those to be refreshed.
+    PARTS = (Q(fetched_at__isnull=True), Q(fetched_at__isnull=False))
+    ENABLED_BY = ("SOCIAL_API_KEY", "FARCASTER_HUB_URL")
 
     fid = models.BigIntegerField(primary_key=True)
     username = models.TextField(blank=True)
@@ -27,9 +34,10 @@ class SocialProfile(models.Model):
     score = models.FloatField(null=True, blank=True)
     # None until the provider has returned a profile.
     fetched_at = models.DateTimeField(null=True, blank=True)
-    due_at = models.DateTimeField()
     # Consecutive responses without a profile.
-    misses = models.PositiveIntegerField(default=0)
+    attempts = models.PositiveIntegerField(default=0, db_default=0, db_column="misses")
+
+    objects = LeasedQuerySet["SocialProfile"].as_manager()
 
     class Meta:
         constraints = [
@@ -39,7 +47,7 @@ class SocialProfile(models.Model):
             ),
         ]
         indexes = [
-            # Claiming due rows: never fetched ones before those to be refreshed.
+            # Claims of due rows.
             models.Index(fields=["due_at"], name="social_profile_new_due", condition=Q(fetched_at__isnull=True)),
             models.Index(fields=["due_at"], name="social_profile_known_due", condition=Q(fetched_at__isnull=False)),
         ]

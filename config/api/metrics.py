@@ -8,7 +8,9 @@ import hmac
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
@@ -23,6 +25,7 @@ from config.api.error_handling import json_error
 from config.api.response_headers import NO_STORE
 from config.client_ip import is_on_loopback
 from config.postgresql.timeouts import statement_timeout
+from config.queue import MAX_DEPTH, QueueSize
 
 logger = logging.getLogger(__name__)
 
@@ -67,6 +70,24 @@ def labelled_gauge(name: str, text: str, label: str, values: Mapping[str, float 
         if number is not None:
             gauge.add_metric([value], number)
     return gauge
+
+
+def queues(now: datetime) -> Iterator[Metric]:
+    """Yield depth and age of each queue. A queue is a model with a `QUEUE` name."""
+    models: list[Any] = [model for model in apps.get_models() if hasattr(model, "QUEUE")]
+    sizes: dict[str, QueueSize] = {model.QUEUE: model.objects.measure(now) for model in models}
+    yield labelled_gauge(
+        "launchboard_queue_depth",
+        f"Rows that are due and wait for a worker; counted up to {MAX_DEPTH:,} or a small multiple.",
+        "queue",
+        {name: size.depth for name, size in sizes.items()},
+    )
+    yield labelled_gauge(
+        "launchboard_queue_age_seconds",
+        "Seconds since the oldest of them became due; 0 without any, and for a queue that is turned off.",
+        "queue",
+        {name: size.age_seconds(now) for name, size in sizes.items()},
+    )
 
 
 def _reject(request: HttpRequest) -> HttpResponse | None:

@@ -10,8 +10,11 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils import timezone
 from django_filters import FilterSet
 from unfold.admin import ModelAdmin
+
+from config.queue import LeasedQuerySet, QueueState
 
 # An action locks its rows, writes a history line for each and may enqueue each, all in one transaction.
 MAX_ACTION_ROWS = 1_000
@@ -61,6 +64,26 @@ class _ChoiceListFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         found: QuerySet[Any] = self.filter_set({self.parameter_name: self.value()}, queryset).qs
         return found
+
+
+class QueueStateFilter(admin.SimpleListFilter):
+    """Filter of the rows of a leased queue by their state."""
+
+    title = "queue"
+    parameter_name = "queue"
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+        return [
+            (state.name.lower(), state.capitalize())
+            for state in QueueState
+            if state is not QueueState.GIVEN_UP or model_admin.model.GIVEN_UP
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        value = self.value()
+        if value not in dict(self.lookup_choices) or not isinstance(queryset, LeasedQuerySet):
+            return queryset
+        return queryset.in_state(QueueState[value.upper()], timezone.now())
 
 
 def selected_rows(model_admin: ModelAdmin, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any] | None:

@@ -84,10 +84,10 @@ EDGE_CACHE_PREFIXES = ("/api/", "/tokens/", "/leaderboard")
 METRICS_TOKEN = env.METRICS_TOKEN
 # Metrics collectors.
 METRICS_COLLECTORS = (
+    "config.api.metrics.queues",
     "tokens.following.metrics.following",
     "tokens.following.metrics.coverage",
     "tokens.indexing.metrics.indexing",
-    "tokens.indexing.metrics.documents",
     "tokens.catalogue.metrics.listed",
     "tokens.deploying.metrics.deployment_metrics",
     "tokens.deploying.metrics.wallet_metrics",

@@ -236,7 +236,7 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
         cursor = HubCursor.objects.filter(agent=agent).first()
         if cursor is None:
             return "not pulled"
-        return cursor.trouble or f"next pull due at {cursor.due_at:%Y-%m-%d %H:%M} UTC"
+        return cursor.last_error or f"next pull due at {cursor.due_at:%Y-%m-%d %H:%M} UTC"
 
     @admin.display(description="casts")
     def casts_by_day(self, agent: Agent) -> str:

@@ -1,8 +1,7 @@
 """Polling of a Farcaster hub: agents' casts, and the likes, recasts and replies to them.
 
-Due rows in the database are the work queue: a worker claims them for one lease, so that a killed worker loses none.
-Repeated facts are stored once. Casts are read from the newest stored one on. Reactions to a cast are polled at growing
-intervals, since most arrive in its first hours.
+Agents and casts are leased queues (`config.queue`). Repeated facts are stored once. Casts are read from the newest
+stored one on. Reactions to a cast are polled at growing intervals, since most arrive in its first hours.
 """
 
 import logging
@@ -14,13 +13,14 @@ from typing import TypeVar
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F, Manager, QuerySet
+from django.db.models import F, Manager
 from django.utils import timezone
 
 from accounts.profiles import social_refresh
 from config.http.backoff import Backoff
 from config.http.errors import NoResponseError, PermanentError, RateLimitedError, RetryableError
 from config.postgresql.advisory_locks import advisory_lock_key
+from config.queue import LeasedQuerySet
 from config.redis.connection import PREFIX
 from config.redis.shared_circuit_breaker import SharedCircuitBreaker
 from leaderboard.events.recording import lock_fact_writes
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 # Rows per claim, and the lease, which is longer than a task may run.
 AGENT_BATCH, CAST_BATCH = 10, 20
-LEASE_SECONDS = 300
+LEASE = timedelta(seconds=300)
 # Hubs synchronise with each other: messages this much older than the newest may still arrive.
 OVERLAP_SECONDS = 600
 # New pages per agent and pull, so that a very active agent does not hold up the others.
@@ -53,13 +53,14 @@ HUB_LOCK = advisory_lock_key("hub")
 
 # Starts a cursor for each new agent, and restarts it after a change of the agent's FID.
 _START_CURSORS = """
-INSERT INTO leaderboard_hubcursor (agent_id, fid, casts_until, due_at, failures, trouble)
-SELECT agent.id, agent.fid, 0, %s, 0, '' FROM leaderboard_agent agent
+INSERT INTO leaderboard_hubcursor (agent_id, fid, casts_until, due_at)
+SELECT agent.id, agent.fid, 0, %s FROM leaderboard_agent agent
 LEFT JOIN leaderboard_hubcursor known ON known.agent_id = agent.id
 WHERE agent.fid IS NOT NULL AND agent.fid IS DISTINCT FROM known.fid
 ORDER BY agent.id
 ON CONFLICT (agent_id) DO UPDATE
-SET fid = excluded.fid, casts_until = 0, due_at = excluded.due_at, failures = 0, trouble = ''
+SET fid = excluded.fid, casts_until = 0, due_at = excluded.due_at, leased_until = NULL,
+    failures = 0, unfinished = 0, trouble = ''
 """
 
 _Row = TypeVar("_Row", HubCursor, HubCast)
@@ -76,24 +77,13 @@ def pull_casts(*, until: float) -> int:
     with connection.cursor() as cursor:
         cursor.execute(_START_CURSORS, [timezone.now()])
     due = HubCursor.objects.filter(agent__fid=F("fid")).select_related("agent")
-    return _pull_each(_claim(due, AGENT_BATCH), _pull_agent, until=until)
+    return _pull_each(due.claim(timezone.now(), lease=LEASE, count=AGENT_BATCH), _pull_agent, until=until)
 
 
 def pull_interactions(*, until: float) -> int:
     """Pull interactions with some due casts and return how many casts were processed. Deadline as in `pull_casts`."""
-    return _pull_each(_claim(HubCast.objects.select_related("action"), CAST_BATCH), _pull_cast, until=until)
-
-
-def _claim(due: QuerySet[_Row], count: int) -> list[_Row]:
-    now = timezone.now()
-    with transaction.atomic():
-        rows = list(
-            due.filter(due_at__lte=now).order_by("due_at").select_for_update(skip_locked=True, of=("self",))[:count]
-        )
-        due.model._default_manager.filter(pk__in=[row.pk for row in rows]).update(
-            due_at=now + timedelta(seconds=LEASE_SECONDS)
-        )
-    return rows
+    due = HubCast.objects.select_related("action")
+    return _pull_each(due.claim(timezone.now(), lease=LEASE, count=CAST_BATCH), _pull_cast, until=until)
 
 
 def _pull_each(rows: Sequence[_Row], pull: Callable[[_Row], None], *, until: float) -> int:
@@ -120,20 +110,20 @@ def _pull_each(rows: Sequence[_Row], pull: Callable[[_Row], None], *, until: flo
 
 
 def _release(rows: Sequence[_Row], due_at: datetime) -> None:
-    if not rows:
-        return
-    type(rows[0])._default_manager.filter(pk__in=[row.pk for row in rows]).update(due_at=due_at)
+    for row in rows:
+        _held(row).release(due_at=due_at)
 
 
-def _record_failure(row: HubCursor | HubCast, error: RetryableError | PermanentError) -> None:
+def _record_failure(row: _Row, error: RetryableError | PermanentError) -> None:
     """Record a failure of one row and defer it with exponential back-off, so that it holds up no other row."""
     backoff = FAILURE_BACKOFF if isinstance(error, RetryableError) else REJECTION_BACKOFF
-    delay = timedelta(seconds=backoff.delay(row.failures + 1))
-    changes: dict[str, object] = {"due_at": timezone.now() + delay, "failures": F("failures") + 1}
-    if isinstance(row, HubCursor):
-        changes["trouble"] = str(error)
-    type(row)._default_manager.filter(pk=row.pk).update(**changes)
+    _held(row).fail(error, due_at=timezone.now() + timedelta(seconds=backoff.delay(row.attempts + 1)))
     logger.warning("no usable response from the hub about %s: %s", row, error)
+
+
+def _held(row: _Row) -> LeasedQuerySet[_Row]:
+    rows: LeasedQuerySet[_Row] = type(row).objects.held([row])
+    return rows
 
 
 def _pull_agent(cursor: HubCursor) -> None:
@@ -151,7 +141,7 @@ def _pull_agent(cursor: HubCursor) -> None:
         if pages == MAX_NEW_PAGES:
             due_at = now
             break
-    HubCursor.objects.filter(pk=cursor.pk, fid=cursor.fid).update(due_at=due_at, failures=0, trouble="")
+    _held(cursor).filter(fid=cursor.fid).requeue(due_at=due_at)
 
 
 def _save_casts(cursor: HubCursor, page: Sequence[CastMessage], *, now: datetime) -> None:
@@ -175,11 +165,8 @@ def _save_casts(cursor: HubCursor, page: Sequence[CastMessage], *, now: datetime
     until = max(cursor.casts_until, *(cast.timestamp for cast in page))
     with transaction.atomic():
         lock_fact_writes()
-        updated = HubCursor.objects.filter(pk=cursor.pk, fid=cursor.fid, agent__fid=cursor.fid).update(
-            casts_until=until
-        )
-        if not updated:
-            # The FID has moved to another agent meanwhile, and its casts with it.
+        if not _held(cursor).filter(fid=cursor.fid, agent__fid=cursor.fid).update(casts_until=until):
+            # The FID has moved to another agent meanwhile, and its casts with it; or the lease was lost.
             return
         # Overrides the hash as well: a partner may have reported one that shares only the key.
         _upsert(rows, unique=("cast_key", "agent"), also_update=("cast_hash",))
@@ -216,11 +203,11 @@ def _pull_cast(cast: HubCast) -> None:
             until = max([until, *(message.timestamp for message in messages if message.at <= now)])
     # Advance only after the last page: pages come newest first, so an interrupted pagination would leave a gap.
     age = now - action.at
-    row = HubCast.objects.filter(pk=cast.pk)
     if age > MAX_CAST_AGE:
-        row.delete()
+        _held(cast).delete()
     else:
-        row.update(read_until=until, due_at=now + min(max(age / 2, MIN_PULL_INTERVAL), MAX_PULL_INTERVAL), failures=0)
+        next_at = now + min(max(age / 2, MIN_PULL_INTERVAL), MAX_PULL_INTERVAL)
+        _held(cast).requeue(due_at=next_at, read_until=until)
 
 
 def _save_interactions(cast: HubCast, messages: Sequence[_Message]) -> bool:

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from config.queue import Leased, LeasedQuerySet
 from leaderboard.models.agents import Agent
 from leaderboard.models.facts import Action
 
@@ -30,18 +31,22 @@ class EventImport(models.Model):
         return self.name
 
 
-class HubCursor(models.Model):
+class HubCursor(Leased):
     """Progress of pulling an agent's casts from a hub, and the time of the next pull."""
+
+    QUEUE = "hub_casts"
+    ENABLED_BY = ("FARCASTER_HUB_URL",)
 
     agent = models.OneToOneField(Agent, on_delete=models.CASCADE, primary_key=True, related_name="hub_cursor")
     # FID of the agent at the last pull; another FID restarts the cursor.
     fid = models.BigIntegerField()
     # Time of the newest stored cast, in protocol time: seconds since 2021-01-01.
     casts_until = models.BigIntegerField(default=0)
-    due_at = models.DateTimeField(default=timezone.now)
-    # Consecutive failed pulls and the last error; 0 and empty after a success.
-    failures = models.PositiveIntegerField(default=0)
-    trouble = models.TextField(blank=True)
+    # Consecutive failed pulls, and the last error.
+    attempts = models.PositiveIntegerField(default=0, db_default=0, db_column="failures")
+    last_error = models.TextField(blank=True, default="", db_default="", db_column="trouble")
+
+    objects = LeasedQuerySet["HubCursor"].as_manager()
 
     class Meta:
         indexes = [models.Index(fields=["due_at"], name="hub_cursor_due")]
@@ -51,16 +56,21 @@ class HubCursor(models.Model):
         return f"hub cursor of agent {self.agent_id}"
 
 
-class HubCast(models.Model):
+class HubCast(Leased):
     """Cast of an agent with interactions to poll, at growing intervals until the cast is old."""
+
+    QUEUE = "hub_interactions"
+    ENABLED_BY = ("FARCASTER_HUB_URL",)
 
     action = models.OneToOneField(Action, on_delete=models.CASCADE, primary_key=True, related_name="hub_cast")
     # Author of the cast.
     fid = models.BigIntegerField()
     # Time of the newest stored reaction or reply, in protocol time.
     read_until = models.BigIntegerField(default=0)
-    due_at = models.DateTimeField(default=timezone.now)
-    failures = models.PositiveIntegerField(default=0)
+    # Consecutive failed pulls.
+    attempts = models.PositiveIntegerField(default=0, db_default=0, db_column="failures")
+
+    objects = LeasedQuerySet["HubCast"].as_manager()
 
     class Meta:
         indexes = [models.Index(fields=["due_at"], name="hub_cast_due")]

@@ -92,7 +92,7 @@ def test_a_profile_that_is_not_due_is_not_fetched(social):
 
 def test_a_due_profile_is_fetched_and_due_again_tomorrow(social, settings):
     settings.SOCIAL_REFRESH_HOURS = 5
-    SocialProfileFactory(fid=5, wanted=True, misses=2)
+    SocialProfileFactory(fid=5, wanted=True, attempts=2)
     assert social_refresh.refresh_due_profiles() == 1
     (row,) = rows().values()
     expected = neynar_user(5)
@@ -101,7 +101,7 @@ def test_a_due_profile_is_fetched_and_due_again_tomorrow(social, settings):
     assert [address.lower() for address in row.verified_addresses if address.startswith("0x")] == list(
         reversed(expected["verified_addresses"]["eth_addresses"])
     )
-    assert (row.misses, timezone.now() - row.fetched_at < HOUR) == (0, True)
+    assert (row.attempts, timezone.now() - row.fetched_at < HOUR) == (0, True)
     assert timedelta(hours=4) < due_in() <= timedelta(hours=5)
     assert social_refresh.refresh_due_profiles() == 0
     assert len(social.received) == 1
@@ -138,13 +138,13 @@ def test_a_hundred_are_fetched_at_a_time(social, new):
 
 
 @pytest.mark.parametrize(
-    ("misses", "backoff"), [(0, HOUR), (1, 24 * HOUR), (2, 7 * 24 * HOUR), (3, 30 * 24 * HOUR), (50, 30 * 24 * HOUR)]
+    ("attempts", "backoff"), [(0, HOUR), (1, 24 * HOUR), (2, 7 * 24 * HOUR), (3, 30 * 24 * HOUR), (50, 30 * 24 * HOUR)]
 )
-def test_an_unknown_fid_is_due_again_after_growing_delays(social, misses, backoff):
-    SocialProfileFactory(fid=7, wanted=True, misses=misses)
+def test_an_unknown_fid_is_due_again_after_growing_delays(social, attempts, backoff):
+    SocialProfileFactory(fid=7, wanted=True, attempts=attempts)
     assert social_refresh.refresh_due_profiles() == 1
     assert backoff - timedelta(minutes=1) < due_in() <= backoff
-    assert rows()[7].misses == misses + 1
+    assert rows()[7].attempts == attempts + 1
     assert rows()[7].fetched_at is None
 
 
@@ -153,7 +153,7 @@ def test_a_fid_that_the_provider_no_longer_has_keeps_its_profile(social):
     make_due()
     social_refresh.refresh_due_profiles()
     after = rows()[7]
-    assert (after.username, after.fetched_at, after.misses) == (before.username, before.fetched_at, 1)
+    assert (after.username, after.fetched_at, after.attempts) == (before.username, before.fetched_at, 1)
 
 
 def test_a_fid_that_cannot_be_is_unknown_without_a_call(social):
@@ -185,7 +185,7 @@ def test_a_failing_provider_opens_the_circuit_breaker_and_no_row_is_lost(social,
     social.behave(mode, seconds=40)
     assert social_refresh.refresh_due_profiles() == 0
     row = rows()[5]
-    assert (row.misses, row.fetched_at) == (0, None)
+    assert (row.attempts, row.fetched_at) == (0, None)
     assert timedelta(seconds=backoff - 10) < due_in() <= timedelta(seconds=backoff)
     assert backoff - 10 < breaker_ttl() <= backoff
 
@@ -209,9 +209,9 @@ def test_half_an_answer_is_kept_and_the_rest_stays_due(social, settings):
     social.refuse = lambda received: 503 if received.query["fid"] == "8" else None
     assert social_refresh.refresh_due_profiles() == 2
     assert rows()[5].username == username(5)
-    assert rows()[7].misses == 1
+    assert rows()[7].attempts == 1
     for fid in (8, 9):
-        assert rows()[fid].misses == 0
+        assert rows()[fid].attempts == 0
         assert timezone.now() < rows()[fid].due_at < now + timedelta(minutes=2)
 
 
@@ -227,45 +227,6 @@ def test_the_log_has_the_reason_without_the_key(social, settings, caplog):
 
 
 # Several at once.
-
-
-@pytest.mark.django_db(transaction=True)
-def test_two_refreshers_fetch_no_profile_twice(social):
-    SocialProfileFactory.create_batch(150, wanted=True)
-    both = threading.Barrier(2, timeout=120)
-
-    def hold(received, body):
-        # Neither gets its response before both requests have arrived.
-        both.wait()
-        return body
-
-    social.change = hold
-    answered = []
-
-    def refresh():
-        try:
-            answered.append(social_refresh.refresh_due_profiles())
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=refresh) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-    calls = requested_fids(social)
-    # Each claims between 0 and BATCH rows; the race decides how many.
-    assert sorted(answered) == sorted(map(len, calls))
-    assert len(calls) == 2 and max(answered) <= social_refresh.BATCH
-    assert sorted(calls[0] + calls[1]) == sorted(rows())
-
-
-def test_a_row_claimed_by_a_worker_that_was_killed_is_due_again_after_its_lease(social):
-    SocialProfileFactory(fid=5, wanted=True)
-    assert social_refresh.claim_due(timezone.now()) == [5]
-    assert social_refresh.claim_due(timezone.now()) == []
-    after = timezone.now() + timedelta(seconds=social_refresh.LEASE_SECONDS)
-    assert social_refresh.claim_due(after) == [5]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -308,7 +269,7 @@ def test_the_task_goes_on_while_many_are_due(social):
     SocialProfileFactory.create_batch(250, wanted=True)
     tasks.refresh_social_profiles()
     assert [len(fids) for fids in requested_fids(social)] == [100, 100, 50]
-    assert all(row.fetched_at if is_known(fid) else row.misses == 1 for fid, row in rows().items())
+    assert all(row.fetched_at if is_known(fid) else row.attempts == 1 for fid, row in rows().items())
 
 
 def test_the_task_stops_at_an_error(social):
@@ -414,5 +375,5 @@ def test_the_deployers_of_earlier_tokens_are_enqueued_by_the_migration():
     assert set(rows()) == {5, 6}
     assert (rows()[5].username, rows()[6].username) == ("kept", "")
     assert rows()[6].fetched_at is None
-    assert social_refresh.claim_due(timezone.now()) == [6]
+    assert [row.fid for row in SocialProfile.objects.due(timezone.now())] == [6]
     assert operation.reversible

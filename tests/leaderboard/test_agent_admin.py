@@ -253,7 +253,7 @@ def test_rankings_are_listed_by_interval_and_wash(operator):
 def test_a_hub_that_refuses_an_agent_is_shown(operator):
     agent = AgentFactory()
     assert "not pulled" in operator.get(f"{AGENTS}{agent.pk}/change/").content.decode()
-    HubCursor.objects.create(agent=agent, fid=agent.fid, trouble="HTTP status 400")
+    HubCursor.objects.create(agent=agent, fid=agent.fid, last_error="HTTP status 400")
     assert "HTTP status 400" in operator.get(f"{AGENTS}{agent.pk}/change/").content.decode()
 
 

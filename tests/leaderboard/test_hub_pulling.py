@@ -158,23 +158,23 @@ def test_an_answer_of_no_use_holds_up_no_other_agent(farcaster, agent, mode):
     assert pull_casts() == 2
     assert Action.objects.get().agent.agent_id == "second"
     assert not pulling.HUB_CIRCUIT_BREAKER.is_open()
-    failed = HubCursor.objects.get(failures=1)
-    assert failed.agent == agent and failed.trouble
+    failed = HubCursor.objects.get(attempts=1)
+    assert failed.agent == agent and failed.last_error
     # With a growing back-off, until it responds: an error at the hub after an hour, a refusal after a day.
     longest = 86_400 if mode == Mode.WRONG_KEY else 3600
     for failures in (2, 3, 99):
-        HubCursor.objects.filter(pk=failed.pk).update(due_at=timezone.now(), failures=failures - 1)
+        HubCursor.objects.filter(pk=failed.pk).update(due_at=timezone.now(), attempts=failures - 1)
         farcaster.behave(mode, times=1)
         pull_casts()
         failed.refresh_from_db()
         wait = failed.due_at - timezone.now()
         pause = timedelta(seconds=min(60 * 2 ** (failures - 1), longest))
-        assert failed.failures == failures
+        assert failed.attempts == failures
         assert pause - timedelta(seconds=10) < wait <= pause
     make_due()
     pull_casts()
     failed.refresh_from_db()
-    assert (failed.failures, failed.trouble) == (0, "")
+    assert (failed.attempts, failed.last_error) == (0, "")
 
 
 @pytest.mark.parametrize("agents", [pulling.MAX_CONSECUTIVE_FAILURES, pulling.MAX_CONSECUTIVE_FAILURES + 2])
@@ -184,7 +184,7 @@ def test_a_hub_that_fails_at_everything_opens_the_circuit(farcaster, agents):
     farcaster.behave(Mode.FAIL)
     assert pull_casts() == pulling.MAX_CONSECUTIVE_FAILURES == len(farcaster.received)
     assert pulling.HUB_CIRCUIT_BREAKER.is_open()
-    spared = HubCursor.objects.filter(failures=0, trouble="")
+    spared = HubCursor.objects.filter(attempts=0, last_error="")
     assert spared.count() == agents - pulling.MAX_CONSECUTIVE_FAILURES
     assert not spared.exclude(due_at__lte=timezone.now() + timedelta(seconds=OUTAGE_SECONDS)).exists()
 
@@ -204,7 +204,7 @@ def test_a_cast_without_usable_answer_holds_up_no_other(farcaster, agent):
     pull_casts()
     farcaster.behave(Mode.NOT_JSON, times=1)
     assert pull_interactions() == 2
-    assert sorted(HubCast.objects.values_list("failures", flat=True)) == [0, 1]
+    assert sorted(HubCast.objects.values_list("attempts", flat=True)) == [0, 1]
 
 
 def test_it_begins_nothing_when_its_time_is_over(farcaster, agent):
@@ -231,7 +231,7 @@ def test_a_walk_in_circles_ends(farcaster, agent, following, trouble):
         "nextPageToken": following(requested.query.get("pageToken", "")),
     }
     pull_casts()
-    assert (HubCursor.objects.get().trouble, HubCursor.objects.get().failures) == (trouble, 1)
+    assert (HubCursor.objects.get().last_error, HubCursor.objects.get().attempts) == (trouble, 1)
     assert len(farcaster.received) <= 3
 
 
@@ -246,7 +246,7 @@ def test_the_same_page_under_ever_new_tokens_ends(farcaster, agent):
     farcaster.hub.answer = lambda path, query, answer=farcaster.hub.answer: answer(path, {**query, "pageToken": "0"})
     farcaster.change = repeat
     pull_casts()
-    assert (HubCursor.objects.get().trouble, len(farcaster.received)) == ("the same page twice", 2)
+    assert (HubCursor.objects.get().last_error, len(farcaster.received)) == ("the same page twice", 2)
 
 
 def test_a_walk_without_an_end_holds_no_agent_up_for_long(farcaster, agent, settings):
@@ -263,7 +263,7 @@ def test_a_walk_without_an_end_holds_no_agent_up_for_long(farcaster, agent, sett
 
     farcaster.change = grow
     assert pull_casts() == 2
-    assert HubCursor.objects.get(agent=agent).trouble == "last page not reached before the deadline"
+    assert HubCursor.objects.get(agent=agent).last_error == "last page not reached before the deadline"
     assert Action.objects.get().agent == second
 
 
@@ -367,7 +367,7 @@ def test_a_hub_that_goes_back_in_time_takes_nothing_away_and_leaves_nothing_out(
     pull_casts()
     assert Action.objects.count() == 4
     pull_interactions()
-    assert not HubCursor.objects.exclude(failures=0).exists()
+    assert not HubCursor.objects.exclude(attempts=0).exists()
 
 
 def test_a_cast_that_many_like_between_two_readings_misses_none(farcaster, agent):

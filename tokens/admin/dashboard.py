@@ -12,7 +12,7 @@ from django.urls import reverse
 from redis.exceptions import RedisError
 
 from config.operators.dashboard import Chart, Figure, Panel, time_ago
-from tokens.indexing.documents.fetching import LEASE_SECONDS
+from tokens.indexing.documents.fetching import LEASE
 from tokens.installation.installed_chains import registry
 from tokens.market import provider_rate_limit
 from tokens.models import DocumentStatus, IndexRequest, IndexRequestStatus, Market, Token, TokenDocument
@@ -25,7 +25,7 @@ _RECENT = timedelta(days=1)
 # Beat sweeps every few seconds: a request that is overdue by this many leases has no worker.
 _LEASES_UNTIL_ALARM = 2
 # A document that is overdue by this time has no worker.
-_DOCUMENTS_OVERDUE_AFTER = timedelta(seconds=5 * LEASE_SECONDS)
+_DOCUMENTS_OVERDUE_AFTER = 5 * LEASE
 _LONGEST_ERROR = 120
 
 _PENDING, _WRITTEN = Q(status="pending"), Q(status__in=("indexed", "confirmed"))

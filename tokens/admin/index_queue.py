@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from config.operators.admin_pages import ServiceWrittenAdmin, log_changes, selected_rows
+from config.operators.admin_pages import QueueStateFilter, ServiceWrittenAdmin, log_changes, selected_rows
 from tokens.admin.indexed_search import IndexedSearch, match_transaction
 from tokens.admin.list_filters import ChainFilter
 from tokens.indexing import index_requests, tasks
@@ -19,7 +19,7 @@ from tokens.models import IndexRequest
 @admin.register(IndexRequest)
 class IndexRequestAdmin(IndexedSearch, ServiceWrittenAdmin):
     list_display = ("tx_hash", "chain_id", "status", "attempts", "last_error", "due_at", "updated_at")
-    list_filter = ("status", ChainFilter)
+    list_filter = ("status", QueueStateFilter, ChainFilter)
     search_fields = ("tx_hash",)
     search_help_text = "A whole transaction hash."
     ordering = ("-id",)

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
-from config.operators.admin_pages import ServiceWrittenAdmin, log_changes, selected_rows
+from config.operators.admin_pages import QueueStateFilter, ServiceWrittenAdmin, log_changes, selected_rows
 from tokens.admin.indexed_search import IndexedSearch, match_documents
 from tokens.admin.token_events import token_link
 from tokens.indexing.documents import fetching
@@ -18,7 +18,7 @@ from tokens.models import TokenDocument
 class TokenDocumentAdmin(IndexedSearch, ServiceWrittenAdmin):
     list_display = ("short_uri", "linked_token", "status", "attempts", "last_error", "due_at", "fetched_at")
     list_select_related = ("token",)
-    list_filter = ("status",)
+    list_filter = ("status", QueueStateFilter)
     search_fields = ("token",)
     search_help_text = "A whole token address, or part of a token's name or symbol."
     ordering = ("-token",)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import Q
 from django.utils import timezone
 
 from config.http.backoff import Backoff
@@ -28,9 +28,6 @@ BACKOFF = Backoff(first=1, longest=300)
 
 # The retry delay while no node responds.
 OUTAGE_RETRY_DELAY_SECONDS = 15
-
-# A request fails after this many attempts in a row that ended without a result: it may be what crashes workers.
-MAX_CRASHED_ATTEMPTS = 5
 
 # The most requests that a sweep or a confirmation processes.
 BATCH_SIZE = 500
@@ -61,7 +58,8 @@ def index_transaction(*, chain_id: int, tx_hash: str, scheduled: bool = False) -
     Raises PermanentError (UnsupportedChainError, LaunchNotFoundError, LogDecodingError) if the request failed, and
     IndexingPostponedError.
     """
-    request, opened = _open(chain_id, tx_hash, due_at=_lease_end(timezone.now()))
+    lease_end = timezone.now() + _lease()
+    request, opened = _open(chain_id, tx_hash, due_at=lease_end, leased_until=lease_end)
     if request.from_page and not scheduled:
         # An authenticated caller has requested it as well.
         IndexRequest.objects.filter(pk=request.pk).update(from_page=False)
@@ -88,23 +86,14 @@ def schedule_indexing(*, chain_id: int, tx_hash: str, delay: int) -> None:
 def begin_attempt(*, chain_id: int, tx_hash: str) -> bool:
     """Take a pending request for one lease and return True; return False if there is nothing to do.
 
-    A request fails here if its attempts crashed their workers too often, and stays visible as failed.
+    A request whose attempts crashed their workers too often fails here.
     """
-    pending = IndexRequest.objects.filter(chain_id=chain_id, tx_hash=tx_hash, status=IndexRequestStatus.PENDING)
-    given_up = pending.filter(unfinished__gte=MAX_CRASHED_ATTEMPTS).update_and_touch(
-        status=IndexRequestStatus.FAILED,
-        last_error=f"its worker ended {MAX_CRASHED_ATTEMPTS} times without a result; see the log",
-    )
-    if given_up:
-        logger.error("gave up on %s of chain %s: its worker ended without a result", tx_hash, chain_id)
-    return bool(pending.update_and_touch(unfinished=F("unfinished") + 1, due_at=_lease_end(timezone.now())))
+    return bool(IndexRequest.objects.filter(chain_id=chain_id, tx_hash=tx_hash).begin(timezone.now(), lease=_lease()))
 
 
 def claim_due_requests(now: datetime) -> list[tuple[int, str]]:
-    """Claim pending requests that are due for one lease from now. Return their (chain id, hash)."""
-    with transaction.atomic():
-        due = list(IndexRequest.objects.due(now).select_for_update(skip_locked=True)[:BATCH_SIZE])
-        IndexRequest.objects.filter(pk__in=[request.pk for request in due]).update(due_at=_lease_end(now))
+    """Postpone pending requests that are due by one lease. Return their (chain id, hash), to be enqueued."""
+    due = IndexRequest.objects.postpone_due(now, by=_lease(), count=BATCH_SIZE)
     return [(request.chain_id, request.tx_hash) for request in due]
 
 
@@ -114,7 +103,7 @@ def reopen_requests(requests: Sequence[IndexRequest]) -> list[tuple[int, str]]:
     Their tokens stay listed meanwhile.
     """
     chosen = IndexRequest.objects.filter(pk__in=[request.pk for request in requests])
-    _restart(chosen, due_at=_lease_end(timezone.now()))
+    chosen.requeue(due_at=timezone.now() + _lease(), status=IndexRequestStatus.PENDING)
     return [(request.chain_id, request.tx_hash) for request in requests]
 
 
@@ -134,7 +123,7 @@ def confirm_indexed(chain_id: int) -> int:
     for request in requests:
         found = canonical.get(request.block_number or 0)
         if found is not None and found.hash == request.block_hash:
-            confirmed += _unchanged(request).update_and_touch(status=IndexRequestStatus.CONFIRMED)
+            confirmed += _unchanged(request).update(status=IndexRequestStatus.CONFIRMED)
         elif found is not None:
             unwind_request(request)
     return confirmed
@@ -172,33 +161,29 @@ def _read_and_write(request: IndexRequest, chain: LaunchChain) -> tuple[str, ...
         raise
 
 
-def _open(chain_id: int, tx_hash: str, *, due_at: datetime, from_page: bool = False) -> tuple[IndexRequest, bool]:
+def _open(
+    chain_id: int, tx_hash: str, *, due_at: datetime, leased_until: datetime | None = None, from_page: bool = False
+) -> tuple[IndexRequest, bool]:
     """Return the transaction's request, and whether its schedule starts here.
 
     It starts for a new request, and for one that is reopened after a failure.
     """
+    schedule = {"due_at": due_at, "leased_until": leased_until}
     request, created = IndexRequest.objects.get_or_create(
-        chain_id=chain_id, tx_hash=tx_hash, defaults={"due_at": due_at, "from_page": from_page}
+        chain_id=chain_id, tx_hash=tx_hash, defaults=schedule | {"from_page": from_page}
     )
     if request.status not in (IndexRequestStatus.FAILED, IndexRequestStatus.ORPHANED):
         return request, created
-    reopened = _restart(_unchanged(request), due_at=due_at)
+    reopened = _unchanged(request).requeue(status=IndexRequestStatus.PENDING, **schedule)
     request.refresh_from_db()
     return request, bool(reopened)
-
-
-def _restart(requests: IndexRequestQuerySet, *, due_at: datetime) -> int:
-    """Reset requests to pending without attempts. Return the number of rows."""
-    return requests.update_and_touch(
-        status=IndexRequestStatus.PENDING, attempts=0, unfinished=0, last_error="", due_at=due_at
-    )
 
 
 def _postpone(request: IndexRequest, reason: RetryableError, *, scheduled: bool) -> IndexingPostponedError:
     """Store an attempt without a result. Indexed rows stay: a node that lags proves nothing."""
     # Of several concurrent attempts, only one counts and schedules the next.
     pending = _unchanged(request).filter(
-        status=IndexRequestStatus.PENDING, attempts=request.attempts, due_at=request.due_at
+        status=IndexRequestStatus.PENDING, attempts=request.attempts, leased_until=request.leased_until
     )
     if not scheduled:
         return IndexingPostponedError(reason, retry_after=None)
@@ -209,8 +194,9 @@ def _postpone(request: IndexRequest, reason: RetryableError, *, scheduled: bool)
         _give_up(pending, reason)
         return IndexingPostponedError(reason, retry_after=None)
     delay = BACKOFF.delay(attempts) if found_nothing else OUTAGE_RETRY_DELAY_SECONDS
-    due_at = _lease_end(timezone.now() + timedelta(seconds=delay))
-    moved = pending.update_and_touch(attempts=attempts, unfinished=0, last_error=str(reason), due_at=due_at)
+    # The sweeper takes over a lease after the message of the next attempt.
+    due_at = timezone.now() + timedelta(seconds=delay) + _lease()
+    moved = pending.release(due_at=due_at, attempts=attempts, last_error=str(reason))
     return IndexingPostponedError(reason, retry_after=delay if moved else None)
 
 
@@ -239,9 +225,7 @@ def _give_up(requests: IndexRequestQuerySet, reason: Exception) -> None:
         else:
             status = IndexRequestStatus.ORPHANED if request.block_hash else IndexRequestStatus.FAILED
             logger.warning("gave up on %s of chain %s: %s", request.tx_hash, request.chain_id, reason)
-        _unchanged(request).update_and_touch(
-            status=status, attempts=F("attempts") + 1, unfinished=0, last_error=str(reason)
-        )
+        _unchanged(request).finish(status=status, last_error=str(reason))
 
 
 def _write(request: IndexRequest, chain: ChainInfo, facts: TransactionFacts) -> tuple[str, ...]:
@@ -261,11 +245,8 @@ def _write(request: IndexRequest, chain: ChainInfo, facts: TransactionFacts) -> 
             raise LaunchNotFoundError(
                 "the transaction holds no launch by a known factory, and no event of a known token"
             )
-        IndexRequest.objects.filter(pk=request.pk).update_and_touch(
+        IndexRequest.objects.filter(pk=request.pk).finish(
             status=IndexRequestStatus.CONFIRMED if facts.final else IndexRequestStatus.INDEXED,
-            attempts=F("attempts") + 1,
-            unfinished=0,
-            last_error="",
             block_number=facts.block_number,
             block_hash=facts.block_hash,
         )
@@ -304,6 +285,5 @@ def _unchanged(request: IndexRequest) -> IndexRequestQuerySet:
     return IndexRequest.objects.filter(pk=request.pk, status=request.status, block_hash=request.block_hash)
 
 
-def _lease_end(start: datetime) -> datetime:
-    """Return the end of a lease that begins at `start`."""
-    return start + timedelta(seconds=settings.INDEX_LEASE_SECONDS)
+def _lease() -> timedelta:
+    return timedelta(seconds=settings.INDEX_LEASE_SECONDS)

@@ -28,10 +28,11 @@ def reset_relaunched_markets(before: Sequence[Token], *, launches: Mapping[str, 
         # Locked in the same order as by the writer of market data, to avoid a deadlock.
         list(again.select_for_update().order_by("pk").values_list("pk"))
         fresh = Q(token__deployed_at__gt=now - FRESH_WITHIN)
-        again.update(due_at=Least(F("due_at"), now))
+        # A worker that queries the former pool stores nothing.
+        again.update(due_at=Least(F("due_at"), now), leased_until=None)
         again.filter(fresh, priority__gt=RefreshPriority.FRESH).update(priority=RefreshPriority.FRESH)
     if moved:
-        Market.objects.filter(pk__in=moved).update(by_address=False, misses=0, **_UNKNOWN)
+        Market.objects.filter(pk__in=moved).update(by_address=False, attempts=0, **_UNKNOWN)
         # Only now: the writer of market data holds the market's row until its point is written, too.
         MarketPoint.objects.filter(token__in=moved).delete()
 

@@ -94,6 +94,6 @@ def _reopen(held: Q) -> int:
     reopened = list(written.select_for_update())
     for request in reopened:
         logger.warning("chain %s dropped block %s of %s", request.chain_id, request.block_hash, request.tx_hash)
-    return IndexRequest.objects.filter(pk__in=[request.pk for request in reopened]).update_and_touch(
-        status=IndexRequestStatus.PENDING, attempts=0, unfinished=0, due_at=timezone.now(), last_error=DROPPED_BY_REORG
+    return IndexRequest.objects.filter(pk__in=[request.pk for request in reopened]).requeue(
+        due_at=timezone.now(), status=IndexRequestStatus.PENDING, last_error=DROPPED_BY_REORG
     )

@@ -1,12 +1,13 @@
 """Refresh of market data: claims due rows, fetches quotes from the provider, and stores them with their history.
 
-The rows of Market are the source of truth: a row stays due until a quote is stored, even if the worker, the provider or
-Redis fails in between. `refresh_schedule` defines when rows are due, `provider_rate_limit` when calls are allowed.
+The rows of Market are a leased queue (`config.queue`): a row stays due until a quote is stored, even if the worker, the
+provider or Redis fails in between. `refresh_schedule` defines when rows are due, `provider_rate_limit` when calls are
+allowed.
 """
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timedelta
 from itertools import islice
@@ -29,7 +30,7 @@ from tokens.market.price_history import CHANGE_SPANS, earlier_prices, percent_ch
 from tokens.market.quotes import Quote, quote_from_pool, quote_from_token
 from tokens.market.refresh_schedule import INTERVALS, LEASE
 from tokens.models import Market, MarketPoint, Token
-from tokens.models.market import FRESH_WITHIN, RefreshPriority
+from tokens.models.market import FRESH_WITHIN, MarketQuerySet, RefreshPriority
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +54,8 @@ _VIEW_TTL = timedelta(minutes=1)
 
 _QUOTE_FIELDS = [field.name for field in fields(Quote)]
 _POINT_FIELDS = ("price_usd", "market_cap", "volume_24h", "liquidity_usd", "tx_count_24h")
-_UPDATED_FIELDS = [*_QUOTE_FIELDS, "updated_at", "due_at", "priority", "by_address", "misses"]
+_QUEUE_FIELDS = ("due_at", "leased_until", "attempts", "unfinished", "last_error")
+_UPDATED_FIELDS = [*_QUOTE_FIELDS, *_QUEUE_FIELDS, "updated_at", "priority", "by_address"]
 _TOKEN_COLUMNS = (
     "chain_id",
     "contract_address",
@@ -128,10 +130,10 @@ def prioritize_viewed() -> int:
         renewed = list(rows.select_for_update(skip_locked=True).values_list("pk", flat=True))
         again = Coalesce(F("updated_at") + INTERVALS[RefreshPriority.VIEWED], now)
         changed = Market.objects.filter(pk__in=renewed)
-        changed.filter(misses=0).update(
+        changed.filter(attempts=0).update(
             viewed_at=now, priority=RefreshPriority.VIEWED, due_at=Least(F("due_at"), Greatest(again, now))
         )
-        changed.filter(misses__gt=0).update(
+        changed.filter(attempts__gt=0).update(
             viewed_at=now, due_at=Least(F("due_at"), now + refresh_schedule.MAX_VIEWED_MISS_BACKOFF)
         )
     return len(renewed)
@@ -144,18 +146,25 @@ def claim_batch(now: datetime, *, number: int = 0) -> RefreshBatch | None:
     """
     size = settings.MARKET_ADDRESSES_PER_CALL
     for _ in range(_ROUNDS):
-        with transaction.atomic():
-            priorities = refresh_schedule.priorities_of_call(number)
-            candidates = _lock_due(now, priorities, count=size * _CANDIDATE_BATCHES)
-            useful = [market for market in candidates if _network(market.token) and not market.token.unindexed]
-            if useful:
-                batch = _batch(useful, size=size, lease_end=now + LEASE)
-                Market.objects.filter(pk__in=batch.tokens).update(due_at=batch.lease_end)
-                return batch
-            if not candidates:
-                return None
-            useless = Market.objects.filter(pk__in=[market.pk for market in candidates])
-            useless.update(due_at=now + refresh_schedule.NO_NETWORK_BACKOFF, priority=RefreshPriority.OTHER)
+        candidates = _find_due(now, number, count=size * _CANDIDATE_BATCHES)
+        if not candidates:
+            return None
+        useful = [market for market in candidates if _network(market.token) and not market.token.unindexed]
+        if not useful:
+            useless = Market.objects.filter(pk__in=[market.pk for market in candidates]).due(now)
+            useless.release(due_at=now + refresh_schedule.NO_NETWORK_BACKOFF, priority=RefreshPriority.OTHER)
+            continue
+        network, by_address = _batch_key(useful[0])
+        same = islice((market for market in useful if _batch_key(market) == (network, by_address)), size)
+        tokens = {market.pk: market.token for market in same}
+        # Another worker may have claimed some of them since.
+        if claimed := Market.objects.filter(pk__in=tokens).claim(now, lease=LEASE):
+            return RefreshBatch(
+                network=network,
+                by_address=by_address,
+                tokens={market.pk: tokens[market.pk] for market in claimed},
+                lease_end=now + LEASE,
+            )
     return None
 
 
@@ -170,11 +179,11 @@ def refresh_batch(batch: RefreshBatch, *, timeout: float = SLOT_TIMEOUT_SECONDS)
             found = _fetch_quotes(batch)
     except HTTPStatusError as error:
         if provider_rate_limit.is_key_rejected(error):
-            _release(batch, due_at=timezone.now())
+            _held(batch).release(due_at=timezone.now())
             raise
         return _refresh_halves(batch, error)
     except (RetryableError, PermanentError, RedisError):
-        _release(batch, due_at=timezone.now())
+        _held(batch).release(due_at=timezone.now())
         raise
     _store(batch, found, timezone.now())
     return len(found)
@@ -184,7 +193,7 @@ def _refresh_halves(batch: RefreshBatch, error: HTTPStatusError) -> int:
     """Refresh a rejected batch by halves, to isolate the row that the provider rejects; that row is deferred."""
     if len(batch.tokens) == 1:
         logger.warning("the market-data provider rejected the request for token %s: %s", *batch.tokens, error)
-        _release(batch, due_at=timezone.now() + refresh_schedule.REJECTED_BACKOFF)
+        _held(batch).release(due_at=timezone.now() + refresh_schedule.REJECTED_BACKOFF, last_error=str(error))
         return 0
     rows = list(batch.tokens.items())
     middle = len(rows) // 2
@@ -192,27 +201,16 @@ def _refresh_halves(batch: RefreshBatch, error: HTTPStatusError) -> int:
     return sum(refresh_batch(half, timeout=HALVING_SLOT_TIMEOUT_SECONDS) for half in halves)
 
 
-def _lock_due(now: datetime, priorities: Iterable[RefreshPriority], *, count: int) -> list[Market]:
+def _find_due(now: datetime, number: int, *, count: int) -> list[Market]:
     found: list[Market] = []
+    columns = (f"token__{name}" for name in _TOKEN_COLUMNS)
+    rows = Market.objects.due(now).select_related("token").only("by_address", *columns)
     # A query per priority reads only due rows from the index.
-    for priority in priorities:
-        rows = Market.objects.due(now, priority=priority).select_related("token")
-        columns = (f"token__{name}" for name in _TOKEN_COLUMNS)
-        locked = rows.only("by_address", *columns).select_for_update(of=("self",), skip_locked=True)
-        found += locked[: count - len(found)]
+    for priority in refresh_schedule.priorities_of_call(number):
+        found += rows.filter(priority=priority)[: count - len(found)]
         if len(found) == count:
             break
     return found
-
-
-def _batch(markets: list[Market], *, size: int, lease_end: datetime) -> RefreshBatch:
-    """Return the batch of the first row and of the following ones that fit into the same call."""
-    key = _batch_key(markets[0])
-    same = islice((market for market in markets if _batch_key(market) == key), size)
-    network, by_address = key
-    return RefreshBatch(
-        network=network, by_address=by_address, tokens={market.pk: market.token for market in same}, lease_end=lease_end
-    )
 
 
 def _batch_key(market: Market) -> tuple[str, bool]:
@@ -261,15 +259,15 @@ def _supply(token: Token) -> float | None:
     return None if token.supply is None else int(token.supply) / 10**token.decimals
 
 
-def _release(batch: RefreshBatch, *, due_at: datetime) -> None:
-    """Release the lease of rows without a response."""
-    Market.objects.filter(pk__in=batch.tokens, due_at=batch.lease_end).update(due_at=due_at)
+def _held(batch: RefreshBatch) -> MarketQuerySet:
+    """Return the rows of the batch that no other worker has claimed since."""
+    return Market.objects.filter(pk__in=batch.tokens, leased_until=batch.lease_end)
 
 
 def _store(batch: RefreshBatch, found: Mapping[int, FetchedQuote], now: datetime) -> None:
     with transaction.atomic():
         # Locked by primary key, which prevents deadlocks between writers.
-        markets = list(Market.objects.filter(pk__in=batch.tokens).select_for_update().order_by("pk"))
+        markets = list(_held(batch).select_for_update().order_by("pk"))
         markets = market_relaunch.filter_same_pool(markets, batch.tokens)
         incomplete = [
             pk for pk, fetched in found.items() if any(getattr(fetched.quote, name) is None for name in CHANGE_SPANS)
@@ -277,11 +275,12 @@ def _store(batch: RefreshBatch, found: Mapping[int, FetchedQuote], now: datetime
         earlier = earlier_prices(incomplete, now) if incomplete else {}
         for market in markets:
             token, fetched = batch.tokens[market.pk], found.get(market.pk)
+            market.leased_until, market.unfinished, market.last_error = None, 0, ""
             if fetched:
                 _apply_quote(market, fetched, earlier=earlier.get(market.pk, {}), now=now)
             elif batch.by_address:
                 # Neither pool nor token is known; the next attempt starts with the pool. Older data is retained.
-                market.misses = min(market.misses + 1, refresh_schedule.MAX_MISSES)
+                market.attempts = min(market.attempts + 1, refresh_schedule.MAX_MISSES)
                 market.by_address = False
             else:
                 market.by_address, market.due_at = True, now
@@ -302,18 +301,18 @@ def _apply_quote(market: Market, fetched: FetchedQuote, *, earlier: Mapping[str,
             values[column] = percent_change(fetched.quote.price_usd, earlier.get(column))
     for name, value in values.items():
         setattr(market, name, value)
-    market.updated_at, market.misses, market.by_address = now, 0, fetched.by_address
+    market.updated_at, market.attempts, market.by_address = now, 0, fetched.by_address
 
 
 def _schedule(market: Market, token: Token, *, now: datetime) -> None:
     market.priority = refresh_schedule.refresh_priority(
         now, viewed_at=market.viewed_at, deployed_at=token.deployed_at, tx_count_24h=market.tx_count_24h
     )
-    if market.misses == 0:
+    if market.attempts == 0:
         delay = INTERVALS[RefreshPriority(market.priority)]
     else:
         fresh = now - token.deployed_at < FRESH_WITHIN
-        delay = refresh_schedule.backoff_after_miss(market.misses, fresh=fresh)
+        delay = refresh_schedule.backoff_after_miss(market.attempts, fresh=fresh)
         if market.priority == RefreshPriority.VIEWED:
             delay = min(delay, refresh_schedule.MAX_VIEWED_MISS_BACKOFF)
     market.due_at = now + delay

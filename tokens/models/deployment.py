@@ -1,12 +1,14 @@
 """Models of deployments: launch requests, sending wallets, attempts with their nonces, signed transactions."""
 
+from datetime import datetime
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, Min, Q
 from django.utils import timezone
 
 from accounts.models import PartnerKey
+from config.queue import QueueSize
 from tokens.models.token import ADDRESS_LENGTH, Token
 
 # 0x and the 64 hex digits of a hash or a salt.
@@ -46,6 +48,10 @@ class DeploymentQuerySet(models.QuerySet["Deployment"]):
         """Return the deployments to be signed, oldest first."""
         return self.filter(chain_id=chain_id, status="enqueued").order_by("pk")
 
+    def measure(self, now: datetime) -> QueueSize:
+        """Return how many deployments are to be signed, and since when the oldest is."""
+        return QueueSize(**self.filter(status="enqueued").aggregate(depth=Count("pk"), since=Min("created_at")))
+
     def awaiting_indexing(self, chain_id: int) -> Self:
         """Return the mined deployments without an indexed token, oldest first."""
         return self.filter(chain_id=chain_id, status="mined", final_at__isnull=True).order_by("pk")
@@ -53,6 +59,9 @@ class DeploymentQuerySet(models.QuerySet["Deployment"]):
 
 class Deployment(models.Model):
     """A stored order to launch a token, unique by the partner's request key: it is executed exactly once."""
+
+    # Not a leased queue: its rows are locked until nonce, signed bytes and state are stored in one transaction.
+    QUEUE = "deployments"
 
     # None for an operator's own deployment.
     partner_key = models.ForeignKey(PartnerKey, on_delete=models.PROTECT, null=True, blank=True, db_index=False)

@@ -8,11 +8,13 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from config.queue import Leased, LeasedQuerySet
+
 
 class IndexRequestStatus(models.TextChoices):
     """The states of an index request."""
 
-    # Not read yet; `due_at` is when the sweeper enqueues it (again), a lease after the last message.
+    # Not read yet; when it is due, the sweeper enqueues a message (again), a lease after the last one.
     PENDING = "pending"
     # Written; a reorg may still drop its block.
     INDEXED = "indexed"
@@ -24,12 +26,12 @@ class IndexRequestStatus(models.TextChoices):
     ORPHANED = "orphaned"
 
 
-class IndexRequestQuerySet(models.QuerySet["IndexRequest"]):
+class IndexRequestQuerySet(LeasedQuerySet["IndexRequest"]):
     """Queries for index requests by their pending work."""
 
-    def update_and_touch(self, **changes: Any) -> int:
+    def update(self, **changes: Any) -> int:
         """Update rows and their time stamp; return the row count, which is 0 if a guarding filter no longer holds."""
-        return self.update(updated_at=timezone.now(), **changes)
+        return super().update(**{"updated_at": timezone.now()} | changes)
 
     def for_transactions(self, transactions: Iterable[tuple[int, str]]) -> Self:
         """Return the requests of these transactions, each as (chain id, hash)."""
@@ -38,10 +40,6 @@ class IndexRequestQuerySet(models.QuerySet["IndexRequest"]):
         chain_ids, hashes = ({part[position] for part in keys} for position in (0, 1))
         found = self.filter(chain_id__in=chain_ids, tx_hash__in=hashes)
         return self.filter(pk__in=[request.pk for request in found if (request.chain_id, request.tx_hash) in keys])
-
-    def due(self, now: datetime) -> Self:
-        """Return the pending requests with an expired lease or delay, oldest first."""
-        return self.filter(status="pending", due_at__lte=now).order_by("due_at")
 
     def failed_page_requests(self, before: datetime) -> Self:
         """Return the requests made only by page views that failed before this time."""
@@ -53,20 +51,18 @@ class IndexRequestQuerySet(models.QuerySet["IndexRequest"]):
         return unconfirmed.order_by("block_number")
 
 
-class IndexRequest(models.Model):
-    """A request to index one transaction, and its progress."""
+class IndexRequest(Leased):
+    """A request to index one transaction, and its progress. An outage of the chain's nodes counts no attempt."""
+
+    QUEUE = "index_requests"
+    QUEUED = Q(status="pending")
+    GIVEN_UP = {"status": "failed"}
 
     chain_id = models.BigIntegerField()
     tx_hash = models.CharField(max_length=100)
     status = models.CharField(max_length=16, choices=IndexRequestStatus, default=IndexRequestStatus.PENDING)
-    # Attempts that the chain responded to; an outage of its nodes does not count.
-    attempts = models.PositiveIntegerField(default=0)
-    # Consecutive attempts that started and never ended: the worker was killed, or hit a bug.
-    unfinished = models.PositiveIntegerField(default=0)
-    last_error = models.TextField(blank=True)
     block_number = models.BigIntegerField(null=True, blank=True)
     block_hash = models.CharField(max_length=66, blank=True)
-    due_at = models.DateTimeField()
     # Requested only by public page views: its failure raises no alarm.
     from_page = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(auto_now_add=True)

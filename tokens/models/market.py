@@ -5,9 +5,9 @@ from enum import IntEnum
 from typing import Self
 
 from django.db import models
-from django.db.models import Count, F, Min
-from django.db.models.functions import Now
+from django.db.models import Count, F, Min, Q
 
+from config.queue import Leased, LeasedQuerySet
 from tokens.models.sorts import MARKET_SORTS
 from tokens.models.token import Token
 
@@ -37,12 +37,12 @@ class RefreshPriority(IntEnum):
     OTHER = 3
 
 
-class MarketQuerySet(models.QuerySet["Market"]):
+class MarketQuerySet(LeasedQuerySet["Market"]):
     """Queries for markets by their refresh schedule."""
 
-    def due(self, now: datetime, *, priority: int) -> Self:
-        """Return the markets of one priority that are due for a refresh, in the sequence of refreshes."""
-        return self.filter(priority=priority, due_at__lte=now).order_by("due_at", "-pk")
+    def due(self, now: datetime) -> Self:
+        """Return the markets that are due for a refresh; of those due at the same time, the newest token first."""
+        return super().due(now).order_by("due_at", "-pk")
 
     def prioritize(self, now: datetime) -> int:
         """Make these rows due now with the priority of viewed tokens; return their number."""
@@ -50,16 +50,20 @@ class MarketQuerySet(models.QuerySet["Market"]):
 
     def count_due(self, now: datetime) -> dict[int, tuple[int, datetime]]:
         """Return priority -> number of due rows and the earliest due time, without priorities that have none due."""
-        due = self.filter(priority__in=RefreshPriority, due_at__lte=now).values("priority")
+        due = self.filter(priority__in=RefreshPriority).due(now).order_by().values("priority")
         counted = due.annotate(count=Count("pk"), since=Min("due_at")).values_list("priority", "count", "since")
         return {priority: (count, since) for priority, count, since in counted}
 
 
-class Market(models.Model):
+class Market(Leased):
     """A token's market data as of the provider's last response; beside the token because it changes frequently.
 
     A database trigger creates the row of each token. None is unknown; percentages are in percentage points.
     """
+
+    QUEUE = "market"
+    PARTS = tuple(Q(priority=priority) for priority in RefreshPriority)
+    ENABLED_BY = ("MARKET_DATA",)
 
     token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="market")
     price_usd = models.FloatField(null=True)
@@ -75,8 +79,6 @@ class Market(models.Model):
     # The time of the provider's response.
     updated_at = models.DateTimeField(null=True)
 
-    # When the next refresh is due; a worker that claims the row defers it by a lease.
-    due_at = models.DateTimeField(db_default=Now())
     # The refresh priority; smaller numbers are refreshed first.
     priority = models.SmallIntegerField(db_default=RefreshPriority.OTHER.value)
     # When the token was last viewed, to the minute.
@@ -84,7 +86,7 @@ class Market(models.Model):
     # The provider does not have the pool: it is queried by token address.
     by_address = models.BooleanField(db_default=False)
     # Consecutive refreshes for which it had neither.
-    misses = models.SmallIntegerField(db_default=0)
+    attempts = models.SmallIntegerField(default=0, db_default=0, db_column="misses")
 
     objects = MarketQuerySet.as_manager()
 

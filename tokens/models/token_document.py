@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
+from config.queue import Leased, LeasedQuerySet
 from tokens.models.token import Token
 
 
@@ -16,18 +17,22 @@ class DocumentStatus(models.TextChoices):
     FAILED = "failed"
 
 
-class TokenDocument(models.Model):
+class TokenDocument(Leased):
     """The JSON document at the URI that a token's launch names, and its content after a fetch."""
+
+    QUEUE = "documents"
+    QUEUED = Q(status="pending")
+    GIVEN_UP = {"status": "failed"}
+    ENABLED_BY = ("FETCH_DOCUMENTS",)
 
     token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="document")
     uri = models.TextField()
     status = models.CharField(max_length=8, choices=DocumentStatus, default=DocumentStatus.PENDING)
-    attempts = models.PositiveIntegerField(default=0)
-    due_at = models.DateTimeField()
-    last_error = models.TextField(blank=True)
     # The part that is used, keyed by `Token`'s columns and its metadata's keys; empty before the fetch.
     content = models.JSONField(default=dict)
     fetched_at = models.DateTimeField(null=True, blank=True)
+
+    objects = LeasedQuerySet["TokenDocument"].as_manager()
 
     class Meta:
         constraints = [

@@ -235,43 +235,12 @@ def test_one_host_has_a_few_places_and_new_documents_come_first():
     assert len(claimed & {document.pk for document in tried}) == 1
 
 
-def test_a_claimed_document_is_no_other_workers_for_a_lease():
-    TokenDocumentFactory()
-    now = timezone.now()
-    (claimed,) = fetching.claim_documents(now)
-    assert claimed.attempts == 1
-    assert fetching.claim_documents(now + timedelta(seconds=fetching.LEASE_SECONDS - 1)) == []
-    (again,) = fetching.claim_documents(now + timedelta(seconds=fetching.LEASE_SECONDS))
-    assert again.attempts == 2
-
-
-def test_a_worker_whose_lease_expired_stores_nothing():
-    TokenDocumentFactory()
-    now = timezone.now()
-    (late,) = fetching.claim_documents(now)
-    fetching.claim_documents(now + timedelta(seconds=fetching.LEASE_SECONDS))
-    fetching.store_outcome(late, fetching.FetchOutcome(content=CONTENT))
-    fetching.store_outcome(late, fetching.fetch_document("x"))
-    document = TokenDocument.objects.get()
-    assert (document.status, document.content, document.last_error) == ("pending", {}, "")
-
-
 def test_a_document_whose_uri_changed_meanwhile_is_fetched_anew():
     TokenDocumentFactory()
     (late,) = fetching.claim_documents(timezone.now())
     TokenDocument.objects.update(uri="https://other.example/")
     fetching.store_outcome(late, fetching.FetchOutcome(content=CONTENT))
     assert TokenDocument.objects.get().content == {}
-
-
-def test_what_ends_its_workers_is_given_up(settings):
-    document = TokenDocumentFactory(attempts=settings.DOCUMENT_ATTEMPTS)
-    assert fetching.claim_documents(timezone.now()) == []
-    document.refresh_from_db()
-    assert (document.status, document.last_error) == (
-        "failed",
-        "its worker ended without a result; see the log",
-    )
 
 
 def test_slow_hosts_wait_beside_each_other(host, settings):
@@ -333,7 +302,7 @@ def test_a_worker_that_is_killed_before_it_stores_loses_nothing(host, service_en
             worker.wait()
         gate.lose()
     document.refresh_from_db()
-    assert (document.status, document.content, document.attempts) == ("pending", {}, 1)
+    assert (document.status, document.content, document.attempts, document.unfinished) == ("pending", {}, 0, 1)
     assert Token.objects.get().description == ""
     make_due()
     assert fetching.fetch_due_documents() == 1

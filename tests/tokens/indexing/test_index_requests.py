@@ -2,10 +2,9 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.utils import timezone
 
 from development.devchain.anvil import CHAIN_ID
@@ -416,63 +415,6 @@ def test_writers_of_one_transaction_take_turns(launchpad):
     index(tx_hash)
     assert Token.objects.listed().count() == 3
     assert IndexRequest.objects.count() == 1
-
-
-def test_a_claim_lasts_for_a_lease(settings):
-    settings.INDEX_LEASE_SECONDS = 30
-    now = timezone.now()
-    request = IndexRequestFactory(due_at=now)
-    assert index_requests.claim_due_requests(now - timedelta(seconds=1)) == []
-    assert index_requests.claim_due_requests(now) == [(request.chain_id, request.tx_hash)]
-    assert index_requests.claim_due_requests(now + timedelta(seconds=29)) == []
-    assert index_requests.claim_due_requests(now + timedelta(seconds=30)) == [(request.chain_id, request.tx_hash)]
-
-
-@pytest.mark.parametrize("status", ["indexed", "confirmed", "failed", "orphaned"])
-def test_only_pending_requests_are_claimed(status):
-    IndexRequestFactory(status=status)
-    assert index_requests.claim_due_requests(timezone.now()) == []
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_claimer_passes_over_what_another_is_claiming():
-    locked, free = IndexRequestFactory(), IndexRequestFactory()
-
-    def claim():
-        try:
-            # Without SKIP LOCKED it would wait for this test, which waits for it.
-            with connection.cursor() as cursor:
-                cursor.execute("SET lock_timeout = '5s'")
-            return index_requests.claim_due_requests(timezone.now())
-        finally:
-            connection.close()
-
-    with transaction.atomic():
-        list(IndexRequest.objects.filter(pk=locked.pk).select_for_update())
-        with ThreadPoolExecutor(1) as pool:
-            assert pool.submit(claim).result() == [(free.chain_id, free.tx_hash)]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_claimers_at_once_share_the_requests_out(settings):
-    settings.INDEX_LEASE_SECONDS = 3600
-    IndexRequestFactory.create_batch(1_200)
-    barrier = threading.Barrier(4)
-
-    def claim(_):
-        barrier.wait()
-        try:
-            claimed = []
-            while found := index_requests.claim_due_requests(timezone.now()):
-                claimed += found
-            return claimed
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(4) as pool:
-        claimed = [key for part in pool.map(claim, range(4)) for key in part]
-    # A claimer that finds all rows locked stops early; the holder of the locks has them.
-    assert len(claimed) == len(set(claimed)) == 1_200
 
 
 @pytest.mark.parametrize("status", ["failed", "orphaned"])

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 from redis.exceptions import RedisError
 
+from config.queue import MAX_UNFINISHED
 from config.redis.connection import redis_client
 from development.devchain.anvil import CHAIN_ID
 from tests.nodes.devchain_launches import UNKNOWN_HASH
@@ -111,7 +112,7 @@ def test_a_chain_that_is_away_leaves_the_others_to_be_confirmed(own_launchpad, s
 def test_a_request_that_ends_its_worker_each_time_is_given_up_and_stays_visible(launchpad, queue):
     tx_hash = launchpad.launch()
     IndexRequestFactory(chain_id=CHAIN_ID, tx_hash=tx_hash, status="pending")
-    for _ in range(index_requests.MAX_CRASHED_ATTEMPTS):
+    for _ in range(MAX_UNFINISHED):
         assert index_requests.begin_attempt(chain_id=CHAIN_ID, tx_hash=tx_hash)
     tasks.index_transaction(CHAIN_ID, tx_hash)
     request = IndexRequest.objects.get()
@@ -121,14 +122,6 @@ def test_a_request_that_ends_its_worker_each_time_is_given_up_and_stays_visible(
 
 def test_a_result_forgets_the_tries_that_ended_without_one(launchpad):
     tx_hash = launchpad.launch()
-    IndexRequestFactory(
-        chain_id=CHAIN_ID, tx_hash=tx_hash, status="pending", unfinished=index_requests.MAX_CRASHED_ATTEMPTS - 1
-    )
+    IndexRequestFactory(chain_id=CHAIN_ID, tx_hash=tx_hash, status="pending", unfinished=MAX_UNFINISHED - 1)
     tasks.index_transaction(CHAIN_ID, tx_hash)
     assert (status(), IndexRequest.objects.get().unfinished) == ("indexed", 0)
-
-
-def test_a_worker_that_begins_renews_the_lease(launchpad):
-    request = IndexRequestFactory(chain_id=CHAIN_ID, status="pending", due_at=timezone.now())
-    assert index_requests.begin_attempt(chain_id=CHAIN_ID, tx_hash=request.tx_hash)
-    assert index_requests.claim_due_requests(timezone.now()) == []

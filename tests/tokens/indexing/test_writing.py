@@ -233,7 +233,7 @@ def priced(token):
     """Give a token market data, with a point of its history, that are due in a week."""
     later = timezone.now() + timedelta(days=7)
     Market.objects.filter(pk=token.pk).update(
-        price_usd=5.0, market_cap=9.0, updated_at=timezone.now(), due_at=later, priority=3, misses=2, by_address=True
+        price_usd=5.0, market_cap=9.0, updated_at=timezone.now(), due_at=later, priority=3, attempts=2, by_address=True
     )
     MarketPoint.objects.create(token=token, at=timezone.now(), price_usd=5.0)
 
@@ -248,7 +248,7 @@ def test_market_data_of_a_token_in_another_pool_start_anew(hidden):
     pool = replace(launch.launches[0].pool, address="0x" + "ab" * 32)
     write_all([moved(launch, pool=pool, block_time=int(time.time()))])
     row = Market.objects.get()
-    assert (row.price_usd, row.market_cap, row.updated_at, row.misses, row.by_address) == (None, None, None, 0, False)
+    assert (row.price_usd, row.market_cap, row.updated_at, row.attempts, row.by_address) == (None, None, None, 0, False)
     assert (row.priority, row.due_at <= timezone.now()) == (1, True)
     assert not MarketPoint.objects.exists()
 

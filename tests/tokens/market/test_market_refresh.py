@@ -145,7 +145,7 @@ def test_an_address_that_the_provider_refuses_is_deferred_by_itself(market):
     market.refuse = lambda requested: 422 if bad.pool_address in requested.path else None
     assert price_refresh.refresh_due_markets() == 6
     assert due_in(bad) == timedelta(hours=1)
-    assert of(bad).misses == 0
+    assert of(bad).attempts == 0
     assert all(of(token).price_usd for token in tokens if token != bad)
     assert provider_rate_limit.seconds_until_slot() < 1
 
@@ -168,8 +168,8 @@ def test_only_the_token_gets_nothing_from_a_nonsense_price(market):
     make_due()
     assert price_refresh.refresh_due_markets() == 1
     for token in tokens[:3]:
-        assert (of(token).price_usd, of(token).misses) == (before[token.pk], 1)
-    assert of(tokens[3]).misses == 0
+        assert (of(token).price_usd, of(token).attempts) == (before[token.pk], 1)
+    assert of(tokens[3]).attempts == 0
 
 
 def test_no_provider_is_called_where_market_data_is_turned_off(market, settings):
@@ -273,14 +273,6 @@ def test_chains_without_a_provider_are_not_requested(market):
     assert all(row.due_at > timezone.now() + timedelta(days=6) for row in later)
 
 
-def test_a_claimed_token_is_due_again_after_its_lease(market):
-    launch(market)
-    now = timezone.now()
-    assert price_refresh.claim_batch(now).tokens
-    assert price_refresh.claim_batch(now) is None
-    assert price_refresh.claim_batch(now + LEASE + timedelta(seconds=1)).tokens
-
-
 # Tokens unknown to the provider.
 
 
@@ -325,9 +317,9 @@ def test_what_is_unknown_is_requested_with_growing_back_off(market, age, pauses)
     (token,) = unknown(market, deployed_at=timezone.now() - age)
     for misses, pause in enumerate(pauses, start=1):
         assert price_refresh.refresh_due_markets() == 0
-        assert (of(token).misses, due_in(token)) == (misses, pause)
+        assert (of(token).attempts, due_in(token)) == (misses, pause)
         make_due()
-    Market.objects.update(misses=90)
+    Market.objects.update(attempts=90)
     price_refresh.refresh_due_markets()
     assert due_in(token) == timedelta(weeks=4)
     assert not MarketPoint.objects.exists()
@@ -335,14 +327,14 @@ def test_what_is_unknown_is_requested_with_growing_back_off(market, age, pauses)
     market.change = lambda requested, body: body
     make_due()
     assert price_refresh.refresh_due_markets() == 1
-    assert of(token).misses == 0
+    assert of(token).attempts == 0
 
 
 def test_a_status_404_means_that_nothing_is_known(market):
     token = TokenFactory()
     market.refuse = lambda requested: 404
     assert price_refresh.refresh_due_markets() == 0
-    assert of(token).misses == 1
+    assert of(token).attempts == 1
 
 
 # Stored values.
@@ -462,7 +454,7 @@ def test_a_viewed_token_is_due_a_minute_after_its_last_data_and_first(market):
 def test_a_view_brings_an_unknown_token_forward_by_no_more_than_to_an_hour(market):
     token, soon = TokenFactory(), TokenFactory()
     now = timezone.now()
-    Market.objects.update(due_at=now + DAY, misses=5)
+    Market.objects.update(due_at=now + DAY, attempts=5)
     Market.objects.filter(pk=soon.pk).update(due_at=now + timedelta(minutes=3))
     redis_client().zadd(viewed_tokens.VIEWED_KEY, {str(token.pk): 1.0, str(soon.pk): 1.0})
     price_refresh.prioritize_viewed()
@@ -526,21 +518,6 @@ def test_while_a_worker_refreshes_the_others_do_something_else(market, settings)
     first.join()
     assert not redis_client().exists(price_refresh.REFRESHING_KEY)
     assert Market.objects.exclude(price_usd=None).count() == 2
-
-
-@pytest.mark.django_db(transaction=True)
-def test_no_two_workers_request_the_same_token(market, settings):
-    settings.MARKET_ADDRESSES_PER_CALL = 5
-    tokens = launch(market, 60)
-    # Where a run takes longer than its lock, another one begins.
-    threads = [threading.Thread(target=in_a_thread(refresh_all)) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    requested = [address for path in paths(market) for address in path.rpartition("/")[2].split(",")]
-    assert sorted(requested) == sorted(token.pool_address for token in tokens)
-    assert MarketPoint.objects.count() == Token.objects.count() == 60
 
 
 def refresh_all():

@@ -15,13 +15,14 @@ MAX_URI_LENGTH = 10_000
 
 # Fetched content stays until another document replaces it.
 _UPSERT = """
-INSERT INTO tokens_tokendocument (token_id, uri, status, attempts, due_at, last_error, content)
-SELECT token.id, staged_document.uri, %(pending)s, 0, %(now)s, '', '{}'
+INSERT INTO tokens_tokendocument (token_id, uri, status, due_at, content)
+SELECT token.id, staged_document.uri, %(pending)s, %(now)s, '{}'
 FROM staged_document JOIN tokens_token AS token USING (contract_address)
 WHERE token.chain_id = %(chain_id)s
 ORDER BY token.id
 ON CONFLICT (token_id) DO UPDATE
-SET uri = EXCLUDED.uri, status = EXCLUDED.status, attempts = 0, due_at = EXCLUDED.due_at, last_error = ''
+SET uri = EXCLUDED.uri, status = EXCLUDED.status, due_at = EXCLUDED.due_at, leased_until = NULL,
+    attempts = 0, unfinished = 0, last_error = ''
 WHERE tokens_tokendocument.uri <> EXCLUDED.uri
 """
 _STAGED = {"contract_address": "varchar", "uri": "text"}

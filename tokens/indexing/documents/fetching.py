@@ -1,8 +1,8 @@
 """Fetching of the documents that describe tokens outside of the chain, and folding of their content into the tokens.
 
-The state is in rows, each with the time when it is due. A round claims rows for one lease, fetches them concurrently
-outside of any transaction, and stores each outcome in a transaction of its own; documents of a killed worker come
-again. Only one round runs at a time, so that hosts that hang block at most one worker process.
+The rows are a leased queue (`config.queue`). A round claims rows, fetches them concurrently outside of any transaction,
+and stores each outcome in a transaction of its own. Only one round runs at a time, so that hosts that hang block at
+most one worker process.
 """
 
 import logging
@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db import models, transaction
-from django.db.models import Case, F, Func, QuerySet, Value, When, Window
+from django.db.models import Case, F, Func, Value, When, Window
 from django.db.models.functions import Lower, RowNumber
 from django.utils import timezone
 
@@ -23,6 +22,7 @@ from config.http.backoff import Backoff
 from config.http.errors import HTTPStatusError, PermanentError, RateLimitedError, RetryableError
 from config.http.public_client import fetch_public_url
 from config.postgresql.advisory_locks import advisory_lock_key, session_lock
+from config.queue import LeasedQuerySet
 from tokens.indexing.documents.document_content import parse_document
 from tokens.indexing.documents.document_locations import document_url, inline_document, is_inline
 from tokens.indexing.event_rows import refresh_token_state
@@ -40,23 +40,13 @@ CANDIDATES = 2_000
 # Seconds for which a round claims documents; the last ones may take their timeout longer.
 ROUND_SECONDS = 20.0
 # Longer than the timeout of a document.
-LEASE_SECONDS = 90
+LEASE = timedelta(seconds=90)
 # Twelve attempts take four days.
 BACKOFF = Backoff(first=15, longest=86_400, factor=3)
 
 # Launchers often publish the document a moment later, and gateways find new content with a delay.
 _NOT_THERE_YET = (404, 408, 425)
 _ROUND = advisory_lock_key("documents")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClaimedDocument:
-    """A document that is claimed until `due_at`; `attempts` includes this attempt."""
-
-    token_id: int
-    uri: str
-    attempts: int
-    due_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +59,7 @@ class FetchOutcome:
 
 def fetch_due_documents() -> int:
     """Fetch due documents for one round and return how many. Raises LockHeldError while a round runs."""
-    if not settings.FETCH_DOCUMENTS or not _due(timezone.now()).exists():
+    if not settings.FETCH_DOCUMENTS or not TokenDocument.objects.due(timezone.now()).exists():
         return 0
     fetched, deadline = 0, time.monotonic() + ROUND_SECONDS
     with session_lock(_ROUND), ThreadPoolExecutor(BATCH_SIZE, thread_name_prefix="documents") as threads:
@@ -81,28 +71,15 @@ def fetch_due_documents() -> int:
     return fetched
 
 
-def claim_documents(now: datetime) -> list[ClaimedDocument]:
-    """Claim due documents for one lease; each counts as attempted.
-
-    Documents without an attempt come first, and each host has a limit. A document fails if all its attempts were
-    interrupted.
-    """
+def claim_documents(now: datetime) -> list[TokenDocument]:
+    """Claim due documents for one lease. Documents without an attempt come first, and each host has a limit."""
     turn = Window(RowNumber(), partition_by=_host(), order_by=[F("attempts").asc(), F("due_at").asc()])
-    due = _due(now)
+    due = TokenDocument.objects.due(now)
     # Hosts take turns only among the next documents, however many are due.
     coming = due.order_by("attempts", "due_at").values("pk")[:CANDIDATES]
     fair = due.filter(pk__in=coming).annotate(turn=turn).filter(turn__lte=MAX_PER_HOST).order_by("attempts", "due_at")
     chosen = list(fair.values_list("pk", flat=True)[:BATCH_SIZE])
-    lease_end = now + timedelta(seconds=LEASE_SECONDS)
-    with transaction.atomic():
-        locked = list(due.filter(pk__in=chosen).order_by("pk").select_for_update(skip_locked=True))
-        rows = [row for row in locked if row.attempts < settings.DOCUMENT_ATTEMPTS]
-        # They may be what crashes workers.
-        unfinished = TokenDocument.objects.filter(pk__in=[row.pk for row in locked if row not in rows])
-        unfinished.update(status=DocumentStatus.FAILED, last_error="its worker ended without a result; see the log")
-        claimable = TokenDocument.objects.filter(pk__in=[row.pk for row in rows])
-        claimable.update(due_at=lease_end, attempts=F("attempts") + 1)
-    return [ClaimedDocument(token_id=row.pk, uri=row.uri, attempts=row.attempts + 1, due_at=lease_end) for row in rows]
+    return TokenDocument.objects.filter(pk__in=chosen).claim(now, lease=LEASE)
 
 
 def fetch_document(uri: str) -> FetchOutcome:
@@ -115,33 +92,26 @@ def fetch_document(uri: str) -> FetchOutcome:
         return FetchOutcome(error=error)
 
 
-def store_outcome(claimed: ClaimedDocument, outcome: FetchOutcome) -> None:
+def store_outcome(claimed: TokenDocument, outcome: FetchOutcome) -> None:
     """Store the outcome of a document and fold it into its token; no effect if its row changed meanwhile."""
-    row = TokenDocument.objects.filter(
-        pk=claimed.token_id,
-        status=DocumentStatus.PENDING,
-        uri=claimed.uri,
-        attempts=claimed.attempts,
-        due_at=claimed.due_at,
-    )
+    row = TokenDocument.objects.held([claimed]).filter(uri=claimed.uri)
     if outcome.content is None:
-        row.update(**_after(claimed, outcome.error))
+        _store_failure(row, claimed, outcome.error)
         return
     with transaction.atomic():
         # Locked before its document, in the same order as by writers of launches.
         list(Token.objects.filter(pk=claimed.token_id).select_for_update(no_key=True).only("pk"))
-        now = timezone.now()
-        if row.update(status=DocumentStatus.FETCHED, content=outcome.content, fetched_at=now, last_error=""):
+        if row.finish(status=DocumentStatus.FETCHED, content=outcome.content, fetched_at=timezone.now()):
             refresh_token_state([claimed.token_id])
 
 
 def reopen_documents(documents: Sequence[TokenDocument]) -> int:
     """Reset documents to be fetched again. Their content stays until then. Return how many."""
     chosen = TokenDocument.objects.filter(pk__in=[document.pk for document in documents])
-    return chosen.update(status=DocumentStatus.PENDING, attempts=0, last_error="", due_at=timezone.now())
+    return chosen.requeue(due_at=timezone.now(), status=DocumentStatus.PENDING)
 
 
-def _finish(claimed: ClaimedDocument, done: Future[FetchOutcome]) -> None:
+def _finish(claimed: TokenDocument, done: Future[FetchOutcome]) -> None:
     """Store the outcome of a document. An unexpected error ends no round: the lease and the attempts limit it."""
     unforeseen = done.exception()
     if unforeseen is None:
@@ -162,19 +132,17 @@ def _read(uri: str) -> bytes:
     )
 
 
-def _after(claimed: ClaimedDocument, error: RetryableError | PermanentError | None) -> dict[str, Any]:
-    """Return the row's values after a failed attempt."""
-    if isinstance(error, PermanentError) or claimed.attempts >= settings.DOCUMENT_ATTEMPTS:
+def _store_failure(
+    row: LeasedQuerySet[TokenDocument], claimed: TokenDocument, error: RetryableError | PermanentError | None
+) -> None:
+    if isinstance(error, PermanentError) or claimed.attempts + 1 >= settings.DOCUMENT_ATTEMPTS:
         logger.info("gave up on the document of token %s: %s", claimed.token_id, error)
-        return {"status": DocumentStatus.FAILED, "last_error": str(error)}
-    delay = BACKOFF.delay(claimed.attempts)
+        row.finish(status=DocumentStatus.FAILED, last_error=str(error))
+        return
+    delay = BACKOFF.delay(claimed.attempts + 1)
     if isinstance(error, RateLimitedError):
         delay = max(delay, error.retry_after or 0)
-    return {"due_at": timezone.now() + timedelta(seconds=delay), "last_error": str(error)}
-
-
-def _due(now: datetime) -> QuerySet[TokenDocument]:
-    return TokenDocument.objects.filter(status=DocumentStatus.PENDING, due_at__lte=now)
+    row.fail(error, due_at=timezone.now() + timedelta(seconds=delay))
 
 
 def _host() -> Case:
