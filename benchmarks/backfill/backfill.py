@@ -6,7 +6,7 @@ A fast node of our own (`backfill_node.py`) serves invented launches of generati
 operating guide, `manage.py backfill`, with its default settings, into an empty database of the bundled PostgreSQL that
 has all migrations' indexes and triggers; from its start to its end, Django's start included. It is run against nodes
 whose logs contain their block's timestamp, whose logs don't, and both with 30 ms for each request; then once more with
-`--verify`. Ponder (`backfill_peer.py`) gets the same node, and once more the same node under 40 URLs, which frees it of
+`--verify`. Ponder (`ponder_peer.py`) gets the same node, and once more the same node under 40 URLs, which frees it of
 its own limit of requests a second. The floor is PostgreSQL's COPY of the rows that ours wrote into the same tables with
 the same indexes and triggers.
 
@@ -26,7 +26,7 @@ from typing import Any
 
 import requests
 
-from benchmarks.backfill import backfill_peer
+from benchmarks.backfill import ponder_peer
 from benchmarks.backfill.copy_floor import Copied, time_copy
 from benchmarks.lists import dataset
 from benchmarks.process_costs import Costs, run_measured
@@ -95,7 +95,7 @@ def main() -> int:
     dataset.make_empty(EMPTY)
     dataset.manage(EMPTY, "migrate", "--verbosity", "0")
     if not options.no_peer:
-        backfill_peer.install()
+        ponder_peer.install()
     with _node(options.launches, options.blocks) as node:
         runs = [_run_ours(node, options, *run) for _ in range(options.rounds) for run in RUNS]
         copied = time_copy(OURS, empty=EMPTY, tables=WRITTEN)
@@ -121,10 +121,10 @@ def _run_ours(node: str, options: argparse.Namespace, name: str, path: str, word
 
 def _run_peer(node: str, options: argparse.Namespace, name: str, urls: int) -> Run:
     _reset(node)
-    costs = backfill_peer.run_ponder(
+    costs = ponder_peer.run_ponder(
         [f"{node}/plain/0/{number}" for number in range(urls)], last_block=options.blocks - 1
     )
-    return _finish(node, name, costs, digest=_digest(backfill_peer.DATABASE, backfill_peer.LAUNCHES_SQL), changes=None)
+    return _finish(node, name, costs, digest=_digest(ponder_peer.DATABASE, ponder_peer.LAUNCHES_SQL), changes=None)
 
 
 def _finish(node: str, name: str, costs: Costs, *, digest: str, changes: object) -> Run:
