@@ -13,6 +13,9 @@ _LONG = re.compile(rf"(?:[^\w\s!-~]|[\uff9e\uff9f]){{{MAX_MARKS + 1},}}")
 
 def normalize_text(text: str) -> str:
     """Return the text in NFKC, with at most MAX_MARKS combining marks in a row."""
+    if text.isascii():
+        # In NFKC already, and without marks.
+        return text
     return unicodedata.normalize("NFKC", _LONG.sub(_with_few_marks, text))
 
 

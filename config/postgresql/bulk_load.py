@@ -51,6 +51,8 @@ def _value(value: Any) -> str:
 
 def _escape(text: str) -> str:
     """Escape the characters that end a value or a row in COPY."""
+    if text.isprintable() and "\\" not in text:
+        return text
     return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from base58 import b58decode
-from Crypto.Hash import keccak
+from sha3 import keccak_256
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 
@@ -75,7 +75,7 @@ def checksum_bytes(raw: bytes) -> str:
     Cached, because factories, hooks, lockers and paired tokens recur, and a hash costs some microseconds.
     """
     digits = raw.hex().encode()
-    hashed = keccak.new(data=digits, digest_bits=256).digest()[: len(raw)].hex().encode()
+    hashed = keccak_256(digits).digest()[: len(raw)].hex().encode()
     capitals = int.from_bytes(hashed.translate(_CAPITAL), "big") & int.from_bytes(digits.translate(_LETTER), "big")
     return "0x" + (int.from_bytes(digits, "big") ^ capitals).to_bytes(len(digits), "big").decode()
 

@@ -6,8 +6,8 @@ Processes that accept deployments import this, and not `installed_signers`.
 from collections.abc import Iterator
 
 from coincurve import PublicKey
-from Crypto.Hash import keccak
 from django.conf import settings
+from sha3 import keccak_256
 
 from tokens.chains.addresses import checksum_address, checksum_bytes
 from tokens.chains.errors import SignerRejectedError
@@ -42,4 +42,4 @@ def _keystore_addresses(chain_id: int) -> Iterator[str]:
 def _address_of(private_key: bytes) -> str:
     # Without the byte that names the format.
     public_key = PublicKey.from_valid_secret(private_key).format(compressed=False)[1:]
-    return checksum_bytes(keccak.new(data=public_key, digest_bits=256).digest()[-20:])
+    return checksum_bytes(keccak_256(public_key).digest()[-20:])

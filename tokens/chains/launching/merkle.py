@@ -8,7 +8,7 @@ https://github.com/OpenZeppelin/merkle-tree, and `claim` of the airdrop contract
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from Crypto.Hash import keccak
+from sha3 import keccak_256
 
 NODE_BYTES = 32
 
@@ -70,4 +70,5 @@ def _leaf(account: str, amount: int) -> bytes:
 
 def _keccak(data: bytes) -> bytes:
     # Without the checks of eth-utils around each call: a large tree has some hundred thousand of them.
-    return keccak.new(data=data, digest_bits=256).digest()
+    digest: bytes = keccak_256(data).digest()
+    return digest

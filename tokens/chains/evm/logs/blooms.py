@@ -6,7 +6,7 @@ Ethereum's yellow paper, section 4.3.1: the bits are the low 11 of the first thr
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
-from eth_utils.crypto import keccak
+from sha3 import keccak_256
 
 from tokens.chains.abi.codec import Log
 
@@ -15,10 +15,10 @@ BITS = 2048
 _TOO_FULL = BITS // 2
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def bloom_mask(item: str) -> int:
     """Return the bits that an address or topic, 0x-prefixed lower-case hex, sets."""
-    digest = keccak(bytes.fromhex(item[2:]))
+    digest = keccak_256(bytes.fromhex(item[2:])).digest()
     found = 0
     for place in (0, 2, 4):
         found |= 1 << (int.from_bytes(digest[place : place + 2]) & (BITS - 1))
@@ -27,11 +27,13 @@ def bloom_mask(item: str) -> int:
 
 def compute_bloom(logs: Iterable[Log]) -> int:
     """Return the filter of all these logs."""
-    found = 0
+    items = set[str]()
     for log in logs:
-        found |= bloom_mask(log["address"].lower())
-        for topic in log["topics"]:
-            found |= bloom_mask(topic)
+        items.add(log["address"].lower())
+        items.update(log["topics"])
+    found = 0
+    for item in items:
+        found |= bloom_mask(item)
     return found
 
 
