@@ -61,12 +61,14 @@ class Chain(LaunchChain, Protocol):
         """Return how many blocks nodes accept in one range of logs, as observed so far."""
         ...
 
-    def read_range(self, first: int, last: int, *, addresses: Collection[str] | None = None) -> RangeFacts:
+    def read_range(
+        self, first: int, last: int, *, addresses: Collection[str] | None = None, without: Collection[int] = ()
+    ) -> RangeFacts:
         """Return the transactions of interest in the blocks `first` to `last`.
 
         Reads ranges of logs as long as nodes accept. `addresses` are contracts of the registry, in lower case, to
-        filter by; None is all. Logs of tokens and of their own lockers are always included. Raises
-        NodeUnavailableError, also where the nodes lack the last block.
+        filter by; None is all. Logs of tokens and of their own lockers are always included. The blocks `without` are
+        left out. Raises NodeUnavailableError, also where the nodes lack the last block.
         """
         ...
 

@@ -37,26 +37,33 @@ def read_second(
     )
     if method == "receipts":
         return read_from_receipts(reading, range(first, last + 1), addresses=addresses)
-    found = trusted.read_range(first, last, addresses=addresses)
-    # Blocks that were read in full may hold more than was requested.
-    logged = filter_by_address(found.transactions, addresses, info=trusted.info)
-    reading = replace(reading, transactions=tuple(logged))
     if method == "logs":
-        return reading
+        return replace(reading, transactions=tuple(_read_logs(reading, addresses)))
     headers = _read_linked(reading, first)
+    promises = {number: trusted.may_contain_events(header) for number, header in headers.items()}
+    promising = {number for number, promise in promises.items() if promise}
+    logged = _read_logs(reading, addresses, without=promising)
+    reading = replace(reading, transactions=tuple(logged))
     _check_blocks(logged, headers)
     holding = {facts.block_number for facts in logged}
     if holding and not any(header.logs_bloom for header in headers.values()):
         # The chain leaves its bloom filters empty: a filter that excludes everything proves nothing.
         return reading
-    promises = {number: trusted.may_contain_events(header) for number, header in headers.items()}
     nothing = {number for number, promise in promises.items() if promise is False} - holding
-    # Includes blocks with reported logs that the filter excludes.
-    doubtful = {number for number, promise in promises.items() if promise is not None} - nothing
+    # Reported logs that the filter excludes are doubtful, too.
+    doubtful = promising | {number for number in holding if promises[number] is False}
     # An empty filter may be one that the chain never fills: no proof against rows.
     proven = frozenset(number for number in nothing if headers[number].logs_bloom)
     reading = replace(reading, proven=proven)
     return _replace_by_receipts(reading, [headers[number] for number in sorted(doubtful)], addresses=addresses)
+
+
+def _read_logs(
+    reading: SecondReading, addresses: Collection[str], *, without: Collection[int] = ()
+) -> Sequence[TransactionFacts]:
+    found = reading.chain.read_range(reading.first, reading.last, addresses=addresses, without=without)
+    # Blocks that were read in full may hold more than was requested.
+    return filter_by_address(found.transactions, addresses, info=reading.chain.info)
 
 
 def read_from_receipts(reading: SecondReading, numbers: Iterable[int], *, addresses: Collection[str]) -> SecondReading:

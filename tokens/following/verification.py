@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -79,9 +79,12 @@ def _check(
     while not control.stop.is_set():
         with transaction.atomic():
             chain_lock.lock_exclusive(coverage.chain_id)
-            doubtful = _doubtful(coverage, reading)
+            rows = find_log_rows(coverage, reading.first, reading.last)
+            read_ids = log_ids(reading.transactions)
+            # Blocks with rows that the reading lacks, unless it proves that the block lacks them.
+            doubtful = {number for log, number in rows.items() if log not in read_ids} - reading.proven
             if not doubtful:
-                return _settle(coverage, reading)
+                return _settle(coverage, reading, before=rows, read_ids=read_ids)
         # A response without stored rows is no proof: the receipts of the blocks themselves must show that they hold
         # none.
         try:
@@ -95,17 +98,13 @@ def _check(
     return None
 
 
-def _doubtful(coverage: Coverage, reading: SecondReading) -> set[int]:
-    """Return the blocks with rows that the reading lacks, unless the reading proves that the block lacks them."""
-    read_ids = log_ids(reading.transactions)
-    rows = find_log_rows(coverage, reading.first, reading.last)
-    return {number for log, number in rows.items() if log not in read_ids} - reading.proven
+def _settle(
+    coverage: Coverage, reading: SecondReading, *, before: Mapping[LogId, int], read_ids: Collection[LogId]
+) -> VerifiedRun:
+    """Repair rows, raise an alarm if there was something to repair, and advance the coverage.
 
-
-def _settle(coverage: Coverage, reading: SecondReading) -> VerifiedRun:
-    """Repair rows, raise an alarm if there was something to repair, and advance the coverage."""
-    before = find_log_rows(coverage, reading.first, reading.last)
-    read_ids = log_ids(reading.transactions)
+    `before` are the stored logs of these blocks, `read_ids` those of the reading.
+    """
     foreign = {log.tx_hash for log in before if log not in read_ids}
     if foreign:
         unwinding.unwind_transactions(coverage.chain_id, sorted(foreign))

@@ -59,9 +59,11 @@ class EvmChain:
         """Implement `Chain`."""
         return self.ranges.blocks
 
-    def read_range(self, first: int, last: int, *, addresses: Collection[str] | None = None) -> RangeFacts:
+    def read_range(
+        self, first: int, last: int, *, addresses: Collection[str] | None = None, without: Collection[int] = ()
+    ) -> RangeFacts:
         """Implement `Chain`. Raises NodeUnavailableError."""
-        return self._logs().read_range(first, last, addresses=addresses)
+        return self._logs().read_range(first, last, addresses=addresses, without=without)
 
     def read_blocks(self, headers: Sequence[BlockHeader]) -> RangeFacts:
         """Implement `Chain`. Raises NodeUnavailableError, BlockNotCanonicalError."""

@@ -12,7 +12,8 @@ _NUMBER = re.compile(r"0x(?:0|[1-9a-f][0-9a-f]{0,15})")
 _AMOUNT = re.compile(r"0x(?:0|[1-9a-f][0-9a-f]{0,63})")
 _HASH = re.compile(r"0x[0-9a-f]{64}")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
-_BLOOM = re.compile(r"0x[0-9a-fA-F]{512}")
+# With 0x, as of a block's 2048 bits.
+_BLOOM_DIGITS = 514
 
 
 class MalformedResponseError(RetryableError):
@@ -72,9 +73,15 @@ def _is_address(text: str) -> bool:
 
 def parse_bloom(text: object) -> int:
     """Parse the 2048 bits of a bloom filter. Raises MalformedResponseError."""
-    if not isinstance(text, str) or not _BLOOM.fullmatch(text):
-        raise MalformedResponseError("something else in the place of a bloom filter")
-    return int(text, 16)
+    try:
+        # Faster than a regular expression. `fromhex` skips spaces, so the length is compared on both sides.
+        if isinstance(text, str) and len(text) == _BLOOM_DIGITS and text[:2] == "0x":
+            bloom = bytes.fromhex(text[2:])
+            if 2 * len(bloom) + 2 == _BLOOM_DIGITS:
+                return int.from_bytes(bloom)
+    except ValueError:
+        pass
+    raise MalformedResponseError("something else in the place of a bloom filter")
 
 
 def parse_data(text: object) -> str:

@@ -51,6 +51,7 @@ HALF = [
     {"logsBloom": None},
     {"logsBloom": "0x00"},
     {"logsBloom": "0x" + "0g" * 256},
+    {"logsBloom": "0x" + "00 " * 170 + "00"},
 ]
 
 

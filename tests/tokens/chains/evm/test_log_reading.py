@@ -94,6 +94,12 @@ def test_short_ranges_return_the_same(node, everything, blocks):
     assert all(last - first < blocks for first, last in requested_ranges(node))
 
 
+def test_blocks_left_out_are_not_decoded(node, everything):
+    found = chain(node).read_range(0, HEAD, without={LAUNCHED_IN}).transactions
+    assert found == tuple(facts for facts in everything if facts.block_number != LAUNCHED_IN)
+    assert len(found) < len(everything)
+
+
 def test_blocks_by_their_hashes_return_the_same(node, everything):
     reading = chain(node)
     headers = all_headers(reading)
@@ -113,6 +119,33 @@ def test_a_long_window_returns_the_same(node, everything):
 def test_receipts_return_the_same(node, everything):
     reading = chain(node)
     assert reading.read_receipts(all_headers(reading)).transactions == everything
+
+
+def test_quiet_blocks_share_a_request_for_their_receipts(node):
+    reading = chain(node, batch_size=50)
+    headers = all_headers(reading)
+    quiet = [header for header in headers if not header.logs_bloom]
+    node.received.clear()
+    reading.read_receipts(quiet)
+    # Half of the calls are for the blocks.
+    assert [len(body) for body in node.received] == [50] * (len(quiet) // 25) + [2 * (len(quiet) % 25)]
+
+
+def test_few_full_blocks_share_a_request_for_their_receipts(node):
+    reading = chain(node, batch_size=50)
+    full = [header for header in all_headers(reading) if header.logs_bloom]
+    node.received.clear()
+    reading.read_receipts(full)
+    bits = {hex(header.number): header.logs_bloom.bit_count() for header in full}
+    requests = [
+        [bits[params[0]] for params in (call["params"] for call in body if call["method"] == "eth_getBlockReceipts")]
+        for body in node.received
+        if isinstance(body, list)
+    ]
+    together = [sum(request) for request in requests if len(request) > 1]
+    assert together
+    assert max(together) <= 5 * 2048
+    assert sum(map(len, requests)) == len(full)
 
 
 def test_receipts_one_by_one_return_the_same(node, everything):
@@ -558,6 +591,9 @@ RECEIPTS = {
     "none": lambda receipts: [],
     "texts": lambda receipts: ["0x"],
     "receipts without logs": lambda receipts: [{"status": "0x1"}],
+    "receipts with half a topic": lambda receipts: [
+        receipt | {"logs": alter(topics=["0x12"])(receipt["logs"])} for receipt in receipts
+    ],
     "receipts with a log less": leave_out_a_log,
     "receipts of another block": lambda receipts: [
         receipt | {"logs": alter(blockHash=OTHER)(receipt["logs"])} for receipt in receipts

@@ -2,7 +2,7 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,12 @@ from tokens.chains.errors import LaunchNotFoundError, LogDecodingError, NodeUnav
 from tokens.chains.evm.generations.launch_completion import complete_launches
 from tokens.chains.evm.generations.transaction_decoding import LAYOUTS
 from tokens.chains.evm.headers import block_call, read_header, read_times, require_on_chain
-from tokens.chains.evm.logs.blooms import compute_bloom
+from tokens.chains.evm.logs.blooms import BITS, compute_bloom
 from tokens.chains.evm.logs.log_decoding import decode_logs, own_topics
 from tokens.chains.evm.logs.log_filters import LogFilter, log_filters
 from tokens.chains.evm.logs.log_validation import (
     filter_watched,
+    parse_receipt_logs,
     reported_times,
     validate_block_hashes,
     validate_logs,
@@ -36,8 +37,9 @@ logger = logging.getLogger(__name__)
 RANGE_QUERY_MIN_BLOCKS = 20
 # Maximum consecutive times that a range is shortened after a timeout of all nodes.
 _SHORTER_AT_MOST = 4
-# Blocks of receipts per request; those of one full block may have megabytes.
-_BLOCKS_OF_RECEIPTS = 5
+# Receipts per request, in bits of the blocks' bloom filters: five full blocks, which may have megabytes each, or more
+# blocks with few logs.
+_BITS_OF_RECEIPTS = 5 * BITS
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,9 +50,11 @@ class LogReader:
     rpc: RpcClient
     ranges: RangeSize
 
-    def read_range(self, first: int, last: int, *, addresses: Collection[str] | None = None) -> RangeFacts:
+    def read_range(
+        self, first: int, last: int, *, addresses: Collection[str] | None = None, without: Collection[int] = ()
+    ) -> RangeFacts:
         """Implement `Chain.read_range`."""
-        transactions = self._read_pieces(first, last, filters=log_filters(self.chain, addresses))
+        transactions = self._read_pieces(first, last, filters=log_filters(self.chain, addresses), without=without)
         return RangeFacts(first=first, last=last, transactions=tuple(transactions))
 
     def read_blocks(self, headers: Sequence[BlockHeader]) -> RangeFacts:
@@ -72,15 +76,19 @@ class LogReader:
 
     def read_receipts(self, headers: Sequence[BlockHeader]) -> RangeFacts:
         """Implement `Chain.read_receipts`, for at least one block."""
-        filters = log_filters(self.chain)
         transactions: list[TransactionFacts] = []
-        for start in range(0, len(headers), _BLOCKS_OF_RECEIPTS):
-            logs = self._query_receipts(headers[start : start + _BLOCKS_OF_RECEIPTS])
-            transactions += self._decode(filter_watched(logs, filters))
+        for part in self._split_by_receipts(headers):
+            transactions += self._decode(self._query_receipts(part))
         return RangeFacts(first=headers[0].number, last=headers[-1].number, transactions=tuple(transactions))
 
     def _read_pieces(
-        self, first: int, last: int, *, filters: Sequence[LogFilter], hashes: Mapping[int, str] | None = None
+        self,
+        first: int,
+        last: int,
+        *,
+        filters: Sequence[LogFilter],
+        hashes: Mapping[int, str] | None = None,
+        without: Collection[int] = (),
     ) -> list[TransactionFacts]:
         """Return the transactions of a run of blocks, in ranges as long as nodes accept."""
         transactions: list[TransactionFacts] = []
@@ -100,7 +108,7 @@ class LogReader:
                 self.ranges.shrink(blocks, suggested=result.blocks)
                 continue
             self.ranges.record_range(blocks, logs=len(result))
-            transactions += self._decode(result)
+            transactions += self._decode([log for log in result if int(log["blockNumber"], 16) not in without])
             first, shortened = end + 1, 0
         return transactions
 
@@ -160,16 +168,31 @@ class LogReader:
             require_on_chain(self.rpc, headers)
         return self.rpc.query(calls, parse=parse)
 
+    def _split_by_receipts(self, headers: Sequence[BlockHeader]) -> Iterator[list[BlockHeader]]:
+        """Yield the blocks in parts whose receipts fit into one request, by their number and size."""
+        part: list[BlockHeader] = []
+        bits = 0
+        for header in headers:
+            own = header.logs_bloom.bit_count()
+            # Two calls for each block.
+            if part and (bits + own > _BITS_OF_RECEIPTS or 2 * len(part) >= self.rpc.batch_size):
+                yield part
+                part, bits = [], 0
+            part.append(header)
+            bits += own
+        yield part
+
     def _query_receipts(self, headers: Sequence[BlockHeader]) -> list[Log]:
+        """Return the watched logs of blocks, whose receipts must reproduce their bloom filters."""
+
         def parse(results: list[Any]) -> list[Log]:
             require_results(results)
             logs: list[Log] = []
             for header, block, receipts in zip(headers, results[::2], results[1::2], strict=True):
-                found = _read_receipts(receipts, header)
-                _check_of_block(found, header, block=block)
-                if compute_bloom(found) != header.logs_bloom:
+                told = parse_receipt_logs(receipts)
+                if compute_bloom(told) != header.logs_bloom:
                     raise RetryableError(f"receipts that don't make the bloom filter of block {header.number}")
-                logs += found
+                logs += self._watched(told, header, block=block)
             return logs
 
         calls: list[Call] = []
@@ -183,7 +206,7 @@ class LogReader:
         return [log for header in headers for log in self._query_single_receipts(header)]
 
     def _query_single_receipts(self, header: BlockHeader) -> list[Log]:
-        """Return the logs of a block from the receipts of its transactions one by one."""
+        """Return the watched logs of a block from the receipts of its transactions one by one."""
 
         def read_block(results: list[Any]) -> tuple[dict[str, Any], list[str]]:
             require_results(results)
@@ -191,22 +214,33 @@ class LogReader:
             block = parse_object(results[0], of="a block")
             return block, [parse_hash(entry) for entry in parse_list(block.get("transactions"), of="transactions")]
 
-        def parse(results: list[Any]) -> list[Log]:
+        def parse(results: list[Any]) -> tuple[list[Log], list[Log]]:
             require_results(results)
-            found = _read_receipts(results, header)
-            _check_of_block(found, header, block=block)
-            return found
+            told = parse_receipt_logs(results)
+            return told, self._watched(told, header, block=block)
 
         block, hashes = self.rpc.query([("eth_getBlockByHash", (header.hash, False))], parse=read_block)
         logs: list[Log] = []
+        watched: list[Log] = []
         for start in range(0, len(hashes), self.rpc.batch_size):
-            part = hashes[start : start + self.rpc.batch_size]
-            logs += self.rpc.query([("eth_getTransactionReceipt", (tx_hash,)) for tx_hash in part], parse=parse)
+            calls: list[Call] = [
+                ("eth_getTransactionReceipt", (tx_hash,)) for tx_hash in hashes[start : start + self.rpc.batch_size]
+            ]
+            told, of_interest = self.rpc.query(calls, parse=parse)
+            logs += told
+            watched += of_interest
         if compute_bloom(logs) != header.logs_bloom:
             raise NodeUnavailableError(
                 f"chain {self.chain.chain_id}: receipts that don't make the bloom filter of block {header.number}"
             )
-        return logs
+        return watched
+
+    def _watched(self, logs: Sequence[Log], header: BlockHeader, *, block: object) -> list[Log]:
+        """Return those of a block's logs that the filters match, validated. Raises RetryableError."""
+        watched = filter_watched(logs, log_filters(self.chain))
+        found = validate_logs([(None, watched)], first=header.number, last=header.number)
+        _check_of_block(found, header, block=block)
+        return found
 
     def _decode(self, logs: Sequence[Log]) -> list[TransactionFacts]:
         """Decode validated logs to transactions in chain order; incomplete ones are read in full."""
@@ -266,9 +300,3 @@ def _check_of_block(logs: Sequence[Log], header: BlockHeader, *, block: object) 
         raise RetryableError("another block than the requested one")
     validate_block_hashes(logs, {header.number: header.hash})
     validate_transaction_indexes(logs, parse_object(block, of="a block"))
-
-
-def _read_receipts(receipts: object, header: BlockHeader) -> list[Log]:
-    """Return all logs of a block's receipts. Raises RetryableError where one is malformed."""
-    told = [parse_object(receipt, of="a receipt") for receipt in parse_list(receipts, of="receipts")]
-    return validate_logs([(None, receipt.get("logs")) for receipt in told], first=header.number, last=header.number)

@@ -52,6 +52,21 @@ def validate_logs(answers: Sequence[tuple[LogFilter | None, object]], *, first: 
     return ordered
 
 
+def parse_receipt_logs(receipts: object) -> list[Log]:
+    """Return all logs of receipts. Raises RetryableError where one is malformed.
+
+    Only addresses and topics are validated, which make the block's bloom filter; `validate_logs` does the rest.
+    """
+    known: set[str] = set()
+    found: list[Log] = []
+    for receipt in parse_list(receipts, of="receipts"):
+        for entry in parse_list(parse_object(receipt, of="a receipt").get("logs"), of="logs"):
+            log = parse_object(entry, of="a log")
+            _check_source(log, known=known)
+            found.append(log)
+    return found
+
+
 def validate_block_hashes(logs: Iterable[Log], hashes: Mapping[int, str]) -> None:
     """Raise RetryableError if a log is of another block than the one with this hash at its number."""
     for log in logs:
@@ -89,16 +104,24 @@ def _check_log(log: Mapping[str, Any], *, known: set[str]) -> tuple[int, int]:
     """Validate a log and return its block number and log index. `known` are hashes validated before."""
     if log.get("removed", False) is not False:
         raise MalformedResponseError("a log that was removed")
-    topics = parse_list(log.get("topics"), of="topics")
-    if len(topics) > _MOST_TOPICS:
-        raise MalformedResponseError("more topics than a log has")
-    for text in (log.get("blockHash"), log.get("transactionHash"), *topics):
+    _check_source(log, known=known)
+    for text in (log.get("blockHash"), log.get("transactionHash")):
         if not isinstance(text, str) or text not in known:
             known.add(parse_hash(text))
-    parse_log_address(log.get("address"))
     parse_data(log.get("data"))
     parse_quantity(log.get("transactionIndex"), below=_MOST_LOGS)
     return parse_quantity(log.get("blockNumber")), parse_quantity(log.get("logIndex"), below=_MOST_LOGS)
+
+
+def _check_source(log: Mapping[str, Any], *, known: set[str]) -> None:
+    """Validate the address and topics of a log. `known` are hashes validated before."""
+    topics = parse_list(log.get("topics"), of="topics")
+    if len(topics) > _MOST_TOPICS:
+        raise MalformedResponseError("more topics than a log has")
+    for text in topics:
+        if not isinstance(text, str) or text not in known:
+            known.add(parse_hash(text))
+    parse_log_address(log.get("address"))
 
 
 def _check_order(logs: Sequence[Log]) -> None:
