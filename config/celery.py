@@ -23,7 +23,7 @@ class NamedTaskBeat(Beat):
 
     def init_loader(self) -> None:
         django.setup()
-        self.app.finalize()
+        app.finalize()
 
 
 class LaunchboardCelery(Celery):

@@ -101,4 +101,4 @@ def _metadata(settings: dict[str, Any], problems: list[Problem]) -> dict[str, An
     elif metadata["description"] not in (None, "", description):
         at = "token_settings.metadata.description"
         problems.append((at, "must be the same as token_settings.description where both are given"))
-    return metadata | {"description": description}
+    return {**metadata, "description": description}

@@ -95,14 +95,15 @@ def test_what_has_no_room_is_refused_before_the_chain_is_called(unreachable, own
 def test_trees_are_built_within_the_limit_of_node_slots(launchpad):
     launch_request = bodies.parse_pretoken(pretoken(airdrop=airdrop(30)), request_key=uuid.uuid4().hex).launch_request
     # No tree can be built of no entries: building it raises an error.
-    launch_request = replace(launch_request, airdrop=replace(launch_request.airdrop, entries=()))
+    config = launch_request.config
+    launch_request = replace(launch_request, config=replace(config, airdrop=replace(config.airdrop, entries=())))
     with ExitStack() as taken:
         for _ in range(SLOTS):
             taken.enter_context(node_slot())
         with pytest.raises(NodeSlotTimeoutError):
-            accept.simulate_deployment(launch_request, body={}, partner=None, sender=launch_request.admin)
+            accept.simulate_deployment(launch_request, body={}, partner=None, sender=config.admin)
     with pytest.raises(ValueError, match="needs an entry"):
-        accept.simulate_deployment(launch_request, body={}, partner=None, sender=launch_request.admin)
+        accept.simulate_deployment(launch_request, body={}, partner=None, sender=config.admin)
 
 
 @pytest.mark.parametrize("columns", [{"deleted": True}, {"state": "expired"}])

@@ -85,7 +85,7 @@ def parse_context(text: str | None) -> Json:
     return raw | known
 
 
-def farcaster_fid(context: Json) -> int | None:
+def farcaster_fid(context: Mapping[str, Any]) -> int | None:
     """Return the FID that a context names as the requestor, if its platform is Farcaster."""
     identity = context["id"] or ""
     if (context["platform"] or "").lower() != "farcaster" or not re.fullmatch(r"[0-9]{1,19}", identity, re.ASCII):
