@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib import admin
 from django.contrib.auth.models import Permission, User
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection
@@ -36,6 +37,9 @@ from tokens.installation import installed_chains, installed_signers
 
 # Not Django's flush, which takes a hundred times as long and drops the rows of migrations.
 TransactionTestCase._fixture_teardown = lambda case: restore_template_rows()  # type: ignore[method-assign]
+
+# As config.urls does in the service: a test of an admin page needs no earlier request.
+admin.autodiscover()
 
 # Each client of a test creates the middleware anew, which would read the directories of all static files.
 settings.WHITENOISE_AUTOREFRESH = True

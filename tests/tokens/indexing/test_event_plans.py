@@ -17,9 +17,6 @@ from tokens.models import Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
 
-# Enough for the planner to prefer an index.
-ROWS = 5_000
-
 TOKENS = {
     "admin": "'0x' || lpad(to_hex(n % 500), 40, '0')",
     "locker_address": f"CASE WHEN n % 2 = 0 THEN '{LOCKER_V4}' ELSE '0x' || lpad(to_hex(n), 40, '0') END",
@@ -46,11 +43,11 @@ FACTS = '{"admin": "", "image": "", "metadata": "", "fee_recipients": [], "airdr
 def rows(django_db_setup, django_db_blocker):
     """Create tokens with their launches, events and claims; gone after this module."""
     with django_db_blocker.unblock():
-        make_tokens(TOKENS, {"market_cap": "NULL"}, rows=ROWS)
+        make_tokens(TOKENS, {"market_cap": "NULL"})
         with connection.cursor() as cursor:
             cursor.execute("INSERT INTO tokens_launchfacts SELECT id, %s FROM tokens_token", [FACTS])
-        multiply(TokenEventFactory(arguments={"image": "x"}), EVENTS, rows=ROWS)
-        multiply(FeeClaimFactory(event=TokenEvent.objects.first()), CLAIMS, rows=ROWS)
+        multiply(TokenEventFactory(arguments={"image": "x"}), EVENTS)
+        multiply(FeeClaimFactory(event=TokenEvent.objects.first()), CLAIMS)
         for table in ("tokens_tokenevent", "tokens_feeclaim", "tokens_launchfacts"):
             settle(table)
         yield
