@@ -127,8 +127,9 @@ def _run_ours(node: str, options: argparse.Namespace, name: str, path: str, word
 
 
 def _run_envio(node: str, options: argparse.Namespace) -> Run:
+    envio_peer.generate(f"{node}/stamped/0", last_block=options.blocks - 1)
     _reset(node)
-    costs = envio_peer.run_envio(f"{node}/stamped/0", last_block=options.blocks - 1)
+    costs = envio_peer.run_envio()
     digest = _digest(envio_peer.DATABASE, envio_peer.LAUNCHES_SQL)
     return _finish(node, ENVIO_NAME, costs, digest=digest, changes=None)
 

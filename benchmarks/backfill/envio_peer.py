@@ -10,6 +10,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+import psycopg
+
 from benchmarks.lists import dataset
 from benchmarks.process_costs import Costs, run_measured
 from development.servers import bundled
@@ -26,17 +28,24 @@ _PROJECT = Path(__file__).parent / "envio"
 _DIRECTORY = "envio"
 
 
-def run_envio(url: str, *, last_block: int) -> Costs:
-    """Return Envio's costs from its start until it ends at the last block. Raises ProgramFailedError."""
-    dataset.make_empty(DATABASE)
-    environment = _environment() | {"NODE_URL": url, "LAST_BLOCK": str(last_block)}
+def generate(url: str, *, last_block: int) -> None:
+    """Generate Envio's code for a node and an end, which its configuration names."""
+    environment = {**_environment(), "NODE_URL": url, "LAST_BLOCK": str(last_block)}
     subprocess.run([_program(), "codegen"], cwd=_directory(), env=environment, check=True, stdout=subprocess.DEVNULL)
-    return run_measured(
-        [str(_program()), "start"],
-        directory=_directory(),
-        environment=environment,
-        log=bundled.local_directory() / "log" / "envio.log",
-    )
+
+
+def run_envio() -> Costs:
+    """Return Envio's costs from its start until it has stored the last block. Raises ProgramFailedError."""
+    dataset.make_empty(DATABASE)
+    # One connection: a new one for each look would be a load on PostgreSQL.
+    with dataset.connect(DATABASE) as connection:
+        return run_measured(
+            [str(_program()), "start"],
+            directory=_directory(),
+            environment=_environment(),
+            log=bundled.local_directory() / "log" / "envio.log",
+            done=lambda: _is_ready(connection),
+        )
 
 
 def install() -> None:
@@ -46,6 +55,14 @@ def install() -> None:
         print(f"installing Envio {VERSION} and its Node", flush=True)
         command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
         subprocess.run(command, cwd=_directory(), check=True)
+
+
+def _is_ready(connection: "psycopg.Connection[tuple[object, ...]]") -> bool:
+    """Return whether Envio has stored that its historical sync is complete. It goes on to serve metrics."""
+    try:
+        return connection.execute("SELECT FROM envio_chains WHERE ready_at IS NOT NULL").rowcount > 0
+    except psycopg.errors.UndefinedTable:
+        return False
 
 
 def _environment() -> Mapping[str, str]:

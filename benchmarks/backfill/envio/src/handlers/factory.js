@@ -1,5 +1,5 @@
 // The columns that one TokenCreated fills, as Ponder has them.
-import { Factory } from "generated";
+import { Factory } from "../../generated/index.js";
 Factory.TokenCreated.handler(async ({ event, context }) => {
   const { params, block } = event;
   context.Token.set({
