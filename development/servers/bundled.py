@@ -24,6 +24,7 @@ from config.environment.model import ServerVariables
 from config.environment.variables import BASE_DIR, invalid_value, read_variables
 from development import private_files
 from development.servers.processes import is_locked
+from development.servers.unprivileged import make_home, server_home, server_user
 
 # Sockets' paths have at most 107 bytes on Linux, and 103 on macOS.
 _LONGEST_SOCKET_PATH = 100
@@ -74,9 +75,10 @@ def _refuse_local(error: Exception) -> ImproperlyConfigured:
 def socket_directory() -> Path:
     """Return the directory of both sockets: the same for every process of this installation and this user."""
     local = local_directory()
-    is_short = len(os.fsencode(local / "run" / _POSTGRES_SOCKET)) < _LONGEST_SOCKET_PATH
-    if is_short and _PLAIN_PATH.fullmatch(str(local)):
-        return local / "run"
+    directory = server_home(local) / "run"
+    is_short = len(os.fsencode(directory / _POSTGRES_SOCKET)) < _LONGEST_SOCKET_PATH
+    if is_short and _PLAIN_PATH.fullmatch(str(directory)):
+        return directory
     digest = hashlib.sha256(os.fsencode(local)).hexdigest()[:16]
     # Not TMPDIR, which differs between terminals; `_make_private` rejects a directory that another user has created
     # there.
@@ -118,8 +120,10 @@ def ensure_running(*, durable: bool = True) -> None:
     needed = [name for name, url in (("postgres", given.DATABASE_URL), ("valkey", given.REDIS_URL)) if not url]
     if not needed:
         return
-    _make_private(make_local_directory() / "lock")
-    _make_private(socket_directory())
+    local = make_local_directory()
+    make_home(local)
+    _make_private(local / "lock", os.getuid())
+    _make_private(socket_directory(), server_user())
     for name in needed:
         if name not in _held:
             _held[name] = _open_lock(name, "users")
@@ -204,13 +208,15 @@ def _open_lock(name: str, purpose: str) -> int:
     return os.open(_lock(name, purpose), os.O_RDWR | os.O_CREAT, 0o600)
 
 
-def _make_private(directory: Path) -> None:
-    """Create a directory that no other user can enter: access to the sockets means ownership of the database."""
+def _make_private(directory: Path, owner: int) -> None:
+    """Create a directory that only its owner and root can enter: access to the sockets means access to the data."""
     directory.parent.mkdir(parents=True, exist_ok=True)
     try:
         directory.mkdir(mode=0o700)
     except FileExistsError:
         found = directory.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid not in (os.getuid(), owner):
             raise ImproperlyConfigured(f"{directory} is not a directory of this user: remove it") from None
         directory.chmod(0o700)
+    if owner != os.getuid():
+        os.chown(directory, owner, owner)

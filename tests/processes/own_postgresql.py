@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from development.servers.programs import Postgres
+from development.servers.unprivileged import chown_tree
 
 _START_SECONDS = 60.0
 
@@ -15,7 +16,8 @@ class OwnPostgres:
     """Server on a socket in the test's directory, with an empty database."""
 
     def __init__(self, place: Path) -> None:
-        self._server = Postgres(place / "data", place, durable=True)
+        chown_tree(place)
+        self._server = Postgres(place, place, durable=True)
         self.url = f"postgres://launchboard@{quote(str(place), safe='')}/launchboard"
         self._server.prepare()
         self.start()

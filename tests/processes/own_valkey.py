@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 from development.servers.programs import Valkey
+from development.servers.unprivileged import chown_tree
 from tests.processes.waiting import wait_for
 
 
@@ -12,7 +13,8 @@ class OwnServer:
     """Server on a socket in the test's directory; a durable one keeps its data after a kill."""
 
     def __init__(self, place: Path, *, durable: bool = False) -> None:
-        self._valkey = Valkey(place / "data", place, durable=durable)
+        chown_tree(place)
+        self._valkey = Valkey(place, place, durable=durable)
         self._valkey.prepare()
         self.url = f"unix://{place / 'valkey.sock'}?db=0"
         self.start()

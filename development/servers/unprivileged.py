@@ -1,0 +1,99 @@
+"""Unprivileged user of the servers when root starts them, and places that it can reach (standard library only).
+
+PostgreSQL refuses root, which is usual in containers. Any other user runs the servers itself.
+"""
+
+import hashlib
+import os
+import pwd
+import shutil
+import stat
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+# The user `nobody` on almost every Linux.
+_NOBODY = 65534
+# Parent of the servers' directories if root's project is where no other user can enter, such as /root.
+_REACHABLE = Path("/var/lib/launchboard")
+
+
+def server_user() -> int:
+    """Return the id that the servers run under. initdb looks it up in /etc/passwd."""
+    if os.geteuid() != 0:
+        return os.geteuid()
+    named = [entry.pw_uid for entry in pwd.getpwall() if entry.pw_uid != 0]
+    return named[0] if named and _NOBODY not in named else _NOBODY
+
+
+def popen_options() -> dict[str, Any]:
+    """Return the arguments of Popen for a server. Its working directory is one that every user can enter."""
+    if os.geteuid() != 0:
+        return {}
+    return {"user": server_user(), "group": server_user(), "extra_groups": (), "cwd": "/"}
+
+
+def server_home(local: Path) -> Path:
+    """Return the directory of the servers' data and sockets: `local`, unless they can't reach it."""
+    if _is_reachable(local.parent):
+        return local
+    return _REACHABLE / hashlib.sha256(os.fsencode(local)).hexdigest()[:16]
+
+
+def make_home(local: Path) -> None:
+    """Create the servers' directory, which they may enter; no other user can enter what it contains."""
+    home = server_home(local)
+    home.mkdir(parents=True, exist_ok=True)
+    if os.geteuid() == 0:
+        home.chmod(stat.S_IMODE(home.stat().st_mode) | 0o011)
+
+
+def adopt_data(name: str, local: Path) -> Path:
+    """Return the server's data directory, existing or not, owned by the servers' user.
+
+    Earlier versions kept it in `local` in any case, and gave it to root.
+    """
+    data, earlier = server_home(local) / name, local / name
+    if data != earlier and earlier.exists() and not data.exists():
+        shutil.move(earlier, data)
+    if data.exists():
+        chown_tree(data)
+    return data
+
+
+def reachable_package(package: Path, local: Path) -> Path:
+    """Return the directory of an installed package, or its copy if the servers' user can't reach it."""
+    if _is_reachable(package):
+        return package
+    home = server_home(local)
+    copy = home / f"{package.name}-{version(package.name)}"
+    if not copy.exists():
+        for old in home.glob(f"{package.name}-*"):
+            shutil.rmtree(old)
+        draft = home / f"{package.name}-draft"
+        # With the shared libraries that the wheel has beside the package.
+        for directory in package.parent.glob(f"{package.name}*"):
+            if directory.name in (package.name, f"{package.name}.libs"):
+                shutil.copytree(directory, draft / directory.name, symlinks=True)
+        chown_tree(draft)
+        draft.rename(copy)
+    return copy / package.name
+
+
+def chown_tree(directory: Path) -> None:
+    """Give the directory and its content to the servers' user, unless it has that owner."""
+    owner = server_user()
+    if directory.stat().st_uid == owner:
+        return
+    for parent, _, names in os.walk(directory):
+        for name in names:
+            os.lchown(os.path.join(parent, name), owner, owner)
+        # A directory comes after its files: the next start resumes an interrupted walk.
+        os.lchown(parent, owner, owner)
+
+
+def _is_reachable(directory: Path) -> bool:
+    """Return whether the servers' user can enter the directory, or what exists of the path to it."""
+    return os.geteuid() != 0 or all(
+        path.stat().st_mode & stat.S_IXOTH for path in (directory, *directory.parents) if path.exists()
+    )
