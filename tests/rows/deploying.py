@@ -1,6 +1,7 @@
 """A development chain whose blocks and mempool a test controls, wallets on it, and deployments for it."""
 
 import secrets
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -220,4 +221,6 @@ def ground(
     yield there
     there.drop_all()
     there.rpc("evm_revert", mark)
+    # Its clock went back with the blocks: a transaction would not be stuck yet.
+    there.rpc("evm_setTime", int(time.time()))
     installed_signers.cache_clear()

@@ -38,7 +38,7 @@ class Command(BaseCommand):
             addresses = index_requests.index_transaction(chain_id=chain_id, tx_hash=tx_hash)
         except index_requests.IndexingPostponedError as error:
             tasks.enqueue_retry(error, chain_id=chain_id, tx_hash=tx_hash)
-            when = "not retried" if error.retry_after is None else f"retried in {error.retry_after} s"
+            when = "not retried" if error.retry_after is None else f"retried in {error.retry_after:g} s"
             self.stderr.write(f"{tx_hash} {error}; {when}")
             return False
         except PermanentError as error:
