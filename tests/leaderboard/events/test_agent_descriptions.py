@@ -72,7 +72,7 @@ PARTS = {
     parts=st.lists(st.fixed_dictionaries({}, optional=PARTS), min_size=1, max_size=6),
     data=st.data(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_of_each_part_the_newest_value_counts_in_any_sequence_and_batches(parts, data):
     Agent.objects.all().delete()
     every = [reported.agent(str(second), at=at(second), **part) for second, part in enumerate(parts)]
@@ -139,13 +139,14 @@ def test_a_token_is_the_same_in_any_spelling_and_another_one_on_another_chain():
     assert report(reported.agent("c", agentId="two", token=TOKEN | {"chainId": 1})).added == 1
 
 
-def test_tokens_may_change_hands_within_a_batch():
-    report(reported.agent(token=TOKEN), reported.agent("b", agentId="two", token=OTHER_TOKEN))
-    freed = reported.agent("c", token=None, at=at(1))
-    moved = reported.agent("d", agentId="two", token=TOKEN, at=at(2))
-    taken = reported.agent("e", token=OTHER_TOKEN, at=at(3))
+@pytest.mark.parametrize(("key", "first", "second"), [("fid", 7, 8), ("token", TOKEN, OTHER_TOKEN)])
+def test_fids_and_tokens_may_change_hands_within_a_batch(key, first, second):
+    report(reported.agent(**{key: first}), reported.agent("b", agentId="two", **{key: second}))
+    freed = reported.agent("c", at=at(1), **{key: None})
+    moved = reported.agent("d", agentId="two", at=at(2), **{key: first})
+    taken = reported.agent("e", at=at(3), **{key: second})
     assert report(taken, moved, freed).added == 3
-    assert (described()["token"], described("two")["token"]) == (OTHER_TOKEN, TOKEN)
+    assert (described()[key], described("two")[key]) == (second, first)
 
 
 def test_the_database_leaves_a_token_and_a_run_to_one():

@@ -100,12 +100,6 @@ def test_it_takes_in_a_file_once_whatever_its_name(file, tmp_path):
     assert import_events(other, "--source", "more")[0] == "lines: 7, added: 0, known: 7, skipped: 0\n"
 
 
-def test_it_takes_in_times_of_zones_that_the_database_does_not_know(file):
-    file.write_bytes(lines(reported.agent(), reported.like(at="2026-02-08T11:59:00+23:59")))
-    assert import_events(file) == ("lines: 2, added: 2, known: 0, skipped: 0\n", "")
-    assert Interaction.objects.get().at.isoformat() == "2026-02-07T12:00:00+00:00"
-
-
 def test_a_keys_events_in_a_file_are_as_those_in_calls(file, client):
     headers = {"x-api-key": credentials.issue_key("Agency", scopes=[Scope.AGENTS, Scope.SCORES])}
     key = PartnerKey.objects.get()
@@ -233,13 +227,6 @@ def test_bad_lines_are_skipped_and_reported_where_that_is_wanted(file):
     assert reported_errors.splitlines() == REPORTED_ERRORS
     assert output == "lines: 13, added: 4, known: 0, skipped: 9\n"
     assert sorted(Agent.objects.values_list("agent_id", "fid")) == [("one", None), ("two", 7)]
-
-
-def test_events_about_agents_that_are_not_there_end_it_too(file):
-    file.write_bytes(lines(reported.agent(), *likes(1), reported.run(agentId="other")))
-    output, last = refuse(file)
-    assert output.splitlines() == [REPORTED_ERRORS[6].replace("line 7", "line 3")]
-    assert last.startswith("Invalid lines: 1;") and not Agent.objects.exists()
 
 
 @pytest.mark.parametrize("damage", [lambda whole: whole[:-20], lambda whole: whole[:200] + b"\0" * 40 + whole[240:]])
