@@ -20,7 +20,7 @@ from tests.rows.wash_scenes import NOW as SCENE_NOW
 from tests.rows.wash_scenes import town
 
 NOW = datetime(2026, 2, 7, 3, 50, 49, tzinfo=UTC)
-MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
+SECOND, MINUTE, DAY = timedelta(seconds=1), timedelta(minutes=1), timedelta(days=1)
 FLAGS = ["BURST_TIMING", "SELF_TRADE"]
 
 
@@ -106,17 +106,12 @@ def test_a_day_is_read_with_what_the_current_ranking_of_the_week_holds():
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("computed_at", [NOW, NOW - DAY])
-def test_a_ranking_of_the_week_is_a_prior_for_a_day(computed_at):
+@pytest.mark.parametrize(
+    ("computed_at", "count"), [(NOW, 1), (NOW - DAY, 1), (NOW + SECOND, 0), (NOW - DAY - SECOND, 0)]
+)
+def test_a_ranking_of_the_week_is_a_prior_unless_it_is_later_or_more_than_a_day_older(computed_at, count):
     StandingFactory(snapshot=week(computed_at=computed_at), wash_confidence=0.8)
-    assert len(read().prior) == 1
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("computed_at", [NOW + timedelta(seconds=1), NOW - DAY - timedelta(seconds=1)])
-def test_a_later_ranking_of_the_week_and_an_expired_one_are_no_prior(computed_at):
-    StandingFactory(snapshot=week(computed_at=computed_at), wash_confidence=0.8)
-    assert read().prior == {}
+    assert len(read().prior) == count
 
 
 @pytest.mark.django_db(transaction=True)

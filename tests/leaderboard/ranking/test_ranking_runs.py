@@ -1,7 +1,6 @@
 """Runs of rankings: their agents, their schedule, replacement, and pruning."""
 
 import subprocess
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
@@ -128,21 +127,6 @@ def test_what_is_unknown_is_null():
     standing = Standing.objects.get()
     assert (standing.rank, standing.fid, standing.creator_score, standing.last_active_at) == (None,) * 4
     assert (standing.token_chain_id, standing.token_address) == (None, "")
-
-
-def test_the_same_facts_make_the_same_ranking():
-    for count in range(4):
-        agent = AgentFactory(launched=True)
-        for _ in range(count % 3):
-            RunFactory(agent=agent, finished_at=AT)
-    columns = [field.name for field in Standing._meta.fields if field.name not in ("id", "snapshot")]
-    made = [
-        list(
-            snapshot_building.build_snapshot(Interval.DAY, computed_at=NOW).standings.order_by("rank").values(*columns)
-        )
-        for _ in range(2)
-    ]
-    assert made[0] == made[1] and len(made[0]) == 4
 
 
 def test_a_ranking_takes_the_place_of_the_one_before_and_of_no_other_interval():
@@ -358,34 +342,3 @@ def test_of_old_scores_the_last_one_of_each_account_stays(settings):
     tasks.prune_facts()
     left = SocialScore.objects.order_by("fid", "-score").values_list("fid", "score")
     assert list(left) == [(1, 0.91), (2, 0.95), (3, 0.91), (3, 0.89), (4, 0.1)]
-
-
-def test_a_walk_goes_on_while_rankings_are_made_and_deleted(client, pool):
-    agents = [AgentFactory(launched=True) for _ in range(6)]
-    snapshot_building.build_snapshot(Interval.DAY, computed_at=NOW)
-    over = threading.Event()
-
-    def make_more():
-        made = 0
-        try:
-            while not over.is_set():
-                made += 1
-                snapshot_building.build_snapshot(Interval.DAY, computed_at=NOW + timedelta(minutes=made))
-                pruning.prune_snapshots()
-        finally:
-            connection.close()
-        return made
-
-    making = pool.submit(make_more)
-    try:
-        for _ in range(5):
-            rows, cursor = [], ""
-            while cursor is not None:
-                page = client.get("/api/droid/leaderboard", {"limit": 1, "cursor": cursor}).json()
-                rows, cursor = rows + page["data"], page["cursor"]
-            assert [row["rank"] for row in rows] == [1, 2, 3, 4, 5, 6]
-            assert {row["agentId"] for row in rows} == {agent.agent_id for agent in agents}
-            assert len({row["computedAt"] for row in rows}) == 1
-    finally:
-        over.set()
-    assert making.result() >= 1
