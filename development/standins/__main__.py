@@ -38,7 +38,7 @@ def main() -> None:
         signal.signal(number, _interrupt)
     try:
         with ExitStack() as running:
-            for name, port in _read(sys.argv[1:]).items():
+            for name, port in read_ports(sys.argv[1:]).items():
                 stand_in = running.enter_context(STAND_INS[name](port))
                 print(f"{name}: sample data at {stand_in.url}", flush=True)
             signal.pause()
@@ -48,7 +48,8 @@ def main() -> None:
         sys.exit(f"can't listen: {error.strerror}")
 
 
-def _read(words: list[str]) -> dict[str, int]:
+def read_ports(words: list[str]) -> dict[str, int]:
+    """Return the ports by name for the words NAME=PORT. Exits for any other word."""
     ports = {}
     for word in words:
         name, _, port = word.partition("=")

@@ -38,10 +38,6 @@ def joined(local: Path, **settings: str) -> dict[str, str]:
     return found
 
 
-def test_what_a_killed_run_left_is_not_trusted(local: Path) -> None:
-    assert joined(local) == {"RPC_URLS_31337": "", "CHAINS_FILE": ""}
-
-
 def test_nodes_of_ones_own_come_first(local: Path) -> None:
     with (local / "run.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -2,14 +2,11 @@
 
 import http.client
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 import requests
 
-from config.environment.variables import BASE_DIR
 from development.standins.http_server import CONTROL_PATH, Mode, ReceivedRequest, StandIn, StandInResponse
 
 
@@ -55,26 +52,6 @@ def test_it_refuses_an_invalid_command_and_goes_on_as_before(sample, content):
     assert answer.status_code == 400
     assert "rate_limit" in answer.json()["error"]
     assert get(sample).status_code == 200
-
-
-def start(*words: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "development.standins", *words]
-    return subprocess.run(command, cwd=BASE_DIR, capture_output=True, text=True, timeout=60)
-
-
-@pytest.mark.parametrize("word", ["market", "nobody=8600", "market=port", "market=65536", "--verbose"])
-def test_it_refuses_what_is_no_stand_in_with_a_port(word):
-    ended = start(word)
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr == "expected NAME=PORT, with a name of market, social, issuer, solana\n"
-
-
-@pytest.mark.parametrize("words", [["--help"], ["-h"], ["market=8600", "--help"]])
-def test_it_prints_its_usage(words):
-    ended = start(*words)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.startswith("usage: python -m development.standins NAME=PORT ...\n")
-    assert "market, social, issuer" in ended.stdout
 
 
 def test_it_refuses_what_the_service_does_not_have(sample):

@@ -1,15 +1,11 @@
-"""development/standins/social_server.py: the documented schemas of both providers, and the program that serves them."""
+"""development/standins/social_server.py: the documented schemas of both providers."""
 
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 import requests
 
-from config.environment.variables import BASE_DIR
 from development.standins.social_server import MAX_FIDS, SocialStandIn, is_known
 from tokens.chains.addresses import parse_address
 
@@ -91,34 +87,3 @@ def test_the_hub_returns_the_same_people_by_messages(social):
         addresses = [message["data"]["verificationAddAddressBody"]["address"] for message in verified]
         assert addresses == user["verifications"] + user["verified_addresses"]["sol_addresses"]
     assert hub(social, "userDataByFid", 7).json() == {"messages": [], "nextPageToken": ""}
-
-
-@pytest.mark.parametrize("word", ["social", "social=x", "social=65536", "unheard-of=1"])
-def test_the_program_refuses_what_it_does_not_understand(word):
-    run = subprocess.run(
-        [sys.executable, "-m", "development.standins", word], cwd=BASE_DIR, capture_output=True, text=True
-    )
-    assert (run.returncode, run.stdout) == (1, "")
-    assert run.stderr.startswith("expected NAME=PORT")
-
-
-def test_the_program_reports_that_its_port_is_taken(social):
-    word = f"social={social.url.rpartition(':')[2]}"
-    run = subprocess.run(
-        [sys.executable, "-m", "development.standins", word], cwd=BASE_DIR, capture_output=True, text=True
-    )
-    assert (run.returncode, run.stderr) == (1, "can't listen: Address already in use\n")
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_program_serves_until_a_signal(number):
-    command = [sys.executable, "-m", "development.standins", "social=0"]
-    with subprocess.Popen(command, cwd=BASE_DIR, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
-        try:
-            url = program.stdout.readline().rpartition(" ")[2].strip()
-            assert requests.get(f"{url}/v1/userDataByFid", params={"fid": 1}, timeout=60).status_code == 200
-            program.send_signal(number)
-            assert program.wait(120) == 0
-            assert program.stderr.read() == ""
-        finally:
-            program.kill()
