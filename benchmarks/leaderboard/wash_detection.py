@@ -73,7 +73,9 @@ class Outcome:
 
 def main() -> int:
     """Print all tables; return 1 where a limit is not kept."""
-    options = _parse_arguments()
+    parser = arguments("Measure how well wash is found.", first=51, last=100)
+    parser.add_argument("--quick", action="store_true", help="all detectors on, and no file of results")
+    options = parser.parse_args()
     seeds = range(options.first, options.last + 1)
     tasks = [Task(seed, options.agents, stealth) for stealth in STEALTHS for seed in seeds]
     if not options.quick:
@@ -222,14 +224,14 @@ def _check(by_task: dict[tuple[float, tuple[str, ...]], list[Outcome]]) -> bool:
     return limits.are_kept
 
 
-def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure how well wash is found.")
-    parser.add_argument("--first", type=int, default=51, help="seed")
-    parser.add_argument("--last", type=int, default=100, help="seed")
+def arguments(description: str, *, first: int, last: int) -> argparse.ArgumentParser:
+    """Return a parser of the arguments that say which populations are measured, and by how many processes."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--first", type=int, default=first, help="seed")
+    parser.add_argument("--last", type=int, default=last, help="seed")
     parser.add_argument("--agents", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--quick", action="store_true", help="all detectors on, and no file of results")
-    return parser.parse_args()
+    return parser
 
 
 if __name__ == "__main__":

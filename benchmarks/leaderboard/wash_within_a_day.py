@@ -5,9 +5,8 @@
 The populations are those of `wash_detection`, over a week, of which the last day is judged twice.
 """
 
-import argparse
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from multiprocessing import Pool
 from typing import TypeVar
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from benchmarks import results
 from benchmarks.leaderboard.agent_populations import Population, populate
-from benchmarks.leaderboard.wash_detection import FIRST, FLAGGED, STEALTHS, area_under_curve
+from benchmarks.leaderboard.wash_detection import FIRST, FLAGGED, STEALTHS, Task, area_under_curve, arguments
 from benchmarks.tables import print_table
 from leaderboard.facts.columns import Actions, Int64Array, Interactions, IntervalFacts, PriorFinding, Runs, Trades
 from leaderboard.ranking.scoring import MIN_INTERACTIONS, VERSION, AgentScores, best_first, score_agents
@@ -26,18 +25,9 @@ WAYS = ("the day alone", "with the week")
 Columns = TypeVar("Columns", Runs, Actions, Interactions, Trades)
 
 
-@dataclass(frozen=True)
-class Task:
-    """One population."""
-
-    seed: int
-    agents: int
-    stealth: float
-
-
 def main() -> None:
     """Print and store the table."""
-    options = _parse_arguments()
+    options = arguments("Measure how well wash is found within a day.", first=1, last=50).parse_args()
     seeds = range(options.first, options.last + 1)
     tasks = [Task(seed, options.agents, stealth) for stealth in STEALTHS for seed in seeds]
     with Pool(options.processes) as pool:
@@ -61,7 +51,7 @@ def measure(task: Task) -> dict[str, dict[str, float]]:
     earlier = {
         agent: PriorFinding(float(week.wash_confidence[agent]), week.flags[agent], day.computed_at) for agent in held
     }
-    ways = (score_agents(day), score_agents(replace(day, earlier=earlier)))
+    ways = (score_agents(day), score_agents(replace(day, prior=earlier)))
     return {way: _figures(judgement, population) for way, judgement in zip(WAYS, ways, strict=True)}
 
 
@@ -96,15 +86,6 @@ def _figures(judgement: AgentScores, population: Population) -> dict[str, float]
 
 def _mean(figures: list[dict[str, float]]) -> Mapping[str, float]:
     return {name: round(float(np.mean([one[name] for one in figures])), 4) for name in figures[0]}
-
-
-def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure how well wash is found within a day.")
-    parser.add_argument("--first", type=int, default=1, help="seed")
-    parser.add_argument("--last", type=int, default=50, help="seed")
-    parser.add_argument("--agents", type=int, default=1000)
-    parser.add_argument("--processes", type=int, default=2)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":
