@@ -143,16 +143,7 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
         )
 
     def get_fieldsets(self, request: HttpRequest, obj: Agent | None = None) -> Any:
-        about = (
-            "agent_id",
-            "name",
-            "fid",
-            "creator_fid",
-            "token_chain_id",
-            "token_address",
-            "partner_key",
-            "is_hidden",
-        )
+        about = AgentForm.Meta.fields
         if obj is None:
             return ((None, {"fields": about}),)
         # One tab per interval, since evidence is long.

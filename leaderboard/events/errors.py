@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from config.json_rules import InvalidFieldsError
-
 
 @dataclass(frozen=True, slots=True)
 class EventProblem:
@@ -29,8 +27,3 @@ class ForeignAgentError(InvalidEventsError):
 
 class MissingScoresScopeError(InvalidEventsError):
     """Batch with social scores from a partner key without the scope `scores`."""
-
-
-def problems_at(index: int, error: InvalidFieldsError) -> list[EventProblem]:
-    """Return the problems of a rejected event with its index."""
-    return [EventProblem(index, path, rule) for path, rule in error.problems]

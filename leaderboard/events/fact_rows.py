@@ -14,6 +14,7 @@ from leaderboard.models import Action, Interaction, Run, SocialScore, Trade
 
 Rows = Mapping[type[models.Model], CopyText]
 AgentIds = Mapping[str, int]
+RowBuilder = Callable[[Any, AgentIds, str], CopyText]
 
 _INTERACTION = ("key", "agent_id", "at", "kind", "actor_fid", "cast_key", "message_key", "text_key")
 
@@ -51,50 +52,18 @@ def _interactions(events: Sequence[InteractionEvent], agent_ids: AgentIds, sourc
     return CopyText(_INTERACTION, "".join(lines).encode())
 
 
-def _actions(events: Sequence[ActionEvent], agent_ids: AgentIds, source: str) -> CopyText:
-    return format_copy_rows(
-        {
-            "key": event_hex(source, event.id),
-            "agent_id": agent_ids[event.agent_id],
-            "at": event.at,
-            "kind": event.kind.value,
-            "cast_hash": event.cast_hash,
-            "cast_key": cast_key(event.cast_hash),
-            "text_key": event.text_key,
-        }
-        for event in events
-    )
+def _same_columns(*columns: str, **derived: Callable[[Any], Any]) -> RowBuilder:
+    """Return a builder of rows with the event's attributes of these names, and columns derived from the event."""
 
+    def build(events: Sequence[Any], agent_ids: AgentIds, source: str) -> CopyText:
+        return format_copy_rows(
+            {"key": event_hex(source, event.id), "agent_id": agent_ids[event.agent_id]}
+            | {column: getattr(event, column) for column in columns}
+            | {column: derive(event) for column, derive in derived.items()}
+            for event in events
+        )
 
-def _runs(events: Sequence[RunEvent], agent_ids: AgentIds, source: str) -> CopyText:
-    return format_copy_rows(
-        {
-            "key": event_hex(source, event.id),
-            "agent_id": agent_ids[event.agent_id],
-            "kind": event.kind,
-            "started_at": event.started_at,
-            "finished_at": event.finished_at,
-            "succeeded": event.succeeded,
-            "run_key": run_key(event.id),
-        }
-        for event in events
-    )
-
-
-def _trades(events: Sequence[TradeEvent], agent_ids: AgentIds, source: str) -> CopyText:
-    return format_copy_rows(
-        {
-            "key": event_hex(source, event.id),
-            "agent_id": agent_ids[event.agent_id],
-            "at": event.at,
-            "tx_hash": event.tx_hash,
-            "log_index": event.log_index,
-            "wallet": event.wallet,
-            "is_buy": event.is_buy,
-            "amount": event.amount,
-        }
-        for event in events
-    )
+    return build
 
 
 def _scores(events: Sequence[ScoreEvent], agent_ids: AgentIds, source: str) -> CopyText:
@@ -112,10 +81,16 @@ def _accounts(events: Sequence[ScoreEvent]) -> CopyText:
     )
 
 
-_ROWS: Mapping[type, tuple[type[models.Model], Callable[[Any, AgentIds, str], CopyText]]] = {
+_ROWS: Mapping[type, tuple[type[models.Model], RowBuilder]] = {
     InteractionEvent: (Interaction, _interactions),
-    ActionEvent: (Action, _actions),
-    RunEvent: (Run, _runs),
-    TradeEvent: (Trade, _trades),
+    ActionEvent: (
+        Action,
+        _same_columns("at", "kind", "cast_hash", "text_key", cast_key=lambda event: cast_key(event.cast_hash)),
+    ),
+    RunEvent: (
+        Run,
+        _same_columns("kind", "started_at", "finished_at", "succeeded", run_key=lambda event: run_key(event.id)),
+    ),
+    TradeEvent: (Trade, _same_columns("at", "tx_hash", "log_index", "wallet", "is_buy", "amount")),
     ScoreEvent: (SocialScore, _scores),
 }

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from config.json_rules import FieldRule, InvalidFieldsError, parse_object
 from leaderboard.events import payloads
-from leaderboard.events.errors import EventProblem, InvalidEventsError, problems_at
+from leaderboard.events.errors import EventProblem, InvalidEventsError
 from leaderboard.events.field_rules import latest_accepted_time
 from leaderboard.events.payloads import DescriptionEvent, Event
 
@@ -30,7 +30,7 @@ def parse_request_body(body: Any) -> list[Event]:
         try:
             event = payloads.parse_event(value, latest=latest)
         except InvalidFieldsError as error:
-            event_problems += problems_at(index, error)
+            event_problems += [EventProblem(index, path, rule) for path, rule in error.problems]
             continue
         events.append(event)
         if isinstance(event, DescriptionEvent) and event.wallets:

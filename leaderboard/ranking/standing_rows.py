@@ -1,9 +1,8 @@
 """Rows of a ranking: agents' descriptions with their scores."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db.backends.utils import CursorWrapper
@@ -23,20 +22,19 @@ ORDER BY agent.id
 """
 
 
-@dataclass(frozen=True, slots=True)
-class AgentRow:
-    """Agent and its token as of a ranking; unknown values are None, unknown texts empty."""
+class AgentRow(NamedTuple):
+    """Columns of a standing that describe the agent and its token; unknown values are None, unknown texts empty."""
 
-    id: int
+    agent_id: int
     public_id: str
-    name: str
+    agent_name: str
     fid: int | None
     token_chain_id: int | None
     token_address: str
     token_name: str
     token_symbol: str
     creator_fid: int | None
-    # Whether the agent gets a rank: its token is listed, and operators have not hidden it.
+    # Whether the agent gets a rank: its token is listed, and operators have not hidden it. Not a column.
     is_ranked: bool
 
 
@@ -58,17 +56,9 @@ def build_standing_rows(agents: list[AgentRow], scores: AgentScores, *, snapshot
 
 
 def _described(agent: AgentRow) -> dict[str, Any]:
-    return {
-        "agent_id": agent.id,
-        "agent_name": agent.name,
-        "public_id": agent.public_id,
-        "fid": agent.fid,
-        "token_chain_id": agent.token_chain_id,
-        "token_address": agent.token_address,
-        "token_name": agent.token_name,
-        "token_symbol": agent.token_symbol,
-        "creator_fid": agent.creator_fid,
-    }
+    columns = agent._asdict()
+    del columns["is_ranked"]
+    return columns
 
 
 class _StandingColumns:
