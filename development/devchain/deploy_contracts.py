@@ -25,39 +25,39 @@ from development.devchain.node_client import load_artifact
 OWNER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
 # The chain's name for the market-data stand-in, which serves any network.
 MARKET_NETWORK = "development"
-# By nonce; the steps of the dollar's pool use the following nonces.
-_CONTRACTS = (
-    "WrappedNative",
-    "UsdStandIn",
-    "PoolManager",
-    "PositionManager",
-    "Factory",
-    "FeeLocker",
-    "Locker",
-    "Vault",
-    "Airdrop",
-    "DevBuy",
-    "StaticHook",
-    "DynamicHook",
-    "MevModule",
-    "BatchLauncher",
-)
+# Field of DevelopmentContracts -> artifact, by nonce; the steps of the dollar's pool use the following nonces.
+_CONTRACTS = {
+    "wrapped_native": "WrappedNative",
+    "usd": "UsdStandIn",
+    "pool_manager": "PoolManager",
+    "position_manager": "PositionManager",
+    "factory": "Factory",
+    "fee_locker": "FeeLocker",
+    "locker": "Locker",
+    "vault": "Vault",
+    "airdrop": "Airdrop",
+    "dev_buy": "DevBuy",
+    "static_hook": "StaticHook",
+    "dynamic_hook": "DynamicHook",
+    "mev_module": "MevModule",
+    "batch_launcher": "BatchLauncher",
+}
 _DOLLAR_POOL_STEPS = 4
 # After those steps. New contracts go to the end: the others keep their addresses, and older chains get the new ones.
-_LATER_CONTRACTS = ("Presale", "PresaleAllowlist")
-# Contract name -> its role in the registry, and its data layout if launches use the contract.
-_ROLES = {
-    "Factory": ("factory", "v4"),
-    "Locker": ("locker", "preferences"),
-    "FeeLocker": ("fee_locker", None),
-    "Vault": ("vault", "v4"),
-    "Airdrop": ("airdrop", "v4"),
-    "DevBuy": ("dev_buy", "v4"),
-    "StaticHook": ("static_hook", "wrapped"),
-    "DynamicHook": ("dynamic_hook", "wrapped"),
-    "MevModule": ("mev_module", "descending"),
-    "Presale": ("presale", "v4"),
-    "PresaleAllowlist": ("presale_allowlist", "v4"),
+_LATER_CONTRACTS = {"presale": "Presale", "presale_allowlist": "PresaleAllowlist"}
+# Role in the registry, which is also the field -> its data layout if launches use the contract.
+_LAYOUTS = {
+    "factory": "v4",
+    "locker": "preferences",
+    "fee_locker": None,
+    "vault": "v4",
+    "airdrop": "v4",
+    "dev_buy": "v4",
+    "static_hook": "wrapped",
+    "dynamic_hook": "wrapped",
+    "mev_module": "descending",
+    "presale": "v4",
+    "presale_allowlist": "v4",
 }
 # 0.05 % and its usual spacing: the pool in which dev buys exchange native currency for the dollar.
 _DOLLAR_POOL_FEE, _DOLLAR_POOL_SPACING = 500, 10
@@ -140,16 +140,17 @@ def deploy_contracts(rpc_url: str, *, chains_file: Path) -> DevelopmentContracts
 def locate_contracts(rpc_url: str) -> DevelopmentContracts:
     """Return the contracts of `deploy_contracts`. Raises NotDeployedError if one is missing."""
     web3 = node_client.connect(rpc_url)
-    for name, address in _addresses().items():
+    artifacts = _CONTRACTS | _LATER_CONTRACTS
+    for field, address in _addresses().items():
         if not web3.eth.get_code(Web3.to_checksum_address(address)):
-            raise NotDeployedError(f"no {name} at {address}")
+            raise NotDeployedError(f"no {artifacts[field]} at {address}")
     return _describe(rpc_url, web3.eth.chain_id)
 
 
 def _addresses() -> dict[str, str]:
     later = len(_CONTRACTS) + _DOLLAR_POOL_STEPS
     nonces = [*enumerate(_CONTRACTS), *enumerate(_LATER_CONTRACTS, start=later)]
-    return {name: _created_address(nonce) for nonce, name in nonces}
+    return {field: _created_address(nonce) for nonce, field in nonces}
 
 
 def _created_address(nonce: int) -> str:
@@ -159,27 +160,7 @@ def _created_address(nonce: int) -> str:
 
 
 def _describe(rpc_url: str, chain_id: int) -> DevelopmentContracts:
-    at = _addresses()
-    return DevelopmentContracts(
-        rpc_url=rpc_url,
-        chain_id=chain_id,
-        wrapped_native=at["WrappedNative"],
-        usd=at["UsdStandIn"],
-        pool_manager=at["PoolManager"],
-        position_manager=at["PositionManager"],
-        factory=at["Factory"],
-        fee_locker=at["FeeLocker"],
-        locker=at["Locker"],
-        vault=at["Vault"],
-        airdrop=at["Airdrop"],
-        dev_buy=at["DevBuy"],
-        static_hook=at["StaticHook"],
-        dynamic_hook=at["DynamicHook"],
-        mev_module=at["MevModule"],
-        batch_launcher=at["BatchLauncher"],
-        presale=at["Presale"],
-        presale_allowlist=at["PresaleAllowlist"],
-    )
+    return DevelopmentContracts(rpc_url=rpc_url, chain_id=chain_id, **_addresses())
 
 
 def _steps(at: DevelopmentContracts) -> list[_ContractCall]:
@@ -207,7 +188,7 @@ def _steps(at: DevelopmentContracts) -> list[_ContractCall]:
             _ContractCall(to=None, data=load_artifact(name).bytecode + encode(*arguments.get(name, ([], []))).hex())
             for name in names
         ]
-        for names in (_CONTRACTS, _LATER_CONTRACTS)
+        for names in (_CONTRACTS.values(), _LATER_CONTRACTS.values())
     )
     return first + _dollar_pool(at) + later + _presale(at)
 
@@ -246,9 +227,9 @@ def _write(chains_file: Path, at: DevelopmentContracts) -> None:
     """Replace the file atomically, because the service may read it at any moment."""
     addresses = _addresses()
     contracts = [
-        f'  {{ role = "{role}", generation = "v4", address = "{addresses[name]}"'
+        f'  {{ role = "{role}", generation = "v4", address = "{addresses[role]}"'
         + (f', deploy = "{layout}" }},' if layout else " },")
-        for name, (role, layout) in _ROLES.items()
+        for role, layout in _LAYOUTS.items()
     ]
     lines = [
         "# Written by development.devchain.deploy_contracts; changes are lost.",
