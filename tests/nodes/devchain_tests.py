@@ -10,7 +10,7 @@ from eth_utils.abi import event_abi_to_log_topic
 from eth_utils.crypto import keccak
 from web3.contract import Contract
 from web3.exceptions import ContractCustomError
-from web3.types import TxReceipt
+from web3.types import RPCEndpoint, TxReceipt
 
 from development.devchain import node_client
 from development.devchain.deploy_contracts import DevelopmentContracts
@@ -20,6 +20,8 @@ from development.devchain.node_client import load_artifact
 # Accounts 1 and 2 of the node.
 SENDER = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
+# Account 3, which owns nothing.
+STRANGER = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
 
 _CONTRACTS = (
     "Token",
@@ -66,6 +68,13 @@ def events_of(deployment: DevelopmentContracts, receipt: TxReceipt) -> list[tupl
         decoded = web3.eth.contract(abi=[abi]).events[abi["name"]]().process_log(log)
         events.append((abi["name"], dict(decoded["args"])))
     return events
+
+
+def let_pass(deployment: DevelopmentContracts, seconds: int) -> None:
+    """Move the clock of the node forward, by a block."""
+    provider = node_client.connect(deployment.rpc_url).provider
+    provider.make_request(RPCEndpoint("evm_increaseTime"), [seconds])
+    provider.make_request(RPCEndpoint("evm_mine"), [])
 
 
 @contextmanager

@@ -1,14 +1,12 @@
 """Launched tokens on the development chain: changes by admins, fees and claims."""
 
 import os
-from collections.abc import Iterator
 
 import pytest
-from web3.types import RPCEndpoint
 
-from development.devchain import anvil, node_client
+from development.devchain import node_client
 from development.devchain.airdrop_tree import merkle_proof
-from development.devchain.deploy_contracts import OWNER, DevelopmentContracts, deploy_contracts
+from development.devchain.deploy_contracts import OWNER, DevelopmentContracts
 from development.devchain.launch_transactions import (
     DAY,
     TOKEN_SUPPLY,
@@ -17,22 +15,7 @@ from development.devchain.launch_transactions import (
     DevVaultShare,
     Recipient,
 )
-from tests.nodes.devchain_tests import OTHER, SENDER, events_of, launch_token, refused, token_at
-
-# The node's account 3, which owns nothing here.
-STRANGER = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
-
-
-@pytest.fixture(scope="module")
-def own_contracts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevelopmentContracts]:
-    """Deploy contracts on a separate node, so that tests may move its clock."""
-    with anvil.run_anvil() as url:
-        yield deploy_contracts(url, chains_file=tmp_path_factory.mktemp("moving") / "chains.toml")
-
-
-def let_pass(deployment: DevelopmentContracts, seconds: int) -> None:
-    node_client.connect(deployment.rpc_url).provider.make_request(RPCEndpoint("evm_increaseTime"), [seconds])
-    node_client.connect(deployment.rpc_url).provider.make_request(RPCEndpoint("evm_mine"), [])
+from tests.nodes.devchain_tests import OTHER, SENDER, STRANGER, events_of, launch_token, let_pass, refused, token_at
 
 
 def test_only_its_admin_changes_a_token(deployment: DevelopmentContracts) -> None:

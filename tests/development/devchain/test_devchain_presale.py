@@ -1,7 +1,6 @@
 """Presales on the development chain: permissions and times of start, purchase, refund, end and claim."""
 
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,12 +9,11 @@ from eth_utils.abi import collapse_if_tuple
 from eth_utils.crypto import keccak
 from web3.contract import Contract
 from web3.exceptions import ContractCustomError
-from web3.types import RPCEndpoint
 
-from development.devchain import anvil, node_client
+from development.devchain import node_client
 from development.devchain.airdrop_tree import merkle_proof, merkle_root
 from development.devchain.anvil import DEPLOYER
-from development.devchain.deploy_contracts import OWNER, DevelopmentContracts, deploy_contracts
+from development.devchain.deploy_contracts import OWNER, DevelopmentContracts
 from development.devchain.launch_transactions import (
     DAY,
     TOKEN_SUPPLY,
@@ -25,30 +23,17 @@ from development.devchain.launch_transactions import (
     deployment_config,
 )
 from development.devchain.node_client import load_artifact
-from tests.nodes.devchain_tests import OTHER, SENDER, events_of, refused, token_at
+from tests.nodes.devchain_tests import OTHER, SENDER, STRANGER, events_of, let_pass, refused, token_at
 from tokens.chains.abi import codec
 
-STRANGER = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
 ETHER = 10**18
 HOUR = 3_600
 ACTIVE, MAXIMUM_HIT, FAILED, CLAIMABLE = 1, 3, 4, 5
 
 
-@pytest.fixture(scope="module")
-def own_contracts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevelopmentContracts]:
-    """Deploy contracts on a separate node, so that tests may move its clock."""
-    with anvil.run_anvil() as url:
-        yield deploy_contracts(url, chains_file=tmp_path_factory.mktemp("presale") / "chains.toml")
-
-
 @pytest.fixture
 def presale(own_contracts: DevelopmentContracts) -> Contract:
     return node_client.bind_contract(own_contracts.rpc_url, "Presale", own_contracts.presale)
-
-
-def let_pass(deployment: DevelopmentContracts, seconds: int) -> None:
-    node_client.connect(deployment.rpc_url).provider.make_request(RPCEndpoint("evm_increaseTime"), [seconds])
-    node_client.connect(deployment.rpc_url).provider.make_request(RPCEndpoint("evm_mine"), [])
 
 
 def configuration(
