@@ -235,20 +235,6 @@ def test_a_walk_in_circles_ends(farcaster, agent, following, trouble):
     assert len(farcaster.received) <= 3
 
 
-def test_the_same_page_under_ever_new_tokens_ends(farcaster, agent):
-    farcaster.hub.casts.append(Cast(FID, ago(minutes=1)))
-    requested_before = []
-
-    def repeat(requested, body):
-        requested_before.append(requested)
-        return {**body, "messages": body["messages"] or [{}], "nextPageToken": f"more {len(requested_before)}"}
-
-    farcaster.hub.answer = lambda path, query, answer=farcaster.hub.answer: answer(path, {**query, "pageToken": "0"})
-    farcaster.change = repeat
-    pull_casts()
-    assert (HubCursor.objects.get().last_error, len(farcaster.received)) == ("the same page twice", 2)
-
-
 def test_a_walk_without_an_end_holds_no_agent_up_for_long(farcaster, agent, settings):
     settings.SOCIAL_TIMEOUT_SECONDS = 0.1
     farcaster.hub.longest_page = 1

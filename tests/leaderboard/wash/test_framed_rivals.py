@@ -1,25 +1,13 @@
 """Framed rivals: a partner's reports on its own agents accuse no agent of another one, whatever owner they name."""
 
-from dataclasses import replace
-
-import numpy as np
 import pytest
 
-from leaderboard.ranking.scoring import score_agents
+from tests.leaderboard.wash.test_framed_baselines import judged_as_reported_by
 from tests.rows.wash_scenes import WashScene, town
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 RIVAL_FID = 600_000_011
-
-
-def judged_as_reported_by(scene, *, strangers):
-    """Return the judgements where the scene's last agents have another reporter, and where all have the same."""
-    facts = scene.facts()
-    reporters = np.repeat([7, 9], [len(scene.agents) - strangers, strangers])
-    return score_agents(replace(facts, reporters=reporters)), score_agents(
-        replace(facts, reporters=np.full(len(reporters), 7))
-    )
 
 
 def loved(scene: WashScene) -> tuple[int, list[int]]:
@@ -39,7 +27,7 @@ def test_fans_who_are_reported_as_anothers_agents_or_creators_close_no_ring_arou
     for fan in fans:
         made_up = scene.agent(**{claim: fan}, casts=5)
         scene.like(made_up, scene.person(RIVAL_FID), times=3)
-    apart, together = judged_as_reported_by(scene, strangers=len(fans))
+    apart, together = judged_as_reported_by(scene.facts(), strangers=len(fans))
     assert "RECIPROCAL_RING" in together.flags[rival]
     assert apart.wash_confidence[rival] < 0.1
     assert "RECIPROCAL_RING" not in apart.evidence.get(rival, {})
@@ -52,7 +40,7 @@ def test_fans_who_are_reported_to_come_back_to_others_agents_make_no_ring_of_the
     for agent in made_up:
         for fan in fans:
             scene.like(agent, fan, times=4)
-    apart, together = judged_as_reported_by(scene, strangers=len(made_up))
+    apart, together = judged_as_reported_by(scene.facts(), strangers=len(made_up))
     assert "RECIPROCAL_RING" in together.flags[rival]
     assert apart.wash_confidence[rival] < 0.1
     assert "RECIPROCAL_RING" not in apart.evidence.get(rival, {})
@@ -67,34 +55,34 @@ def test_a_ring_among_one_partners_agents_is_found_beside_anothers():
         for fid in fids:
             if fid != own:
                 scene.like(agent, scene.person(fid), times=15)
-    apart, together = judged_as_reported_by(scene, strangers=len(agents))
+    apart, together = judged_as_reported_by(scene.facts(), strangers=len(agents))
     assert all("RECIPROCAL_RING" in apart.flags[agent] for agent in agents)
     assert apart.evidence[agents[0]]["RECIPROCAL_RING"] == together.evidence[agents[0]]["RECIPROCAL_RING"]
+
+
+def greeted(scene: WashScene) -> int:
+    """Add an agent of which half of all replies are "gm"; return it."""
+    agent = scene.agent()
+    for number in range(60):
+        fan = scene.person(5_000_011 + 70_001 * agent + 1013 * number)
+        scene.like(agent, fan, text=1 if number % 2 else 1_000 * agent + number + 2)
+    return agent
 
 
 @pytest.mark.parametrize("many", [1, 500])
 def test_a_crowd_that_says_other_things_to_others_agents_does_not_make_a_custom_look_copied(many):
     scene = town()
-    greeted = [scene.agent() for _ in range(4)]
-    for agent in greeted:
-        for number in range(60):
-            # Half of all replies are "gm".
-            fan = scene.person(5_000_011 + 70_001 * agent + 1013 * number)
-            scene.like(agent, fan, text=1 if number % 2 else 1_000 * agent + number + 2)
+    agents = [greeted(scene) for _ in range(4)]
     loud = [scene.agent(casts=1) for _ in range(many)]
     for number in range(5_000):
         scene.like(loud[number % many], scene.person(8_000_009 + 7 * number), text=1_000_000 + number)
-    apart, _ = judged_as_reported_by(scene, strangers=many)
-    for agent in greeted:
+    apart, _ = judged_as_reported_by(scene.facts(), strangers=many)
+    for agent in agents:
         assert "DUPLICATE_TEXT" not in apart.evidence.get(agent, {})
 
 
 def test_a_text_sent_to_a_small_partners_agent_is_custom_where_it_is_among_another_ones():
     scene = town()
-    for _ in range(4):
-        agent = scene.agent()
-        for number in range(60):
-            fan = scene.person(5_000_011 + 70_001 * agent + 1013 * number)
-            scene.like(agent, fan, text=1 if number % 2 else 1_000 * agent + number + 2)
-    apart, _ = judged_as_reported_by(scene, strangers=1)
+    *_, agent = [greeted(scene) for _ in range(4)]
+    apart, _ = judged_as_reported_by(scene.facts(), strangers=1)
     assert "DUPLICATE_TEXT" not in apart.evidence.get(agent, {})
