@@ -1,8 +1,6 @@
 """Lock-out of a name at an address after wrong passwords."""
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -17,9 +15,7 @@ from django.utils import timezone
 
 from accounts import tasks
 from accounts.operators import lockout
-from config.environment.variables import BASE_DIR
-from tests.config.api.test_limits_served import answers
-from tests.processes.waiting import wait_for
+from tests.processes.service_processes import web_service
 
 LOGIN, LIST = "/admin/login/", "/admin/accounts/partnerkey/"
 PASSWORD = "correct horse battery staple"
@@ -130,20 +126,9 @@ def test_sessions_that_are_over_are_pruned(client, operator):
 @pytest.fixture
 def served(service_environment: dict[str, str], unused_port: int) -> Iterator[str]:
     """Run the service behind one proxy, with two processes, and return its address."""
-    command = [sys.executable, "-m", "granian", "--interface", "wsgi", "config.wsgi:application"]
-    changes = {"TRUSTED_PROXIES": "1", "LOGIN_FAILURE_LIMIT": "3", "ALLOWED_HOSTS": "*"}
-    process = subprocess.Popen(
-        [*command, "--port", str(unused_port), "--workers", "2", "--blocking-threads", "2", "--log-level", "warning"]
-        + ["--workers-kill-timeout", "2s"],
-        cwd=BASE_DIR,
-        env=service_environment | changes,
-    )
-    try:
-        wait_for(lambda: answers(unused_port))
-        yield f"http://127.0.0.1:{unused_port}"
-    finally:
-        process.terminate()
-        process.wait(timeout=120)
+    changes = {"TRUSTED_PROXIES": "1", "LOGIN_FAILURE_LIMIT": "3"}
+    with web_service(service_environment | changes, unused_port) as url:
+        yield url
 
 
 def log_in(served: str, password: str, forwarded: str) -> tuple[requests.Response, requests.Session]:

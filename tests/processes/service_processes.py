@@ -12,8 +12,10 @@ from pathlib import Path
 
 import psutil
 
+from config.environment.server_urls import is_web_server_up
 from config.environment.variables import BASE_DIR
 from development.servers.processes import die_with_parent
+from tests.processes.waiting import wait_for
 
 HOST = "127.0.0.1"
 
@@ -62,6 +64,14 @@ def service(name: str, environment: Mapping[str, str]) -> Iterator[Service]:
         yield running
     finally:
         running.kill()
+
+
+@contextmanager
+def web_service(environment: Mapping[str, str], port: int) -> Iterator[str]:
+    """Run the web server on this port, for requests to any host, and return its URL once it responds."""
+    with service("web", dict(environment) | {"PORT": str(port), "ALLOWED_HOSTS": "*"}):
+        wait_for(lambda: is_web_server_up(HOST, port))
+        yield f"http://{HOST}:{port}"
 
 
 def line(name: str) -> str:

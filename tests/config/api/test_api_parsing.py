@@ -1,13 +1,9 @@
 """Parsing of request bodies and rendering of responses."""
 
 import datetime
-import http.client
 import io
-import socket
-import subprocess
 import sys
 from decimal import Decimal
-from pathlib import Path
 
 import orjson
 import pytest
@@ -20,7 +16,6 @@ from config.api.parsing import LimitedJSONParser, parse_json_body
 from config.api.rendering import render_json
 from config.api.routing import endpoint
 from config.edge.chunked_bodies import add_content_length
-from tests.processes.waiting import wait_for
 
 pytestmark = pytest.mark.urls(__name__)
 
@@ -243,48 +238,6 @@ def test_it_does_not_wait_for_a_body_that_has_no_end():
 
 def report_length(environ, start_response):
     return [f"{environ.get('CONTENT_LENGTH')} ".encode(), environ["wsgi.input"].read()]
-
-
-@pytest.fixture(scope="module")
-def served():
-    """Run a real server for this module's addresses and return its port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "granian",
-        "--interface",
-        "wsgi",
-        "--port",
-        str(port),
-        "tests.processes.served_echo:application",
-    ]
-    process = subprocess.Popen(command, cwd=Path(__file__).parents[3])
-
-    def answers():
-        with socket.socket() as client:
-            return client.connect_ex(("127.0.0.1", port)) == 0
-
-    try:
-        wait_for(answers)
-        yield port
-    finally:
-        process.terminate()
-        process.wait(timeout=120)
-
-
-@pytest.mark.parametrize(("length", "status"), [(100, 200), (MEBIBYTE, 200), (MEBIBYTE + 1, 413), (8 * MEBIBYTE, 413)])
-def test_it_reads_and_limits_a_body_without_a_declared_length(served, length, status):
-    connection = http.client.HTTPConnection("127.0.0.1", served, timeout=60)
-    chunks = (string_of(length)[start : start + 65_536] for start in range(0, length, 65_536))
-    connection.request(
-        "POST", "/api/echo", body=chunks, headers={"Content-Type": "application/json"}, encode_chunked=True
-    )
-    response = connection.getresponse()
-    assert response.status == status
-    assert ("got" if status == 200 else "error") in orjson.loads(response.read())
 
 
 def test_it_writes_timestamps_in_utc_with_milliseconds():

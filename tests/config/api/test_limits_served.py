@@ -1,53 +1,32 @@
-"""Rate limits under the production server: shared by its processes, and per client address of the proxy header."""
+"""Limits under the production server: shared by its processes, and per client address of the proxy header."""
 
 import http.client
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPMessage
 
+import orjson
 import pytest
 
-from config.environment.variables import BASE_DIR
-from tests.processes.waiting import wait_for
+from tests.processes.service_processes import HOST, web_service
 
 _LIMIT = 25
 # An address without view and cache: nothing else is counted.
 _ADDRESS = "/api/nothing"
+_MEBIBYTE = 1024 * 1024
 
 
 @pytest.fixture
 def served(service_environment: dict[str, str], unused_port: int) -> Iterator[int]:
     """Run the service behind one proxy, with two processes of four threads, and return its port."""
-    command = [sys.executable, "-m", "granian", "--interface", "wsgi", "config.wsgi:application"]
-    changes = {"RATE_LIMIT_PUBLIC": str(_LIMIT), "TRUSTED_PROXIES": "1", "ALLOWED_HOSTS": "*"}
-    process = subprocess.Popen(
-        [*command, "--port", str(unused_port), "--workers", "2", "--blocking-threads", "4", "--log-level", "warning"]
-        # As in the Procfile: otherwise a worker could delay the end of the server without limit.
-        + ["--workers-kill-timeout", "2s"],
-        cwd=BASE_DIR,
-        env=service_environment | changes,
-    )
-    try:
-        wait_for(lambda: answers(unused_port))
+    with web_service(service_environment | {"RATE_LIMIT_PUBLIC": str(_LIMIT), "TRUSTED_PROXIES": "1"}, unused_port):
         yield unused_port
-    finally:
-        process.terminate()
-        process.wait(timeout=120)
-
-
-def answers(port: int) -> bool:
-    try:
-        return fetch(port, "/healthz")[0] == 200
-    except OSError:
-        return False
 
 
 def fetch(port: int, address: str, *forwarded: str) -> tuple[int, HTTPMessage]:
     """Return status and headers; each text of `forwarded` is sent in its own X-Forwarded-For."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = http.client.HTTPConnection(HOST, port, timeout=60)
     connection.putrequest("GET", address)
     for text in forwarded:
         connection.putheader("X-Forwarded-For", text)
@@ -72,3 +51,16 @@ def test_all_processes_count_together_and_each_caller_separately(served: int) ->
     assert remaining() == _LIMIT - 1
     assert remaining("unknown") == _LIMIT - 2
     assert remaining("127.0.0.1") == _LIMIT - 3
+
+
+def test_it_reads_and_limits_a_body_without_a_declared_length(served: int) -> None:
+    body = b'{"poolAddresses": []}'
+    for length, status in ((len(body), 200), (_MEBIBYTE, 200), (_MEBIBYTE + 1, 413), (8 * _MEBIBYTE, 413)):
+        chunks = (body.ljust(length)[start : start + 65_536] for start in range(0, length, 65_536))
+        connection = http.client.HTTPConnection(HOST, served, timeout=60)
+        path, headers = "/api/tokens/fetch-by-pool-addresses", {"Content-Type": "application/json"}
+        connection.request("POST", path, body=chunks, headers=headers, encode_chunked=True)
+        response = connection.getresponse()
+        assert response.status == status
+        assert ("data" if status == 200 else "error") in orjson.loads(response.read())
+        connection.close()
