@@ -175,24 +175,30 @@ def social(settings: Any) -> Iterator[SocialStandIn]:
     redis_connection.redis_client().delete(social_refresh.CIRCUIT_BREAKER.key)
 
 
-def _forget_market(client: Redis) -> None:
-    """Clear the provider's rate limit and back-off."""
-    for kind in ("market", "shared"):
-        for key in client.scan_iter(f"{redis_connection.PREFIX}{kind}:*"):
+def _delete_keys(client: Redis, *kinds: str) -> None:
+    """Delete the service's keys in Redis that begin with these words."""
+    for kind in kinds:
+        for key in client.scan_iter(f"{redis_connection.PREFIX}{kind}*"):
             client.delete(key)
+
+
+@pytest.fixture
+def no_calls() -> None:
+    """Delete all counters of calls: those of rate limits, and the usage of keys."""
+    _delete_keys(redis_connection.redis_client(), "limit:", "calls")
 
 
 @pytest.fixture
 def market(settings: Any) -> Iterator[MarketStandIn]:
     """Run a stand-in for the free tier of the market-data provider, at a rate limit that never blocks."""
     client = redis_connection.redis_client()
-    _forget_market(client)
+    _delete_keys(client, "market:", "shared:")
     with MarketStandIn() as running:
         settings.MARKET_DATA, settings.MARKET_BASE_URL = True, running.url
         settings.MARKET_API_KEY, settings.MARKET_CATEGORY = "", ""
         settings.MARKET_CALLS_PER_MINUTE = 10_000
         yield running
-    _forget_market(client)
+    _delete_keys(client, "market:", "shared:")
 
 
 @dataclass(frozen=True)
@@ -226,15 +232,6 @@ def queue() -> Iterator[Callable[[], list[Message]]]:
         client.delete(*names)
         yield messages
         client.delete(*names)
-
-
-@pytest.fixture
-def redis_url(settings: Any) -> str:
-    """Return the address of a Redis without entries of other tests."""
-    client = Redis.from_url(settings.REDIS_URL)
-    for name in client.keys("launchboard:edge:*"):
-        client.delete(name)
-    return str(settings.REDIS_URL)
 
 
 @pytest.fixture

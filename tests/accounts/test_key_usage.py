@@ -15,7 +15,7 @@ from accounts import tasks
 from accounts.authentication import PartnerKeyAuthentication
 from accounts.keys import credentials as keys
 from accounts.keys import usage
-from accounts.keys.usage import DayOfCalls, KeyCalls
+from accounts.keys.usage import DayOfCalls
 from accounts.models import KeyUsage, PartnerKey, Scope, UsageBatch
 from config.api.throttling import IndexLimit, PartnerLimit
 from config.api.views import LimitedView
@@ -26,7 +26,7 @@ from tests.processes.waiting import wait_for
 from tests.rows.factories import PartnerKeyFactory
 from tests.tokens.indexing.test_worker_kill import kill, worker
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__)]
+pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__), pytest.mark.usefixtures("no_calls")]
 
 READ, LOOKUP, INDEX = "/api/tokens/authenticated", "/api/get-token-by-address", "/api/tokens/index"
 
@@ -40,23 +40,6 @@ class TwiceView(LimitedView):
 
 
 urlpatterns = [path("api/twice", TwiceView.as_view(), name="twice"), *service_urls]
-
-
-def forget_counts(url):
-    with Redis.from_url(url) as client:
-        for name in client.scan_iter("launchboard:calls*"):
-            client.delete(name)
-        for name in client.scan_iter("launchboard:limit:*"):
-            client.delete(name)
-
-
-@pytest.fixture(autouse=True)
-def counts(settings):
-    """Delete all usage counts."""
-    url = settings.REDIS_URL
-    forget_counts(url)
-    yield
-    forget_counts(url)
 
 
 @pytest.fixture
@@ -256,19 +239,6 @@ def test_it_returns_each_of_a_keys_last_days_and_nothing_of_other_keys():
     assert usage.calls_of_key(key, days=3) == (expected, [("a", 5), ("b", 2)])
 
 
-def test_it_returns_the_busiest_keys_first_and_the_days_of_all():
-    first, second, idle = PartnerKeyFactory(name="First"), PartnerKeyFactory(name="Second"), PartnerKeyFactory()
-    today = timezone.now().date()
-    yesterday = today - timedelta(days=1)
-    KeyUsage.objects.create(partner_key=first, day=today, endpoint="a", calls=5)
-    KeyUsage.objects.create(partner_key=second, day=yesterday, endpoint="a", calls=3)
-    KeyUsage.objects.create(partner_key=second, day=today, endpoint="b", calls=3)
-    KeyUsage.objects.create(partner_key=idle, day=today - timedelta(days=2), endpoint="a", calls=9)
-    days, keys = usage.calls_of_all_keys(days=2)
-    assert days == [DayOfCalls(yesterday, 3), DayOfCalls(today, 8)]
-    assert keys == [KeyCalls(second.pk, "Second", 6), KeyCalls(first.pk, "First", 5)]
-
-
 def test_it_keeps_days_and_batches_as_long_as_it_should(settings):
     settings.KEY_USAGE_DAYS = 2
     key, now = PartnerKeyFactory(), timezone.now()
@@ -281,9 +251,9 @@ def test_it_keeps_days_and_batches_as_long_as_it_should(settings):
     assert UsageBatch.objects.get().name == "new"
 
 
-def test_the_keys_page_shows_its_calls_by_day(admin_client):
+def test_the_keys_page_shows_its_calls_by_day(operator):
     key, today = PartnerKeyFactory(), timezone.now().date()
     KeyUsage.objects.create(partner_key=key, day=today, endpoint="a", calls=4321)
-    page = admin_client.get(f"/admin/accounts/partnerkey/{key.pk}/change/").content.decode()
+    page = operator.get(f"/admin/accounts/partnerkey/{key.pk}/change/").content.decode()
     assert f"<title>{today:%d %b}: 4321</title>" in page
     assert f"<title>{today - timedelta(13):%d %b}: 0</title>" in page

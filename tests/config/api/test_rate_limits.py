@@ -2,9 +2,8 @@
 
 import multiprocessing
 import secrets
-import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from config.redis.rate_limits import CountersUnavailableError, RateLimitResult, hit
+from config.redis.rate_limits import RateLimitResult, hit
 from tests.processes.own_valkey import OwnServer
 from tests.processes.waiting import wait_for
 
@@ -127,50 +126,9 @@ def test_it_lets_exactly_so_many_pass_of_the_calls_of_several_processes(name: st
     assert hit(f"{name}:before", limit=1, seconds=60).remaining == 0
 
 
-def test_it_raises_while_no_server_counts(name: str, settings: Any, unused_port: int) -> None:
-    settings.REDIS_URL = f"redis://127.0.0.1:{unused_port}/0"
-    for _ in range(5):
-        with pytest.raises(CountersUnavailableError):
-            hit(name, limit=1, seconds=60)
-
-
-def test_it_waits_for_a_server_that_hangs_once_and_not_for_each_call(name: str, settings: Any) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        settings.REDIS_URL = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
-        for _ in range(20):
-            with pytest.raises(CountersUnavailableError):
-                hit(name, limit=1, seconds=60)
-        silent.setblocking(False)
-        silent.accept()[0].close()
-        with pytest.raises(BlockingIOError):
-            silent.accept()
-
-
-def test_it_counts_again_when_the_server_is_back(name: str, own_server: OwnServer) -> None:
-    assert hit(name, limit=9, seconds=60).remaining == 8
-    own_server.stop()
-    with pytest.raises(CountersUnavailableError):
-        hit(name, limit=9, seconds=60)
-    own_server.start()
-
-    # A restarted server has neither counters nor the script.
-    assert wait_for(counted(name)).remaining == 8
-    assert hit(name, limit=9, seconds=60).remaining == 7
-
-
 def test_it_meets_a_restart_between_two_calls_without_a_gap(name: str, own_server: OwnServer) -> None:
     assert hit(name, limit=9, seconds=60).remaining == 8
     own_server.stop()
     own_server.start()
 
     assert hit(name, limit=9, seconds=60).remaining == 8
-
-
-def counted(name: str) -> Callable[[], RateLimitResult | None]:
-    def remaining_calls() -> RateLimitResult | None:
-        try:
-            return hit(name, limit=9, seconds=60)
-        except CountersUnavailableError:
-            return None
-
-    return remaining_calls

@@ -151,11 +151,12 @@ def test_a_restarted_server_without_the_script_is_called_as_before(own_server: O
     wait_for(run)
 
 
-def test_a_server_that_refuses_opens_the_circuit_breaker_too(redis_url, settings):
+def test_a_server_that_refuses_opens_the_circuit_breaker_too(settings):
     user = f"refused-{os.getpid()}"
-    with Redis.from_url(redis_url) as server:
+    url = settings.REDIS_URL
+    with Redis.from_url(url) as server:
         server.execute_command("ACL", "SETUSER", user, "on", "nopass", "~*", "+client")
-        settings.REDIS_URL = f"{redis_url.replace('unix://', f'unix://{user}@')}&password=any"
+        settings.REDIS_URL = f"{url.replace('unix://', f'unix://{user}@')}&password=any"
         client = redis_client()
         try:
             with pytest.raises(RedisError, match="no permissions"):
