@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 from django.urls import path
 from django.utils import timezone
-from drf_spectacular.generators import SchemaGenerator
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
@@ -46,14 +45,6 @@ def test_it_requires_a_key_where_none_is_sent(client, headers, django_assert_num
     assert answer.headers["WWW-Authenticate"] == 'ApiKey realm="partners", header="x-api-key"'
 
 
-@pytest.mark.parametrize("junk", ["x", "lb_live_" + "a" * 46, "é", "a, b", "x" * 5000])
-def test_it_refuses_junk_without_a_query(client, junk, django_assert_num_queries):
-    with django_assert_num_queries(0):
-        answer = get_with_key(client, junk)
-    assert (answer.status_code, answer.json()) == (401, {"error": "Unauthorized"})
-    assert answer.headers["WWW-Authenticate"].startswith("ApiKey ")
-
-
 def test_it_refuses_unknown_revoked_expired_and_retired_keys_in_the_same_words(client):
     body = credentials.PREFIX + "A" * 40
     refused = [body + credentials.key_checksum(body)]
@@ -69,11 +60,6 @@ def test_it_refuses_unknown_revoked_expired_and_retired_keys_in_the_same_words(c
     answers = [get_with_key(client, text) for text in refused]
     assert [(answer.status_code, answer.json()) for answer in answers] == [(401, {"error": "Unauthorized"})] * 4
     assert {answer.headers["WWW-Authenticate"] for answer in answers} == {'ApiKey realm="partners", header="x-api-key"'}
-
-
-def test_it_refuses_a_key_without_the_scope_and_names_it(client):
-    answer = get_with_key(client, credentials.issue_key("Acme", scopes=[Scope.READ, Scope.DEPLOY]))
-    assert (answer.status_code, answer.json()) == (403, {"error": "This key lacks the scope index"})
 
 
 def test_a_view_that_requires_a_scope_without_authentication_refuses_all_callers(client):
@@ -95,11 +81,3 @@ def test_it_records_that_the_key_was_used(client):
     before = timezone.now()
     get_with_key(client, text)
     assert before <= PartnerKey.objects.get().last_used_at <= timezone.now()
-
-
-def test_the_openapi_description_names_the_header_and_the_scope_where_they_are_needed():
-    described = SchemaGenerator(patterns=urlpatterns).get_schema(request=None, public=True)
-    scheme = described["components"]["securitySchemes"]["partnerKey"]
-    assert (scheme["type"], scheme["in"], scheme["name"]) == ("apiKey", "header", "x-api-key")
-    assert described["paths"]["/api/who"]["get"]["security"] == [{"partnerKey": ["index"]}]
-    assert "security" not in described["paths"]["/api/unguarded"]["get"]

@@ -4,14 +4,13 @@
 """
 
 import dataclasses
-import re
 
 import pytest
 
 from tests.fuzzing import described_calls
 from tests.fuzzing.fuzzed_service import build_service
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 SEEDS, CALLS, ONLY = described_calls.wanted()
 
 
@@ -82,7 +81,6 @@ def failures(fuzzed, description, caplog):
     return failures
 
 
-@pytest.mark.slow
 def test_it_notices_each_fault_of_a_response_and_prints_what_repeats_it(fuzzed, failures):
     service = fuzzed.application
     assert failures(service) == []
@@ -94,28 +92,11 @@ def test_it_notices_each_fault_of_a_response_and_prints_what_repeats_it(fuzzed, 
     assert unnoticed == {}
 
 
-@pytest.mark.slow
 def test_it_notices_callers_that_pass_and_may_not(fuzzed, failures):
     key = fuzzed.headers[described_calls.Level.PARTNER]["x-api-key"]
     assert "who may not pass was not refused with 40" in failures(careless(fuzzed.application, key), calls=1500)[0]
 
 
-def test_other_methods_than_those_described_are_refused(fuzzed, description, client):
-    callers = {"partnerKey": described_calls.Level.PARTNER, "userToken": described_calls.Level.USER}
-    unexpected = []
-    for path, operations in description["paths"].items():
-        names = {name for operation in operations.values() for entry in operation.get("security", []) for name in entry}
-        headers = {}
-        for name in names & set(callers):
-            headers |= fuzzed.headers[callers[name]]
-        for method in {"get", "post", "put", "patch", "delete"} - set(operations):
-            answer = client.generic(method.upper(), re.sub(r"\{\w+\}", "x", path), headers=headers)
-            if answer.status_code != 405 or set(answer.json()) - {"success", "message"} != {"error"}:
-                unexpected.append((method, path, answer.status_code, answer.content))
-    assert unexpected == []
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("number", SEEDS)
 def test_no_answer_is_a_surprise(fuzzed, description, caplog, number):
     # Most calls are refused.
