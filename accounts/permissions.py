@@ -60,6 +60,6 @@ class UserAccess(APIView):
 
 def is_administrator_request(request: Request) -> bool:
     """Return whether a request has an administrator's verified token or session cookie."""
-    if isinstance(request.auth, VerifiedIdentity) and sessions.is_administrator(request.auth):
+    if isinstance(request.auth, VerifiedIdentity) and sessions.find_administrator(request.auth) is not None:
         return True
     return sessions.find_session(request._request) is not None

@@ -1,6 +1,6 @@
 """Admin pages for API administrators and their sessions."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.conf import settings
@@ -26,14 +26,8 @@ from config.operators.admin_pages import (
     hide_actions,
 )
 
-if TYPE_CHECKING:
-    AdministratorModelForm = forms.ModelForm[Administrator]
-else:
-    # Django's own class takes no type parameter at runtime.
-    AdministratorModelForm = forms.ModelForm
 
-
-class AdministratorForm(AdministratorModelForm):
+class AdministratorForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Administrator
         fields = ["name", "issuer", "subject"]

@@ -1,7 +1,5 @@
 """Admin pages for operator accounts, roles and the audit log."""
 
-from typing import TYPE_CHECKING
-
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
@@ -13,12 +11,6 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from config.operators.admin_pages import ReadOnlyAdmin
 
-if TYPE_CHECKING:
-    DjangoUserAdmin = UserAdmin[User]
-else:
-    # Django's own class takes no type parameter at runtime.
-    DjangoUserAdmin = UserAdmin
-
 admin.site.unregister(User)
 admin.site.unregister(Group)
 # django-otp's own pages show secrets, and create devices that their owner has never seen.
@@ -26,7 +18,7 @@ admin.site.unregister(TOTPDevice)
 
 
 @admin.register(User)
-class OperatorAdmin(DjangoUserAdmin, ModelAdmin):
+class OperatorAdmin(UserAdmin, ModelAdmin):  # type: ignore[type-arg]
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm

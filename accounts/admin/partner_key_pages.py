@@ -1,6 +1,6 @@
 """Admin pages for partner keys: issue, edit, rotate and revoke. A key's text is shown once, at its creation."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
@@ -23,13 +23,6 @@ from accounts.models import KeyState, PartnerKey, PartnerKeyQuerySet, PartnerKey
 from config.operators.admin_pages import AdminFilterSet, change_url, confirmation_page, get_row_or_404, hide_actions
 from config.operators.dashboard import Chart
 
-if TYPE_CHECKING:
-    PartnerKeyModelForm = forms.ModelForm[PartnerKey]
-else:
-    # Django's own class takes no type parameter at runtime.
-    PartnerKeyModelForm = forms.ModelForm
-
-
 # Actions hidden per state of the key.
 _HIDDEN_ACTIONS = {KeyState.REVOKED: ("rotate", "revoke"), KeyState.EXPIRED: ("rotate",)}
 _DAYS_SHOWN = 14
@@ -37,7 +30,7 @@ _DAYS_SHOWN = 14
 ShownKey = Any
 
 
-class PartnerKeyForm(PartnerKeyModelForm):
+class PartnerKeyForm(forms.ModelForm):  # type: ignore[type-arg]
     scopes = forms.MultipleChoiceField(
         choices=Scope.choices, widget=UnfoldAdminCheckboxSelectMultipleWidget, initial=[Scope.READ, Scope.INDEX]
     )

@@ -44,13 +44,8 @@ class NewSession:
     expires_at: datetime
 
 
-def is_administrator(identity: VerifiedIdentity) -> bool:
-    """Return whether the identity is listed. A FID counts only with the issuer it is listed with."""
-    return find_administrator(identity) is not None
-
-
 def find_administrator(identity: VerifiedIdentity) -> Administrator | None:
-    """Return the administrator with this identity, or None."""
+    """Return the administrator with this identity, or None. A FID counts only with the issuer it is listed with."""
     return Administrator.objects.filter(issuer=identity.issuer, subject=identity.subject).first()
 
 

@@ -14,7 +14,6 @@ class BadRequestError(APIException):
 
     status_code = status.HTTP_400_BAD_REQUEST
     default_detail = "Bad request"
-    default_code = "bad_request"
 
     def __init__(self, detail: str | None = None, *, field: str | None = None) -> None:
         super().__init__(detail)
@@ -26,7 +25,6 @@ class ConflictError(APIException):
 
     status_code = status.HTTP_409_CONFLICT
     default_detail = "Conflict"
-    default_code = "conflict"
 
 
 class FieldsForbiddenError(PermissionDenied):
@@ -42,7 +40,6 @@ class PayloadTooLargeError(APIException):
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_detail = "Request body is too large"
-    default_code = "payload_too_large"
 
 
 class UpstreamError(APIException):
@@ -61,7 +58,6 @@ class UpstreamFailedError(UpstreamError):
 
     status_code = status.HTTP_502_BAD_GATEWAY
     default_detail = "Upstream answered with an error"
-    default_code = "upstream_failed"
 
 
 class UpstreamUnavailableError(UpstreamError):
@@ -69,7 +65,6 @@ class UpstreamUnavailableError(UpstreamError):
 
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
     default_detail = "Upstream is not available"
-    default_code = "upstream_unavailable"
 
 
 class ServiceUnavailableError(UpstreamError):
@@ -77,7 +72,6 @@ class ServiceUnavailableError(UpstreamError):
 
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
     default_detail = "Service is temporarily unavailable"
-    default_code = "unavailable"
 
 
 class NodeCallsBusyError(UpstreamUnavailableError):
@@ -85,7 +79,6 @@ class NodeCallsBusyError(UpstreamUnavailableError):
 
     wait = 1
     default_detail = "Too many concurrent calls to the chain"
-    default_code = "node_calls_busy"
 
 
 class WritesBusyError(ServiceUnavailableError):
@@ -93,18 +86,15 @@ class WritesBusyError(ServiceUnavailableError):
 
     wait = 1
     default_detail = "Too many concurrent writes"
-    default_code = "writes_busy"
 
 
 class SearchTimedOutError(ServiceUnavailableError):
     """503: a search exceeded its timeout."""
 
     default_detail = "Search timed out"
-    default_code = "search_timed_out"
 
 
 class InternalError(APIException):
     """500: a bug; its cause is not exposed."""
 
     default_detail = "Internal server error"
-    default_code = "internal_error"
