@@ -1,15 +1,12 @@
 """`manage.py issue_partner_key`."""
 
-import os
 import subprocess
 import sys
 from datetime import timedelta
-from urllib.parse import quote
 
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
-from django.db import connection
 from django.utils import timezone
 
 from accounts.keys import credentials
@@ -54,24 +51,9 @@ def test_it_takes_scopes_and_an_expiry(capsys):
     assert before + timedelta(days=30) <= key.expires_at <= timezone.now() + timedelta(days=30)
 
 
-@pytest.mark.django_db(transaction=True)
-def test_the_command_line_prints_only_the_key_on_standard_output():
-    database = connection.settings_dict
-    address = f"{quote(database['HOST'], safe='')}:{database['PORT'] or 5432}/{database['NAME']}"
-    login = f"{quote(database['USER'])}:{quote(database['PASSWORD'])}".removesuffix(":")
-    configured = {
-        "DATABASE_URL": f"postgres://{login}@{address}",
-        "REDIS_URL": settings.REDIS_URL,
-        "SECRET_KEY": settings.SECRET_KEY,
-        "PARTNER_KEY_PEPPER": settings.PARTNER_KEY_PEPPER,
-    }
-    ended = subprocess.run(
-        [sys.executable, "manage.py", "issue_partner_key", "Acme"],
-        cwd=BASE_DIR,
-        env=os.environ | configured,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+def test_the_command_line_prints_only_the_key_on_standard_output(service_environment):
+    environment = service_environment | {"PARTNER_KEY_PEPPER": settings.PARTNER_KEY_PEPPER}
+    command = [sys.executable, "manage.py", "issue_partner_key", "Acme"]
+    ended = subprocess.run(command, cwd=BASE_DIR, env=environment, capture_output=True, text=True, timeout=60)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert credentials.verify_key(ended.stdout.removesuffix("\n")) is not None

@@ -81,19 +81,31 @@ def test_many_callers_at_once_cost_one_fetch(keys, issuer):
     assert len(issuer.received) == 1
 
 
+@pytest.fixture
+def hang(issuer, settings):
+    """Return a function that blocks the issuer's responses until an event is set; a semaphore counts its requests."""
+    settings.IDENTITY_TIMEOUT_SECONDS = 10
+    requests_received, goes_on = Semaphore(0), Event()
+
+    def block(_):
+        requests_received.release()
+        goes_on.wait(30)
+
+    def begin():
+        issuer.refuse = block
+        return requests_received, goes_on
+
+    yield begin
+    goes_on.set()
+
+
 @pytest.mark.parametrize("wanted", [KNOWN, "made-up"])
-def test_an_issuer_that_hangs_holds_some_threads_and_not_all(issuer, wanted):
+def test_an_issuer_that_hangs_holds_some_threads_and_not_all(issuer, hang, wanted):
     sets = [key_set(issuer) for _ in range(SLOTS)]
     if wanted != KNOWN:
         for keys in sets:
             keys.find_key(KNOWN, algorithm="RS256")
-    requests_received, goes_on = Semaphore(0), Event()
-
-    def hang(_):
-        requests_received.release()
-        goes_on.wait(10)
-
-    issuer.refuse = hang
+    requests_received, goes_on = hang()
     with ThreadPoolExecutor(SLOTS) as callers:
         held = [callers.submit(keys.find_key, wanted, algorithm="RS256") for keys in sets]
         try:
@@ -117,21 +129,6 @@ def test_a_key_that_the_issuer_has_added_is_found_at_once(keys, issuer):
     assert keys.find_key(KNOWN, algorithm="RS256") is None
 
 
-@pytest.fixture
-def hanging(issuer, settings):
-    """Block the issuer's responses until the event is set; the semaphore counts its requests."""
-    settings.IDENTITY_TIMEOUT_SECONDS = 10
-    requests_received, goes_on = Semaphore(0), Event()
-
-    def hang(_):
-        requests_received.release()
-        goes_on.wait(30)
-
-    issuer.refuse = hang
-    yield requests_received, goes_on
-    goes_on.set()
-
-
 def test_a_key_that_the_issuer_has_withdrawn_is_trusted_until_its_set_is_old(keys, issuer):
     keys.find_key(KNOWN, algorithm="RS256")
     publish(issuer, rsa_jwk())
@@ -143,11 +140,9 @@ def test_a_key_that_the_issuer_has_withdrawn_is_trusted_until_its_set_is_old(key
     assert keys.find_key("new", algorithm="RS256").key_id == "new"
 
 
-def test_only_the_request_that_refreshes_waits_while_the_keys_are_known(keys, issuer, hanging):
-    issuer.refuse, hang = lambda _: None, issuer.refuse
+def test_only_the_request_that_refreshes_waits_while_the_keys_are_known(keys, issuer, hang):
     keys.find_key(KNOWN, algorithm="RS256")
-    issuer.refuse = hang
-    requests_received, goes_on = hanging
+    requests_received, goes_on = hang()
     advance(keys, REFRESH_SECONDS)
     with ThreadPoolExecutor(9) as callers:
         first = callers.submit(keys.find_key, KNOWN, algorithm="RS256")
@@ -159,11 +154,9 @@ def test_only_the_request_that_refreshes_waits_while_the_keys_are_known(keys, is
     assert len(issuer.received) == 2
 
 
-def test_an_issuer_that_hangs_makes_one_caller_a_minute_wait_for_a_key_that_is_unknown(keys, issuer, hanging, settings):
-    issuer.refuse, hang = lambda _: None, issuer.refuse
+def test_an_issuer_that_hangs_makes_one_caller_a_minute_wait_for_a_key_that_is_unknown(keys, issuer, hang):
     keys.find_key(KNOWN, algorithm="RS256")
-    issuer.refuse = hang
-    requests_received, goes_on = hanging
+    requests_received, goes_on = hang()
     with ThreadPoolExecutor(9) as callers:
         first = callers.submit(keys.find_key, "made-up", algorithm="RS256")
         assert requests_received.acquire(timeout=10)
