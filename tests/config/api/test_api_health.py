@@ -33,14 +33,14 @@ for address in ("/readyz", "/healthz"):
 """
 
 
-def probe_in_a_process(*, database_port, redis_port):
-    """Return [status, body, seconds] of /readyz and /healthz with servers at these loopback ports, and the log."""
+def probe_in_a_process(*, port):
+    """Return [status, body, seconds] of /readyz and /healthz with both servers at this loopback port, and the log."""
     environment = {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "config.settings",
-        "DATABASE_URL": f"postgres://someone:hidden-password@127.0.0.1:{database_port}/nothing",
+        "DATABASE_URL": f"postgres://someone:hidden-password@127.0.0.1:{port}/nothing",
         "SECRET_KEY": "a" * 50,
-        "REDIS_URL": f"redis://127.0.0.1:{redis_port}/0",
+        "REDIS_URL": f"redis://127.0.0.1:{port}/0",
     }
     done = subprocess.run(
         [sys.executable, "-c", PROBE],
@@ -87,19 +87,14 @@ def cache_at(port):
     }
 
 
-def test_it_is_not_ready_while_both_servers_refuse(closed_port):
-    ready, health, log = probe_in_a_process(database_port=closed_port, redis_port=closed_port)
-    assert ready[:2] == [503, {"status": "failed", "database": "failed", "cache": "failed", "migrations": "failed"}]
-    assert health[:2] == [200, {"status": "ok"}]
-    assert "the database failed" in log and "the cache failed" in log
-    assert "hidden-password" not in log
-
-
-def test_it_answers_within_seconds_while_both_servers_hang(silent_port):
-    ready, health, _ = probe_in_a_process(database_port=silent_port, redis_port=silent_port)
+@pytest.mark.parametrize("port", ["closed_port", "silent_port"])
+def test_it_is_not_ready_within_seconds_while_both_servers_refuse_or_hang(port, request):
+    ready, health, log = probe_in_a_process(port=request.getfixturevalue(port))
     assert ready[:2] == [503, {"status": "failed", "database": "failed", "cache": "failed", "migrations": "failed"}]
     assert ready[2] < LONGEST_SECONDS
     assert health[:2] == [200, {"status": "ok"}]
+    assert "the database failed" in log and "the cache failed" in log
+    assert "hidden-password" not in log
 
 
 @pytest.mark.django_db

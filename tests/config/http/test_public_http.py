@@ -179,16 +179,9 @@ def test_it_follows_three_redirects(host, status):
 @pytest.mark.parametrize(
     ("status", "family"),
     [
-        (404, HTTPStatusError),
-        (403, HTTPStatusError),
-        (204, HTTPStatusError),
-        (302, HTTPStatusError),
-    ]
-    + [
-        (429, RateLimitedError),
-        (500, RetryableError),
-        (502, RetryableError),
-        (503, RateLimitedError),
+        *((status, HTTPStatusError) for status in (404, 403, 204, 302)),
+        *((status, RateLimitedError) for status in (429, 503)),
+        *((status, RetryableError) for status in (500, 502)),
     ],
 )
 def test_it_distinguishes_retryable_statuses_from_permanent_ones(host, status, family):
@@ -196,14 +189,10 @@ def test_it_distinguishes_retryable_statuses_from_permanent_ones(host, status, f
         fetch(host.put("/", Page(status=status)))
 
 
-def test_it_waits_for_no_head_that_drips(host):
+@pytest.mark.parametrize("page", [Page(endless_head=True, pause=0.02), Page(body=itertools.repeat(b" "), pause=0.02)])
+def test_it_waits_for_no_head_and_no_body_that_drips(host, page):
     with pytest.raises(ResponseTimeoutError):
-        fetch(host.put("/", Page(endless_head=True, pause=0.02)), timeout=0.3)
-
-
-def test_it_waits_for_no_body_that_drips(host):
-    with pytest.raises(ResponseTimeoutError):
-        fetch(host.put("/", Page(body=itertools.repeat(b" "), pause=0.02)), timeout=0.3)
+        fetch(host.put("/", page), timeout=0.3)
 
 
 def test_its_time_is_for_all_redirects_together(host):
@@ -343,19 +332,13 @@ def test_it_follows_no_redirect_out_of_https(host, tmp_path):
     assert not host.received
 
 
-def test_it_trusts_no_certificate_of_another_host(tmp_path):
+@pytest.mark.parametrize(("name", "is_trusted"), [("other.example", True), ("host.example", False)])
+def test_it_trusts_no_certificate_of_another_host_and_none_that_is_self_signed(tmp_path, name, is_trusted):
     file = certificate(tmp_path, "host.example")
+    trusted = {"authorities": str(file)} if is_trusted else {}
     refused = pytest.raises(NoResponseError, match="SSLCertVerificationError")
     with encrypted_host(file) as (port, got), refused:
-        fetch(f"https://other.example:{port}/a", resolve=lambda *_: [HOST], authorities=str(file))
-    assert got in ([], [b""])
-
-
-def test_it_trusts_no_self_signed_certificate(tmp_path):
-    file = certificate(tmp_path, "host.example")
-    refused = pytest.raises(NoResponseError, match="SSLCertVerificationError")
-    with encrypted_host(file) as (port, got), refused:
-        fetch(f"https://host.example:{port}/a", resolve=lambda *_: [HOST])
+        fetch(f"https://{name}:{port}/a", resolve=lambda *_: [HOST], **trusted)
     assert got in ([], [b""])
 
 

@@ -25,6 +25,7 @@ from config.environment.issuers import read_issuers
 from config.environment.model import Environment
 from config.environment.secret import Secret
 from config.environment.variables import BASE_DIR, read_variables
+from development.servers import bundled
 
 KEY, OTHER_KEY = "5e" * 32, "0x" + "6F" * 32
 CURVE_ORDER = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141"
@@ -337,20 +338,10 @@ def test_it_takes_servers_that_answer(settings: Any) -> None:
 
 
 @pytest.mark.parametrize("place", ["/proc/x", "/etc/passwd", "/dev/null", "~nobodyatall/x", "x" * 300])
-def test_it_refuses_a_local_directory_that_cannot_be_made(place: str) -> None:
-    environment = os.environ | dict.fromkeys(("DATABASE_URL", "REDIS_URL", "SECRET_KEY"), "")
-    done = subprocess.run(
-        [sys.executable, "manage.py", "check"],
-        cwd=BASE_DIR,
-        env=environment | {"LAUNCHBOARD_LOCAL": place},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 1
-    expected = "launchboard: LAUNCHBOARD_LOCAL has a value that can't be used: expected a directory that can be made"
-    assert done.stderr.startswith(expected)
-    assert done.stderr.count("\n") == 1
+def test_it_refuses_a_local_directory_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    monkeypatch.setenv("LAUNCHBOARD_LOCAL", place)
+    with pytest.raises(ImproperlyConfigured, match="^LAUNCHBOARD_LOCAL .* expected a directory that can be made"):
+        bundled.make_local_directory()
 
 
 def as_texts(given: Environment) -> dict[str, str]:
