@@ -47,18 +47,9 @@ def test_a_page_of_another_origin_may_do_nothing_but_read_what_is_public(address
     assert preflight(address, method, origin=origin, headers=headers) == {}
 
 
-@pytest.mark.parametrize(
-    ("address", "method", "headers"),
-    [
-        (POST, "POST", "content-type"),
-        ("/api/tokens/index", "POST", "content-type,x-api-key"),
-        (KEYED, "GET", "x-api-key"),
-        (PUBLIC, "GET", "authorization"),
-        ("/api/pretoken/1", "DELETE", "authorization"),
-    ],
-)
-def test_a_page_of_a_listed_origin_may(address, method, headers):
-    answer = preflight(address, method, origin=LISTED, headers=headers)
+@pytest.mark.parametrize("address", [POST, KEYED, PUBLIC])
+def test_a_page_of_a_listed_origin_may(address):
+    answer = preflight(address, "POST", origin=LISTED, headers="content-type,x-api-key")
     assert answer == {
         "origin": LISTED,
         "methods": "DELETE, GET, HEAD, POST",
