@@ -214,6 +214,16 @@ def get_with_token(client, token, address="/api/who"):
     return client.get(address, headers=bearer(token))
 
 
+# Tokens of other issuers and algorithms, for which no key is fetched.
+WITHOUT_FETCH = (
+    "no algorithm",
+    "an algorithm that is a list",
+    "the public key as a secret",
+    "another issuer",
+    "a megabyte",
+)
+
+
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_it_refuses(client, issuer, untrusted_issuer, attack):
     token = ATTACKS[attack](issuer, untrusted_issuer)
@@ -223,7 +233,7 @@ def test_it_refuses(client, issuer, untrusted_issuer, attack):
     # A bad token is refused also where authentication is optional.
     assert get_with_token(client, token, "/api/anybody").status_code == 401
     assert {received.path for received in issuer.received} <= {"/.well-known/jwks.json", f"/v1/apps/{APP_ID}/jwks.json"}
-    assert len(issuer.received) <= 2
+    assert len(issuer.received) <= (0 if attack in WITHOUT_FETCH else 2)
     assert not untrusted_issuer.received
     assert not Person.objects.exists() and not Identity.objects.exists()
 
@@ -252,16 +262,6 @@ def test_it_refuses_all_callers_if_no_issuer_is_set(client, issuer, settings):
     settings.IDENTITY_ISSUERS = ()
     assert client.get("/api/who", headers=as_user(issuer, 5)).status_code == 401
     assert not issuer.received
-
-
-@pytest.mark.parametrize(
-    "attack",
-    ["no algorithm", "the public key as a secret", "another issuer", "a megabyte", "an algorithm that is a list"],
-)
-def test_it_fetches_nothing_for_a_token_of_another_issuer_or_algorithm(issuer, untrusted_issuer, attack):
-    with pytest.raises(InvalidTokenError):
-        identity.verify_token(ATTACKS[attack](issuer, untrusted_issuer))
-    assert not issuer.received and not untrusted_issuer.received
 
 
 def test_it_logs_nothing_of_a_token(client, issuer, caplog):

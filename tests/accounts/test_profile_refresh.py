@@ -50,9 +50,6 @@ def requested_fids(social):
     return [[int(fid) for fid in received.query["fids"].split(",")] for received in social.received]
 
 
-# Enqueueing.
-
-
 def test_what_is_no_fid_is_not_enqueued():
     social_refresh.enqueue_profiles([0, -1, 2**63])
     social_refresh.enqueue_profiles([])
@@ -79,9 +76,6 @@ def test_a_known_profile_stays_as_it_is():
 def test_the_database_takes_no_nonsense(nonsense):
     with pytest.raises(IntegrityError), transaction.atomic():
         SocialProfileFactory(**nonsense)
-
-
-# Fetching.
 
 
 def test_a_profile_that_is_not_due_is_not_fetched(social):
@@ -155,9 +149,6 @@ def test_a_fid_that_the_provider_no_longer_has_keeps_its_profile(social):
     assert (after.username, after.fetched_at, after.attempts) == (before.username, before.fetched_at, 1)
 
 
-# Outages.
-
-
 @pytest.mark.parametrize(
     ("mode", "backoff"),
     [(Mode.FAIL, 60), (Mode.RATE_LIMIT, 40), (Mode.WRONG_KEY, 600)],
@@ -208,9 +199,6 @@ def test_the_log_has_the_reason_without_the_key(social, settings, caplog):
     assert "s3cret" not in caplog.text
 
 
-# Several at once.
-
-
 @pytest.mark.django_db(transaction=True)
 def test_two_that_enqueue_the_same_people_do_not_deadlock():
     ended = []
@@ -244,9 +232,6 @@ def test_two_that_enqueue_the_same_people_do_not_deadlock():
     assert (ended, set(rows())) == ([None], {5, 9})
 
 
-# The task.
-
-
 def test_the_task_goes_on_while_many_are_due(social):
     SocialProfileFactory.create_batch(250, wanted=True)
     tasks.refresh_social_profiles()
@@ -273,9 +258,6 @@ def test_without_a_provider_nothing_is_fetched_and_that_is_logged_once(social, s
     ]
     assert not social.received
     assert rows()[5].due_at < timezone.now()
-
-
-# Reading.
 
 
 def test_a_profile_that_was_never_fetched_is_not_returned():
@@ -314,9 +296,6 @@ def test_it_returns_people_as_the_records_show_them_in_one_query(django_assert_n
 def test_no_fids_cost_no_query(django_assert_num_queries):
     with django_assert_num_queries(0):
         assert social_refresh.users_by_fid([None, None]) == {}
-
-
-# With the tokens.
 
 
 def test_lists_show_known_people_where_they_are_requested(client, django_assert_num_queries):

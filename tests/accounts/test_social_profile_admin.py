@@ -16,10 +16,6 @@ def shown(client, **parameters):
     return [row.fid for row in answer.context["cl"].result_list]
 
 
-def test_strangers_see_the_login(client):
-    assert "/admin/login/" in client.get(reverse(LIST)).headers["Location"]
-
-
 def test_profiles_are_read_only(operator):
     profile = SocialProfileFactory(fid=5, wanted=True)
     page = reverse("admin:accounts_socialprofile_change", args=[5])

@@ -34,9 +34,6 @@ def provider(request, social, settings):
     return social
 
 
-# Failures.
-
-
 @pytest.mark.parametrize(
     ("mode", "family", "text"),
     [
@@ -109,9 +106,6 @@ def test_it_fetches_no_fid_that_cannot_exist(provider):
     assert not any(str(2**31) in str(received.query) for received in provider.received)
 
 
-# Successful requests.
-
-
 def test_it_returns_whether_a_provider_is_configured(settings):
     settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = "", ""
     assert not social_provider.is_configured()
@@ -144,9 +138,6 @@ def test_both_providers_return_the_same_people(social, settings):
         names = ("username", "display_name", "pfp_url", "bio")
         assert [getattr(profile, name) for name in names] == [getattr(other, name) for name in names]
         assert set(profile.verified_addresses) == set(other.verified_addresses)
-
-
-# Validation.
 
 
 def user(**changes):

@@ -96,9 +96,6 @@ def test_no_other_module_claims_rows_by_itself():
     }
 
 
-# Claims.
-
-
 @each_queue
 def test_a_claimed_row_is_due_again_after_its_lease(queue):
     QUEUES[queue]()
@@ -176,9 +173,6 @@ def test_workers_at_once_share_the_rows_out():
         claimed = [row.pk for part in pool.map(in_another_connection(work), range(4)) for row in part]
     # A worker that finds all rows locked stops early; the holder of the locks has them.
     assert len(claimed) == len(set(claimed)) == 300
-
-
-# Leases.
 
 
 OUTCOMES = {
@@ -280,9 +274,6 @@ def test_a_row_that_ends_its_worker_each_time_is_given_up_and_stays_visible(queu
     assert claim(queue, now) == [other]
 
 
-# States.
-
-
 @each_queue
 def test_every_row_of_a_queue_has_one_state(queue):
     now = timezone.now()
@@ -314,9 +305,6 @@ def test_operators_filter_rows_by_their_state(queue, operator):
     if queue.GIVEN_UP:
         queue.objects.filter(pk=waiting.pk).update(**queue.GIVEN_UP)
         assert (shown("waiting"), shown("given_up")) == ([], [waiting])
-
-
-# Metrics.
 
 
 def measured():
@@ -366,8 +354,6 @@ def test_due_rows_are_read_from_an_index(queue):
         plan = queue.objects.filter(part).due(timezone.now())[:10].explain()
         assert "Index Scan using" in plan and "_due on" in plan and "Sort" not in plan
 
-
-# Migrations.
 
 TABLES = [queue._meta.db_table for queue in QUEUES]
 BEFORE = {"tokens": "0014_roles_of_solana", "accounts": "0010_identities_by_kind", "leaderboard": "0003_one_agent_each"}
