@@ -15,7 +15,7 @@ from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.models import Permission, User
 from django.contrib.contenttypes.models import ContentType
-from django.db import connection
+from django.db import connection, connections
 from django.test import Client, TransactionTestCase
 from redis import Redis
 
@@ -243,6 +243,20 @@ def own_server(settings: Any) -> Iterator[OwnServer]:
         settings.REDIS_URL = server.url
         yield server
         server.stop(signal.SIGKILL)
+
+
+@pytest.fixture
+def database_at(db: None) -> Iterator[Callable[[int], None]]:
+    """Return a function that replaces the test's connection by one to a loopback port."""
+    of_test = connections["default"]
+
+    def move(port: int) -> None:
+        connections["default"] = of_test.copy()
+        place = {"HOST": "127.0.0.1", "PORT": str(port), "PASSWORD": "hidden-password"}
+        connections["default"].settings_dict.update(place)
+
+    yield move
+    connections["default"] = of_test
 
 
 @pytest.fixture

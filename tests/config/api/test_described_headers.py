@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from django.db import connections
 from jsonschema import Draft202012Validator
 
 from config.redis.connection import redis_client
@@ -183,14 +182,9 @@ def test_a_deployment_while_the_chain_is_paused(client, api_headers, launchpad, 
 
 
 @pytest.fixture
-def no_database(unused_port):
+def no_database(database_at, unused_port):
     """Replace the test's connection by one to a closed port."""
-    of_test = connections["default"]
-    connections["default"] = of_test.copy()
-    connections["default"].settings_dict["HOST"] = "127.0.0.1"
-    connections["default"].settings_dict["PORT"] = str(unused_port)
-    yield
-    connections["default"] = of_test
+    database_at(unused_port)
 
 
 @pytest.mark.parametrize("path", LOOKUPS)
