@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.simulator import SimulatedChain
 from tests.simulator.comparing import differences
-from tokens.chains.protocols import Chain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.following.backfill import RetryDelay
 from tokens.following.prefetch import RetryControl
 from tokens.installation.installed_chains import installed_chain

@@ -17,9 +17,9 @@ from config.http.errors import PermanentError, RetryableError
 from config.json_rules import parse_flag
 from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import SenderBalanceTooLowError
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.launching import launch_calls
 from tokens.chains.launching.launch_config import LaunchConfig
-from tokens.chains.protocols import Chain
 from tokens.chains.transaction_types import ContractCall
 from tokens.deploying import airdrop_proofs, quotas, request_keys
 from tokens.deploying.launch_request import LaunchRequest, parse_launch_request, to_json, with_decimals

@@ -20,8 +20,8 @@ from config.json_rules import (
     parse_object,
     to_units,
 )
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.launching.launch_config import ALL_BPS, LaunchConfig, Reward
-from tokens.chains.protocols import Chain
 from tokens.chains.registry.chains import ChainInfo
 from tokens.deploying import request_keys
 from tokens.deploying.rules import cross_field, pool_fee_rules, scalars, supply_shares, token_texts

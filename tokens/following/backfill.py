@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from config.http.backoff import Backoff
 from config.http.errors import PermanentError
 from config.postgresql import advisory_locks
-from tokens.chains.protocols import Chain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.following.chain_heads import final_below
 from tokens.following.coverage import open_later_coverage, open_run_coverage
 from tokens.following.history import read_history

@@ -8,7 +8,7 @@ from django.db.models import F, Value
 from django.db.models.functions import Greatest, Least
 
 from config.http.errors import PermanentError
-from tokens.chains.protocols import Chain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.following import reorg_window
 from tokens.following.coverage import covers_launches
 from tokens.indexing import chain_lock, unwinding

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from config.http.errors import RetryableError
 from tokens.chains.errors import BlockNotCanonicalError, NodeUnavailableError
-from tokens.chains.protocols import Chain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.types import BlockHeader, TransactionFacts
 from tokens.following import chain_heads, coverage, halts, head_blocks, reorg_window, reorgs
 from tokens.following.halts import ChainHaltedError

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 
 from config.http.errors import RetryableError
-from tokens.chains.protocols import Chain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.types import BlockHeader, TransactionFacts
 
 logger = logging.getLogger(__name__)

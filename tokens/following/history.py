@@ -9,7 +9,7 @@ from django.db import transaction
 
 from config.http.errors import RetryableError
 from config.postgresql.bulk_load import commit_asynchronously
-from tokens.chains.protocols import Chain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.types import RangeFacts, TransactionFacts
 from tokens.following import chain_heads
 from tokens.following.coverage import ProgressConflictError, advance_followed, covers_launches, open_live_coverage

@@ -11,8 +11,8 @@ from threading import Event
 from django.conf import settings
 
 from config.http.backoff import Backoff
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.evm.subscriptions import HeadSubscription, SubscriptionLostError, subscribe_new_heads
-from tokens.chains.protocols import Chain
 from tokens.chains.types import BlockHeader
 
 logger = logging.getLogger(__name__)

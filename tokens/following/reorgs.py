@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.db import connections
 
 from tokens.chains.errors import BlockNotCanonicalError
-from tokens.chains.protocols import Chain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.types import BlockHeader
 from tokens.following import reorg_window
 from tokens.following.leader_loops import LeaderSession

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tokens.chains.errors import NodeUnavailableError
-from tokens.chains.protocols import Chain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import BlockHeader, TransactionFacts
 

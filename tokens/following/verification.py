@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 
 from config.http.errors import RetryableError
-from tokens.chains.protocols import Chain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.following import chain_heads
 from tokens.following.coverage import ProgressConflictError, advance_verified, live_rows
 from tokens.following.leader_loops import LeaderSession

@@ -12,13 +12,12 @@ from django.utils import timezone
 from config.http.backoff import Backoff
 from config.http.errors import PermanentError, RetryableError
 from tokens.chains.errors import LaunchNotFoundError, NodeUnavailableError, TransactionNotFoundError
-from tokens.chains.protocols import LaunchChain
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import TransactionFacts
 from tokens.indexing import chain_lock
 from tokens.indexing.unwinding import hide_and_delete, unwind_transactions
 from tokens.indexing.writing import write_transactions
-from tokens.installation.installed_chains import installed_chain, installed_launch_chain, registry
+from tokens.installation.installed_chains import LaunchChain, installed_chain, installed_launch_chain, registry
 from tokens.models import FollowedBlock, IndexRequest, IndexRequestStatus, Token, TokenEvent
 from tokens.models.index_request import IndexRequestQuerySet
 

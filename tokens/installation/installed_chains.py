@@ -9,13 +9,15 @@ from django.conf import settings
 from config.http import json_client
 from config.http.errors import PermanentError
 from tokens.chains.addresses import address_key
-from tokens.chains.evm.evm_chain import EvmChain
-from tokens.chains.protocols import Chain, LaunchChain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.registry.chains import ChainInfo, Registry, load_registry
 from tokens.chains.rpc.batch import ChainIdentity
 from tokens.chains.rpc.block_ranges import RangeSize
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.solana.solana_chain import MAX_RESPONSE_BYTES, SolanaChain, network_identity
+
+# A chain of any kind.
+LaunchChain = Chain | SolanaChain
 
 
 class UnsupportedChainError(PermanentError):
@@ -120,7 +122,7 @@ def _urls(chain_id: int) -> tuple[str, ...]:
 def _build_chain(chain_id: int, urls: tuple[str, ...], *, positions: Iterable[int]) -> Chain:
     info = registry().chain(chain_id)
     ranges = RangeSize(settings.FOLLOW_RANGE_BLOCKS, longest=settings.FOLLOW_LONGEST_RANGE_BLOCKS)
-    return EvmChain(info=info, rpc=_build_client(info, urls, positions), ranges=ranges)
+    return Chain(info=info, rpc=_build_client(info, urls, positions), ranges=ranges)
 
 
 def _build_client(

@@ -21,8 +21,8 @@ from tests.rows import launch_requests as orders
 from tests.rows.factories import DeploymentFactory
 from tokens import models
 from tokens.chains.errors import LaunchOptionUnavailableError, NodeUnavailableError, WouldRevertError
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.launching.launch_config import LaunchConfig, PresaleTerms, Reward, StaticFee, VaultShare
-from tokens.chains.protocols import Chain
 from tokens.deploying.sending import presales, wallets
 from tokens.deploying.sending.submit import SubmissionDeferredError, submit_deployment
 from tokens.deploying.sending.watch import confirm_chain, watch_chain

@@ -13,7 +13,7 @@ from tests.nodes.launch_builder import v1_launch, v3_launch
 from tests.nodes.recorded_node import Node
 from tests.nodes.recordings import DATA, RECORDED_LAUNCHES, base, decoded
 from tokens.catalogue.records import read_records
-from tokens.chains.evm.evm_chain import EvmChain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.registry.chains import load_registry
 from tokens.chains.rpc.client import RpcClient
 from tokens.indexing.launch_rows import token_columns
@@ -31,7 +31,7 @@ BUILT = {"built-v1": v1_launch, "built-v3": v3_launch}
 
 def read_record(node: Node, tx_hash: str):
     """Return the record of a transaction's only launch, by way of the database, as the API renders it."""
-    chain = EvmChain(info=base(), rpc=RpcClient(chain_id=8453, urls=(node.url,)))
+    chain = Chain(info=base(), rpc=RpcClient(chain_id=8453, urls=(node.url,)))
     (launch,) = chain.read_transaction(tx_hash).launches
     columns = token_columns(launch, chain=base(), presets=load_registry().presets.values())
     Token.objects.create(**columns, last_indexed=timezone.now())

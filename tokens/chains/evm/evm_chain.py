@@ -27,8 +27,8 @@ from tokens.chains.types import BlockHeader, Presale, RangeFacts, TransactionFac
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvmChain:
-    """An EVM chain: its registry entry and its nodes. The methods implement `Chain`."""
+class Chain:
+    """An EVM chain: its registry entry and its nodes."""
 
     info: ChainInfo
     rpc: RpcClient
@@ -36,57 +36,90 @@ class EvmChain:
     ranges: RangeSize = field(default_factory=lambda: RangeSize(2_000, longest=20_000))
 
     def read_transaction(self, tx_hash: str) -> TransactionFacts:
-        """Implement `Chain`."""
+        """Return the launches of one transaction and its logs that may be token events.
+
+        Raises TransactionNotFoundError, LaunchNotFoundError, LogDecodingError, NodeUnavailableError.
+        """
         return transaction_receipts.read_transaction(self.rpc, self.info, tx_hash)
 
     def read_head(self) -> int:
-        """Implement `Chain`. Raises NodeUnavailableError."""
+        """Return the number of the newest block. Raises NodeUnavailableError."""
         return self.rpc.query([("eth_blockNumber", ())], parse=lambda results: parse_quantity(results[0]))
 
     def read_newest_header(self) -> BlockHeader:
-        """Implement `Chain`. Raises NodeUnavailableError."""
+        """Return the newest block of the first node that responds. Raises NodeUnavailableError."""
         return headers.read_newest_header(self.rpc)
 
     def read_highest_head(self) -> int | None:
-        """Implement `Chain`."""
+        """Return the highest head number of all nodes; None where none responds.
+
+        Calls each node once, except slow ones. Raises nothing.
+        """
         return headers.read_highest_head(self.rpc)
 
     def read_headers(self, numbers: Collection[int]) -> dict[int, BlockHeader]:
-        """Implement `Chain`. Raises NodeUnavailableError."""
+        """Return block number -> current canonical block, without those that the node lacks.
+
+        Raises NodeUnavailableError.
+        """
         return headers.read_headers(self.rpc, numbers)
 
     def range_blocks(self) -> int:
-        """Implement `Chain`."""
+        """Return how many blocks nodes accept in one range of logs, as observed so far."""
         return self.ranges.blocks
 
     def read_range(
         self, first: int, last: int, *, addresses: Collection[str] | None = None, without: Collection[int] = ()
     ) -> RangeFacts:
-        """Implement `Chain`. Raises NodeUnavailableError."""
+        """Return the transactions of interest in the blocks `first` to `last`.
+
+        Reads ranges of logs as long as nodes accept. `addresses` are contracts of the registry, in lower case, to
+        filter by; None is all. Logs of tokens and of their own lockers are always included. The blocks `without` are
+        left out. Raises NodeUnavailableError, also where the nodes lack the last block.
+        """
         return self._logs().read_range(first, last, addresses=addresses, without=without)
 
     def read_blocks(self, headers: Sequence[BlockHeader]) -> RangeFacts:
-        """Implement `Chain`. Raises NodeUnavailableError, BlockNotCanonicalError."""
+        """Return the transactions of interest in exactly these blocks, in order.
+
+        Raises NodeUnavailableError, BlockNotCanonicalError.
+        """
         return self._logs().read_blocks(headers)
 
     def read_receipts(self, headers: Sequence[BlockHeader]) -> RangeFacts:
-        """Implement `Chain`. Raises NodeUnavailableError, BlockNotCanonicalError."""
+        """Return the result of `read_blocks` from all receipts of the blocks.
+
+        The logs are verified against the headers' bloom filters. Raises NodeUnavailableError, BlockNotCanonicalError.
+        """
         return self._logs().read_receipts(headers)
 
     def may_contain_events(self, header: BlockHeader) -> bool | None:
-        """Implement `Chain`."""
+        """Return whether the block's bloom filter allows logs of interest: False is certain, True is possible.
+
+        None is a filter with too many bits to decide. Some chains leave their filters empty.
+        """
         return log_filters.may_contain_events(self.info, header)
 
     def count_nodes_with(self, header: BlockHeader) -> tuple[int, int]:
-        """Implement `Chain`."""
+        """Return how many nodes have this very block at its number, and how many have another one.
+
+        An unreachable, slow or lagging node counts for neither. Raises nothing.
+        """
         return headers.count_nodes_with(self.rpc, header)
 
     def read_uncollected_fees(self, position_id: int) -> UncollectedFees:
-        """Implement `Chain`. Raises NodeUnavailableError, FeesUnavailableError."""
+        """Return the fees accrued in the pool for an LP NFT of generation v0 to v3.1, at the newest block.
+
+        Raises NodeUnavailableError, FeesUnavailableError.
+        """
         return position_fees.read_uncollected_fees(self.rpc, manager=self._v3_manager(), position_id=position_id)
 
     def read_v3_fees(self, position_id: int, *, launched_for: Sequence[tuple[str, int]]) -> TokenFees:
-        """Implement `Chain`. Raises NodeUnavailableError, FeesUnavailableError."""
+        """Return the uncollected fees per recipient of an LP NFT of generation v0 to v3.1, after the newest block.
+
+        Nothing is collected. `launched_for` are recipients and bps from the launch, for lockers that report none.
+        Raises NodeUnavailableError, FeesUnavailableError.
+        """
         return locker_fees.read_v3_fees(
             self.rpc,
             manager=self._v3_manager(),
@@ -96,57 +129,86 @@ class EvmChain:
         )
 
     def read_v4_fees(self, token: str, *, locker: str, owner: str | None) -> TokenFees:
-        """Implement `Chain`. Raises NodeUnavailableError, FeesUnavailableError."""
+        """Return the uncollected fees per recipient of a v4 token, after the newest block; `owner` is always included.
+
+        Raises NodeUnavailableError, FeesUnavailableError.
+        """
         return pool_fees.read_v4_fees(
             self.rpc, info=self.info, block=self.read_head(), token=token, locker=locker, owner=owner
         )
 
     def simulate(self, call: ContractCall, *, sender: str) -> Simulation:
-        """Implement `Chain`. Raises WouldRevertError, SenderBalanceTooLowError, NodeUnavailableError."""
+        """Simulate the call on top of the newest block with this sender; nothing is signed or sent.
+
+        Raises WouldRevertError with the decoded contract error, SenderBalanceTooLowError where the balance is below the
+        call's value, NodeUnavailableError.
+        """
         return dry_run.simulate_call(self.rpc, call, sender=sender)
 
     def explain_revert(self, call: ContractCall, *, sender: str, block: int, gas: int) -> str:
-        """Implement `Chain`."""
+        """Return why the call with this sender and gas limit was reverted in a block; empty where unknown.
+
+        Replays the call on the state before the block and on the block itself, which many nodes prune after some
+        minutes. Earlier transactions of the same block may change the result. Raises nothing.
+        """
         return dry_run.explain_revert(self.rpc, call, sender=sender, block=block, gas=gas)
 
     def read_accounts(self, addresses: Sequence[str]) -> dict[str, AccountState]:
-        """Implement `Chain`. Raises NodeUnavailableError."""
+        """Return address, as given -> next nonce and balance as of the newest block. Raises NodeUnavailableError."""
         return account_state.read_accounts(self.rpc, addresses)
 
     def read_fees(self) -> FeeQuote:
-        """Implement `Chain`. Raises NodeUnavailableError."""
+        """Return the current gas price. Raises NodeUnavailableError."""
         return account_state.read_fees(self.rpc)
 
     def read_outcomes(self, tx_hashes: Sequence[str]) -> dict[str, TransactionOutcome]:
-        """Implement `Chain`. Raises NodeUnavailableError."""
+        """Return hash -> outcome of each transaction for which the node has a receipt.
+
+        Raises NodeUnavailableError.
+        """
         return outcomes.read_outcomes(self.rpc, tx_hashes)
 
     def find_outcomes(self, tx_hashes: Sequence[str]) -> dict[str, TransactionOutcome]:
-        """Implement `Chain`. Raises NodeUnavailableError."""
+        """Return outcomes as `read_outcomes`, from every node that is not slow: for transactions that seem lost.
+
+        Raises NodeUnavailableError where none of them responds.
+        """
         return outcomes.find_outcomes(self.rpc, tx_hashes)
 
     def broadcast(self, raws: Sequence[bytes]) -> list[BroadcastResult]:
-        """Implement `Chain`."""
+        """Send signed transactions to every node and return the result of each, in order. Raises nothing."""
         return broadcast.broadcast_transactions(self.rpc, raws)
 
     def has_code(self, address: str, *, since: int = 0) -> bool:
-        """Implement `Chain`. Raises NodeUnavailableError."""
+        """Return whether a contract exists at the address, as of the newest block of a node that has block `since`.
+
+        Raises NodeUnavailableError.
+        """
         return account_state.has_code(self.rpc, address, since=since)
 
     def read_decimals(self, address: str) -> int | None:
-        """Implement `Chain`. Raises NodeUnavailableError."""
+        """Return the decimals of an ERC-20, None where the contract reports none. Raises NodeUnavailableError."""
         return account_state.read_decimals(self.rpc, address)
 
     def read_started_presale(self, tx_hash: str, *, contract: str) -> int | None:
-        """Implement `Chain`. Raises NodeUnavailableError."""
+        """Return the id of the presale that a transaction started at the presale contract.
+
+        None where it started none or is not mined yet. Raises NodeUnavailableError.
+        """
         return presale_contract.read_started_presale(self.rpc, tx_hash, contract=contract)
 
     def read_presale(self, presale_id: int, *, contract: str) -> Presale | None:
-        """Implement `Chain`. Raises NodeUnavailableError."""
+        """Return a presale of the contract as of the newest block; None where the id does not exist.
+
+        Raises NodeUnavailableError.
+        """
         return presale_contract.read_presale(self.rpc, presale_id, contract=contract)
 
     def find_presale(self, salt: str, *, contract: str) -> int | None:
-        """Implement `Chain`. Raises NodeUnavailableError."""
+        """Return the id of the newest presale started with this salt (0x-prefixed hex), of the contract's last 256.
+
+        An ended presale has another salt. Raises NodeUnavailableError.
+        """
         return presale_contract.find_presale(self.rpc, salt, contract=contract)
 
     def _v3_manager(self) -> str:

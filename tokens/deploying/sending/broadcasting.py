@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from django.utils import timezone
 
-from tokens.chains.protocols import Chain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.transaction_types import BroadcastResult, BroadcastStatus
 from tokens.deploying.sending import state_transitions
 from tokens.deploying.sending.wallet_alerts import WalletAlert, clear_alerts, set_alert

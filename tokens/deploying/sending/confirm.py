@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from tokens.chains.protocols import Chain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.deploying.sending import state_transitions
 from tokens.models import AttemptState, DeployAttempt, Deployment, DeploymentStatus
 

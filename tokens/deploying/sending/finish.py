@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from config.http.errors import PermanentError, RetryableError
-from tokens.chains.protocols import Chain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.deploying.sending import state_transitions
 from tokens.indexing import index_requests
 from tokens.models import DeployAttempt, Deployment, DeploymentStatus, DeployWallet, SignedTransaction, Token

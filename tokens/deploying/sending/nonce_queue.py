@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from tokens.chains.protocols import Chain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.transaction_types import BroadcastStatus
 from tokens.deploying.sending import broadcasting, replacement
 from tokens.models import (

@@ -11,9 +11,9 @@ from django.utils import timezone
 from eth_utils.crypto import keccak
 
 from tokens.chains.errors import LaunchOptionUnavailableError, WouldRevertError
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.launching import launch_calls
 from tokens.chains.launching.launch_config import LaunchConfig
-from tokens.chains.protocols import Chain
 from tokens.chains.transaction_types import ContractCall
 from tokens.models import DeploymentStatus
 from tokens.models.deployment import Deployment

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from tokens.chains.errors import SenderBalanceTooLowError, SignerRejectedError, SignerUnavailableError, WouldRevertError
-from tokens.chains.protocols import Chain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.deploying.sending import confirm, signed_versions
 from tokens.deploying.sending.gas import FeeCapExceededError, GasFees, add_gas_reserve, bumped_fees, initial_fees
 from tokens.deploying.sending.wallet_alerts import WalletAlert, clear_alerts, set_alert

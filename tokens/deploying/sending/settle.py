@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from tokens.chains.protocols import Chain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.transaction_types import AccountState, TransactionOutcome
 from tokens.deploying.sending import confirm, presales, state_transitions
 from tokens.deploying.sending.presales import is_presale

@@ -19,7 +19,7 @@ from tokens.chains.errors import (
     SignerUnavailableError,
     WouldRevertError,
 )
-from tokens.chains.protocols import Chain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.transaction_types import AccountState
 from tokens.deploying.sending import broadcasting, nonce_allocation, settle, signed_versions, state_transitions
 from tokens.deploying.sending.gas import FeeCapExceededError, GasFees, add_gas_reserve, initial_fees

@@ -9,7 +9,7 @@ from tests.nodes.launch_builder import STRANGER
 from tests.nodes.recorded_node import Node
 from tests.nodes.recordings import base, mined
 from tokens.chains.abi.codec import load_abi
-from tokens.chains.evm.evm_chain import EvmChain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.evm.logs.blooms import bloom_mask, compute_bloom
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.types import BlockHeader
@@ -28,8 +28,8 @@ def header(*items: str) -> BlockHeader:
     return BlockHeader(number=1, hash=empty, parent_hash=empty, time=1, logs_bloom=bloom)
 
 
-def chain(*nodes: Node) -> EvmChain:
-    return EvmChain(info=base(), rpc=RpcClient(chain_id=8453, urls=tuple(node.url for node in nodes)))
+def chain(*nodes: Node) -> Chain:
+    return Chain(info=base(), rpc=RpcClient(chain_id=8453, urls=tuple(node.url for node in nodes)))
 
 
 def test_an_item_sets_three_bits_at_the_most():
@@ -40,7 +40,7 @@ def test_an_item_sets_three_bits_at_the_most():
 def test_the_filter_is_the_one_that_clients_compute(launchpad):
     launchpad.launch()
     rpc = RpcClient(chain_id=CHAIN_ID, urls=(launchpad.deployment.rpc_url,))
-    newest = EvmChain(info=base(), rpc=rpc).read_newest_header()
+    newest = Chain(info=base(), rpc=rpc).read_newest_header()
     logs = launchpad.rpc("eth_getLogs", {"blockHash": newest.hash})
     assert logs
     assert compute_bloom(logs) == newest.logs_bloom

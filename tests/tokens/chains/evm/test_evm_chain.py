@@ -7,7 +7,7 @@ from tests.nodes.launch_builder import HOOK_V4, STRANGER, TOKEN, USDC, v1_launch
 from tests.nodes.recorded_node import Node, RefusedError, Reply
 from tests.nodes.recordings import base, decoded, mined
 from tokens.chains.errors import NodeUnavailableError
-from tokens.chains.evm.evm_chain import EvmChain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.rpc.client import RpcClient
 
 SELECTORS = {
@@ -21,8 +21,8 @@ SELECTORS = {
 }
 
 
-def chain(node: Node) -> EvmChain:
-    return EvmChain(info=base(), rpc=RpcClient(chain_id=8453, urls=(node.url,), attempts=1))
+def chain(node: Node) -> Chain:
+    return Chain(info=base(), rpc=RpcClient(chain_id=8453, urls=(node.url,), attempts=1))
 
 
 def view(node: Node, address: str, name: str, kind: str, value):
@@ -96,7 +96,7 @@ def test_views_are_called_as_of_now_where_no_node_has_that_state(node, refusal):
     rpc = RpcClient(chain_id=8453, urls=(node.url,), attempts=1, breaker_failures=1, breaker_seconds=3600)
     tx_hash = node.hold(v31_launch())
     for _ in range(2):
-        (launch,) = EvmChain(info=base(), rpc=rpc).read_transaction(tx_hash).launches
+        (launch,) = Chain(info=base(), rpc=rpc).read_transaction(tx_hash).launches
         assert launch.image == "ipfs://now"
 
 
@@ -114,7 +114,7 @@ def test_another_node_may_keep_the_state_of_the_launchs_block(node, second_node)
     changes_its_image(node, keeps=False)
     changes_its_image(second_node, keeps=True)
     rpc = RpcClient(chain_id=8453, urls=(node.url, second_node.url), attempts=1)
-    (launch,) = EvmChain(info=base(), rpc=rpc).read_transaction(node.hold(v31_launch())).launches
+    (launch,) = Chain(info=base(), rpc=rpc).read_transaction(node.hold(v31_launch())).launches
     assert launch.image == f"ipfs://of-block-{launch.block_number}"
 
 

@@ -5,17 +5,17 @@ import pytest
 from tests.nodes.recorded_node import Node, RefusedError, Reply
 from tests.nodes.recordings import base, mined, recorded_chain
 from tokens.chains.errors import NodeUnavailableError
-from tokens.chains.evm.evm_chain import EvmChain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.rpc.client import RpcClient
 
 HEAD = 209
 HASH = "0x" + "ab" * 32
 
 
-def chain(*nodes: Node | str, **options) -> EvmChain:
+def chain(*nodes: Node | str, **options) -> Chain:
     """Return a chain with a retry delay of 0."""
     urls = tuple(node if isinstance(node, str) else node.url for node in nodes)
-    return EvmChain(
+    return Chain(
         info=base(), rpc=RpcClient(chain_id=8453, urls=urls, **{"initial_backoff": 0, "attempts": 1, **options})
     )
 

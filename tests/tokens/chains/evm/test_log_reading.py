@@ -13,7 +13,7 @@ from tests.nodes.launch_builder import STRANGER
 from tests.nodes.recorded_node import Node, RefusedError, Reply, serve_recorded_chain
 from tests.nodes.recordings import base, mined, recorded_chain
 from tokens.chains.errors import BlockNotCanonicalError, LaunchNotFoundError, NodeUnavailableError, RequestTooLargeError
-from tokens.chains.evm.evm_chain import EvmChain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.registry.chains import load_registry
 from tokens.chains.rpc.block_ranges import RangeSize
 from tokens.chains.rpc.client import RpcClient
@@ -25,14 +25,14 @@ LAUNCH = mined("deploy-plain")
 LAUNCHED_IN = int(LAUNCH.block["number"], 16)
 
 
-def chain(*nodes: Node | str, blocks: int = 2000, longest: int = 20_000, **options) -> EvmChain:
+def chain(*nodes: Node | str, blocks: int = 2000, longest: int = 20_000, **options) -> Chain:
     """Return a chain with a retry delay of 0."""
     urls = tuple(node if isinstance(node, str) else node.url for node in nodes)
     rpc = RpcClient(chain_id=8453, urls=urls, **{"initial_backoff": 0, "attempts": 1, **options})
-    return EvmChain(info=base(), rpc=rpc, ranges=RangeSize(blocks, longest=longest))
+    return Chain(info=base(), rpc=rpc, ranges=RangeSize(blocks, longest=longest))
 
 
-def read_one_by_one(reading: EvmChain):
+def read_one_by_one(reading: Chain):
     """Return the facts of each recorded transaction, read by its hash, in the chain's sequence."""
     found = []
     for block in recorded_chain()["blocks"]:
@@ -44,7 +44,7 @@ def read_one_by_one(reading: EvmChain):
     return tuple(found)
 
 
-def all_headers(reading: EvmChain):
+def all_headers(reading: Chain):
     return [header for _, header in sorted(reading.read_headers(range(HEAD + 1)).items())]
 
 
@@ -626,7 +626,7 @@ def test_receipts_must_make_the_blocks_filter(node, second_node, everything, fau
 
 def test_a_real_node_returns_the_same_by_each_method(own_launchpad: Launchpad, chains_file):
     info = load_registry(chains_file).chain(CHAIN_ID)
-    reading = EvmChain(info=info, rpc=RpcClient(chain_id=CHAIN_ID, urls=(own_launchpad.deployment.rpc_url,)))
+    reading = Chain(info=info, rpc=RpcClient(chain_id=CHAIN_ID, urls=(own_launchpad.deployment.rpc_url,)))
     first = reading.read_head() + 1
     one_by_one = []
     for _ in range(3):
@@ -646,7 +646,7 @@ def test_a_real_node_returns_the_same_by_each_method(own_launchpad: Launchpad, c
 def test_a_real_nodes_dropped_blocks_are_gone(own_launchpad: Launchpad, chains_file):
     info = load_registry(chains_file).chain(CHAIN_ID)
     rpc = RpcClient(chain_id=CHAIN_ID, urls=(own_launchpad.deployment.rpc_url,))
-    reading = EvmChain(info=info, rpc=rpc)
+    reading = Chain(info=info, rpc=rpc)
     mark = own_launchpad.snapshot()
     own_launchpad.launch()
     orphaned = reading.read_newest_header()

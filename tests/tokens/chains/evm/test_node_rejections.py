@@ -12,7 +12,7 @@ from tests.nodes.recorded_node import SECRET, RefusedError, Reply, query_head
 from tests.nodes.recordings import base
 from tests.tokens.chains.rpc.test_rpc_client import closed_port
 from tokens.chains.errors import NodeUnavailableError, SenderBalanceTooLowError, WouldRevertError
-from tokens.chains.evm.evm_chain import EvmChain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.rpc.responses import accept_executions
 from tokens.chains.transaction_types import BroadcastStatus, ContractCall, FeeQuote, Simulation, TransactionOutcome
@@ -29,7 +29,7 @@ def chain(*nodes, **options):
     """Return a chain with one attempt per node, and circuits that open after one failure."""
     urls = tuple(node if isinstance(node, str) else node.url for node in nodes)
     options = {"attempts": 1, "initial_backoff": 0, "breaker_failures": 1, "breaker_seconds": 3600, **options}
-    return EvmChain(info=base(), rpc=RpcClient(chain_id=8453, urls=urls, **options))
+    return Chain(info=base(), rpc=RpcClient(chain_id=8453, urls=urls, **options))
 
 
 def refuse(code, message, **more):

@@ -18,15 +18,15 @@ from tokens.chains.errors import (
     NodeUnavailableError,
     TransactionNotFoundError,
 )
-from tokens.chains.evm.evm_chain import EvmChain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.evm.transactions.transaction_receipts import read_transactions
 from tokens.chains.rpc.client import RpcClient
 
 LAUNCH = mined("deploy-plain").hash
 
 
-def chain(*nodes: Node, batch_size=50) -> EvmChain:
-    return EvmChain(
+def chain(*nodes: Node, batch_size=50) -> Chain:
+    return Chain(
         info=base(),
         rpc=RpcClient(chain_id=8453, urls=tuple(node.url for node in nodes), attempts=1, batch_size=batch_size),
     )

@@ -14,7 +14,7 @@ from development.devchain.launch_transactions import DevLaunchConfig, LaunchPurc
 from tests.nodes.devchain_launches import SENDER, UNKNOWN_HASH
 from tests.nodes.devchain_tests import events_of
 from tokens.chains.errors import NodeUnavailableError, SenderBalanceTooLowError, WouldRevertError
-from tokens.chains.evm.evm_chain import EvmChain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.evm.transactions.dry_run import MAX_GAS
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.transaction_types import BroadcastStatus, ContractCall, FeeQuote
@@ -30,7 +30,7 @@ class Bench:
     """A node whose blocks and mining are controlled by the tests."""
 
     url: str
-    chain: EvmChain
+    chain: Chain
 
     def rpc(self, method: str, *params: Any) -> Any:
         return devchain_node.connect(self.url).manager.request_blocking(method, list(params))
@@ -82,9 +82,9 @@ class Wallet:
         return Signed(bytes(signed.raw_transaction), signed.hash.to_0x_hex())
 
 
-def chain_at(*urls: str, **options: Any) -> EvmChain:
+def chain_at(*urls: str, **options: Any) -> Chain:
     # Nothing that is tested here reads the registry.
-    return EvmChain(info=None, rpc=RpcClient(chain_id=CHAIN_ID, urls=urls, **options))
+    return Chain(info=None, rpc=RpcClient(chain_id=CHAIN_ID, urls=urls, **options))
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from development.devchain.anvil import CHAIN_ID
 from tests.nodes.devchain_launches import Launchpad
 from tests.nodes.recorded_node import SECRET
 from tests.nodes.recordings import recorded_chain
-from tokens.chains.evm.evm_chain import EvmChain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.evm.subscriptions import SubscriptionLostError, subscribe_new_heads
 from tokens.chains.registry.chains import load_registry
 from tokens.chains.rpc.client import RpcClient
@@ -221,7 +221,7 @@ def test_of_several_blocks_the_newest_counts():
 
 def test_a_node_sends_its_new_heads(own_launchpad: Launchpad, chains_file):
     url = own_launchpad.deployment.rpc_url
-    chain = EvmChain(info=load_registry(chains_file).chain(CHAIN_ID), rpc=RpcClient(chain_id=CHAIN_ID, urls=(url,)))
+    chain = Chain(info=load_registry(chains_file).chain(CHAIN_ID), rpc=RpcClient(chain_id=CHAIN_ID, urls=(url,)))
     with subscribe_new_heads(url.replace("http", "ws"), chain_id=CHAIN_ID) as subscription:
         for _ in range(3):
             own_launchpad.mine()

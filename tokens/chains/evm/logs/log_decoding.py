@@ -59,7 +59,7 @@ def own_topics() -> frozenset[str]:
 
 
 def decode_logs(chain: ChainInfo, logs: Sequence[Log], *, times: Mapping[str, int]) -> DecodedLogs:
-    """Decode the logs of a run of blocks, each transaction as `EvmChain.read_transaction` would.
+    """Decode the logs of a run of blocks, each transaction as `Chain.read_transaction` would.
 
     The logs are validated, in chain order, and for each transaction complete: all that `chain.emitters` emitted with
     `launch_topics`, and any address with `own_topics`; a filter with fewer addresses leaves more transactions

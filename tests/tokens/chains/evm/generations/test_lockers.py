@@ -7,7 +7,7 @@ from tests.nodes.locker_responses import answer, collects, decimals, position, t
 from tests.nodes.recorded_node import Reply
 from tests.nodes.recordings import base, mined
 from tokens.chains.errors import FeesUnavailableError, NodeUnavailableError
-from tokens.chains.evm.evm_chain import EvmChain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.registry.chains import load_registry
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.token_fees import FeeAmount
@@ -23,7 +23,7 @@ EXCEPTIONS = {
 @pytest.fixture
 def read(node):
     """Return a function that reads the fees of a position from the node."""
-    chain = EvmChain(info=base(), rpc=RpcClient(chain_id=8453, urls=(node.url,), attempts=1))
+    chain = Chain(info=base(), rpc=RpcClient(chain_id=8453, urls=(node.url,), attempts=1))
     return chain.read_uncollected_fees
 
 
@@ -68,7 +68,7 @@ def test_it_reports_when_no_node_answers(read, node):
 
 
 def test_it_refuses_on_a_chain_without_a_position_manager(node):
-    chain = EvmChain(info=load_registry().chain(1), rpc=RpcClient(chain_id=1, urls=(node.url,)))
+    chain = Chain(info=load_registry().chain(1), rpc=RpcClient(chain_id=1, urls=(node.url,)))
     with pytest.raises(FeesUnavailableError):
         chain.read_uncollected_fees(42)
     assert node.calls == []

@@ -17,7 +17,7 @@ from tests.nodes.locker_responses import (
 from tests.nodes.recorded_node import Reply
 from tests.nodes.recordings import base, mined, recorded_chain
 from tokens.chains.errors import FeesUnavailableError, NodeUnavailableError, UnknownContractError
-from tokens.chains.evm.evm_chain import EvmChain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.registry.chains import load_registry
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.token_fees import Currency, FeeShare, split_by_bps, sum_shares
@@ -32,7 +32,7 @@ def read(node):
     """Return a function that reads the fees of a position from the node."""
 
     def read(number=42, *, launched_for=()):
-        chain = EvmChain(info=base(), rpc=RpcClient(chain_id=8453, urls=(node.url,), attempts=1))
+        chain = Chain(info=base(), rpc=RpcClient(chain_id=8453, urls=(node.url,), attempts=1))
         return chain.read_v3_fees(number, launched_for=launched_for)
 
     return read
@@ -98,7 +98,7 @@ def test_it_refuses_a_position_whose_owner_can_not_collect(read, node):
 
 
 def test_it_names_the_position_manager_that_the_registry_lacks(node):
-    chain = EvmChain(info=load_registry().chain(1), rpc=RpcClient(chain_id=1, urls=(node.url,)))
+    chain = Chain(info=load_registry().chain(1), rpc=RpcClient(chain_id=1, urls=(node.url,)))
     with pytest.raises(UnknownContractError, match="v3_position_manager"):
         chain.read_v3_fees(42, launched_for=())
     assert node.calls == []

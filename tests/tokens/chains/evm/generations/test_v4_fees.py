@@ -11,7 +11,7 @@ from tests.nodes.locker_responses import answer
 from tests.nodes.recorded_node import RefusedError, Reply
 from tests.nodes.recordings import V4_LAUNCHES, base, mined, recorded_chain
 from tokens.chains.errors import FeesUnavailableError, NodeUnavailableError, UnknownContractError
-from tokens.chains.evm.evm_chain import EvmChain
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.evm.generations.v4.fee_collection import RecipientSlot, estimate_payouts
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.token_fees import FeeShare
@@ -39,7 +39,7 @@ def read(rpc):
 
     def read(label, *, owner=None, **changes):
         launch = launch_of(label)
-        chain = EvmChain(info=replace(base(), **changes), rpc=rpc)
+        chain = Chain(info=replace(base(), **changes), rpc=rpc)
         return chain.read_v4_fees(launch.token, locker=launch.locker, owner=owner)
 
     return read
