@@ -122,7 +122,7 @@ class Launch:
     extensions_supply: int | None = None
     admin: str | None
     msg_sender: str | None
-    requestor_address: str | None
+    requestor_address: str | None = None
     requestor_fid: int | None = None
     cast_hash: str | None = None
     image: str | None = None

@@ -80,7 +80,7 @@ class QuoteToken:
     address: str
     symbol: str
     decimals: int
-    tick: int | None
+    tick: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,18 +113,18 @@ class ChainInfo:
     native: str
     # Blocks on top of a block before it counts as confirmed; table.toml gives each chain's reason. 0 on Solana, where
     # only finalized slots are read.
-    finality_depth: int
-    explorer: str | None
+    finality_depth: int = 0
+    explorer: str | None = None
     # The market-data provider's name of the chain; None where the provider has no data for it.
-    market_network: str | None
-    wrapped_native: str | None
-    v3_factory: str | None
-    v3_position_manager: str | None
-    v4_pool_manager: str | None
-    v4_position_manager: str | None
-    v4_state_view: str | None
+    market_network: str | None = None
+    wrapped_native: str | None = None
+    v3_factory: str | None = None
+    v3_position_manager: str | None = None
+    v4_pool_manager: str | None = None
+    v4_position_manager: str | None = None
+    v4_state_view: str | None = None
     # Solana: distinguishes mainnet nodes from those of its test networks.
-    genesis_hash: str | None
+    genesis_hash: str | None = None
     known_deployers: frozenset[str]
     quote_tokens: Mapping[str, QuoteToken]
     contracts: Mapping[str, Contract]
@@ -262,28 +262,13 @@ def _build_chain(
         )
         for key, entry in fields.get("contracts", {}).items()
     }
-    quote_tokens = {
-        key: QuoteToken(
-            address=entry["address"], symbol=entry["symbol"], decimals=entry["decimals"], tick=entry.get("tick")
-        )
-        for key, entry in fields.get("quote_tokens", {}).items()
-    }
+    quote_tokens = {key: QuoteToken(**entry) for key, entry in fields.get("quote_tokens", {}).items()}
+    lists = ("contracts", "quote_tokens", "known_deployers")
     return ChainInfo(
         chain_id=chain_id,
         is_solana=is_solana,
-        name=fields["name"],
-        native=fields["native"],
-        finality_depth=fields.get("finality_depth", 0),
-        explorer=fields.get("explorer"),
-        market_network=fields.get("market_network"),
-        wrapped_native=fields.get("wrapped_native"),
-        v3_factory=fields.get("v3_factory"),
-        v3_position_manager=fields.get("v3_position_manager"),
-        v4_pool_manager=fields.get("v4_pool_manager"),
-        v4_position_manager=fields.get("v4_position_manager"),
-        v4_state_view=fields.get("v4_state_view"),
-        genesis_hash=fields.get("genesis_hash"),
         known_deployers=frozenset(fields.get("known_deployers", {})),
         quote_tokens=MappingProxyType(quote_tokens),
         contracts=MappingProxyType(contracts),
+        **{name: value for name, value in fields.items() if name not in lists},
     )

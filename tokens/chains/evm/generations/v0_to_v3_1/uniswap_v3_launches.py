@@ -159,15 +159,6 @@ def _legacy(
 def _launch(
     mined: MinedTransaction, log: Log, generation: Generation, *, trading: _Trading | None, **facts: Any
 ) -> Launch:
-    unknown: dict[str, Any] = {
-        "requestor_address": None,
-        "requestor_fid": None,
-        "cast_hash": None,
-        "metadata": None,
-        "context": None,
-        "vault": None,
-        "fee_recipients": (),
-    }
     return Launch(
         chain_id=mined.chain.chain_id,
         generation=generation.name,
@@ -177,16 +168,11 @@ def _launch(
         block_hash=mined.block_hash,
         block_time=mined.block_time,
         factory=checksum_address(log["address"]),
-        extensions_supply=None,
-        first_position_id=None,
-        presale_id=None,
         pool=trading.pool if trading else None,
         fees=trading.fees if trading else None,
         positions=trading.positions if trading else (),
         dev_buy=trading.dev_buy if trading else None,
-        airdrop=None,
-        sniper_tax=None,
-        **unknown | facts,
+        **facts,
     )
 
 
