@@ -3,14 +3,13 @@
 import copy
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
+from tests.nodes.json_server import Reply, serve_json
 from tests.nodes.recordings import Json, Mined, recorded_chain
 from tokens.chains.evm.logs.blooms import compute_bloom
 from tokens.chains.rpc.client import RpcClient
@@ -25,15 +24,6 @@ class RefusedError(Exception):
         self.error = {"code": code, "message": message} | more
 
 
-@dataclass(frozen=True)
-class Reply:
-    """An HTTP response. A body in parts is sent chunked, until the caller hangs up."""
-
-    body: bytes | Iterable[bytes]
-    status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
-
-
 Behave = Callable[[Any], Reply | None]
 
 
@@ -44,9 +34,9 @@ class Node:
     parsed body; None means the regular response.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self) -> None:
         chain = recorded_chain()
-        self.url = url
+        self.url = ""
         # The parsed body of every request, in order of arrival.
         self.received: list[Any] = []
         # Set when the node is closed; a behaviour that never responds waits for it.
@@ -151,57 +141,16 @@ class Node:
         return str(recorded["result"])
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    # Head and body go out in two writes; the second would wait for the caller's delayed acknowledgement.
-    disable_nagle_algorithm = True
-    node: Node
-
-    def do_POST(self) -> None:
-        reply = self.node.answer(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-        self.send_response(reply.status)
-        for name, value in {"content-type": "application/json", **reply.headers}.items():
-            self.send_header(name, value)
-        try:
-            self._send(reply.body)
-        except (BrokenPipeError, ConnectionResetError):
-            self.close_connection = True
-
-    def do_GET(self) -> None:
-        """Fail; no client sends GET to a node, except one that followed a redirect."""
-        self.node.received.append({"method": "GET", "params": []})
-        self.send_error(405)
-
-    def _send(self, body: bytes | Iterable[bytes]) -> None:
-        if isinstance(body, bytes):
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-            return
-        self.send_header("transfer-encoding", "chunked")
-        self.end_headers()
-        for part in body:
-            self.wfile.write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
-        self.wfile.write(b"0\r\n\r\n")
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing, as tests read the output."""
-
-
 @contextmanager
 def serve_recorded_chain() -> Iterator[Node]:
-    """Run a node while the block runs, on a free port. Its URL has a path like a provider's, with a key in it."""
-    handler = type("Handler", (_Handler,), {})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        handler.node = node = Node(f"http://127.0.0.1:{server.server_port}/v2/{SECRET}")
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
+    """Run a node while the block runs. Its URL has a path like a provider's, with a key in it."""
+    node = Node()
+    with serve_json(node.answer) as url:
+        node.url = f"{url}/v2/{SECRET}"
         try:
             yield node
         finally:
             node.closed.set()
-            server.shutdown()
-            thread.join()
 
 
 def query_head(rpc_client: RpcClient) -> Any:

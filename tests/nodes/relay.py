@@ -1,14 +1,14 @@
 """JSON-RPC relay to a real node, with which a test can hold requests up or change responses."""
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import requests
 from requests.adapters import HTTPAdapter
+
+from tests.nodes.json_server import Reply, serve_json
 
 # The maximum number of open connections to the real node.
 _CONNECTIONS = 32
@@ -44,34 +44,12 @@ def relay(
     def forward(request: Body) -> Body:
         return node.post(rpc_url, json=request, timeout=30).json()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            before(request)
-            try:
-                answer = change(request, instead(request, forward))
-            except NoResponseError:
-                self.close_connection = True
-                return
-            content = json.dumps(answer).encode()
-            try:
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-            except ConnectionError:
-                # The client was killed meanwhile.
-                self.close_connection = True
-
-        def log_message(self, *_: Any) -> None:
-            """Log nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
+    def respond(request: Body) -> Reply | None:
+        before(request)
         try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
-            node.close()
+            return Reply(json.dumps(change(request, instead(request, forward))).encode())
+        except NoResponseError:
+            return None
+
+    with node, serve_json(respond) as url:
+        yield url

@@ -7,10 +7,11 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from eth_account import Account
+
+from tests.nodes.json_server import Reply, serve_json
 
 # A JSON-RPC response without its envelope: {"result": ...} or {"error": ...}.
 Answer = dict[str, Any]
@@ -28,8 +29,8 @@ class FakeRemoteSigner:
     and the regular response, and returns the response to send; `status` is that of HTTP.
     """
 
-    def __init__(self, url: str, private_keys: Iterable[str]) -> None:
-        self.url = url
+    def __init__(self, private_keys: Iterable[str]) -> None:
+        self.url = ""
         # The parameters of every request, in order of arrival.
         self.received: list[dict[str, str]] = []
         self.change: Callable[[dict[str, str], Answer], Answer] = lambda request, answer: answer
@@ -50,7 +51,12 @@ class FakeRemoteSigner:
     def release(self) -> None:
         self._open.set()
 
-    def answer(self, body: dict[str, Any]) -> Answer:
+    def respond(self, body: dict[str, Any]) -> Reply:
+        """Return the HTTP response to a parsed request."""
+        envelope = {"jsonrpc": "2.0", "id": body["id"]}
+        return Reply(json.dumps(envelope | self._answer(body)).encode(), status=self.status)
+
+    def _answer(self, body: dict[str, Any]) -> Answer:
         (request,) = body["params"]
         self.received.append(request)
         with self._lock:
@@ -75,41 +81,12 @@ class FakeRemoteSigner:
         return {"result": Account.sign_transaction(transaction | {"type": 2}, key).raw_transaction.to_0x_hex()}
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    # Head and body go out in two writes; the second would wait for the caller's delayed acknowledgement.
-    disable_nagle_algorithm = True
-    signer: FakeRemoteSigner
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        content = json.dumps({"jsonrpc": "2.0", "id": body["id"]} | self.signer.answer(body)).encode()
-        try:
-            self.send_response(self.signer.status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-        except ConnectionError:
-            # The client timed out, or was killed meanwhile.
-            self.close_connection = True
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing, as tests read the output."""
-
-
 @contextmanager
 def remote_signer(*private_keys: str) -> Iterator[FakeRemoteSigner]:
     """Run a signer with these keys, in hex, while the block runs, on a free port."""
-    handler = type("Handler", (_Handler,), {})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        url = f"http://127.0.0.1:{server.server_port}"
-        handler.signer = signer = FakeRemoteSigner(url, private_keys)
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
+    signer = FakeRemoteSigner(private_keys)
+    with serve_json(signer.respond) as signer.url:
         try:
             yield signer
         finally:
             signer.release()
-            server.shutdown()
-            thread.join()

@@ -11,7 +11,7 @@ import pytest
 from config.http import json_client
 from config.http.errors import HTTPStatusError, PermanentError, RateLimitedError, RetryableError
 from development.standins.http_server import Mode, ReceivedRequest, StandIn, StandInResponse
-from tests.nodes.recorded_node import Reply
+from tests.nodes.json_server import Reply
 
 SECRET = "s3cret-key"
 HEADERS = {"x-api-key": SECRET}

@@ -3,9 +3,9 @@
 import pytest
 from django.utils import timezone
 
+from tests.nodes.json_server import Reply
 from tests.nodes.launch_builder import LOCKER, LOCKER_V3, STRANGER, TOKEN, USDC, WETH, v1_launch, v3_launch
 from tests.nodes.locker_responses import collects, decimals, position, recorded_claim, team_percent
-from tests.nodes.recorded_node import Reply
 from tests.nodes.recordings import base, mined
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
 from tokens.chains.addresses import checksum_address

@@ -9,8 +9,9 @@ import pytest
 
 from development.devchain.anvil import CHAIN_ID
 from tests.nodes.devchain_launches import Launchpad
+from tests.nodes.json_server import Reply
 from tests.nodes.launch_builder import STRANGER
-from tests.nodes.recorded_node import Node, RefusedError, Reply, serve_recorded_chain
+from tests.nodes.recorded_node import Node, RefusedError, serve_recorded_chain
 from tests.nodes.recordings import base, mined, recorded_chain
 from tokens.chains.errors import BlockNotCanonicalError, LaunchNotFoundError, NodeUnavailableError, RequestTooLargeError
 from tokens.chains.evm.evm_chain import Chain

@@ -13,7 +13,8 @@ import pytest
 
 from config.http import json_client
 from config.http.errors import HTTPStatusError, RetryableError
-from tests.nodes.recorded_node import SECRET, Node, RefusedError, Reply, query_head
+from tests.nodes.json_server import Reply
+from tests.nodes.recorded_node import SECRET, Node, RefusedError, query_head
 from tests.processes.waiting import wait_for
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.rpc.client import EVERY_NODE, ONE_ROUND, QueryPolicy, RpcClient

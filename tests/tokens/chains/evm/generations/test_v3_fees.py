@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.nodes.json_server import Reply
 from tests.nodes.launch_builder import LOCKER, STRANGER, TOKEN, WETH, ZERO, call
 from tests.nodes.locker_responses import (
     answer,
@@ -14,7 +15,6 @@ from tests.nodes.locker_responses import (
     team_exception,
     team_percent,
 )
-from tests.nodes.recorded_node import Reply
 from tests.nodes.recordings import base, mined, recorded_chain
 from tokens.chains.errors import FeesUnavailableError, NodeUnavailableError, UnknownContractError
 from tokens.chains.evm.evm_chain import Chain
