@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from eth_utils.crypto import keccak
 
-from tests.simulator.encoding import LogEntry
+from tests.nodes.log_encoding import LogEntry
 
 
 def bloom(logs: Iterable[LogEntry]) -> int:

@@ -7,8 +7,8 @@ from typing import Any
 
 from eth_utils.crypto import keccak
 
+from tests.nodes.log_encoding import encode_values
 from tests.simulator.bloom import bloom
-from tests.simulator.encoding import encode_values
 from tests.simulator.launches import Launched
 from tests.simulator.transactions import Traffic, Transaction, TransactionMaker, revert
 from tests.simulator.truth import EventTruth, Placed, TokenTruth, Truth

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.nodes.launch_builder import V4_CREATED, WETH
+from tests.nodes.log_encoding import LogEntry, emit
 from tests.simulator import addresses
-from tests.simulator.encoding import LogEntry, emit
 from tests.simulator.launches import Launched, LaunchMaker
 from tests.simulator.truth import Happening
 

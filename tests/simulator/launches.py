@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.nodes.launch_builder import USDC, V4_CREATED, WETH
+from tests.nodes.log_encoding import ZERO, LogEntry, call, checksum, emit, encode_values
 from tests.simulator import addresses
-from tests.simulator.encoding import ZERO, LogEntry, call, checksum, emit, encode_values
 from tests.simulator.truth import Json, Share
 
 SUPPLY = 10**29

@@ -2,8 +2,8 @@
 
 from tests.nodes.launch_builder import FACTORY_V31, V3_FACTORY, V31_CREATED, WETH
 from tests.nodes.launch_builder import POSITION_MANAGER as MANAGER
+from tests.nodes.log_encoding import ZERO, LogEntry, emit
 from tests.simulator import addresses
-from tests.simulator.encoding import ZERO, LogEntry, emit
 from tests.simulator.launches import BPS, SUPPLY, Launched, LaunchMaker
 from tests.simulator.truth import Json, Share
 

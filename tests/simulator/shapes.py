@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from tests.nodes.log_encoding import LogEntry
 from tests.simulator.chain import Block
-from tests.simulator.encoding import LogEntry
 from tests.simulator.transactions import Transaction
 
 Json = dict[str, Any]

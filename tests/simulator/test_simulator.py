@@ -10,10 +10,10 @@ from eth_utils.crypto import keccak
 from websockets.sync.client import connect
 
 from tests.nodes.launch_builder import split_types
+from tests.nodes.log_encoding import call
 from tests.processes.waiting import wait_for
 from tests.simulator import Faults, Limits, SimulatedChain, Traffic, serve
 from tests.simulator.comparing import differences
-from tests.simulator.encoding import call
 from tokens.indexing.index_requests import index_transaction
 
 BUSY = Traffic(launches=1.5, events=2.5, noise=1.0)

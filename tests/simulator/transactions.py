@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tests.nodes.log_encoding import LogEntry, keccak
 from tests.simulator import addresses, legacy_launches
-from tests.simulator.encoding import LogEntry, keccak
 from tests.simulator.happenings import Emitted, HappeningMaker
 from tests.simulator.launches import Launched, LaunchMaker
 from tests.simulator.truth import Happening
