@@ -21,8 +21,9 @@ from leaderboard.ranking.standing_cursors import StandingPosition
 from tests.fuzzing.described_calls import FuzzedService, Known, Level
 from tests.leaderboard.ranking.test_leaderboard import make_snapshot
 from tests.nodes.devchain_launches import UNKNOWN_HASH
-from tests.nodes.launch_builder import ZERO, call
+from tests.nodes.launch_builder import ZERO
 from tests.nodes.locker_responses import collects, recorded_claim, team_percent
+from tests.nodes.log_encoding import call
 from tests.nodes.recorded_node import Node
 from tests.nodes.recordings import RECORDED_LAUNCHES, Json, mined
 from tests.rows.factories import (

@@ -1,13 +1,11 @@
-"""Builder of transactions without a recording, from the events' published signatures and only eth_abi.
+"""Builder of transactions without a recording, from the events' published signatures.
 
 The product's own ABI files are not used here, so that tests find mistakes in them.
 """
 
 from typing import Any
 
-import eth_abi
-from eth_utils.crypto import keccak
-
+from tests.nodes.log_encoding import LogEntry, call, emit
 from tests.nodes.recordings import Json, Mined
 
 ZERO = "0x" + "00" * 20
@@ -56,20 +54,12 @@ V3_DEPLOY = "deployToken((string,string,uint256,uint24,bytes32,address,uint256,s
 
 def event(address: str, signature: str, *arguments: Any, indexed: tuple[int, ...] = ()) -> Json:
     """Build a log; `indexed` are the places of the indexed arguments. Texts may be given as bytes."""
-    types = _types(signature)
-    rest = [place for place in range(len(types)) if place not in indexed]
-    words = [eth_abi.encode([types[place]], [arguments[place]]) for place in indexed]
-    data = _encode([types[place] for place in rest], [arguments[place] for place in rest])
-    return {
-        "address": address.lower(),
-        "topics": ["0x" + keccak(text=signature).hex(), *("0x" + word.hex() for word in words)],
-        "data": "0x" + data.hex(),
-    }
+    return log_json(emit(address, signature, *arguments, indexed=indexed))
 
 
-def call(signature: str, *arguments: Any) -> str:
-    """Encode the calldata of a function."""
-    return "0x" + keccak(text=signature)[:4].hex() + _encode(_types(signature), list(arguments)).hex()
+def log_json(log: LogEntry) -> Json:
+    """Return a log as JSON-RPC does, without its position."""
+    return {"address": log.address, "topics": list(log.topics), "data": log.data}
 
 
 def transaction(*logs: Json, to: str | None, calldata: str = "0x", value: int = 0, succeeded: bool = True) -> Mined:
@@ -97,8 +87,15 @@ def mint(token: str = TOKEN, *, supply: int = SUPPLY, to: str = FACTORY_V4) -> J
 
 
 def uniswap_v3_logs(
-    token: str = TOKEN, *, paired: str = WETH, factory: str, locker: str, position_id: int = 42, tick: int = -230_400
-) -> list[Json]:
+    token: str = TOKEN,
+    *,
+    paired: str = WETH,
+    pool: str = POOL,
+    factory: str,
+    locker: str,
+    position_id: int = 42,
+    tick: int = -230_400,
+) -> list[LogEntry]:
     """Return Uniswap v3's logs of a launch: pool, starting price, liquidity, and the LP NFT's transfers to its locker.
 
     `tick` is as if the token were token0, as in the launch's configuration.
@@ -108,18 +105,18 @@ def uniswap_v3_logs(
     lower, upper = (tick, 887_200) if first else (-887_200, -tick)
     moved = "Transfer(address,address,uint256)"
     return [
-        event(
-            V3_FACTORY, "PoolCreated(address,address,uint24,int24,address)", token0, token1, 10_000, 200, POOL,
+        emit(
+            V3_FACTORY, "PoolCreated(address,address,uint24,int24,address)", token0, token1, 10_000, 200, pool,
             indexed=(0, 1, 2),
         ),
-        event(POOL, "Initialize(uint160,int24)", 2**96, tick if first else -tick),
-        event(
-            POOL, "Mint(address,address,int24,int24,uint128,uint256,uint256)",
+        emit(pool, "Initialize(uint160,int24)", 2**96, tick if first else -tick),
+        emit(
+            pool, "Mint(address,address,int24,int24,uint128,uint256,uint256)",
             POSITION_MANAGER, POSITION_MANAGER, lower, upper, 10**24, SUPPLY if first else 0, 0 if first else SUPPLY,
             indexed=(1, 2, 3),
         ),
-        event(POSITION_MANAGER, moved, ZERO, factory, position_id, indexed=(0, 1, 2)),
-        event(POSITION_MANAGER, moved, factory, locker, position_id, indexed=(0, 1, 2)),
+        emit(POSITION_MANAGER, moved, ZERO, factory, position_id, indexed=(0, 1, 2)),
+        emit(POSITION_MANAGER, moved, factory, locker, position_id, indexed=(0, 1, 2)),
     ]  # fmt: skip
 
 
@@ -129,7 +126,7 @@ def v1_launch(*, factory: str = FACTORY_V1, to: str | None = None, fid: int = 36
     name, symbol, image, cast_hash = words.values()
     return transaction(
         mint(to=factory),
-        *uniswap_v3_logs(factory=factory, locker=LOCKER),
+        *map(log_json, uniswap_v3_logs(factory=factory, locker=LOCKER)),
         event(factory, V1_CREATED, TOKEN, 42, DEPLOYER, fid, name, symbol, SUPPLY, LOCKER, cast_hash),
         to=to or factory,
         calldata=call(
@@ -145,7 +142,7 @@ def v3_launch(*, to: str = FACTORY_V3) -> Mined:
     )  # fmt: skip
     return transaction(
         mint(to=FACTORY_V3),
-        *uniswap_v3_logs(factory=FACTORY_V3, locker=LOCKER_V3),
+        *map(log_json, uniswap_v3_logs(factory=FACTORY_V3, locker=LOCKER_V3)),
         event(FACTORY_V3, V3_CREATED, TOKEN, 42, DEPLOYER, 3621, "Third", "TRI", SUPPLY, "0xcast3"),
         to=to,
         calldata=call(V3_DEPLOY, config),
@@ -161,7 +158,7 @@ def v31_launch(*extra: Json, token: str = TOKEN, paired: str = WETH, to: str = F
     words = {"name": "Thirdly", "symbol": "TRI", "metadata": ""} | texts
     return transaction(
         mint(token, to=FACTORY_V31),
-        *uniswap_v3_logs(token, paired=paired, factory=FACTORY_V31, locker=LOCKER),
+        *map(log_json, uniswap_v3_logs(token, paired=paired, factory=FACTORY_V31, locker=LOCKER)),
         event(
             FACTORY_V31, V31_CREATED, token, DEPLOYER, DEPLOYER, CREATOR_PAID, INTERFACE_PAID, 42, words["name"],
             words["symbol"], -230_400, words["metadata"], 0, 0, 0, SENDER, indexed=(0, 1, 2),
@@ -193,34 +190,3 @@ def v4_launch(*extra: Json, to: str = STRANGER, minted: int | None = SUPPLY, **c
     token = created.get("token", TOKEN)
     mints = [] if minted is None else [mint(token, supply=minted)]
     return transaction(*mints, *extra, v4_created(**created), to=to)
-
-
-def _types(signature: str) -> list[str]:
-    """Return the arguments' types."""
-    return split_types(signature[signature.index("(") + 1 : -1])
-
-
-def split_types(inside: str) -> list[str]:
-    """Split a list of arguments into their types, at the commas outside of tuples."""
-    depth, types = 0, [""]
-    for char in inside:
-        depth += (char == "(") - (char == ")")
-        if char == "," and not depth:
-            types.append("")
-        else:
-            types[-1] += char
-    return types if inside else []
-
-
-def _encode(types: list[str], values: list[Any]) -> bytes:
-    # `bytes` has the layout of `string`, and accepts bytes that are not text.
-    raw = [kind.replace("string", "bytes") for kind in types]
-    return eth_abi.encode(raw, [_raw(kind, value) for kind, value in zip(types, values, strict=True)])
-
-
-def _raw(kind: str, value: Any) -> Any:
-    if kind == "string" and isinstance(value, str):
-        return value.encode("utf-8", "surrogatepass")
-    if kind.startswith("("):
-        return tuple(_raw(part, inner) for part, inner in zip(_types(kind), value, strict=True))
-    return value

@@ -6,7 +6,8 @@ from typing import Any
 import eth_abi
 from eth_utils.crypto import keccak
 
-from tests.nodes.launch_builder import POSITION_MANAGER, ZERO, call
+from tests.nodes.launch_builder import POSITION_MANAGER, ZERO
+from tests.nodes.log_encoding import call
 from tests.nodes.recorded_node import Node
 from tests.nodes.recordings import recorded_chain
 

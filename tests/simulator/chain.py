@@ -3,15 +3,17 @@
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from eth_utils.crypto import keccak
 
-from tests.nodes.log_encoding import encode_values
-from tests.simulator.bloom import bloom
+from tests.nodes.log_encoding import LogEntry, encode_values
 from tests.simulator.launches import Launched
 from tests.simulator.transactions import Traffic, Transaction, TransactionMaker, revert
 from tests.simulator.truth import EventTruth, Placed, TokenTruth, Truth
+from tokens.chains.evm.logs.blooms import bloom_mask
 
 GENESIS_TIME = 1_735_689_600
 
@@ -171,6 +173,11 @@ class SimulatedChain:
                     self.views[address, function] = encode_values((kind,), (value,))
         self.by_hash[block.hash] = block
         blocks.append(block)
+
+
+def bloom(logs: Iterable[LogEntry]) -> int:
+    """Return the bloom filter of a block's logs, whose masks a test compares with those of a real node."""
+    return reduce(or_, (bloom_mask(item) for log in logs for item in (log.address, *log.topics)), 0)
 
 
 def _placed(block: Block, entry: Transaction, log_index: int) -> Placed:

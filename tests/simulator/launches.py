@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.nodes.launch_builder import USDC, V4_CREATED, WETH
-from tests.nodes.log_encoding import ZERO, LogEntry, call, checksum, emit, encode_values
+from tests.nodes.launch_builder import USDC, V4_CREATED, WETH, ZERO
+from tests.nodes.log_encoding import LogEntry, call, checksum, emit, encode_values
 from tests.simulator import addresses
 from tests.simulator.truth import Json, Share
 

@@ -1,8 +1,7 @@
 """Launches of generations v0 and v3.1, which require reading their transactions in full and calling their tokens."""
 
-from tests.nodes.launch_builder import FACTORY_V31, V3_FACTORY, V31_CREATED, WETH
-from tests.nodes.launch_builder import POSITION_MANAGER as MANAGER
-from tests.nodes.log_encoding import ZERO, LogEntry, emit
+from tests.nodes.launch_builder import FACTORY_V31, V31_CREATED, WETH, ZERO, uniswap_v3_logs
+from tests.nodes.log_encoding import emit
 from tests.simulator import addresses
 from tests.simulator.launches import BPS, SUPPLY, Launched, LaunchMaker
 from tests.simulator.truth import Json, Share
@@ -29,10 +28,16 @@ def v31(maker: LaunchMaker, *, sender: str) -> Launched:
         addresses.LOCKER_V31, "TokenRewardAdded(uint256,uint256,address,address)", position_id, _CREATOR_REWARD, admin,
         admin, indexed=(2, 3),
     )  # fmt: skip
-    traded = _uniswap(token, pool, factory=FACTORY_V31, locker=addresses.LOCKER_V31, position_id=position_id)
     return Launched(
         address=token,
-        logs=(emit(token, _MOVED, ZERO, FACTORY_V31, SUPPLY, indexed=(0, 1)), *traded, reward, created),
+        logs=(
+            emit(token, _MOVED, ZERO, FACTORY_V31, SUPPLY, indexed=(0, 1)),
+            *uniswap_v3_logs(
+                token, pool=pool, factory=FACTORY_V31, locker=addresses.LOCKER_V31, position_id=position_id
+            ),
+            reward,
+            created,
+        ),
         columns=_columns(read_name, read_symbol, pool, admin, str(position_id))
         | {
             "generation": "v3.1",
@@ -63,7 +68,7 @@ def v0(maker: LaunchMaker, *, sender: str) -> Launched:
         address=token,
         logs=(
             emit(token, _MOVED, ZERO, factory, SUPPLY, indexed=(0, 1)),
-            *_uniswap(token, pool, factory=factory, locker=locker, position_id=position_id),
+            *uniswap_v3_logs(token, pool=pool, factory=factory, locker=locker, position_id=position_id),
             created,
         ),
         columns=_columns(read_name, read_symbol, pool, sender, str(position_id))
@@ -111,23 +116,3 @@ def _extensions() -> Json:
         "sniperTax": None,
         "positions": [position],
     }
-
-
-def _uniswap(token: str, pool: str, *, factory: str, locker: str, position_id: int) -> list[LogEntry]:
-    """Return the logs of pool, starting price, liquidity, and the LP NFT's transfers into its locker."""
-    first = token.lower() < WETH.lower()
-    token0, token1 = (token, WETH) if first else (WETH, token)
-    lower, upper = (_TICK, 887_200) if first else (-887_200, -_TICK)
-    return [
-        emit(
-            V3_FACTORY, "PoolCreated(address,address,uint24,int24,address)", token0, token1, 10_000, 200, pool,
-            indexed=(0, 1, 2),
-        ),
-        emit(pool, "Initialize(uint160,int24)", 2**96, _TICK if first else -_TICK),
-        emit(
-            pool, "Mint(address,address,int24,int24,uint128,uint256,uint256)", MANAGER, MANAGER, lower, upper, 10**24,
-            SUPPLY if first else 0, 0 if first else SUPPLY, indexed=(1, 2, 3),
-        ),
-        emit(MANAGER, _MOVED, ZERO, factory, position_id, indexed=(0, 1, 2)),
-        emit(MANAGER, _MOVED, factory, locker, position_id, indexed=(0, 1, 2)),
-    ]  # fmt: skip

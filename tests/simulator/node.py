@@ -9,8 +9,7 @@ from typing import Any
 from eth_utils.crypto import keccak
 
 from tests.nodes.recorded_node import RefusedError
-from tests.simulator.bloom import bloom
-from tests.simulator.chain import Block, SimulatedChain
+from tests.simulator.chain import Block, SimulatedChain, bloom
 from tests.simulator.faults import Faults, Limits, too_many
 from tests.simulator.shapes import Json, PlacedLog, block_json, block_logs, log_json, receipt_json, transaction_json
 

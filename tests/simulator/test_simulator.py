@@ -9,8 +9,7 @@ import requests
 from eth_utils.crypto import keccak
 from websockets.sync.client import connect
 
-from tests.nodes.launch_builder import split_types
-from tests.nodes.log_encoding import call
+from tests.nodes.log_encoding import call, split_types
 from tests.processes.waiting import wait_for
 from tests.simulator import Faults, Limits, SimulatedChain, Traffic, serve
 from tests.simulator.comparing import differences

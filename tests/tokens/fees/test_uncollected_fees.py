@@ -8,8 +8,9 @@ from django.utils import timezone
 from config.concurrency_limits import SLOTS, node_slot
 from tests.config.api.test_described_answers import check, close_objects
 from tests.nodes.json_server import Reply
-from tests.nodes.launch_builder import DEPLOYER, SENDER, STRANGER, WETH, call, v1_launch
+from tests.nodes.launch_builder import DEPLOYER, SENDER, STRANGER, WETH, v1_launch
 from tests.nodes.locker_responses import answer, collects, decimals, position, team_percent
+from tests.nodes.log_encoding import call
 from tests.nodes.recordings import base, mined
 from tests.rows.factories import TokenFactory
 from tokens.chains.registry.chains import load_registry

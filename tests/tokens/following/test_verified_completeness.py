@@ -10,8 +10,7 @@ from eth_utils.crypto import keccak
 from tests.nodes.following_chain import control, final, install, launched, wrong_rows
 from tests.simulator import Faults, SimulatedChain, Traffic, serve
 from tests.simulator.addresses import FACTORY
-from tests.simulator.bloom import bloom
-from tests.simulator.chain import Block
+from tests.simulator.chain import Block, bloom
 from tests.simulator.transactions import TransactionMaker
 from tokens.following import coverage
 from tokens.following.history import read_history

@@ -3,8 +3,9 @@
 import pytest
 
 from tests.nodes.json_server import Reply
-from tests.nodes.launch_builder import LOCKER, POSITION_MANAGER, STRANGER, TOKEN, USDC, WETH, ZERO, call
+from tests.nodes.launch_builder import LOCKER, POSITION_MANAGER, STRANGER, TOKEN, USDC, WETH, ZERO
 from tests.nodes.locker_responses import answer, collects, decimals, position, team_exception, team_percent
+from tests.nodes.log_encoding import call
 from tests.nodes.recordings import base, mined
 from tokens.chains.errors import FeesUnavailableError, NodeUnavailableError
 from tokens.chains.evm.evm_chain import Chain

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.nodes.json_server import Reply
-from tests.nodes.launch_builder import LOCKER, STRANGER, TOKEN, WETH, ZERO, call
+from tests.nodes.launch_builder import LOCKER, STRANGER, TOKEN, WETH, ZERO
 from tests.nodes.locker_responses import (
     answer,
     collects,
@@ -15,6 +15,7 @@ from tests.nodes.locker_responses import (
     team_exception,
     team_percent,
 )
+from tests.nodes.log_encoding import call
 from tests.nodes.recordings import base, mined, recorded_chain
 from tokens.chains.errors import FeesUnavailableError, NodeUnavailableError, UnknownContractError
 from tokens.chains.evm.evm_chain import Chain
