@@ -17,7 +17,7 @@ from web3.contract import Contract
 from web3.exceptions import TimeExhausted
 from web3.types import RPCEndpoint, TxReceipt
 
-_FOLDER = Path(__file__).resolve().parent / "artifacts"
+ARTIFACTS = Path(__file__).resolve().parent / "artifacts"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class Artifact:
 @cache
 def load_artifact(name: str) -> Artifact:
     """Return the artifact of a contract, such as "Factory". Raises FileNotFoundError if there is none."""
-    content = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    content = json.loads((ARTIFACTS / f"{name}.json").read_text(encoding="utf-8"))
     return Artifact(name=content["contractName"], abi=content["abi"], bytecode=content["bytecode"])
 
 

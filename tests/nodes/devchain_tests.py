@@ -15,31 +15,13 @@ from web3.types import RPCEndpoint, TxReceipt
 from development.devchain import node_client
 from development.devchain.deploy_contracts import DevelopmentContracts
 from development.devchain.launch_transactions import DevLaunchConfig, send_launch
-from development.devchain.node_client import load_artifact
+from development.devchain.node_client import ARTIFACTS, load_artifact
 
 # Accounts 1 and 2 of the node.
 SENDER = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 # Account 3, which owns nothing.
 STRANGER = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
-
-_CONTRACTS = (
-    "Token",
-    "PositionManager",
-    "WrappedNative",
-    "Factory",
-    "Locker",
-    "FeeLocker",
-    "Vault",
-    "Airdrop",
-    "DevBuy",
-    "StaticHook",
-    "DynamicHook",
-    "MevModule",
-    "PoolManager",
-    "Presale",
-    "PresaleAllowlist",
-)
 
 
 def launched(deployment: DevelopmentContracts, config: DevLaunchConfig) -> TxReceipt:
@@ -88,8 +70,8 @@ def refused(error: str) -> Iterator[None]:
 @cache
 def _declarations() -> dict[tuple[str, int], dict[str, Any]]:
     found = {}
-    for name in _CONTRACTS:
-        for item in load_artifact(name).abi:
+    for path in sorted(ARTIFACTS.glob("*.json")):
+        for item in load_artifact(path.stem).abi:
             if item["type"] == "event":
                 topic = "0x" + event_abi_to_log_topic(item).hex()
                 found[(topic, sum(part["indexed"] for part in item["inputs"]))] = item

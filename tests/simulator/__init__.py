@@ -1,13 +1,13 @@
 """A chain in memory with Base's id and contracts. Tests extend it, reorg it and serve it through faulty nodes.
 
+An example:
+
     chain = SimulatedChain(seed=1)
     chain.mine(200)
     with serve(chain, seed=7, faults=Faults(errors=0.05)) as node:
         ...  # node.url, node.websocket_url
         chain.reorg(5)
     chain.truth()  # the expected rows, recorded while the blocks were built
-
-`python -m tests.simulator --help` runs one as a separate process.
 """
 
 from tests.simulator.chain import SimulatedChain

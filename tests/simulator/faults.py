@@ -1,8 +1,6 @@
 """The faults and limits of a simulated node."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from tests.nodes.recorded_node import RefusedError
 
@@ -71,16 +69,15 @@ class Limits:
     times: bool = True
     # Whether a range may end beyond the newest block.
     beyond_head: bool = True
-    words: Mapping[str, Any] = field(default_factory=lambda: dict(_WORDS))
 
 
-_WORDS: Mapping[str, Any] = {
+_WORDS = {
     "blocks": (-32602, "query exceeds max block range {limit}"),
     "logs": (-32602, "query exceeds max results {limit}, retry with the range {first}-{last}"),
 }
 
 
-def too_many(limits: Limits, what: str, *, limit: int, first: int, last: int) -> RefusedError:
-    """Return the provider's error for a query of logs beyond a limit."""
-    code, words = limits.words[what]
+def too_many(what: str, *, limit: int, first: int, last: int) -> RefusedError:
+    """Return a provider's error for a query of logs beyond a limit."""
+    code, words = _WORDS[what]
     return RefusedError(code, words.format(limit=limit, first=first, last=last))

@@ -168,7 +168,7 @@ def _logs(view: View, query: Json) -> list[Json]:
     limit = node.limits.logs
     if limit is not None and len(found) > limit and len(blocks) > 1:
         last = max(found[limit - 1][0].number - 1, blocks[0].number)
-        raise too_many(node.limits, "logs", limit=limit, first=blocks[0].number, last=last)
+        raise too_many("logs", limit=limit, first=blocks[0].number, last=last)
     return [log_json(*placed, with_times=node.limits.times) for placed in _corrupt_logs(node, found)]
 
 
@@ -183,7 +183,7 @@ def _blocks_of(view: View, query: Json) -> Sequence[Block]:
     if first > last:
         raise RefusedError(-32000, "invalid block range params")
     if limits.blocks is not None and last - first + 1 > limits.blocks:
-        raise too_many(limits, "blocks", limit=limits.blocks, first=first, last=first + limits.blocks - 1)
+        raise too_many("blocks", limit=limits.blocks, first=first, last=first + limits.blocks - 1)
     if last >= view.count and not limits.beyond_head:
         raise RefusedError(-32602, "block range extends beyond current head block")
     return view.blocks[first : min(last + 1, view.count)]
@@ -252,6 +252,4 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "eth_getBlockReceipts": _block_receipts,
     "eth_getLogs": _logs,
     "eth_call": _call,
-    "net_version": lambda view: str(int(_chain_id(view), 16)),
-    "web3_clientVersion": lambda view: "simulator/1",
 }

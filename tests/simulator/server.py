@@ -37,16 +37,14 @@ def serve(
     seed: int = 0,
     faults: Faults | None = None,
     limits: Limits | None = None,
-    port: int = 0,
-    websocket_port: int = 0,
 ) -> Iterator[Node]:
-    """Run a node while the block runs, on free ports by default."""
+    """Run a node while the block runs, on free ports."""
     node = Node(chain, seed, faults or Faults(), limits or Limits())
     handler = type("Handler", (_Handler,), {"node": node})
     with ExitStack() as stack:
-        server = stack.enter_context(_Server(("127.0.0.1", port), handler))
+        server = stack.enter_context(_Server(("127.0.0.1", 0), handler))
         announcer = _Announcer(node)
-        websockets = stack.enter_context(serve_websocket(announcer.handle, "127.0.0.1", websocket_port))
+        websockets = stack.enter_context(serve_websocket(announcer.handle, "127.0.0.1", 0))
         node.url = f"http://127.0.0.1:{server.server_port}/sim"
         node.websocket_url = f"ws://127.0.0.1:{websockets.socket.getsockname()[1]}/sim"
         chain.listeners.append(announcer.announce)
@@ -210,11 +208,4 @@ class _Announcer:
                 ids = self._subscribers.setdefault(connection, [])
                 ids.append(hex(id(connection) + len(ids)))
                 return envelope | {"result": ids[-1]}
-        if call["method"] == "eth_unsubscribe":
-            with self._lock:
-                ids = self._subscribers.get(connection, [])
-                known = call["params"][0] in ids
-                if known:
-                    ids.remove(call["params"][0])
-                return envelope | {"result": known}
         return None
