@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from base58 import b58encode
 from solders.litesvm import LiteSVM
 from solders.message import MessageAddressTableLookup, MessageV0
 from solders.signature import Signature
@@ -15,18 +16,12 @@ from development.standins.solana_node import SolanaStandIn
 
 Json = dict[str, Any]
 
-_ALPHABET = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 EVENT_MARK = bytes.fromhex("e445a52e51cb9a1d")
 
 
 def base58(data: bytes) -> str:
     """Encode bytes as base58."""
-    number, letters = int.from_bytes(data, "big"), bytearray()
-    while number:
-        number, digit = divmod(number, 58)
-        letters.append(_ALPHABET[digit])
-    zeros = len(data) - len(data.lstrip(b"\0"))
-    return (b"1" * zeros + bytes(reversed(letters))).decode()
+    return b58encode(data).decode()
 
 
 def mark(kind: str, name: str) -> bytes:
