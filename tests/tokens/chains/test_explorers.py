@@ -8,33 +8,14 @@ MINT, SIGNATURE = "So11111111111111111111111111111111111111112", "5" * 88
 
 
 @pytest.mark.parametrize(
-    ("page", "of_base", "of_solana"),
+    ("page", "of_base", "on_solana", "of_solana"),
     [
-        (installed_chains.explorer_token_page, "https://basescan.org/token/0xAb", f"https://solscan.io/token/{MINT}"),
-        (
-            installed_chains.explorer_transaction_page,
-            "https://basescan.org/tx/0xAb",
-            f"https://solscan.io/tx/{SIGNATURE}",
-        ),
-        (
-            installed_chains.explorer_address_page,
-            "https://basescan.org/address/0xAb",
-            f"https://solscan.io/account/{MINT}",
-        ),
+        (installed_chains.explorer_token_page, "token", MINT, "token"),
+        (installed_chains.explorer_transaction_page, "tx", SIGNATURE, "tx"),
+        (installed_chains.explorer_address_page, "address", MINT, "account"),
     ],
 )
-def test_each_kind_of_chain_has_its_pages(page, of_base, of_solana):
-    assert page(8453, "0xAb") == of_base
-    assert page(101, SIGNATURE if page is installed_chains.explorer_transaction_page else MINT) == of_solana
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        installed_chains.explorer_token_page,
-        installed_chains.explorer_transaction_page,
-        installed_chains.explorer_address_page,
-    ],
-)
-def test_a_chain_that_is_not_known_has_none(page):
+def test_each_kind_of_chain_has_its_pages_and_an_unknown_chain_has_none(page, of_base, on_solana, of_solana):
+    assert page(8453, "0xAb") == f"https://basescan.org/{of_base}/0xAb"
+    assert page(101, on_solana) == f"https://solscan.io/{of_solana}/{on_solana}"
     assert page(424_242, "0xAb") is None

@@ -158,11 +158,6 @@ def test_receipts_one_by_one_return_the_same(node, everything):
     assert sum(any(call["method"] == "eth_getBlockReceipts" for call in body) for body in requests) == 1
 
 
-def test_batches_refused_return_the_same(node, everything):
-    node.behave = lambda body: Reply(b"no batches", status=400) if isinstance(body, list) else None
-    assert chain(node).read_range(0, HEAD).transactions == everything
-
-
 def test_fewer_addresses_return_what_concerns_them(node):
     (factory,) = base().addresses("factory", "v4")
     found = chain(node).read_range(0, HEAD, addresses=[factory.lower()]).transactions
@@ -195,8 +190,6 @@ def limit(node: Node, blocks: int, error):
     [
         RefusedError(-32005, "query returned more than 10000 results"),
         RefusedError(-32614, "eth_getLogs is limited to a 20 range"),
-        RefusedError(-32602, "Block range limit exceeded."),
-        RefusedError(-32002, "request timed out"),
     ],
     ids=str,
 )
@@ -271,19 +264,8 @@ def test_a_refused_block_is_retried_on_the_next_node(node, second_node, everythi
         chain(node).read_range(LAUNCHED_IN, LAUNCHED_IN)
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        RefusedError(-32005, "rate limit exceeded"),
-        RefusedError(-32602, "invalid block range params"),
-        RefusedError(-32602, "block range extends beyond current head block"),
-        RefusedError(-32601, "the method eth_getLogs does not exist"),
-        RefusedError(-32000, "something else"),
-    ],
-    ids=str,
-)
-def test_a_refusal_of_something_else_is_retried_on_the_next_node(node, second_node, everything, error):
-    limit(node, 0, error)
+def test_a_refusal_of_something_else_is_retried_on_the_next_node(node, second_node, everything):
+    limit(node, 0, RefusedError(-32005, "rate limit exceeded"))
     reading = chain(node, second_node)
     assert reading.read_range(0, HEAD).transactions == everything
     assert reading.range_blocks() >= 2000
@@ -358,9 +340,12 @@ FAULTY_LOGS = {
 
 @pytest.mark.parametrize("fault", FAULTY_LOGS.values(), ids=FAULTY_LOGS)
 def test_logs_that_can_not_be_are_trusted_nowhere(node, second_node, everything, fault):
+    (header,) = chain(node).read_headers([LAUNCHED_IN]).values()
     change_logs(node, fault)
     with pytest.raises(NodeUnavailableError):
         chain(node).read_range(0, HEAD)
+    with pytest.raises(NodeUnavailableError):
+        chain(node).read_blocks([header])
     assert chain(node, second_node).read_range(0, HEAD).transactions == everything
 
 
@@ -399,28 +384,6 @@ def test_a_node_that_is_behind_returns_nothing(node, second_node, everything, he
 def test_blocks_that_no_node_has_are_not_empty(node):
     with pytest.raises(NodeUnavailableError):
         chain(node).read_range(HEAD, HEAD + 1)
-
-
-def test_a_node_of_another_chain_returns_nothing(node, second_node, everything):
-    node.answers["eth_chainId"] = lambda: "0x1"
-    assert chain(node, second_node).read_range(0, HEAD).transactions == everything
-    assert node.call_count("eth_getLogs") == 0
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        Reply(b"slow down", status=429),
-        Reply(b"", status=502),
-        Reply(b'[{"jsonrpc": "2.0", "id": 1, "resu'),
-        Reply(b"[]"),
-        Reply((b'[{"jsonrpc"', b': "2.0"'), headers={"connection": "close"}),
-    ],
-    ids=["429", "502", "half", "nothing", "half in parts"],
-)
-def test_an_answer_that_is_none_is_retried_on_the_next_node(node, second_node, everything, reply):
-    node.behave = lambda body: reply if isinstance(body, list) else None
-    assert chain(node, second_node).read_range(0, HEAD).transactions == everything
 
 
 # Times.
@@ -544,15 +507,6 @@ def test_no_logs_of_a_node_that_lacks_the_block_are_no_answer(node):
     node.answers["eth_getBlockByHash"] = lambda *_: None
     with pytest.raises(NodeUnavailableError):
         chain(node).read_blocks([header])
-
-
-@pytest.mark.parametrize("fault", FAULTY_LOGS.values(), ids=FAULTY_LOGS)
-def test_logs_of_a_block_that_can_not_be_are_not_trusted(node, fault):
-    reading = chain(node)
-    headers = [reading.read_headers([LAUNCHED_IN])[LAUNCHED_IN]]
-    change_logs(node, fault)
-    with pytest.raises(NodeUnavailableError):
-        reading.read_blocks(headers)
 
 
 def test_a_window_on_another_fork_is_not_trusted(node, second_node, everything):

@@ -50,6 +50,7 @@ def kind_of(method, code, message):
             RejectionKind.OTHER,
         ),
         (-32000, "Node is behind by 7 slots", FOR_NOW, RejectionKind.OTHER),
+        (-32000, "Node is unhealthy", FOR_NOW, RejectionKind.OTHER),
     ],
 )
 def test_a_refusal_means_what_its_chain_defines(code, message, on_solana, on_evm):

@@ -9,7 +9,6 @@ from tests.nodes.log_encoding import call
 from tests.nodes.recordings import base, mined
 from tokens.chains.errors import FeesUnavailableError, NodeUnavailableError
 from tokens.chains.evm.evm_chain import Chain
-from tokens.chains.registry.chains import load_registry
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.token_fees import FeeAmount
 
@@ -66,13 +65,6 @@ def test_it_reports_when_no_node_answers(read, node):
     node.behave = lambda body: Reply(b"", status=503)
     with pytest.raises(NodeUnavailableError):
         read(42)
-
-
-def test_it_refuses_on_a_chain_without_a_position_manager(node):
-    chain = Chain(info=load_registry().chain(1), rpc=RpcClient(chain_id=1, urls=(node.url,)))
-    with pytest.raises(FeesUnavailableError):
-        chain.read_uncollected_fees(42)
-    assert node.calls == []
 
 
 @pytest.mark.parametrize(

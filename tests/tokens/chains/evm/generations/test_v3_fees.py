@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.nodes.json_server import Reply
 from tests.nodes.launch_builder import LOCKER, STRANGER, TOKEN, WETH, ZERO
 from tests.nodes.locker_responses import (
     answer,
@@ -17,7 +16,7 @@ from tests.nodes.locker_responses import (
 )
 from tests.nodes.log_encoding import call
 from tests.nodes.recordings import base, mined, recorded_chain
-from tokens.chains.errors import FeesUnavailableError, NodeUnavailableError, UnknownContractError
+from tokens.chains.errors import UnknownContractError
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.registry.chains import load_registry
 from tokens.chains.rpc.client import RpcClient
@@ -86,29 +85,11 @@ def by_currency(fees):
     }
 
 
-def test_it_refuses_a_position_that_the_chain_lacks(read):
-    with pytest.raises(FeesUnavailableError):
-        read(42)
-
-
-def test_it_refuses_a_position_whose_owner_can_not_collect(read, node):
-    position(node, 42, owner=LOCKER, currencies=(TOKEN, WETH))
-    decimals(node, TOKEN, 18)
-    with pytest.raises(FeesUnavailableError):
-        read(42)
-
-
 def test_it_names_the_position_manager_that_the_registry_lacks(node):
     chain = Chain(info=load_registry().chain(1), rpc=RpcClient(chain_id=1, urls=(node.url,)))
     with pytest.raises(UnknownContractError, match="v3_position_manager"):
         chain.read_v3_fees(42, launched_for=())
     assert node.calls == []
-
-
-def test_it_reports_when_no_node_answers(read, node):
-    node.behave = lambda body: Reply(b"", status=503)
-    with pytest.raises(NodeUnavailableError):
-        read(42)
 
 
 def test_it_reads_one_block_in_four_requests(read, locked):
