@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import URLPattern, get_resolver
+from django.urls import URLPattern, get_resolver, resolve
 from django.utils import timezone
 
 from accounts.administrators import sessions
@@ -270,6 +270,13 @@ def test_the_description_has_every_endpoint():
         if hasattr(view, method.lower())
     }
     assert served == {*ENDPOINTS, "GET /api/openapi.json", "GET /api/docs"}
+
+
+def test_every_path_takes_a_trailing_slash():
+    for path in {name.partition(" ")[2] for name in ENDPOINTS}:
+        address = re.sub(r"\{\w+\}", "nonsense", path)
+        assert resolve(f"{address}/").func is resolve(address).func
+        assert resolve(address).func.cls is not NoEndpointView
 
 
 def test_levels_agree_with_the_description():

@@ -41,34 +41,6 @@ def test_it_requires_a_deployer(fetch, path, name, parameters):
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-@pytest.mark.parametrize(
-    ("path", "parameters", "field"),
-    [
-        *[(BY_FID, {"fid": value}, "fid") for value in ("0", "-1", "abc", "1.5", "1,2", "٣", str(2**63), "7\0")],
-        *[(BY_ADDRESS, {"address": value}, "address") for value in ("0x12", "me.eth", WALLET + "0", "0x" + "a" * 64)],
-        (BY_ADDRESS, {"address": WALLET + "\0"}, "address"),
-        (BY_FID, {"fid": "7", "cursor": "x"}, "cursor"),
-        (BY_ADDRESS, {"address": WALLET, "cursor": "e30="}, "cursor"),
-    ],
-)
-def test_it_refuses_a_bad_parameter_by_name(fetch, path, parameters, field):
-    answer = fetch(path, **parameters)
-    assert answer.status_code == 400
-    assert [detail["field"] for detail in answer.json()["details"]] == [field]
-
-
-@pytest.mark.parametrize("path", [BY_FID + "?fid=1&fid=2", BY_ADDRESS + f"?address={WALLET}&address={WALLET}"])
-def test_it_refuses_two_deployers(client, path):
-    assert client.get(path).json()["error"].endswith(" must be given once")
-
-
-@pytest.mark.parametrize("path", [BY_FID, BY_ADDRESS])
-@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_it_takes_get_only(client, path, method):
-    answer = getattr(client, method)(path)
-    assert (answer.status_code, set(answer.json())) == (405, {"error"})
-
-
 @BOTH
 def test_it_answers_with_nothing_where_there_is_nothing(fetch, path, requested, columns):
     TokenFactory(requestor_fid=8)
@@ -119,12 +91,6 @@ def test_a_wallet_has_what_it_sent_and_what_it_requested(fetch):
     TokenFactory(admin=WALLET, contract_address=WALLET)
     answer = fetch(BY_ADDRESS, address="0X" + WALLET[2:].upper())
     assert (ids(answer), answer.json()["total"]) == ([token.pk for token in reversed(tokens)], 3)
-
-
-def test_a_base58_wallet_is_case_sensitive(fetch):
-    token = TokenFactory(msg_sender=MINT)
-    assert ids(fetch(BY_ADDRESS, address=MINT)) == [token.pk]
-    assert ids(fetch(BY_ADDRESS, address=MINT.lower())) == []
 
 
 @BOTH

@@ -16,38 +16,12 @@ def fetch(client, read_key):
     return lambda **parameters: client.get(PATH, parameters, headers=read_key)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "field"),
-    [
-        ({}, "fid"),
-        ({"fid": ""}, "fid"),
-        *[({"fid": value}, "fid") for value in ("0", "-1", "abc", "1.5", "1,2", "٣", str(2**63), "7\0")],
-        ({"fid": "7", "cursor": "x"}, "cursor"),
-    ],
-)
-def test_it_refuses_a_bad_parameter_by_name(fetch, parameters, field):
-    answer = fetch(**parameters)
-    assert answer.status_code == 400
-    assert [detail["field"] for detail in answer.json()["details"]] == [field]
-    assert answer.headers["Cache-Control"] == "no-store"
-
-
-@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_it_takes_get_only(client, read_key, method):
-    answer = getattr(client, method)(PATH, headers=read_key)
-    assert (answer.status_code, set(answer.json())) == (405, {"error"})
-
-
 def test_it_answers_with_nothing_where_there_is_nothing(fetch):
     TokenFactory(requestor_fid=8)
     answer = fetch(fid=7, limit=3, includeMarket=1)
     assert answer.json() == {"data": [], "pagination": {"cursor": None, "total": 0, "totalPages": 0}}
     assert answer.headers["Cache-Control"] == "private, max-age=5"
     assert answer.headers["X-Ignored-Params"] == "includeMarket,limit"
-
-
-def test_it_answers_with_a_trailing_slash(client, read_key):
-    assert client.get(PATH + "/", {"fid": 7}, headers=read_key).status_code == 200
 
 
 @pytest.mark.parametrize(("count", "pages"), [(1, 1), (10, 1), (11, 2), (20, 2), (23, 3)])

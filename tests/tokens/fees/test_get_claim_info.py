@@ -77,13 +77,6 @@ def test_it_explains_why_it_has_nothing_of_solana(fetch, parameters, field, rule
     assert answer.json()["details"] == [{"field": field, "message": rule}]
 
 
-@pytest.mark.parametrize("chain_id", ["0", "-1", "base", str(2**63)])
-def test_it_refuses_a_bad_chain(fetch, chain_id):
-    answer = fetch(address=ADDRESS, chainId=chain_id)
-    assert answer.status_code == 400
-    assert [detail["field"] for detail in answer.json()["details"]] == ["chainId"]
-
-
 @pytest.mark.parametrize("label", V4_LAUNCHES)
 def test_it_refuses_a_v4_token(fetch, label):
     answer = fetch(address=index_launch(mined(label)).contract_address)
@@ -105,12 +98,6 @@ def test_it_does_not_find_unknown_or_dropped_tokens(fetch, parameters):
     assert_refused(fetch(address=ADDRESS, **parameters), 404, "Token not found")
 
 
-@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_it_takes_only_get(client, read_key, method):
-    answer = getattr(client, method)(PATH, headers=read_key)
-    assert (answer.status_code, set(answer.json())) == (405, {"error"})
-
-
 @pytest.mark.parametrize("label", GOLDEN)
 @pytest.mark.parametrize("spell", [str, str.lower])
 def test_it_returns_a_recorded_launch(fetch, label, spell):
@@ -126,11 +113,6 @@ def test_it_returns_a_built_launch(fetch, generation):
     launch, facts = BUILT[generation]
     index_launch(launch())
     assert fetch(address=TOKEN).json() == body(facts)
-
-
-def test_it_answers_with_a_trailing_slash(client, read_key):
-    TokenFactory(contract_address=ADDRESS, generation="v2", position_id="1")
-    assert client.get(PATH + "/", {"address": ADDRESS}, headers=read_key).status_code == 200
 
 
 def test_of_several_chains_the_registrys_first_counts(fetch):

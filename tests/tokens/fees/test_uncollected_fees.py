@@ -77,22 +77,6 @@ def test_it_refuses_what_is_no_address(fetch, address):
     assert (answer.status_code, answer.json()) == (400, {"error": f"address {ADDRESS_RULE}", "details": details})
 
 
-@pytest.mark.parametrize(
-    ("parameters", "field"),
-    [
-        ({"recipient": MINT}, "recipient"),
-        ({"recipient": "0x12"}, "recipient"),
-        ({"chainId": "0"}, "chainId"),
-        ({"chainId": "base"}, "chainId"),
-        ({"chainId": str(2**63)}, "chainId"),
-    ],
-)
-def test_it_refuses_a_bad_parameter_by_name(fetch, parameters, field):
-    answer = fetch(ADDRESS, **parameters)
-    assert answer.status_code == 400
-    assert [detail["field"] for detail in answer.json()["details"]] == [field]
-
-
 @pytest.mark.parametrize("changes", [{"unindexed": True}, {"contract_address": STRANGER}, {"chain_id": 10143}])
 def test_it_finds_no_other_token(fetch, node, changes):
     TokenFactory(**{"contract_address": ADDRESS} | changes)
@@ -100,10 +84,6 @@ def test_it_finds_no_other_token(fetch, node, changes):
     assert (answer.status_code, answer.json()) == (404, {"error": "Token not found"})
     assert answer.headers["Cache-Control"] == "no-store"
     assert node.calls == []
-
-
-def test_it_takes_only_get(client, read_key):
-    assert client.post(f"{PATH}/{ADDRESS}", headers=read_key).status_code == 405
 
 
 def test_it_is_refused_at_once_while_as_many_wait_for_nodes_as_may(fetch, index, node):
