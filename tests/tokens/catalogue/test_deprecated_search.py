@@ -3,12 +3,11 @@
 import pytest
 
 from tests.rows.factories import TokenFactory
-from tests.rows.token_lists import content_of, ids, price, walk
+from tests.rows.token_lists import ids, price, walk
 
 pytestmark = pytest.mark.django_db
 
 PATH = "/api/tokens/search"
-ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 
 
 @pytest.fixture
@@ -59,19 +58,6 @@ def test_it_filters_by_requestors(fetch):
     TokenFactory(requestor_fid=3, name="dog")
     assert ids(fetch(fids="1,2")) == [second.pk, first.pk]
     assert ids(fetch(fids="1,2", q="dog")) == [first.pk]
-
-
-def test_what_is_named_comes_first_on_every_page(fetch):
-    named = [TokenFactory(contract_address=ADDRESS, chain_id=chain_id).pk for chain_id in range(1, 8)]
-    by_name = [TokenFactory(name=ADDRESS).pk for _ in range(4)]
-    assert walk(fetch, q=ADDRESS.lower()) == named[::-1] + by_name[::-1]
-    assert content_of(fetch(q=ADDRESS).json()["cursor"])["x"] is True
-
-
-def test_the_older_cursor_is_taken(fetch):
-    TokenFactory.create_batch(2)
-    assert len(ids(fetch(cursor="eyJpZCI6IjIwMjYtMDItMDdUMDM6NTA6NDkifQ=="))) == 2
-    assert ids(fetch(cursor="eyJpZCI6IjIwMjAtMDItMDdUMDM6NTA6NDkifQ==")) == []
 
 
 def test_it_brings_the_market_along(fetch):

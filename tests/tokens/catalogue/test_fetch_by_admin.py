@@ -3,7 +3,7 @@
 import pytest
 
 from tests.rows.factories import SocialProfileFactory, TokenFactory
-from tests.rows.token_lists import cursor_of, ids, price, walk
+from tests.rows.token_lists import ids, price
 
 pytestmark = pytest.mark.django_db
 
@@ -62,18 +62,6 @@ def test_it_pages_by_limit(fetch, limit, count):
     answer = fetch(admin=ADMIN, **({} if limit is None else {"limit": limit}))
     assert (len(ids(answer)), answer.json()["total"]) == (count, 23)
     assert (answer.json()["cursor"] is None) == (count == 23)
-
-
-@pytest.mark.parametrize("limit", [1, 7, 22, 23])
-def test_a_walk_meets_every_token_once_newest_first(fetch, limit):
-    tokens = [TokenFactory(admin=ADMIN).pk for _ in range(23)]
-    TokenFactory()
-    assert walk(fetch, admin=ADMIN, limit=limit) == tokens[::-1]
-
-
-def test_a_cursor_of_another_sort_starts_from_the_first_page(fetch):
-    token = TokenFactory(admin=ADMIN)
-    assert ids(fetch(admin=ADMIN, cursor=cursor_of({"id": 5, "k": 1, "s": "market-cap"}))) == [token.pk]
 
 
 def test_its_records_are_those_of_the_public_list(fetch, client):

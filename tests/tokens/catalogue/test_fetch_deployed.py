@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.rows.factories import TokenFactory
-from tests.rows.token_lists import cursor_of, ids, price, walk
+from tests.rows.token_lists import ids, price, walk
 
 pytestmark = pytest.mark.django_db
 
@@ -60,26 +60,6 @@ def test_it_lists_a_deployers_tokens_ten_a_page(fetch, path, requested, columns)
     answer = fetch(path, **requested)
     assert (ids(answer), answer.json()["total"]) == (tokens[:-11:-1], 23)
     assert walk(lambda **cursor: fetch(path, **requested, **cursor)) == tokens[::-1]
-
-
-@BOTH
-def test_the_last_full_page_has_no_cursor(fetch, path, requested, columns):
-    TokenFactory.create_batch(10, **columns)
-    body = fetch(path, **requested).json()
-    assert (len(body["data"]), body["cursor"]) == (10, None)
-
-
-@BOTH
-def test_the_older_cursor_is_taken(fetch, path, requested, columns):
-    second = datetime(2026, 2, 7, 3, 50, 49, tzinfo=UTC)
-    before, at, _ = (TokenFactory(**columns, deployed_at=second + timedelta(seconds=number)) for number in (-1, 0, 1))
-    assert ids(fetch(path, **requested, cursor="eyJpZCI6IjIwMjYtMDItMDdUMDM6NTA6NDkifQ==")) == [at.pk, before.pk]
-
-
-@BOTH
-def test_a_cursor_of_another_sort_starts_from_the_first_page(fetch, path, requested, columns):
-    token = TokenFactory(**columns)
-    assert ids(fetch(path, **requested, cursor=cursor_of({"id": 5, "k": 1, "s": "market-cap"}))) == [token.pk]
 
 
 def test_a_wallet_has_what_it_sent_and_what_it_requested(fetch):

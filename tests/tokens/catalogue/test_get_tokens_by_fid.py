@@ -3,7 +3,7 @@
 import pytest
 
 from tests.rows.factories import TokenFactory
-from tests.rows.token_lists import cursor_of, ids, price
+from tests.rows.token_lists import ids, price
 
 pytestmark = pytest.mark.django_db
 
@@ -45,11 +45,6 @@ def test_a_walk_meets_every_token_once_newest_first(fetch):
         assert (pagination["total"], pagination["totalPages"]) == (23, 3)
         cursor = {"cursor": pagination["cursor"]}
     assert (found, cursor) == (tokens[::-1], {"cursor": None})
-
-
-def test_a_cursor_of_another_sort_starts_from_the_first_page(fetch):
-    token = TokenFactory(requestor_fid=7)
-    assert ids(fetch(fid=7, cursor=cursor_of({"id": 5, "k": 1, "s": "market-cap"}))) == [token.pk]
 
 
 def test_its_records_are_those_of_the_public_list(fetch, client):

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.rows.factories import SocialProfileFactory, TokenFactory
-from tests.rows.token_lists import SORTS, ids, price, walk
+from tests.rows.token_lists import SORTS, ids, price
 
 pytestmark = pytest.mark.django_db
 
@@ -24,13 +24,6 @@ def test_it_answers_with_nothing_where_there_is_nothing(fetch):
     assert answer.headers["X-Ignored-Params"] == "page"
 
 
-def test_it_lists_neither_blocked_nor_unindexed_tokens(fetch):
-    TokenFactory(blocked=True)
-    TokenFactory(unindexed=True)
-    shown = TokenFactory()
-    assert (ids(fetch()), fetch().json()["total"]) == ([shown.pk], 1)
-
-
 @pytest.mark.parametrize(("limit", "count"), [(None, 10), (0, 0), (1, 1), (21, 21), (200, 23)])
 def test_it_pages_by_limit(fetch, limit, count):
     TokenFactory.create_batch(23)
@@ -45,6 +38,7 @@ def test_it_answers_as_the_public_list(fetch, client):
         if number % 4:
             price(token, market_cap=number % 5, tx_count_24h=number % 3)
     TokenFactory(contract_address=ADDRESS)
+    TokenFactory(blocked=True)
     SocialProfileFactory(fid=1)
     for filters in ({}, {"q": "dog"}, {"q": ADDRESS}, {"fids": "1,2"}, {"champagne": 1}):
         for sort_by in SORTS:
@@ -52,13 +46,6 @@ def test_it_answers_as_the_public_list(fetch, client):
             public = client.get("/api/tokens", parameters).json()
             del public["tokensDeployed"]
             assert fetch(**parameters).json() == public
-
-
-def test_a_walk_meets_every_token_once(fetch):
-    tokens = [price(TokenFactory(), market_cap=number % 4) for number in range(30)]
-    expected = sorted(tokens, key=lambda token: (tokens.index(token) % 4, token.pk))
-    for limit in (7, 29, 30):
-        assert walk(fetch, sortBy="market-cap", sort="asc", limit=limit) == [token.pk for token in expected]
 
 
 @pytest.mark.parametrize("limit", [1, 200])

@@ -9,7 +9,6 @@ from datetime import timedelta
 from ipaddress import ip_network
 
 import pytest
-from django.conf import settings as django_settings
 from django.db import close_old_connections, connection
 from django.db.models import F
 from django.utils import timezone
@@ -61,10 +60,6 @@ def make_due() -> None:
 def pause_of(document: TokenDocument) -> float:
     document.refresh_from_db()
     return (document.due_at - timezone.now()).total_seconds()
-
-
-def test_without_documents_nothing_is_fetched():
-    assert fetching.fetch_due_documents() == 0
 
 
 def test_nothing_is_fetched_where_an_operator_disables_it(host, settings):
@@ -147,14 +142,6 @@ def test_it_becomes_the_tokens_description_image_and_links(host):
     assert (token.description, token.img_url) == ("A coffee.", "ipfs://picture")
     assert token.metadata == {"auditUrls": [], "description": "A coffee.", "socialMediaUrls": LINKS}
     assert (token.name, token.symbol) == (before.name, before.symbol)
-
-
-def test_answers_have_it_with_its_links(host, client):
-    launched(host.put("/a", json_page(DOCUMENT)))
-    fetching.fetch_due_documents()
-    (record,) = client.get("/api/tokens").json()["data"]
-    assert (record["description"], record["img_url"]) == ("A coffee.", "ipfs://picture")
-    assert record["socialLinks"] == [{"name": "twitter", "link": "https://x.com/qahwa"}]
 
 
 def test_on_chain_values_override_the_document(host):
@@ -320,11 +307,6 @@ def test_a_worker_of_its_queue_fetches_what_beat_enqueues(host, service_environm
     with celery(*beat, environment=environment), celery(*of_documents, environment=environment):
         wait_for(lambda: TokenDocument.objects.filter(status="fetched").exists())
     assert (Token.objects.get(pk=document.pk).description, host.received) == ("A coffee.", ["/a"])
-
-
-def test_its_task_waits_in_a_queue_of_its_own():
-    assert django_settings.CELERY_TASK_ROUTES["tokens.tasks.fetch_documents"] == {"queue": "documents"}
-    assert "documents" in [queue.name for queue in django_settings.CELERY_TASK_QUEUES]
 
 
 def test_fetching_again_starts_anew_and_keeps_the_former_content(host):

@@ -247,23 +247,6 @@ def test_it_makes_no_difference_in_which_order_changes_are_indexed(node):
     assert token.img_url == "ipfs://older"
 
 
-def test_of_two_changes_in_a_transaction_the_later_log_counts(node):
-    token = launched("deploy-plain")
-    images = [event(token.contract_address, "UpdateImage(string)", f"ipfs://{number}") for number in range(12)]
-    index_logs(node, *images)
-    token.refresh_from_db()
-    assert token.img_url == "ipfs://11"
-
-
-def test_an_operators_tags_survive_every_event():
-    token = launched("deploy-plain")
-    Token.objects.update(verified=True, champagne=True, blocked=True)
-    index("token-verify")
-    index_requests.unwind_request(request_of(decoded("token-verify")["hash"]))
-    token.refresh_from_db()
-    assert (token.verified, token.champagne, token.blocked, token.verified_on_chain) == (True, True, True, False)
-
-
 def test_an_event_in_another_block_takes_the_place_of_the_dropped_one(node):
     token = launched("deploy-plain")
     tx_hash = decoded("token-update-image")["hash"]
@@ -298,17 +281,6 @@ def test_an_event_is_confirmed_at_the_chains_finality_or_unwound(node):
         "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
         "ipfs://new-image",
     )
-
-
-def test_half_an_answer_takes_nothing_back(node):
-    launched("deploy-plain")
-    index("token-update-image")
-    empty = mined("token-update-image")
-    empty.logs.clear()
-    node.hold(empty)
-    with pytest.raises(index_requests.IndexingPostponedError):
-        index("token-update-image")
-    assert (TokenEvent.objects.count(), Token.objects.get().img_url) == (1, "ipfs://new-image")
 
 
 def test_an_event_whose_transaction_now_fails_is_undone(node):

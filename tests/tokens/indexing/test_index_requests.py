@@ -142,25 +142,6 @@ def test_it_lists_a_launch(launchpad):
     assert request.updated_at > request.created_at
 
 
-def test_it_takes_all_launches_of_a_transaction_in_log_order(launchpad):
-    configs = [DevLaunchConfig(name=name) for name in ("First", "Second", "Third")]
-    addresses = index(launchpad.launch_batch(*configs))
-    names = dict(Token.objects.values_list("contract_address", "name"))
-    assert [names[address] for address in addresses] == ["First", "Second", "Third"]
-
-
-def test_it_refreshes_and_keeps_id_and_tags(launchpad):
-    tx_hash = launchpad.launch()
-    index(tx_hash)
-    before = Token.objects.get()
-    Token.objects.update(name="Stale", champagne=True, verified=True, blocked=True)
-    index(tx_hash)
-    after = Token.objects.get()
-    assert (after.pk, after.created_at, after.name) == (before.pk, before.created_at, before.name)
-    assert (after.champagne, after.verified, after.blocked) == (True, True, True)
-    assert after.last_indexed > before.last_indexed
-
-
 HOSTILE_CONTEXTS = [
     '{"n": 123456789012345678901234567890}',
     '{"n": 1e999}',

@@ -1,12 +1,8 @@
 """Tests of `POST /api/tokens/index`."""
 
 import json
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection
-from django.test import Client
 
 from development.devchain.anvil import CHAIN_ID
 from development.devchain.launch_transactions import DevLaunchConfig
@@ -238,23 +234,3 @@ def test_a_claim_in_a_currency_belongs_to_no_one_token(recorded):
     answer = recorded("claim-weth-plain")
     assert (answer.status_code, answer.json()) == (200, {"success": True, "address": None, "url": None})
     assert IndexRequest.objects.get().status == "indexed"
-
-
-@pytest.mark.django_db(transaction=True)
-def test_clients_at_once_make_one_row(launchpad, index_key):
-    body = json.dumps({"txHash": launchpad.launch(), "chainId": CHAIN_ID})
-    barrier = threading.Barrier(8)
-
-    def post(_):
-        client = Client()
-        barrier.wait()
-        try:
-            return client.post(PATH, body, content_type="application/json", headers=index_key)
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(post, range(8)))
-    assert [answer.status_code for answer in answers] == [200] * 8
-    assert len({answer.content for answer in answers}) == 1
-    assert (Token.objects.count(), IndexRequest.objects.count()) == (1, 1)

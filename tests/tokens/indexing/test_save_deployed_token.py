@@ -130,18 +130,6 @@ def test_the_chain_decides_on_solana_too(installed_solana_node, client, me, addr
     assert listed(client) == [RECORDED_MINT]
 
 
-def test_it_takes_a_mint_and_its_signature_as_they_are(client, me, settings, forget_chains):
-    body = save_body(address=MINT, tx_hash=SIGNATURE, chain_id=101)
-    assert save(client, body, me).json()["error"] == "chain_id must be a chain that this service reads"
-    settings.RPC_URLS = settings.RPC_URLS | {101: ("http://127.0.0.1:9",)}
-    forget_chains()
-    answer = save(client, body, me)
-    assert (answer.status_code, answer.json()) == (200, {"success": True, "tokenAddress": MINT})
-    saved, request = SavedToken.objects.get(), IndexRequest.objects.get()
-    assert (saved.contract_address, saved.tx_hash, saved.chain_id) == (MINT, SIGNATURE, 101)
-    assert (request.tx_hash, request.chain_id) == (SIGNATURE, 101)
-
-
 def test_it_requires_all_three(client):
     answer = save(client, {})
     assert {detail["field"] for detail in answer.json()["details"]} == {"address", "tx_hash", "chain_id"}
@@ -229,14 +217,6 @@ def test_it_is_looked_for_five_seconds_later(client):
     save(client, save_body())
     assert index_requests.claim_due_requests(before + timedelta(seconds=4.9)) == []
     assert index_requests.claim_due_requests(timezone.now() + timedelta(seconds=5)) == [(8453, LAUNCH)]
-
-
-def test_the_sweeper_enqueues_it(client, queue):
-    save(client, save_body())
-    IndexRequest.objects.update(due_at=timezone.now())
-    tasks.sweep_index_requests()
-    (message,) = queue()
-    assert (message.task, message.args) == ("tokens.tasks.index_transaction", [8453, LAUNCH])
 
 
 def test_the_chain_confirms_what_is_true(client, me):
@@ -430,9 +410,3 @@ def test_requests_of_strangers_alert_no_operator(operator):
     panels = operator.get(reverse("admin:index")).context["panels"]
     figures = next(panel.figures for panel in panels if panel.title == "Index requests")
     assert not any(figure.is_alarming for figure in figures)
-
-
-def test_its_description_marks_the_token_as_optional(client):
-    described = client.get("/api/openapi.json").json()["paths"][PATH]["post"]
-    assert described["security"] == [{"userToken": []}, {}]
-    assert {"200", "400", "401", "409", "413", "415", "429", "503"} <= set(described["responses"])

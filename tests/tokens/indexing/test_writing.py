@@ -20,7 +20,7 @@ from tokens.chains.types import EventLog
 from tokens.indexing.fact_json import launch_facts
 from tokens.indexing.launch_rows import launch_key, make_launch_lines, token_columns
 from tokens.indexing.writing import write_transactions
-from tokens.models import LaunchFacts, Market, MarketPoint, SearchEntry, Token, TokenEvent
+from tokens.models import LaunchFacts, Market, MarketPoint, Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
 
@@ -147,14 +147,6 @@ def test_what_searches_read_is_not_touched_where_it_stays():
     before = versions()
     write_all(recorded_facts())
     assert versions() == before
-
-
-def test_the_search_finds_nothing_waiting_in_its_index():
-    write_all(launch_facts_of(drawn_launches(50)))
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT gin_clean_pending_list('search_by_everything')")
-        assert cursor.fetchone() == (0,)
-    assert SearchEntry.objects.count() == Market.objects.count() == 50
 
 
 def test_ids_rise_with_the_chain():

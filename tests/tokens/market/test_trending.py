@@ -77,26 +77,11 @@ def forget_failure():
 # Refusals.
 
 
-@pytest.mark.parametrize(
-    ("query", "named"),
-    [
-        ("order=random", "order"),
-        ("order=price_desc", "order"),
-        ("order=H24_TRENDING", "order"),
-        ("page=0", "page"),
-        ("page=11", "page"),
-        ("page=x", "page"),
-        ("page=1&page=2", "page"),
-        ("chainId=424242", "chainId"),
-        ("chainId=84532", "chainId"),
-        ("chainId=x", "chainId"),
-    ],
-)
-def test_it_refuses_and_names_the_parameter(client, market, query, named):
-    answer = client.get(f"{PATH}?{query}")
+@pytest.mark.parametrize("chain_id", [424242, 84532])
+def test_it_refuses_a_chain_that_is_unknown_or_without_market(client, market, chain_id):
+    answer = client.get(PATH, {"chainId": chain_id})
     assert (answer.status_code, answer.headers["Cache-Control"]) == (400, "no-store")
-    assert answer.json()["error"].startswith(named)
-    assert [detail["field"] for detail in answer.json()["details"]] == [named]
+    assert [detail["field"] for detail in answer.json()["details"]] == ["chainId"]
     assert not market.received
 
 
@@ -106,10 +91,7 @@ def test_it_reports_that_market_data_is_turned_off(client, market, settings):
     assert not market.received
 
 
-@pytest.mark.parametrize(
-    "mode",
-    [Mode.FAIL, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.WRONG_KEY, Mode.HUGE, Mode.RATE_LIMIT, Mode.STALL],
-)
+@pytest.mark.parametrize("mode", [Mode.FAIL, Mode.WRONG_SHAPE, Mode.WRONG_KEY, Mode.STALL])
 def test_without_a_response_it_reports_it_and_opens_the_circuit(client, market, settings, mode):
     launch(market)
     expect_long_outage()
@@ -126,11 +108,6 @@ def test_without_a_response_it_reports_it_and_opens_the_circuit(client, market, 
     assert client.get(PATH).status_code == 502
     forget_failure()
     assert client.get(PATH).status_code == 200
-
-
-def test_a_provider_that_is_not_there_is_down(client, market, settings):
-    settings.MARKET_BASE_URL = "http://127.0.0.1:9"
-    assert client.get(PATH).status_code == 502
 
 
 def test_it_sends_nothing_during_the_back_off_and_no_longer(client, market):
@@ -193,7 +170,7 @@ def test_the_last_response_is_served_until_there_is_a_turn(client, market, setti
 # A failing provider, with a cached response.
 
 
-@pytest.mark.parametrize("mode", [Mode.FAIL, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.RATE_LIMIT, Mode.STALL])
+@pytest.mark.parametrize("mode", [Mode.FAIL, Mode.RATE_LIMIT])
 def test_the_last_good_response_is_served_when_stale(client, market, settings, mode):
     launch(market, 2)
     good = client.get(PATH)
@@ -382,33 +359,30 @@ def test_the_free_tier_is_queried_for_the_nearest_it_has(client, market, order, 
     assert "x-cg-pro-api-key" not in market.received[0].headers
 
 
-@pytest.mark.parametrize("order", TRENDING_SORTS)
-def test_the_keyed_tier_sorts_by_every_order(client, market, settings, order):
+def test_the_keyed_tier_sorts_by_every_order(client, market, settings):
     settings.MARKET_API_KEY = "secret"
     launch(market, 3)
-    assert len(client.get(f"{PATH}?order={order}").json()["trending"]) == 3
-    requested = market.received[0]
-    assert (requested.path, requested.query["networks"], requested.query["sort"]) == (
-        "/pools/megafilter",
-        "base",
-        order,
-    )
-    assert requested.headers["x-cg-pro-api-key"] == "secret"
+    for order in TRENDING_SORTS:
+        assert len(client.get(f"{PATH}?order={order}").json()["trending"]) == 3
+        requested = market.received[-1]
+        found = (requested.path, requested.query["networks"], requested.query["sort"])
+        assert found == ("/pools/megafilter", "base", order)
+        assert requested.headers["x-cg-pro-api-key"] == "secret"
 
 
-@pytest.mark.parametrize("order", TRENDING_SORTS)
-def test_a_category_is_requested_where_there_is_one_for_the_pools_of_the_chain(client, market, settings, order):
+def test_a_category_is_requested_where_there_is_one_for_the_pools_of_the_chain(client, market, settings):
     settings.MARKET_API_KEY, settings.MARKET_CATEGORY = "secret", "launchpad"
     launch(market, 2)
     market.learn("0x" + "99" * 20, base="0x" + "98" * 20)
     market.answer(
         sample.ReceivedRequest(method="GET", path="/networks/eth/pools/multi/0x" + "99" * 20, query={}, headers={})
     )
-    assert len(client.get(f"{PATH}?order={order}").json()["trending"]) == 2
-    requested = market.received[0]
-    assert requested.path == "/categories/launchpad/pools"
-    assert requested.query["sort"] in CATEGORY_SORTS
-    assert (requested.query["sort"] == order) is (order in CATEGORY_SORTS)
+    for order in TRENDING_SORTS:
+        assert len(client.get(f"{PATH}?order={order}").json()["trending"]) == 2
+        requested = market.received[-1]
+        assert requested.path == "/categories/launchpad/pools"
+        assert requested.query["sort"] in CATEGORY_SORTS
+        assert (requested.query["sort"] == order) is (order in CATEGORY_SORTS)
 
 
 def test_other_chains_have_lists_of_their_own(client, market):
