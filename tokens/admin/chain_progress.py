@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db import transaction
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -41,9 +41,7 @@ class ChainHeadAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
     search_fields = ("chain_id",)
     search_help_text = "A chain's id, or part of its name."
     ordering = ("chain_id",)
-
-    def match(self, text: str) -> Q:
-        return match_chain(text)
+    match = staticmethod(match_chain)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ChainHead]:
         return with_progress(super().get_queryset(request))
@@ -86,9 +84,7 @@ class CoverageAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
     search_fields = ("addresses",)
     search_help_text = "The whole address of a contract, a chain's id, or part of its name."
     ordering = ("chain_id", "-pk")
-
-    def match(self, text: str) -> Q:
-        return match_coverage(text)
+    match = staticmethod(match_coverage)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Coverage]:
         heads = ChainHead.objects.filter(chain_id=OuterRef("chain_id"))
@@ -135,9 +131,7 @@ class CoverageAlarmAdmin(ChainColumn, IndexedSearch, ServiceWrittenAdmin):
     ordering = ("-raised_at",)
     actions = ("see",)
     actions_detail = ("see_this",)
-
-    def match(self, text: str) -> Q:
-        return match_alarms(text)
+    match = staticmethod(match_alarms)
 
     def get_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
         return self.get_readonly_fields(request, obj)

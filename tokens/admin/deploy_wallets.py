@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 
@@ -43,9 +43,7 @@ class DeployWalletAdmin(ChainColumn, IndexedSearch, ServiceWrittenAdmin):
         "open_attempts",
     )
     readonly_fields = fields[1:]
-
-    def match(self, text: str) -> Q:
-        return match_wallets(text)
+    match = staticmethod(match_wallets)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DeployWallet]:
         rows: QuerySet[DeployWallet] = super().get_queryset(request)

@@ -4,7 +4,7 @@ from functools import partial
 
 from django.contrib import admin, messages
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -24,9 +24,7 @@ class IndexRequestAdmin(IndexedSearch, ServiceWrittenAdmin):
     search_help_text = "A whole transaction hash."
     ordering = ("-id",)
     actions = ("retry",)
-
-    def match(self, text: str) -> Q:
-        return match_transaction(text)
+    match = staticmethod(match_transaction)
 
     def get_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
         return self.get_readonly_fields(request, obj)

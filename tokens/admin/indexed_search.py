@@ -4,6 +4,7 @@ They match whole addresses and hashes in their stored form, and texts of tokens 
 """
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -20,9 +21,8 @@ from tokens.models import SearchEntry, SignedTransaction, Token, TokenEvent
 class IndexedSearch:
     """Admin mixin that searches by `match`; Django's own `search_fields` only enable the search box."""
 
-    def match(self, text: str) -> Q:
-        """Return the condition for a search text, which is trimmed and not empty."""
-        raise NotImplementedError
+    # From a search text, which is trimmed and not empty, to its condition.
+    match: Callable[[str], Q]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str

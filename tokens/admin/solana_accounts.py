@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 
 from config.operators.admin_pages import ReadOnlyAdmin
@@ -23,9 +23,7 @@ class FollowedAccountAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
     search_fields = ("address",)
     search_help_text = "The whole address of an account."
     ordering = ("-pk",)
-
-    def match(self, text: str) -> Q:
-        return match_accounts(text)
+    match = staticmethod(match_accounts)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[FollowedAccount]:
         unread = ListedSignature.objects.filter(account=OuterRef("pk"), read=False).order_by("slot", "-pk")

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.html import format_html
 
@@ -33,9 +32,7 @@ class TokenEventAdmin(IndexedSearch, ReadOnlyAdmin):
     search_fields = ["tx_hash", "token__contract_address"]
     search_help_text = "A whole transaction hash or token address."
     ordering = ["-id"]
-
-    def match(self, text: str) -> Q:
-        return match_events(text)
+    match = staticmethod(match_events)
 
     def get_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
         plain = [field.name for field in TokenEvent._meta.fields if field.name not in ("token", "arguments")]
@@ -59,9 +56,7 @@ class FeeClaimAdmin(IndexedSearch, ReadOnlyAdmin):
     search_help_text = "A whole transaction hash or address of a recipient."
     ordering = ["-id"]
     fields = ["at", "recipient", "currency", "amount", "chain_id", "linked_event"]
-
-    def match(self, text: str) -> Q:
-        return match_claims(text)
+    match = staticmethod(match_claims)
 
     @admin.display(description="event")
     def linked_event(self, claim: FeeClaim) -> Any:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django_filters import ChoiceFilter
 
@@ -29,9 +29,7 @@ class SavedTokenAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
     search_help_text = "A whole address or transaction hash, or a user's FID."
     ordering = ("-id",)
     fields = ("contract_address", "user", "chain", "tx_hash", "created_at", "status", "launch_result")
-
-    def match(self, text: str) -> Q:
-        return match_saved_tokens(text)
+    match = staticmethod(match_saved_tokens)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SavedToken]:
         rows: Any = super().get_queryset(request)
