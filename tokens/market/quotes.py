@@ -10,14 +10,14 @@ class Quote:
     """Columns of Market that a response sets: USD or percentage points, None if unknown."""
 
     price_usd: float
-    quote_price_usd: float | None
-    market_cap: float | None
-    volume_24h: float | None
-    liquidity_usd: float | None
-    tx_count_24h: int | None
-    price_change_1h: float | None
-    price_change_6h: float | None
-    price_change_24h: float | None
+    quote_price_usd: float | None = None
+    market_cap: float | None = None
+    volume_24h: float | None = None
+    liquidity_usd: float | None = None
+    tx_count_24h: int | None = None
+    price_change_1h: float | None = None
+    price_change_6h: float | None = None
+    price_change_24h: float | None = None
 
 
 def quote_from_pool(pool: ProviderPool, *, token: str, supply: float | None) -> Quote | None:
@@ -60,7 +60,7 @@ def quote_from_token(response: ProviderToken, *, paired_token: str, supply: floa
     paired = next(
         (quote for pool, quote in in_pools if quote and paired_token in (pool.base_token, pool.quote_token)), None
     )
-    first = next((quote for _, quote in in_pools if quote), None) or _price_only(price)
+    first = next((quote for _, quote in in_pools if quote), None) or Quote(price_usd=price)
     return replace(
         first,
         price_usd=price,
@@ -80,17 +80,3 @@ def trade_count(pool: ProviderPool, period: str) -> int | None:
 def _fully_diluted_value(price: float, supply: float | None) -> float | None:
     worth = 0.0 if supply is None else price * supply
     return worth if 0 < worth < AMOUNT.highest and price < PRICE.highest else None
-
-
-def _price_only(price: float) -> Quote:
-    return Quote(
-        price_usd=price,
-        quote_price_usd=None,
-        market_cap=None,
-        volume_24h=None,
-        liquidity_usd=None,
-        tx_count_24h=None,
-        price_change_1h=None,
-        price_change_6h=None,
-        price_change_24h=None,
-    )
