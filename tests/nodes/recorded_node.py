@@ -170,6 +170,15 @@ def node() -> Iterator[Node]:
 
 
 @pytest.fixture
+def installed_node(node: Node, settings: Any, forget_chains: Callable[[], None]) -> Node:
+    """Serve the recorded chain, with only Base installed on it."""
+    settings.RPC_URLS = {8453: (node.url,)}
+    settings.RPC_ATTEMPTS = 1
+    forget_chains()
+    return node
+
+
+@pytest.fixture
 def second_node() -> Iterator[Node]:
     """Serve the recorded chain from another node."""
     with serve_recorded_chain() as running:

@@ -130,6 +130,11 @@ def shown(client, page, **parameters):
 
 
 @pytest.mark.parametrize("model", MAKERS)
+def test_strangers_see_the_login(client, model):
+    assert "/admin/login/" in client.get(list_of(model)).headers["Location"]
+
+
+@pytest.mark.parametrize("model", MAKERS)
 def test_a_list_is_searchable_and_takes_few_queries_however_long_it_is(client, model, django_assert_max_num_queries):
     MAKERS[model]()
     reader = User.objects.create_user("reader", is_staff=True)

@@ -42,10 +42,6 @@ def numbers(client):
     }
 
 
-def test_strangers_see_the_login(client):
-    assert "/admin/login/" in client.get(PAGE).headers["Location"]
-
-
 def test_documents_cannot_be_written_by_hand(operator):
     document = TokenDocumentFactory()
     assert operator.get(f"{PAGE}add/").status_code == 403

@@ -19,11 +19,6 @@ def found(client, page, q):
     return set(client.get(reverse(page), {"q": q}).context["cl"].queryset)
 
 
-@pytest.mark.parametrize("page", [EVENTS, CLAIMS])
-def test_strangers_see_the_login(client, page):
-    assert "/admin/login/" in client.get(reverse(page)).headers["Location"]
-
-
 @pytest.mark.parametrize(("model", "factory"), [(TokenEvent, TokenEventFactory), (FeeClaim, FeeClaimFactory)])
 def test_rows_cannot_be_written_by_hand(operator, model, factory):
     row = factory()

@@ -31,11 +31,8 @@ TEAM = {"legacy-v0-deploy": 50, "legacy-v2-deploy": 60, "legacy-v31-deploy": 20}
 
 
 @pytest.fixture
-def fetch(client, node, settings, forget_chains):
+def fetch(client, installed_node):
     """Request the rewards of a pool from the service, which has the recorded chain's node."""
-    settings.RPC_URLS = {8453: (node.url,)}
-    settings.RPC_ATTEMPTS = 1
-    forget_chains()
     return lambda pool, **more: client.get(PATH, {"poolAddress": pool} | more)
 
 

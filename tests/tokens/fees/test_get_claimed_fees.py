@@ -146,11 +146,8 @@ def test_sums_are_exact_beyond_all_integers(fetch):
 
 
 @pytest.fixture
-def recorded(node, settings, forget_chains):
+def recorded(installed_node):
     """Index transactions of the recorded chain."""
-    settings.RPC_URLS = {8453: (node.url,)}
-    settings.RPC_ATTEMPTS = 1
-    forget_chains()
 
     def index(*labels):
         for label in labels:

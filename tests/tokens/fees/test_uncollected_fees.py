@@ -28,11 +28,8 @@ HEAD = 209
 
 
 @pytest.fixture
-def fetch(client, read_key, node, settings, forget_chains):
+def fetch(client, read_key, installed_node):
     """Send a request to the service, which has the recorded chain's node, with a key."""
-    settings.RPC_URLS = {8453: (node.url,)}
-    settings.RPC_ATTEMPTS = 1
-    forget_chains()
     return lambda address, **parameters: client.get(f"{PATH}/{address}", parameters, headers=read_key)
 
 

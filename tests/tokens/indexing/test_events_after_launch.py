@@ -16,7 +16,7 @@ from tokens.chains.errors import LaunchNotFoundError
 from tokens.indexing import event_rows, index_requests
 from tokens.models import FeeClaim, IndexRequest, Token, TokenEvent
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("installed_node")]
 
 CHAIN_ID = 8453
 FEE_LOCKER = "0xF3622742b1E446D92e45E22923Ef11C2fcD55D68"
@@ -29,15 +29,6 @@ LEGACY_CLAIM = "(address,address,address,uint256,uint256,uint256,uint256)"
 V31_CLAIM = (
     "ClaimedRewards(uint256,address,address,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256)"
 )
-
-
-@pytest.fixture(autouse=True)
-def base_chain(node, settings, forget_chains):
-    """Install the service with the recorded chain's node."""
-    settings.RPC_URLS = {CHAIN_ID: (node.url,)}
-    settings.RPC_ATTEMPTS = 1
-    forget_chains()
-    return node
 
 
 def index(label):

@@ -206,12 +206,9 @@ def test_indexing_again_refreshes_and_keeps_id_and_tags(launchpad, post):
 
 
 @pytest.fixture
-def recorded(node, settings, forget_chains, post):
+def recorded(installed_node, settings, post):
     """Post a transaction of the recorded chain, and return the response."""
-    settings.RPC_URLS = {8453: (node.url,)}
-    settings.RPC_ATTEMPTS = 1
     settings.SITE_URL = "https://launchboard.example"
-    forget_chains()
     return lambda label: post({"txHash": decoded(label)["hash"], "chainId": 8453})
 
 

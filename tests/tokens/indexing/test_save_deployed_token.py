@@ -23,7 +23,7 @@ from tests.rows.user_tokens import APP_ID, as_user, bearer
 from tokens.indexing import index_requests, saved_tokens, tasks
 from tokens.models import IndexRequest, SavedToken, Token
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("installed_node")]
 
 PATH = "/api/tokens/save-deployed-token/from-ui"
 LAUNCH = decoded("deploy-plain")["hash"]
@@ -33,15 +33,6 @@ FID = 4242
 ADDRESS_RULE = "must be a 20-byte hex address, 0x followed by 40 hex digits, or a base58 mint of 32 bytes"
 HASH_RULE = "must be a transaction hash, 0x followed by 64 hex digits, or a base58 signature of 64 bytes"
 MINT, SIGNATURE = "So11111111111111111111111111111111111111112", "5" * 88
-
-
-@pytest.fixture(autouse=True)
-def chain(node, settings, forget_chains):
-    """Install the service with only the recorded chain, as Base."""
-    settings.RPC_URLS = {8453: (node.url,)}
-    settings.RPC_ATTEMPTS = 1
-    forget_chains()
-    return node
 
 
 @pytest.fixture
@@ -278,14 +269,14 @@ def test_what_was_never_mined_or_holds_no_launch_stays_visible_as_failed(client,
     assert request.last_error
 
 
-def test_what_is_stored_already_is_requested_from_no_node(client, me, chain):
+def test_what_is_stored_already_is_requested_from_no_node(client, me, installed_node):
     token = TokenFactory(chain_id=8453, tx_hash=LAUNCH)
     save(client, save_body(address=token.contract_address), me)
     save(client, save_body(), me)
     assert not IndexRequest.objects.exists()
     states = {saved.contract_address: saved.state for saved in SavedToken.objects.with_state()}
     assert states == {token.contract_address: "confirmed", FALSE_SHOWN: "refuted"}
-    assert chain.received == []
+    assert installed_node.received == []
 
 
 @pytest.mark.parametrize("status", ["failed", "orphaned"])
