@@ -95,8 +95,9 @@ def farcaster_fid(context: Mapping[str, Any]) -> int | None:
 
 
 def social_links(metadata: Json) -> list[dict[str, str]]:
-    """Return the record's `socialLinks` from parsed metadata."""
-    return [{"name": link["platform"], "link": link["url"]} for link in _safe_links(metadata)]
+    """Return the record's `socialLinks` from parsed metadata, without script URLs: clients put them onto pages."""
+    links = metadata["socialMediaUrls"]
+    return [{"name": link["platform"], "link": link["url"]} for link in links if not is_script_url(link["url"])]
 
 
 def find_link(links: Iterable[Mapping[str, str]], *platforms: str) -> str | None:
@@ -107,13 +108,8 @@ def find_link(links: Iterable[Mapping[str, str]], *platforms: str) -> str | None
     return None
 
 
-def _safe_links(metadata: Json) -> list[Json]:
-    """Return the links without script URLs: clients put them onto pages, where browsers ignore blanks in a scheme."""
-    return [link for link in metadata["socialMediaUrls"] if not is_script_url(link["url"])]
-
-
 def is_script_url(url: str) -> bool:
-    """Return whether a browser runs the URL, or may, on a click."""
+    """Return whether a browser runs the URL, or may, on a click; browsers ignore blanks in a scheme."""
     return _BLANKS.sub("", url).lower().startswith(_SCRIPT_SCHEMES)
 
 

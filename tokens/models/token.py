@@ -127,9 +127,9 @@ class Token(models.Model):
     symbol = models.TextField(blank=True)
     description = models.TextField(blank=True)
     img_url = models.TextField(blank=True)
-    # Wei; wider than any integer column.
     # ERC-20s of all factories have 18 decimals, mints of Solana their own number.
     decimals = models.SmallIntegerField(default=18, db_default=18)
+    # Wei; wider than any integer column.
     supply = models.DecimalField(max_digits=78, decimal_places=0, null=True, blank=True)
 
     admin = models.CharField(max_length=ADDRESS_LENGTH, blank=True)
