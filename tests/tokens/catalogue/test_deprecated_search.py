@@ -53,13 +53,6 @@ def test_it_searches_newest_first_five_a_page(fetch):
     assert fetch(q=" DOG ").json()["total"] == 12
 
 
-def test_it_filters_by_requestors(fetch):
-    first, second = TokenFactory(requestor_fid=1, name="dog"), TokenFactory(requestor_fid=2, name="cat")
-    TokenFactory(requestor_fid=3, name="dog")
-    assert ids(fetch(fids="1,2")) == [second.pk, first.pk]
-    assert ids(fetch(fids="1,2", q="dog")) == [first.pk]
-
-
 def test_it_brings_the_market_along(fetch):
     TokenFactory()
     price(TokenFactory(), price_usd=2.5, market_cap=10)

@@ -87,14 +87,6 @@ def test_it_gives_up_on_an_unknown_transaction_after_the_last_attempt(launchpad,
     assert "has no such transaction" in request.last_error
 
 
-def test_it_never_pauses_for_longer_than_the_limit(launchpad, settings):
-    settings.INDEX_MAX_ATTEMPTS = 100
-    IndexRequestFactory(chain_id=CHAIN_ID, tx_hash=UNKNOWN_HASH, attempts=60)
-    with pytest.raises(index_requests.IndexingPostponedError) as postponed:
-        index(UNKNOWN_HASH, scheduled=True)
-    assert postponed.value.retry_after == index_requests.BACKOFF.longest
-
-
 def test_a_request_in_between_uses_up_no_attempt(launchpad):
     with pytest.raises(index_requests.IndexingPostponedError) as first:
         index(UNKNOWN_HASH)
