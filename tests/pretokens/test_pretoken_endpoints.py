@@ -131,18 +131,24 @@ def test_a_keyword_that_is_pending_is_409_until_it_is_deleted(client, me, other,
 
 
 def test_one_too_many_is_409(client, me, launchpad):
-    create_row()
+    # None of these counts.
+    for columns in ({"deleted": True}, {"overdue": True}, {"fid": OTHER_FID}):
+        create_row(**columns)
     PretokenFactory.create_batch(24, owner=person(FID))
+    created(client, me, pretoken("last"))
     text = "25 pretokens are pending, which is the limit: delete one first"
-    assert_refused(create(client, me, pretoken()), 409, text)
+    assert_refused(create(client, me, pretoken("more")), 409, text)
+    assert len(pending(client, me)) == 25
 
 
 def test_it_is_kept_and_listed_as_it_came_and_nothing_is_deployed(client, me, launchpad, queue):
-    body = pretoken("Doge", vault_settings={"percentage": 12.5, "lockupDuration": 7}, settings={"image_url": ""})
-    number = created(client, me, body | {"airdrop": None})
+    body = pretoken("  Doge ", vault_settings={"percentage": 12.5, "lockupDuration": 7}, settings={"image_url": ""})
+    nulls = {"airdrop": None, "token_settings": body["token_settings"] | {"description": None}}
+    number = created(client, me, body | nulls)
     [listed] = pending(client, me)
     made = Pretoken.objects.get()
     assert (number, made.owner) == (str(made.pk), person(FID))
+    assert (made.keyword_key, made.expires_at - made.created_at) == ("doge", timedelta(days=7))
     facts = {key: listed.pop(key) for key in ("id", "created_at", "expires_at", "status")}
     assert listed == body
     stamps = [f"{moment:%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z" for moment in (made.created_at, made.expires_at)]

@@ -21,9 +21,8 @@ from tests.nodes.relay import relay
 from tests.rows.factories import DeployWalletFactory, PersonFactory, PretokenFactory
 from tests.rows.launch_requests import ADMIN, WALLET, pretoken
 from tokens.chains.addresses import checksum_address
-from tokens.chains.errors import NodeUnavailableError, WouldRevertError
+from tokens.chains.errors import WouldRevertError
 from tokens.deploying.launch_request import LaunchRequestError
-from tokens.models import Deployment
 
 pytestmark = pytest.mark.django_db
 
@@ -87,14 +86,6 @@ def test_the_database_refuses_rows_that_contradict_themselves(columns):
     assert not Pretoken.objects.exists()
 
 
-def test_what_breaks_a_rule_is_not_kept(launchpad, owner):
-    with pytest.raises(LaunchRequestError):
-        lifecycle.create_pretoken(
-            pretoken("doge", vault_settings={"percentage": 91, "lockupDuration": 7}), person_id=owner.pk
-        )
-    assert not Pretoken.objects.exists()
-
-
 @pytest.mark.parametrize(
     ("paired", "market_cap", "field"),
     [("wallet", 10, "token_settings.paired_token"), ("token", 10**60, "token_settings.starting_market_cap")],
@@ -128,28 +119,6 @@ def test_what_the_chain_would_revert_is_not_kept(without_hook, owner):
     assert not Pretoken.objects.exists()
 
 
-def test_while_no_node_answers_nothing_is_kept(launchpad, owner, settings, forget_chains, unused_port):
-    settings.RPC_URLS = {CHAIN_ID: (f"http://127.0.0.1:{unused_port}",)}
-    settings.RPC_ATTEMPTS = 1
-    forget_chains()
-    with pytest.raises(NodeUnavailableError):
-        lifecycle.create_pretoken(pretoken(), person_id=owner.pk)
-    assert not Pretoken.objects.exists()
-
-
-def test_it_is_kept_for_seven_days_as_it_came_and_nothing_is_deployed(launchpad, owner):
-    body = pretoken("  Doge ", vault_settings=None, settings={"symbol": "WOW", "description": None})
-    row = Pretoken.objects.get(pk=lifecycle.create_pretoken(body, person_id=owner.pk).pk)
-    assert (row.owner, row.keyword, row.keyword_key, row.chain_id) == (owner, "  Doge ", "doge", CHAIN_ID)
-    assert row.body == pretoken("  Doge ", settings={"symbol": "WOW"})
-    assert (row.state, row.deployment, row.expires_at - row.created_at) == (
-        PretokenState.PENDING,
-        None,
-        timedelta(days=7),
-    )
-    assert not Deployment.objects.exists()
-
-
 def test_an_owners_wallet_needs_no_funds_and_the_service_no_wallet(launchpad, owner):
     admins = [{"admin": PENNILESS, "recipient": ADMIN, "bps": 10_000}]
     assert launchpad.web3.eth.get_balance(PENNILESS) == 0
@@ -170,31 +139,11 @@ def test_it_is_tried_as_sent_by_the_tokens_admin(launchpad, owner, settings, for
     assert tried == dict.fromkeys(("eth_call", "eth_estimateGas"), checksum_address(PENNILESS))
 
 
-@pytest.mark.parametrize("keyword", ["doge", "DOGE", " doge  ", "Doge"])
-def test_a_pending_ones_keyword_is_taken_however_it_is_written(launchpad, owner, keyword):
-    lifecycle.create_pretoken(pretoken("Doge"), person_id=owner.pk)
-    with pytest.raises(storage_quota.KeywordTakenError):
-        lifecycle.create_pretoken(pretoken(keyword), person_id=owner.pk)
-    assert lifecycle.create_pretoken(pretoken("doge 2"), person_id=owner.pk)
-    assert lifecycle.create_pretoken(pretoken(keyword), person_id=PersonFactory().pk)
-
-
 @pytest.mark.parametrize("columns", [{"deleted": True}, {"deployed": True}, {"overdue": True}, {"state": "expired"}])
 def test_a_keyword_is_free_again_once_its_pretoken_is_not_pending(launchpad, owner, columns):
     PretokenFactory(owner=owner, keyword="doge", **columns)
     made = lifecycle.create_pretoken(pretoken("doge"), person_id=owner.pk)
     assert [row.pk for row in shown(owner)] == [made.pk]
-
-
-def test_the_twenty_sixth_is_refused_and_what_is_not_pending_does_not_count(launchpad, owner):
-    PretokenFactory.create_batch(24, owner=owner)
-    PretokenFactory(owner=owner, overdue=True)
-    PretokenFactory(owner=owner, deleted=True)
-    PretokenFactory()
-    lifecycle.create_pretoken(pretoken("last"), person_id=owner.pk)
-    with pytest.raises(storage_quota.PretokenQuotaError, match="25 pretokens"):
-        lifecycle.create_pretoken(pretoken("more"), person_id=owner.pk)
-    assert (len(shown(owner)), states()[:2]) == (25, ["deleted", "expired"])
 
 
 def test_all_pending_bodies_of_an_owner_have_a_length_together(launchpad, owner):
@@ -225,48 +174,11 @@ def test_creations_at_once_are_as_many_as_there_is_room_for(launchpad):
     assert len(shown(owner)) == 25
 
 
-def test_those_of_users_who_are_linked_count_together(launchpad, owner):
-    other = PersonFactory(linked=True, linked_to=owner)
-    row = PretokenFactory(owner=other, keyword="doge")
-    assert shown(owner) == [row]
-    for person in (owner, other):
-        with pytest.raises(storage_quota.KeywordTakenError):
-            lifecycle.create_pretoken(pretoken("doge"), person_id=person.pk)
-    assert lifecycle.delete_pretoken(row.pk, person_ids=[owner.pk, other.pk])
-    assert restored(row).state == PretokenState.PENDING
-
-
 def test_what_a_linked_user_deleted_is_not_restored_beside_another_of_its_keyword(owner):
     row = PretokenFactory(owner=PersonFactory(linked=True, linked_to=owner), keyword="doge", deleted=True)
     PretokenFactory(owner=owner, keyword="doge")
     with pytest.raises(lifecycle.NotRestorableError, match="keyword is pending"):
         lifecycle.restore_pretoken(row.pk)
-
-
-@pytest.mark.parametrize("columns", [{"deleted": True}, {"deployed": True}, {"overdue": True}, {"state": "expired"}])
-def test_only_what_is_pending_is_deleted(owner, columns):
-    row = PretokenFactory(owner=owner, **columns)
-    before = Pretoken.objects.values().get()
-    assert not lifecycle.delete_pretoken(row.pk, person_ids=[owner.pk])
-    assert Pretoken.objects.values().get() == before
-
-
-def test_a_pretoken_of_another_user_is_not_deleted(owner):
-    row = PretokenFactory()
-    assert not lifecycle.delete_pretoken(row.pk, person_ids=[owner.pk])
-    assert states() == ["pending"]
-
-
-def test_a_deleted_one_stays_with_its_time(owner):
-    row = PretokenFactory(owner=owner)
-    assert lifecycle.delete_pretoken(row.pk, person_ids=[owner.pk])
-    row.refresh_from_db()
-    assert (row.state, row.deleted_at > row.created_at, shown(owner)) == (PretokenState.DELETED, True, [])
-
-
-def test_what_is_past_its_time_is_not_pending_even_while_beat_is_late(owner):
-    PretokenFactory(owner=owner, overdue=True)
-    assert (shown(owner), states()) == ([], ["pending"])
 
 
 def test_beat_marks_what_is_past_its_time_and_nothing_else():
@@ -293,22 +205,6 @@ def test_only_what_was_deleted_and_has_time_left_is_restored(columns, why):
     with pytest.raises(lifecycle.NotRestorableError, match=why):
         lifecycle.restore_pretoken(row.pk)
     assert Pretoken.objects.values().get() == before
-
-
-def test_nothing_is_restored_beside_another_of_its_keyword(owner):
-    row = PretokenFactory(owner=owner, keyword="Doge", deleted=True)
-    other = PretokenFactory(owner=owner, keyword="doge")
-    with pytest.raises(lifecycle.NotRestorableError, match="keyword is pending"):
-        lifecycle.restore_pretoken(row.pk)
-    assert lifecycle.delete_pretoken(other.pk, person_ids=[owner.pk])
-    assert restored(row).state == PretokenState.PENDING
-
-
-def test_nothing_is_restored_beyond_the_twenty_fifth(owner):
-    row = PretokenFactory(owner=owner, deleted=True)
-    PretokenFactory.create_batch(25, owner=owner)
-    with pytest.raises(lifecycle.NotRestorableError, match="25 pretokens"):
-        lifecycle.restore_pretoken(row.pk)
 
 
 def test_a_restored_one_lasts_as_long_as_it_would_have(owner):

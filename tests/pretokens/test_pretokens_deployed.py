@@ -60,12 +60,6 @@ def test_an_unknown_one_is_refused(ready):
     assert "only a pending pretoken" in refused(uuid.uuid4())
 
 
-@pytest.mark.parametrize("text", ["", "5", "pretoken"])
-def test_what_is_no_id_is_refused(text):
-    with pytest.raises(CommandError):
-        call_command("deploy_pretoken", text)
-
-
 def test_it_is_read_anew_since_rules_may_have_changed(ready):
     row = create()
     Pretoken.objects.update(body=pretoken(settings={"admins": []}))
