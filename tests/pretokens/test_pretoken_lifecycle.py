@@ -10,9 +10,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from accounts.users import calling_users
-from development.devchain import node_client
 from development.devchain.anvil import CHAIN_ID
-from development.devchain.deploy_contracts import OWNER
 from development.devchain.launch_transactions import DevLaunchConfig
 from pretokens import lifecycle, storage_quota, tasks
 from pretokens.models import Pretoken, PretokenState
@@ -96,21 +94,6 @@ def test_a_pair_that_is_refused_by_the_chain_is_refused_by_its_field(launchpad, 
     with pytest.raises(LaunchRequestError) as caught:
         lifecycle.create_pretoken(pretoken(settings=values), person_id=owner.pk)
     assert [path for path, _ in caught.value.problems] == [field]
-
-
-@pytest.fixture
-def without_hook(launchpad):
-    """Disable the hook of static fees at the factory while the test runs."""
-    url, factory = launchpad.deployment.rpc_url, launchpad.deployment.factory
-    contract = node_client.bind_contract(url, "Factory", factory)
-
-    def enable(enabled):
-        data = contract.encode_abi("setEnabled", [launchpad.deployment.static_hook, enabled])
-        node_client.wait_for_receipt(url, node_client.send_transaction(url, sender=OWNER, to=factory, data=data))
-
-    enable(False)
-    yield
-    enable(True)
 
 
 def test_what_the_chain_would_revert_is_not_kept(without_hook, owner):

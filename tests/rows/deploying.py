@@ -15,9 +15,10 @@ from web3.types import RPCEndpoint
 from config.environment.secret import Secret
 from development.devchain import node_client
 from development.devchain.anvil import CHAIN_ID, run_anvil
+from development.devchain.deploy_contracts import OWNER, deploy_contracts
 from development.devchain.deploy_contracts import DevelopmentContracts as Contracts
-from development.devchain.deploy_contracts import deploy_contracts
 from development.devchain.launch_transactions import DevLaunchConfig, deployment_config, native_value
+from tests.nodes.devchain_launches import Launchpad
 from tests.rows.factories import DeploymentFactory
 from tokens.chains.transaction_types import ContractCall
 from tokens.deploying.sending import submit, wallets
@@ -224,3 +225,18 @@ def ground(
     # Its clock went back with the blocks: a transaction would not be stuck yet.
     there.rpc("evm_setTime", int(time.time()))
     installed_signers.cache_clear()
+
+
+@pytest.fixture
+def without_hook(launchpad: Launchpad) -> Iterator[None]:
+    """Have the factory refuse the hook of static fees during the test."""
+    url, factory = launchpad.deployment.rpc_url, launchpad.deployment.factory
+    contract = node_client.bind_contract(url, "Factory", factory)
+
+    def enable(enabled: bool) -> None:
+        data = contract.encode_abi("setEnabled", [launchpad.deployment.static_hook, enabled])
+        node_client.wait_for_receipt(url, node_client.send_transaction(url, sender=OWNER, to=factory, data=data))
+
+    enable(False)
+    yield
+    enable(True)

@@ -31,10 +31,12 @@ LOW = "balance: less than 0.05 of the native coin is left"
 
 @pytest.fixture
 def signed_by(settings, forget_chains):
-    """Return a function that sets the private keys of the development chain's deployments."""
+    """Return a function that sets the private keys and key files of the development chain's deployments."""
 
-    def change(*keys):
+    def change(*keys, files=()):
         settings.DEPLOYER_KEYS = {CHAIN_ID: tuple(map(Secret, keys))} if keys else {}
+        settings.DEPLOYER_KEYSTORES = {CHAIN_ID: files} if files else {}
+        settings.DEPLOYER_KEYSTORE_PASSWORD = Secret("s3cret")
         forget_chains()
 
     return change
@@ -62,15 +64,6 @@ def test_no_wallet_sends_where_no_signer_is_set(launchpad):
     assert rows() == {}
 
 
-def test_a_wallet_that_is_paused_or_without_a_key_does_not_send(launchpad, signed_by):
-    signed_by(KEY, OTHER_KEY)
-    refresh()
-    DeployWallet.objects.filter(address=ADDRESS).update(enabled=False)
-    DeployWallet.objects.filter(address=OTHER).update(signable=False)
-    with pytest.raises(NoWalletError):
-        simulation_senders(CHAIN_ID)
-
-
 def test_rows_are_there_though_no_node_answers(launchpad, settings, signed_by, unused_port):
     settings.RPC_URLS = {CHAIN_ID: (f"http://127.0.0.1:{unused_port}",)}
     settings.RPC_PATIENCE_SECONDS = 0.1
@@ -84,9 +77,8 @@ def test_rows_are_there_though_no_node_answers(launchpad, settings, signed_by, u
 def test_the_first_need_notes_the_wallets(launchpad, settings, signed_by, tmp_path):
     files = [tmp_path / "keystore.json", tmp_path / "missing"]
     files[0].write_text(json.dumps({"version": 3, "crypto": {}, "address": OTHER[2:].lower()}))
-    settings.DEPLOYER_KEYSTORES = {CHAIN_ID: files}
     settings.DEPLOYER_REMOTE, settings.DEPLOYER_SIGNER_URL = {CHAIN_ID: (REMOTE.lower(),)}, "http://127.0.0.1:9"
-    signed_by(KEY)
+    signed_by(KEY, files=files)
     fund(launchpad, ADDRESS, COIN)
     assert simulation_senders(CHAIN_ID)[0] == ADDRESS
     assert rows().keys() == {ADDRESS, OTHER, REMOTE}
@@ -148,13 +140,11 @@ def test_recording_keeps_what_operators_and_senders_wrote(launchpad, signed_by):
     assert (wallet.enabled, wallet.next_nonce, wallet.trouble) == (False, 7, "fees: too high")
 
 
-def test_a_key_file_that_does_not_open_is_skipped_and_reported(settings, signed_by, tmp_path, caplog):
+def test_a_key_file_that_does_not_open_is_skipped_and_reported(signed_by, tmp_path, caplog):
     wrong, right = tmp_path / "s3cret-wrong.json", tmp_path / "right.json"
     wrong.write_text(json.dumps(Account.encrypt(KEY, "another", kdf="pbkdf2", iterations=2)))
     right.write_text(json.dumps(Account.encrypt(OTHER_KEY, "s3cret", kdf="scrypt", iterations=2)))
-    settings.DEPLOYER_KEYSTORES = {CHAIN_ID: (wrong, right, tmp_path / "missing")}
-    settings.DEPLOYER_KEYSTORE_PASSWORD = Secret("s3cret")
-    signed_by()
+    signed_by(files=(wrong, right, tmp_path / "missing"))
     assert installed_signers(CHAIN_ID).keys() == {OTHER}
     assert [record.getMessage() for record in caplog.records] == [
         f"DEPLOYER_KEYSTORES_{CHAIN_ID}, file 1: the keystore of {ADDRESS} does not open with the password",
@@ -169,24 +159,20 @@ def test_a_key_file_that_does_not_open_is_skipped_and_reported(settings, signed_
     ("path", "value"),
     [(("kdf",), "none"), (("mac",), None), (("kdfparams", "prf"), 1), (("kdfparams",), {}), (("ciphertext",), "zz")],
 )
-def test_a_key_file_that_is_damaged_is_left_out(settings, signed_by, tmp_path, caplog, path, value):
+def test_a_key_file_that_is_damaged_is_left_out(signed_by, tmp_path, caplog, path, value):
     file, content = tmp_path / "keystore.json", Account.encrypt(KEY, "s3cret", kdf="pbkdf2", iterations=2)
     place = content["crypto"] if len(path) == 1 else content["crypto"]["kdfparams"]
     place[path[-1]] = value
     file.write_text(json.dumps(content))
-    settings.DEPLOYER_KEYSTORES = {CHAIN_ID: (file,)}
-    settings.DEPLOYER_KEYSTORE_PASSWORD = Secret("s3cret")
-    signed_by()
+    signed_by(files=(file,))
     assert not installed_signers(CHAIN_ID)
     assert "does not open with the password" in caplog.text
 
 
-def test_a_key_file_that_holds_another_key_than_it_states_is_skipped(settings, signed_by, tmp_path, caplog):
+def test_a_key_file_that_holds_another_key_than_it_states_is_skipped(signed_by, tmp_path, caplog):
     file = tmp_path / "keystore.json"
     file.write_text(json.dumps(Account.encrypt(KEY, "s3cret", kdf="pbkdf2", iterations=2) | {"address": OTHER[2:]}))
-    settings.DEPLOYER_KEYSTORES = {CHAIN_ID: (file,)}
-    settings.DEPLOYER_KEYSTORE_PASSWORD = Secret("s3cret")
-    signed_by()
+    signed_by(files=(file,))
     assert not installed_signers(CHAIN_ID)
     assert caplog.messages == [
         f"DEPLOYER_KEYSTORES_{CHAIN_ID}, file 1: the keystore of {OTHER} holds the key of another address"
@@ -206,11 +192,9 @@ def test_keys_key_files_and_a_remote_signer_sign_what_the_chain_takes(launchpad,
     file = tmp_path / "keystore.json"
     file.write_text(json.dumps(Account.encrypt(keys[1], "s3cret", kdf="pbkdf2", iterations=2)))
     with remote_signer(keys[2]) as signer:
-        settings.DEPLOYER_KEYSTORES = {CHAIN_ID: (file,)}
-        settings.DEPLOYER_KEYSTORE_PASSWORD = Secret("s3cret")
         settings.DEPLOYER_REMOTE = {CHAIN_ID: (signer.addresses[0].lower(),)}
         settings.DEPLOYER_SIGNER_URL = signer.url
-        signed_by(keys[0])
+        signed_by(keys[0], files=(file,))
         refresh()
         assert len(rows()) == 3
         for key in keys:

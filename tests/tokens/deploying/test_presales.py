@@ -138,6 +138,13 @@ def fetch(client, deploy_key, contracts, settings) -> Iterator[Callable[..., dic
     installed_signers.cache_clear()
 
 
+def sign_with(settings, *keys: str) -> None:
+    """Have the wallets of these private keys as ours, as the worker's task stores them."""
+    settings.DEPLOYER_KEYS = {CHAIN_ID: tuple(map(Secret, keys))}
+    installed_signers.cache_clear()
+    wallets.refresh_wallets(CHAIN_ID, addresses=installed_signers(CHAIN_ID).keys())
+
+
 SALE = {
     "minEthGoal": 1,
     "maxEthGoal": 2,
@@ -234,11 +241,10 @@ def test_an_order_goes_from_its_body_to_the_token_that_a_buyer_launched(fetch, c
 
 
 def test_whichever_wallet_may_start_presales_does(fetch, contracts, settings):
-    # One of the two is on the contract's allow-list; both are as rich.
-    settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY), Secret(DEPLOYER_KEY))}
-    installed_signers.cache_clear()
-    wallets.refresh_wallets(CHAIN_ID, addresses=installed_signers(CHAIN_ID).keys())
+    # One of the two is on the contract's allow-list, and would be the last choice.
+    sign_with(settings, STRANGER_KEY, DEPLOYER_KEY)
     models.DeployWallet.objects.filter(address=STRANGER).update(balance=10**24)
+    models.DeployWallet.objects.filter(address=DEPLOYER).update(trouble="fees: high")
     accepted = fetch("/api/tokens/deploy", orders.order(presale=SALE))
     assert accepted["success"], accepted
 
@@ -249,9 +255,7 @@ def test_whichever_wallet_may_start_presales_does(fetch, contracts, settings):
 
 
 def test_an_order_waits_while_the_only_wallet_that_may_start_presales_is_switched_off(fetch, contracts, settings):
-    settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY), Secret(DEPLOYER_KEY))}
-    installed_signers.cache_clear()
-    wallets.refresh_wallets(CHAIN_ID, addresses=installed_signers(CHAIN_ID).keys())
+    sign_with(settings, STRANGER_KEY, DEPLOYER_KEY)
     accepted = fetch("/api/tokens/deploy", orders.order(presale=SALE))
     able = models.DeployWallet.objects.filter(address=DEPLOYER)
     able.update(enabled=False)
@@ -263,8 +267,7 @@ def test_an_order_waits_while_the_only_wallet_that_may_start_presales_is_switche
 
 
 def test_an_order_is_refused_where_no_wallet_may_start_presales(fetch, settings):
-    settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY),)}
-    installed_signers.cache_clear()
+    sign_with(settings, STRANGER_KEY)
     refused = fetch("/api/tokens/deploy", orders.order(presale=SALE))
     assert (refused["success"], refused["details"][0]["field"]) == (False, "presale")
     assert not models.Deployment.objects.exists()
@@ -295,24 +298,10 @@ def test_a_start_that_was_dropped_is_started_again_once(fetch, contracts):
     assert fetch(f"/api/tokens/deploy/status/{accepted['requestKey']}")["status"] == "mined"
 
 
-def test_of_several_wallets_one_that_may_start_it_signs(fetch, contracts, settings):
-    fetch("/api/tokens/deploy", orders.order(presale=SALE))
-    row = models.Deployment.objects.get()
-    settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY), Secret(DEPLOYER_KEY))}
-    installed_signers.cache_clear()
-    wallets.refresh_wallets(CHAIN_ID, addresses=installed_signers(CHAIN_ID).keys())
-    # The stranger would be the first choice.
-    models.DeployWallet.objects.filter(address=DEPLOYER).update(trouble="fees: high")
-    assert submit_deployment(row.pk)
-    assert models.DeployAttempt.objects.get().wallet.address == DEPLOYER
-
-
 def test_a_presale_that_no_wallet_may_start_any_more_fails_without_gas(fetch, contracts, settings):
     fetch("/api/tokens/deploy", orders.order(presale=SALE))
     row = models.Deployment.objects.get()
-    settings.DEPLOYER_KEYS = {CHAIN_ID: (Secret(STRANGER_KEY),)}
-    installed_signers.cache_clear()
-    wallets.refresh_wallets(CHAIN_ID, addresses=installed_signers(CHAIN_ID).keys())
+    sign_with(settings, STRANGER_KEY)
     assert not submit_deployment(row.pk)
     row.refresh_from_db()
     assert (row.status, row.error) == ("failed", "Unauthorized()")
