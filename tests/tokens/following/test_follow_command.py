@@ -19,7 +19,7 @@ from development.devchain.anvil import CHAIN_ID
 from development.servers.processes import die_with_parent
 from tests.nodes.followed import listed
 from tests.nodes.recordings import recorded_chain
-from tests.processes.waiting import wait_for as wait_some_seconds
+from tests.processes.waiting import wait_for
 from tokens.following.follower import follow_chains
 from tokens.indexing import index_requests
 from tokens.models import ChainHead, Coverage, FeeClaim, IndexRequest, LaunchFacts, Token, TokenEvent
@@ -29,11 +29,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 # Longer than any test waits: a test that depends only on it fails.
 NEVER = 600.0
 BASE = 8453
-
-
-def wait_for(condition):
-    """Wait as `tests.processes.waiting` does, with a timeout for a busy machine."""
-    return wait_some_seconds(condition, seconds=60)
 
 
 @contextmanager
@@ -121,14 +116,6 @@ def test_it_refuses_a_database_without_its_tables(launchpad):
         connection.close()
 
 
-def test_launches_are_followed_without_requests(own_launchpad):
-    with following():
-        wait_for(lambda: is_followed(own_launchpad))
-        launched = {own_launchpad.launch() for _ in range(3)}
-        wait_for(lambda: set(listed()) == launched)
-    assert not IndexRequest.objects.exists()
-
-
 def test_history_joins_the_head_and_is_checked(own_launchpad, settings):
     before = own_launchpad.launch()
     own_launchpad.mine(20)
@@ -139,17 +126,6 @@ def test_history_joins_the_head_and_is_checked(own_launchpad, settings):
         wait_for(lambda: Coverage.objects.filter(followed_to=newest, verified_to=newest - 5).exists())
         own_launchpad.mine(3)
         wait_for(lambda: Coverage.objects.filter(followed_to=newest + 3).exists())
-
-
-def test_reorganisations_are_followed(own_launchpad):
-    with following():
-        wait_for(lambda: is_followed(own_launchpad))
-        mark = own_launchpad.snapshot()
-        dropped = own_launchpad.launch()
-        wait_for(lambda: dropped in listed())
-        own_launchpad.revert(mark)
-        launched = own_launchpad.launch()
-        wait_for(lambda: list(listed()) == [launched])
 
 
 def test_a_shorter_branch_is_followed_soon(own_launchpad):

@@ -4,11 +4,7 @@ import os
 
 import pytest
 
-from development.devchain import node_client
 from development.devchain.anvil import CHAIN_ID, run_anvil
-from development.devchain.launch_transactions import DevLaunchConfig
-from tests.nodes.devchain_launches import SENDER
-from tests.nodes.devchain_tests import OTHER
 from tests.nodes.followed import Followed, listed
 from tests.nodes.relay import relay
 from tokens.chains.errors import BlockNotCanonicalError
@@ -17,7 +13,7 @@ from tokens.following import reorgs
 from tokens.following.coverage import open_live_coverage
 from tokens.following.reorg_window import WindowChangedError
 from tokens.indexing import index_requests
-from tokens.models import ChainHead, Coverage, FollowedBlock, IndexRequest, Token
+from tokens.models import ChainHead, Coverage, FollowedBlock, IndexRequest
 
 pytestmark = pytest.mark.django_db
 
@@ -106,15 +102,6 @@ def test_a_block_that_follows_ours_is_one_step(launchpad, followed):
     assert list(listed()) == [launched]
 
 
-def test_events_of_its_tokens_are_followed(launchpad, followed):
-    launchpad.launch(DevLaunchConfig(name="Followed"))
-    followed.catch_up()
-    token = node_client.bind_contract(launchpad.deployment.rpc_url, "Token", Token.objects.get().contract_address)
-    node_client.transact(launchpad.deployment.rpc_url, token.functions.updateAdmin(OTHER), sender=SENDER)
-    followed.catch_up()
-    assert Token.objects.get().admin == OTHER
-
-
 def test_it_reports_where_the_chain_is(launchpad, followed):
     launchpad.mine(3)
     followed.catch_up()
@@ -129,13 +116,6 @@ def test_blocks_that_are_final_are_forgotten_but_for_the_newest_of_them(launchpa
     followed.catch_up()
     newest = number_of(launchpad)
     assert list(followed.window()) == list(range(newest - DEPTH, newest + 1))
-
-
-def test_the_window_is_the_chains(launchpad, followed):
-    launchpad.mine(3)
-    followed.catch_up()
-    for number, block_hash in followed.window().items():
-        assert launchpad.web3.eth.get_block(number)["hash"].to_0x_hex() == block_hash
 
 
 def test_a_gap_is_read_in_pieces(launchpad, followed):

@@ -17,7 +17,7 @@ from tests.nodes.devchain_launches import SENDER, Launchpad
 from tests.nodes.devchain_tests import OTHER
 from tests.nodes.followed import Followed, listed
 from tests.nodes.relay import relay
-from tests.processes.waiting import wait_for as wait_some_seconds
+from tests.processes.waiting import wait_for
 from tokens.following import reorgs
 from tokens.following.coverage import open_live_coverage, open_run_coverage
 from tokens.following.halts import ChainHaltedError
@@ -54,11 +54,6 @@ def followed(own_launchpad):
     followed = Followed(CHAIN_ID)
     followed.catch_up()
     return followed
-
-
-def wait_for(condition):
-    """Wait as `tests.processes.waiting` does, with a timeout for a busy machine."""
-    return wait_some_seconds(condition, seconds=60)
 
 
 @contextmanager
