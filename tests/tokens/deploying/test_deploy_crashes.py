@@ -1,5 +1,7 @@
 """Crashes of deploying: a request becomes exactly one token, wherever its process is killed, with no manual help.
 
+So it does where a repeated request overtakes it, and where the chain drops its block.
+
 All points are made from outside, by the node's relay, the signer, and triggers in PostgreSQL; the service has no hooks.
 """
 
@@ -9,8 +11,10 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import psycopg
 import pytest
 
+from development.devchain import node_client
 from tests.chaos.deploy_clients import order
 from tests.chaos.deploy_service import DeployService, run_deploy_service
 from tests.nodes.faulty_node import BROADCAST
@@ -126,3 +130,44 @@ def test_an_order_becomes_one_token_though_its_process_is_killed(service, point)
 
     assert service.judge() == []
     assert len(answers) == CLIENTS + 1
+
+
+@pytest.mark.django_db
+def test_a_repeated_order_is_answered_as_the_first_whose_token_came_while_it_was_tried(service):
+    service.forget()
+    partner = service.partner()
+    body = order("Twice")
+    with ThreadPoolExecutor(1) as pool, service.node.gate("eth_call", most=1) as gate:
+        late = pool.submit(partner.order, body)
+        gate.wait()
+        first = partner.order(body)
+        partner.wait(body["token"]["requestKey"])
+        gate.open()
+        assert late.result() == first
+    assert service.judge() == []
+
+
+def select(service: DeployService, statement: str, *values: Any) -> list[Any]:
+    with psycopg.connect(service.database_url) as connection:
+        return [row[0] for row in connection.execute(statement, values)]
+
+
+@pytest.mark.django_db
+def test_a_launch_that_the_chain_drops_is_launched_again_at_the_same_address(service):
+    service.forget()
+    partner = service.partner()
+    body = order("Taken back")
+    request_key = body["token"]["requestKey"]
+    expected = partner.request_until_final(body).body["expectedAddress"]
+    partner.wait(request_key)
+    block = "SELECT block_hash FROM tokens_token WHERE contract_address = %s"
+    before = select(service, block, expected)
+    # The node drops the transactions of the blocks, which others may keep.
+    manager = node_client.connect(service.node.rpc_url).manager
+    manager.request_blocking("anvil_reorg", [1, []])
+    manager.request_blocking("anvil_mine", ["0x1"])
+    status = "SELECT status FROM tokens_deployment WHERE request_key = %s"
+    wait_for(lambda: select(service, status, request_key) != ["indexed"])
+    partner.wait(request_key)
+    assert select(service, block, expected) not in ([], before)
+    assert service.judge() == []
