@@ -68,7 +68,6 @@ def _raised(fee: int) -> int:
     return max(fee + 1, -(-fee * _RAISED_BY_EIGHTHS // 8))
 
 
-# How much gas a transaction of ours may use.
 # EIP-7825: no transaction may have more gas than this.
 _MOST_GAS = 16_777_216
 

@@ -1,7 +1,6 @@
 """Wallets that send deployments: their rows and balances, the senders of simulations, and the chains' pause flags."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, fields
 from decimal import Decimal
 
 from django.conf import settings
@@ -23,20 +22,6 @@ _WEI_PER_COIN = 10**18
 _OPEN = DeployAttempt.objects.filter(wallet=OuterRef("pk"), state=AttemptState.OPEN, final_at__isnull=True)
 # Number of nonces without a receipt, by the partial index of attempts that are not final: most are.
 IN_FLIGHT = Coalesce(Subquery(_OPEN.order_by().values("wallet").annotate(count=Count("pk")).values("count")), 0)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WalletState:
-    """State of a wallet's row: `balance` is in wei, None before it was first read."""
-
-    chain_id: int
-    address: str
-    balance: Decimal | None
-    next_nonce: int
-    in_flight: int
-    enabled: bool
-    signable: bool
-    trouble: str
 
 
 class NoWalletError(RetryableError):
@@ -74,10 +59,9 @@ def chains_with_wallets() -> set[int]:
     return signing_chains() | set(DeployWallet.objects.values_list("chain_id", flat=True).distinct())
 
 
-def list_wallets() -> list[WalletState]:
-    """Return all wallets that were ever stored, by chain."""
-    rows = DeployWallet.objects.annotate(in_flight=IN_FLIGHT).order_by("chain_id", "address")
-    return [WalletState(**{field.name: getattr(row, field.name) for field in fields(WalletState)}) for row in rows]
+def list_wallets() -> QuerySet[DeployWallet]:
+    """Return all wallets that were ever stored, by chain; `in_flight` is the number of their nonces without receipt."""
+    return DeployWallet.objects.annotate(in_flight=IN_FLIGHT).order_by("chain_id", "address")
 
 
 def has_disabled_wallet(chain_id: int) -> bool:

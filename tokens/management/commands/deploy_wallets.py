@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from config.http.errors import PermanentError, RetryableError
-from tokens.deploying.sending.wallets import WalletState, list_wallets, refresh_wallets
+from tokens.deploying.sending.wallets import list_wallets, refresh_wallets
 from tokens.installation.installed_signers import installed_signers
 from tokens.installation.signing_wallets import signing_chains
 
@@ -35,7 +35,8 @@ class Command(BaseCommand):
             self.stdout.write(_line(wallet))
 
 
-def _line(wallet: WalletState) -> str:
+def _line(wallet: Any) -> str:
+    """Return the line of a row of `list_wallets`."""
     parts = [
         f"chain {wallet.chain_id}  {wallet.address}",
         "balance unknown" if wallet.balance is None else f"balance {_coins(wallet.balance)}",
