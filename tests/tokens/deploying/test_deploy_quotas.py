@@ -20,8 +20,7 @@ from tests.processes.waiting import wait_for
 from tests.rows.factories import DeploymentFactory, DeployWalletFactory
 from tests.rows.launch_requests import WALLET, order
 from tokens.deploying import quotas
-from tokens.deploying.sending import wallets
-from tokens.models import Deployment, DeployQuota, DeploySwitch
+from tokens.models import Deployment, DeployQuota
 
 pytestmark = pytest.mark.django_db
 
@@ -176,11 +175,3 @@ def test_an_order_is_counted_after_those_that_are_being_stored(partner):
         with pytest.raises(quotas.QuotaExceededError):
             other.result()
     assert Deployment.objects.count() == 1
-
-
-@pytest.mark.parametrize(("columns", "paused"), [({"paused": True}, True), ({"paused": False}, False), (None, False)])
-def test_a_chain_is_paused_only_by_its_own_pause_flag(columns, paused):
-    DeploySwitch.objects.create(chain_id=1, paused=True)
-    if columns is not None:
-        DeploySwitch.objects.create(chain_id=8453, **columns)
-    assert wallets.is_paused(8453) is paused

@@ -213,15 +213,6 @@ def test_the_sweeper_leaves_fresh_orders_to_their_messages(ground):
     assert chains_with_unsent() == []
 
 
-def test_the_sweeper_passes_over_a_deployment_that_is_too_expensive(ground):
-    expensive = ground.order(config=DevLaunchConfig(own_buy=LaunchPurchase(recipient=WALLET, value=ETHER)))
-    cheap = ground.order()
-    ground.rpc("anvil_setBalance", WALLET, hex(ETHER))
-    Deployment.objects.update(updated_at=row(expensive).updated_at.replace(year=2020))
-    assert submit_unsent(CHAIN_ID) == 1
-    assert (row(expensive).status, row(cheap).status) == ("enqueued", "submitted")
-
-
 def test_the_sweeper_comes_to_what_can_be_paid_for_however_much_can_not(ground):
     expensive = DevLaunchConfig(own_buy=LaunchPurchase(recipient=WALLET, value=ETHER))
     first, last = ground.order(config=expensive), ground.order()

@@ -92,12 +92,16 @@ def test_blocks_that_another_process_reads_are_left_to_it(node):
     assert Token.objects.exists()
 
 
-def test_all_launches_and_events_of_a_run_become_rows(node, chain):
-    output = backfill(0, final(chain))
+@pytest.mark.parametrize("verified", [False, True])
+def test_all_launches_and_events_of_a_run_become_rows(node, chain, verified):
+    output = backfill(0, final(chain), *["--verify"] * verified)
     assert wrong_rows(chain, to=final(chain)) == []
     assert output.startswith(f"launches: {launched()}, ") and launched() > 50
+    assert output.endswith("repaired: 0 missing, 0 invented\n")
     row = Coverage.objects.get()
     assert (row.first_block, row.last_block, row.followed_to) == (0, final(chain), final(chain))
+    assert row.verified_to == (final(chain) if verified else -1)
+    assert not CoverageAlarm.objects.exists()
 
 
 def test_a_run_that_is_read_is_not_read_again(node, chain):
@@ -122,14 +126,6 @@ def test_what_happened_to_its_tokens_since_is_read_too(node, chain):
         from_rows |= set(token.events.filter(block_number__gt=40).values_list("tx_hash", "log_index"))
     assert from_rows == wanted
     assert not Token.objects.filter(block_number__gt=40).exists()
-
-
-def test_a_check_of_an_honest_chain_finds_nothing(node, chain):
-    output = backfill(0, final(chain), "--verify")
-    assert output.endswith("repaired: 0 missing, 0 invented\n")
-    assert Coverage.objects.get().verified_to == final(chain)
-    assert not CoverageAlarm.objects.exists()
-    assert wrong_rows(chain, to=final(chain)) == []
 
 
 def test_every_row_is_right_whatever_the_node_does(node, chain, settings, forget_chains):

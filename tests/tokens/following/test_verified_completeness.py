@@ -59,21 +59,22 @@ def read(chain: SimulatedChain, *, first: int = 0) -> Coverage:
     return run
 
 
-def check(run: Coverage) -> list[VerifiedRun]:
-    to = run.last_block or 0
+def check(run: Coverage, *, to: int | None = None, once: bool = False) -> list[VerifiedRun]:
+    """Verify a run up to a block, its last one by default; with `once`, stop at the first failure."""
+    to, retries = to or run.last_block or 0, control()
+
+    def stop(_error: Exception) -> float:
+        retries.stop.set()
+        return 0.0
+
+    if once:
+        retries = replace(retries, record=stop)
     chain, alternate = installed_chain(CHAIN), installed_chain_second_node_first(CHAIN)
-    return list(verify_coverage(run, chain=chain, alternate=alternate, target=lambda: to, control=control()))
+    return list(verify_coverage(run, chain=chain, alternate=alternate, target=lambda: to, control=retries))
 
 
 def all_launches(chain: SimulatedChain) -> int:
     return len(chain.truth(blocks=chain.blocks[: final(chain) + 1]).tokens)
-
-
-def test_rows_of_a_forgetful_node_lack_launches_until_they_are_checked(chain, node):
-    """Check the faults without which the tests below would prove nothing."""
-    node.faults = FORGETFUL
-    read(chain)
-    assert launched() < all_launches(chain)
 
 
 def test_a_run_is_not_checked_while_no_node_returns_it(chain, node, settings, forget_chains):
@@ -81,15 +82,7 @@ def test_a_run_is_not_checked_while_no_node_returns_it(chain, node, settings, fo
     forget_chains()
     run = read(chain)
     node.faults = Faults(lacking=frozenset({"eth_getBlockByNumber"}))
-    watching = control()
-
-    def record(_error: Exception) -> float:
-        watching.stop.set()
-        return 0.0
-
-    stopped = replace(watching, record=record)
-    installed = installed_chain(CHAIN)
-    assert not list(verify_coverage(run, chain=installed, alternate=installed, target=lambda: 50, control=stopped))
+    assert not check(run, to=50, once=True)
     run.refresh_from_db()
     assert run.verified_to == -1
 
@@ -221,18 +214,7 @@ def test_an_empty_filter_is_no_proof_that_rows_are_made_up(chain, node, honest):
     before = set(TokenEvent.objects.values_list("pk", flat=True)), launched()
     # By which a simulated node chooses blocks, too: it leaves out all logs.
     node.pinned = honest.pinned = [replace(block, logs_bloom=0) for block in chain.blocks]
-    watching = control()
-
-    def record(_error: Exception) -> float:
-        watching.stop.set()
-        return 0.0
-
-    installed, alternate = installed_chain(CHAIN), installed_chain_second_node_first(CHAIN)
-    stopped = replace(watching, record=record)
-    steps = list(
-        verify_coverage(run, chain=installed, alternate=alternate, target=lambda: final(chain), control=stopped)
-    )
-    assert sum(step.invented for step in steps) == 0
+    assert sum(step.invented for step in check(run, once=True)) == 0
     assert (set(TokenEvent.objects.values_list("pk", flat=True)), launched()) == before
     assert not CoverageAlarm.objects.exists()
 
@@ -263,10 +245,7 @@ def test_an_event_of_a_factory_that_the_registry_gained_later_is_written_without
         for _ in read_history(row, chain=installed, target=lambda last=last: last, control=control()):
             pass
     events = TokenEvent.objects.count()
-    alternate = installed_chain_second_node_first(CHAIN)
-    steps = list(
-        verify_coverage(run, chain=installed, alternate=alternate, target=lambda: final(chain), control=control())
-    )
+    steps = check(run, to=final(chain))
     assert TokenEvent.objects.count() > events
     assert sum(step.missing for step in steps) == 0
     assert not CoverageAlarm.objects.exists()
