@@ -1,12 +1,10 @@
 """pretokens/lifecycle.py: creation, deletion, expiry and restoration of pretokens."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from secrets import token_bytes
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.users import calling_users
@@ -16,6 +14,7 @@ from pretokens import lifecycle, storage_quota, tasks
 from pretokens.models import Pretoken, PretokenState
 from tests.nodes.devchain_tests import launch_token
 from tests.nodes.relay import relay
+from tests.processes.at_once import call_at_once
 from tests.rows.factories import DeployWalletFactory, PersonFactory, PretokenFactory
 from tests.rows.launch_requests import ADMIN, WALLET, pretoken
 from tokens.chains.addresses import checksum_address
@@ -48,23 +47,8 @@ def restored(row):
 
 def at_once(*calls):
     """Make calls at the same time and return the result or error of each."""
-    barrier = threading.Barrier(len(calls))
-
-    def make(call):
-        barrier.wait()
-        try:
-            return call()
-        except (
-            storage_quota.KeywordTakenError,
-            storage_quota.PretokenQuotaError,
-            lifecycle.NotRestorableError,
-        ) as error:
-            return error
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(make, calls))
+    errors = (storage_quota.KeywordTakenError, storage_quota.PretokenQuotaError, lifecycle.NotRestorableError)
+    return call_at_once(calls, errors=errors)
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 
 import pytest
-from django.db import connection
 from django.test import Client
 from redis.exceptions import RedisError
 from web3 import Web3
@@ -17,6 +17,7 @@ from config.concurrency_limits import SLOTS, node_slot
 from config.redis.connection import redis_client
 from development.devchain import node_client
 from development.devchain.anvil import CHAIN_ID, DEPLOYER
+from tests.processes.at_once import call_at_once
 from tests.rows.factories import DeployWalletFactory, PartnerKeyFactory
 from tests.rows.launch_requests import ADMIN, WALLET, order
 from tokens.deploying import request_keys
@@ -389,18 +390,7 @@ def test_a_broker_that_is_away_costs_no_order(ready, post, settings, unused_port
 
 def at_once(bodies, headers):
     """Return the responses to requests that are sent at the same time, each by a client of its own."""
-    barrier = threading.Barrier(len(bodies))
-
-    def post(body):
-        client = Client()
-        barrier.wait()
-        try:
-            return send(client, headers, body)
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(bodies)) as pool:
-        return list(pool.map(post, bodies))
+    return call_at_once([partial(send, Client(), headers, body) for body in bodies])
 
 
 @pytest.mark.django_db(transaction=True)

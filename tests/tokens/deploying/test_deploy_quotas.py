@@ -1,10 +1,10 @@
 """Quotas of deployments (tokens/deploying/quotas.py): launches per partner and day, and partners that are excluded."""
 
 import json
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from django.db import connection, transaction
@@ -16,6 +16,7 @@ from accounts.keys import credentials
 from accounts.models import PartnerKey, Scope
 from config.redis.connection import redis_client
 from development.devchain.anvil import CHAIN_ID
+from tests.processes.at_once import call_at_once
 from tests.processes.waiting import wait_for
 from tests.rows.factories import DeploymentFactory, DeployWalletFactory
 from tests.rows.launch_requests import WALLET, order
@@ -130,20 +131,11 @@ def test_orders_are_counted_while_calls_can_not_be(post, partner, settings, unus
 def test_of_orders_at_once_exactly_the_quota_passes(post, partner, deploy_key):
     DeployQuota.objects.create(partner_key=partner, chain_id=CHAIN_ID, per_day=3)
     other = {"x-api-key": credentials.issue_key("Other", scopes=[Scope.DEPLOY])}
-    barrier = threading.Barrier(8)
 
-    def deploy_one(number):
-        client = Client()
-        barrier.wait()
-        try:
-            headers = other if number == 7 else deploy_key
-            body = json.dumps(order())
-            return client.post(PATH, body, content_type="application/json", headers=headers).status_code
-        finally:
-            connection.close()
+    def deploy_one(headers):
+        return Client().post(PATH, json.dumps(order()), content_type="application/json", headers=headers).status_code
 
-    with ThreadPoolExecutor(8) as pool:
-        statuses = list(pool.map(deploy_one, range(8)))
+    statuses = call_at_once([partial(deploy_one, headers) for headers in [deploy_key] * 7 + [other]])
     assert sorted(statuses[:7]) == [200] * 3 + [429] * 4
     assert statuses[7] == 200
     assert Deployment.objects.filter(partner_key=partner).count() == 3
