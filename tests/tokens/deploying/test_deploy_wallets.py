@@ -80,6 +80,8 @@ def test_the_first_need_notes_the_wallets(launchpad, settings, signed_by, tmp_pa
     settings.DEPLOYER_REMOTE, settings.DEPLOYER_SIGNER_URL = {CHAIN_ID: (REMOTE.lower(),)}, "http://127.0.0.1:9"
     signed_by(KEY, files=files)
     fund(launchpad, ADDRESS, COIN)
+    # Other tests on this node may have funded it.
+    fund(launchpad, OTHER, 0)
     assert simulation_senders(CHAIN_ID)[0] == ADDRESS
     assert rows().keys() == {ADDRESS, OTHER, REMOTE}
 
