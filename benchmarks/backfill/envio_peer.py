@@ -54,7 +54,8 @@ def install() -> None:
     shutil.copytree(_PROJECT, _directory(), dirs_exist_ok=True)
     if not _program().is_file():
         print(f"installing Envio {VERSION} and its Node", flush=True)
-        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+        # Unlike `npm ci`, this accepts a lock file that lacks the packages of other platforms.
+        command = ["npm", "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
         subprocess.run(command, cwd=_directory(), check=True)
 
 
