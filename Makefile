@@ -1,6 +1,10 @@
 # `make run` starts everything, `make test` and `make test-slow` test everything; all install what they need.
 .PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos chromium screenshots lint lock contracts clean
 
+# uv installs no byte code. Container images often set this variable: every start would compile all modules again,
+# which takes longer than the start itself.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON := $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 # uv reads no configuration of pip: the indexes, files and certificates that pip is configured with apply to it, too, and
