@@ -8,8 +8,9 @@ import io
 import re
 import sys
 import tokenize
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from pathlib import Path
 
 # Each pattern with what to write instead. Persons (operators, partners, users, administrators) may want and know;
@@ -28,6 +29,7 @@ REPLACED = {
     r"\balone\b": "only",
     r"\bfor so long\b": "the duration's name",
 }
+_ANY_REPLACED = re.compile("|".join(REPLACED), re.I)
 PERSONS = re.compile(
     r"\b(who|whom|whose|whoever|nobody|somebody|someone|anybody|anyone|everybody|everyone|he|she|him|his|her)\b", re.I
 )
@@ -52,38 +54,36 @@ class Line:
     text: str
 
 
-def read_prose(source: str) -> Iterator[Line]:
-    """Yield the lines of comments and docstrings of a Python source."""
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            yield Line(token.start[0], _CODE.sub(" ", token.string.lstrip("#: ")))
+@cache
+def read_prose(source: str) -> tuple[list[Line], list[Line]]:
+    """Return the lines of comments and docstrings of a Python source, and its texts.
+
+    Texts are those of log lines, errors, labels and descriptions: string constants with a blank, no docstrings.
+    """
+    prose = [
+        Line(token.start[0], _CODE.sub(" ", token.string.lstrip("#: ")))
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type == tokenize.COMMENT
+    ]
+    texts, docstrings = {}, set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             docstring = ast.get_docstring(node)
-            if docstring:
-                for offset, text in enumerate(_CODE.sub(" ", docstring).split("\n")):
-                    yield Line(node.body[0].lineno + offset, text)
-
-
-def read_texts(source: str) -> Iterator[Line]:
-    """Yield the texts of log lines, errors, labels and descriptions: string constants with a blank, no docstrings."""
-    tree = ast.parse(source)
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and " " in node.value
-            and id(node) not in docstrings
-        ):
-            yield Line(node.lineno, _CODE.sub(" ", node.value))
+            for offset, text in enumerate(_CODE.sub(" ", docstring).split("\n") if docstring else ()):
+                prose.append(Line(node.body[0].lineno + offset, text))
+        elif isinstance(node, ast.Expr):
+            docstrings.add(node.value)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            texts[node] = Line(node.lineno, _CODE.sub(" ", node.value))
+    return prose, [text for node, text in texts.items() if node not in docstrings]
 
 
 def replaced_words(source: str) -> list[tuple[int, str, str]]:
     """Return the line number, the word and its replacement for each word of REPLACED in prose and texts."""
     return [
         (line.number, match.group(0), instead)
-        for line in (*read_prose(source), *read_texts(source))
+        for line in chain(*read_prose(source))
+        if _ANY_REPLACED.search(line.text)
         for pattern, instead in REPLACED.items()
         for match in re.finditer(pattern, line.text, re.I)
     ]
@@ -91,7 +91,7 @@ def replaced_words(source: str) -> list[tuple[int, str, str]]:
 
 def frequencies(sources: list[str]) -> dict[str, float]:
     """Return the number of words, and per 1,000 words those about persons, of speech and belief, and of the field."""
-    texts = [line.text for source in sources for line in read_prose(source)]
+    texts = [line.text for source in sources for line in read_prose(source)[0]]
     words = sum(len(_WORD.findall(text)) for text in texts)
     counts = {"persons": PERSONS, "speech": SPEECH, "field": FIELD}
     found = {name: sum(len(pattern.findall(text)) for text in texts) for name, pattern in counts.items()}

@@ -120,6 +120,7 @@ class Module:
     text: str
     imports: frozenset[str]
     hidden_imports: int
+    classes: tuple[str, ...]
 
     @property
     def package(self) -> str:
@@ -150,21 +151,25 @@ def _read(name: str, text: str) -> Module:
             assert statement.level == 0 and statement.module, f"{name} has a relative import"
             # `from a import b` may name a module b or a definition in a.
             imports |= {statement.module} | {f"{statement.module}.{alias.name}" for alias in statement.names}
-    hidden += sum(_calls_import(node) for node in ast.walk(tree))
-    return Module(name, text, frozenset(imports), hidden)
+    nodes = list(ast.walk(tree))
+    hidden += sum(_calls_import(node) for node in nodes)
+    classes = tuple(node.name for node in nodes if isinstance(node, ast.ClassDef))
+    return Module(name, text, frozenset(imports), hidden, classes)
 
 
 def _run_time_imports(node: ast.AST, inside: bool = False) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
     """Yield each import, and whether it is in a function; those for type checkers only are left out."""
     for child in ast.iter_child_nodes(node):
+        for_types = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
         if isinstance(child, ast.Import | ast.ImportFrom):
             yield child, inside
-        elif not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)):
+        elif not for_types and not isinstance(child, ast.expr):
             yield from _run_time_imports(child, inside or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def _calls_import(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__")
+    called = getattr(node, "func", None)
+    return getattr(called, "attr", getattr(called, "id", "")) in ("import_module", "__import__")
 
 
 def within(name: str, *packages: str) -> bool:
@@ -285,12 +290,7 @@ def repeated_names(modules: Mapping[str, Module]) -> set[str]:
 
 def repeated_classes(modules: Mapping[str, Module]) -> set[str]:
     """Return the names of classes that are defined more than once."""
-    names = Counter(
-        node.name
-        for module in modules.values()
-        for node in ast.walk(ast.parse(module.text))
-        if isinstance(node, ast.ClassDef)
-    )
+    names = Counter(name for module in modules.values() for name in module.classes)
     return {name for name, count in names.items() if count > 1} - CONVENTIONAL_CLASSES
 
 
