@@ -61,7 +61,7 @@ chromium:
 
 # Renews the pictures of docs/operators.md by the tests of the admin site.
 screenshots: .venv/installed-dev chromium
-	SCREENSHOTS=docs/screenshots $(BIN)/python -m pytest tests/config/operators/test_operators_browser.py -q
+	SCREENSHOTS=docs/screenshots $(BIN)/python -m pytest tests/config/operators/test_operators_browser.py -q -p no:randomly
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 # It runs as root in containers, and sends no requests of its own to the Internet.
@@ -65,14 +65,19 @@ def find_chromium() -> str:
 
 
 @contextmanager
-def visit(url: str) -> Iterator[Visit]:
-    """Open a browser at this address. Inside, Django refuses database queries: make them before or after."""
+def open_browser() -> Iterator[Browser]:
+    """Start a browser."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(_ARGUMENTS))
-        page = browser.new_page(viewport={"width": 1360, "height": 850}, locale="en-US", timezone_id="UTC")
-        page.set_default_timeout(_TIMEOUT_MS)
-        visited = Visit(page=page, host=urlsplit(url).netloc)
-        visited.watch()
-        page.goto(url)
-        yield visited
+        yield browser
         browser.close()
+
+
+def visit(browser: Browser, url: str) -> Visit:
+    """Open this address in a new profile of the browser."""
+    page = browser.new_page(viewport={"width": 1360, "height": 850}, locale="en-US", timezone_id="UTC")
+    page.set_default_timeout(_TIMEOUT_MS)
+    visited = Visit(page=page, host=urlsplit(url).netloc)
+    visited.watch()
+    page.goto(url)
+    return visited
