@@ -1,11 +1,10 @@
 """Usage counts of keys: no call is counted twice, and none that is stored in Redis is lost."""
 
 import signal
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from django.db import connection, connections
+from django.db import connections
 from django.urls import path
 from django.utils import timezone
 from redis import Redis
@@ -22,6 +21,7 @@ from config.api.views import LimitedView
 from config.celery import app as celery_app
 from config.redis import call_counts
 from config.urls import urlpatterns as service_urls
+from tests.processes.at_once import blocked_sessions, call_at_once
 from tests.processes.waiting import wait_for
 from tests.rows.factories import PartnerKeyFactory
 from tests.tokens.indexing.test_worker_kill import kill, worker
@@ -181,17 +181,9 @@ def test_calls_of_a_key_that_is_gone_keep_no_others_from_being_stored():
 @pytest.mark.django_db(transaction=True)
 def test_several_workers_that_store_at_once_add_each_call_once():
     key = PartnerKeyFactory()
-
-    def store(_):
-        try:
-            return usage.store_counted()
-        finally:
-            connections.close_all()
-
     for _ in range(10):
         count(key, times=20)
-        with ThreadPoolExecutor(4) as pool:
-            assert sum(pool.map(store, range(4))) == 20
+        assert sum(call_at_once([usage.store_counted] * 4)) == 20
     assert stored() == {"token-list": 200}
 
 
@@ -211,7 +203,7 @@ def test_a_worker_that_is_killed_while_it_stores_neither_loses_nor_doubles_a_cal
                 with celery_app.connection_for_write(broker) as to:
                     tasks.store_key_usage.apply_async(connection=to)
                 # It has taken the batch and begun to add it.
-                wait_for(waits_for_the_table)
+                wait_for(blocked_sessions)
                 kill(process)
             assert process.returncode == -signal.SIGKILL
             # Calls go on meanwhile.
@@ -221,12 +213,6 @@ def test_a_worker_that_is_killed_while_it_stores_neither_loses_nor_doubles_a_cal
         other.close()
     assert stored() == {"token-list": 9}
     assert UsageBatch.objects.count() == 2
-
-
-def waits_for_the_table():
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE relation = 'accounts_keyusage'::regclass AND NOT granted")
-        return cursor.fetchone()[0]
 
 
 def test_it_returns_each_of_a_keys_last_days_and_nothing_of_other_keys():

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from accounts.keys import credentials
 from accounts.models import KeyState, PartnerKey, PartnerKeySecret, Scope
+from tests.processes.at_once import blocked_sessions, own_connection
 from tests.processes.waiting import wait_for
 from tests.rows.factories import PartnerKeyFactory, PartnerKeySecretFactory
 
@@ -132,29 +133,13 @@ def test_it_refuses_to_rotate_a_key_that_is_not_active(state):
 @pytest.mark.django_db(transaction=True)
 def test_a_rotation_that_waits_for_a_revocation_is_refused():
     key = PartnerKeyFactory()
-
-    def rotate():
-        try:
-            credentials.rotate_key(key)
-        except credentials.KeyNotActiveError:
-            return "refused"
-        finally:
-            connection.close()
-        return "rotated"
-
-    def is_waited_for():
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT count(*) FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid"
-            )
-            return cursor.fetchone()[0]
-
     with ThreadPoolExecutor(max_workers=1) as pool:
         with transaction.atomic():
             assert credentials.revoke_key(key)
-            outcome = pool.submit(rotate)
-            wait_for(is_waited_for)
-        assert outcome.result(timeout=120) == "refused"
+            outcome = pool.submit(own_connection(credentials.rotate_key), key)
+            wait_for(blocked_sessions)
+        with pytest.raises(credentials.KeyNotActiveError):
+            outcome.result(timeout=120)
 
 
 def test_a_key_has_the_form_that_scanners_recognise_and_ends_in_its_crc32():

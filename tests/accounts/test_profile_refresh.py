@@ -1,12 +1,12 @@
 """accounts/profiles/social_refresh.py: due profiles and stored rows; test_social_provider.py tests the responses."""
 
 import logging
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from importlib import import_module
 
 import pytest
-from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.migrations.state import ProjectState
 from django.utils import timezone
 
@@ -18,6 +18,7 @@ from development.devchain.anvil import CHAIN_ID
 from development.devchain.launch_transactions import DevLaunchConfig
 from development.standins.http_server import Mode
 from development.standins.social_server import display_name, is_known, neynar_user, username
+from tests.processes.at_once import blocked_sessions, own_connection
 from tests.processes.waiting import wait_for
 from tests.rows.factories import SocialProfileFactory, TokenFactory
 from tokens.indexing import index_requests
@@ -201,35 +202,15 @@ def test_the_log_has_the_reason_without_the_key(social, settings, caplog):
 
 @pytest.mark.django_db(transaction=True)
 def test_two_that_enqueue_the_same_people_do_not_deadlock():
-    ended = []
-
-    def enqueue():
-        try:
-            social_refresh.enqueue_profiles([9, 5])
-            ended.append(None)
-        except DatabaseError as error:
-            ended.append(error)
-        finally:
-            connection.close()
-
-    def is_waiting():
-        with connection.cursor() as cursor:
-            # Within a transaction the server returns the same statistics until the snapshot is cleared.
-            cursor.execute("SELECT pg_stat_clear_snapshot()")
-            cursor.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-            )
-            return cursor.fetchone()[0]
-
-    other = threading.Thread(target=enqueue)
-    with transaction.atomic():
-        social_refresh.enqueue_profiles([5])
-        other.start()
-        wait_for(is_waiting)
-        # If the other one had begun with 9, both would wait now.
-        social_refresh.enqueue_profiles([9])
-    other.join(120)
-    assert (ended, set(rows())) == ([None], {5, 9})
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            social_refresh.enqueue_profiles([5])
+            other = pool.submit(own_connection(social_refresh.enqueue_profiles), [9, 5])
+            wait_for(blocked_sessions)
+            # If the other one had begun with 9, both would wait now.
+            social_refresh.enqueue_profiles([9])
+        other.result(timeout=120)
+    assert set(rows()) == {5, 9}
 
 
 def test_the_task_goes_on_while_many_are_due(social):

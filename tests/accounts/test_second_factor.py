@@ -9,13 +9,14 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.db import connection, connections
+from django.db import connections
 from django.test import Client
 from django.utils import timezone
 from django_otp.oath import totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from accounts.operators import second_factor
+from tests.processes.at_once import blocked_sessions, own_connection
 from tests.processes.waiting import wait_for
 
 pytestmark = pytest.mark.django_db
@@ -125,13 +126,12 @@ def test_it_takes_no_code_twice(operator, user, device):
 def test_of_equal_codes_at_once_one_is_right(user, device):
     code = code_of(device)
 
+    @own_connection
     def verify(_):
         try:
             return second_factor.verify_code(user, code) is not None
         except (second_factor.WrongCodeError, second_factor.TooManyCodesError):
             return False
-        finally:
-            connections.close_all()
 
     other = connections["default"].copy()
     with ThreadPoolExecutor(4) as pool, other.cursor() as cursor:
@@ -139,19 +139,10 @@ def test_of_equal_codes_at_once_one_is_right(user, device):
         cursor.execute("BEGIN")
         cursor.execute("SELECT FROM otp_totp_totpdevice FOR UPDATE")
         calls = pool.map(verify, range(4))
-        wait_for(lambda: waiting() == 4)
+        wait_for(lambda: blocked_sessions() == 4)
         cursor.execute("COMMIT")
         assert sorted(calls) == [False, False, False, True]
     other.close()
-
-
-def waiting():
-    """Return the number of sessions that wait for a lock in this database."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-        )
-        return cursor.fetchone()[0]
 
 
 def test_it_takes_no_code_of_another_users_device(operator, device):

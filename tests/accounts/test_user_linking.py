@@ -1,8 +1,6 @@
 """accounts/users/calling_users.py: users created at their first token, and the links between them."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from threading import Barrier
 
 import pytest
 from django.core.management import call_command
@@ -12,6 +10,7 @@ from django.utils import timezone
 from accounts.models import Identity, Person, SubjectKind
 from accounts.users.calling_users import lock_user, resolve_user
 from accounts.users.identity import FidClaim, VerifiedIdentity
+from tests.processes.at_once import call_at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -32,21 +31,6 @@ def claiming(subject, fid, *, ago=0, lasts=3600):
     at = timezone.now().replace(microsecond=0) - timedelta(seconds=ago)
     claim = FidClaim(valid_from=at, valid_until=at + timedelta(seconds=ago + lasts))
     return VerifiedIdentity(issuer=PRIVY, subject=subject, kind=SubjectKind.ID, fid=fid, fid_claim=claim)
-
-
-def all_at_once(calls):
-    """Call functions at the same time, each with its own connection, and return their results."""
-    ready = Barrier(len(calls))
-
-    def run(call):
-        try:
-            ready.wait()
-            return call()
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(calls)) as threads:
-        return list(threads.map(run, calls))
 
 
 def test_it_makes_a_person_at_first_sight_and_finds_it_again():
@@ -166,7 +150,7 @@ def test_linked_users_are_locked_together():
         assert lock_user(subject.person_id) == (subject.person_id, number.person_id)
     with transaction.atomic():
         lock_user(subject.person_id)
-        (is_free,) = all_at_once([lambda: can_be_locked(number.person_id)])
+        (is_free,) = call_at_once([lambda: can_be_locked(number.person_id)])
         assert not is_free
 
 
@@ -198,7 +182,7 @@ def test_one_query_finds_a_known_user_by_any_token(django_assert_num_queries):
 @pytest.mark.django_db(transaction=True)
 def test_many_first_calls_at_once_make_each_person_once():
     token = claiming("a", 5)
-    users = all_at_once([lambda: resolve_user(by_fid(5))] * 6 + [lambda: resolve_user(token)] * 6)
+    users = call_at_once([lambda: resolve_user(by_fid(5))] * 6 + [lambda: resolve_user(token)] * 6)
     assert len({user.person_id for user in users}) == 2
     assert (Person.objects.count(), Identity.objects.count()) == (2, 2)
     assert len(resolve_user(by_fid(5)).person_ids) == 2
@@ -209,7 +193,7 @@ def test_many_calls_at_once_leave_a_fid_with_the_last_subject_and_each_subject_w
     """Calls that lock the same rows don't deadlock."""
     tokens = [claiming(subject, fid, ago=ago) for ago in (900, 800) for subject in "abc" for fid in (5, 6, 7, None)]
     last = [claiming("a", 6), claiming("b", 5)]
-    all_at_once([lambda token=token: resolve_user(token) for token in [*tokens, *last]])
+    call_at_once([lambda token=token: resolve_user(token) for token in [*tokens, *last]])
     for token in last:
         user = resolve_user(token)
         assert user.person_ids[1:] == (resolve_user(by_fid(token.fid)).person_id,)

@@ -1,7 +1,6 @@
 """config/queue.py on the rows of every queue: claims, leases, outcomes, states in the admin site, and metrics."""
 
 import re
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
@@ -24,6 +23,7 @@ from config.http.errors import RetryableError
 from config.queue import MAX_UNFINISHED, UNFINISHED, UNFINISHED_DELAY, Leased, QueueState
 from leaderboard.hub import pulling
 from leaderboard.models import HubCast, HubCursor
+from tests.processes.at_once import call_at_once, own_connection
 from tests.rows.agent_factories import ActionFactory, AgentFactory
 from tests.rows.factories import (
     DeploymentFactory,
@@ -134,14 +134,12 @@ def test_rows_that_left_the_queue_are_not_claimed(status):
 
 
 def in_another_connection(work):
-    def run(*arguments):
-        try:
-            # Without SKIP LOCKED it would wait for the test, which waits for it.
-            with connection.cursor() as cursor:
-                cursor.execute("SET lock_timeout = '5s'")
-            return work(*arguments)
-        finally:
-            connection.close()
+    @own_connection
+    def run():
+        # Without SKIP LOCKED it would wait for the test, which waits for it.
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '5s'")
+        return work()
 
     return run
 
@@ -160,17 +158,14 @@ def test_a_locked_row_is_left_to_the_transaction_that_has_it():
 @pytest.mark.django_db(transaction=True)
 def test_workers_at_once_share_the_rows_out():
     SocialProfileFactory.create_batch(300, wanted=True)
-    barrier = threading.Barrier(4)
 
-    def work(_):
-        barrier.wait()
+    def work():
         claimed = []
         while found := claim(SocialProfile, timezone.now(), count=20):
             claimed += found
         return claimed
 
-    with ThreadPoolExecutor(4) as pool:
-        claimed = [row.pk for part in pool.map(in_another_connection(work), range(4)) for row in part]
+    claimed = [row.pk for part in call_at_once([in_another_connection(work)] * 4) for row in part]
     # A worker that finds all rows locked stops early; the holder of the locks has them.
     assert len(claimed) == len(set(claimed)) == 300
 

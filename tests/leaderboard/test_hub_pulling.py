@@ -24,6 +24,7 @@ from leaderboard.facts.short_keys import cast_key, text_key
 from leaderboard.hub import pulling
 from leaderboard.hub.cast_messages import FARCASTER_EPOCH, parse_cast, parse_reaction
 from leaderboard.models import Action, ActionKind, Agent, HubCast, HubCursor, Interaction, InteractionKind, SocialScore
+from tests.processes.at_once import blocked_sessions, own_connection
 from tests.processes.waiting import wait_for
 from tests.rows.agent_factories import ActionFactory, InteractionFactory
 from tests.rows.factories import SocialProfileFactory
@@ -629,22 +630,10 @@ def test_it_writes_nothing_while_a_partner_does(farcaster, agent):
     """Check the lock order: a process that reports the same facts in another one would deadlock with it."""
     farcaster.hub.casts.append(Cast(FID, ago(minutes=5)))
 
-    def pull():
-        try:
-            return pull_casts()
-        finally:
-            connection.close()
-
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
             lock_fact_writes()
-            pulled = pool.submit(pull)
-            wait_for(lock_is_awaited)
+            pulled = pool.submit(own_connection(pull_casts))
+            wait_for(blocked_sessions)
         assert pulled.result() == 1
     assert Action.objects.count() == 1
-
-
-def lock_is_awaited():
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
-        return cursor.rowcount

@@ -1,8 +1,7 @@
 """pretokens/conversion.py: deployments of pretokens, by the command and by concurrent calls."""
 
-import threading
 import uuid
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from io import StringIO
 
 import pytest
@@ -13,6 +12,7 @@ from development.devchain.anvil import CHAIN_ID
 from pretokens import conversion, lifecycle
 from pretokens.models import Pretoken, PretokenState
 from tests.nodes.relay import relay
+from tests.processes.at_once import call_at_once
 from tests.rows.airdrop_entries import sample_entries
 from tests.rows.factories import DeployWalletFactory, PersonFactory, PretokenFactory
 from tests.rows.launch_requests import ADMIN, WALLET, pretoken
@@ -128,20 +128,9 @@ def test_its_airdrop_is_kept_for_claims(ready):
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_calls_make_one_deployment(ready):
     row = create()
-    barrier = threading.Barrier(6)
-
-    def deploy(number):
-        try:
-            prepared = conversion.prepare_launch(row.pk)
-            barrier.wait()
-            return conversion.create_deployment(prepared)
-        except conversion.NotPendingError as error:
-            return error
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(6) as pool:
-        came = list(pool.map(deploy, range(6)))
+    prepared = [conversion.prepare_launch(row.pk) for _ in range(6)]
+    calls = [partial(conversion.create_deployment, launch) for launch in prepared]
+    came = call_at_once(calls, errors=(conversion.NotPendingError,))
     assert sorted(type(result).__name__ for result in came) == ["Deployment"] + ["NotPendingError"] * 5
     assert Pretoken.objects.get().deployment == Deployment.objects.get()
 

@@ -4,10 +4,11 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import timedelta
-from threading import Barrier, Event
+from functools import partial
+from threading import Event
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.keys import credentials
@@ -18,6 +19,7 @@ from leaderboard.events.errors import InvalidEventsError
 from leaderboard.events.field_rules import latest_accepted_time
 from leaderboard.events.recording import Reporter
 from leaderboard.models import Action, Agent, Interaction, Run
+from tests.processes.at_once import blocked_sessions, call_at_once, own_connection
 from tests.processes.waiting import wait_for
 from tests.rows import agent_events as reported
 
@@ -38,20 +40,14 @@ def batch():
 
 
 def test_each_fact_is_kept_once_in_any_sequence_of_reports():
-    read, barrier = batch(), Barrier(CALLERS)
+    read = batch()
 
     def call(number):
         # Half of them are one partner that retries, the others report the same under ids of their own.
         reporter = Reporter(source="one" if number % 2 else str(number))
-        mine = read if number < 2 else read[::-1]
-        barrier.wait()
-        try:
-            return recording.record_events(mine, reporter=reporter)
-        finally:
-            connection.close()
+        return recording.record_events(read if number < 2 else read[::-1], reporter=reporter)
 
-    with ThreadPoolExecutor(CALLERS) as pool:
-        answers = list(pool.map(call, range(CALLERS)))
+    answers = call_at_once([partial(call, number) for number in range(CALLERS)])
     assert (Agent.objects.count(), Action.objects.count(), Interaction.objects.count()) == (1, FACTS, FACTS)
     assert Run.objects.count() == FACTS
     assert sum(answer.added for answer in answers) == 1 + 3 * FACTS
@@ -86,12 +82,12 @@ def test_a_call_waits_a_while_for_another_writer_and_is_then_refused_with_a_retr
     headers = {"x-api-key": credentials.issue_key("Agency", scopes=[Scope.AGENTS])}
     body = {"events": [reported.agent()]}
 
+    @own_connection
     def hold():
         with transaction.atomic():
             recording.lock_fact_writes()
             held.set()
             assert over.wait(120)
-        connection.close()
 
     held, over = Event(), Event()
     with ThreadPoolExecutor(1) as pool:
@@ -133,27 +129,18 @@ def test_what_an_operator_does_meanwhile_is_seen(act, path, rule):
     described = reported.agent(fid=7, token={"chainId": 8453, "address": reported.WALLET})
     reported_errors = [payloads.parse_event(event, latest=latest) for event in (described, reported.run(agentId="two"))]
 
+    # As in a chunk of a file, whose progress commits with it.
+    @own_connection
+    @transaction.atomic
     def call():
-        try:
-            # As in a chunk of a file, whose progress commits with it.
-            with transaction.atomic():
-                return recording.record_events(reported_errors, reporter=Reporter(source="one"))
-        finally:
-            connection.close()
+        return recording.record_events(reported_errors, reporter=Reporter(source="one"))
 
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
             act()
             answer = pool.submit(call)
-            wait_for(lock_is_awaited)
+            wait_for(blocked_sessions)
         with pytest.raises(InvalidEventsError) as refused:
             answer.result()
     (problem,) = refused.value.problems
     assert (problem.path, problem.rule) == (path, rule)
-
-
-def lock_is_awaited():
-    with connection.cursor() as cursor:
-        # It blocks until another transaction ends.
-        cursor.execute("SELECT FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted")
-        return cursor.rowcount

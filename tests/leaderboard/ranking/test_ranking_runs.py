@@ -27,6 +27,7 @@ from leaderboard.models import (
 )
 from leaderboard.ranking import pruning, schedule, scoring, snapshot_building
 from leaderboard.wash.accusation import INSUFFICIENT_DATA
+from tests.processes.at_once import blocked_sessions, own_connection
 from tests.processes.database_gates import database_gate
 from tests.processes.waiting import wait_for
 from tests.rows.agent_factories import (
@@ -63,11 +64,9 @@ def current():
     return list(Snapshot.objects.filter(is_current=True).values_list("interval", "computed_at"))
 
 
+@own_connection
 def in_thread(interval, computed_at):
-    try:
-        return snapshot_building.build_snapshot(interval, computed_at=computed_at)
-    finally:
-        connection.close()
+    return snapshot_building.build_snapshot(interval, computed_at=computed_at)
 
 
 @pytest.fixture
@@ -192,18 +191,11 @@ def test_a_run_that_lost_its_lock_and_the_next_owner_do_each_other_no_harm(pool,
                 " WHERE query LIKE 'SELECT pg_try_advisory_lock%%' AND datname = current_database()"
             )
         other = pool.submit(in_thread, Interval.DAY, second)
-        wait_for(lambda: waiting() == 2)
+        wait_for(lambda: blocked_sessions() == 2)
         gate.lose()
         assert slow.result().computed_at == NOW
         assert other.result().computed_at == left
     assert current() == [("24h", left)]
-
-
-def waiting():
-    """Return how many connections wait for an advisory lock."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
-        return cursor.fetchone()[0]
 
 
 @pytest.mark.django_db

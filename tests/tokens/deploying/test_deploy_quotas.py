@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import partial
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 from redis.exceptions import RedisError
@@ -16,7 +16,7 @@ from accounts.keys import credentials
 from accounts.models import PartnerKey, Scope
 from config.redis.connection import redis_client
 from development.devchain.anvil import CHAIN_ID
-from tests.processes.at_once import call_at_once
+from tests.processes.at_once import blocked_sessions, call_at_once, own_connection
 from tests.processes.waiting import wait_for
 from tests.rows.factories import DeploymentFactory, DeployWalletFactory
 from tests.rows.launch_requests import WALLET, order
@@ -141,29 +141,19 @@ def test_of_orders_at_once_exactly_the_quota_passes(post, partner, deploy_key):
     assert Deployment.objects.filter(partner_key=partner).count() == 3
 
 
-def waiting():
-    """Return how many connections wait for another one's transaction."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
-        return cursor.fetchone()[0]
-
-
 @pytest.mark.django_db(transaction=True)
 def test_an_order_is_counted_after_those_that_are_being_stored(partner):
     DeployQuota.objects.create(partner_key=partner, chain_id=CHAIN_ID, per_day=1)
 
+    @transaction.atomic
     def take():
-        try:
-            with transaction.atomic():
-                quotas.check_quota(DeploymentFactory(partner_key=partner, chain_id=CHAIN_ID), partner=partner)
-        finally:
-            connection.close()
+        quotas.check_quota(DeploymentFactory(partner_key=partner, chain_id=CHAIN_ID), partner=partner)
 
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
-            quotas.check_quota(DeploymentFactory(partner_key=partner, chain_id=CHAIN_ID), partner=partner)
-            other = pool.submit(take)
-            wait_for(lambda: other.done() or waiting())
+            take()
+            other = pool.submit(own_connection(take))
+            wait_for(lambda: other.done() or blocked_sessions())
         with pytest.raises(quotas.QuotaExceededError):
             other.result()
     assert Deployment.objects.count() == 1

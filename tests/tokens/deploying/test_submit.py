@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import pytest
-from django.db import connection, transaction
 from eth_account import Account
 from eth_account.typed_transactions import TypedTransaction
 from hexbytes import HexBytes
@@ -14,6 +13,7 @@ from hexbytes import HexBytes
 from development.devchain.anvil import CHAIN_ID
 from development.devchain.launch_transactions import DevLaunchConfig, LaunchPurchase
 from tests.nodes.remote_signer import refusal, remote_signer
+from tests.processes.at_once import blocked_sessions, own_connection
 from tests.processes.waiting import wait_for
 from tests.rows.deploying import KEYS, SECOND, THIRD, WALLET, attempts, long_ago, row, secret_of, versions, wallet
 from tokens.deploying import tasks
@@ -285,15 +285,8 @@ def test_no_backlog_holds_up_another_queue(queue):
 
 def at_once(number, ids):
     """Submit these deployments in so many threads."""
-
-    def work(deployment_id):
-        try:
-            return submit_deployment(deployment_id)
-        finally:
-            connection.close()
-
     with ThreadPoolExecutor(number) as pool:
-        return list(pool.map(work, ids))
+        return list(pool.map(own_connection(submit_deployment), ids))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -344,13 +337,7 @@ def test_an_order_waits_for_the_only_wallet(ground, signer):
     with ThreadPoolExecutor(1) as pool:
         both = pool.submit(at_once, 2, [order.pk for order in orders])
         wait_for(lambda: signer.waiting)
-        wait_for(waiting_for_rows)
+        wait_for(blocked_sessions)
         signer.release()
         assert both.result() == [True, True]
     assert sorted(attempts()) == [(WALLET, 0, "open"), (WALLET, 1, "open")]
-
-
-def waiting_for_rows():
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype IN ('tuple', 'transactionid')")
-        return cursor.fetchone()[0]

@@ -2,12 +2,14 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from development.devchain.anvil import CHAIN_ID
 from development.devchain.launch_transactions import DevLaunchConfig
+from tests.processes.at_once import blocked_sessions, call_at_once, own_connection
 from tests.processes.waiting import wait_for
 from tokens.indexing import chain_lock, index_requests, unwinding
 from tokens.indexing.chain_lock import ChainLockPurpose
@@ -18,22 +20,13 @@ from tokens.models import IndexRequest, Token
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def waiting():
-    """Return how many connections wait for an advisory lock."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
-        return cursor.fetchone()[0]
-
-
+@own_connection
 def hold(take, chain_id, taken, done):
     """Acquire a lock in a transaction of this thread, and keep it until `done`."""
-    try:
-        with transaction.atomic():
-            take(chain_id)
-            taken.set()
-            assert done.wait(120)
-    finally:
-        connection.close()
+    with transaction.atomic():
+        take(chain_id)
+        taken.set()
+        assert done.wait(120)
 
 
 def together(first, second, *, chain_ids=(1, 1)):
@@ -43,7 +36,7 @@ def together(first, second, *, chain_ids=(1, 1)):
         one = pool.submit(hold, first, chain_ids[0], events[0], events[1])
         assert events[0].wait(120)
         other = pool.submit(hold, second, chain_ids[1], events[2], events[3])
-        wait_for(lambda: events[2].is_set() or waiting())
+        wait_for(lambda: events[2].is_set() or blocked_sessions())
         at_once = events[2].is_set()
         events[1].set()
         one.result()
@@ -87,31 +80,19 @@ def test_workers_and_a_follower_of_the_same_transactions_neither_block_for_ever_
     hashes = [launchpad.launch_batch(DevLaunchConfig(name="a"), DevLaunchConfig(name="b")) for _ in range(4)]
     chain = installed_chain(CHAIN_ID)
     facts = [chain.read_transaction(tx_hash) for tx_hash in hashes]
-    barrier = threading.Barrier(5)
 
     def index(order):
-        barrier.wait()
-        try:
-            for tx_hash in order * 3:
-                index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=tx_hash)
-        finally:
-            connection.close()
+        for tx_hash in order * 3:
+            index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=tx_hash)
 
     def follow():
-        barrier.wait()
-        try:
-            for _ in range(10):
-                with transaction.atomic():
-                    chain_lock.lock_exclusive(CHAIN_ID)
-                    unwinding.unwind_blocks(CHAIN_ID, above=facts[0].block_number - 1)
-                    write_transactions(facts, chain=chain.info)
-        finally:
-            connection.close()
+        for _ in range(10):
+            with transaction.atomic():
+                chain_lock.lock_exclusive(CHAIN_ID)
+                unwinding.unwind_blocks(CHAIN_ID, above=facts[0].block_number - 1)
+                write_transactions(facts, chain=chain.info)
 
-    with ThreadPoolExecutor(5) as pool:
-        orders = [hashes, hashes[::-1], hashes[1:] + hashes[:1], hashes[2:] + hashes[:2]]
-        work = [*(pool.submit(index, order) for order in orders), pool.submit(follow)]
-        for part in work:
-            part.result()
+    orders = [hashes, hashes[::-1], hashes[1:] + hashes[:1], hashes[2:] + hashes[:2]]
+    call_at_once([*(partial(index, order) for order in orders), follow])
     assert Token.objects.listed().count() == 8
     assert IndexRequest.objects.count() == 4

@@ -1,10 +1,8 @@
 """Events of a launched token on a real node: indexed, folded, and unwound with their block."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
-from django.db import connection
 
 from development.devchain import node_client
 from development.devchain.anvil import CHAIN_ID
@@ -12,6 +10,7 @@ from development.devchain.launch_transactions import DevLaunchConfig, Recipient
 from tests.development.devchain.test_devchain_changes import accrue
 from tests.nodes.devchain_launches import SENDER
 from tests.nodes.devchain_tests import OTHER
+from tests.processes.at_once import call_at_once
 from tokens.fees.claimed import read_claimed_fees
 from tokens.indexing import index_requests
 from tokens.models import IndexRequest, Token, TokenEvent
@@ -127,21 +126,15 @@ def test_writers_of_one_token_lose_none_of_its_changes(launchpad):
         transact(launchpad, token.verify()),
         transact(launchpad, token.updateAdmin(OTHER)),
     ]
-    barrier = threading.Barrier(len(hashes))
 
     def work(tx_hash):
-        barrier.wait()
-        try:
-            for round in range(6):
-                index(tx_hash)
-                if round % 2:
-                    index_requests.unwind_request(IndexRequest.objects.get(tx_hash=tx_hash))
+        for round in range(6):
             index(tx_hash)
-        finally:
-            connection.close()
+            if round % 2:
+                index_requests.unwind_request(IndexRequest.objects.get(tx_hash=tx_hash))
+        index(tx_hash)
 
-    with ThreadPoolExecutor(len(hashes)) as pool:
-        list(pool.map(work, hashes))
+    call_at_once([partial(work, tx_hash) for tx_hash in hashes])
     found = Token.objects.listed().get()
     assert (found.img_url, found.description, found.admin, found.verified_on_chain) == (
         "ipfs://new",

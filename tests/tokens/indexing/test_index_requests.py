@@ -1,16 +1,15 @@
 """Tests of tokens/indexing/index_requests.py: from a hash to listed tokens and back, on a node with reorgs."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from development.devchain.anvil import CHAIN_ID
 from development.devchain.launch_transactions import DevLaunchConfig
 from tests.nodes.devchain_launches import UNKNOWN_HASH
 from tests.nodes.relay import relay
+from tests.processes.at_once import call_at_once
 from tests.rows.factories import IndexRequestFactory, TokenFactory
 from tokens.chains.errors import LaunchNotFoundError, LogDecodingError, NodeUnavailableError, TransactionNotFoundError
 from tokens.indexing import index_requests
@@ -371,20 +370,14 @@ def test_of_two_tries_at_once_one_goes_on(launchpad):
 @pytest.mark.django_db(transaction=True)
 def test_writers_of_one_transaction_take_turns(launchpad):
     tx_hash = launchpad.launch_batch(*[DevLaunchConfig(name=str(number)) for number in range(3)])
-    barrier = threading.Barrier(6)
 
     def work(number):
-        barrier.wait()
-        try:
-            for _ in range(5):
-                index(tx_hash)
-                if number % 2:
-                    index_requests.unwind_request(request_of(tx_hash))
-        finally:
-            connection.close()
+        for _ in range(5):
+            index(tx_hash)
+            if number % 2:
+                index_requests.unwind_request(request_of(tx_hash))
 
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(work, range(6)))
+    call_at_once([partial(work, number) for number in range(6)])
     index(tx_hash)
     assert Token.objects.listed().count() == 3
     assert IndexRequest.objects.count() == 1

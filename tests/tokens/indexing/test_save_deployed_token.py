@@ -1,12 +1,9 @@
 """Tests of `POST /api/tokens/save-deployed-token/from-ui`, which trusts no field that a user sends."""
 
 import json
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -18,6 +15,7 @@ from tests.nodes.devchain_launches import UNKNOWN_HASH
 from tests.nodes.recordings import decoded
 from tests.nodes.solana_recorded import LAUNCH as RECORDED_LAUNCH
 from tests.nodes.solana_recorded import MINT as RECORDED_MINT
+from tests.processes.at_once import call_at_once
 from tests.rows.factories import IndexRequestFactory, PersonFactory, SavedTokenFactory, TokenFactory
 from tests.rows.user_tokens import APP_ID, as_user, bearer
 from tokens.indexing import index_requests, saved_tokens, tasks
@@ -187,17 +185,7 @@ def test_a_user_who_proves_to_be_another_has_saved_it_already(client, issuer):
 def test_clients_at_once_make_one_row(me, client, signed_in):
     # Created before, since the first calls of a user race for the user's own row.
     save(client, save_body(tx_hash=UNKNOWN_HASH), me)
-    barrier = threading.Barrier(8)
-
-    def post(_):
-        barrier.wait()
-        try:
-            return save(Client(), save_body(), me if signed_in else None)
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(post, range(8)))
+    answers = call_at_once([lambda: save(Client(), save_body(), me if signed_in else None)] * 8)
     assert [answer.status_code for answer in answers] == [200] * 8
     assert SavedToken.objects.filter(tx_hash=LAUNCH).count() == signed_in
     assert IndexRequest.objects.filter(tx_hash=LAUNCH).count() == 1

@@ -17,6 +17,7 @@ from config.redis.connection import redis_client
 from development.servers.processes import die_with_parent
 from development.standins.http_server import Mode
 from development.standins.market_server import SOL_USD, price
+from tests.processes.at_once import own_connection
 from tests.processes.waiting import wait_for
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
 from tokens.catalogue import viewed_tokens
@@ -493,7 +494,7 @@ def test_while_a_worker_refreshes_the_others_do_something_else(market, settings)
     settings.MARKET_ADDRESSES_PER_CALL = 1
     launch(market, 2)
     market.behave(Mode.STALL, times=1, seconds=60)
-    first = threading.Thread(target=in_a_thread(price_refresh.refresh_due_markets))
+    first = threading.Thread(target=own_connection(price_refresh.refresh_due_markets))
     first.start()
     wait_for(lambda: market.received)
     assert 0 < redis_client().ttl(price_refresh.REFRESHING_KEY) <= LEASE.total_seconds()
@@ -503,16 +504,6 @@ def test_while_a_worker_refreshes_the_others_do_something_else(market, settings)
     first.join()
     assert not redis_client().exists(price_refresh.REFRESHING_KEY)
     assert Market.objects.exclude(price_usd=None).count() == 2
-
-
-def in_a_thread(work):
-    def run():
-        try:
-            work()
-        finally:
-            connection.close()
-
-    return run
 
 
 # Solana.
