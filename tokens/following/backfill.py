@@ -1,6 +1,7 @@
 """Backfill on demand: the launches of a run of past blocks, and the later events of their tokens."""
 
 import logging
+from collections import Counter
 from dataclasses import dataclass, field
 
 from config.http.backoff import Backoff
@@ -9,9 +10,8 @@ from config.postgresql import advisory_locks
 from tokens.chains.evm.evm_chain import Chain
 from tokens.following.chain_heads import final_below
 from tokens.following.coverage import open_later_coverage, open_run_coverage
-from tokens.following.history import read_history
+from tokens.following.history import block_progress, read_history
 from tokens.following.prefetch import RetryControl
-from tokens.following.progress_display import ProgressDisplay
 from tokens.following.verification import verify_coverage
 from tokens.indexing import chain_lock
 from tokens.models import Coverage, Token
@@ -79,23 +79,24 @@ class Backfill:
             self._verify(row)
 
     def _read(self, row: Coverage, part: str) -> None:
-        shown = ProgressDisplay.begin(row, part, done=row.followed_to)
+        progress, counts = block_progress(row, part, done_to=row.followed_to, last=_last(row)), Counter[str]()
         for step in read_history(row, chain=self.chain, target=lambda: _last(row), control=self.control):
             self.launches += step.launches
             self.transactions += step.transactions
-            shown.record(step.to, launches=step.launches, transactions=step.transactions)
-        shown.finish()
+            counts.update(launches=step.launches, transactions=step.transactions)
+            progress.advance(step.to, counts)
+        progress.finish()
 
     def _verify(self, row: Coverage) -> None:
-        shown = ProgressDisplay.begin(row, "check", done=row.verified_to)
+        progress = block_progress(row, "check", done_to=row.verified_to, last=_last(row))
         steps = verify_coverage(
             row, chain=self.chain, alternate=self.alternate, target=lambda: _last(row), control=self.control
         )
         for step in steps:
             self.missing += step.missing
             self.invented += step.invented
-            shown.record(step.to)
-        shown.finish()
+            progress.advance(step.to)
+        progress.finish()
 
     def _final(self) -> int:
         return final_below(self.chain.read_newest_header().number, self.chain.info)

@@ -1,5 +1,6 @@
 """Historical sync of a chain: ranges of final blocks, prefetched and written in order with their progress."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -9,13 +10,13 @@ from django.db import transaction
 
 from config.http.errors import RetryableError
 from config.postgresql.bulk_load import commit_asynchronously
+from config.progress import Progress
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.types import RangeFacts, TransactionFacts
 from tokens.following import chain_heads
 from tokens.following.coverage import ProgressConflictError, advance_followed, covers_launches, open_live_coverage
 from tokens.following.leader_loops import LeaderSession
 from tokens.following.prefetch import PrefetchJob, RetryControl, prefetching
-from tokens.following.progress_display import ProgressDisplay
 from tokens.indexing import chain_lock, writing
 from tokens.indexing.launch_rows import LaunchKey, LaunchLine, make_launch_lines
 from tokens.installation.installed_chains import installed_chain
@@ -73,6 +74,12 @@ def read_history(
             lines = {key: line for read in batch for key, line in read.lines.items()}
             for to, part in split_between_blocks(transactions, last=batch[-1].reading.last):
                 yield _write(coverage, part, chain=chain, to=to, lines=lines, target=target)
+
+
+def block_progress(row: Coverage, part: str, *, done_to: int, last: int) -> Progress:
+    """Return the progress from the row's first block to the last one, of which those up to `done_to` are done."""
+    labels = {"chain": row.chain_id, "blocks": f"{row.first_block}-{last}"}
+    return Progress(part=part, unit="blocks", begin=row.first_block - 1, end=last, position=done_to, labels=labels)
 
 
 def join_head(coverage: Coverage, *, chain: Chain, stop: Event) -> bool:
@@ -207,16 +214,11 @@ def _read(row: Coverage, control: RetryControl) -> None:
         return -1 if final is None else final
 
     before = row.followed_to
-    progress = None
+    progress, counts = None, Counter[str]()
     for step in read_history(row, chain=chain, target=target, control=control):
-        progress = progress or ProgressDisplay(
-            chain_id=row.chain_id,
-            part="history",
-            first=row.first_block,
-            last=max(target(), step.to),
-            done_before=before,
-        )
-        progress.record(step.to, launches=step.launches, transactions=step.transactions)
+        progress = progress or block_progress(row, "history", done_to=before, last=max(target(), step.to))
+        counts.update(launches=step.launches, transactions=step.transactions)
+        progress.advance(step.to, counts)
     if progress:
         progress.finish()
     join_head(row, chain=chain, stop=control.stop)

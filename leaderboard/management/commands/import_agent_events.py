@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.models import PartnerKey, Scope
+from config.progress import Progress
 from leaderboard.events import file_import
 from leaderboard.events.file_import import (
     ConcurrentImportError,
@@ -15,7 +16,6 @@ from leaderboard.events.file_import import (
     InvalidLinesError,
     NothingImportedError,
 )
-from leaderboard.events.import_progress import ImportProgress
 from leaderboard.events.json_lines import DamagedFileError, InvalidLine
 from leaderboard.events.recording import Reporter
 from leaderboard.models import EventImport
@@ -68,10 +68,16 @@ class Command(BaseCommand):
         self.stdout.write(f"lines: {row.lines_read}, added: {row.added}, known: {row.known}, skipped: {row.skipped}")
 
     def _run(self, row: EventImport, path: Path, *, reporter: Reporter, skip_invalid: bool) -> None:
-        progress = ImportProgress(row=row, size=path.stat().st_size)
+        progress = Progress(
+            part="events", unit="bytes", end=path.stat().st_size, labels={"file": row.name}, counts=_counts(row)
+        )
+
+        def show(row: EventImport, position: int) -> None:
+            progress.advance(position, _counts(row))
+
         try:
             with prefetch.tuned_for_reading():
-                listener = ImportListener(on_progress=progress.update, on_skip=self._list_lines)
+                listener = ImportListener(on_progress=show, on_skip=self._list_lines)
                 file_import.run_import(row, path, reporter=reporter, skip_invalid=skip_invalid, listener=listener)
         finally:
             progress.finish()
@@ -79,6 +85,10 @@ class Command(BaseCommand):
     def _list_lines(self, lines: Sequence[InvalidLine]) -> None:
         for line in lines:
             self.stderr.write(str(line))
+
+
+def _counts(row: EventImport) -> dict[str, int]:
+    return {"lines": row.lines_read, "added": row.added, "known": row.known, "skipped": row.skipped}
 
 
 def _reporter(key_id: int, source: str | None) -> Reporter:

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import logging
 import re
 import signal
 import subprocess
@@ -19,7 +18,6 @@ from config.environment.variables import BASE_DIR
 from development.servers.processes import die_with_parent
 from leaderboard.events import file_import, json_lines
 from leaderboard.events.file_import import ConcurrentImportError, ImportListener
-from leaderboard.events.import_progress import ImportProgress
 from leaderboard.events.recording import Reporter
 from leaderboard.facts.short_keys import event_key
 from leaderboard.models import Agent, EventImport, Interaction, Run, SocialScore
@@ -315,27 +313,3 @@ def test_nothing_is_lost_or_doubled_by_a_kill(long_file, service_environment):
             assert cursor.fetchall() == [(True,)]
     assert import_events(long_file)[0] == f"lines: {LONG + 2}, added: {LONG + 1}, known: 1, skipped: 0\n"
     assert Interaction.objects.count() == LONG
-
-
-class Terminal(StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_terminal_has_a_bar_with_bytes_and_lines():
-    terminal = Terminal()
-    progress = ImportProgress(row=EventImport(name="a", lines_read=50), size=1_000, output=terminal)
-    progress.update(EventImport(name="a", lines_read=150), 1_000)
-    progress.finish()
-    last = terminal.getvalue().split("\r")[-1]
-    assert "events: 100%" in last and "1.00k/1.00k" in last and "150 lines" in last
-
-
-def test_elsewhere_a_line_has_the_sums(caplog):
-    progress = ImportProgress(row=EventImport(name="a b", lines_read=50), size=1_000, output=StringIO())
-    with caplog.at_level(logging.INFO):
-        progress.update(EventImport(name="a b", lines_read=150, added=90, known=8, skipped=2), 500)
-        progress.finish()
-    (line,) = [record.message for record in caplog.records]
-    assert line.startswith("file=a-b percent=50.0 lines=150 lines_per_second=")
-    assert " added=90 known=8 skipped=2 " in line

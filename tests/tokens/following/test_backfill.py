@@ -156,9 +156,9 @@ def test_a_range_that_no_node_returns_is_tried_until_one_does(node, chain, setti
 
 
 def test_progress_is_logged_in_one_line_of_names_and_values(node, chain, caplog):
-    with caplog.at_level(logging.INFO, logger="tokens.following.progress_display"):
+    with caplog.at_level(logging.INFO, logger="config.progress"):
         backfill(0, 30)
-    (line, *_) = [record.message for record in caplog.records if record.name == "tokens.following.progress_display"]
+    (line, *_) = [record.message for record in caplog.records if record.name == "config.progress"]
     values = dict(part.split("=") for part in line.split())
     assert values["chain"] == str(CHAIN) and values["blocks"] == "0-30" and values["percent"] == "100.0"
     assert values["launches"] == str(launched())
