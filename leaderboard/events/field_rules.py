@@ -43,6 +43,7 @@ _text: Rule = json_rules.text(most=MAX_TEXT)
 _ACTION_KINDS = {kind.name.lower(): kind for kind in ActionKind}
 _INTERACTION_KINDS = {kind.name.lower(): kind for kind in InteractionKind}
 _action_name, _interaction_name = json_rules.choice(*_ACTION_KINDS), json_rules.choice(*_INTERACTION_KINDS)
+_side = json_rules.choice("buy", "sell")
 
 
 def latest_accepted_time(now: datetime) -> datetime:
@@ -148,6 +149,11 @@ def amount(value: Any) -> int:
     if not isinstance(value, str) or not _AMOUNT.fullmatch(value):
         raise ValueError("must be a text of 1 to 78 digits, above 0, in the token's smallest unit")
     return int(value)
+
+
+def is_buy(value: Any) -> bool:
+    """Validate the side of a trade, and return whether it is a purchase."""
+    return _side(value) == "buy"
 
 
 def score(value: Any) -> float:

@@ -7,11 +7,13 @@ to events, for API calls and for files. `leaderboard.events.recording` resolves 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from config.json_rules import FieldRule, InvalidFieldsError, Rule, choice, list_of, object_of, parse_object
+from config.json_rules import REQUIRED, FieldRule, InvalidFieldsError, list_of, object_of, parse_object
 from leaderboard.events import field_rules
 from leaderboard.models.facts import ActionKind, InteractionKind
+
+Parsed = TypeVar("Parsed")
 
 MAX_WALLETS = 100
 
@@ -117,188 +119,168 @@ def parse_event(value: Any, *, latest: datetime) -> Event:
     return parser(value, latest)
 
 
-class _EventSchema:
+class _EventSchema(Generic[Parsed]):
     """Schema of one event type: fast for valid payloads, exhaustive for invalid ones."""
 
-    def __init__(self, *, required: Mapping[str, Rule], optional: Mapping[str, Rule]) -> None:
-        self._rules: dict[str, Rule] = {"type": str, **required, **optional}
-        self._required = frozenset(("type", *required))
-        self._keys = {name: FieldRule(rule=rule) for name, rule in self._rules.items() if name in self._required}
-        self._keys |= {name: FieldRule(rule=rule, default=None) for name, rule in optional.items()}
+    def __init__(self, build: Callable[..., Parsed], keys: Mapping[str, FieldRule]) -> None:
+        self._build, self._keys = build, {"type": FieldRule(rule=str), **keys}
+        self._rules = {name: (key.attribute or name, key.rule) for name, key in self._keys.items()}
+        required = {name for name, key in self._keys.items() if key.default is REQUIRED}
+        self._required = {self._rules[name][0] for name in required}
+        self._defaults = {self._rules[name][0]: self._keys[name].default for name in self._keys if name not in required}
+        self._times = [(name, attribute) for name, (attribute, rule) in self._rules.items() if rule is field_rules.time]
 
-    def parse(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Return the parsed values that are not null. Raises InvalidFieldsError."""
-        values: dict[str, Any] = {}
+    def __call__(self, value: dict[str, Any], latest: datetime) -> Parsed:
+        """Parse an event. Raises InvalidFieldsError."""
+        return self._build(**self.parse(value, latest))
+
+    def parse(self, value: dict[str, Any], latest: datetime) -> dict[str, Any]:
+        """Return the parsed values by attribute. Raises InvalidFieldsError."""
+        values = self._defaults.copy()
         all_rules = self._rules
         try:
             for name, item in value.items():
-                rule = all_rules[name]
+                attribute, rule = all_rules[name]
                 if item is not None:
-                    values[name] = rule(item)
+                    values[attribute] = rule(item)
             is_valid = self._required <= values.keys()
         except (KeyError, ValueError):
             is_valid = False
         if not is_valid:
             raise InvalidFieldsError(parse_object(value, self._keys)[1])
+        for name, attribute in self._times:
+            if values[attribute] is not None and values[attribute] > latest:
+                raise InvalidFieldsError([(name, field_rules.FUTURE_RULE)])
+        del values["type"]
         return values
 
 
-_ANY_EVENT: dict[str, Rule] = {"id": field_rules.event_id, "at": field_rules.time}
-_AGENT_EVENT = _ANY_EVENT | {"agentId": field_rules.agent_id}
-
-_DESCRIPTION_SCHEMA = _EventSchema(
-    required=_AGENT_EVENT,
-    optional={
-        "name": field_rules.name,
-        "fid": field_rules.fid,
-        "token": object_of(
-            {"chainId": FieldRule(rule=field_rules.chain_id), "address": FieldRule(rule=field_rules.address)}
-        ),
-        "creatorFid": field_rules.fid,
-        "wallets": list_of(field_rules.address, most=MAX_WALLETS),
-    },
-)
-_RUN_SCHEMA = _EventSchema(
-    required={
-        "id": field_rules.event_id,
-        "agentId": field_rules.agent_id,
-        "startedAt": field_rules.time,
-        "finishedAt": field_rules.time,
-        "succeeded": field_rules.boolean,
-    },
-    optional={"kind": field_rules.run_kind},
-)
-_ACTION_SCHEMA = _EventSchema(
-    required=_AGENT_EVENT | {"kind": field_rules.action_kind, "castHash": field_rules.cast_hash},
-    optional={"text": field_rules.text_key},
-)
-_INTERACTION_SCHEMA = _EventSchema(
-    required=_AGENT_EVENT
-    | {"kind": field_rules.interaction_kind, "castHash": field_rules.cast_key, "actorFid": field_rules.fid},
-    optional={"messageHash": field_rules.cast_key, "text": field_rules.text_key},
-)
-_TRADE_SCHEMA = _EventSchema(
-    required=_AGENT_EVENT
-    | {
-        "txHash": field_rules.tx_hash,
-        "logIndex": field_rules.log_index,
-        "wallet": field_rules.address,
-        "side": choice("buy", "sell"),
-        "amount": field_rules.amount,
-    },
-    optional={},
-)
-_SCORE_SCHEMA = _EventSchema(
-    required=_ANY_EVENT | {"fid": field_rules.fid, "score": field_rules.score},
-    optional={"registeredAt": field_rules.time},
-)
-
+# Key of an agent's description -> column.
+_COLUMNS = {"fid": "fid", "creatorFid": "creator_fid"}
 # Kinds of interaction that are casts themselves.
 _MESSAGE_KINDS = (InteractionKind.REPLY, InteractionKind.QUOTE)
-# Key of an agent's description -> column. Null clears the column.
-_COLUMNS = {"fid": "fid", "creatorFid": "creator_fid"}
+
+
+def _run(**values: Any) -> RunEvent:
+    if values["finished_at"] < values["started_at"]:
+        raise InvalidFieldsError([("finishedAt", "must not be before startedAt")])
+    return RunEvent(**values)
+
+
+def _interaction(
+    *, kind: InteractionKind, message_key: int | None, text_key: int | None, **values: Any
+) -> InteractionEvent:
+    if kind in _MESSAGE_KINDS:
+        if message_key is None:
+            raise InvalidFieldsError([("messageHash", "is required for replies and quotes")])
+    elif (message_key, text_key) != (None, None):
+        given = {"messageHash": message_key, "text": text_key}
+        raise InvalidFieldsError(
+            [(name, "is allowed for replies and quotes only") for name, key in given.items() if key is not None]
+        )
+    return InteractionEvent(kind=kind, message_key=message_key or 0, text_key=text_key or 0, **values)
+
+
+_EVENT_ID, _TIME = FieldRule(rule=field_rules.event_id), FieldRule(rule=field_rules.time)
+_AGENT_ID = FieldRule(rule=field_rules.agent_id, attribute="agent_id")
+_ANY_EVENT = {"id": _EVENT_ID, "at": _TIME}
+_AGENT_EVENT = _ANY_EVENT | {"agentId": _AGENT_ID}
+
+_DESCRIPTION = _EventSchema(
+    dict,
+    _AGENT_EVENT
+    | {
+        "name": FieldRule(rule=field_rules.name, default=None),
+        "fid": FieldRule(rule=field_rules.fid, default=None),
+        "token": FieldRule(
+            rule=object_of(
+                {"chainId": FieldRule(rule=field_rules.chain_id), "address": FieldRule(rule=field_rules.address)}
+            ),
+            default=None,
+        ),
+        "creatorFid": FieldRule(rule=field_rules.fid, attribute="creator_fid", default=None),
+        "wallets": FieldRule(rule=list_of(field_rules.address, most=MAX_WALLETS), default=None),
+    },
+)
 
 
 def _parse_description(value: dict[str, Any], latest: datetime) -> DescriptionEvent:
-    values = _DESCRIPTION_SCHEMA.parse(value)
-    _reject_future(values, latest, "at")
-    changes = {column: values.get(name) for name, column in _COLUMNS.items() if name in value}
+    values = _DESCRIPTION.parse(value, latest)
+    # Null clears a column, and an absent key changes nothing.
+    changes = {column: values[column] for name, column in _COLUMNS.items() if name in value}
     if "name" in value:
-        changes["name"] = values.get("name", "")
+        changes["name"] = values["name"] or ""
     if "token" in value:
-        token = values.get("token", {})
+        token = values["token"] or {}
         changes |= {"token_chain_id": token.get("chainId"), "token_address": token.get("address", "")}
-    wallets = tuple(dict.fromkeys(values.get("wallets", ()))) if "wallets" in value else None
+    wallets = tuple(dict.fromkeys(values["wallets"] or ())) if "wallets" in value else None
     return DescriptionEvent(
-        id=values["id"], at=values["at"], agent_id=values["agentId"], changes=changes, wallets=wallets
+        id=values["id"], at=values["at"], agent_id=values["agent_id"], changes=changes, wallets=wallets
     )
 
 
-def _parse_run(value: dict[str, Any], latest: datetime) -> RunEvent:
-    values = _RUN_SCHEMA.parse(value)
-    _reject_future(values, latest, "startedAt", "finishedAt")
-    if values["finishedAt"] < values["startedAt"]:
-        raise InvalidFieldsError([("finishedAt", "must not be before startedAt")])
-    return RunEvent(
-        id=values["id"],
-        agent_id=values["agentId"],
-        kind=values.get("kind", ""),
-        started_at=values["startedAt"],
-        finished_at=values["finishedAt"],
-        succeeded=values["succeeded"],
-    )
-
-
-def _parse_action(value: dict[str, Any], latest: datetime) -> ActionEvent:
-    values = _ACTION_SCHEMA.parse(value)
-    _reject_future(values, latest, "at")
-    return ActionEvent(
-        id=values["id"],
-        at=values["at"],
-        agent_id=values["agentId"],
-        kind=values["kind"],
-        cast_hash=values["castHash"],
-        text_key=values.get("text", 0),
-    )
-
-
-def _parse_interaction(value: dict[str, Any], latest: datetime) -> InteractionEvent:
-    values = _INTERACTION_SCHEMA.parse(value)
-    _reject_future(values, latest, "at")
-    kind: InteractionKind = values["kind"]
-    if kind in _MESSAGE_KINDS:
-        if "messageHash" not in values:
-            raise InvalidFieldsError([("messageHash", "is required for replies and quotes")])
-    elif "messageHash" in values or "text" in values:
-        raise InvalidFieldsError(
-            [(name, "is allowed for replies and quotes only") for name in ("messageHash", "text") if name in values]
-        )
-    return InteractionEvent(
-        id=values["id"],
-        at=values["at"],
-        agent_id=values["agentId"],
-        kind=kind,
-        actor_fid=values["actorFid"],
-        cast_key=values["castHash"],
-        message_key=values.get("messageHash", 0),
-        text_key=values.get("text", 0),
-    )
-
-
-def _parse_trade(value: dict[str, Any], latest: datetime) -> TradeEvent:
-    values = _TRADE_SCHEMA.parse(value)
-    _reject_future(values, latest, "at")
-    return TradeEvent(
-        id=values["id"],
-        at=values["at"],
-        agent_id=values["agentId"],
-        tx_hash=values["txHash"],
-        log_index=values["logIndex"],
-        wallet=values["wallet"],
-        is_buy=values["side"] == "buy",
-        amount=values["amount"],
-    )
+_SCORE = _EventSchema(
+    ScoreEvent,
+    _ANY_EVENT
+    | {
+        "fid": FieldRule(rule=field_rules.fid),
+        "score": FieldRule(rule=field_rules.score),
+        "registeredAt": FieldRule(rule=field_rules.time, attribute="registered_at", default=None),
+    },
+)
 
 
 def _parse_score(value: dict[str, Any], latest: datetime) -> ScoreEvent:
-    values = _SCORE_SCHEMA.parse(value)
-    _reject_future(values, latest, "at", "registeredAt")
-    return ScoreEvent(
-        id=values["id"],
-        # A score dated in the future would hide all newer ones until then.
-        at=field_rules.not_after_report(values["at"], latest=latest),
-        fid=values["fid"],
-        score=values["score"],
-        registered_at=values.get("registeredAt"),
-    )
+    values = _SCORE.parse(value, latest)
+    # A score dated in the future would hide all newer ones until then.
+    values["at"] = field_rules.not_after_report(values["at"], latest=latest)
+    return ScoreEvent(**values)
 
 
 _PARSERS: dict[str | None, Callable[[dict[str, Any], datetime], Event]] = {
     "agent": _parse_description,
-    "run": _parse_run,
-    "action": _parse_action,
-    "interaction": _parse_interaction,
-    "trade": _parse_trade,
+    "run": _EventSchema(
+        _run,
+        {
+            "id": _EVENT_ID,
+            "agentId": _AGENT_ID,
+            "startedAt": FieldRule(rule=field_rules.time, attribute="started_at"),
+            "finishedAt": FieldRule(rule=field_rules.time, attribute="finished_at"),
+            "succeeded": FieldRule(rule=field_rules.boolean),
+            "kind": FieldRule(rule=field_rules.run_kind, default=""),
+        },
+    ),
+    "action": _EventSchema(
+        ActionEvent,
+        _AGENT_EVENT
+        | {
+            "kind": FieldRule(rule=field_rules.action_kind),
+            "castHash": FieldRule(rule=field_rules.cast_hash, attribute="cast_hash"),
+            "text": FieldRule(rule=field_rules.text_key, attribute="text_key", default=0),
+        },
+    ),
+    "interaction": _EventSchema(
+        _interaction,
+        _AGENT_EVENT
+        | {
+            "kind": FieldRule(rule=field_rules.interaction_kind),
+            "castHash": FieldRule(rule=field_rules.cast_key, attribute="cast_key"),
+            "actorFid": FieldRule(rule=field_rules.fid, attribute="actor_fid"),
+            "messageHash": FieldRule(rule=field_rules.cast_key, attribute="message_key", default=None),
+            "text": FieldRule(rule=field_rules.text_key, attribute="text_key", default=None),
+        },
+    ),
+    "trade": _EventSchema(
+        TradeEvent,
+        _AGENT_EVENT
+        | {
+            "txHash": FieldRule(rule=field_rules.tx_hash, attribute="tx_hash"),
+            "logIndex": FieldRule(rule=field_rules.log_index, attribute="log_index"),
+            "wallet": FieldRule(rule=field_rules.address),
+            "side": FieldRule(rule=field_rules.is_buy, attribute="is_buy"),
+            "amount": FieldRule(rule=field_rules.amount),
+        },
+    ),
     "score": _parse_score,
 }
 EVENT_TYPES = tuple(filter(None, _PARSERS))
@@ -307,9 +289,3 @@ _TYPE_RULE = f"must be one of {', '.join(EVENT_TYPES)}"
 
 def _string_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _reject_future(values: Mapping[str, Any], latest: datetime, *names: str) -> None:
-    for name in names:
-        if name in values and values[name] > latest:
-            raise InvalidFieldsError([(name, field_rules.FUTURE_RULE)])
