@@ -20,12 +20,12 @@ PEOPLE = {
     "id": "nextval('accounts_person_id_seq')",
     "fid": "CASE WHEN n % 10 > 0 THEN 3000000 + n END",
 }
-# Each user has twenty, one of them pending; fifty of the pending ones are past their time.
+# Each of 250 users has twenty, one of them pending; a twentieth of the pending ones is past its time.
 PRETOKENS = {
     "id": "gen_random_uuid()",
-    "owner_id": "(SELECT min(id) FROM accounts_person) + n % 1000",
+    "owner_id": "(SELECT min(id) FROM accounts_person) + n % 250",
     "keyword_key": "'keyword ' || n",
-    "state": "CASE WHEN n > 19000 THEN 'pending' ELSE 'expired' END",
+    "state": "CASE WHEN n > 4750 THEN 'pending' ELSE 'expired' END",
     "created_at": "now() - n * interval '1 second'",
     "expires_at": "CASE WHEN n % 20 = 0 THEN now() - interval '1 second' ELSE now() + interval '1 day' END",
 }

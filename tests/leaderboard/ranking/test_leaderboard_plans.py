@@ -27,8 +27,8 @@ from tests.rows.many_tokens import ROWS, multiply, plans, settle
 pytestmark = pytest.mark.django_db
 
 _KEY = {"key": "gen_random_uuid()"}
-# A fact each five minutes: seventy days of them, of which a day holds 288.
-_TIME = "now() - n * interval '5 minutes'"
+# A fact each twenty minutes: seventy days of them, of which a day holds 72.
+_TIME = "now() - n * interval '20 minutes'"
 _COPIED = re.compile(r"COPY \((.*)\) TO STDOUT .*", re.DOTALL)
 
 

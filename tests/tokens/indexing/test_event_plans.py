@@ -18,7 +18,7 @@ from tokens.models import Token, TokenEvent
 pytestmark = pytest.mark.django_db
 
 TOKENS = {
-    "admin": "'0x' || lpad(to_hex(n % 500), 40, '0')",
+    "admin": "'0x' || lpad(to_hex(n % 100), 40, '0')",
     "locker_address": f"CASE WHEN n % 2 = 0 THEN '{LOCKER_V4}' ELSE '0x' || lpad(to_hex(n), 40, '0') END",
     "position_id": "CASE WHEN n % 2 = 0 THEN '' ELSE n::text END",
 }
@@ -33,7 +33,7 @@ EVENTS = {
 CLAIMS = {
     "id": "nextval('tokens_feeclaim_id_seq')",
     "event_id": "(SELECT min(id) FROM tokens_tokenevent) + n - 1",
-    "recipient": "'0x' || lpad(to_hex(n % 50), 40, '0')",
+    "recipient": "'0x' || lpad(to_hex(n % 10), 40, '0')",
     "at": "timestamptz '2026-01-01Z' + n * interval '1 second'",
 }
 FACTS = '{"admin": "", "image": "", "metadata": "", "fee_recipients": [], "airdrop": null}'
