@@ -33,7 +33,7 @@ from tests.nodes.devchain_launches import Launchpad
 from tests.processes.own_environment import environment_on
 from tests.processes.own_valkey import OwnServer
 from tests.processes.template_database import own_database, restore_template_rows, template
-from tokens.installation import installed_chains, installed_signers
+from tokens.installation import installed_chains, installed_registry, installed_signers
 
 # Not Django's flush, which takes a hundred times as long and drops the rows of migrations.
 TransactionTestCase._fixture_teardown = lambda case: restore_template_rows()  # type: ignore[method-assign]
@@ -98,7 +98,7 @@ def forget_chains() -> Iterator[Callable[[], None]]:
     """Return a function to call after changing the settings of chains or signers: they are read once per process."""
 
     def forget() -> None:
-        installed_chains.registry.cache_clear()
+        installed_registry.registry.cache_clear()
         installed_chains.installed_chain.cache_clear()
         installed_chains.installed_chain_second_node_first.cache_clear()
         installed_chains.installed_solana.cache_clear()

@@ -10,7 +10,7 @@ from eth_utils.address import is_checksum_address
 from tokens.chains.errors import SignerRejectedError
 from tokens.chains.evm.transactions.keystores import read_keystore
 from tokens.chains.registry.chains import RegistryError
-from tokens.installation.installed_chains import registry
+from tokens.installation.installed_registry import registry
 
 # The chain settings that also apply to Solana.
 _ALSO_ON_SOLANA = ("FOLLOW_FROM",)

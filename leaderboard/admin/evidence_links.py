@@ -10,7 +10,7 @@ from typing import Any
 from django.urls import reverse
 
 from leaderboard.admin.evidence_lookup import Carrier, EvidenceNames
-from tokens.installation import installed_chains
+from tokens.installation import installed_registry
 
 _FARCASTER = "https://farcaster.xyz/~"
 # Columns that are added to evidence: the data behind its keys.
@@ -72,11 +72,11 @@ def _wallet(key: Any, names: EvidenceNames) -> Link:
     address = names.wallets.get(key)
     if address is None:
         return Link(text=f"one with the key {key}")
-    return _outward(address, names.chain_id and installed_chains.explorer_address_page(names.chain_id, address))
+    return _outward(address, names.chain_id and installed_registry.explorer_address_page(names.chain_id, address))
 
 
 def _transaction(tx_hash: Any, names: EvidenceNames) -> Link:
-    return _outward(tx_hash, names.chain_id and installed_chains.explorer_transaction_page(names.chain_id, tx_hash))
+    return _outward(tx_hash, names.chain_id and installed_registry.explorer_transaction_page(names.chain_id, tx_hash))
 
 
 def _hash_prefix(key: Any) -> str:

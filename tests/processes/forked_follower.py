@@ -14,7 +14,7 @@ from django.conf import settings
 
 from development.servers.processes import die_with_parent
 from tokens.following.follower import follow_chains
-from tokens.installation.installed_chains import registry
+from tokens.installation.installed_registry import registry
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 from config.operators.dashboard import Chart, Figure, Panel, time_ago
 from tokens.indexing.documents.fetching import LEASE
-from tokens.installation.installed_chains import registry
+from tokens.installation.installed_registry import registry
 from tokens.market import provider_rate_limit
 from tokens.models import DocumentStatus, IndexRequest, IndexRequestStatus, Market, Token, TokenDocument
 from tokens.models.market import RefreshPriority

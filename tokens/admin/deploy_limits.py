@@ -11,7 +11,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 from tokens.admin.chain_progress import ChainColumn
 from tokens.admin.indexed_search import IndexedSearch, match_chain
 from tokens.admin.list_filters import ChainFilter
-from tokens.installation.installed_chains import registry
+from tokens.installation.installed_registry import registry
 from tokens.models import DeployQuota, DeploySwitch
 
 

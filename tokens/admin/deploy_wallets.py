@@ -14,7 +14,7 @@ from tokens.admin.deployment_fields import explorer_link, format_native_amount, 
 from tokens.admin.indexed_search import IndexedSearch, match_wallets
 from tokens.admin.list_filters import ChainFilter
 from tokens.deploying.sending.wallets import IN_FLIGHT
-from tokens.installation import installed_chains
+from tokens.installation import installed_registry
 from tokens.models import AttemptState, DeployAttempt, DeployWallet
 
 _ATTEMPTS_SHOWN = 20
@@ -55,7 +55,7 @@ class DeployWalletAdmin(ChainColumn, IndexedSearch, ServiceWrittenAdmin):
 
     @admin.display(description="address")
     def linked_address(self, wallet: DeployWallet) -> str:
-        return explorer_link(installed_chains.explorer_address_page(wallet.chain_id, wallet.address), wallet.address)
+        return explorer_link(installed_registry.explorer_address_page(wallet.chain_id, wallet.address), wallet.address)
 
     @admin.display(description="balance", ordering="balance")
     def native_balance(self, wallet: DeployWallet) -> str:

@@ -14,8 +14,8 @@ from django.utils.html import format_html, format_html_join
 from config.operators.admin_pages import change_url
 from tokens.admin.token_fields import pretty_json
 from tokens.chains.launching.merkle import NODE_BYTES
-from tokens.installation import installed_chains
-from tokens.installation.installed_chains import registry
+from tokens.installation import installed_registry
+from tokens.installation.installed_registry import registry
 from tokens.models import DeployAttempt, Deployment, SignedTransaction
 
 _WEI = 10**18
@@ -54,7 +54,7 @@ def admin_link(row: Model, text: str) -> str:
 
 def transaction_link(chain_id: int, tx_hash: str) -> str:
     """Return the hash of a transaction with a link to the explorer."""
-    return explorer_link(installed_chains.explorer_transaction_page(chain_id, tx_hash), tx_hash)
+    return explorer_link(installed_registry.explorer_transaction_page(chain_id, tx_hash), tx_hash)
 
 
 @admin.display(description="partner")
@@ -69,7 +69,7 @@ def partner(deployment: Deployment) -> str:
 def expected_address(deployment: Deployment) -> str:
     if not deployment.expected_address:
         return "unknown until its presale ends"
-    page = installed_chains.explorer_token_page(deployment.chain_id, deployment.expected_address)
+    page = installed_registry.explorer_token_page(deployment.chain_id, deployment.expected_address)
     return explorer_link(page, deployment.expected_address)
 
 
@@ -93,7 +93,7 @@ def newest_transaction(deployment: Deployment) -> str:
 @admin.display(description="contract")
 def contract(deployment: Deployment) -> str:
     return explorer_link(
-        installed_chains.explorer_address_page(deployment.chain_id, deployment.to_address), deployment.to_address
+        installed_registry.explorer_address_page(deployment.chain_id, deployment.to_address), deployment.to_address
     )
 
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from config.operators.dashboard import Figure, Panel
 from tokens.following.chain_status import ChainState, chain_name, read_chain_states
-from tokens.installation.installed_chains import registry
+from tokens.installation.installed_registry import registry
 from tokens.models import CoverageAlarm
 
 _ALARMS_SHOWN = 1_000

@@ -14,7 +14,7 @@ from accounts.admin import user_pages
 from accounts.models import PartnerKey
 from tokens.catalogue import text_search
 from tokens.chains.addresses import address_key, parse_address, parse_transaction_hash
-from tokens.installation.installed_chains import registry
+from tokens.installation.installed_registry import registry
 from tokens.models import SearchEntry, SignedTransaction, Token, TokenEvent
 
 

@@ -3,7 +3,7 @@
 from django_filters import ChoiceFilter
 
 from config.operators.admin_pages import AdminFilterSet
-from tokens.installation.installed_chains import registry
+from tokens.installation.installed_registry import registry
 
 
 def _chains() -> list[tuple[str, str]]:

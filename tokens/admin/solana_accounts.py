@@ -10,7 +10,7 @@ from config.operators.admin_pages import ReadOnlyAdmin
 from tokens.admin.chain_progress import ChainColumn
 from tokens.admin.indexed_search import IndexedSearch, match_accounts
 from tokens.admin.list_filters import ChainFilter
-from tokens.installation.installed_chains import registry
+from tokens.installation.installed_registry import registry
 from tokens.models import FollowedAccount, ListedSignature
 
 _ROLES = {"launch_config": "config", "launch_creator": "creator"}

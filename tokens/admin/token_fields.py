@@ -18,7 +18,7 @@ from django.utils.html import format_html, format_html_join
 
 from config.operators.admin_pages import change_url
 from tokens.admin.token_events import format_arguments
-from tokens.installation.installed_chains import generation_label, registry
+from tokens.installation.installed_registry import generation_label, registry
 from tokens.models import IndexRequest, LaunchFacts, Market, Token, TokenEvent
 
 

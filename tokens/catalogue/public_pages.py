@@ -14,8 +14,8 @@ from tokens.catalogue.viewed_tokens import record_viewed
 from tokens.chains.addresses import parse_address
 from tokens.following.chain_status import chain_name
 from tokens.indexing.metadata import social_links
-from tokens.installation import installed_chains
-from tokens.installation.installed_chains import generation_label
+from tokens.installation import installed_registry
+from tokens.installation.installed_registry import generation_label
 from tokens.models import Token
 
 NEWEST = 20
@@ -64,7 +64,7 @@ def _describe(token: Token) -> dict[str, Any]:
         "token": token,
         "type": generation_label(token.generation),
         "chain": chain_name(token.chain_id),
-        "explorer_page": installed_chains.explorer_token_page(token.chain_id, token.contract_address),
+        "explorer_page": installed_registry.explorer_token_page(token.chain_id, token.contract_address),
     }
 
 

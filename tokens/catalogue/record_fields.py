@@ -12,7 +12,7 @@ import orjson
 
 from config.timestamps import format_timestamp
 from tokens.catalogue.record_schema import DEPLOY_CONFIG, EXTENSIONS, METADATA, POOL_CONFIG, SOCIAL_CONTEXT, Shape
-from tokens.installation.installed_chains import generation_label
+from tokens.installation.installed_registry import generation_label
 
 
 def _wei_text(amount: Decimal | None) -> str | None:

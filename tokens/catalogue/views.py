@@ -42,7 +42,7 @@ from tokens.catalogue.serializers import (
 from tokens.catalogue.totals import Total, fetch_total
 from tokens.catalogue.viewed_tokens import record_viewed
 from tokens.chains.addresses import address_key
-from tokens.installation.installed_chains import registry
+from tokens.installation.installed_registry import registry
 from tokens.models import Token
 from tokens.models.sorts import DEPLOYED_AT, SORTS
 

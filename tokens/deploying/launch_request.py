@@ -26,7 +26,7 @@ from tokens.chains.registry.chains import ChainInfo
 from tokens.deploying import request_keys
 from tokens.deploying.rules import cross_field, pool_fee_rules, scalars, supply_shares, token_texts
 from tokens.installation.address_formats import evm_chain_rule
-from tokens.installation.installed_chains import launching_chains, registry
+from tokens.installation.installed_registry import launching_chains, registry
 
 _PRESETS = ("standard", "project")
 # In units of the paired token.

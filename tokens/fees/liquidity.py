@@ -11,7 +11,8 @@ from config.http.errors import RetryableError
 from tokens.chains.errors import FeesUnavailableError
 from tokens.chains.registry.entry_rules import PROGRAMS
 from tokens.chains.token_fees import UncollectedFees
-from tokens.installation.installed_chains import installed_chain, registry
+from tokens.installation.installed_chains import installed_chain
+from tokens.installation.installed_registry import registry
 from tokens.models import Token
 
 _ALL_BPS = 10_000

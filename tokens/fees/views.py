@@ -31,7 +31,8 @@ from tokens.fees.serializers import (
 )
 from tokens.installation.address_formats import evm_address_rule, infer_chain_id
 from tokens.installation.chain_fields import parse_path_address, parse_path_address_on
-from tokens.installation.installed_chains import UnsupportedChainError, generation_label, quote_symbol, registry
+from tokens.installation.installed_chains import UnsupportedChainError
+from tokens.installation.installed_registry import generation_label, quote_symbol, registry
 from tokens.models import Token
 
 # Seconds within which the provider has probably been queried for a token in demand.

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db.models import Min, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from tokens.installation.installed_chains import registry
+from tokens.installation.installed_registry import registry
 from tokens.models import ChainHead, Coverage, FollowedBlock
 
 # A chain may produce no block for this long, and its nodes may be polled no more often.

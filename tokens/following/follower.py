@@ -14,7 +14,7 @@ from tokens.following.solana.account_loop import ACCOUNTS, follow_accounts
 from tokens.following.solana.pool_loop import POOLS, watch_pool_claims
 from tokens.following.verification import CHECKS, verify_final
 from tokens.indexing import chain_lock
-from tokens.installation.installed_chains import registry
+from tokens.installation.installed_registry import registry
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.generations.event_decoding import decode_event
 from tokens.chains.types import EventLog, TransactionFacts
 from tokens.indexing.fact_json import Json, event_facts, launch_facts
-from tokens.installation.installed_chains import registry
+from tokens.installation.installed_registry import registry
 from tokens.models import Coverage, LaunchFacts, Token, TokenEvent
 
 

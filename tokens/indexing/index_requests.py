@@ -17,7 +17,8 @@ from tokens.chains.types import TransactionFacts
 from tokens.indexing import chain_lock
 from tokens.indexing.unwinding import hide_and_delete, unwind_transactions
 from tokens.indexing.writing import write_transactions
-from tokens.installation.installed_chains import LaunchChain, installed_chain, installed_launch_chain, registry
+from tokens.installation.installed_chains import LaunchChain, installed_chain, installed_launch_chain
+from tokens.installation.installed_registry import registry
 from tokens.models import FollowedBlock, IndexRequest, IndexRequestStatus, Token, TokenEvent
 from tokens.models.index_request import IndexRequestQuerySet
 

@@ -20,7 +20,7 @@ from tokens.indexing.metadata import (
     parse_context,
     parse_metadata,
 )
-from tokens.installation.installed_chains import registry
+from tokens.installation.installed_registry import registry
 
 Json = dict[str, Any]
 

@@ -9,7 +9,8 @@ from config.api.errors import BadRequestError
 from config.api.fields import WholeNumberField
 from tokens.installation.address_formats import parse_chain_address, parse_chain_transaction
 from tokens.installation.chain_fields import AddressField, TransactionHashField
-from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain, registry
+from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain
+from tokens.installation.installed_registry import registry
 
 # Alternative spelling of each key, as accepted where transactions are indexed.
 _ALSO = {"tx_hash": "txHash", "chain_id": "chainId"}

@@ -14,7 +14,7 @@ from config.http.errors import PermanentError, RetryableError
 from config.postgresql.advisory_locks import LockHeldError
 from tokens.indexing import index_requests, saved_tokens
 from tokens.indexing.documents import fetching
-from tokens.installation.installed_chains import evm_chain_ids
+from tokens.installation.installed_registry import evm_chain_ids
 
 logger = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 from django.conf import settings
 
 from tokens.chains.addresses import is_solana_address, is_solana_signature, parse_address, parse_transaction_hash
-from tokens.installation.installed_chains import registry
+from tokens.installation.installed_registry import registry
 
 
 def infer_chain_id(address: str) -> int:

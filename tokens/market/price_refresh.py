@@ -24,7 +24,7 @@ from config.redis.connection import PREFIX, redis_client
 from tokens.catalogue import viewed_tokens
 from tokens.chains.addresses import address_key
 from tokens.indexing import market_relaunch
-from tokens.installation.installed_chains import registry
+from tokens.installation.installed_registry import registry
 from tokens.market import provider_client, provider_rate_limit, refresh_schedule
 from tokens.market.price_history import CHANGE_SPANS, earlier_prices, percent_change
 from tokens.market.quotes import Quote, quote_from_pool, quote_from_token

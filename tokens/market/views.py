@@ -11,7 +11,7 @@ from config.api.views import QueryView
 from config.http.errors import PermanentError, RetryableError
 from tokens.catalogue import viewed_tokens
 from tokens.chains.registry.chains import ChainInfo
-from tokens.installation.installed_chains import default_market_chain, registry
+from tokens.installation.installed_registry import default_market_chain, registry
 from tokens.market import trending
 from tokens.market.provider_rate_limit import NoCallSlotError
 from tokens.market.serializers import TRENDING_ANSWER, TrendingQuery

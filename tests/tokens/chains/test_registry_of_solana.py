@@ -8,13 +8,8 @@ from tests.nodes import solana_recorded as recorded
 from tests.nodes.solana_recorded import allow_list
 from tests.tokens.chains.test_registry import mistakes, write
 from tokens.chains.registry.chains import RegistryError, load_registry
-from tokens.installation.installed_chains import (
-    UnsupportedChainError,
-    evm_chain_ids,
-    installed_chain,
-    installed_solana,
-    registry,
-)
+from tokens.installation.installed_chains import UnsupportedChainError, installed_chain, installed_solana
+from tokens.installation.installed_registry import evm_chain_ids, registry
 
 EVM_ADDRESS = "0x1111111111111111111111111111111111111111"
 

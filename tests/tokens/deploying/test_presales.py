@@ -27,7 +27,8 @@ from tokens.deploying.sending import presales, wallets
 from tokens.deploying.sending.submit import SubmissionDeferredError, submit_deployment
 from tokens.deploying.sending.watch import confirm_chain, watch_chain
 from tokens.indexing.index_requests import index_transaction
-from tokens.installation.installed_chains import installed_chain, registry
+from tokens.installation.installed_chains import installed_chain
+from tokens.installation.installed_registry import registry
 from tokens.installation.installed_signers import installed_signers
 from tokens.models import DeploymentStatus, Token
 

@@ -12,7 +12,7 @@ from tests.rows.written_facts import recorded_facts, write_all
 from tokens.chains.errors import LaunchNotFoundError
 from tokens.indexing import chain_lock, index_requests, tasks
 from tokens.indexing.writing import write_transactions
-from tokens.installation.installed_chains import registry
+from tokens.installation.installed_registry import registry
 from tokens.models import FeeClaim, IndexRequest, LaunchFacts, Token, TokenDocument, TokenEvent
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,7 @@ from tokens.chains.launching.launch_config import MAX_EXTENSION_BPS, on_chain_js
 from tokens.chains.launching.launch_ticks import TickOutOfRangeError, place_positions
 from tokens.chains.registry.chains import ChainInfo, Preset
 from tokens.deploying.rules import scalars, token_texts
-from tokens.installation.installed_chains import registry
+from tokens.installation.installed_registry import registry
 
 # Decimals of any wrapped native coin.
 _NATIVE_DECIMALS = 18

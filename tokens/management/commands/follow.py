@@ -13,7 +13,8 @@ from django.db import Error, connection
 
 from tokens.following import prefetch
 from tokens.following.follower import follow_chains
-from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain, registry
+from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain
+from tokens.installation.installed_registry import registry
 from tokens.models import ChainHead
 
 logger = logging.getLogger(__name__)

@@ -8,7 +8,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from config.http.errors import PermanentError
 from tokens.indexing import index_requests, tasks
 from tokens.installation.address_formats import parse_chain_transaction
-from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain, registry
+from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain
+from tokens.installation.installed_registry import registry
 
 
 class Command(BaseCommand):

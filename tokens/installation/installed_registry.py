@@ -1,0 +1,77 @@
+"""Registry of this installation: the built-in chains with those of the operator's files, without their nodes."""
+
+from functools import cache
+from pathlib import Path
+
+from django.conf import settings
+
+from tokens.chains.addresses import address_key
+from tokens.chains.registry.chains import ChainInfo, Registry, load_registry
+
+
+@cache
+def registry() -> Registry:
+    """Return the built-in registry merged with the operator's files, which take precedence. Raises RegistryError."""
+    return load_registry(*map(Path, settings.CHAINS_FILES), solana_chain_id=settings.SOLANA_CHAIN_ID)
+
+
+def evm_chain_ids() -> tuple[int, ...]:
+    """Return the EVM chains that have a node, in the order of the settings."""
+    return tuple(chain_id for chain_id in settings.RPC_URLS if chain_id != settings.SOLANA_CHAIN_ID)
+
+
+def launching_chains() -> dict[int, ChainInfo]:
+    """Return chain id -> registry entry of each chain for deployments: those with a node and a factory."""
+    return {
+        chain_id: chain
+        for chain_id, chain in registry().chains.items()
+        if chain_id in settings.RPC_URLS and chain.deploying("factory")
+    }
+
+
+def default_market_chain() -> ChainInfo:
+    """Return the chain of market endpoints without a chain parameter: the first with a market-data network.
+
+    Chains with a node go first: on others nothing is indexed, and all pools would be unknown.
+    """
+    # Files add chains to the built-in ones, some of which have a network, and remove none.
+    known = [chain for chain in registry().chains.values() if chain.market_network]
+    return next((chain for chain in known if chain.chain_id in settings.RPC_URLS), known[0])
+
+
+def generation_label(name: str) -> str:
+    """Return a generation's label in the API; its own name if the registry no longer has it."""
+    generation = registry().generations.get(name)
+    return generation.type if generation else name
+
+
+def quote_symbol(address: str, *, chain_id: int | None) -> str | None:
+    """Return the symbol of the quote token at an address, on one chain or on any; None if there is none."""
+    quotes = (
+        chain.quote_tokens.get(address_key(address))
+        for chain in registry().chains.values()
+        if chain_id in (None, chain.chain_id)
+    )
+    return next((quote.symbol for quote in quotes if quote), None)
+
+
+def explorer_token_page(chain_id: int, address: str) -> str | None:
+    """Return the block explorer's URL of a token; None if the chain has no explorer."""
+    return _explorer_page(chain_id, "token", address)
+
+
+def explorer_transaction_page(chain_id: int, tx_hash: str) -> str | None:
+    """Return the block explorer's URL of a transaction; None if the chain has no explorer."""
+    return _explorer_page(chain_id, "tx", tx_hash)
+
+
+def explorer_address_page(chain_id: int, address: str) -> str | None:
+    """Return the block explorer's URL of a wallet or contract; None if the chain has no explorer."""
+    chain = registry().chains.get(chain_id)
+    # Solana's explorers have accounts only.
+    return _explorer_page(chain_id, "account" if chain and chain.is_solana else "address", address)
+
+
+def _explorer_page(chain_id: int, kind: str, name: str) -> str | None:
+    chain = registry().chains.get(chain_id)
+    return f"{chain.explorer.rstrip('/')}/{kind}/{name}" if chain and chain.explorer else None
