@@ -4,10 +4,12 @@ import json
 import threading
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urlsplit
+
+from tests.nodes.json_server import QuietHandler, run_server
 
 HOST = "127.0.0.1"
 
@@ -36,10 +38,7 @@ class DocumentHost:
     """The host's pages and the requests that it received. `document_host` runs one."""
 
     def __init__(self) -> None:
-        handler = type("Handler", (_Handler,), {"host": self})
-        self._server = ThreadingHTTPServer((HOST, 0), handler)
-        self.port = self._server.server_port
-        self.url = f"http://{HOST}:{self.port}"
+        self.url = ""
         # Path -> its responses, one after another; the last one is repeated.
         self.pages: defaultdict[str, deque[Page]] = defaultdict(lambda: deque([Page(status=404)]))
         # Paths in order of arrival, and their header fields in lower case.
@@ -49,6 +48,10 @@ class DocumentHost:
         # Delayed requests wait until it is set.
         self.opened = threading.Event()
         self.opened.set()
+
+    @property
+    def port(self) -> int:
+        return urlsplit(self.url).port or 0
 
     def put(self, path: str, *pages: Page) -> str:
         """Serve these responses at the path and return its URL."""
@@ -61,37 +64,26 @@ class DocumentHost:
         pages = self.pages[path]
         return pages.popleft() if len(pages) > 1 else pages[0]
 
-    def serve(self) -> None:
-        self._server.serve_forever(poll_interval=0.01)
-
-    def close(self) -> None:
-        """Stop, and release delayed requests."""
-        self.closed.set()
-        self.opened.set()
-        self._server.shutdown()
-        self._server.server_close()
-
 
 @contextmanager
 def document_host() -> Iterator[DocumentHost]:
     """Run a host while the block runs."""
     host = DocumentHost()
-    threading.Thread(target=host.serve, name="document host", daemon=True).start()
-    with closing(host):
-        yield host
+    with run_server(type("Handler", (_Handler,), {"host": host})) as host.url:
+        try:
+            yield host
+        finally:
+            # Releases delayed requests.
+            host.closed.set()
+            host.opened.set()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     host: DocumentHost
 
     def do_GET(self) -> None:
         page = self.host.next_page(self.path, {name.lower(): value for name, value in self.headers.items()})
         self.host.opened.wait()
-        # The client may hang up at any moment.
-        with suppress(ConnectionError):
-            self._answer(page)
-
-    def _answer(self, page: Page) -> None:
         self.send_response(page.status)
         for name, value in page.headers.items():
             self.send_header(name, value)
@@ -103,6 +95,3 @@ class _Handler(BaseHTTPRequestHandler):
             if self.host.closed.wait(page.pause):
                 return
             self.wfile.write(part)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing, as tests read the output."""

@@ -1,12 +1,14 @@
-"""HTTP server on loopback that answers the JSON of a POST, for the nodes and signers of tests."""
+"""HTTP servers on loopback, most of which answer the JSON of a POST: the nodes, signers and hosts of tests."""
 
-import json
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+import orjson
 
 
 @dataclass(frozen=True)
@@ -22,22 +24,35 @@ class Reply:
 Answer = Callable[[Any], Reply | None]
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Server(ThreadingHTTPServer):
+    # Accepts bursts of connections.
+    request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Report errors other than those of callers that timed out or were killed meanwhile."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class QuietHandler(BaseHTTPRequestHandler):
+    """Handler without a log, as tests read the output."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Log nothing."""
+
+
+class _JSONHandler(QuietHandler):
     protocol_version = "HTTP/1.1"
     # Head and body go out in two writes; the second would wait for the caller's delayed acknowledgement.
     disable_nagle_algorithm = True
     answer: Answer
 
     def do_POST(self) -> None:
-        reply = type(self).answer(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-        try:
-            if reply is None:
-                self.close_connection = True
-            else:
-                self._send(reply)
-        except ConnectionError:
-            # The caller timed out, or was killed meanwhile.
+        reply = type(self).answer(orjson.loads(self.rfile.read(int(self.headers["content-length"]))))
+        if reply is None:
             self.close_connection = True
+        else:
+            self._send(reply)
 
     def do_GET(self) -> None:
         """Refuse; no client of these servers sends GET, except one that follows a redirect."""
@@ -59,15 +74,18 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
         self.wfile.write(b"0\r\n\r\n")
 
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing, as tests read the output."""
-
 
 @contextmanager
 def serve_json(answer: Answer) -> Iterator[str]:
-    """Run a server on a free port while the block runs, and yield its URL. `answer` runs in a thread per connection."""
-    handler = type("Handler", (_Handler,), {"answer": staticmethod(answer)})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    """Run a server as `run_server`. `answer` runs in a thread per connection."""
+    with run_server(type("Handler", (_JSONHandler,), {"answer": staticmethod(answer)})) as url:
+        yield url
+
+
+@contextmanager
+def run_server(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Run a server on a free port while the block runs, and yield its URL."""
+    with _Server(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
         try:

@@ -1,11 +1,10 @@
 """Nodes of a simulated chain behind URLs on loopback: JSON-RPC over HTTP, new heads over a WebSocket."""
 
-import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
 from typing import Any
 
 import orjson
@@ -13,19 +12,18 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection
 from websockets.sync.server import serve as serve_websocket
 
+from tests.nodes.json_server import Reply, serve_json
 from tests.nodes.recorded_node import RefusedError
 from tests.simulator.chain import Block, SimulatedChain
 from tests.simulator.faults import Faults, Limits
 from tests.simulator.node import Node, View
 from tests.simulator.shapes import header_json
 
-Answer = tuple[int, bytes]
-
-_ERRORS: tuple[Answer, ...] = (
-    (429, b'{"jsonrpc":"2.0","id":null,"error":{"code":429,"message":"Too Many Requests"}}'),
-    (500, b"<html>Internal Server Error</html>"),
-    (502, b"<html>Bad Gateway</html>"),
-    (503, b""),
+_ERRORS = (
+    Reply(b'{"jsonrpc":"2.0","id":null,"error":{"code":429,"message":"Too Many Requests"}}', status=429),
+    Reply(b"<html>Internal Server Error</html>", status=500),
+    Reply(b"<html>Bad Gateway</html>", status=502),
+    Reply(b"", status=503),
 )
 _REFUSALS = ({"code": -32005, "message": "limit exceeded"}, {"code": -32603, "message": "internal error"})
 
@@ -40,26 +38,22 @@ def serve(
 ) -> Iterator[Node]:
     """Run a node while the block runs, on free ports."""
     node = Node(chain, seed, faults or Faults(), limits or Limits())
-    handler = type("Handler", (_Handler,), {"node": node})
     with ExitStack() as stack:
-        server = stack.enter_context(_Server(("127.0.0.1", 0), handler))
+        node.url = stack.enter_context(serve_json(partial(respond, node))) + "/sim"
         announcer = _Announcer(node)
         websockets = stack.enter_context(serve_websocket(announcer.handle, "127.0.0.1", 0))
-        node.url = f"http://127.0.0.1:{server.server_port}/sim"
         node.websocket_url = f"ws://127.0.0.1:{websockets.socket.getsockname()[1]}/sim"
         chain.listeners.append(announcer.announce)
-        for run in (server.serve_forever, websockets.serve_forever):
-            threading.Thread(target=run, daemon=True).start()
+        threading.Thread(target=websockets.serve_forever, daemon=True).start()
         try:
             yield node
         finally:
             chain.listeners.remove(announcer.announce)
-            server.shutdown()
             websockets.shutdown()
 
 
-def respond(node: Node, body: Any) -> Answer | None:
-    """Return HTTP status and body of the response to a parsed request; None where the connection just ends."""
+def respond(node: Node, body: Any) -> Reply | None:
+    """Return the HTTP response to a parsed request; None where the connection just ends."""
     faults = node.faults
     node.requests += 1
     if node.draw(faults.dropped):
@@ -68,11 +62,11 @@ def respond(node: Node, body: Any) -> Answer | None:
         time.sleep(faults.hang_seconds)
     if node.draw(faults.errors):
         picked = node.pick(len(_ERRORS) + len(_REFUSALS))
-        return _ERRORS[picked] if picked < len(_ERRORS) else (200, _refuse(body, _REFUSALS[picked - len(_ERRORS)]))
+        return _ERRORS[picked] if picked < len(_ERRORS) else Reply(_refuse(body, _REFUSALS[picked - len(_ERRORS)]))
     reply = _reply(node, body)
     if node.draw(faults.halves):
-        return 200, _halve(node, reply)
-    return 200, orjson.dumps(reply)
+        return Reply(_halve(node, reply))
+    return Reply(orjson.dumps(reply))
 
 
 def _reply(node: Node, body: Any) -> Any:
@@ -125,34 +119,6 @@ def _halve(node: Node, reply: Any) -> bytes:
         else:
             victim["result"] = None
     return orjson.dumps(reply)
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore callers that hang up or are killed."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    # Head and body go out in two writes; the second would wait for the caller's delayed acknowledgement.
-    disable_nagle_algorithm = True
-    node: Node
-
-    def do_POST(self) -> None:
-        answer = respond(self.node, orjson.loads(self.rfile.read(int(self.headers["content-length"]))))
-        if answer is None:
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
-            return
-        status, body = answer
-        head = f"HTTP/1.1 {status} -\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
-        self.wfile.write(head.encode() + body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing, as tests read the output."""
 
 
 class _Announcer:
