@@ -5,8 +5,8 @@ from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
-from eth_utils.address import is_checksum_address
 
+from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import SignerRejectedError
 from tokens.chains.evm.transactions.keystores import read_keystore
 from tokens.chains.registry.chains import RegistryError
@@ -111,7 +111,7 @@ def _check_remote_signer() -> Iterator[CheckMessage]:
     for chain_id, addresses in settings.DEPLOYER_REMOTE.items():
         for address in addresses:
             digits = address[2:]
-            if digits not in (digits.lower(), digits.upper()) and not is_checksum_address(address):
+            if digits not in (digits.lower(), digits.upper()) and checksum_address(address) != address:
                 yield Error(
                     f"DEPLOYER_REMOTE_{chain_id} has an address with a wrong checksum: {address}", id="tokens.E006"
                 )

@@ -5,22 +5,15 @@ and NUL, which PostgreSQL rejects, is dropped.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import eth_abi
-from eth_abi.exceptions import DecodingError
-from eth_utils.abi import (
-    abi_to_signature,
-    collapse_if_tuple,
-    event_abi_to_log_topic,
-    function_abi_to_4byte_selector,
-)
+from sha3 import keccak_256
 
-from tokens.chains.abi.layouts import AbiLayout, clean_text, compile_layout
+from tokens.chains.abi.layouts import AbiLayout, MalformedDataError, abi_type, clean_text, compile_layout
 from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import LogDecodingError
 
@@ -42,10 +35,8 @@ class AbiParameters:
     converts: tuple[Convert, ...]
 
     def decode(self, data: bytes) -> dict[str, Any]:
-        """Decode to name -> value; bytes after the last value are ignored. Raises eth_abi's DecodingError."""
-        if not self.types:
-            return {}
-        values = eth_abi.decode(self.types, data, strict=False)
+        """Decode to name -> value; bytes after the last value are ignored. Raises MalformedDataError."""
+        values = decode_values(self.types, data)
         return {name: convert(value) for name, convert, value in zip(self.names, self.converts, values, strict=True)}
 
 
@@ -81,7 +72,7 @@ class AbiFunction:
 
     def encode(self, *arguments: Any) -> str:
         """Return the calldata as 0x-prefixed hex."""
-        return self.selector + eth_abi.encode(self.inputs.types, arguments).hex()
+        return self.selector + encode_values(self.inputs.types, arguments).hex()
 
     def decode_input(self, calldata: str) -> dict[str, Any] | None:
         """Decode to argument name -> value, or return None for calldata of another function or malformed calldata.
@@ -135,28 +126,33 @@ def load_abi(name: str) -> Abi:
 
 
 def _event(item: Any) -> AbiEvent:
+    signature = _signature(item)
     return AbiEvent(
-        signature=abi_to_signature(item),
-        topic0="0x" + event_abi_to_log_topic(item).hex(),
+        signature=signature,
+        topic0="0x" + keccak_256(signature.encode()).hexdigest(),
         indexed=compile_layout([field for field in item["inputs"] if field["indexed"]]),
         data=compile_layout([field for field in item["inputs"] if not field["indexed"]]),
     )
 
 
 def _function(item: Any) -> AbiFunction:
+    signature = _signature(item)
     return AbiFunction(
-        signature=abi_to_signature(item),
-        selector="0x" + function_abi_to_4byte_selector(item).hex(),
+        signature=signature,
+        selector="0x" + keccak_256(signature.encode()).hexdigest()[:8],
         inputs=_values(item["inputs"]),
         outputs=_values(item["outputs"]),
     )
 
 
+def _signature(item: Any) -> str:
+    return f"{item['name']}({','.join(map(abi_type, item['inputs']))})"
+
+
 def _values(fields: list[Any]) -> AbiParameters:
     return AbiParameters(
         names=tuple(field["name"] for field in fields),
-        # `bytes` has the layout of `string` without decoding its text.
-        types=tuple(collapse_if_tuple(field).replace("string", "bytes") for field in fields),
+        types=tuple(map(abi_type, fields)),
         converts=tuple(_converter(field) for field in fields),
     )
 
@@ -181,16 +177,43 @@ def _converter(field: Any) -> Convert:
     return lambda number: number
 
 
+def encode_values(types: Iterable[str], values: Sequence[Any]) -> bytes:
+    """Encode values of any ABI types, such as `(address,bytes)` for a struct; texts are UTF-8 bytes."""
+    # Here and below on first use: eth-abi imports pydantic, which most processes and commands never need.
+    from eth_abi.abi import encode
+
+    return encode(_without_texts(types), values)
+
+
+def decode_values(types: Iterable[str], data: bytes) -> tuple[Any, ...]:
+    """Decode values of any ABI types, texts as bytes; bytes after the last value are ignored.
+
+    Raises MalformedDataError.
+    """
+    from eth_abi.abi import decode
+    from eth_abi.exceptions import DecodingError
+
+    try:
+        return decode(_without_texts(types), data, strict=False)
+    except (DecodingError, ValueError, OverflowError) as error:
+        raise MalformedDataError(str(error)) from error
+
+
+def _without_texts(types: Iterable[str]) -> list[str]:
+    # `bytes` has the layout of `string` without decoding its text.
+    return [kind.replace("string", "bytes") for kind in types]
+
+
 def decode_words(types: tuple[str, ...], data: str) -> tuple[Any, ...] | None:
     """Decode bare ABI values of static types from 0x-prefixed hex; None where the data is malformed."""
     try:
-        return tuple(eth_abi.decode(types, bytes.fromhex(data[2:])))
-    except (DecodingError, ValueError, OverflowError):
+        return decode_values(types, bytes.fromhex(data[2:]))
+    except ValueError:
         return None
 
 
 def _decode_hex(values: AbiParameters, text: str) -> dict[str, Any] | None:
     try:
         return values.decode(bytes.fromhex(text))
-    except (DecodingError, ValueError, OverflowError):
+    except ValueError:
         return None

@@ -13,8 +13,6 @@ from itertools import starmap
 from struct import Struct
 from typing import Any
 
-from eth_utils.abi import collapse_if_tuple
-
 from tokens.chains.addresses import checksum_bytes
 
 
@@ -56,9 +54,17 @@ def compile_layout(fields: list[Any]) -> AbiLayout:
     """
     return AbiLayout(
         names=tuple(field["name"] for field in fields),
-        types=tuple(collapse_if_tuple(field) for field in fields),
+        types=tuple(map(abi_type, fields)),
         decode=_compile(fields) if fields else _decode_nothing,
     )
+
+
+def abi_type(field: Any) -> str:
+    """Return the type of an ABI's field as signatures have it: a struct by those of its components."""
+    kind: str = field["type"]
+    if not kind.startswith("tuple"):
+        return kind
+    return f"({','.join(map(abi_type, field['components']))}){kind.removeprefix('tuple')}"
 
 
 def _decode_nothing(_data: bytes) -> dict[str, Any]:

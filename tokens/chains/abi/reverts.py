@@ -10,12 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import eth_abi
-from eth_abi.exceptions import DecodingError
-from eth_abi.grammar import TupleType, parse
-from eth_utils.crypto import keccak
+from sha3 import keccak_256
 
-from tokens.chains.abi.layouts import clean_text
+from tokens.chains.abi.codec import decode_values
+from tokens.chains.abi.layouts import MalformedDataError, clean_text
 from tokens.chains.addresses import checksum_address
 
 _FILE = Path(__file__).parent / "revert_errors.json"
@@ -62,7 +60,7 @@ def describe_revert(data: str) -> str | None:
 def known_errors() -> dict[bytes, str]:
     """Return selector -> signature of each listed error; a test proves that no two share a selector."""
     items = json.loads(_FILE.read_text(encoding="utf-8"))
-    return {keccak(item["signature"].encode())[:4]: item["signature"] for item in items}
+    return {keccak_256(item["signature"].encode()).digest()[:4]: item["signature"] for item in items}
 
 
 def _describe(raw: bytes, *, depth: int) -> str:
@@ -70,12 +68,13 @@ def _describe(raw: bytes, *, depth: int) -> str:
     if signature is None:
         return f"an unknown error 0x{raw[:4].hex()}"
     name, _, inputs = signature.partition("(")
-    kinds = _kinds(f"({inputs}")
+    inputs = inputs.removesuffix(")")
+    # None of the listed errors has a struct.
+    kinds = inputs.split(",") if inputs else []
     try:
-        # `bytes` has the layout of `string` and leaves the text's encoding to us.
-        values = eth_abi.decode([kind.replace("string", "bytes") for kind in kinds], raw[4:], strict=False)
-    except (DecodingError, ValueError, OverflowError):
-        return f"{name} with arguments that are no {inputs.rstrip(')')}"
+        values = decode_values(kinds, raw[4:])
+    except MalformedDataError:
+        return f"{name} with arguments that are no {inputs}"
     if signature == _TEXT:
         return f"Error(string): {_text(values[0])}"
     if signature == _PANIC:
@@ -85,12 +84,6 @@ def _describe(raw: bytes, *, depth: int) -> str:
         inner = _describe(reason, depth=depth + 1) if reason else "no reason"
         return f"{name}({_value(kinds[0], where)}): {inner}"
     return f"{name}({', '.join(_value(kind, value) for kind, value in zip(kinds, values, strict=True))})"
-
-
-def _kinds(inputs: str) -> list[str]:
-    # The grammar has no empty tuple.
-    arguments = parse(inputs) if inputs != "()" else None
-    return [part.to_type_str() for part in arguments.components] if isinstance(arguments, TupleType) else []
 
 
 def _value(kind: str, value: Any) -> str:

@@ -7,8 +7,6 @@ launchpad's SDK, release 4.2.18, byte for byte.
 from collections.abc import Sequence
 from typing import Any
 
-import eth_abi
-
 from tokens.chains.abi import codec
 from tokens.chains.errors import LaunchOptionUnavailableError
 from tokens.chains.launching.launch_config import LaunchConfig, PresaleTerms, StaticFee, on_chain_json
@@ -73,7 +71,7 @@ def presale_probe_call(info: ChainInfo, config: LaunchConfig, *, salt: str) -> C
     Source: the comment of the presale contract's `startPresale`. Raises LaunchOptionUnavailableError as `deploy_call`.
     """
     terms, presale = _presale(info, config)
-    extensions = [*_extensions(info, config), (presale.address, 0, terms.bps, eth_abi.encode(["uint256"], [0]))]
+    extensions = [*_extensions(info, config), (presale.address, 0, terms.bps, codec.encode_values(["uint256"], [0]))]
     data = _DEPLOY.encode(_deployment(info, config, salt=salt, extensions=extensions))
     return ContractCall(to=_factory(info).address, data=data, value=0)
 
@@ -114,10 +112,10 @@ def _hook(info: ChainInfo, config: LaunchConfig) -> tuple[str, bytes]:
     fees = config.fees
     if isinstance(fees, StaticFee):
         hook = _contract(info, "static_hook", field="fees.type", what="static fees are")
-        data = eth_abi.encode(["uint24", "uint24"], [fees.clanker, fees.paired])
+        data = codec.encode_values(["uint24", "uint24"], [fees.clanker, fees.paired])
     else:
         hook = _contract(info, "dynamic_hook", field="fees.type", what="dynamic fees are")
-        data = eth_abi.encode(
+        data = codec.encode_values(
             ["uint24", "uint24", "uint256", "uint256", "int24", "uint256", "uint24"],
             [
                 fees.base,
@@ -130,7 +128,7 @@ def _hook(info: ChainInfo, config: LaunchConfig) -> tuple[str, bytes]:
             ],
         )
     if hook.deploy == "wrapped":
-        data = eth_abi.encode(["(address,bytes,bytes)"], [(_ZERO_ADDRESS, b"", data)])
+        data = codec.encode_values(["(address,bytes,bytes)"], [(_ZERO_ADDRESS, b"", data)])
     return hook.address, data
 
 
@@ -139,7 +137,7 @@ def _locker(info: ChainInfo, config: LaunchConfig, positions: Sequence[Position]
     data = b""
     if locker.deploy == "preferences":
         preferences = [fee_preference(reward.currency) for reward in config.rewards]
-        data = eth_abi.encode(["(uint8[])"], [(preferences,)])
+        data = codec.encode_values(["(uint8[])"], [(preferences,)])
     else:
         for index, reward in enumerate(config.rewards):
             if reward.currency != "Both":
@@ -160,7 +158,7 @@ def _locker(info: ChainInfo, config: LaunchConfig, positions: Sequence[Position]
 
 def _mev_module(info: ChainInfo) -> tuple[str, bytes]:
     module = _contract(info, "mev_module", field="chainId", what="launches are")
-    fall = eth_abi.encode(["uint24", "uint24", "uint256"], SNIPER_FEES)
+    fall = codec.encode_values(["uint24", "uint24", "uint256"], SNIPER_FEES)
     return module.address, fall if module.deploy == "descending" else b""
 
 
@@ -168,11 +166,11 @@ def _extensions(info: ChainInfo, config: LaunchConfig) -> list[_Extension]:
     """Return (contract, wei, bps of the supply, data) of each extension, in the SDK's order; a presale's comes last."""
     extensions = list[_Extension]()
     if vault := config.vault:
-        data = eth_abi.encode(["address", "uint256", "uint256"], [vault.recipient, vault.lockup, vault.vesting])
+        data = codec.encode_values(["address", "uint256", "uint256"], [vault.recipient, vault.lockup, vault.vesting])
         address = _contract(info, "vault", field="vault", what="a vault is").address
         extensions.append((address, 0, vault.bps, data))
     if airdrop := config.airdrop:
-        data = eth_abi.encode(
+        data = codec.encode_values(
             ["address", "bytes32", "uint256", "uint256"],
             [config.admin, bytes.fromhex(airdrop.tree.root[2:]), airdrop.lockup, airdrop.vesting],
         )
@@ -186,7 +184,7 @@ def _extensions(info: ChainInfo, config: LaunchConfig) -> list[_Extension]:
                 "devBuy", "a dev buy is offered only where the paired token is the wrapped native coin"
             )
         # The tokens come from the launch's own pool, in the same transaction: the price cannot have changed before.
-        data = eth_abi.encode(
+        data = codec.encode_values(
             ["(address,address,uint24,int24,address)", "uint128", "address"], [_NO_POOL, 0, buy.recipient]
         )
         extensions.append((contract.address, buy.wei, 0, data))

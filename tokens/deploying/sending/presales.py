@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from django.utils import timezone
-from eth_utils.crypto import keccak
+from sha3 import keccak_256
 
 from tokens.chains.errors import LaunchOptionUnavailableError, WouldRevertError
 from tokens.chains.evm.evm_chain import Chain
@@ -20,9 +20,9 @@ from tokens.models.deployment import Deployment
 from tokens.models.token import Token
 
 # Errors of the presale contract: for a launch it does not expect, and for a caller without admin rights.
-_UNEXPECTED = "0x" + keccak(b"NotExpectingTokenDeployment()")[:4].hex()
+_UNEXPECTED = "0x" + keccak_256(b"NotExpectingTokenDeployment()").hexdigest()[:8]
 _NO_ADMIN = tuple(
-    "0x" + keccak(error)[:4].hex() for error in (b"Unauthorized()", b"OwnableUnauthorizedAccount(address)")
+    "0x" + keccak_256(error).hexdigest()[:8] for error in (b"Unauthorized()", b"OwnableUnauthorizedAccount(address)")
 )
 
 

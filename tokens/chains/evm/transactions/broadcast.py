@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from eth_utils.crypto import keccak
+from sha3 import keccak_256
 
 from tokens.chains.evm.transactions.node_rejections import classify_rejection
 from tokens.chains.rpc.client import RpcClient
@@ -36,6 +36,6 @@ def _judge(raw: bytes, result: Any) -> BroadcastResult:
     if isinstance(result, CallFailure):
         return BroadcastResult(status=classify_rejection(result), message=result.message)
     # The hash of a transaction is that of its bytes (EIP-2718), and nodes return it.
-    if result == "0x" + keccak(raw).hex():
+    if result == "0x" + keccak_256(raw).hexdigest():
         return BroadcastResult(status=BroadcastStatus.ACCEPTED, message="")
     return BroadcastResult(status=BroadcastStatus.UNKNOWN, message="the node returned another hash")

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from eth_account import Account
 from eth_account.typed_transactions.typed_transaction import TypedTransaction
-from eth_utils.crypto import keccak
 from hexbytes import HexBytes
+from sha3 import keccak_256
 
 from config.http import json_client
 from config.http.errors import PermanentError, RetryableError
@@ -129,7 +129,7 @@ def _fields(tx: UnsignedTransaction) -> dict[str, Any]:
 
 
 def _signed(raw: bytes) -> RawTransaction:
-    return RawTransaction(raw=raw, tx_hash="0x" + keccak(raw).hex())
+    return RawTransaction(raw=raw, tx_hash="0x" + keccak_256(raw).hexdigest())
 
 
 def _parameters(tx: UnsignedTransaction, *, address: str) -> dict[str, str]:

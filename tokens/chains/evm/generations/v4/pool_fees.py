@@ -8,8 +8,7 @@ their public source. All calls are made at one block.
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import eth_abi
-from eth_utils.crypto import keccak
+from sha3 import keccak_256
 
 from tokens.chains.abi import codec
 from tokens.chains.errors import FeesUnavailableError, UnknownContractError
@@ -129,7 +128,7 @@ def _read_locker_entry(chain: _V4Chain, *, token: str, locker: str) -> _LockerEn
         fee_locker=fee_locker["feeLocker"] if fee_locker else _registered_fee_locker(chain.info),
         currencies=(key[0], key[1]),
         # PoolKey{currency0, currency1, fee, tickSpacing, hooks}
-        pool_id=keccak(eth_abi.encode(["address", "address", "uint24", "int24", "address"], key)),
+        pool_id=keccak_256(codec.encode_values(["address", "address", "uint24", "int24", "address"], key)).digest(),
         positions=range(entry["positionId"], entry["positionId"] + entry["numPositions"]),
         recipients=recipients,
         bps=bps,
