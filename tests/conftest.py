@@ -214,7 +214,7 @@ class Message:
 @pytest.fixture
 def queue() -> Iterator[Callable[[], list[Message]]]:
     """Return the broker's queued messages, each queue's oldest first; empty at the start."""
-    names = [queue.name for queue in QUEUES]
+    names = [*QUEUES]
     with celery_app.connection_for_write() as broker:
         client = broker.default_channel.client
 

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from kombu import Queue
-
 
 def _every(seconds: float, task: str) -> dict[str, Any]:
     # A task expires when the next one is due: no backlog builds up while workers are down.
@@ -38,7 +36,7 @@ SCHEDULE = {
 
 # Workers take tasks from all queues in turn, so that a backlog in one delays no other: in-flight deployments are
 # watched while many others wait for signing. With `--queues` a worker serves only some of them.
-QUEUES = tuple(Queue(name, routing_key=name) for name in ("celery", "deploy", "watch", "leaderboard", "documents"))
+QUEUES: dict[str, dict[str, Any]] = {name: {} for name in ("celery", "deploy", "watch", "leaderboard", "documents")}
 
 # All other tasks use the first queue.
 _QUEUED = {
