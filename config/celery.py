@@ -13,6 +13,8 @@ from redis.exceptions import ConnectionError
 from config.redis.connection import redis_client
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+# Celery ignores the messages of the system checks, which load every URL and admin page.
+os.environ["CELERY_SKIP_CHECKS"] = "1"
 
 # Rooms of an app that have tasks of their own. Each task has an explicit name, so that its module may move.
 _ROOMS = ["tokens.indexing", "tokens.catalogue", "tokens.market", "tokens.deploying"]

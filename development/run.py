@@ -34,6 +34,7 @@ from development.sample_data import agent_reporter
 from development.servers import bundled
 from development.servers.processes import end_with_parent
 from development.supervisor import StartFailedError, Supervisor
+from tokens.checks import CHAINS
 
 _START_SECONDS = 90.0
 _CHAIN_PORT = 8545
@@ -161,8 +162,8 @@ def _check_servers() -> None:
 
 
 def _check_system() -> None:
-    """Run Django's checks. Raises StartFailedError for errors; prints warnings if chains are configured."""
-    for message in checks.run_checks():
+    """Run the checks of the chains. Raises StartFailedError for errors; prints warnings if chains are configured."""
+    for message in checks.run_checks(tags=(CHAINS,)):
         if message.is_serious():
             raise StartFailedError(f"{message.msg} {message.hint or ''}".strip())
         if settings.RPC_URLS:

@@ -1,4 +1,4 @@
-"""System checks of the chain registry, the nodes and the signers, which run before every command."""
+"""System checks of the chain registry, the nodes and the signers, which run before commands that use chains."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -12,6 +12,9 @@ from tokens.chains.evm.transactions.keystores import read_keystore
 from tokens.chains.registry.chains import RegistryError
 from tokens.installation.installed_registry import registry
 
+# Tag of these checks, for `requires_system_checks`. All checks would load every URL and admin page, which takes longer
+# than the rest of a start: `manage.py check` runs them.
+CHAINS = "chains"
 # The chain settings that also apply to Solana.
 _ALSO_ON_SOLANA = ("FOLLOW_FROM",)
 

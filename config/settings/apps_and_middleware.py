@@ -7,8 +7,7 @@ from config.environment.variables import BASE_DIR
 APPS = [
     # Before the admin, because it overrides the admin's site and templates.
     "unfold",
-    # Its pages are loaded with the URLs (`config.urls`), and not by worker, beat and follower.
-    "django.contrib.admin.apps.SimpleAdminConfig",
+    "config.operators.apps.OperatorsAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -4,25 +4,52 @@ import subprocess
 import sys
 
 import pytest
+from django.core.management import get_commands, load_command_class
 
 from config.environment.variables import BASE_DIR
 
-# Process -> what its start imports.
+# Process -> what its start imports. A command's start is the follower's without its module.
 STARTS = {
     "web": "from config import wsgi; from django.urls import get_resolver; get_resolver().url_patterns",
     "worker": "from config.celery import app; app.loader.init_worker(); app.finalize()",
     "beat": "from config.celery import app; app.Beat(quiet=True).init_loader()",
-    "follower": "import django; django.setup(); from tokens.management.commands import follow",
-    "command": "import django; django.setup(); from django.core.checks import run_checks; run_checks()",
+    "follower": "import django; django.setup(); from tokens.management.commands.follow import Command; "
+    "Command().check(tags=Command.requires_system_checks)",
 }
 # Only the process that builds a ranking needs the first two, and only the development chain's clients the third.
-# Workers sign with the fourth.
-HEAVY = {"numpy", "scipy", "web3", "eth_account"}
-NEEDED = {"worker": {"eth_account"}}
+# Workers sign with the fourth, which loads the others. eth-abi is loaded for the first call of a contract.
+HEAVY = {"numpy", "scipy", "web3", "eth_account", "eth_abi", "eth_utils", "pydantic"}
+NEEDED = {"worker": {"eth_account", "eth_abi", "eth_utils", "pydantic"}}
+# Whatever serves pages or the API.
+PAGES = {"config.urls", "drf_spectacular.views"}
+
+
+def run_python(code: str) -> set[str]:
+    """Run the code in a fresh interpreter; return the words that it prints."""
+    return set(subprocess.check_output([sys.executable, "-c", code], cwd=BASE_DIR, text=True).split())
 
 
 @pytest.mark.parametrize("process", STARTS)
 def test_a_process_starts_without_heavy_libraries(process: str) -> None:
-    code = f"import sys; {STARTS[process]}; print(*({{name.partition('.')[0] for name in sys.modules}} & {HEAVY}))"
-    loaded = subprocess.check_output([sys.executable, "-c", code], cwd=BASE_DIR, text=True)
-    assert set(loaded.split()) == NEEDED.get(process, set())
+    code = f"import sys; {STARTS[process]}; print(*{{name for name in sys.modules if name in {HEAVY | PAGES}}})"
+    pages = PAGES if process == "web" else set()
+    assert run_python(code) == NEEDED.get(process, set()) | pages
+
+
+def test_our_commands_run_only_checks_that_load_no_page() -> None:
+    ours = [name for name, app in get_commands().items() if (BASE_DIR / app).is_dir()]
+    assert len(ours) > 10
+    for name in ours:
+        assert set(load_command_class(get_commands()[name], name).requires_system_checks) <= {"chains"}
+
+
+def test_the_checks_of_the_admin_site_load_its_pages() -> None:
+    code = """
+import django
+django.setup()
+from django.contrib import admin
+from django.core.checks import Error, run_checks
+admin.ModelAdmin.check = lambda page: [Error(page.opts.label)]
+print(*(message.msg for message in run_checks(tags=["admin"])))
+"""
+    assert {"tokens.Token", "accounts.PartnerKey", "leaderboard.Agent"} <= run_python(code)

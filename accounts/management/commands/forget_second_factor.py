@@ -10,6 +10,7 @@ from accounts.operators import second_factor
 
 class Command(BaseCommand):
     help = "Remove the second factor of an admin account, so that its password is enough to log in."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="user name of the account")

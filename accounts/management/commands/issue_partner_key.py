@@ -17,6 +17,7 @@ _MAX_DAYS = 3650
 
 class Command(BaseCommand):
     help = "Issue a partner key and print only the key on standard output. It can't be shown again."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="the key's owner and purpose")

@@ -11,6 +11,7 @@ from development import local_accounts
 
 class Command(BaseCommand):
     help = "Creates the partner key of `make run` and, on request, its administrator; prints both as JSON."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("directory", type=Path, help="where both are stored")

@@ -11,6 +11,7 @@ from development.sample_data.token_seeding import SeedUsedError, TokensPresentEr
 
 class Command(BaseCommand):
     help = "Load invented tokens with realistic names, senders and market data. For trials, never for production."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--count", type=int, default=1_000_000)

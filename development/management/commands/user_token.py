@@ -18,6 +18,7 @@ class Command(BaseCommand):
         "Prints a user's token for the Authorization header. Only beside `make run`, whose stand-in issuer signs "
         "tokens for any user; no other installation trusts them."
     )
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--fid", type=_fid, help="the user's FID; with --subject the FID of the linked account")

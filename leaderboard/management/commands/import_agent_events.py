@@ -27,6 +27,7 @@ _MAX_LISTED = 20
 
 class Command(BaseCommand):
     help = "Import events about agents from JSON Lines. If interrupted, the same command resumes the import."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE", help="JSON Lines file, plain or gzip.")

@@ -8,11 +8,13 @@ from django.db import transaction
 
 from config.http.errors import PermanentError, RetryableError
 from pretokens import conversion
+from tokens.checks import CHAINS
 from tokens.deploying.enqueueing import enqueue_deployment
 
 
 class Command(BaseCommand):
     help = "Simulate the launch of a pending pretoken, and store it as a deployment of the operators."
+    requires_system_checks = (CHAINS,)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("id", type=uuid.UUID, metavar="ID")

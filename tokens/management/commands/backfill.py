@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.http.errors import PermanentError, RetryableError
+from tokens.checks import CHAINS
 from tokens.following import prefetch
 from tokens.following.backfill import Backfill, NotFinalError, RetryDelay
 from tokens.following.prefetch import RetryControl
@@ -21,6 +22,7 @@ from tokens.installation.installed_chains import (
 
 class Command(BaseCommand):
     help = "Index a range of past blocks; the same command resumes where it was stopped or killed."
+    requires_system_checks = (CHAINS,)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--chain", type=int, required=True, metavar="ID", help="Chain id.")

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from config.http.errors import PermanentError, RetryableError
+from tokens.checks import CHAINS
 from tokens.deploying.sending.wallets import list_wallets, refresh_wallets
 from tokens.installation.installed_signers import installed_signers
 from tokens.installation.signing_wallets import signing_chains
@@ -13,6 +14,7 @@ from tokens.installation.signing_wallets import signing_chains
 
 class Command(BaseCommand):
     help = "Show the wallets that send deployments: balance, next nonce, and the number of nonces in flight."
+    requires_system_checks = (CHAINS,)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(

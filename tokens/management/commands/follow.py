@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error, connection
 
+from tokens.checks import CHAINS
 from tokens.following import prefetch
 from tokens.following.follower import follow_chains
 from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain
@@ -24,6 +25,7 @@ class Command(BaseCommand):
     help = (
         "Follow chains until SIGTERM or SIGINT. A second process is a standby and takes over when the first one stops."
     )
+    requires_system_checks = (CHAINS,)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(

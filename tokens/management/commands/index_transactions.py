@@ -6,6 +6,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.http.errors import PermanentError
+from tokens.checks import CHAINS
 from tokens.indexing import index_requests, tasks
 from tokens.installation.address_formats import parse_chain_transaction
 from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain
@@ -14,6 +15,7 @@ from tokens.installation.installed_registry import registry
 
 class Command(BaseCommand):
     help = "Index the launches of transactions; those already indexed are refreshed."
+    requires_system_checks = (CHAINS,)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("hashes", nargs="+", metavar="HASH")

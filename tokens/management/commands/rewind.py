@@ -5,12 +5,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from tokens.chains.errors import NodeUnavailableError
+from tokens.checks import CHAINS
 from tokens.following import halts
 from tokens.installation.installed_chains import UnsupportedChainError, installed_chain
 
 
 class Command(BaseCommand):
     help = "Unwind the blocks of a chain above one, end a halt, and let the follower resume from there."
+    requires_system_checks = (CHAINS,)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--chain", type=int, required=True, metavar="ID")
