@@ -5,6 +5,7 @@ Faults visible in a response itself are detected here; missing logs can't be.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from config.http.errors import RetryableError
@@ -23,6 +24,9 @@ from tokens.chains.rpc.quantities import (
 
 # Fields of a log that must be equal where it is returned twice; nodes add fields of their own.
 _CONTENT = ("address", "topics", "data", "blockHash", "transactionHash", "transactionIndex")
+# Block number, block hash, transaction hash and transaction index of a log.
+_Place = tuple[str, str, str, str]
+_place_of = itemgetter("blockNumber", "blockHash", "transactionHash", "transactionIndex")
 # The EVM has LOG0 to LOG4.
 _MOST_TOPICS = 4
 # Exclusive limit of indexes; PostgreSQL's integers end here, and no block has so many logs.
@@ -38,13 +42,18 @@ def validate_logs(answers: Sequence[tuple[LogFilter | None, object]], *, first: 
     found: dict[int, Log] = {}
     # Logs share most of their hashes, and a set look-up is faster than validating each again.
     known: set[str] = set()
+    numbers: dict[_Place, int] = {}
     for log_filter, answer in answers:
         for entry in parse_list(answer, of="logs"):
             log = parse_object(entry, of="a log")
-            number, index = _check_log(log, known=known)
+            _check_source(log, known=known)
+            if log.get("removed", False) is not False:
+                raise MalformedResponseError("a log that was removed")
+            parse_data(log.get("data"))
+            number = _parse_place(log, numbers=numbers, known=known)
             if not first <= number <= last or (log_filter is not None and not log_filter.matches(log)):
                 raise RetryableError("a log that was not requested")
-            told = found.setdefault(number * _MOST_LOGS + index, log)
+            told = found.setdefault(number * _MOST_LOGS + parse_quantity(log.get("logIndex"), below=_MOST_LOGS), log)
             if told is not log and any(told[name] != log[name] for name in _CONTENT):
                 raise RetryableError("two logs in one place")
     ordered = [found[place] for place in sorted(found)]
@@ -100,17 +109,23 @@ def reported_times(logs: Iterable[Log]) -> dict[str, int]:
     return {block_hash: time for block_hash, time in found.items() if time}
 
 
-def _check_log(log: Mapping[str, Any], *, known: set[str]) -> tuple[int, int]:
-    """Validate a log and return its block number and log index. `known` are hashes validated before."""
-    if log.get("removed", False) is not False:
-        raise MalformedResponseError("a log that was removed")
-    _check_source(log, known=known)
-    for text in (log.get("blockHash"), log.get("transactionHash")):
-        if not isinstance(text, str) or text not in known:
-            known.add(parse_hash(text))
-    parse_data(log.get("data"))
-    parse_quantity(log.get("transactionIndex"), below=_MOST_LOGS)
-    return parse_quantity(log.get("blockNumber")), parse_quantity(log.get("logIndex"), below=_MOST_LOGS)
+def _parse_place(log: Mapping[str, Any], *, numbers: dict[_Place, int], known: set[str]) -> int:
+    """Validate the place of a log and return its block number.
+
+    The logs of a transaction share their place: `numbers` are block numbers by place, validated before. `known` are
+    hashes validated before.
+    """
+    try:
+        place = _place_of(log)
+        number = numbers.get(place)
+    except (KeyError, TypeError) as error:
+        raise MalformedResponseError("a log without its place") from error
+    if number is None:
+        block_number, block_hash, tx_hash, index = place
+        known |= {parse_hash(block_hash), parse_hash(tx_hash)}
+        parse_quantity(index, below=_MOST_LOGS)
+        number = numbers[place] = parse_quantity(block_number)
+    return number
 
 
 def _check_source(log: Mapping[str, Any], *, known: set[str]) -> None:
@@ -127,19 +142,19 @@ def _check_source(log: Mapping[str, Any], *, known: set[str]) -> None:
 def _check_order(logs: Sequence[Log]) -> None:
     """Raise RetryableError unless each number has one block, and transactions are in order."""
     numbers: dict[str, str] = {}
-    for log in logs:
-        for name in ("blockHash", "transactionHash"):
-            if numbers.setdefault(log[name], log["blockNumber"]) != log["blockNumber"]:
-                raise RetryableError("one block or transaction at two numbers")
-    for before, log in zip(logs, logs[1:], strict=False):
-        if before["blockNumber"] != log["blockNumber"]:
+    before = None
+    for place in map(_place_of, logs):
+        if place == before:
             continue
-        if before["blockHash"] != log["blockHash"]:
-            raise RetryableError("logs of two blocks with one number")
-        same = before["transactionHash"] == log["transactionHash"]
-        step = int(log["transactionIndex"], 16) - int(before["transactionIndex"], 16)
-        if step < 0 or same != (step == 0):
-            raise RetryableError("logs whose transactions are out of order")
+        number, block_hash, tx_hash, index = place
+        if not number == numbers.setdefault(block_hash, number) == numbers.setdefault(tx_hash, number):
+            raise RetryableError("one block or transaction at two numbers")
+        if before is not None and before[0] == number:
+            if before[1] != block_hash:
+                raise RetryableError("logs of two blocks with one number")
+            if before[2] == tx_hash or int(index, 16) <= int(before[3], 16):
+                raise RetryableError("logs whose transactions are out of order")
+        before = place
 
 
 def _read_time(text: object) -> int:
