@@ -28,6 +28,7 @@ LAYOUTS: Mapping[str, tuple[AbiEvent, Decode]] = {
     "v3_1": (codec.load_abi("v3_1").event("TokenCreated"), decode_v3_1),
     "v4": (codec.load_abi("v4").event("TokenCreated"), decode_v4),
 }
+_CREATED_TOPICS = frozenset(event.topic0 for event, _ in LAYOUTS.values())
 
 
 def decode_transaction(
@@ -63,8 +64,10 @@ def decode_mined(mined: MinedTransaction) -> TransactionFacts:
 
 def _decode_launches(mined: MinedTransaction) -> Iterator[Launch]:
     for log in mined.logs:
+        if not log["topics"] or log["topics"][0] not in _CREATED_TOPICS:
+            continue
         generation = mined.chain.factory_generation(log["address"].lower())
-        if generation is None or not log["topics"]:
+        if generation is None:
             continue
         event, decode = LAYOUTS[generation.event]
         if log["topics"][0] == event.topic0:

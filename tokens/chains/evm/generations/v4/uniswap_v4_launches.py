@@ -50,8 +50,8 @@ def decode_v4(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Ge
     """
     created = event.decode(log)
     token = created["tokenAddress"]
-    reward = _find(mined, _REWARD_ADDED, by=(created["locker"],), token=token)
-    _check_extensions(mined, created)
+    reward = _find(mined, _REWARD_ADDED, by=created["locker"], token=token)
+    extended = _read_extensions(mined, created)
     return Launch(
         chain_id=mined.chain.chain_id,
         generation=generation.name,
@@ -77,9 +77,9 @@ def decode_v4(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Ge
         pool=_pool(mined, created, reward),
         fees=_fees(mined, created),
         fee_recipients=_recipients(mined, created, reward),
-        vault=_vault(mined, created),
-        airdrop=_airdrop(mined, created),
-        dev_buy=_dev_buy(mined, created),
+        vault=_vault(mined, extended),
+        airdrop=_airdrop(mined, extended),
+        dev_buy=_dev_buy(extended),
         sniper_tax=_sniper_tax(mined, created, log["address"]),
         positions=_positions(reward),
     )
@@ -90,22 +90,29 @@ def decode_v4(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Ge
 LAUNCH_EVENTS = (_REWARD_ADDED, _FEE_PREFERENCES, _POOL_STATIC, _POOL_DYNAMIC, *_EXTENDED, _SNIPER_FEES)
 
 
-def _find(mined: MinedTransaction, event: AbiEvent, *, by: tuple[str, ...], **argument: str) -> dict[str, Any] | None:
+def _find(mined: MinedTransaction, event: AbiEvent, *, by: str, **argument: str) -> dict[str, Any] | None:
     """Return the first such log with the given argument: a transaction may contain several launches."""
     ((name, value),) = argument.items()
-    for address in by:
-        for log in mined.emitted(event, by=address):
-            values = event.decode(log)
-            if values[name] == value:
-                return values
-    return None
+    decoded = map(event.decode, mined.emitted(event, by=by))
+    return next((values for values in decoded if values[name] == value), None)
 
 
-def _check_extensions(mined: MinedTransaction, created: dict[str, Any]) -> None:
-    """Require the full transaction if an extension emitted no event about the token."""
+def _read_extensions(mined: MinedTransaction, created: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return topic0 -> the first such event of the launch's extensions about the token.
+
+    Requires the full transaction if an extension emitted none.
+    """
+    extended: dict[str, dict[str, Any]] = {}
     for extension in created["extensions"]:
-        if not any(_find(mined, event, by=(extension,), token=created["tokenAddress"]) for event in _EXTENDED):
+        own = {
+            event.topic0: values
+            for event in _EXTENDED
+            if (values := _find(mined, event, by=extension, token=created["tokenAddress"]))
+        }
+        if not own:
             mined.require_full_transaction(f"a log of the extension {extension}")
+        extended = own | extended
+    return extended
 
 
 def _supply(mined: MinedTransaction, created: dict[str, Any], reward: dict[str, Any] | None) -> int | None:
@@ -121,7 +128,7 @@ def _pool(mined: MinedTransaction, created: dict[str, Any], reward: dict[str, An
     else:
         # event PoolCreatedFactory(address indexed pairedToken, address indexed clanker, bytes32 poolId,
         #   int24 tickIfToken0IsClanker, int24 tickSpacing, address locker, address mevModule)
-        pool = _find(mined, _POOL_CREATED, by=(created["poolHook"],), poolId=created["poolId"])
+        pool = _find(mined, _POOL_CREATED, by=created["poolHook"], poolId=created["poolId"])
         tick_spacing = pool and pool["tickSpacing"]
     quote = mined.chain.quote_tokens.get(created["pairedToken"].lower())
     return Pool(
@@ -138,13 +145,13 @@ def _pool(mined: MinedTransaction, created: dict[str, Any], reward: dict[str, An
 def _fees(mined: MinedTransaction, created: dict[str, Any]) -> LiquidityFees | None:
     hook, pool_id = created["poolHook"], created["poolId"]
     # event PoolInitialized(bytes32 poolId, uint24 clankerFee, uint24 pairedFee)
-    if static := _find(mined, _POOL_STATIC, by=(hook,), poolId=pool_id):
+    if static := _find(mined, _POOL_STATIC, by=hook, poolId=pool_id):
         return LiquidityFees(
             type="static", clanker_fee=to_bps(static["clankerFee"]), paired_fee=to_bps(static["pairedFee"]), hook=hook
         )
     # event PoolInitialized(bytes32 poolId, uint24 baseFee, uint24 maxLpFee, uint256 referenceTickFilterPeriod,
     #   uint256 resetPeriod, int24 resetTickFilter, uint256 feeControlNumerator, uint24 decayFilterBps)
-    if dynamic := _find(mined, _POOL_DYNAMIC, by=(hook,), poolId=pool_id):
+    if dynamic := _find(mined, _POOL_DYNAMIC, by=hook, poolId=pool_id):
         return LiquidityFees(
             type="dynamic", base_fee=to_bps(dynamic["baseFee"]), max_fee=to_bps(dynamic["maxLpFee"]), hook=hook
         )
@@ -159,7 +166,7 @@ def _recipients(
         return ()
     # event InitialFeePreferences(address indexed token, uint8[] feePreference); the older locker has no preferences
     # and pays both currencies.
-    chosen = _find(mined, _FEE_PREFERENCES, by=(created["locker"],), token=created["tokenAddress"])
+    chosen = _find(mined, _FEE_PREFERENCES, by=created["locker"], token=created["tokenAddress"])
     if chosen is None:
         mined.require_full_transaction("the fee preferences")
     preferences = chosen["feePreference"] if chosen else ()
@@ -184,19 +191,18 @@ def _positions(reward: dict[str, Any] | None) -> tuple[Position, ...]:
     )
 
 
-def _vault(mined: MinedTransaction, created: dict[str, Any]) -> Vault | None:
+def _vault(mined: MinedTransaction, extended: dict[str, dict[str, Any]]) -> Vault | None:
     # event AllocationCreated(address indexed token, address indexed admin, uint256 supply, uint256 lockupDuration,
     #   uint256 vestingDuration)
-    found = _find(mined, _VAULT_CREATED, by=created["extensions"], token=created["tokenAddress"])
+    found = extended.get(_VAULT_CREATED.topic0)
     return Vault(amount=found["supply"], lockup=_lockup(mined, found)) if found else None
 
 
-def _airdrop(mined: MinedTransaction, created: dict[str, Any]) -> Airdrop | None:
+def _airdrop(mined: MinedTransaction, extended: dict[str, dict[str, Any]]) -> Airdrop | None:
     # event AirdropCreated(address indexed token, [address indexed admin,] bytes32 merkleRoot, uint256 supply,
     #   uint256 lockupDuration, uint256 vestingDuration); the first version has no admin.
     for event in _AIRDROP_CREATED:
-        found = _find(mined, event, by=created["extensions"], token=created["tokenAddress"])
-        if found:
+        if found := extended.get(event.topic0):
             return Airdrop(
                 amount=found["supply"],
                 merkle_root=found["merkleRoot"],
@@ -212,9 +218,9 @@ def _lockup(mined: MinedTransaction, found: dict[str, Any]) -> Lockup:
     )
 
 
-def _dev_buy(mined: MinedTransaction, created: dict[str, Any]) -> DevBuy | None:
+def _dev_buy(extended: dict[str, dict[str, Any]]) -> DevBuy | None:
     # event EthDevBuy(address indexed token, address indexed user, uint256 ethAmount, uint256 tokenAmount)
-    found = _find(mined, _DEV_BUY, by=created["extensions"], token=created["tokenAddress"])
+    found = extended.get(_DEV_BUY.topic0)
     if found is None:
         return None
     return DevBuy(amount=found["tokenAmount"], amount_eth=found["ethAmount"], recipient=found["user"])
@@ -222,7 +228,7 @@ def _dev_buy(mined: MinedTransaction, created: dict[str, Any]) -> DevBuy | None:
 
 def _sniper_tax(mined: MinedTransaction, created: dict[str, Any], factory: str) -> SniperTax | None:
     # event FeeConfigSet(bytes32 poolId, uint24 startingFee, uint24 endingFee, uint256 secondsToDecay)
-    found = _find(mined, _SNIPER_FEES, by=(created["mevModule"],), poolId=created["poolId"])
+    found = _find(mined, _SNIPER_FEES, by=created["mevModule"], poolId=created["poolId"])
     fees: tuple[int, ...] | None
     if found:
         fees = (found["startingFee"], found["endingFee"], found["secondsToDecay"])
@@ -238,7 +244,7 @@ def _presale_id(mined: MinedTransaction, created: dict[str, Any]) -> int | None:
     # event PresaleDeployed(uint256 indexed presaleId, address token), by the contract that called the factory.
     if mined.chain.role(created["msgSender"].lower()) != "presale":
         return None
-    found = _find(mined, _PRESALE_DEPLOYED, by=(created["msgSender"],), token=created["tokenAddress"])
+    found = _find(mined, _PRESALE_DEPLOYED, by=created["msgSender"], token=created["tokenAddress"])
     if found is None:
         mined.require_full_transaction("the presale")
     return int(found["presaleId"]) if found else None
