@@ -101,6 +101,7 @@ ALONE = {
     "tokens.admin.list_filters": "shared by the admin's lists",
     "tokens.deploying.enqueueing": "imported without the signers",
     "tokens.fees.claimed": "one of the room's three subjects",
+    "tokens.indexing.chain_lock": "shared by indexing, following and deploying",
     "tokens.installation.address_formats": "imported without the nodes of the settings",
     "tokens.models.expressions": "shared by several models",
 }

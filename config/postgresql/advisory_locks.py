@@ -122,13 +122,12 @@ def advisory_lock_key(name: str) -> int:
     return int.from_bytes(hashlib.sha256(f"launchboard {name}".encode()).digest()[:8], signed=True)
 
 
-def take_transaction_lock(number: int, *, shared: bool = False) -> None:
-    """Wait for the lock and hold it until the end of this transaction, exclusively or `shared`.
+def take_transaction_lock(number: int) -> None:
+    """Wait for the lock and hold it exclusively until the end of this transaction.
 
     Take it before locking any row: a transaction that waits here must hold nothing that another could wait for.
     """
     if not connection.in_atomic_block:
         raise RuntimeError("a transaction lock requires a transaction")
-    function = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {function}(%s)", [number])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [number])

@@ -67,6 +67,13 @@ def copy_into(cursor: CursorWrapper, table: str, rows: CopyText) -> None:
         copy.write(rows.text)
 
 
+def reserve_ids(cursor: CursorWrapper, model: type[models.Model], count: int) -> list[int]:
+    """Return that many unused ids of a table, in ascending order."""
+    statement = "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)"
+    cursor.execute(statement, [model._meta.db_table, count])
+    return [number for (number,) in cursor.fetchall()]
+
+
 def commit_asynchronously() -> None:
     """Make this transaction commit asynchronously: the last ones are lost if the database crashes.
 

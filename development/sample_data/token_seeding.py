@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.backends.utils import CursorWrapper
 
-from config.postgresql.bulk_load import copy_into
+from config.postgresql.bulk_load import copy_into, reserve_ids
 from development.sample_data.token_rows import BATCH, make_batches
 from tokens.models import Market, SearchEntry, Token
 
@@ -98,7 +98,7 @@ def _copy_tokens(cursor: CursorWrapper, count: int, *, seed: int, report: Report
     batches = make_batches(
         count,
         seed=seed,
-        reserve_ids=partial(_reserve_ids, cursor),
+        reserve_ids=partial(reserve_ids, cursor, Token),
         chains_files=settings.CHAINS_FILES,
         solana_chain_id=settings.SOLANA_CHAIN_ID,
     )
@@ -108,8 +108,3 @@ def _copy_tokens(cursor: CursorWrapper, count: int, *, seed: int, report: Report
         copy_into(cursor, _MARKETS, markets)
         copy_into(cursor, _TOKENS, tokens)
         report("loading", min(number * BATCH, count))
-
-
-def _reserve_ids(cursor: CursorWrapper, count: int) -> list[int]:
-    cursor.execute("SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)", [_TOKENS, count])
-    return [number for (number,) in cursor.fetchall()]

@@ -1,4 +1,4 @@
-"""Advisory locks of a chain: many writers of single transactions, or the follower as the only writer."""
+"""Advisory locks of a chain: for its only writer, its follower, its backfills and its deployments."""
 
 from enum import StrEnum
 
@@ -23,18 +23,10 @@ def chain_lock_key(purpose: ChainLockPurpose, number: int) -> int:
     return advisory_lock_key(f"{purpose} {number}")
 
 
-def lock_shared(chain_id: int) -> None:
-    """Lock a chain for writing beside other shared holders, until the end of the database transaction.
-
-    Blocks while the lock is held exclusively. Take it before any row lock: a transaction that waits here must hold
-    nothing that the exclusive holder could wait for.
-    """
-    take_transaction_lock(chain_lock_key(ChainLockPurpose.WRITING, chain_id), shared=True)
-
-
 def lock_exclusive(chain_id: int) -> None:
     """Lock a chain for writing as the only writer, until the end of the database transaction.
 
-    Blocks until all shared holders have ended.
+    Blocks while another transaction has the lock. Take it before any row lock: a transaction that waits here must hold
+    nothing that the holder could wait for.
     """
     take_transaction_lock(chain_lock_key(ChainLockPurpose.WRITING, chain_id))

@@ -135,7 +135,7 @@ def unwind_request(request: IndexRequest) -> None:
     The tokens leave all lists and keep their ids and tags: the same launch usually returns in another block.
     """
     with transaction.atomic():
-        chain_lock.lock_shared(request.chain_id)
+        chain_lock.lock_exclusive(request.chain_id)
         if _unchanged(request).select_for_update().exists():
             # The follower may have indexed it in another block meanwhile.
             unwind_transactions(request.chain_id, [request.tx_hash], block_hash=request.block_hash)
@@ -209,7 +209,7 @@ def _fail(request: IndexRequest, error: PermanentError) -> None:
     unchanged = _unchanged(request)
     if isinstance(error, LaunchNotFoundError):
         with transaction.atomic():
-            chain_lock.lock_shared(request.chain_id)
+            chain_lock.lock_exclusive(request.chain_id)
             if unchanged.select_for_update().exists():
                 hide_and_delete(Q(chain_id=request.chain_id, tx_hash=request.tx_hash))
                 _give_up(unchanged, error)
@@ -235,7 +235,7 @@ def _write(request: IndexRequest, chain: ChainInfo, facts: TransactionFacts) -> 
     LogDecodingError, and NodeUnavailableError if the follower has another block at its height.
     """
     with transaction.atomic():
-        chain_lock.lock_shared(chain.chain_id)
+        chain_lock.lock_exclusive(chain.chain_id)
         _check_followed(facts, chain)
         # Every writer of a transaction's rows locks its request first, so that concurrent writers of the same
         # transaction are serialized.

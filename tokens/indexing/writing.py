@@ -5,10 +5,18 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
 
 from accounts.profiles import social_refresh
-from config.postgresql.bulk_load import CopyText, column_list, column_types, staging_table, upsert_assignments
+from config.postgresql.bulk_load import (
+    CopyText,
+    column_types,
+    copy_into,
+    reserve_ids,
+    staging_table,
+    upsert_assignments,
+)
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import Launch, TransactionFacts
 from tokens.indexing import event_rows
@@ -19,22 +27,18 @@ from tokens.models import LaunchFacts, Token
 from tokens.models.expressions import equals_any
 
 _IDENTITY = ("chain_id", "contract_address")
-# Set by operators; nothing on the chain changes them.
+# Columns of an inserted token beside those of its line. Operators set the tags; nothing on the chain changes them.
 _TAGS = ("champagne", "verified", "blocked")
+_TIMES = ("created_at", "last_indexed")
 
-# An existing row is locked before it is updated, so that its xmax is set.
-_UPSERT = """
+_UPDATE = """
 WITH written AS (
-    INSERT INTO tokens_token ({columns}, {tags}, created_at, last_indexed)
-    SELECT {columns}, {no_tags}, %(now)s, %(now)s FROM staged_launch
-    ON CONFLICT ({identity}) DO UPDATE SET {updates}, last_indexed = EXCLUDED.last_indexed
-    RETURNING id, contract_address, tokens_token.xmax <> 0 AS existed
-), kept AS (
-    INSERT INTO tokens_launchfacts (token_id, facts)
-    SELECT written.id, staged_launch.facts FROM written JOIN staged_launch USING (contract_address)
-    ON CONFLICT (token_id) DO UPDATE SET facts = EXCLUDED.facts
+    UPDATE tokens_token AS token SET {updates}, last_indexed = %(now)s FROM staged_launch AS excluded
+    WHERE token.chain_id = excluded.chain_id AND token.contract_address = excluded.contract_address
+    RETURNING token.id, excluded.facts
 )
-SELECT id FROM written WHERE existed
+INSERT INTO tokens_launchfacts (token_id, facts) SELECT id, facts FROM written
+ON CONFLICT (token_id) DO UPDATE SET facts = EXCLUDED.facts
 """
 
 
@@ -62,9 +66,8 @@ def write_transactions(
     Rows of the same transactions in another block are unwound: tokens are hidden, events deleted. A token that is
     launched again keeps its id, its time of creation and the operators' tags. Idempotent.
 
-    Call it in a database transaction that holds the chain's lock, shared or exclusive (`chain_lock`), and the row of
-    the transaction's index request, if any. `lines` are COPY lines of launches that were made before; the others are
-    made here.
+    Call it in a database transaction that holds the chain's lock (`chain_lock`) and the row of the transaction's index
+    request, if any. `lines` are COPY lines of launches that were made before; the others are made here.
     """
     in_order = sorted(transactions, key=lambda facts: facts.block_number)
     # No chain launches the same token twice. If a node reports so, the later launch counts.
@@ -105,25 +108,49 @@ def _write_launches(
     """Upsert tokens and the facts from which their columns are folded. Return the ids of those that existed."""
     if not launches:
         return []
-    # Locked in the order of addresses, to avoid a deadlock of two writers of the same tokens.
+    # No other transaction inserts tokens of this chain, but some update them.
     known = Token.objects.filter(equals_any("contract_address", launches), chain_id=chain.chain_id)
     locked = known.order_by("contract_address").select_for_update(no_key=True)
     before = list(locked.only("contract_address", "pool_address", "unindexed"))
-    made = [lines.get(launch_key(launch)) or make_launch_line(launch, chain=chain) for launch in launches.values()]
-    rows = CopyText(made[0].columns, b"".join([each.line for each in made]))
-    columns = [name for name in rows.columns if name != "facts"]
-    statement = _UPSERT.format(
-        columns=column_list(columns),
-        tags=column_list(_TAGS),
-        no_tags=", ".join("false" for _ in _TAGS),
-        identity=column_list(_IDENTITY),
-        updates=upsert_assignments(name for name in columns if name not in _IDENTITY),
-    )
-    types = column_types(Token, columns) | column_types(LaunchFacts, ["facts"])
-    with connection.cursor() as cursor, staging_table(cursor, "staged_launch", types, rows):
-        cursor.execute(statement, {"now": timezone.now()})
-        rewritten = [pk for (pk,) in cursor.fetchall()]
+    made = {
+        address: lines.get(launch_key(launch)) or make_launch_line(launch, chain=chain)
+        for address, launch in launches.items()
+    }
+    existing = {token.contract_address for token in before}
+    with connection.cursor() as cursor:
+        _insert(cursor, [line for address, line in made.items() if address not in existing])
+        _update(cursor, [line for address, line in made.items() if address in existing])
     reset_relaunched_markets(before, launches=launches)
     request_documents(launches, chain_id=chain.chain_id)
-    social_refresh.enqueue_profiles(each.requestor_fid for each in made if each.requestor_fid is not None)
-    return rewritten
+    social_refresh.enqueue_profiles(each.requestor_fid for each in made.values() if each.requestor_fid is not None)
+    return [token.pk for token in before]
+
+
+def _insert(cursor: CursorWrapper, made: Sequence[LaunchLine]) -> None:
+    """Insert tokens and their facts by COPY, with ids in this order."""
+    if not made:
+        return
+    now = timezone.now()
+    no_tags_and_times = "\t".join(["", *("false" for _ in _TAGS), *(str(now) for _ in _TIMES)]).encode() + b"\n"
+    tokens: list[bytes] = []
+    facts: list[bytes] = []
+    for token_id, each in zip(reserve_ids(cursor, Token, len(made)), made, strict=True):
+        # The facts are the last column, and JSON has no tab.
+        of_token, _, of_launch = each.line.rpartition(b"\t")
+        tokens += [b"%d\t" % token_id, of_token, no_tags_and_times]
+        facts += [b"%d\t" % token_id, of_launch]
+    columns = ("id", *made[0].columns[:-1], *_TAGS, *_TIMES)
+    copy_into(cursor, "tokens_token", CopyText(columns, b"".join(tokens)))
+    copy_into(cursor, "tokens_launchfacts", CopyText(("token_id", "facts"), b"".join(facts)))
+
+
+def _update(cursor: CursorWrapper, made: Sequence[LaunchLine]) -> None:
+    """Update existing tokens and upsert their facts."""
+    if not made:
+        return
+    rows = CopyText(made[0].columns, b"".join([each.line for each in made]))
+    columns = rows.columns[:-1]
+    types = column_types(Token, columns) | column_types(LaunchFacts, ["facts"])
+    updates = upsert_assignments(name for name in columns if name not in _IDENTITY)
+    with staging_table(cursor, "staged_launch", types, rows):
+        cursor.execute(_UPDATE.format(updates=updates), {"now": timezone.now()})

@@ -127,6 +127,16 @@ def test_writing_again_changes_nothing():
     assert list(Token.objects.order_by("pk").values_list("created_at")) == created
 
 
+def test_new_tokens_are_written_beside_known_ones():
+    everything = recorded_facts()
+    write_all(everything)
+    expected = all_rows()
+    forget_all()
+    write_all(everything[::2])
+    write_all(everything)
+    assert all_rows() == expected
+
+
 def test_writing_a_launch_again_keeps_what_happened_since():
     everything = recorded_facts()
     write_all(everything)
