@@ -521,27 +521,24 @@ def test_many_callers_of_a_failing_provider_cost_one_call(market, mode):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_callers_in_two_processes_cost_one_call(market, service_environment):
+def test_callers_in_two_processes_cost_one_call(market, settings, service_environment):
     launch(market, 3)
+    settings.REDIS_URL = service_environment["REDIS_URL"]
     environment = service_environment | {
         "MARKET_DATA": "true",
         "MARKET_BASE_URL": market.url,
         "ALLOWED_HOSTS": "testserver",
     }
     market.behave(Mode.STALL, seconds=1)
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", FETCH], cwd=BASE_DIR, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]  # fmt: skip
-    for process in processes:
-        assert process.stdout.readline() == "ready\n"
-    for process in processes:
-        process.stdin.write("\n")
-        process.stdin.flush()
-    answers = [answer for process in processes for answer in json.loads(process.communicate(timeout=60)[0])]
+    command = [sys.executable, "-c", FETCH]
+    with subprocess.Popen(
+        command, cwd=BASE_DIR, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout.readline() == "ready\n"
+        other.stdin.write("\n")
+        other.stdin.flush()
+        answers = [(answer.status_code, answer.content.decode()) for answer in call_together(CALLERS)]
+        answers += map(tuple, json.loads(other.stdout.readline()))
     assert len(answers) == 2 * CALLERS
     assert {status for status, _ in answers} == {200}
     assert len({content for _, content in answers}) == 1
